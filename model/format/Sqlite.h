@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/format/Result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace lanescope {
+
+/// One prepared statement. Binds are 1-based and columns 0-based, as in SQLite. One thread at a time.
+class Statement {
+  public:
+    /// Binds; a failure shows at the next `step`.
+    void bind(int index, int64_t value);
+    void bind(int index, double value);
+    void bind(int index, std::string_view value);
+    void bindNull(int index);
+    template <class T>
+    void bind(int index, const std::optional<T>& value) {
+        value ? bind(index, *value) : bindNull(index);
+    }
+
+    /// True while there is a row to read; the error names the file.
+    Result<bool> step();
+    /// Runs to the end and makes the statement ready for new binds.
+    Result<void> run();
+    void reset();
+
+    int64_t integer(int column) const;
+    double real(int column) const;
+    /// Valid until the next step; empty for NULL.
+    std::string_view text(int column) const;
+    bool isNull(int column) const;
+    int columnCount() const;
+    std::string columnName(int column) const;
+
+  private:
+    friend class Database;
+    struct Finalize {
+        void operator()(sqlite3_stmt* statement) const;
+    };
+    std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+    std::string path_;
+    int bindError_ = 0;
+};
+
+/// One SQLite connection. Not shared between threads.
+class Database {
+  public:
+    /// Opens an existing file for reading, as untrusted input: no extension, no trigger, no view with
+    /// side effects is run, cells are checked. Fails with a sentence for what is not SQLite.
+    static Result<Database> openReadOnly(const std::filesystem::path& path);
+    /// Creates `path`, readable by its owner only; fails if it exists. Tuned for bulk writing: no
+    /// rollback journal, so a file that was not closed is unusable and must be made again.
+    static Result<Database> create(const std::filesystem::path& path);
+
+    /// Prepares fixed SQL. Never build `sql` from data: identifiers come from `hasColumn`-checked
+    /// constants, values from binds.
+    Result<Statement> prepare(std::string_view sql) const;
+    Result<void> execute(const char* sql);
+
+    bool hasTable(std::string_view table) const;
+    bool hasColumn(std::string_view table, std::string_view column) const;
+    std::vector<std::string> tables() const;
+    /// Rows in `table`, 0 if it is missing. `table` must be one of this program's constants.
+    int64_t rowCount(std::string_view table) const;
+    int64_t pragma(const char* name) const;
+    int64_t lastRowId() const;
+    const std::string& path() const { return path_; }
+
+    /// Lets another thread stop a running statement, which then fails. Safe from any thread.
+    void interrupt() const;
+
+  private:
+    struct Close {
+        void operator()(sqlite3* database) const;
+    };
+    std::unique_ptr<sqlite3, Close> database_;
+    std::string path_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace lanescope {
+
+/// What the numbers of a column are. Cells hold plain numbers in this unit.
+enum class Unit : uint8_t { Text, Count, Nanoseconds, Bytes, GigabytesPerSecond, Percent };
+
+/// Empty, whole number, real number, or text.
+using Cell = std::variant<std::monostate, int64_t, double, std::string>;
+
+struct ReportColumn {
+    std::string name;  ///< As Nsight Systems' report of the same name prints it, without the unit.
+    Unit unit = Unit::Text;
+};
+
+/// A table with typed cells: what `lanescope stats` prints and the viewer's tables show.
+struct ReportTable {
+    std::string name;   ///< "cuda_gpu_kern_sum".
+    std::string title;  ///< "Kernels".
+    std::vector<ReportColumn> columns;
+    std::vector<std::vector<Cell>> rows;  ///< Each as long as `columns`.
+};
+
+}  // namespace lanescope

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "model/format/Result.h"
+#include "model/format/TimeRange.h"
+#include "model/summary/ReportTable.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+struct ReportInfo {
+    std::string_view name;         ///< "cuda_gpu_kern_sum", as Nsight Systems calls it where it has one.
+    std::string_view title;        ///< "CUDA GPU Kernel Summary".
+    std::string_view description;  ///< One line for `--help` and tool tips.
+};
+
+/// Every report there is, in the order of `stats` without `--report`.
+std::span<const ReportInfo> allReports();
+
+/// Builds a report over the events that overlap `range` (each counted in full; the whole trace if not
+/// given). Fails with the list of names for an unknown one. Linear in the events; any thread.
+Result<ReportTable> makeReport(const Trace& trace, std::string_view name,
+                               std::optional<TimeRange> range = std::nullopt);
+
+}  // namespace lanescope

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace lanescope {
+
+/// Which table of a `Trace` a row belongs to.
+enum class EventKind : uint8_t {
+    None = 0,
+    Kernel,
+    Memcpy,
+    Memset,
+    Api,         ///< A CUDA runtime or driver call on a CPU thread.
+    Sync,        ///< A wait for the GPU, as CUPTI reports it.
+    Nvtx,        ///< A range or mark on a CPU thread.
+    Projection,  ///< The stretch of GPU work that an NVTX range launched.
+};
+
+/// Names one event of a trace: table and row in four bytes. Cheap to copy, hash and compare; means
+/// nothing without its trace.
+class EventRef {
+  public:
+    constexpr EventRef() = default;
+    constexpr EventRef(EventKind kind, uint32_t row)
+        : bits_((static_cast<uint32_t>(kind) << rowBits) | (row & maximumRow)) {}
+
+    constexpr EventKind kind() const { return static_cast<EventKind>(bits_ >> rowBits); }
+    constexpr uint32_t row() const { return bits_ & maximumRow; }
+    constexpr bool isValid() const { return kind() != EventKind::None; }
+    constexpr uint32_t bits() const { return bits_; }
+    constexpr auto operator<=>(const EventRef&) const = default;
+
+    static constexpr int rowBits = 28;
+    /// A table holds at most this many rows; the loader says so when a file has more.
+    static constexpr uint32_t maximumRow = (1u << rowBits) - 1;
+
+  private:
+    uint32_t bits_ = 0;
+};
+
+}  // namespace lanescope

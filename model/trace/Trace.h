@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/format/TimeRange.h"
+#include "model/trace/EventRef.h"
+#include "model/trace/StringTable.h"
+#include "model/trace/Tables.h"
+#include "model/trace/Track.h"
+
+namespace lanescope {
+
+inline constexpr uint32_t noIndex = 0xffffffff;
+
+/// A GPU of the machine, seen by at least one process.
+struct Gpu {
+    int64_t id = 0;           ///< The number by which it is called on screen ("GPU 0").
+    std::string name;         ///< "NVIDIA H200"; empty if the file does not say.
+    std::string uuid;
+    std::string busLocation;  ///< PCI address.
+    int64_t memoryBytes = 0;  ///< 0 if unknown, as are the following.
+    int64_t memoryBandwidthBytesPerSecond = 0;
+    int smCount = 0;
+    int computeMajor = 0;
+    int computeMinor = 0;
+};
+
+struct Process {
+    int64_t globalPid = 0;
+    uint32_t pid = 0;
+    std::string name;
+    std::optional<int> rank;      ///< Of a distributed job.
+    bool endedAbnormally = false; ///< No END record: killed, crashed, or the file was cut.
+    TimeRange range;              ///< Of its events.
+};
+
+struct Thread {
+    int64_t globalTid = 0;
+    uint32_t tid = 0;
+    uint32_t process = 0;  ///< Index into `Trace::processes`.
+    std::string name;
+};
+
+struct Stream {
+    uint32_t process = 0;
+    uint32_t gpu = 0;  ///< Index into `Trace::gpus`.
+    int64_t contextId = 0;
+    int64_t streamId = 0;
+    bool isNullStream = false;
+};
+
+enum class Severity : uint8_t { Info, Warning, Error };
+
+/// One thing that was lost or is doubtful, as a sentence for the user.
+struct HealthNote {
+    Severity severity = Severity::Info;
+    std::string sentence;
+};
+
+/// How many events of a kind the file holds, and how many of them carry no time.
+struct EventCount {
+    std::string name;  ///< "kernels", "memcpys", "CUDA API calls".
+    int64_t total = 0;
+    int64_t untimed = 0;
+};
+
+/// A key and a value for `lanescope info` and the details panel: "Host", "CUDA driver".
+struct Property {
+    std::string name;
+    std::string value;
+};
+
+/// Where an event stands on the timeline.
+struct SliceLocation {
+    uint32_t track = noIndex;
+    uint32_t lane = 0;
+    uint32_t slice = 0;
+    bool isValid() const { return track != noIndex; }
+};
+
+/// Everything a trace file holds, in memory. Filled by `loadTrace`, immutable and shared as
+/// `shared_ptr<const Trace>` from then on; every member function may be called from any thread.
+class Trace {
+  public:
+    std::filesystem::path path;
+    std::string title;          ///< File name without folder.
+    std::string producer;       ///< "Lanescope 0.1.0", "Nsight Systems 2026.2.1".
+    TimeRange range;            ///< From the first to the last event.
+    int64_t startUtcNs = 0;     ///< Of time 0, since 1970; 0 if unknown.
+    std::vector<Property> properties;
+    std::vector<HealthNote> health;
+    std::vector<EventCount> counts;
+
+    StringTable strings;
+    std::vector<Gpu> gpus;
+    std::vector<Process> processes;
+    std::vector<Thread> threads;
+    std::vector<Stream> streams;
+    std::vector<LaunchConfig> launchConfigs;
+    KernelTable kernels;
+    MemcpyTable memcpys;
+    MemsetTable memsets;
+    ApiTable apiCalls;
+    SyncTable syncs;
+    NvtxTable nvtx;
+    ProjectionTable projections;
+    NcclTable nccl;
+    std::vector<Track> tracks;
+
+    /// When the event happened; empty range for an invalid reference. O(1).
+    TimeRange rangeOf(EventRef event) const;
+    /// What to call it: kernel short name, "HtoD 4.0 MiB", API name, NVTX text. O(1).
+    std::string nameOf(EventRef event) const;
+    /// The API call that started this GPU work, or invalid. O(log n).
+    EventRef launchingCall(EventRef gpuWork) const;
+    /// The GPU work that this API call started, in order of start. O(log n).
+    std::vector<EventRef> launchedWork(EventRef apiCall) const;
+    /// Where it is drawn; invalid if on no track. O(log n) in the lane times tracks of its subject.
+    SliceLocation locate(EventRef event) const;
+    bool isEmpty() const { return range.isEmpty(); }
+
+    /// Links between calls and GPU work, sorted for the lookups above; filled by the loader.
+    struct Link {
+        uint32_t process;
+        uint32_t correlation;
+        EventRef event;
+        auto operator<=>(const Link&) const = default;
+    };
+    std::vector<Link> callLinks;  ///< API calls by (process, correlation).
+    std::vector<Link> workLinks;  ///< GPU work by (process, correlation, event).
+};
+
+using TracePtr = std::shared_ptr<const Trace>;
+
+}  // namespace lanescope
