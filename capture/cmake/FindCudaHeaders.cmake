@@ -1,0 +1,80 @@
+# Finds the headers of CUPTI and NVTX. Only headers: the agent opens the libraries at run time.
+#
+# Looks in, first hit wins:
+#   LANESCOPE_CUDA_HEADERS_DIR   a folder given by the user
+#   .cache/cuda-headers/include  what installer/setup fetched
+#   a CUDA toolkit               $CUDA_HOME, $CUDA_PATH, /usr/local/cuda, with or without extras/CUPTI
+#
+# Makes:
+#   LANESCOPE_HAVE_CUPTI         TRUE when CUPTI was asked for and usable headers were found
+#   lanescope_cupti_headers      INTERFACE target: cupti.h and the CUDA headers that it includes
+#   lanescope_nvtx_headers       INTERFACE target: nvtx3/nvToolsExt.h with the payload extension
+# LANESCOPE_HAVE_NVTX tells whether the last one has an include folder.
+
+include_guard(GLOBAL)
+set(LANESCOPE_CUDA_HEADERS_DIR "" CACHE PATH "Folder that holds cupti.h, cuda.h and nvtx3/")
+
+# The record layouts we name appeared in CUPTI 13.0. The headers may be newer than the driver: the
+# agent asks the library it finds at run time for its version.
+set(_lanescope_oldest_cupti 130000)
+
+set(_lanescope_cuda_roots $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda)
+set(_lanescope_header_dirs ${LANESCOPE_CUDA_HEADERS_DIR} ${PROJECT_SOURCE_DIR}/.cache/cuda-headers/include)
+foreach(_root IN LISTS _lanescope_cuda_roots)
+    list(APPEND _lanescope_header_dirs ${_root}/include ${_root}/targets/x86_64-linux/include
+        ${_root}/targets/sbsa-linux/include)
+endforeach()
+
+# Sets `out` to the include folders of the first usable CUPTI, or to nothing.
+function(_lanescope_find_cupti out)
+    set(${out} "" PARENT_SCOPE)
+    foreach(dir IN LISTS _lanescope_header_dirs)
+        if(NOT EXISTS ${dir}/cuda.h)
+            continue()
+        endif()
+        foreach(cupti_dir ${dir} ${dir}/../extras/CUPTI/include ${dir}/../../../extras/CUPTI/include)
+            if(NOT EXISTS ${cupti_dir}/cupti.h OR NOT EXISTS ${cupti_dir}/cupti_version.h)
+                continue()
+            endif()
+            file(STRINGS ${cupti_dir}/cupti_version.h line REGEX "define +CUPTI_API_VERSION +[0-9]+")
+            string(REGEX MATCH "CUPTI_API_VERSION +([0-9]+)" line "${line}")
+            if(CMAKE_MATCH_1 GREATER_EQUAL _lanescope_oldest_cupti)
+                get_filename_component(cupti_dir ${cupti_dir} ABSOLUTE)
+                set(dirs ${cupti_dir} ${dir})
+                list(REMOVE_DUPLICATES dirs)
+                set(${out} "${dirs}" PARENT_SCOPE)
+                return()
+            endif()
+        endforeach()
+    endforeach()
+endfunction()
+
+_lanescope_find_cupti(_lanescope_cupti_dirs)
+add_library(lanescope_cupti_headers INTERFACE)
+set(LANESCOPE_HAVE_CUPTI FALSE)
+if(NOT LANESCOPE_WITH_CUPTI)
+    message(STATUS "CUPTI: switched off, the agent will record no CUDA activity")
+elseif(_lanescope_cupti_dirs)
+    set(LANESCOPE_HAVE_CUPTI TRUE)
+    target_include_directories(lanescope_cupti_headers SYSTEM INTERFACE ${_lanescope_cupti_dirs})
+    message(STATUS "CUPTI: headers in ${_lanescope_cupti_dirs}")
+else()
+    message(WARNING "CUPTI: no headers of version 13.0 or newer were found, so the agent will record "
+        "no CUDA activity; run installer/setup, or set LANESCOPE_CUDA_HEADERS_DIR.")
+endif()
+
+# The payload extension, which NCCL's ranges use, is missing in the NVTX of older toolkits.
+add_library(lanescope_nvtx_headers INTERFACE)
+set(LANESCOPE_HAVE_NVTX FALSE)
+foreach(_dir IN LISTS _lanescope_header_dirs)
+    if(EXISTS ${_dir}/nvtx3/nvToolsExtPayload.h)
+        set(LANESCOPE_HAVE_NVTX TRUE)
+        target_include_directories(lanescope_nvtx_headers SYSTEM INTERFACE ${_dir})
+        message(STATUS "NVTX: headers in ${_dir}")
+        break()
+    endif()
+endforeach()
+if(NOT LANESCOPE_HAVE_NVTX)
+    message(WARNING "NVTX: no headers with the payload extension were found, so the agent cannot be "
+        "built; run installer/setup, or set LANESCOPE_CUDA_HEADERS_DIR.")
+endif()
