@@ -1,0 +1,221 @@
+#pragma once
+
+#include <cstdint>
+
+#include "capture/log/LogFormat.h"
+
+namespace lanescope::log {
+
+// What the agent writes down. Times are CLOCK_REALTIME nanoseconds as CUPTI and the agent read them;
+// a GPU time of 0 to 0 means "not timed". Strings are ids of `StringRecord`s that stand earlier in the
+// same log; 0 is "none". Kinds and memory kinds keep CUPTI's numbers; the collector translates.
+
+enum class RecordKind : uint16_t {
+    String = 1, Property = 2, Kernel = 3, Memcpy = 4, Memset = 5, Api = 6, Sync = 7, CudaEvent = 8,
+    Overhead = 9, Device = 10, Context = 11, Stream = 12,
+    Nvtx = 20, NvtxDomain = 21, NvtxCategory = 22, NvtxSchema = 23, NvtxSchemaEntry = 24,
+    ThreadName = 30, Clock = 31, Dropped = 32, Note = 33, End = 34,
+};
+
+/// Followed by `length` bytes of text, padded with zeros.
+struct StringRecord {
+    RecordHeader header;
+    uint32_t id;
+    uint32_t length;
+};
+
+/// A fact about the process or its machine: "program", "rank", "cuptiVersion". Strings by id.
+struct PropertyRecord {
+    RecordHeader header;
+    uint32_t name;
+    uint32_t value;
+};
+
+struct KernelRecord {
+    RecordHeader header;
+    int64_t startNs, endNs;
+    uint64_t graphNodeId;  ///< 0 outside a graph.
+    int64_t gridId;
+    uint32_t name;         ///< Mangled.
+    uint32_t deviceId, contextId, streamId, correlationId, graphId;
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t registersPerThread, staticSharedBytes, dynamicSharedBytes;
+    uint32_t localBytesPerThread, sharedBytesExecuted;
+    uint64_t localBytesTotal;
+    uint8_t cacheConfig, launchType, sharedMemoryLimitConfig, clusterSchedulingPolicy;
+    uint32_t sharedMemoryCarveoutPercent;
+};
+
+struct MemcpyRecord {
+    RecordHeader header;
+    int64_t startNs, endNs;
+    uint64_t bytes, graphNodeId;
+    uint32_t deviceId, contextId, streamId, correlationId, graphId;
+    uint32_t sourceDeviceId, sourceContextId, destinationDeviceId, destinationContextId;  ///< PtoP only.
+    uint8_t copyKind, sourceKind, destinationKind;  ///< CUPTI's numbers.
+    uint8_t isAsync;
+    uint8_t isPeer;  ///< The four peer fields are filled.
+    uint8_t reserved[3];
+};
+
+struct MemsetRecord {
+    RecordHeader header;
+    int64_t startNs, endNs;
+    uint64_t bytes, graphNodeId;
+    uint32_t deviceId, contextId, streamId, correlationId, graphId, value;
+    uint8_t memoryKind, isAsync;
+    uint8_t reserved[6];
+};
+
+struct ApiRecord {
+    RecordHeader header;
+    int64_t startNs, endNs;
+    uint32_t name;
+    uint32_t threadId;  ///< The kernel's (gettid).
+    uint32_t correlationId;
+    int32_t returnValue;
+    uint32_t isDriver;
+    uint32_t reserved;
+};
+
+struct SyncRecord {
+    RecordHeader header;
+    int64_t startNs, endNs;
+    uint32_t type;  ///< CUPTI's numbers, which are the file's.
+    uint32_t contextId, streamId, correlationId, eventId, eventSyncId;  ///< 0xffffffff: does not apply.
+};
+
+struct CudaEventRecord {
+    RecordHeader header;
+    int64_t timestampNs;  ///< 0: CUPTI gave none.
+    uint32_t deviceId, contextId, streamId, correlationId, eventId, eventSyncId;
+};
+
+struct OverheadRecord {
+    RecordHeader header;
+    int64_t startNs, endNs;
+    uint32_t overheadKind;  ///< CUPTI's number.
+    uint32_t threadId;      ///< 0 if the overhead is not a thread's.
+    uint32_t correlationId;
+    uint32_t reserved;
+};
+
+/// A CUDA device as this process numbers it.
+struct DeviceRecord {
+    RecordHeader header;
+    uint8_t uuid[16];
+    uint64_t memoryBytes, memoryBandwidthKBps;
+    uint32_t deviceId, name;
+    uint32_t computeMajor, computeMinor, smCount, coreClockKHz, l2Bytes, constantBytes;
+    uint32_t maxThreadsPerBlock, maxRegistersPerBlock, maxSharedBytesPerBlock, maxWarpsPerSm;
+    uint32_t maxBlocksPerSm, threadsPerWarp, copyEngines, maxRegistersPerSm, maxSharedBytesPerSm;
+    uint32_t maxBlockDim[3], maxGridDim[3];
+    uint32_t reserved;
+};
+
+struct ContextRecord {
+    RecordHeader header;
+    uint32_t contextId, deviceId, nullStreamId, reserved;
+};
+
+struct StreamRecord {
+    RecordHeader header;
+    uint32_t contextId, streamId, priority, flag;
+};
+
+enum class NvtxEvent : uint8_t { Push = 1, Pop = 2, Start = 3, End = 4, Mark = 5 };
+/// Which member of the NVTX payload union is set; `None` if the program passed none.
+enum class NvtxPayload : uint8_t { None = 0, UInt64 = 1, Int64 = 2, Double = 3, UInt32 = 4, Int32 = 5, Float = 6 };
+
+/// One NVTX call. Followed by `extendedBytes` bytes of payload laid out as schema `schemaId` of the
+/// domain says, padded with zeros. `RecordHeader::flags` 1: the payload was cut short.
+struct NvtxRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    uint64_t rangeId;      ///< Start and End: which range. Push and Pop: 0.
+    uint64_t payloadBits;  ///< As `payload` says; a 4-byte payload in the low half.
+    uint64_t schemaId;     ///< 0 without extended payload.
+    uint32_t threadId;
+    uint32_t domain;       ///< 0 is the default domain.
+    uint32_t text;
+    uint32_t category;
+    uint32_t colorArgb;    ///< 0 if none was given.
+    int32_t level;         ///< Push: how many ranges of the thread and domain were open before. Pop: after.
+    uint32_t extendedBytes;
+    NvtxEvent event;
+    NvtxPayload payload;
+    uint8_t reserved[2];
+};
+
+struct NvtxDomainRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    uint32_t domain, name;
+    uint32_t threadId, reserved;
+};
+
+struct NvtxCategoryRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    uint32_t domain, category, name, threadId;
+};
+
+/// A payload layout registered with the NVTX payload extension; its entries follow as records.
+struct NvtxSchemaRecord {
+    RecordHeader header;
+    uint64_t schemaId;
+    uint64_t flags, payloadBytes, alignTo;
+    uint32_t domain, name, type, entryCount;
+};
+
+struct NvtxSchemaEntryRecord {
+    RecordHeader header;
+    uint64_t schemaId, flags, type, arrayOrUnionDetail, offset;
+    uint32_t domain, index, name, description;
+};
+
+struct ThreadNameRecord {
+    RecordHeader header;
+    uint32_t threadId, name;
+};
+
+/// The same moment on several clocks, for lining hosts and tools up.
+struct ClockRecord {
+    RecordHeader header;
+    int64_t realtimeNs, monotonicNs, cuptiNs;
+};
+
+enum class DroppedWhat : uint32_t { Nvtx = 1, CudaActivity = 2, LogBlock = 3, String = 4 };
+
+/// `count` more events were lost since the last such record.
+struct DroppedRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    uint64_t count;
+    DroppedWhat what;
+    uint32_t reserved;
+};
+
+enum class NoteSeverity : uint32_t { Info = 0, Warning = 1, Error = 2 };
+
+/// Something the user should know: no driver, a rival tool, an old CUPTI.
+struct NoteRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    NoteSeverity severity;
+    uint32_t code;      ///< String, for programs: "no-driver".
+    uint32_t sentence;  ///< String, for people.
+    uint32_t reserved;
+};
+
+enum class EndReason : uint32_t { Exit = 1, Signal = 2, LogFull = 3 };
+
+/// Last record of a process that ended in good order. Without it the process was killed or crashed.
+struct EndRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    EndReason reason;
+    uint32_t signal;  ///< For `EndReason::Signal`.
+};
+
+}  // namespace lanescope::log
