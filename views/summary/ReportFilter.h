@@ -1,0 +1,24 @@
+#pragma once
+
+#include <QSortFilterProxyModel>
+#include <QStringList>
+
+namespace lanescope {
+
+/// Sorts a `ReportModel` by value and keeps the rows whose text columns contain every typed word.
+class ReportFilter : public QSortFilterProxyModel {
+    Q_OBJECT
+  public:
+    explicit ReportFilter(QObject* parent = nullptr);
+    /// Words are separated by spaces; case is ignored. Empty text keeps every row.
+    void setText(const QString& text);
+
+  protected:
+    bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+    bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
+
+  private:
+    QStringList words_;
+};
+
+}  // namespace lanescope
