@@ -1,0 +1,59 @@
+#pragma once
+
+#include <QColor>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "model/trace/Track.h"
+
+namespace lanescope {
+
+/// The colours of the whole viewer as one value: hand it to `applyTheme` once and to each widget that
+/// paints by itself. Two are built in; both keep text readable (contrast of at least 4.5) on every fill.
+struct Theme {
+    static Theme light();
+    static Theme dark();
+
+    bool isDark = false;
+
+    // Surfaces, from the back to the front.
+    QColor window;        ///< Behind everything, and panels beside the timeline.
+    QColor canvas;        ///< Behind the slices.
+    QColor band;          ///< Behind the title row of a group of tracks.
+    QColor panel;         ///< Track labels, ruler, table headers.
+    QColor card;          ///< Floating cards such as the hover card.
+    QColor separator;     ///< Hairlines between rows and panels.
+    QColor grid;          ///< Time grid under the slices.
+
+    QColor text;
+    QColor mutedText;
+    QColor accent;        ///< Selection edges, links, focus.
+    QColor accentText;    ///< Text on `accent`.
+    QColor selection;     ///< Fill over a selected range; translucent.
+    QColor hover;         ///< Fill under the pointer; translucent.
+    QColor searchHit;
+    QColor flow;          ///< Arrows from API calls to GPU work.
+    QColor busyGpu;       ///< Activity of GPUs in the overview and in folded tracks.
+    QColor busyCpu;       ///< The same for processes and threads.
+    QColor information, warning, error;  ///< Health notes, as text or icon.
+    QColor faster, slower;               ///< Comparison: the candidate won or lost time.
+    QColor baseline, candidate;          ///< The two sides of a comparison.
+
+    std::array<QColor, 16> categories;  ///< By `SliceCategory`.
+    std::vector<QColor> kernels;        ///< One is picked by the name of the kernel.
+    std::vector<QColor> ranges;         ///< For NVTX ranges that bring no colour of their own.
+
+    /// The family colour: legends, and runs of slices too small to tell apart.
+    QColor colorOf(SliceCategory category) const;
+    /// The colour of one slice. The same name gets the same colour in every trace and on every run.
+    QColor colorOf(SliceCategory category, std::string_view name) const;
+    /// Whichever of dark and light text reads better on `fill`.
+    QColor textOn(const QColor& fill) const;
+    /// `over` mixed into `under`, opaque; `share` in [0, 1] is how much of `over` shows.
+    static QColor mix(const QColor& under, const QColor& over, double share);
+    /// WCAG contrast, 1 to 21.
+    static double contrast(const QColor& one, const QColor& other);
+};
+
+}  // namespace lanescope

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "views/theme/Theme.h"
+
+class QApplication;
+
+namespace lanescope {
+
+/// Gives every widget of the program the colours of `theme` (palette, Fusion style, tool tips, hairline
+/// splitters). May be called again at any time; widgets repaint by themselves. GUI thread.
+void applyTheme(QApplication& application, const Theme& theme);
+
+}  // namespace lanescope

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <QWidget>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "model/trace/Trace.h"
+#include "views/theme/Theme.h"
+#include "views/timeline/VisibleRange.h"
+
+class QScrollBar;
+
+namespace lanescope {
+
+class KeyMotion;
+class LabelColumn;
+class OverviewStrip;
+class TimelineCorner;
+class TimelineState;
+class TimeRuler;
+class TrackCanvas;
+
+/// A trace as a zoomable timeline: overview, ruler, track labels and the slices themselves. Times in this
+/// interface are the trace's own nanoseconds; only `visibleRange()` speaks of the shared axis. What the
+/// mouse and the keys do stands in `views/README.md`. GUI thread.
+class TimelineView : public QWidget {
+    Q_OBJECT
+
+  public:
+    explicit TimelineView(QWidget* parent = nullptr);
+    ~TimelineView() override;
+
+    /// Shows `trace`, or the empty page for null. Clears selection, hits and folding.
+    void setTrace(TracePtr trace);
+    const TracePtr& trace() const;
+
+    /// Shares `range` with other views; null goes back to the view's own one. Not owned.
+    void setVisibleRange(VisibleRange* range);
+    VisibleRange* visibleRange() const;
+    /// The trace time that stands at 0 of the shared axis.
+    void setTimeOrigin(int64_t traceTimeNs);
+    int64_t timeOrigin() const;
+
+    void setTheme(const Theme& theme);
+    const Theme& theme() const;
+
+    std::optional<TimeRange> selectedRange() const;
+    void setSelectedRange(std::optional<TimeRange> range);
+    EventRef selectedEvent() const;
+    /// Marks `event` and draws its flow arrows without moving the view; invalid clears.
+    void setSelectedEvent(EventRef event);
+    /// Selects `event`, unfolds its tracks, scrolls and zooms so that it can be seen and read. Events that
+    /// stand on no track are selected only.
+    void revealEvent(EventRef event);
+    /// Marks these events on the tracks and in the overview; any order, empty clears.
+    void setSearchHits(std::vector<EventRef> hits);
+
+    void fit();
+    /// Zooms to the selected range, else to the selected event; does nothing without either.
+    void zoomToSelection();
+    void clearSelection();
+    void foldAll();
+    void unfoldAll();
+
+    /// Paints the timeline as it stands into `size` logical pixels, without hover. For pictures.
+    void renderTo(QPainter* painter, QSize size);
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+  signals:
+    /// The user or `revealEvent` chose another event; invalid when cleared.
+    void eventSelected(lanescope::EventRef event);
+    void selectedRangeChanged(std::optional<lanescope::TimeRange> range);
+
+  protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    void keyReleaseEvent(QKeyEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+  private:
+    void arrange();
+    void updateScrollBar();
+
+    std::unique_ptr<TimelineState> state_;
+    TimelineCorner* corner_;
+    OverviewStrip* overview_;
+    TimeRuler* ruler_;
+    LabelColumn* labels_;
+    TrackCanvas* canvas_;
+    QScrollBar* scrollBar_;
+    KeyMotion* motion_;
+};
+
+}  // namespace lanescope
