@@ -8,8 +8,8 @@
 # Makes:
 #   LANESCOPE_HAVE_CUPTI         TRUE when CUPTI was asked for and usable headers were found
 #   lanescope_cupti_headers      INTERFACE target: cupti.h and the CUDA headers that it includes
-#   lanescope_nvtx_headers       INTERFACE target: nvtx3/nvToolsExt.h with the payload extension
-# LANESCOPE_HAVE_NVTX tells whether the last one has an include folder.
+#   lanescope_nvtx_headers       INTERFACE target: nvtx3/nvToolsExt.h with the payload extension;
+#                                without them there is no agent, and configuring stops
 
 include_guard(GLOBAL)
 set(LANESCOPE_CUDA_HEADERS_DIR "" CACHE PATH "Folder that holds cupti.h, cuda.h and nvtx3/")
@@ -65,16 +65,16 @@ endif()
 
 # The payload extension, which NCCL's ranges use, is missing in the NVTX of older toolkits.
 add_library(lanescope_nvtx_headers INTERFACE)
-set(LANESCOPE_HAVE_NVTX FALSE)
+set(_lanescope_nvtx_dir "")
 foreach(_dir IN LISTS _lanescope_header_dirs)
     if(EXISTS ${_dir}/nvtx3/nvToolsExtPayload.h)
-        set(LANESCOPE_HAVE_NVTX TRUE)
-        target_include_directories(lanescope_nvtx_headers SYSTEM INTERFACE ${_dir})
-        message(STATUS "NVTX: headers in ${_dir}")
+        set(_lanescope_nvtx_dir ${_dir})
         break()
     endif()
 endforeach()
-if(NOT LANESCOPE_HAVE_NVTX)
-    message(WARNING "NVTX: no headers with the payload extension were found, so the agent cannot be "
-        "built; run installer/setup, or set LANESCOPE_CUDA_HEADERS_DIR.")
+if(NOT _lanescope_nvtx_dir)
+    message(FATAL_ERROR "NVTX: no headers with the payload extension were found; run installer/setup, set "
+        "LANESCOPE_CUDA_HEADERS_DIR, or leave out recording with -DLANESCOPE_BUILD_CAPTURE=OFF.")
 endif()
+target_include_directories(lanescope_nvtx_headers SYSTEM INTERFACE ${_lanescope_nvtx_dir})
+message(STATUS "NVTX: headers in ${_lanescope_nvtx_dir}")
