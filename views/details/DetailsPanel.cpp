@@ -1,0 +1,92 @@
+#include "views/details/DetailsPanel.h"
+
+#include <QEvent>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "model/export/formatTable.h"
+#include "model/trace/EventDetails.h"
+#include "views/details/FactSheet.h"
+#include "views/text/toQString.h"
+
+namespace lanescope {
+namespace {
+
+/// A graph launch may start thousands of kernels; more links than this help nobody.
+constexpr size_t maximumLinks = 20;
+
+}  // namespace
+
+DetailsPanel::DetailsPanel(QWidget* parent) : QWidget(parent), sheet_(new FactSheet(this)) {
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(sheet_);
+    connect(sheet_, &FactSheet::linkActivated, this, [this](quint32 bits) {
+        const EventRef target(static_cast<EventKind>(bits >> EventRef::rowBits), bits);
+        emit eventActivated(target);
+    });
+    update();
+}
+
+void DetailsPanel::setTrace(TracePtr trace) {
+    trace_ = std::move(trace);
+    event_ = {};
+    update();
+}
+
+void DetailsPanel::setEvent(EventRef event) {
+    event_ = event;
+    update();
+}
+
+void DetailsPanel::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) update();  // colours are written into the text
+}
+
+void DetailsPanel::update() {
+    sheet_->clearSheet();
+    if (!trace_ || !event_.isValid()) {
+        sheet_->addHeading(tr("Nothing selected"));
+        sheet_->addParagraph(tr("Click a slice to see what it is."));
+        sheet_->addParagraph(tr("Drag along the ruler to select a range; the tables below then count "
+                                "that range only."));
+        sheet_->finish();
+        return;
+    }
+    sheet_->addTitle(toQString(trace_->nameOf(event_)));
+    sheet_->addFacts(describe(*trace_, event_));
+    addFlowLinks();
+    sheet_->finish();
+}
+
+void DetailsPanel::addFlowLinks() {
+    if (event_.kind() == EventKind::Api) {
+        const std::vector<EventRef> launched = trace_->launchedWork(event_);
+        if (launched.empty()) return;
+        sheet_->addHeading(tr("Launched on the GPU"));
+        const size_t shown = std::min(launched.size(), maximumLinks);
+        for (size_t i = 0; i < shown; ++i) addLinkTo(launched[i]);
+        if (launched.size() > shown) {
+            sheet_->addParagraph(tr("and %1 more").arg(launched.size() - shown));
+        }
+    } else if (const EventRef call = trace_->launchingCall(event_); call.isValid()) {
+        sheet_->addHeading(tr("Launched by"));
+        addLinkTo(call);
+        const int64_t waitNs = trace_->rangeOf(event_).startNs - trace_->rangeOf(call).startNs;
+        if (waitNs >= 0) {
+            sheet_->addParagraph(
+                tr("%1 from the call to the start").arg(toQString(formatDuration(waitNs))));
+        }
+    }
+}
+
+void DetailsPanel::addLinkTo(EventRef event) {
+    const TimeRange range = trace_->rangeOf(event);
+    const std::string name = trace_->nameOf(event);
+    sheet_->addLink(toQString(name.empty() ? "(no name)" : name), event.bits(),
+                    tr("%1 at %2").arg(toQString(formatDuration(range.durationNs())),
+                                       toQString(formatDuration(range.startNs))));
+}
+
+}  // namespace lanescope

@@ -1,0 +1,118 @@
+#include "views/details/FactSheet.h"
+
+#include <QTextTable>
+#include <QUrl>
+
+#include "views/text/toQString.h"
+
+namespace lanescope {
+namespace {
+
+constexpr auto linkPrefix = "event:";
+
+QTextCharFormat colored(const QColor& color) {
+    QTextCharFormat format;
+    format.setForeground(color);
+    return format;
+}
+
+}  // namespace
+
+FactSheet::FactSheet(QWidget* parent) : QTextBrowser(parent) {
+    setOpenLinks(false);
+    setUndoRedoEnabled(false);
+    setFrameShape(QFrame::NoFrame);
+    setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    document()->setDocumentMargin(10);
+    connect(this, &QTextBrowser::anchorClicked, this, [this](const QUrl& url) {
+        const QString text = url.toString();
+        bool isNumber = false;
+        const quint32 bits = text.mid(qstrlen(linkPrefix)).toUInt(&isNumber);
+        if (text.startsWith(QLatin1String(linkPrefix)) && isNumber) emit linkActivated(bits);
+    });
+}
+
+void FactSheet::clearSheet() { document()->clear(); }
+
+QColor FactSheet::dimmed() const {
+    QColor color = palette().color(QPalette::Text);
+    color.setAlphaF(0.62f);
+    return color;
+}
+
+QTextCursor FactSheet::newBlock(int topMargin, int bottomMargin) {
+    QTextCursor cursor(document());
+    cursor.movePosition(QTextCursor::End);
+    QTextBlockFormat format;
+    format.setTopMargin(topMargin);
+    format.setBottomMargin(bottomMargin);
+    if (document()->isEmpty()) {
+        cursor.setBlockFormat(format);
+    } else {
+        cursor.insertBlock(format, QTextCharFormat());
+    }
+    return cursor;
+}
+
+void FactSheet::addTitle(const QString& text, const QColor& swatch) {
+    QTextCursor cursor = newBlock(0, 8);
+    QTextCharFormat format;
+    format.setFontPointSize(font().pointSizeF() * 1.15);
+    format.setFontWeight(QFont::DemiBold);
+    if (swatch.isValid()) {
+        QTextCharFormat mark = format;
+        mark.setForeground(swatch);
+        cursor.insertText(QStringLiteral("■ "), mark);
+    }
+    cursor.insertText(text, format);
+}
+
+void FactSheet::addHeading(const QString& text) {
+    QTextCharFormat format = colored(dimmed());
+    format.setFontWeight(QFont::DemiBold);
+    newBlock(10, 3).insertText(text, format);
+}
+
+void FactSheet::addParagraph(const QString& text, const QColor& mark) {
+    QTextCursor cursor = newBlock(0, 4);
+    if (mark.isValid()) cursor.insertText(QStringLiteral("● "), colored(mark));
+    cursor.insertText(text, QTextCharFormat());
+}
+
+void FactSheet::addFacts(const std::vector<Property>& facts) {
+    if (facts.empty()) return;
+    QTextCursor cursor(document());
+    cursor.movePosition(QTextCursor::End);
+    QTextTableFormat format;
+    format.setBorder(0);
+    format.setCellPadding(2);
+    format.setCellSpacing(0);
+    format.setWidth(QTextLength(QTextLength::PercentageLength, 100));
+    format.setColumnWidthConstraints({QTextLength(QTextLength::PercentageLength, 36),
+                                      QTextLength(QTextLength::PercentageLength, 64)});
+    QTextTable* table = cursor.insertTable(static_cast<int>(facts.size()), 2, format);
+    for (int row = 0; row < table->rows(); ++row) {
+        const Property& fact = facts[size_t(row)];
+        table->cellAt(row, 0).firstCursorPosition().insertText(toQString(fact.name),
+                                                               colored(dimmed()));
+        table->cellAt(row, 1).firstCursorPosition().insertText(toQString(fact.value),
+                                                               QTextCharFormat());
+    }
+}
+
+void FactSheet::addLink(const QString& text, quint32 bits, const QString& remark) {
+    QTextCursor cursor = newBlock(0, 3);
+    QTextCharFormat format = colored(palette().color(QPalette::Link));
+    format.setAnchor(true);
+    format.setAnchorHref(QLatin1String(linkPrefix) + QString::number(bits));
+    cursor.insertText(text, format);
+    if (!remark.isEmpty()) {
+        cursor.insertText(QStringLiteral("  "), QTextCharFormat());
+        cursor.insertText(remark, colored(dimmed()));
+    }
+}
+
+void FactSheet::finish() { moveCursor(QTextCursor::Start); }
+
+}  // namespace lanescope

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <QTextBrowser>
+#include <vector>
+
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// A read-only page of headings, facts and links. Long names wrap anywhere, everything can be selected
+/// and copied, and all text is taken literally: names come from untrusted files.
+class FactSheet : public QTextBrowser {
+    Q_OBJECT
+  public:
+    explicit FactSheet(QWidget* parent = nullptr);
+
+    void clearSheet();
+    void addTitle(const QString& text, const QColor& swatch = {});
+    void addHeading(const QString& text);
+    void addParagraph(const QString& text, const QColor& mark = {});
+    /// Two columns, names dimmed.
+    void addFacts(const std::vector<Property>& facts);
+    /// One line that emits `linkActivated(bits)` when clicked, with dimmed text behind it.
+    void addLink(const QString& text, quint32 bits, const QString& remark = {});
+    /// Call after the last addition: back to the top of the page.
+    void finish();
+
+    QSize sizeHint() const override { return {320, 400}; }
+
+  signals:
+    void linkActivated(quint32 bits);
+
+  private:
+    QTextCursor newBlock(int topMargin, int bottomMargin);
+    QColor dimmed() const;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "model/trace/Trace.h"
+#include "views/theme/Theme.h"
+
+class QLabel;
+class QToolButton;
+
+namespace lanescope {
+
+/// A banner over a trace that is incomplete or doubtful: the gravest sentence, how many more there are,
+/// and a way to all of them. Hidden while there is no warning.
+class HealthBar : public QWidget {
+    Q_OBJECT
+  public:
+    explicit HealthBar(QWidget* parent = nullptr);
+
+    /// Shows the warnings and errors of `notes`; information alone does not raise the banner.
+    void setNotes(const std::vector<HealthNote>& notes);
+    void setTheme(const Theme& theme);
+    QString text() const;
+
+  signals:
+    void detailsRequested();
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+
+  private:
+    void updateColors();
+
+    Theme theme_ = Theme::light();
+    Severity worst_ = Severity::Info;
+    QLabel* label_;
+    QToolButton* more_;
+    QToolButton* close_;
+};
+
+}  // namespace lanescope

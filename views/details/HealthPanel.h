@@ -1,0 +1,34 @@
+#pragma once
+
+#include <QWidget>
+
+#include "model/trace/Trace.h"
+#include "views/theme/Theme.h"
+
+namespace lanescope {
+
+class FactSheet;
+
+/// What was lost or is doubtful in a trace, what was recorded, and where and how.
+class HealthPanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit HealthPanel(QWidget* parent = nullptr);
+
+    void setTrace(TracePtr trace);
+    void setTheme(const Theme& theme);
+    FactSheet& notes() const { return *notes_; }
+    FactSheet& facts() const { return *facts_; }
+
+  private:
+    void update();
+    void showNotes();
+    void showFacts();
+
+    TracePtr trace_;
+    Theme theme_ = Theme::light();
+    FactSheet* notes_;
+    FactSheet* facts_;
+};
+
+}  // namespace lanescope

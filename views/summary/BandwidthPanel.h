@@ -1,0 +1,60 @@
+#pragma once
+
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+#include "model/summary/Bandwidth.h"
+#include "model/trace/Trace.h"
+#include "views/theme/Theme.h"
+
+class QLabel;
+class QSplitter;
+
+namespace lanescope {
+
+class BandwidthChart;
+class LatestJob;
+class ReportView;
+
+/// How fast memory was copied, per memcpy kind and memory kind: a table for the whole trace, one for the
+/// selected range while there is one, and a chart of both. Counts off the GUI thread, and only while on
+/// the screen.
+class BandwidthPanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit BandwidthPanel(QWidget* parent = nullptr);
+
+    void setTrace(TracePtr trace);
+    void setRange(std::optional<TimeRange> range);
+    void setTheme(const Theme& theme);
+    ReportView& wholeView() const { return *wholeView_; }
+    ReportView& selectedView() const { return *selectedView_; }
+    BandwidthChart& chart() const { return *chart_; }
+    bool isStale() const { return isStale_; }
+
+  signals:
+    /// Tables and chart belong to the trace and range set last.
+    void updated();
+    void nameActivated(const QString& name);
+
+  protected:
+    void showEvent(QShowEvent* event) override;
+
+  private:
+    void invalidate();
+    void update();
+    void showRows(const std::vector<BandwidthRow>& whole, const std::vector<BandwidthRow>& selected);
+
+    TracePtr trace_;
+    std::optional<TimeRange> range_;
+    bool isStale_ = false;
+    LatestJob* job_;
+    ReportView* wholeView_;
+    QLabel* selectedTitle_;
+    ReportView* selectedView_;
+    QWidget* selectedBox_;
+    BandwidthChart* chart_;
+};
+
+}  // namespace lanescope

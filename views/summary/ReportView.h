@@ -1,0 +1,57 @@
+#pragma once
+
+#include <QWidget>
+
+#include "model/summary/ReportTable.h"
+
+class QLabel;
+class QLineEdit;
+class QTableView;
+
+namespace lanescope {
+
+class ReportFilter;
+class ReportModel;
+class ShareBarDelegate;
+
+/// A sortable, filterable table of one report. Ctrl+C copies the selected rows (all if none) as
+/// tab-separated text; a double click or Enter on a row asks to see its name on the timeline.
+class ReportView : public QWidget {
+    Q_OBJECT
+  public:
+    explicit ReportView(QWidget* parent = nullptr);
+    /// Shows `model` (taken as a child) instead of a plain `ReportModel`.
+    ReportView(ReportModel* model, QWidget* parent);
+
+    /// Replaces the rows; filter, sorting and column widths stay while the columns stay the same.
+    void setTable(ReportTable table);
+    ReportModel& model() const { return *model_; }
+    ReportFilter& filter() const { return *filter_; }
+    QTableView& table() const { return *table_; }
+    QLineEdit& filterEdit() const { return *filterEdit_; }
+    /// A sentence in place of the table while there are no rows.
+    void setEmptyText(const QString& text);
+    void setFilterVisible(bool isVisible);
+
+  public slots:
+    void copySelection() const;
+
+  signals:
+    /// The user asks for the row called `name` on the timeline.
+    void nameActivated(const QString& name);
+
+  private:
+    void build();
+    void fitColumns();
+    void updateCount();
+
+    ReportModel* model_;
+    ReportFilter* filter_;
+    ShareBarDelegate* delegate_;
+    QLineEdit* filterEdit_;
+    QLabel* countLabel_;
+    QTableView* table_;
+    QLabel* emptyLabel_;
+};
+
+}  // namespace lanescope
