@@ -25,6 +25,8 @@ std::string_view name(MemcpyKind kind);
 std::string_view longName(MemcpyKind kind);
 /// "pageable", "pinned", "device".
 std::string_view name(MemoryKind kind);
+/// "Pageable", "Device Static"; as Nsight Systems prints it.
+std::string_view longName(MemoryKind kind);
 /// The `name` column of `ENUM_CUDA_MEMCPY_OPER` and `ENUM_CUDA_MEM_KIND`.
 std::string_view enumName(MemcpyKind kind);
 std::string_view enumName(MemoryKind kind);

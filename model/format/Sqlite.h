@@ -39,6 +39,8 @@ class Statement {
     /// Valid until the next step; empty for NULL.
     std::string_view text(int column) const;
     bool isNull(int column) const;
+    /// True if the cell holds a whole number; a file may hold anything in any column.
+    bool isInteger(int column) const;
     int columnCount() const;
     std::string columnName(int column) const;
 

@@ -1,0 +1,162 @@
+#pragma once
+
+namespace lanescope {
+
+/// SQL that creates the tables shared with the SQLite export of Nsight Systems: its names, columns,
+/// order and units. Only "start" and "end" differ: they may be NULL, for events that were not timed.
+inline constexpr const char* nsightTablesSql = R"sql(
+CREATE TABLE StringIds (
+    id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (
+    start INTEGER, "end" INTEGER, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL,
+    greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER,
+    globalPid INTEGER, demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL,
+    mangledName INTEGER, launchType INTEGER, cacheConfig INTEGER,
+    registersPerThread INTEGER NOT NULL, gridX INTEGER NOT NULL, gridY INTEGER NOT NULL,
+    gridZ INTEGER NOT NULL, blockX INTEGER NOT NULL, blockY INTEGER NOT NULL,
+    blockZ INTEGER NOT NULL, staticSharedMemory INTEGER NOT NULL,
+    dynamicSharedMemory INTEGER NOT NULL, localMemoryPerThread INTEGER NOT NULL,
+    localMemoryTotal INTEGER NOT NULL, gridId INTEGER NOT NULL, sharedMemoryExecuted INTEGER,
+    graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER, qmdBulkReleaseDone INTEGER,
+    qmdPreexitDone INTEGER, qmdLastCtaDone INTEGER, graphId INTEGER, clusterX INTEGER,
+    clusterY INTEGER, clusterZ INTEGER, clusterSchedulingPolicy INTEGER,
+    maxPotentialClusterSize INTEGER, maxActiveClusters INTEGER,
+    sharedMemoryRequestedPercentage INTEGER, tensorSizeMinusOneElements TEXT
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (
+    start INTEGER, "end" INTEGER, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL,
+    greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER,
+    globalPid INTEGER, bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL,
+    deprecatedSrcId INTEGER, srcKind INTEGER, dstKind INTEGER, srcDeviceId INTEGER,
+    srcContextId INTEGER, dstDeviceId INTEGER, dstContextId INTEGER, migrationCause INTEGER,
+    graphNodeId INTEGER, virtualAddress INTEGER, copyCount INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (
+    start INTEGER, "end" INTEGER, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL,
+    greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER,
+    globalPid INTEGER, value INTEGER NOT NULL, bytes INTEGER NOT NULL, graphNodeId INTEGER,
+    memKind INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (
+    start INTEGER, "end" INTEGER, eventClass INTEGER NOT NULL, globalTid INTEGER,
+    correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL,
+    callchainId INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (
+    start INTEGER, "end" INTEGER, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL,
+    greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER,
+    globalPid INTEGER, deprecatedSyncType INTEGER, syncType INTEGER NOT NULL,
+    eventId INTEGER NOT NULL, eventSyncId INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (
+    timestamp INTEGER, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL,
+    greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER,
+    globalPid INTEGER, eventId INTEGER NOT NULL, eventSyncId INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (
+    start INTEGER, "end" INTEGER, eventClass INTEGER NOT NULL, globalTid INTEGER,
+    correlationId INTEGER, nameId INTEGER, overheadType INTEGER NOT NULL
+);
+CREATE TABLE NVTX_EVENTS (
+    start INTEGER, "end" INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER,
+    category INTEGER, color INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER,
+    textId INTEGER, domainId INTEGER, uint64Value INTEGER, int64Value INTEGER,
+    doubleValue REAL, uint32Value INTEGER, int32Value INTEGER, floatValue REAL,
+    jsonTextId INTEGER, jsonText TEXT, binaryData TEXT
+);
+CREATE TABLE NVTX_PAYLOAD_SCHEMAS (
+    domainId INTEGER, schemaId INTEGER, name TEXT, type INTEGER, flags INTEGER,
+    numEntries INTEGER, payloadSize INTEGER, alignTo INTEGER
+);
+CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (
+    domainId INTEGER NOT NULL, schemaId INTEGER NOT NULL, idx INTEGER NOT NULL, flags INTEGER,
+    type INTEGER, name TEXT, description TEXT, arrayOrUnionDetail INTEGER, offset INTEGER
+);
+CREATE TABLE ThreadNames (
+    nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER
+);
+CREATE TABLE PROCESSES (
+    globalPid INTEGER, pid INTEGER, name TEXT
+);
+CREATE TABLE TARGET_INFO_GPU (
+    vmId INTEGER, id INTEGER, name TEXT, busLocation TEXT, isDiscrete INTEGER,
+    l2CacheSize INTEGER, totalMemory INTEGER, memoryBandwidth INTEGER, clockRate INTEGER,
+    smCount INTEGER, pwGpuId INTEGER, uuid TEXT, luid INTEGER, chipName TEXT, cuDevice INTEGER,
+    ctxswDevPath TEXT, ctrlDevPath TEXT, revision INTEGER, nodeMask INTEGER,
+    constantMemory INTEGER, maxIPC INTEGER, maxRegistersPerBlock INTEGER,
+    maxShmemPerBlock INTEGER, maxShmemPerBlockOptin INTEGER, maxShmemPerSm INTEGER,
+    maxRegistersPerSm INTEGER, threadsPerWarp INTEGER, asyncEngines INTEGER,
+    maxWarpsPerSm INTEGER, maxBlocksPerSm INTEGER, maxThreadsPerBlock INTEGER,
+    maxBlockDimX INTEGER, maxBlockDimY INTEGER, maxBlockDimZ INTEGER, maxGridDimX INTEGER,
+    maxGridDimY INTEGER, maxGridDimZ INTEGER, computeMajor INTEGER, computeMinor INTEGER,
+    smMajor INTEGER, smMinor INTEGER
+);
+CREATE TABLE TARGET_INFO_CUDA_DEVICE (
+    gpuId INTEGER, cudaId INTEGER, pid INTEGER
+);
+CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO (
+    nullStreamId INTEGER, hwId INTEGER, vmId INTEGER, processId INTEGER, deviceId INTEGER,
+    contextId INTEGER, parentContextId INTEGER, isGreenContext INTEGER
+);
+CREATE TABLE TARGET_INFO_CUDA_STREAM (
+    streamId INTEGER NOT NULL, hwId INTEGER NOT NULL, vmId INTEGER NOT NULL,
+    processId INTEGER NOT NULL, contextId INTEGER NOT NULL, priority INTEGER NOT NULL,
+    flag INTEGER NOT NULL
+);
+CREATE TABLE TARGET_INFO_CUDA_NULL_STREAM (
+    streamId INTEGER, hwId INTEGER, vmId INTEGER, processId INTEGER, deviceId INTEGER,
+    contextId INTEGER
+);
+CREATE TABLE TARGET_INFO_SESSION_START_TIME (
+    utcEpochNs INTEGER, utcTime TEXT, localTime TEXT, systemClockNs INTEGER
+);
+CREATE TABLE TARGET_INFO_SYSTEM_ENV (
+    globalVid INTEGER, devStateName TEXT NOT NULL, name TEXT NOT NULL,
+    nameEnum INTEGER NOT NULL, value TEXT NOT NULL
+);
+CREATE TABLE META_DATA_CAPTURE (
+    name TEXT NOT NULL, value TEXT
+);
+CREATE TABLE META_DATA_EXPORT (
+    name TEXT NOT NULL, value TEXT
+);
+CREATE TABLE ANALYSIS_DETAILS (
+    globalVid INTEGER NOT NULL, duration INTEGER NOT NULL, startTime INTEGER NOT NULL,
+    stopTime INTEGER NOT NULL
+);
+CREATE TABLE DIAGNOSTIC_EVENT (
+    timestamp INTEGER NOT NULL, timestampType INTEGER NOT NULL, source INTEGER NOT NULL,
+    severity INTEGER NOT NULL, text TEXT NOT NULL, globalPid INTEGER
+);
+)sql";
+
+/// SQL that creates the tables of our own.
+inline constexpr const char* lanescopeTablesSql = R"sql(
+CREATE TABLE LANESCOPE_NCCL_OPERATIONS (
+    nvtxRow INTEGER NOT NULL, operation TEXT, bytes INTEGER, communicator INTEGER,
+    reduction INTEGER, root INTEGER, peer INTEGER, globalTid INTEGER
+);
+CREATE TABLE LANESCOPE_NCCL_COMMUNICATORS (
+    globalPid INTEGER, communicator INTEGER, rank INTEGER, rankCount INTEGER, cudaDevice INTEGER
+);
+CREATE TABLE LANESCOPE_HEALTH (
+    severity INTEGER NOT NULL, code TEXT NOT NULL, globalPid INTEGER, timestamp INTEGER,
+    count INTEGER, sentence TEXT NOT NULL
+);
+CREATE TABLE LANESCOPE_PROPERTIES (
+    globalPid INTEGER, name TEXT NOT NULL, value TEXT
+);
+CREATE TABLE LANESCOPE_PROCESSES (
+    globalPid INTEGER NOT NULL, rank INTEGER, startNs INTEGER, endNs INTEGER,
+    endedNormally INTEGER, exitStatus INTEGER, logFile TEXT
+);
+CREATE TABLE LANESCOPE_CLOCKS (
+    globalPid INTEGER, realtimeNs INTEGER, monotonicNs INTEGER, cuptiNs INTEGER
+);
+CREATE TABLE LANESCOPE_TOPOLOGY (
+    gpuId INTEGER, peerGpuId INTEGER, nvlinkCount INTEGER, connection TEXT
+);
+)sql";
+
+}  // namespace lanescope
