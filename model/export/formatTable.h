@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/export/formatValue.h"
 #include "model/format/Result.h"
 #include "model/summary/ReportTable.h"
 
@@ -14,18 +15,18 @@ enum class TableFormat : uint8_t { Text, Csv, Json };
 /// "text", "csv" or "json"; a sentence for anything else.
 Result<TableFormat> tableFormatFrom(std::string_view name);
 
-/// Text: aligned columns, units in the header, for people. CSV (RFC 4180) and JSON (array of objects):
-/// plain numbers in the column's unit, units in the column names, for programs.
+/// Text: aligned columns, units in the header, for people; a long text column comes last and is never
+/// cut. CSV (RFC 4180) and JSON (array of objects): plain numbers in the column's unit, units in the
+/// column names as Nsight Systems writes them ("Total Time (ns)"), for programs. JSON is always valid
+/// UTF-8, whatever the trace holds. Ends with a line break; linear in the cells.
 std::string formatTable(const ReportTable& table, TableFormat format);
 
-/// One cell as people read it: "12.34 ms", "4.00 MiB", "55.5 GB/s", "12,345".
-std::string formatCell(const Cell& cell, Unit unit);
+/// The three formats, one file each.
+std::string formatAsText(const ReportTable& table);
+std::string formatAsCsv(const ReportTable& table);
+std::string formatAsJson(const ReportTable& table);
 
-/// "1.234 ms", "12.5 us", "3.2 s": three to four significant digits.
-std::string formatDuration(int64_t durationNs);
-/// "4.00 MiB"; powers of 1024.
-std::string formatBytes(int64_t bytes);
-/// "1,234,567".
-std::string formatCount(int64_t count);
+/// Name of a column with its unit, as in CSV and JSON: "Total Time (ns)", "Time (%)", "Name".
+std::string headerOf(const ReportColumn& column);
 
 }  // namespace lanescope

@@ -18,10 +18,11 @@ struct BandwidthRow {
     int64_t count = 0;
     int64_t bytes = 0;
     int64_t timeNs = 0;  ///< Summed durations; overlapping copies count each.
+    int64_t timedBytes = 0;  ///< Of the copies that took any time at all.
     /// Of single copies: the slowest, the median and the fastest.
     double minimumGBps = 0, medianGBps = 0, maximumGBps = 0;
-    /// Bytes over summed time.
-    double meanGBps() const { return timeNs > 0 ? double(bytes) / double(timeNs) : 0.0; }
+    /// Timed bytes over summed time.
+    double meanGBps() const { return timeNs > 0 ? double(timedBytes) / double(timeNs) : 0.0; }
 };
 
 /// One row per (kind, source memory, destination memory), most bytes first. Copies of no duration

@@ -7,8 +7,11 @@
 
 namespace lanescope {
 
-/// What the numbers of a column are. Cells hold plain numbers in this unit.
-enum class Unit : uint8_t { Text, Count, Nanoseconds, Bytes, GigabytesPerSecond, Percent };
+/// What the numbers of a column are. Cells hold plain numbers in this unit. An identifier is a number
+/// that only names something, so it is never grouped by thousands or scaled.
+enum class Unit : uint8_t {
+    Text, Count, Nanoseconds, Bytes, GigabytesPerSecond, Percent, Identifier,
+};
 
 /// Empty, whole number, real number, or text.
 using Cell = std::variant<std::monostate, int64_t, double, std::string>;

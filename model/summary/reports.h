@@ -15,13 +15,18 @@ struct ReportInfo {
     std::string_view name;         ///< "cuda_gpu_kern_sum", as Nsight Systems calls it where it has one.
     std::string_view title;        ///< "CUDA GPU Kernel Summary".
     std::string_view description;  ///< One line for `--help` and tool tips.
+    bool isDefault = true;         ///< Among those that `stats` prints when none is named.
 };
 
-/// Every report there is, in the order of `stats` without `--report`.
+/// Every report there is, in the order in which `stats` prints them.
 std::span<const ReportInfo> allReports();
 
+/// The report called `name`; fails with the list of names if there is none.
+Result<ReportInfo> findReport(std::string_view name);
+
 /// Builds a report over the events that overlap `range` (each counted in full; the whole trace if not
-/// given). Fails with the list of names for an unknown one. Linear in the events; any thread.
+/// given). Fails with the list of names for an unknown one. A report without events has no rows.
+/// Linear in the events; any thread.
 Result<ReportTable> makeReport(const Trace& trace, std::string_view name,
                                std::optional<TimeRange> range = std::nullopt);
 

@@ -7,8 +7,10 @@
 
 namespace lanescope {
 
-/// Events on the timeline whose name contains `text` (case ignored), by start. Names are tested once
-/// each, not once per event. Empty text finds nothing. O(strings + events); any thread.
+/// Kernels (by short or full name), memcpys and memsets ("memcpy HtoD"), API calls and NVTX ranges whose
+/// name contains `text` (case of ASCII letters ignored), by start. Projections are left out: they would
+/// find their range twice. Names are tested once each, not once per event. Empty text finds nothing.
+/// O(strings + events + hits log hits); any thread.
 std::vector<EventRef> findEvents(const Trace& trace, std::string_view text);
 
 }  // namespace lanescope

@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "model/export/formatTable.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Quoted only where RFC 4180 asks for it; quotes inside are doubled.
+void appendField(std::string& line, std::string_view field) {
+    if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+        line += field;
+        return;
+    }
+    line += '"';
+    for (const char letter : field) {
+        if (letter == '"') line += '"';
+        line += letter;
+    }
+    line += '"';
+}
+
+void appendCell(std::string& line, const Cell& cell) {
+    if (const auto* whole = std::get_if<int64_t>(&cell))
+        fmt::format_to(std::back_inserter(line), "{}", *whole);
+    else if (const auto* real = std::get_if<double>(&cell))
+        fmt::format_to(std::back_inserter(line), "{}", *real);
+    else if (const auto* text = std::get_if<std::string>(&cell))
+        appendField(line, *text);
+}
+
+}  // namespace
+
+std::string formatAsCsv(const ReportTable& table) {
+    std::string text;
+    for (size_t column = 0; column < table.columns.size(); ++column) {
+        if (column > 0) text += ',';
+        appendField(text, headerOf(table.columns[column]));
+    }
+    text += "\r\n";
+    for (const std::vector<Cell>& row : table.rows) {
+        for (size_t column = 0; column < row.size(); ++column) {
+            if (column > 0) text += ',';
+            appendCell(text, row[column]);
+        }
+        text += "\r\n";
+    }
+    return text;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,44 @@
+#include "model/export/formatTable.h"
+
+#include <fmt/format.h>
+
+namespace lanescope {
+
+Result<TableFormat> tableFormatFrom(std::string_view name) {
+    if (name == "text") return TableFormat::Text;
+    if (name == "csv") return TableFormat::Csv;
+    if (name == "json") return TableFormat::Json;
+    return fail("There is no format \"{}\"; there are: text, csv, json.", name);
+}
+
+std::string headerOf(const ReportColumn& column) {
+    switch (column.unit) {
+        case Unit::Nanoseconds:
+            return fmt::format("{} (ns)", column.name);
+        case Unit::Bytes:
+            return fmt::format("{} (bytes)", column.name);
+        case Unit::GigabytesPerSecond:
+            return fmt::format("{} (GB/s)", column.name);
+        case Unit::Percent:
+            return fmt::format("{} (%)", column.name);
+        case Unit::Text:
+        case Unit::Count:
+        case Unit::Identifier:
+            break;
+    }
+    return column.name;
+}
+
+std::string formatTable(const ReportTable& table, TableFormat format) {
+    switch (format) {
+        case TableFormat::Text:
+            return formatAsText(table);
+        case TableFormat::Csv:
+            return formatAsCsv(table);
+        case TableFormat::Json:
+            return formatAsJson(table);
+    }
+    return {};
+}
+
+}  // namespace lanescope

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace lanescope {
+
+/// Numbers collected by key, for a summary with a row per key. Keys are whatever whole number tells
+/// the groups apart: a string index, a kind, a pair packed into 64 bits.
+class GroupedValues {
+  public:
+    struct Group {
+        uint64_t key = 0;
+        std::vector<int64_t> values;
+    };
+
+    /// O(1).
+    void add(uint64_t key, int64_t value);
+    /// In the order in which the keys first came. Open to be reordered by the statistics.
+    std::span<Group> groups() { return groups_; }
+
+    static uint64_t pairKey(uint32_t high, uint32_t low) {
+        return (static_cast<uint64_t>(high) << 32) | low;
+    }
+    static uint32_t high(uint64_t key) { return static_cast<uint32_t>(key >> 32); }
+    static uint32_t low(uint64_t key) { return static_cast<uint32_t>(key); }
+
+  private:
+    std::unordered_map<uint64_t, uint32_t> groupOf_;
+    std::vector<Group> groups_;
+    uint32_t last_ = 0;  // runs of one key are common, and then nothing is looked up
+};
+
+}  // namespace lanescope

@@ -1,0 +1,22 @@
+#include "model/summary/GroupedValues.h"
+#include "model/summary/reportBuilders.h"
+#include "model/summary/summaryTable.h"
+
+namespace lanescope {
+
+ReportTable apiSummary(const ReportQuery& query) {
+    const ApiTable& calls = query.trace.apiCalls;
+    GroupedValues durations;
+    for (uint32_t row = 0; row < calls.size(); ++row) {
+        if (!query.includes(calls.startNs[row], calls.endNs[row])) continue;
+        durations.add(calls.name[row], calls.endNs[row] - calls.startNs[row]);
+    }
+    std::vector<SummaryRow> rows;
+    for (GroupedValues::Group& group : durations.groups()) {
+        const auto name = static_cast<StringIndex>(group.key);
+        rows.push_back({statisticsOf(group.values), {std::string(query.trace.strings.at(name))}});
+    }
+    return summaryTable({.countColumn = "Num Calls", .labelColumns = {"Name"}}, std::move(rows));
+}
+
+}  // namespace lanescope

@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "model/summary/reportBuilders.h"
+
+namespace lanescope {
+
+namespace {
+
+struct GpuEvent {
+    int64_t startNs;
+    EventRef event;
+};
+
+template <class Table>
+void append(const ReportQuery& query, const Table& table, EventKind kind,
+            std::vector<GpuEvent>& events) {
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        if (query.includes(table.startNs[row], table.endNs[row]))
+            events.push_back({table.startNs[row], EventRef(kind, row)});
+    }
+}
+
+/// "Pageable", "Device static": as on screen, but for the capital of Nsight Systems' reports.
+std::string memoryLabel(MemoryKind kind) {
+    std::string label(name(kind));
+    if (!label.empty())
+        label[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(label[0])));
+    return label;
+}
+
+Cell gigabytesPerSecond(int64_t bytes, int64_t durationNs) {
+    if (durationNs <= 0) return {};
+    return static_cast<double>(bytes) / static_cast<double>(durationNs);
+}
+
+/// The places of the columns that only some kinds of events fill.
+enum Column : size_t {
+    startColumn,
+    durationColumn,
+    correlationColumn,
+    gridColumn,
+    blockColumn = gridColumn + 3,
+    registersColumn = blockColumn + 3,
+    staticSharedColumn,
+    dynamicSharedColumn,
+    bytesColumn,
+    throughputColumn,
+    sourceColumn,
+    destinationColumn,
+    deviceColumn,
+    contextColumn,
+    greenContextColumn,
+    streamColumn,
+    nameColumn,
+    columnCount,
+};
+
+class RowMaker {
+  public:
+    explicit RowMaker(const Trace& trace) : trace_(trace) {}
+
+    std::vector<Cell> row(EventRef event) const {
+        std::vector<Cell> cells(columnCount);
+        const uint32_t index = event.row();
+        switch (event.kind()) {
+            case EventKind::Kernel:
+                fillKernel(cells, index);
+                break;
+            case EventKind::Memcpy:
+                fillMemcpy(cells, index);
+                break;
+            default:
+                fillMemset(cells, index);
+                break;
+        }
+        return cells;
+    }
+
+  private:
+    template <class Table>
+    void fillCommon(std::vector<Cell>& cells, const Table& table, uint32_t row) const {
+        cells[startColumn] = table.startNs[row];
+        cells[durationColumn] = table.endNs[row] - table.startNs[row];
+        cells[correlationColumn] = static_cast<int64_t>(table.correlation[row]);
+        const Stream& stream = trace_.streams[table.stream[row]];
+        const Gpu& gpu = trace_.gpus[stream.gpu];
+        cells[deviceColumn] = gpu.name.empty() ? fmt::format("GPU {}", gpu.id)
+                                               : fmt::format("{} ({})", gpu.name, gpu.id);
+        cells[contextColumn] = stream.contextId;
+        cells[streamColumn] = stream.streamId;
+    }
+
+    void fillKernel(std::vector<Cell>& cells, uint32_t row) const {
+        fillCommon(cells, trace_.kernels, row);
+        const LaunchConfig& config = trace_.launchConfigs[trace_.kernels.config[row]];
+        for (size_t axis = 0; axis < 3; ++axis) {
+            cells[gridColumn + axis] = static_cast<int64_t>(config.grid[axis]);
+            cells[blockColumn + axis] = static_cast<int64_t>(config.block[axis]);
+        }
+        cells[registersColumn] = static_cast<int64_t>(config.registersPerThread);
+        cells[staticSharedColumn] = static_cast<int64_t>(config.staticSharedBytes);
+        cells[dynamicSharedColumn] = static_cast<int64_t>(config.dynamicSharedBytes);
+        cells[nameColumn] = std::string(trace_.strings.at(config.demangledName));
+    }
+
+    void fillMemcpy(std::vector<Cell>& cells, uint32_t row) const {
+        const MemcpyTable& memcpys = trace_.memcpys;
+        fillCommon(cells, memcpys, row);
+        cells[bytesColumn] = memcpys.bytes[row];
+        cells[throughputColumn] =
+            gigabytesPerSecond(memcpys.bytes[row], memcpys.endNs[row] - memcpys.startNs[row]);
+        cells[sourceColumn] = memoryLabel(memcpys.sourceMemory[row]);
+        cells[destinationColumn] = memoryLabel(memcpys.destinationMemory[row]);
+        cells[nameColumn] = fmt::format("[CUDA memcpy {}]", longName(memcpys.kind[row]));
+    }
+
+    void fillMemset(std::vector<Cell>& cells, uint32_t row) const {
+        const MemsetTable& memsets = trace_.memsets;
+        fillCommon(cells, memsets, row);
+        cells[bytesColumn] = memsets.bytes[row];
+        cells[throughputColumn] =
+            gigabytesPerSecond(memsets.bytes[row], memsets.endNs[row] - memsets.startNs[row]);
+        cells[destinationColumn] = memoryLabel(memsets.memory[row]);
+        cells[nameColumn] = std::string("[CUDA memset]");
+    }
+
+    const Trace& trace_;
+};
+
+}  // namespace
+
+ReportTable gpuTrace(const ReportQuery& query) {
+    const Trace& trace = query.trace;
+    std::vector<GpuEvent> events;
+    append(query, trace.kernels, EventKind::Kernel, events);
+    append(query, trace.memcpys, EventKind::Memcpy, events);
+    append(query, trace.memsets, EventKind::Memset, events);
+    std::stable_sort(events.begin(), events.end(),
+                     [](const GpuEvent& a, const GpuEvent& b) { return a.startNs < b.startNs; });
+
+    ReportTable table;
+    table.columns = {{"Start", Unit::Nanoseconds},
+                     {"Duration", Unit::Nanoseconds},
+                     {"CorrId", Unit::Identifier},
+                     {"GrdX", Unit::Count},
+                     {"GrdY", Unit::Count},
+                     {"GrdZ", Unit::Count},
+                     {"BlkX", Unit::Count},
+                     {"BlkY", Unit::Count},
+                     {"BlkZ", Unit::Count},
+                     {"Reg/Trd", Unit::Count},
+                     {"StcSMem", Unit::Bytes},
+                     {"DymSMem", Unit::Bytes},
+                     {"Bytes", Unit::Bytes},
+                     {"Throughput", Unit::GigabytesPerSecond},
+                     {"SrcMemKd", Unit::Text},
+                     {"DstMemKd", Unit::Text},
+                     {"Device", Unit::Text},
+                     {"Ctx", Unit::Identifier},
+                     {"GreenCtx", Unit::Identifier},
+                     {"Strm", Unit::Identifier},
+                     {"Name", Unit::Text}};
+    table.rows.reserve(events.size());
+    const RowMaker maker(trace);
+    for (const GpuEvent& event : events) table.rows.push_back(maker.row(event.event));
+    return table;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,35 @@
+#include "model/summary/GroupedValues.h"
+#include "model/summary/reportBuilders.h"
+#include "model/summary/summaryTable.h"
+
+namespace lanescope {
+
+namespace {
+
+ReportTable summaryByName(const ReportQuery& query, StringIndex LaunchConfig::*nameOf) {
+    const KernelTable& kernels = query.trace.kernels;
+    GroupedValues durations;
+    for (uint32_t row = 0; row < kernels.size(); ++row) {
+        if (!query.includes(kernels.startNs[row], kernels.endNs[row])) continue;
+        durations.add(query.trace.launchConfigs[kernels.config[row]].*nameOf,
+                      kernels.endNs[row] - kernels.startNs[row]);
+    }
+    std::vector<SummaryRow> rows;
+    for (GroupedValues::Group& group : durations.groups()) {
+        const auto name = static_cast<StringIndex>(group.key);
+        rows.push_back({statisticsOf(group.values), {std::string(query.trace.strings.at(name))}});
+    }
+    return summaryTable({.labelColumns = {"Name"}}, std::move(rows));
+}
+
+}  // namespace
+
+ReportTable kernelSummary(const ReportQuery& query) {
+    return summaryByName(query, &LaunchConfig::demangledName);
+}
+
+ReportTable kernelBaseNameSummary(const ReportQuery& query) {
+    return summaryByName(query, &LaunchConfig::shortName);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include "model/summary/Bandwidth.h"
+#include "model/summary/GroupedValues.h"
+#include "model/summary/reportBuilders.h"
+#include "model/summary/summaryTable.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Beside the memcpy kinds in the same summary.
+constexpr uint64_t memsetKey = memcpyKindCount;
+
+std::vector<SummaryRow> rowsByOperation(GroupedValues& values) {
+    std::vector<SummaryRow> rows;
+    for (GroupedValues::Group& group : values.groups()) {
+        const std::string operation =
+            group.key == memsetKey
+                ? std::string("[CUDA memset]")
+                : fmt::format("[CUDA memcpy {}]", longName(static_cast<MemcpyKind>(group.key)));
+        rows.push_back({statisticsOf(group.values), {operation}});
+    }
+    return rows;
+}
+
+/// Calls `add(key, startNs, endNs, bytes)` for every memcpy and memset of the query.
+template <class Add>
+void forEachOperation(const ReportQuery& query, Add add) {
+    const MemcpyTable& memcpys = query.trace.memcpys;
+    for (uint32_t row = 0; row < memcpys.size(); ++row) {
+        if (query.includes(memcpys.startNs[row], memcpys.endNs[row]))
+            add(static_cast<uint64_t>(memcpys.kind[row]), memcpys.startNs[row], memcpys.endNs[row],
+                memcpys.bytes[row]);
+    }
+    const MemsetTable& memsets = query.trace.memsets;
+    for (uint32_t row = 0; row < memsets.size(); ++row) {
+        if (query.includes(memsets.startNs[row], memsets.endNs[row]))
+            add(memsetKey, memsets.startNs[row], memsets.endNs[row], memsets.bytes[row]);
+    }
+}
+
+}  // namespace
+
+ReportTable memoryTimeSummary(const ReportQuery& query) {
+    GroupedValues durations;
+    forEachOperation(query, [&](uint64_t key, int64_t startNs, int64_t endNs, int64_t) {
+        durations.add(key, endNs - startNs);
+    });
+    return summaryTable({.countColumn = "Count", .labelColumns = {"Operation"}},
+                        rowsByOperation(durations));
+}
+
+ReportTable memorySizeSummary(const ReportQuery& query) {
+    GroupedValues sizes;
+    forEachOperation(query,
+                     [&](uint64_t key, int64_t, int64_t, int64_t bytes) { sizes.add(key, bytes); });
+    return summaryTable({.unit = Unit::Bytes,
+                         .hasShare = false,
+                         .totalColumn = "Total",
+                         .countColumn = "Count",
+                         .labelColumns = {"Operation"}},
+                        rowsByOperation(sizes));
+}
+
+ReportTable memcpyBandwidth(const ReportQuery& query) {
+    ReportTable table;
+    table.columns = {{"Kind", Unit::Text},
+                     {"Source", Unit::Text},
+                     {"Destination", Unit::Text},
+                     {"Count", Unit::Count},
+                     {"Total", Unit::Bytes},
+                     {"Total Time", Unit::Nanoseconds},
+                     {"Min", Unit::GigabytesPerSecond},
+                     {"Med", Unit::GigabytesPerSecond},
+                     {"Mean", Unit::GigabytesPerSecond},
+                     {"Max", Unit::GigabytesPerSecond}};
+    for (const BandwidthRow& row : bandwidthByKind(query.trace, query.range)) {
+        table.rows.push_back({std::string(name(row.kind)), std::string(name(row.sourceMemory)),
+                              std::string(name(row.destinationMemory)), row.count, row.bytes,
+                              row.timeNs, row.minimumGBps, row.medianGBps, row.meanGBps(),
+                              row.maximumGBps});
+    }
+    return table;
+}
+
+}  // namespace lanescope

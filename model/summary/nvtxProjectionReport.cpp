@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "model/summary/Statistics.h"
+#include "model/summary/nvtxLabels.h"
+#include "model/summary/rangeProjections.h"
+#include "model/summary/reportBuilders.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t rangeColumn = 0, timeColumn = 2;
+
+/// All ranges of one name and style that launched GPU work.
+struct ProjectedRanges {
+    NvtxStyle style = NvtxStyle::PushPop;
+    StringIndex domain = 0, text = 0;
+    std::vector<int64_t> projectedNs;
+    int64_t rangeNs = 0, operations = 0, levels = 0, children = 0;
+};
+
+struct NameAndStyle {
+    StringIndex domain, text;
+    NvtxStyle style;
+    bool operator==(const NameAndStyle&) const = default;
+};
+
+struct HashNameAndStyle {
+    size_t operator()(const NameAndStyle& key) const {
+        const uint64_t packed = (static_cast<uint64_t>(key.domain) << 32) | key.text;
+        return std::hash<uint64_t>{}(packed * 4 + static_cast<uint64_t>(key.style));
+    }
+};
+
+std::vector<ProjectedRanges> collect(const ReportQuery& query) {
+    const NvtxTable& nvtx = query.trace.nvtx;
+    const std::vector<RangeProjection> projections = projectRanges(query.trace);
+    std::unordered_map<NameAndStyle, size_t, HashNameAndStyle> groupOf;
+    std::vector<ProjectedRanges> groups;
+    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+        const RangeProjection& projection = projections[row];
+        if (projection.operationCount == 0) continue;
+        if (!query.includes(nvtx.startNs[row], nvtx.endNs[row])) continue;
+        const NameAndStyle key{nvtx.domain[row], nvtx.text[row], nvtx.style[row]};
+        const auto [place, isNew] = groupOf.try_emplace(key, groups.size());
+        if (isNew) groups.push_back({key.style, key.domain, key.text, {}, 0, 0, 0, 0});
+        ProjectedRanges& group = groups[place->second];
+        group.projectedNs.push_back(projection.range.durationNs());
+        group.rangeNs = saturatingSum(group.rangeNs, nvtx.endNs[row] - nvtx.startNs[row]);
+        group.operations += projection.operationCount;
+        group.levels += nvtx.depth[row];
+        group.children += projection.childCount;
+    }
+    return groups;
+}
+
+}  // namespace
+
+ReportTable nvtxGpuProjectionSummary(const ReportQuery& query) {
+    ReportTable table;
+    table.columns = {{"Range", Unit::Text},
+                     {"Style", Unit::Text},
+                     {"Total Proj Time", Unit::Nanoseconds},
+                     {"Total Range Time", Unit::Nanoseconds},
+                     {"Range Instances", Unit::Count},
+                     {"Proj Avg", Unit::Nanoseconds},
+                     {"Proj Med", Unit::Nanoseconds},
+                     {"Proj Min", Unit::Nanoseconds},
+                     {"Proj Max", Unit::Nanoseconds},
+                     {"Proj StdDev", Unit::Nanoseconds},
+                     {"Total GPU Ops", Unit::Count},
+                     {"Avg GPU Ops", Unit::Count},
+                     {"Avg Range Lvl", Unit::Count},
+                     {"Avg Num Child", Unit::Count}};
+    for (ProjectedRanges& group : collect(query)) {
+        const Statistics figures = statisticsOf(group.projectedNs);
+        const auto count = static_cast<double>(figures.count);
+        table.rows.push_back({rangeLabel(query.trace, group.domain, group.text),
+                              std::string(styleName(group.style)), figures.total, group.rangeNs,
+                              figures.count, figures.average, figures.median, figures.minimum,
+                              figures.maximum, figures.standardDeviation, group.operations,
+                              static_cast<double>(group.operations) / count,
+                              static_cast<double>(group.levels) / count,
+                              static_cast<double>(group.children) / count});
+    }
+    std::sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
+        if (a[timeColumn] != b[timeColumn]) return a[timeColumn] > b[timeColumn];
+        return a[rangeColumn] < b[rangeColumn];
+    });
+    return table;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,53 @@
+#include "model/summary/GroupedValues.h"
+#include "model/summary/nvtxLabels.h"
+#include "model/summary/reportBuilders.h"
+#include "model/summary/summaryTable.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Appends a row for each name of the ranges of one style; marks have no duration to sum up.
+void appendRows(const ReportQuery& query, NvtxStyle style, bool withStyle,
+                std::vector<SummaryRow>& rows) {
+    const NvtxTable& nvtx = query.trace.nvtx;
+    GroupedValues durations;
+    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+        if (nvtx.style[row] != style) continue;
+        if (!query.includes(nvtx.startNs[row], nvtx.endNs[row])) continue;
+        durations.add(GroupedValues::pairKey(nvtx.domain[row], nvtx.text[row]),
+                      nvtx.endNs[row] - nvtx.startNs[row]);
+    }
+    for (GroupedValues::Group& group : durations.groups()) {
+        std::vector<std::string> labels;
+        if (withStyle) labels.emplace_back(styleName(style));
+        labels.push_back(
+            rangeLabel(query.trace, GroupedValues::high(group.key), GroupedValues::low(group.key)));
+        rows.push_back({statisticsOf(group.values), std::move(labels)});
+    }
+}
+
+ReportTable summaryOfStyle(const ReportQuery& query, NvtxStyle style) {
+    std::vector<SummaryRow> rows;
+    appendRows(query, style, false, rows);
+    return summaryTable({.labelColumns = {"Range"}}, std::move(rows));
+}
+
+}  // namespace
+
+ReportTable nvtxSummary(const ReportQuery& query) {
+    std::vector<SummaryRow> rows;
+    appendRows(query, NvtxStyle::PushPop, true, rows);
+    appendRows(query, NvtxStyle::StartEnd, true, rows);
+    return summaryTable({.labelColumns = {"Style", "Range"}}, std::move(rows));
+}
+
+ReportTable nvtxPushPopSummary(const ReportQuery& query) {
+    return summaryOfStyle(query, NvtxStyle::PushPop);
+}
+
+ReportTable nvtxStartEndSummary(const ReportQuery& query) {
+    return summaryOfStyle(query, NvtxStyle::StartEnd);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/format/TimeRange.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// What an NVTX range did on the GPU, over all streams.
+struct RangeProjection {
+    TimeRange range;             ///< From the first start to the last end of its work.
+    uint32_t operationCount = 0; ///< 0: the range launched nothing.
+    uint32_t childCount = 0;     ///< Push-pop ranges directly inside it that launched something.
+};
+
+/// One per row of `trace.nvtx`. Linear in the ranges and their projections.
+std::vector<RangeProjection> projectRanges(const Trace& trace);
+
+}  // namespace lanescope

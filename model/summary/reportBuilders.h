@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+
+#include "model/format/TimeRange.h"
+#include "model/summary/ReportTable.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// What a report is asked about.
+struct ReportQuery {
+    const Trace& trace;
+    std::optional<TimeRange> range;
+
+    /// Whether an event counts: it overlaps the range. An event of no duration does if it lies in it.
+    bool includes(int64_t startNs, int64_t endNs) const {
+        if (!range) return true;
+        return startNs < range->endNs &&
+               (endNs > range->startNs || (startNs == endNs && startNs >= range->startNs));
+    }
+};
+
+// One function per report, named after it; the columns are Nsight Systems' where it has that report.
+// Each fills columns and rows; `makeReport` adds name and title. Linear in the events, but for the
+// sorting of the rows.
+
+ReportTable kernelSummary(const ReportQuery& query);
+ReportTable kernelBaseNameSummary(const ReportQuery& query);
+
+ReportTable memoryTimeSummary(const ReportQuery& query);
+ReportTable memorySizeSummary(const ReportQuery& query);
+ReportTable memcpyBandwidth(const ReportQuery& query);
+
+ReportTable apiSummary(const ReportQuery& query);
+
+ReportTable nvtxSummary(const ReportQuery& query);
+ReportTable nvtxPushPopSummary(const ReportQuery& query);
+ReportTable nvtxStartEndSummary(const ReportQuery& query);
+ReportTable nvtxGpuProjectionSummary(const ReportQuery& query);
+
+ReportTable ncclSummary(const ReportQuery& query);
+
+ReportTable gpuTrace(const ReportQuery& query);
+
+}  // namespace lanescope

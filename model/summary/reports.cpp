@@ -1,0 +1,80 @@
+#include "model/summary/reports.h"
+
+#include <array>
+#include <string>
+
+#include "model/summary/reportBuilders.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::array infos{
+    ReportInfo{"nvtx_sum", "NVTX Range Summary", "Time inside each NVTX range, on the CPU"},
+    ReportInfo{"nvtx_gpu_proj_sum", "NVTX GPU Projection Summary",
+               "Time the GPU took for the work launched inside each NVTX range"},
+    ReportInfo{"cuda_api_sum", "CUDA API Summary", "Time inside each CUDA runtime and driver call"},
+    ReportInfo{"cuda_gpu_kern_sum", "CUDA GPU Kernel Summary", "Time of each kernel, by full name"},
+    ReportInfo{"cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)",
+               "Time of each kind of memcpy and of memsets"},
+    ReportInfo{"cuda_gpu_mem_size_sum", "CUDA GPU MemOps Summary (by Size)",
+               "Bytes of each kind of memcpy and of memsets"},
+    ReportInfo{"memcpy_bandwidth", "Memcpy Bandwidth",
+               "Bandwidth of each kind of memcpy between each two kinds of memory"},
+    ReportInfo{"nccl_sum", "NCCL Summary",
+               "Calls, bytes and GPU time of each NCCL operation, by communicator"},
+    ReportInfo{"cuda_gpu_kern_sum:base", "CUDA GPU Kernel Summary (base names)",
+               "Time of each kernel, template and function arguments left out", false},
+    ReportInfo{"nvtx_pushpop_sum", "NVTX Push/Pop Range Summary",
+               "Time inside each pushed and popped NVTX range", false},
+    ReportInfo{"nvtx_startend_sum", "NVTX Start/End Range Summary",
+               "Time inside each started and ended NVTX range", false},
+    ReportInfo{"cuda_gpu_trace", "CUDA GPU Trace", "Every kernel, memcpy and memset, by start",
+               false},
+};
+
+/// Who builds each of `infos`, in the same order.
+constexpr std::array<ReportTable (*)(const ReportQuery&), infos.size()> builders{
+    nvtxSummary,           nvtxGpuProjectionSummary, apiSummary,          kernelSummary,
+    memoryTimeSummary,     memorySizeSummary,        memcpyBandwidth,     ncclSummary,
+    kernelBaseNameSummary, nvtxPushPopSummary,       nvtxStartEndSummary, gpuTrace,
+};
+
+std::string allNames() {
+    std::string names;
+    for (const ReportInfo& info : infos) {
+        if (!names.empty()) names += ", ";
+        names += info.name;
+    }
+    return names;
+}
+
+Result<size_t> indexOf(std::string_view name) {
+    for (size_t index = 0; index < infos.size(); ++index)
+        if (infos[index].name == name) return index;
+    return fail("There is no report \"{}\"; there are: {}.", name, allNames());
+}
+
+}  // namespace
+
+std::span<const ReportInfo> allReports() {
+    return infos;
+}
+
+Result<ReportInfo> findReport(std::string_view name) {
+    const Result<size_t> index = indexOf(name);
+    if (!index) return fail(index.error());
+    return infos[*index];
+}
+
+Result<ReportTable> makeReport(const Trace& trace, std::string_view name,
+                               std::optional<TimeRange> range) {
+    const Result<size_t> index = indexOf(name);
+    if (!index) return fail(index.error());
+    ReportTable table = builders[*index]({trace, range});
+    table.name = infos[*index].name;
+    table.title = infos[*index].title;
+    return table;
+}
+
+}  // namespace lanescope

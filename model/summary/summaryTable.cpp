@@ -1,0 +1,54 @@
+#include "model/summary/summaryTable.h"
+
+#include <algorithm>
+
+namespace lanescope {
+
+namespace {
+
+std::vector<ReportColumn> columnsOf(const SummaryLayout& layout) {
+    std::vector<ReportColumn> columns;
+    if (layout.hasShare) columns.push_back({"Time", Unit::Percent});
+    columns.push_back({std::string(layout.totalColumn), layout.unit});
+    columns.push_back({std::string(layout.countColumn), Unit::Count});
+    for (const char* figure : {"Avg", "Med", "Min", "Max", "StdDev"})
+        columns.push_back({figure, layout.unit});
+    for (const std::string_view label : layout.labelColumns)
+        columns.push_back({std::string(label), Unit::Text});
+    return columns;
+}
+
+}  // namespace
+
+ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> rows) {
+    std::sort(rows.begin(), rows.end(), [](const SummaryRow& a, const SummaryRow& b) {
+        if (a.statistics.total != b.statistics.total)
+            return a.statistics.total > b.statistics.total;
+        return a.labels < b.labels;
+    });
+    double total = 0;
+    for (const SummaryRow& row : rows) total += static_cast<double>(row.statistics.total);
+
+    ReportTable table;
+    table.columns = columnsOf(layout);
+    table.rows.reserve(rows.size());
+    for (SummaryRow& row : rows) {
+        const Statistics& figures = row.statistics;
+        std::vector<Cell> cells;
+        cells.reserve(table.columns.size());
+        if (layout.hasShare)
+            cells.push_back(total > 0 ? 100.0 * static_cast<double>(figures.total) / total : 0.0);
+        cells.push_back(figures.total);
+        cells.push_back(figures.count);
+        cells.push_back(figures.average);
+        cells.push_back(figures.median);
+        cells.push_back(figures.minimum);
+        cells.push_back(figures.maximum);
+        cells.push_back(figures.standardDeviation);
+        for (std::string& label : row.labels) cells.push_back(std::move(label));
+        table.rows.push_back(std::move(cells));
+    }
+    return table;
+}
+
+}  // namespace lanescope
