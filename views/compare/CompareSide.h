@@ -1,0 +1,43 @@
+#pragma once
+
+#include <QWidget>
+
+#include "model/trace/Trace.h"
+#include "views/theme/Theme.h"
+
+class QLabel;
+
+namespace lanescope {
+
+class TimelineView;
+class VisibleRange;
+
+/// One side of a comparison: a title in the colour of the side over its timeline.
+class CompareSide : public QWidget {
+    Q_OBJECT
+  public:
+    enum class Role { Baseline, Candidate };
+
+    /// `range` is shared with the other side and not owned.
+    CompareSide(Role role, VisibleRange* range, QWidget* parent = nullptr);
+
+    void setTrace(TracePtr trace);
+    void setTheme(const Theme& theme);
+    TimelineView& timeline() const { return *timeline_; }
+
+    /// Between the trace's own time and the axis that both sides share.
+    TimeRange toAxis(TimeRange traceRange) const;
+    TimeRange toTrace(TimeRange axisRange) const;
+
+  private:
+    void updateTitle();
+
+    Role role_;
+    Theme theme_ = Theme::light();
+    QLabel* mark_;
+    QLabel* title_;
+    QLabel* remark_;
+    TimelineView* timeline_;
+};
+
+}  // namespace lanescope

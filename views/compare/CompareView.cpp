@@ -1,0 +1,176 @@
+#include "views/compare/CompareView.h"
+
+#include <QHBoxLayout>
+#include <QScopedValueRollback>
+#include <QSplitter>
+#include <QVBoxLayout>
+
+#include "model/summary/search.h"
+#include "views/compare/AlignmentBar.h"
+#include "views/compare/CompareSide.h"
+#include "views/compare/DifferenceModel.h"
+#include "views/compare/HeadlineCard.h"
+#include "views/details/DetailsPanel.h"
+#include "views/summary/LatestJob.h"
+#include "views/summary/ReportView.h"
+#include "views/text/toQString.h"
+#include "views/timeline/TimelineView.h"
+#include "views/timeline/VisibleRange.h"
+
+namespace lanescope {
+
+CompareView::CompareView(QWidget* parent)
+    : QWidget(parent),
+      visibleRange_(new VisibleRange(this)),
+      job_(new LatestJob(this)),
+      headline_(new HeadlineCard(this)),
+      alignment_(new AlignmentBar(this)),
+      baseline_(new CompareSide(CompareSide::Role::Baseline, visibleRange_, this)),
+      candidate_(new CompareSide(CompareSide::Role::Candidate, visibleRange_, this)),
+      details_(new DetailsPanel(this)),
+      model_(new DifferenceModel),
+      differences_(new ReportView(model_, this)) {
+    build();
+    connectSide(baseline_, candidate_);
+    connectSide(candidate_, baseline_);
+    connect(alignment_, &AlignmentBar::alignmentChanged, this, &CompareView::align);
+    connect(differences_, &ReportView::nameActivated, this, &CompareView::showName);
+    connect(details_, &DetailsPanel::eventActivated, this, [this](EventRef event) {
+        const bool isBaseline = baseline_->timeline().selectedEvent().isValid();
+        (isBaseline ? baseline_ : candidate_)->timeline().revealEvent(event);
+    });
+}
+
+void CompareView::build() {
+    auto* timelines = new QSplitter(Qt::Vertical, this);
+    timelines->addWidget(baseline_);
+    timelines->addWidget(candidate_);
+    timelines->setChildrenCollapsible(false);
+    auto* upper = new QSplitter(Qt::Horizontal, this);
+    upper->addWidget(timelines);
+    upper->addWidget(details_);
+    upper->setStretchFactor(0, 1);
+    upper->setSizes({1000, 280});
+    auto* all = new QSplitter(Qt::Vertical, this);
+    all->addWidget(upper);
+    all->addWidget(differences_);
+    all->setStretchFactor(0, 3);
+    all->setStretchFactor(1, 1);
+    differences_->setEmptyText(tr("Both runs did the same work in the same time."));
+
+    auto* top = new QHBoxLayout;
+    top->setContentsMargins(0, 0, 12, 0);
+    top->addWidget(headline_, 1);
+    top->addWidget(alignment_, 0, Qt::AlignVCenter);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addLayout(top);
+    layout->addWidget(all, 1);
+}
+
+void CompareView::connectSide(CompareSide* side, CompareSide* other) {
+    connect(&side->timeline(), &TimelineView::selectedRangeChanged, this,
+            [this, side](std::optional<TimeRange> range) { selectRange(side, range); });
+    connect(&side->timeline(), &TimelineView::eventSelected, this, [this, side, other](EventRef event) {
+        if (isMirroring_) return;
+        const QScopedValueRollback guard(isMirroring_, true);
+        if (event.isValid()) other->timeline().setSelectedEvent({});
+        details_->setTrace(side->timeline().trace());
+        details_->setEvent(event);
+    });
+}
+
+void CompareView::setTraces(TracePtr baseline, TracePtr candidate) {
+    baselineTrace_ = std::move(baseline);
+    candidateTrace_ = std::move(candidate);
+    selectedRange_.reset();
+    alignment_->setRangeNames(commonRangeNames(*baselineTrace_, *candidateTrace_));
+    {
+        const QScopedValueRollback guard(isMirroring_, true);
+        baseline_->setTrace(baselineTrace_);
+        candidate_->setTrace(candidateTrace_);
+    }
+    align();
+    visibleRange_->fit();
+}
+
+void CompareView::setTheme(const Theme& theme) {
+    headline_->setTheme(theme);
+    baseline_->setTheme(theme);
+    candidate_->setTheme(theme);
+    model_->setTheme(theme);
+}
+
+bool CompareView::isBusy() const { return job_->isRunning(); }
+
+void CompareView::align() {
+    if (!baselineTrace_ || !candidateTrace_) return;
+    const std::string name = alignment_->rangeName().toStdString();
+    const auto originOf = [&](const Trace& trace) -> Result<int64_t> {
+        if (name.empty()) return trace.range.startNs;
+        return alignmentTime(trace, name, alignment_->occurrence());
+    };
+    const Result<int64_t> baselineOrigin = originOf(*baselineTrace_);
+    const Result<int64_t> candidateOrigin = originOf(*candidateTrace_);
+    if (!baselineOrigin || !candidateOrigin) {
+        const Error& error = baselineOrigin ? candidateOrigin.error() : baselineOrigin.error();
+        alignment_->setMessage(toQString(error.sentence));
+        return;
+    }
+    alignment_->setMessage({});
+    {
+        const QScopedValueRollback guard(isMirroring_, true);
+        baseline_->timeline().setTimeOrigin(*baselineOrigin);
+        candidate_->timeline().setTimeOrigin(*candidateOrigin);
+        // A selected range is trace time on each side; the sides have moved against each other.
+        baseline_->timeline().setSelectedRange(std::nullopt);
+        candidate_->timeline().setSelectedRange(std::nullopt);
+    }
+    selectedRange_.reset();
+    startComparison();
+}
+
+void CompareView::selectRange(CompareSide* from, std::optional<TimeRange> traceRange) {
+    if (isMirroring_) return;
+    const QScopedValueRollback guard(isMirroring_, true);
+    CompareSide* other = from == baseline_ ? candidate_ : baseline_;
+    selectedRange_.reset();
+    if (traceRange) selectedRange_ = from->toAxis(*traceRange);
+    other->timeline().setSelectedRange(
+        selectedRange_ ? std::optional(other->toTrace(*selectedRange_)) : std::nullopt);
+    startComparison();
+}
+
+void CompareView::startComparison() {
+    if (!baselineTrace_ || !candidateTrace_) return;
+    const TimeRange baselineRange =
+        selectedRange_ ? baseline_->toTrace(*selectedRange_) : baselineTrace_->range;
+    const TimeRange candidateRange =
+        selectedRange_ ? candidate_->toTrace(*selectedRange_) : candidateTrace_->range;
+    job_->start([this, baseline = baselineTrace_, candidate = candidateTrace_, baselineRange,
+                 candidateRange]() -> LatestJob::Publish {
+        auto comparison = std::make_shared<Comparison>(
+            compare(Baseline{*baseline, baselineRange}, Candidate{*candidate, candidateRange}));
+        return [this, comparison] { showComparison(*comparison); };
+    });
+}
+
+void CompareView::showComparison(const Comparison& comparison) {
+    model_->setComparison(comparison);
+    emit compared();
+}
+
+void CompareView::showName(const QString& name) {
+    const std::string text = name.toStdString();
+    for (CompareSide* side : {baseline_, candidate_}) {
+        TimelineView& timeline = side->timeline();
+        if (!timeline.trace()) continue;
+        std::vector<EventRef> hits = findEvents(*timeline.trace(), text);
+        const EventRef first = hits.empty() ? EventRef() : hits.front();
+        timeline.setSearchHits(std::move(hits));
+        if (side == candidate_ && first.isValid()) timeline.revealEvent(first);
+    }
+}
+
+}  // namespace lanescope

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <QWidget>
+#include <optional>
+
+#include "model/compare/Comparison.h"
+#include "model/trace/Trace.h"
+#include "views/theme/Theme.h"
+
+namespace lanescope {
+
+class AlignmentBar;
+class CompareSide;
+class DetailsPanel;
+class DifferenceModel;
+class HeadlineCard;
+class LatestJob;
+class ReportView;
+class TimelineView;
+class VisibleRange;
+
+/// Two runs on one time axis: baseline above, candidate below, the outcome in words on top and the
+/// differences by name underneath. A range selected on either side is selected on both and narrows
+/// the comparison to it. Compares off the GUI thread.
+class CompareView : public QWidget {
+    Q_OBJECT
+  public:
+    explicit CompareView(QWidget* parent = nullptr);
+
+    /// Both non-null.
+    void setTraces(TracePtr baseline, TracePtr candidate);
+    void setTheme(const Theme& theme);
+    /// The first row of differences, or search hits, on both sides.
+    void showName(const QString& name);
+
+    CompareSide& baseline() const { return *baseline_; }
+    CompareSide& candidate() const { return *candidate_; }
+    VisibleRange& visibleRange() const { return *visibleRange_; }
+    AlignmentBar& alignment() const { return *alignment_; }
+    ReportView& differences() const { return *differences_; }
+    HeadlineCard& headline() const { return *headline_; }
+    DetailsPanel& details() const { return *details_; }
+    /// A comparison is being made.
+    bool isBusy() const;
+    /// On the shared axis; none compares whole runs.
+    std::optional<TimeRange> selectedRange() const { return selectedRange_; }
+
+  signals:
+    void compared();
+
+  private:
+    void build();
+    void connectSide(CompareSide* side, CompareSide* other);
+    void align();
+    void selectRange(CompareSide* from, std::optional<TimeRange> traceRange);
+    void startComparison();
+    void showComparison(const Comparison& comparison);
+
+    TracePtr baselineTrace_;
+    TracePtr candidateTrace_;
+    std::optional<TimeRange> selectedRange_;
+    bool isMirroring_ = false;
+    VisibleRange* visibleRange_;
+    LatestJob* job_;
+    HeadlineCard* headline_;
+    AlignmentBar* alignment_;
+    CompareSide* baseline_;
+    CompareSide* candidate_;
+    DetailsPanel* details_;
+    DifferenceModel* model_;
+    ReportView* differences_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <vector>
+
+#include "model/compare/Comparison.h"
+#include "views/summary/ReportModel.h"
+#include "views/theme/Theme.h"
+
+namespace lanescope {
+
+/// The differences of a comparison as rows, tinted by who lost time.
+class DifferenceModel : public ReportModel {
+    Q_OBJECT
+  public:
+    explicit DifferenceModel(QObject* parent = nullptr);
+
+    void setComparison(const Comparison& comparison);
+    void setTable(ReportTable table) override;
+    void setTheme(const Theme& theme);
+    /// What the candidate lost in this row; negative if it gained, 0 if the row does not say.
+    int64_t lostNsAt(int row) const;
+
+    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+
+  private:
+    int lostColumn_ = -1;
+    int64_t greatestLossNs_ = 0;
+    Theme theme_ = Theme::light();
+};
+
+}  // namespace lanescope

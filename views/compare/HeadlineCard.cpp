@@ -1,0 +1,64 @@
+#include "views/compare/HeadlineCard.h"
+
+#include <QLabel>
+#include <QStringList>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "views/text/toQString.h"
+
+namespace lanescope {
+namespace {
+
+constexpr size_t maximumReasons = 3;
+
+}  // namespace
+
+HeadlineCard::HeadlineCard(QWidget* parent)
+    : QWidget(parent), headline_(new QLabel(this)), reasons_(new QLabel(this)) {
+    QFont font = headline_->font();
+    font.setPointSizeF(font.pointSizeF() * 1.3);
+    font.setWeight(QFont::DemiBold);
+    headline_->setFont(font);
+    for (QLabel* label : {headline_, reasons_}) {
+        label->setTextFormat(Qt::PlainText);  // kernel and range names come from untrusted files
+        label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+        label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    }
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(12, 8, 12, 8);
+    layout->setSpacing(3);
+    layout->addWidget(headline_);
+    layout->addWidget(reasons_);
+}
+
+void HeadlineCard::setSentences(const std::vector<std::string>& sentences, int64_t lostNs) {
+    lostNs_ = lostNs;
+    headline_->setText(sentences.empty() ? QString() : toQString(sentences.front()));
+    QStringList reasons;
+    for (size_t i = 1; i < std::min(sentences.size(), maximumReasons + 1); ++i) {
+        reasons << toQString(sentences[i]);
+    }
+    reasons_->setText(reasons.join(QLatin1Char('\n')));
+    reasons_->setVisible(!reasons.isEmpty());
+    updateColors();
+}
+
+void HeadlineCard::setTheme(const Theme& theme) {
+    theme_ = theme;
+    updateColors();
+}
+
+QString HeadlineCard::headline() const { return headline_->text(); }
+
+void HeadlineCard::updateColors() {
+    QPalette colors = palette();
+    colors.setColor(QPalette::WindowText, lostNs_ > 0   ? theme_.slower
+                                          : lostNs_ < 0 ? theme_.faster
+                                                        : theme_.text);
+    headline_->setPalette(colors);
+    colors.setColor(QPalette::WindowText, theme_.mutedText);
+    reasons_->setPalette(colors);
+}
+
+}  // namespace lanescope
