@@ -127,7 +127,7 @@ def main():
 
     model = resnet152(classes=10).to(device)
     if world_size > 1:
-        torch.distributed.init_process_group("nccl", device_id=device)
+        torch.distributed.init_process_group("nccl")
         model = nn.parallel.DistributedDataParallel(model, device_ids=[device.index])
     loss = train(model, HostBatches(arguments.batch, arguments.pinned), device, arguments.steps)
     if rank == 0:
