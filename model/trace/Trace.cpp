@@ -1,0 +1,198 @@
+#include "model/trace/Trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/export/formatTable.h"
+
+namespace lanescope {
+
+namespace {
+
+template <class Table>
+TimeRange rowRange(const Table& table, uint32_t row) {
+    return row < table.size() ? TimeRange{table.startNs[row], table.endNs[row]} : TimeRange{};
+}
+
+bool isBefore(const Trace::Link& link, const Trace::Link& key) {
+    return link.process != key.process ? link.process < key.process
+                                       : link.correlation < key.correlation;
+}
+
+/// The kind of track an event is drawn on, and which one of that kind.
+struct Place {
+    TrackKind kind = TrackKind::Process;
+    uint32_t subject = noIndex;
+};
+
+Place placeOf(const Trace& trace, EventRef event) {
+    const uint32_t row = event.row();
+    switch (event.kind()) {
+        case EventKind::Kernel:
+            return {TrackKind::Stream, trace.kernels.stream[row]};
+        case EventKind::Memcpy:
+            return {TrackKind::Stream, trace.memcpys.stream[row]};
+        case EventKind::Memset:
+            return {TrackKind::Stream, trace.memsets.stream[row]};
+        case EventKind::Api:
+            return {TrackKind::ThreadApi, trace.apiCalls.thread[row]};
+        case EventKind::Nvtx:
+            return {TrackKind::ThreadNvtx, trace.nvtx.thread[row]};
+        case EventKind::Projection:
+            return {TrackKind::StreamProjection, trace.projections.stream[row]};
+        case EventKind::Sync:
+        case EventKind::None:
+            break;
+    }
+    return {};
+}
+
+uint32_t rowCount(const Trace& trace, EventKind kind) {
+    switch (kind) {
+        case EventKind::Kernel:
+            return trace.kernels.size();
+        case EventKind::Memcpy:
+            return trace.memcpys.size();
+        case EventKind::Memset:
+            return trace.memsets.size();
+        case EventKind::Api:
+            return trace.apiCalls.size();
+        case EventKind::Sync:
+            return trace.syncs.size();
+        case EventKind::Nvtx:
+            return trace.nvtx.size();
+        case EventKind::Projection:
+            return trace.projections.size();
+        case EventKind::None:
+            break;
+    }
+    return 0;
+}
+
+std::string_view syncName(SyncType type) {
+    switch (type) {
+        case SyncType::Event:
+            return "Wait for event";
+        case SyncType::StreamWaitEvent:
+            return "Stream waits for event";
+        case SyncType::Stream:
+            return "Wait for stream";
+        case SyncType::Context:
+            return "Wait for context";
+        case SyncType::Unknown:
+            break;
+    }
+    return "Wait";
+}
+
+}  // namespace
+
+TimeRange Trace::rangeOf(EventRef event) const {
+    switch (event.kind()) {
+        case EventKind::Kernel:
+            return rowRange(kernels, event.row());
+        case EventKind::Memcpy:
+            return rowRange(memcpys, event.row());
+        case EventKind::Memset:
+            return rowRange(memsets, event.row());
+        case EventKind::Api:
+            return rowRange(apiCalls, event.row());
+        case EventKind::Sync:
+            return rowRange(syncs, event.row());
+        case EventKind::Nvtx:
+            return rowRange(nvtx, event.row());
+        case EventKind::Projection:
+            return rowRange(projections, event.row());
+        case EventKind::None:
+            break;
+    }
+    return {};
+}
+
+std::string Trace::nameOf(EventRef event) const {
+    const uint32_t row = event.row();
+    if (row >= rowCount(*this, event.kind())) return {};
+    switch (event.kind()) {
+        case EventKind::Kernel: {
+            const LaunchConfig& config = launchConfigs[kernels.config[row]];
+            return std::string(
+                strings.at(config.shortName != 0 ? config.shortName : config.demangledName));
+        }
+        case EventKind::Memcpy:
+            return fmt::format("{} {}", name(memcpys.kind[row]), formatBytes(memcpys.bytes[row]));
+        case EventKind::Memset:
+            return fmt::format("Memset {}", formatBytes(memsets.bytes[row]));
+        case EventKind::Api:
+            return std::string(strings.at(apiCalls.name[row]));
+        case EventKind::Sync:
+            return std::string(syncName(syncs.type[row]));
+        case EventKind::Nvtx:
+            return std::string(strings.at(nvtx.text[row]));
+        case EventKind::Projection:
+            return std::string(strings.at(nvtx.text[projections.nvtx[row]]));
+        case EventKind::None:
+            break;
+    }
+    return {};
+}
+
+EventRef Trace::launchingCall(EventRef gpuWork) const {
+    if (gpuWork.row() >= rowCount(*this, gpuWork.kind())) return {};
+    Link key{0, 0, {}};
+    const auto lookFor = [&](const auto& table) {
+        key.process = streams[table.stream[gpuWork.row()]].process;
+        key.correlation = table.correlation[gpuWork.row()];
+    };
+    switch (gpuWork.kind()) {
+        case EventKind::Kernel:
+            lookFor(kernels);
+            break;
+        case EventKind::Memcpy:
+            lookFor(memcpys);
+            break;
+        case EventKind::Memset:
+            lookFor(memsets);
+            break;
+        default:
+            return {};
+    }
+    const auto found = std::lower_bound(callLinks.begin(), callLinks.end(), key, isBefore);
+    if (key.correlation == 0 || found == callLinks.end() || isBefore(key, *found)) return {};
+    return found->event;
+}
+
+std::vector<EventRef> Trace::launchedWork(EventRef apiCall) const {
+    std::vector<EventRef> work;
+    if (apiCall.kind() != EventKind::Api || apiCall.row() >= apiCalls.size()) return work;
+    const Link key{threads[apiCalls.thread[apiCall.row()]].process,
+                   apiCalls.correlation[apiCall.row()], {}};
+    if (key.correlation == 0) return work;
+    for (auto link = std::lower_bound(workLinks.begin(), workLinks.end(), key, isBefore);
+         link != workLinks.end() && !isBefore(key, *link); ++link)
+        work.push_back(link->event);
+    std::stable_sort(work.begin(), work.end(), [this](EventRef a, EventRef b) {
+        return rangeOf(a).startNs < rangeOf(b).startNs;
+    });
+    return work;
+}
+
+SliceLocation Trace::locate(EventRef event) const {
+    if (event.row() >= rowCount(*this, event.kind())) return {};
+    const Place place = placeOf(*this, event);
+    if (place.subject == noIndex) return {};
+    const int64_t startNs = rangeOf(event).startNs;
+    for (uint32_t track = 0; track < tracks.size(); ++track) {
+        if (tracks[track].kind != place.kind || tracks[track].subject != place.subject) continue;
+        for (uint32_t laneIndex = 0; laneIndex < tracks[track].lanes.size(); ++laneIndex) {
+            const Lane& lane = tracks[track].lanes[laneIndex];
+            const auto first = std::lower_bound(lane.startNs.begin(), lane.startNs.end(), startNs);
+            for (auto slice = static_cast<uint32_t>(first - lane.startNs.begin());
+                 slice < lane.size() && lane.startNs[slice] == startNs; ++slice)
+                if (lane.event[slice] == event) return {track, laneIndex, slice};
+        }
+    }
+    return {};
+}
+
+}  // namespace lanescope

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "model/trace/LaneBuilder.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+// The steps of `buildTracks`.
+
+/// Appends the tracks of all GPUs that did something.
+void addGpuTracks(Trace& trace);
+/// Appends the tracks of all processes with a thread that did something.
+void addProcessTracks(Trace& trace);
+
+/// Appends a track and returns its index. `parent` -1 for a top track.
+uint32_t addTrack(Trace& trace, TrackKind kind, uint32_t subject, int32_t parent, std::string title,
+                  std::string subtitle = {});
+/// "PID 4242, rank 0".
+std::string processSubtitle(const Process& process);
+/// Says in the trace's health that `count` slices of `track` found no lane; nothing if none.
+void noteDropped(Trace& trace, uint32_t track, uint32_t count);
+
+}  // namespace lanescope

@@ -1,0 +1,99 @@
+#include "model/trace/finishTrace.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "model/trace/buildLinks.h"
+#include "model/trace/buildProjections.h"
+#include "model/trace/buildTracks.h"
+#include "model/trace/sortTables.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr TimeRange nothing{std::numeric_limits<int64_t>::max(),
+                            std::numeric_limits<int64_t>::min()};
+
+/// Ranges of the trace and its processes, grown event by event.
+class RangeFinder {
+  public:
+    explicit RangeFinder(Trace& trace) : trace_(trace) {
+        trace_.range = nothing;
+        for (Process& process : trace_.processes) process.range = nothing;
+    }
+
+    template <class Table, class ProcessOf>
+    void take(const Table& table, ProcessOf processOf) {
+        for (uint32_t row = 0; row < table.size(); ++row) {
+            const TimeRange event{table.startNs[row], table.endNs[row]};
+            TimeRange& range = trace_.processes[processOf(row)].range;
+            range = range.united(event);
+            trace_.range = trace_.range.united(event);
+        }
+    }
+
+    void finish() {
+        if (trace_.range == nothing) trace_.range = {};
+        for (Process& process : trace_.processes)
+            if (process.range == nothing) process.range = {};
+    }
+
+  private:
+    Trace& trace_;
+};
+
+void findRanges(Trace& trace) {
+    RangeFinder finder(trace);
+    const auto ofStream = [&trace](const auto& table) {
+        return [&](uint32_t row) { return trace.streams[table.stream[row]].process; };
+    };
+    const auto ofThread = [&trace](const auto& table) {
+        return [&](uint32_t row) { return trace.threads[table.thread[row]].process; };
+    };
+    finder.take(trace.kernels, ofStream(trace.kernels));
+    finder.take(trace.memcpys, ofStream(trace.memcpys));
+    finder.take(trace.memsets, ofStream(trace.memsets));
+    finder.take(trace.apiCalls, ofThread(trace.apiCalls));
+    finder.take(trace.syncs, [&trace](uint32_t row) { return trace.syncs.process[row]; });
+    finder.take(trace.nvtx, ofThread(trace.nvtx));
+    finder.finish();
+}
+
+void endOpenRanges(Trace& trace) {
+    NvtxTable& nvtx = trace.nvtx;
+    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+        if (nvtx.isOpen[row] == 0) continue;
+        // What a process left open ended with it, not with the last process of the trace.
+        const TimeRange process = trace.processes[trace.threads[nvtx.thread[row]].process].range;
+        nvtx.endNs[row] = std::max(nvtx.startNs[row], process.endNs);
+    }
+}
+
+void computeDepths(Trace& trace) {
+    NvtxTable& nvtx = trace.nvtx;
+    std::unordered_map<uint64_t, std::vector<int64_t>> openEnds;  // by thread and domain
+    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+        nvtx.depth[row] = 0;
+        if (nvtx.style[row] == NvtxStyle::StartEnd) continue;
+        auto& ends = openEnds[uint64_t{nvtx.thread[row]} << 32 | nvtx.domain[row]];
+        while (!ends.empty() && ends.back() <= nvtx.startNs[row]) ends.pop_back();
+        nvtx.depth[row] = static_cast<uint16_t>(std::min<size_t>(ends.size(), UINT16_MAX));
+        if (nvtx.style[row] == NvtxStyle::PushPop) ends.push_back(nvtx.endNs[row]);
+    }
+}
+
+}  // namespace
+
+void finishTrace(Trace& trace) {
+    findRanges(trace);
+    endOpenRanges(trace);
+    sortTables(trace);
+    computeDepths(trace);
+    buildLinks(trace);
+    buildProjections(trace);
+    buildTracks(trace);
+}
+
+}  // namespace lanescope

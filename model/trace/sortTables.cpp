@@ -1,0 +1,76 @@
+#include "model/trace/sortTables.h"
+
+#include "model/trace/permute.h"
+
+namespace lanescope {
+
+namespace {
+
+template <class Table>
+std::vector<uint32_t> orderOf(const Table& table) {
+    return sortedOrder(table.size(), [&table](uint32_t a, uint32_t b) {
+        return table.startNs[a] != table.startNs[b] ? table.startNs[a] < table.startNs[b]
+                                                    : table.endNs[a] > table.endNs[b];
+    });
+}
+
+template <class Table, class... Columns>
+void sortTable(Table& table, Columns... columns) {
+    const std::vector<uint32_t> order = orderOf(table);
+    if (order.empty()) return;
+    permute(table.startNs, order);
+    permute(table.endNs, order);
+    (permute(table.*columns, order), ...);
+}
+
+void sortNccl(NcclTable& table) {
+    const std::vector<uint32_t> order = sortedOrder(
+        table.size(), [&table](uint32_t a, uint32_t b) { return table.nvtx[a] < table.nvtx[b]; });
+    if (order.empty()) return;
+    permute(table.nvtx, order);
+    permute(table.operation, order);
+    permute(table.bytes, order);
+    permute(table.communicator, order);
+}
+
+void sortNvtx(Trace& trace) {
+    NvtxTable& table = trace.nvtx;
+    const std::vector<uint32_t> order = orderOf(table);
+    if (!order.empty()) {
+        permute(table.startNs, order);
+        permute(table.endNs, order);
+        permute(table.text, order);
+        permute(table.domain, order);
+        permute(table.category, order);
+        permute(table.colorArgb, order);
+        permute(table.thread, order);
+        permute(table.depth, order);
+        permute(table.style, order);
+        permute(table.isOpen, order);
+        permute(table.payload, order);
+        std::vector<uint32_t> newRow(order.size());
+        for (uint32_t row = 0; row < order.size(); ++row) newRow[order[row]] = row;
+        for (uint32_t& row : trace.nccl.nvtx) row = newRow[row];
+    }
+    sortNccl(trace.nccl);
+}
+
+}  // namespace
+
+void sortTables(Trace& trace) {
+    using K = KernelTable;
+    sortTable(trace.kernels, &K::config, &K::stream, &K::correlation, &K::graphNode);
+    using M = MemcpyTable;
+    sortTable(trace.memcpys, &M::bytes, &M::kind, &M::sourceMemory, &M::destinationMemory,
+              &M::sourceDevice, &M::destinationDevice, &M::stream, &M::correlation);
+    using S = MemsetTable;
+    sortTable(trace.memsets, &S::bytes, &S::value, &S::memory, &S::stream, &S::correlation);
+    using A = ApiTable;
+    sortTable(trace.apiCalls, &A::name, &A::thread, &A::correlation, &A::returnValue,
+              &A::isDriver);
+    using W = SyncTable;
+    sortTable(trace.syncs, &W::type, &W::stream, &W::process, &W::correlation);
+    sortNvtx(trace);
+}
+
+}  // namespace lanescope
