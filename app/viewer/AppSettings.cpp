@@ -1,0 +1,67 @@
+#include "app/viewer/AppSettings.h"
+
+#include <QDir>
+#include <QSettings>
+
+namespace lanescope {
+namespace {
+
+const QStringList themeNames = {"system", "light", "dark"};
+
+}  // namespace
+
+AppSettings::AppSettings() : settings_(std::make_unique<QSettings>("lanescope", "viewer")) {}
+
+AppSettings::AppSettings(const QString& path)
+    : settings_(std::make_unique<QSettings>(path, QSettings::IniFormat)) {}
+
+AppSettings::~AppSettings() = default;
+
+ThemeChoice AppSettings::theme() const {
+    const auto index = themeNames.indexOf(settings_->value("theme").toString());
+    return index < 0 ? ThemeChoice::System : static_cast<ThemeChoice>(index);
+}
+
+void AppSettings::setTheme(ThemeChoice theme) {
+    settings_->setValue("theme", themeNames.value(static_cast<int>(theme)));
+}
+
+QStringList AppSettings::recentFiles() const {
+    return settings_->value("recentFiles").toStringList();
+}
+
+void AppSettings::setRecentFiles(const QStringList& paths) {
+    settings_->setValue("recentFiles", paths);
+}
+
+QString AppSettings::folder() const {
+    return settings_->value("folder", QDir::homePath()).toString();
+}
+
+void AppSettings::setFolder(const QString& folder) { settings_->setValue("folder", folder); }
+
+QByteArray AppSettings::windowGeometry() const {
+    return settings_->value("window/geometry").toByteArray();
+}
+
+void AppSettings::setWindowGeometry(const QByteArray& geometry) {
+    settings_->setValue("window/geometry", geometry);
+}
+
+QByteArray AppSettings::splitterState(const QString& name) const {
+    return settings_->value("splitters/" + name).toByteArray();
+}
+
+void AppSettings::setSplitterState(const QString& name, const QByteArray& state) {
+    settings_->setValue("splitters/" + name, state);
+}
+
+bool AppSettings::isPanelVisible(const QString& name) const {
+    return settings_->value("panels/" + name, true).toBool();
+}
+
+void AppSettings::setPanelVisible(const QString& name, bool isVisible) {
+    settings_->setValue("panels/" + name, isVisible);
+}
+
+}  // namespace lanescope

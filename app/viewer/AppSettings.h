@@ -1,0 +1,42 @@
+#pragma once
+
+#include <QByteArray>
+#include <QString>
+#include <QStringList>
+#include <memory>
+
+class QSettings;
+
+namespace lanescope {
+
+enum class ThemeChoice { System, Light, Dark };
+
+/// What the viewer remembers from run to run. The only reader and writer of settings.
+class AppSettings {
+  public:
+    /// The user's own settings.
+    AppSettings();
+    /// Kept in an INI file, for tests and for pictures that must not depend on the user.
+    explicit AppSettings(const QString& path);
+    ~AppSettings();
+
+    ThemeChoice theme() const;
+    void setTheme(ThemeChoice theme);
+    /// Most recent first; files that are gone stay until they are opened in vain.
+    QStringList recentFiles() const;
+    void setRecentFiles(const QStringList& paths);
+    /// Where file dialogs start.
+    QString folder() const;
+    void setFolder(const QString& folder);
+    QByteArray windowGeometry() const;
+    void setWindowGeometry(const QByteArray& geometry);
+    QByteArray splitterState(const QString& name) const;
+    void setSplitterState(const QString& name, const QByteArray& state);
+    bool isPanelVisible(const QString& name) const;
+    void setPanelVisible(const QString& name, bool isVisible);
+
+  private:
+    std::unique_ptr<QSettings> settings_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,101 @@
+#include "app/viewer/LoadPage.h"
+
+#include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "app/viewer/TraceLoader.h"
+
+namespace lanescope {
+namespace {
+
+QString fileName(const std::filesystem::path& path) {
+    return QString::fromStdString(path.filename().string());
+}
+
+}  // namespace
+
+LoadPage::LoadPage(std::vector<std::filesystem::path> paths, QWidget* parent)
+    : QWidget(parent),
+      paths_(std::move(paths)),
+      heading_(new QLabel(this)),
+      text_(new QLabel(this)),
+      bar_(new QProgressBar(this)),
+      button_(new QPushButton(tr("Cancel"), this)) {
+    build();
+}
+
+void LoadPage::build() {
+    QFont font = heading_->font();
+    font.setPointSizeF(font.pointSizeF() * 1.4);
+    heading_->setFont(font);
+    heading_->setTextFormat(Qt::PlainText);
+    heading_->setText(title());
+    text_->setTextFormat(Qt::PlainText);
+    text_->setWordWrap(true);
+    text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    text_->setMinimumHeight(3 * fontMetrics().lineSpacing());
+    text_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    bar_->setRange(0, 1000);
+    bar_->setTextVisible(false);
+    bar_->setFixedHeight(8);
+
+    auto* column = new QWidget(this);
+    column->setFixedWidth(520);
+    auto* layout = new QVBoxLayout(column);
+    layout->setSpacing(10);
+    layout->addWidget(heading_);
+    layout->addWidget(bar_);
+    layout->addWidget(text_);
+    layout->addWidget(button_, 0, Qt::AlignLeft);
+    auto* outer = new QVBoxLayout(this);
+    outer->addStretch(2);
+    outer->addWidget(column, 0, Qt::AlignHCenter);
+    outer->addStretch(3);
+    connect(button_, &QPushButton::clicked, this, &LoadPage::closeRequested);
+}
+
+QString LoadPage::title() const {
+    if (paths_.empty()) return {};
+    const QString first = fileName(paths_.front());
+    return paths_.size() < 2 ? first : tr("%1 against %2").arg(fileName(paths_.back()), first);
+}
+
+QString LoadPage::errorText() const { return bar_->isHidden() ? text_->text() : QString(); }
+
+void LoadPage::start() {
+    isLoading_ = true;
+    loadNext();
+}
+
+void LoadPage::loadNext() {
+    const size_t index = traces_.size();
+    loader_ = new TraceLoader(paths_[index], this);
+    connect(loader_, &TraceLoader::progressed, this, [this, index](double fraction, const QString& what) {
+        bar_->setValue(int(1000.0 * (double(index) + fraction) / double(paths_.size())));
+        text_->setText(what);
+    });
+    connect(loader_, &TraceLoader::failed, this, &LoadPage::showError);
+    connect(loader_, &TraceLoader::loaded, this, [this](const TracePtr& trace) {
+        traces_.push_back(trace);
+        if (traces_.size() < paths_.size()) {
+            loadNext();
+            return;
+        }
+        isLoading_ = false;
+        emit loaded(traces_);
+    });
+    loader_->start();
+}
+
+void LoadPage::showError(const QString& sentence) {
+    isLoading_ = false;
+    heading_->setText(tr("%1 cannot be shown").arg(title()));
+    bar_->hide();
+    text_->setText(sentence);
+    button_->setText(tr("Close"));
+    emit failed(sentence);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,134 @@
+#include "app/viewer/SearchBar.h"
+
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QLocale>
+#include <QSignalBlocker>
+#include <QTimer>
+#include <QToolButton>
+
+#include "app/viewer/HitNavigator.h"
+#include "app/viewer/icons.h"
+
+namespace lanescope {
+namespace {
+
+/// Long enough to type the next letter, short enough to feel immediate.
+constexpr int typingPauseMs = 120;
+
+}  // namespace
+
+SearchBar::SearchBar(QWidget* parent)
+    : QWidget(parent),
+      edit_(new QLineEdit(this)),
+      count_(new QLabel(this)),
+      previous_(new QToolButton(this)),
+      next_(new QToolButton(this)),
+      delay_(new QTimer(this)) {
+    edit_->setPlaceholderText(tr("Search kernels, ranges, calls"));
+    edit_->setClearButtonEnabled(true);
+    edit_->setMinimumWidth(280);
+    edit_->installEventFilter(this);
+    count_->setMinimumWidth(fontMetrics().horizontalAdvance("9,999 of 99,999"));
+    count_->setAlignment(Qt::AlignCenter);
+    count_->setForegroundRole(QPalette::PlaceholderText);
+    previous_->setAutoRaise(true);
+    next_->setAutoRaise(true);
+    previous_->setToolTip(tr("Previous hit (Shift+Enter)"));
+    next_->setToolTip(tr("Next hit (Enter)"));
+    delay_->setSingleShot(true);
+    delay_->setInterval(typingPauseMs);
+
+    auto* layout = new QHBoxLayout(this);
+    layout->setContentsMargins(4, 2, 6, 2);
+    layout->setSpacing(2);
+    layout->addWidget(edit_);
+    layout->addWidget(count_);
+    layout->addWidget(previous_);
+    layout->addWidget(next_);
+
+    connect(edit_, &QLineEdit::textChanged, delay_, qOverload<>(&QTimer::start));
+    connect(delay_, &QTimer::timeout, this, &SearchBar::searchNow);
+    connect(previous_, &QToolButton::clicked, this, &SearchBar::previous);
+    connect(next_, &QToolButton::clicked, this, &SearchBar::next);
+    setNavigator(nullptr);
+}
+
+void SearchBar::setNavigator(HitNavigator* navigator) {
+    if (navigator_) navigator_->disconnect(this);
+    navigator_ = navigator;
+    setEnabled(navigator != nullptr);
+    delay_->stop();
+    {
+        const QSignalBlocker blocker(edit_);
+        edit_->setText(navigator ? navigator->text() : QString());
+    }
+    if (navigator) connect(navigator, &HitNavigator::changed, this, &SearchBar::updateCount);
+    updateCount();
+}
+
+void SearchBar::setTheme(const Theme& theme) {
+    previous_->setIcon(themedIcon("previous", theme));
+    next_->setIcon(themedIcon("next", theme));
+}
+
+void SearchBar::activate() {
+    edit_->setFocus(Qt::ShortcutFocusReason);
+    edit_->selectAll();
+}
+
+QString SearchBar::countText() const { return count_->text(); }
+
+void SearchBar::next() {
+    searchNow();
+    if (navigator_) navigator_->step(+1);
+}
+
+void SearchBar::previous() {
+    searchNow();
+    if (navigator_) navigator_->step(-1);
+}
+
+void SearchBar::searchNow() {
+    delay_->stop();
+    if (navigator_) navigator_->search(edit_->text());
+}
+
+void SearchBar::updateCount() {
+    const int count = navigator_ ? navigator_->count() : 0;
+    QString text;
+    if (navigator_ && !navigator_->text().isEmpty()) {
+        const QLocale locale(QLocale::English);
+        if (count == 0) {
+            text = tr("no hits");
+        } else if (navigator_->current() < 0) {
+            text = tr("%1 hits").arg(locale.toString(count));
+        } else {
+            text = tr("%1 of %2").arg(locale.toString(navigator_->current() + 1), locale.toString(count));
+        }
+    }
+    count_->setText(text);
+    previous_->setEnabled(count > 0);
+    next_->setEnabled(count > 0);
+}
+
+bool SearchBar::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == edit_ && event->type() == QEvent::KeyPress) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
+            key->modifiers() & Qt::ShiftModifier ? previous() : next();
+            return true;
+        }
+        if (key->key() == Qt::Key_Escape) {
+            edit_->clear();
+            searchNow();
+            emit dismissed();
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <QPointer>
+#include <QWidget>
+
+#include "views/theme/Theme.h"
+
+class QLabel;
+class QLineEdit;
+class QTimer;
+class QToolButton;
+
+namespace lanescope {
+
+class HitNavigator;
+
+/// The search box: finds while typing, Enter and Shift+Enter go to the next and previous hit, Escape
+/// clears and gives the keyboard back.
+class SearchBar : public QWidget {
+    Q_OBJECT
+  public:
+    explicit SearchBar(QWidget* parent = nullptr);
+
+    /// What the box steers from now on; null for none. Shows that document's own search.
+    void setNavigator(HitNavigator* navigator);
+    void setTheme(const Theme& theme);
+    /// Puts the keyboard into the box and selects its text.
+    void activate();
+    QLineEdit& edit() const { return *edit_; }
+    /// "3 of 120", "no hits"; empty without a search.
+    QString countText() const;
+
+  public slots:
+    void next();
+    void previous();
+
+  signals:
+    void dismissed();
+
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+  private:
+    void searchNow();
+    void updateCount();
+
+    QPointer<HitNavigator> navigator_;
+    QLineEdit* edit_;
+    QLabel* count_;
+    QToolButton* previous_;
+    QToolButton* next_;
+    QTimer* delay_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,94 @@
+#include "app/viewer/StartPage.h"
+
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QIcon>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace lanescope {
+namespace {
+
+constexpr int shownRecentFiles = 6;
+
+QLabel* dimmed(const QString& text, QWidget* parent) {
+    auto* label = new QLabel(text, parent);
+    label->setForegroundRole(QPalette::PlaceholderText);
+    label->setWordWrap(true);
+    return label;
+}
+
+}  // namespace
+
+StartPage::StartPage(QWidget* parent)
+    : QWidget(parent), recent_(new QWidget(this)), recentLayout_(new QVBoxLayout(recent_)) {
+    auto* icon = new QLabel(this);
+    icon->setPixmap(QIcon(":/lanescope.svg").pixmap(72, 72));
+    auto* name = new QLabel(QStringLiteral("Lanescope"), this);
+    QFont font = name->font();
+    font.setPointSizeF(font.pointSizeF() * 2.2);
+    font.setWeight(QFont::DemiBold);
+    name->setFont(font);
+    auto* titles = new QVBoxLayout;
+    titles->setSpacing(0);
+    titles->addStretch();
+    titles->addWidget(name);
+    titles->addWidget(dimmed(tr("See where a training step spends its time"), this));
+    titles->addStretch();
+    auto* top = new QHBoxLayout;
+    top->setSpacing(18);
+    top->addWidget(icon);
+    top->addLayout(titles, 1);
+
+    auto* open = new QPushButton(tr("Open a trace…"), this);
+    open->setDefault(true);
+    auto* compare = new QPushButton(tr("Compare two runs…"), this);
+    auto* buttons = new QHBoxLayout;
+    buttons->addWidget(open);
+    buttons->addWidget(compare);
+    buttons->addStretch();
+    recentLayout_->setContentsMargins(0, 8, 0, 0);
+    recentLayout_->setSpacing(0);
+
+    auto* column = new QWidget(this);
+    column->setFixedWidth(560);
+    auto* layout = new QVBoxLayout(column);
+    layout->setSpacing(14);
+    layout->addLayout(top);
+    layout->addLayout(buttons);
+    layout->addWidget(dimmed(tr("or drop files here: traces of “lanescope record”, or files from "
+                                "“nsys export --type sqlite”. Drop two to compare them."),
+                             this));
+    layout->addWidget(recent_);
+    auto* outer = new QVBoxLayout(this);
+    outer->addStretch(2);
+    outer->addWidget(column, 0, Qt::AlignHCenter);
+    outer->addStretch(3);
+
+    connect(open, &QPushButton::clicked, this, &StartPage::openRequested);
+    connect(compare, &QPushButton::clicked, this, &StartPage::compareRequested);
+    setRecentFiles({});
+}
+
+void StartPage::setRecentFiles(const QStringList& paths) {
+    while (QLayoutItem* item = recentLayout_->takeAt(0)) {
+        if (item->widget()) item->widget()->deleteLater();
+        delete item;
+    }
+    recent_->setVisible(!paths.isEmpty());
+    if (paths.isEmpty()) return;
+    recentLayout_->addWidget(dimmed(tr("Recent"), recent_));
+    for (const QString& path : paths.mid(0, shownRecentFiles)) {
+        const QFileInfo file(path);
+        auto* button = new QPushButton(file.fileName().replace("&", "&&"), recent_);
+        button->setFlat(true);
+        button->setCursor(Qt::PointingHandCursor);
+        button->setToolTip(path);
+        button->setStyleSheet(QStringLiteral("text-align: left; padding: 5px 6px;"));
+        recentLayout_->addWidget(button);
+        connect(button, &QPushButton::clicked, this, [this, path] { emit fileChosen(path); });
+    }
+}
+
+}  // namespace lanescope

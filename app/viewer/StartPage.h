@@ -1,0 +1,28 @@
+#pragma once
+
+#include <QStringList>
+#include <QWidget>
+
+class QVBoxLayout;
+
+namespace lanescope {
+
+/// What the window shows while no trace is open: how to open one, and the recent ones.
+class StartPage : public QWidget {
+    Q_OBJECT
+  public:
+    explicit StartPage(QWidget* parent = nullptr);
+
+    void setRecentFiles(const QStringList& paths);
+
+  signals:
+    void openRequested();
+    void compareRequested();
+    void fileChosen(const QString& path);
+
+  private:
+    QWidget* recent_;
+    QVBoxLayout* recentLayout_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,137 @@
+#include "app/viewer/ViewerOptions.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+namespace lanescope {
+namespace {
+
+std::optional<int64_t> parseTime(std::string_view text) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || !std::isfinite(number)) return std::nullopt;
+    const std::string_view unit(end, size_t(text.data() + text.size() - end));
+    double nsPerUnit = 0;
+    if (unit.empty() || unit == "s") nsPerUnit = 1e9;
+    if (unit == "ms") nsPerUnit = 1e6;
+    if (unit == "us") nsPerUnit = 1e3;
+    if (unit == "ns") nsPerUnit = 1;
+    const double timeNs = number * nsPerUnit;
+    if (nsPerUnit == 0 || std::abs(timeNs) > 9e18) return std::nullopt;
+    return std::llround(timeNs);
+}
+
+/// Makes a CLI11 check of one of our own parsers.
+template <class Parse>
+CLI::Validator check(Parse parse, const char* description) {
+    return CLI::Validator(
+        [parse](const std::string& text) {
+            const auto result = parse(text);
+            return result ? std::string() : result.error().sentence;
+        },
+        description);
+}
+
+struct RawOptions {
+    std::vector<std::string> files, compare;
+    std::string render, size = "1600x1000", theme = "light", select, visible, find, align;
+};
+
+void declare(CLI::App& app, RawOptions& raw) {
+    app.set_version_flag("--version", "lanescope-viewer " LANESCOPE_VERSION);
+    app.add_option("FILE", raw.files, "Traces to open, each in a tab of its own");
+    app.add_option("--compare", raw.compare, "Two traces, baseline first, on one time axis")
+        ->expected(2)
+        ->type_name("BASELINE CANDIDATE")
+        ->excludes("FILE");
+    auto* render = app.add_option("--render", raw.render,
+                                  "Write a PNG of the window to this file and end; needs no display");
+    app.add_option("--size", raw.size, "Size of the picture in pixels")
+        ->check(check(parseSize, "WxH"))
+        ->capture_default_str()
+        ->needs(render);
+    app.add_option("--theme", raw.theme, "Colours of the picture")
+        ->check(CLI::IsMember({"light", "dark"}))
+        ->capture_default_str()
+        ->needs(render);
+    app.add_option("--select", raw.select, "Select this range, as in 10ms:25ms")
+        ->check(check(parseTimeRange, "START:END"))
+        ->needs(render);
+    app.add_option("--visible", raw.visible, "Zoom to this range")
+        ->check(check(parseTimeRange, "START:END"))
+        ->needs(render);
+    app.add_option("--find", raw.find, "Search for this text")->needs(render);
+    app.add_option("--align", raw.align, "Align two compared runs at this NVTX range")->needs(render);
+}
+
+ViewerOptions toOptions(const RawOptions& raw) {
+    ViewerOptions options;
+    options.isComparison = !raw.compare.empty();
+    const auto& names = options.isComparison ? raw.compare : raw.files;
+    options.files.assign(names.begin(), names.end());
+    if (raw.render.empty()) return options;
+    RenderOptions render;
+    render.path = raw.render;
+    render.size = parseSize(raw.size).value_or(render.size);
+    render.isDark = raw.theme == "dark";
+    if (const auto range = parseTimeRange(raw.select)) render.select = *range;
+    if (const auto range = parseTimeRange(raw.visible)) render.visible = *range;
+    render.find = raw.find;
+    render.align = raw.align;
+    options.render = render;
+    return options;
+}
+
+}  // namespace
+
+Result<TimeRange> parseTimeRange(const std::string& text) {
+    const size_t colon = text.find(':');
+    if (colon == std::string::npos) {
+        return fail("\"{}\" is no range of time; write START:END, as in 10ms:25ms.", text);
+    }
+    const auto start = parseTime(std::string_view(text).substr(0, colon));
+    const auto end = parseTime(std::string_view(text).substr(colon + 1));
+    if (!start || !end) {
+        return fail("\"{}\" is no range of time; its two ends are numbers with ns, us, ms or s.", text);
+    }
+    if (*end <= *start) return fail("The range \"{}\" ends before it starts.", text);
+    return TimeRange{*start, *end};
+}
+
+Result<QSize> parseSize(const std::string& text) {
+    constexpr int smallest = 200;
+    constexpr int largest = 16384;
+    int width = 0;
+    int height = 0;
+    const char* const end = text.data() + text.size();
+    const auto first = std::from_chars(text.data(), end, width);
+    const bool hasCross = first.ec == std::errc() && first.ptr != end && *first.ptr == 'x';
+    const auto second = hasCross ? std::from_chars(first.ptr + 1, end, height) : first;
+    if (!hasCross || second.ec != std::errc() || second.ptr != end) {
+        return fail("\"{}\" is no size; write WIDTHxHEIGHT in pixels, as in 1600x1000.", text);
+    }
+    if (std::min(width, height) < smallest || std::max(width, height) > largest) {
+        return fail("A picture of {} is too small or too large; its sides may be {} to {} pixels.", text,
+                    smallest, largest);
+    }
+    return QSize(width, height);
+}
+
+tl::expected<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv) {
+    CLI::App app("Shows what a GPU training process did on a timeline, and compares two runs.",
+                 "lanescope-viewer");
+    RawOptions raw;
+    declare(app, raw);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        // CLI11 speaks by exceptions; they end here.
+        const int status = app.exit(error);
+        return tl::unexpected<int>(status == 0 ? 0 : 2);
+    }
+    return toOptions(raw);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <QSize>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/format/Result.h"
+#include "model/format/TimeRange.h"
+
+namespace lanescope {
+
+/// A picture to make of the window instead of showing it.
+struct RenderOptions {
+    std::filesystem::path path;  ///< PNG.
+    QSize size{1600, 1000};      ///< Of the window, in pixels.
+    bool isDark = false;
+    std::optional<TimeRange> select;   ///< Range to select on the first timeline.
+    std::optional<TimeRange> visible;  ///< Stretch of time to zoom to.
+    std::string find;                  ///< Text to search for; the first hit is selected.
+    std::string align;                 ///< NVTX range to lay two compared runs on top of each other.
+};
+
+/// What the command line of `lanescope-viewer` asks for.
+struct ViewerOptions {
+    std::vector<std::filesystem::path> files;  ///< Each in a tab of its own.
+    bool isComparison = false;                 ///< The two `files` are baseline and candidate.
+    std::optional<RenderOptions> render;
+};
+
+/// Reads the command line. On `--help`, `--version` and mistakes it prints to stdout or stderr and gives
+/// back the exit status to end with. Needs no QApplication.
+tl::expected<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv);
+
+/// "12.5ms:80ms", "1s:2s", "0.5:0.75" (seconds): a range in the trace's own time. Units ns, us, ms, s.
+Result<TimeRange> parseTimeRange(const std::string& text);
+
+/// "1600x1000", each side from 200 to 16384 pixels.
+Result<QSize> parseSize(const std::string& text);
+
+}  // namespace lanescope

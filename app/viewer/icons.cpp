@@ -1,0 +1,49 @@
+#include "app/viewer/icons.h"
+
+#include <QFile>
+#include <QPainter>
+#include <QPixmap>
+#include <QSvgRenderer>
+
+namespace {
+
+// Q_INIT_RESOURCE must stand outside of any named namespace.
+void initializeResources() { Q_INIT_RESOURCE(lanescope); }
+
+}  // namespace
+
+namespace lanescope {
+namespace {
+
+QPixmap render(const QByteArray& svg, int size) {
+    QSvgRenderer renderer(svg);
+    QPixmap pixmap(size, size);
+    pixmap.fill(Qt::transparent);
+    QPainter painter(&pixmap);
+    renderer.render(&painter);
+    return pixmap;
+}
+
+}  // namespace
+
+void registerIcons() { initializeResources(); }
+
+QIcon themedIcon(const QString& name, const Theme& theme) {
+    QFile file(":/icons/" + name + ".svg");
+    if (!file.open(QIODevice::ReadOnly)) return {};
+    const QByteArray drawing = file.readAll();
+    const auto inColor = [&](const QColor& color) {
+        return QByteArray(drawing).replace("#000000", color.name().toLatin1());
+    };
+    QIcon icon;
+    for (const int size : {16, 20, 32, 40}) {
+        icon.addPixmap(render(inColor(theme.text), size), QIcon::Normal);
+        icon.addPixmap(render(inColor(Theme::mix(theme.window, theme.mutedText, 0.45)), size),
+                       QIcon::Disabled);
+    }
+    return icon;
+}
+
+QIcon applicationIcon() { return QIcon(":/lanescope.svg"); }
+
+}  // namespace lanescope

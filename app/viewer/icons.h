@@ -1,0 +1,19 @@
+#pragma once
+
+#include <QIcon>
+#include <QString>
+
+#include "views/theme/Theme.h"
+
+namespace lanescope {
+
+/// Makes the icons of the program known to Qt; call once, after QApplication exists.
+void registerIcons();
+
+/// The line icon `name` of `resources/icons` in the text colour of `theme`, sharp at any scale.
+QIcon themedIcon(const QString& name, const Theme& theme);
+
+/// The picture of the program itself.
+QIcon applicationIcon();
+
+}  // namespace lanescope
