@@ -1,6 +1,7 @@
 #include "model/compare/Comparison.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "model/compare/busyTime.h"
 #include "model/compare/sideTotals.h"
@@ -76,6 +77,28 @@ Comparison compare(Baseline baseline, Candidate candidate) {
     comparison.candidate = overviewOf(candidate.trace, candidate.range);
     comparison.differences = differencesOf(sideTotals(baseline.trace, baseline.range),
                                            sideTotals(candidate.trace, candidate.range));
+    return comparison;
+}
+
+Comparison largestDifferences(Comparison comparison, size_t perGroup) {
+    std::vector<Difference> kept;
+    const std::vector<Difference>& all = comparison.differences;
+    for (size_t begin = 0; begin < all.size();) {
+        size_t end = begin;
+        while (end < all.size() && all[end].group == all[begin].group) ++end;
+        // Sorted by time lost, a group has its heavyweights at both ends: take from either.
+        size_t front = begin, back = end;
+        while (front < back && (front - begin) + (end - back) < perGroup) {
+            if (std::abs(all[front].lostNs()) >= std::abs(all[back - 1].lostNs()))
+                ++front;
+            else
+                --back;
+        }
+        kept.insert(kept.end(), all.begin() + begin, all.begin() + front);
+        kept.insert(kept.end(), all.begin() + back, all.begin() + end);
+        begin = end;
+    }
+    comparison.differences = std::move(kept);
     return comparison;
 }
 

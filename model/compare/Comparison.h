@@ -70,6 +70,10 @@ struct Comparison {
 /// O(n log n) in the events for the busy time, linear otherwise; any thread.
 Comparison compare(Baseline baseline, Candidate candidate);
 
+/// The comparison with only the `perGroup` differences of each group that weigh most, lost or won, in
+/// the order they had.
+Comparison largestDifferences(Comparison comparison, size_t perGroup);
+
 /// The comparison in a few sentences, most telling first: "The candidate is 25.3 % slower: 12.10 s
 /// against 9.66 s.", where most of the time was lost, how busy the GPUs were.
 std::vector<std::string> summaryLines(const Comparison& comparison);

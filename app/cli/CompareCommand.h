@@ -1,0 +1,10 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace lanescope {
+
+/// Adds `lanescope compare`; see Command.h.
+void addCompare(CLI::App& app, int& exitStatus);
+
+}  // namespace lanescope

@@ -1,0 +1,61 @@
+#include "app/cli/ExportCommand.h"
+
+#include <memory>
+
+#include "app/cli/Command.h"
+#include "app/cli/Output.h"
+#include "app/cli/loadForCommand.h"
+#include "model/export/chromeTrace.h"
+
+namespace lanescope {
+
+namespace {
+
+struct ExportOptions {
+    std::string file;
+    std::string format = "chrome";
+    std::string output;
+};
+
+Result<void> runExport(const ExportOptions& options) {
+    const Result<TracePtr> trace = loadForCommand(options.file);
+    if (!trace) return fail(trace.error());
+    std::optional<std::filesystem::path> path;
+    if (!options.output.empty()) path = options.output;
+    Result<Output> output = Output::open(path, {options.file});
+    if (!output) return fail(output.error());
+    writeChromeTrace(**trace, [&output](std::string_view text) {
+        output->write(text);
+        return output->isWanted();
+    });
+    const Result<void> closed = output->close();
+    reportHealth(**trace);
+    return closed;
+}
+
+}  // namespace
+
+void addExport(CLI::App& app, int& exitStatus) {
+    auto options = std::make_shared<ExportOptions>();
+    CLI::App* command = app.add_subcommand("export", "Write a trace in the format of another tool");
+    command->add_option("FILE", options->file, "A trace, or an SQLite export of Nsight Systems")
+        ->required();
+    command
+        ->add_option("-f,--format", options->format,
+                     "chrome: trace-event JSON, which Perfetto and chrome://tracing open")
+        ->check(CLI::IsMember({"chrome"}))
+        ->capture_default_str();
+    command->add_option("-o,--output", options->output, "File to write instead of stdout");
+    command->footer(
+        "A trace is SQLite with the tables of an Nsight Systems export, so it needs no "
+        "export for SQL.\nTables as CSV or JSON: see 'lanescope stats --help'.\n\n"
+        "Examples:\n"
+        "  lanescope export run.lanescope -o run.json\n"
+        "  lanescope export run.lanescope | gzip > run.json.gz");
+    command->callback([options, &exitStatus] {
+        const Result<void> result = runExport(*options);
+        exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());
+    });
+}
+
+}  // namespace lanescope

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace lanescope {
+
+/// Adds `lanescope export`; see Command.h.
+void addExport(CLI::App& app, int& exitStatus);
+
+}  // namespace lanescope

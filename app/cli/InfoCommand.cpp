@@ -1,0 +1,49 @@
+#include "app/cli/InfoCommand.h"
+
+#include <memory>
+
+#include "app/cli/Command.h"
+#include "app/cli/Output.h"
+#include "app/cli/loadForCommand.h"
+#include "app/cli/traceInfo.h"
+
+namespace lanescope {
+
+namespace {
+
+struct InfoOptions {
+    std::string file;
+    std::string format = "text";
+};
+
+Result<void> runInfo(const InfoOptions& options) {
+    const Result<TracePtr> trace = loadForCommand(options.file);
+    if (!trace) return fail(trace.error());
+    Result<Output> output = Output::open(std::nullopt, {});
+    if (!output) return fail(output.error());
+    output->write(options.format == "json" ? infoAsJson(**trace) : infoAsText(**trace));
+    return output->close();
+}
+
+}  // namespace
+
+void addInfo(CLI::App& app, int& exitStatus) {
+    auto options = std::make_shared<InfoOptions>();
+    CLI::App* command =
+        app.add_subcommand("info", "Print what a trace holds: host, processes, GPUs, health");
+    command->add_option("FILE", options->file, "A trace, or an SQLite export of Nsight Systems")
+        ->required();
+    command->add_option("-f,--format", options->format, "text or json")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    command->footer(
+        "Examples:\n"
+        "  lanescope info run.lanescope\n"
+        "  lanescope info run.lanescope --format json");
+    command->callback([options, &exitStatus] {
+        const Result<void> result = runInfo(*options);
+        exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());
+    });
+}
+
+}  // namespace lanescope

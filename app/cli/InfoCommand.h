@@ -1,0 +1,10 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace lanescope {
+
+/// Adds `lanescope info`; see Command.h.
+void addInfo(CLI::App& app, int& exitStatus);
+
+}  // namespace lanescope

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace lanescope {
+
+/// Adds `lanescope stats`; see Command.h.
+void addStats(CLI::App& app, int& exitStatus);
+
+}  // namespace lanescope

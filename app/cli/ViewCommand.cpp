@@ -1,0 +1,50 @@
+#include "app/cli/ViewCommand.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "app/cli/Command.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr const char* viewerName = "lanescope-viewer";
+
+/// Becomes the viewer; returns only if that fails.
+Error becomeViewer(const std::vector<std::string>& files) {
+    std::vector<char*> arguments{const_cast<char*>(viewerName)};
+    for (const std::string& file : files) arguments.push_back(const_cast<char*>(file.c_str()));
+    arguments.push_back(nullptr);
+
+    // The viewer of the same build stands beside this program; that one first.
+    std::error_code error;
+    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (!error) ::execv((self.parent_path() / viewerName).c_str(), arguments.data());
+    ::execvp(viewerName, arguments.data());
+    if (errno == ENOENT)
+        return {
+            fmt::format("There is no {} beside this program or in PATH; install the viewer, or "
+                        "copy the trace to a machine that has it.",
+                        viewerName)};
+    return {fmt::format("Cannot start {}: {}.", viewerName, std::strerror(errno))};
+}
+
+}  // namespace
+
+void addView(CLI::App& app, int& exitStatus) {
+    auto files = std::make_shared<std::vector<std::string>>();
+    CLI::App* command = app.add_subcommand("view", "Open traces in the viewer");
+    command->add_option("FILE", *files, "Traces to open; two are compared side by side");
+    command->footer(
+        "Examples:\n"
+        "  lanescope view run.lanescope\n"
+        "  lanescope view before.lanescope after.lanescope");
+    command->callback([files, &exitStatus] { exitStatus = reportFailure(becomeViewer(*files)); });
+}
+
+}  // namespace lanescope

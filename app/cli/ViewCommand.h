@@ -1,0 +1,10 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace lanescope {
+
+/// Adds `lanescope view`; see Command.h.
+void addView(CLI::App& app, int& exitStatus);
+
+}  // namespace lanescope

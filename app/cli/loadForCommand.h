@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+
+#include "model/format/Result.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// `loadTrace` with its progress on stderr where that is a terminal and the load takes long enough to
+/// wonder.
+Result<TracePtr> loadForCommand(const std::filesystem::path& path);
+
+/// Prints what the trace's health says is lost or doubtful as warnings on stderr.
+void reportHealth(const Trace& trace);
+
+}  // namespace lanescope

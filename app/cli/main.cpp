@@ -1,0 +1,76 @@
+#include <exception>
+
+#include "app/cli/Command.h"
+#include "app/cli/CompareCommand.h"
+#include "app/cli/ExportCommand.h"
+#include "app/cli/InfoCommand.h"
+#include "app/cli/StatsCommand.h"
+#include "app/cli/ViewCommand.h"
+#ifdef LANESCOPE_HAS_CAPTURE
+#include "app/cli/DoctorCommand.h"
+#include "app/cli/RecordCommand.h"
+#include "app/cli/RecoverCommand.h"
+#endif
+
+namespace {
+
+/// Which `--help` explains what went wrong.
+std::string helpCommand(const CLI::App& app) {
+    for (const CLI::App* command : app.get_subcommands())
+        return "lanescope " + command->get_name() + " --help";
+    return "lanescope --help";
+}
+
+int run(int argc, char** argv) {
+    using namespace lanescope;
+    int exitStatus = exitOk;
+    CLI::App app("Records, summarises and compares what GPU training processes do.", "lanescope");
+    app.set_version_flag("--version", "lanescope " LANESCOPE_VERSION);
+    app.require_subcommand(1);
+    app.failure_message(CLI::FailureMessage::simple);
+    app.footer(
+        "Examples:\n"
+#ifdef LANESCOPE_HAS_CAPTURE
+        "  lanescope record -o run.lanescope -- python train.py\n"
+#endif
+        "  lanescope stats run.lanescope\n"
+        "  lanescope compare before.lanescope after.lanescope\n"
+        "  lanescope view run.lanescope\n\n"
+        "Also reads what `nsys export --type sqlite` writes. 'lanescope COMMAND --help' says "
+        "more.");
+#ifdef LANESCOPE_HAS_CAPTURE
+    addRecord(app, exitStatus);
+    addRecover(app, exitStatus);
+    addDoctor(app, exitStatus);
+#endif
+    addInfo(app, exitStatus);
+    addStats(app, exitStatus);
+    addCompare(app, exitStatus);
+    addExport(app, exitStatus);
+    addView(app, exitStatus);
+    if (argc < 2) {
+        std::fputs(app.help().c_str(), stderr);
+        return exitUsage;
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        // Asking for help or the version also comes here, as a success.
+        if (error.get_exit_code() == 0) return app.exit(error);
+        reportFailure({fmt::format("{}. Try '{}'.", error.what(), helpCommand(app))});
+        return exitUsage;
+    }
+    return exitStatus;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    // Nothing of ours throws; the standard library does when memory is out.
+    try {
+        return run(argc, argv);
+    } catch (const std::exception& error) {
+        return lanescope::reportFailure(
+            {fmt::format("Stopped by an unexpected failure: {}.", error.what())});
+    }
+}

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+#include "model/format/Result.h"
+#include "model/format/TimeRange.h"
+
+namespace lanescope {
+
+/// "START:END" in seconds from the start of the session, as the timeline counts them; either may be
+/// left out ("2.5:", ":10"). A sentence for anything else.
+Result<TimeRange> parseRange(std::string_view text);
+
+}  // namespace lanescope

@@ -1,0 +1,219 @@
+#include "model/export/chromeTrace.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+namespace lanescope {
+
+namespace {
+
+/// GPUs stand as processes of their own; Linux gives no process a number as high.
+constexpr int64_t firstGpuPid = 0x70000000;
+constexpr size_t pieceSize = 64 * 1024;
+
+/// `text` quoted and escaped, valid UTF-8 whatever it holds.
+std::string jsonString(std::string_view text) {
+    return nlohmann::json(std::string(text))
+        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string microseconds(int64_t ns) {
+    const uint64_t size = ns < 0 ? -static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
+    return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", size / 1000, size % 1000);
+}
+
+/// Writes one event after the other; stops once the sink wants no more.
+class Writer {
+  public:
+    Writer(const Trace& trace, const TextSink& sink) : trace_(trace), sink_(sink) {}
+
+    void run() {
+        text_ = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+        writeNames();
+        writeCpu();
+        writeGpu();
+        writeFlows();
+        text_ += "\n]}\n";
+        flush();
+    }
+
+  private:
+    struct Place {
+        int64_t pid;
+        uint32_t tid;
+    };
+
+    template <class... Args>
+    void event(fmt::format_string<Args...> format, Args&&... args) {
+        if (!isWanted_) return;
+        text_ += isFirst_ ? "\n" : ",\n";
+        isFirst_ = false;
+        fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+        if (text_.size() >= pieceSize) flush();
+    }
+
+    void flush() {
+        if (isWanted_) isWanted_ = sink_(text_);
+        text_.clear();
+    }
+
+    const std::string& string(StringIndex index) {
+        std::string& text = quotedStrings_[index];
+        if (text.empty()) text = jsonString(trace_.strings.at(index));
+        return text;
+    }
+
+    Place placeOfThread(uint32_t index) const {
+        const Thread& thread = trace_.threads[index];
+        return {trace_.processes[thread.process].pid, thread.tid};
+    }
+
+    Place placeOfStream(uint32_t index) const {
+        // Streams of several processes share a GPU, so their own numbers may come twice.
+        return {firstGpuPid + trace_.streams[index].gpu, index + 1};
+    }
+
+    Place placeOf(EventRef work) const {
+        const uint32_t row = work.row();
+        switch (work.kind()) {
+            case EventKind::Api:
+                return placeOfThread(trace_.apiCalls.thread[row]);
+            case EventKind::Kernel:
+                return placeOfStream(trace_.kernels.stream[row]);
+            case EventKind::Memcpy:
+                return placeOfStream(trace_.memcpys.stream[row]);
+            default:
+                return placeOfStream(trace_.memsets.stream[row]);
+        }
+    }
+
+    void name(std::string_view what, Place place, const std::string& text) {
+        event(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what, place.pid,
+              place.tid, jsonString(text));
+    }
+
+    void writeNames() {
+        for (const Process& process : trace_.processes)
+            name("process_name", {process.pid, 0},
+                 process.rank ? fmt::format("{} (rank {})", process.name, *process.rank)
+                              : process.name);
+        for (uint32_t index = 0; index < trace_.threads.size(); ++index)
+            name("thread_name", placeOfThread(index), trace_.threads[index].name);
+        for (uint32_t index = 0; index < trace_.gpus.size(); ++index)
+            name("process_name", {firstGpuPid + index, 0},
+                 fmt::format("GPU {} {}", trace_.gpus[index].id, trace_.gpus[index].name));
+        for (uint32_t index = 0; index < trace_.streams.size(); ++index)
+            name("thread_name", placeOfStream(index),
+                 fmt::format("Stream {} (PID {})", trace_.streams[index].streamId,
+                             trace_.processes[trace_.streams[index].process].pid));
+    }
+
+    template <class Table>
+    void slice(const Table& table, uint32_t row, Place place, std::string_view category,
+               const std::string& quotedName, const std::string& arguments) {
+        event(
+            R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
+            category, quotedName, place.pid, place.tid, microseconds(table.startNs[row]),
+            microseconds(table.endNs[row] - table.startNs[row]), arguments);
+    }
+
+    void writeCpu() {
+        const ApiTable& calls = trace_.apiCalls;
+        for (uint32_t row = 0; row < calls.size() && isWanted_; ++row)
+            slice(calls, row, placeOfThread(calls.thread[row]), "cuda_api", string(calls.name[row]),
+                  fmt::format(R"("correlation":{})", calls.correlation[row]));
+        for (uint32_t row = 0; row < trace_.nvtx.size() && isWanted_; ++row) writeRange(row);
+    }
+
+    void writeRange(uint32_t row) {
+        const NvtxTable& nvtx = trace_.nvtx;
+        const Place place = placeOfThread(nvtx.thread[row]);
+        const std::string& text = string(nvtx.text[row]);
+        const std::string arguments = fmt::format(R"("domain":{})", string(nvtx.domain[row]));
+        switch (nvtx.style[row]) {
+            case NvtxStyle::PushPop:
+                slice(nvtx, row, place, "nvtx", text, arguments);
+                break;
+            case NvtxStyle::StartEnd:
+                // Such ranges may overlap, which slices of one thread must not.
+                for (const char phase : {'b', 'e'})
+                    event(
+                        R"({{"ph":"{}","cat":"nvtx","id":{},"name":{},"pid":{},"tid":{},"ts":{},"args":{{{}}}}})",
+                        phase, row, text, place.pid, place.tid,
+                        microseconds(phase == 'b' ? nvtx.startNs[row] : nvtx.endNs[row]),
+                        arguments);
+                break;
+            case NvtxStyle::Mark:
+                event(
+                    R"({{"ph":"i","s":"t","cat":"nvtx","name":{},"pid":{},"tid":{},"ts":{},"args":{{{}}}}})",
+                    text, place.pid, place.tid, microseconds(nvtx.startNs[row]), arguments);
+                break;
+        }
+    }
+
+    void writeGpu() {
+        const KernelTable& kernels = trace_.kernels;
+        for (uint32_t row = 0; row < kernels.size() && isWanted_; ++row) {
+            const LaunchConfig& config = trace_.launchConfigs[kernels.config[row]];
+            slice(kernels, row, placeOfStream(kernels.stream[row]), "kernel",
+                  string(config.demangledName),
+                  fmt::format(R"("grid":[{}],"block":[{}],"registers per thread":{},)"
+                              R"("shared memory":{},"correlation":{})",
+                              fmt::join(config.grid, ","), fmt::join(config.block, ","),
+                              config.registersPerThread,
+                              uint64_t{config.staticSharedBytes} + config.dynamicSharedBytes,
+                              kernels.correlation[row]));
+        }
+        const MemcpyTable& memcpys = trace_.memcpys;
+        for (uint32_t row = 0; row < memcpys.size() && isWanted_; ++row)
+            slice(memcpys, row, placeOfStream(memcpys.stream[row]), "memcpy",
+                  fmt::format(R"("Memcpy {}")", lanescope::name(memcpys.kind[row])),
+                  fmt::format(R"("bytes":{},"source":"{}","destination":"{}","correlation":{})",
+                              memcpys.bytes[row], lanescope::name(memcpys.sourceMemory[row]),
+                              lanescope::name(memcpys.destinationMemory[row]),
+                              memcpys.correlation[row]));
+        const MemsetTable& memsets = trace_.memsets;
+        for (uint32_t row = 0; row < memsets.size() && isWanted_; ++row)
+            slice(memsets, row, placeOfStream(memsets.stream[row]), "memset", R"("Memset")",
+                  fmt::format(R"("bytes":{},"correlation":{})", memsets.bytes[row],
+                              memsets.correlation[row]));
+    }
+
+    void writeFlows() {
+        int64_t id = 0;
+        for (const Trace::Link& link : trace_.workLinks) {
+            if (!isWanted_) return;
+            const EventRef call = trace_.launchingCall(link.event);
+            const EventKind kind = link.event.kind();
+            const bool isGpuWork =
+                kind == EventKind::Kernel || kind == EventKind::Memcpy || kind == EventKind::Memset;
+            if (!call.isValid() || !isGpuWork) continue;
+            ++id;
+            const Place from = placeOf(call), to = placeOf(link.event);
+            event(
+                R"({{"ph":"s","cat":"launch","name":"launch","id":{},"pid":{},"tid":{},"ts":{}}})",
+                id, from.pid, from.tid, microseconds(trace_.rangeOf(call).startNs));
+            event(
+                R"({{"ph":"f","bp":"e","cat":"launch","name":"launch","id":{},"pid":{},"tid":{},"ts":{}}})",
+                id, to.pid, to.tid, microseconds(trace_.rangeOf(link.event).startNs));
+        }
+    }
+
+    const Trace& trace_;
+    const TextSink& sink_;
+    std::string text_;
+    std::unordered_map<StringIndex, std::string> quotedStrings_;
+    bool isFirst_ = true;
+    bool isWanted_ = true;
+};
+
+}  // namespace
+
+void writeChromeTrace(const Trace& trace, const TextSink& sink) {
+    Writer(trace, sink).run();
+}
+
+}  // namespace lanescope

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// Takes the next piece of text; returns false to have no more.
+using TextSink = std::function<bool(std::string_view)>;
+
+/// Writes the trace as Chrome trace-event JSON, which Perfetto and chrome://tracing open: CPU threads
+/// with API calls and NVTX ranges, a process per GPU with its streams, arrows from calls to GPU work.
+/// Times are microseconds with three decimals, so no nanosecond is lost. In pieces of some tens of
+/// kilobytes; linear in the events.
+void writeChromeTrace(const Trace& trace, const TextSink& sink);
+
+}  // namespace lanescope
