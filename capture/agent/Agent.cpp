@@ -1,0 +1,244 @@
+#include "capture/agent/Agent.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+#include "capture/agent/NvtxRegistry.h"
+#include "capture/agent/clocks.h"
+#include "capture/agent/endOfProcess.h"
+#include "capture/agent/processIdentity.h"
+
+namespace lanescope {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int64_t writePeriodNs = 200'000'000;   // what a SIGKILL can lose, with the flush period
+constexpr int64_t clockPeriodNs = 1'000'000'000;
+constexpr auto flushPeriod = 250ms;
+constexpr auto flushDeadline = 2s;
+constexpr auto writeDeadline = 2s;
+constexpr size_t threadStackBytes = 512u << 10;
+
+std::atomic<Agent*> currentAgent{nullptr};
+std::atomic<bool> isUnwanted{false};  // the environment asks for no agent
+std::atomic<bool> forkedChild{false};
+
+void beforeFork() { nvtxRegistry().lockForFork(); }
+void afterForkInParent() { nvtxRegistry().unlockAfterFork(); }
+void afterForkInChild() {
+    nvtxRegistry().unlockAfterFork();
+    // The parent's agent stays where it is, untouched: its threads do not exist here, and what waits in
+    // its rings is the parent's to write.
+    if (currentAgent.exchange(nullptr)) forkedChild.store(true);
+    forgetTermSignal();
+}
+
+/// Starts a thread that no signal of the program is delivered to.
+bool startThread(const char* name, void* (*main)(void*), void* argument) {
+    sigset_t all, before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_t attributes;
+    ::pthread_attr_init(&attributes);
+    ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    ::pthread_attr_setstacksize(&attributes, threadStackBytes);
+    pthread_t thread;
+    const bool ok = ::pthread_create(&thread, &attributes, main, argument) == 0;
+    if (ok) ::pthread_setname_np(thread, name);
+    ::pthread_attr_destroy(&attributes);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return ok;
+}
+
+}  // namespace
+
+Agent* Agent::current() {
+    Agent* agent = currentAgent.load(std::memory_order_acquire);
+    if (agent) [[likely]] return agent;
+    if (isUnwanted.load(std::memory_order_relaxed)) return nullptr;
+    AgentOptions options = readAgentOptions();
+    if (!options.isActive()) {
+        isUnwanted.store(true);
+        return nullptr;
+    }
+    static const bool forkWatched [[maybe_unused]] =
+        ::pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild) == 0;
+    auto* fresh = new Agent(std::move(options));
+    if (currentAgent.compare_exchange_strong(agent, fresh)) return fresh;
+    delete fresh;  // another thread was first
+    return agent;
+}
+
+Agent* Agent::existing() { return currentAgent.load(std::memory_order_acquire); }
+
+bool Agent::isForkedChild() { return forkedChild.load(); }
+
+Agent::Agent(AgentOptions options)
+    : options_(std::move(options)),
+      file_(options_.directory + "/" + logName()),
+      writer_(file_),
+      nvtx_([this] {
+          startThreads();
+          wakeWriter();
+      }) {}
+
+void Agent::startCuda() {
+    if (!options_.recordCuda || isForkedChild() || hasActivity_.load()) return;
+    activity_ = makeActivitySource(options_, *this);
+    activity_->start();
+    hasActivity_.store(true, std::memory_order_release);
+    finishAtExit();
+}
+
+int Agent::recordNvtx(const NvtxCall& call) { return options_.recordNvtx ? nvtx_.record(call) : -1; }
+
+void Agent::startThreads() {
+    if (threadsStarted_.exchange(true)) return;
+    wakeDescriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    startThread("lanescope-write", &Agent::writerMain, this);
+    startThread("lanescope-flush", &Agent::flusherMain, this);
+    watchForTermSignal(wakeDescriptor_);
+    finishAtExit();
+}
+
+void Agent::wakeWriter() {
+    const uint64_t one = 1;
+    // Nothing to do about a failure: the writer looks by itself soon enough.
+    if (wakeDescriptor_ >= 0 && ::write(wakeDescriptor_, &one, sizeof one) < 0) return;
+}
+
+void* Agent::writerMain(void* agent) {
+    try {
+        static_cast<Agent*>(agent)->runWriter();
+    } catch (...) {
+        // Out of memory. The log is valid as far as it goes.
+    }
+    return nullptr;
+}
+
+void* Agent::flusherMain(void* agent) {
+    try {
+        static_cast<Agent*>(agent)->runFlusher();
+    } catch (...) {
+    }
+    return nullptr;
+}
+
+void Agent::runWriter() {
+    int64_t nextWriteNs = 0;
+    int64_t nextClockNs = 0;
+    for (;;) {
+        pollfd wake{wakeDescriptor_, POLLIN, 0};
+        ::poll(&wake, 1, static_cast<int>(writePeriodNs / 2'000'000));
+        uint64_t ignored;
+        if (wake.revents && ::read(wakeDescriptor_, &ignored, sizeof ignored) < 0) {
+        }
+        Phase phase;
+        {
+            const std::lock_guard lock(mutex_);
+            phase = phase_;
+        }
+        if (phase == Phase::Running && takeTermSignal()) {
+            // finish() waits for this thread, so another one must call it.
+            const auto finishAndEnd = [](void* agent) -> void* {
+                static_cast<Agent*>(agent)->finish(SIGTERM);
+                endByTermSignal();
+                return nullptr;
+            };
+            if (!startThread("lanescope-end", finishAndEnd, this)) endByTermSignal();
+        }
+        drain();
+        const int64_t nowNs = monotonicNs();
+        if (nowNs >= nextClockNs && !file_.isEmpty()) {
+            writeClock();
+            nextClockNs = nowNs + clockPeriodNs;
+        }
+        if (phase == Phase::Ending) {
+            if (!file_.isEmpty()) {
+                log::EndRecord end{};
+                end.timestampNs = realtimeNs();
+                end.reason = endSignal_ ? log::EndReason::Signal : log::EndReason::Exit;
+                end.signal = static_cast<uint32_t>(endSignal_);
+                writer_.write(log::RecordKind::End, end);
+            }
+            file_.flush();
+            const std::lock_guard lock(mutex_);
+            phase_ = Phase::Ended;
+            changed_.notify_all();
+            return;
+        }
+        if (nowNs >= nextWriteNs) {
+            if (const uint64_t lost = file_.takeLostBlocks()) {
+                writer_.dropped(log::DroppedWhat::LogBlock, lost);
+            }
+            file_.flush();
+            nextWriteNs = nowNs + writePeriodNs;
+        }
+    }
+}
+
+void Agent::drain() {
+    if (!identityWritten_ && (hasActivity_.load(std::memory_order_acquire) || nvtx_.isUsed())) {
+        identityWritten_ = true;
+        writeIdentity();
+    }
+    if (hasActivity_.load(std::memory_order_acquire)) {
+        activity_->drain(writer_);
+        activity_->prepare();
+    }
+    nvtx_.drain(writer_);
+}
+
+void Agent::runFlusher() {
+    std::unique_lock lock(mutex_);
+    while (phase_ == Phase::Running) {
+        changed_.wait_for(lock, flushPeriod);
+        const bool isFinal = phase_ == Phase::Flushing;
+        lock.unlock();
+        if (hasActivity_.load(std::memory_order_acquire)) activity_->flush(isFinal);
+        lock.lock();
+        if (isFinal && phase_ == Phase::Flushing) {  // else it took too long and nobody waits any more
+            phase_ = Phase::Flushed;
+            changed_.notify_all();
+        }
+    }
+}
+
+void Agent::finish(int signal) {
+    std::unique_lock lock(mutex_);
+    if (!threadsStarted_.load() || phase_ != Phase::Running) return;
+    endSignal_ = signal;
+    phase_ = Phase::Flushing;
+    changed_.notify_all();
+    changed_.wait_for(lock, flushDeadline, [this] { return phase_ != Phase::Flushing; });
+    phase_ = Phase::Ending;
+    lock.unlock();
+    wakeWriter();
+    lock.lock();
+    changed_.wait_for(lock, writeDeadline, [this] { return phase_ == Phase::Ended; });
+}
+
+void Agent::writeIdentity() {
+    for (const auto& [name, value] : processIdentity()) writer_.property(name, value);
+    if (isForkedChild()) writer_.property("forkedChild", "1");
+    if (!options_.recordNvtx) writer_.property("nvtx", "off");
+    if (!options_.recordCuda) writer_.property("cuda", "off");
+    writeClock();
+}
+
+void Agent::writeClock() {
+    log::ClockRecord record{};
+    record.realtimeNs = realtimeNs();
+    record.monotonicNs = monotonicNs();
+    writer_.write(log::RecordKind::Clock, record);
+}
+
+}  // namespace lanescope

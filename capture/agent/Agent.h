@@ -1,0 +1,75 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "capture/agent/ActivitySource.h"
+#include "capture/agent/AgentOptions.h"
+#include "capture/agent/LogFile.h"
+#include "capture/agent/NvtxRecorder.h"
+#include "capture/agent/RecordWriter.h"
+
+namespace lanescope {
+
+/// The agent of one process: takes NVTX calls and CUDA activity and writes them to the log with two
+/// threads of its own, a writer and a flusher. The flusher alone calls into CUPTI, so a CUPTI that hangs
+/// stops neither NVTX nor the end of the process.
+///
+/// It is reached through `current()`, because the entry points that NVTX and the driver call carry no
+/// pointer of ours. A forked child finds no agent there and gets a fresh one with its first NVTX call;
+/// its parent's CUPTI is never touched again. An agent is never destroyed: calls may come until the end.
+class Agent {
+  public:
+    /// The agent of this process, made when there is none. Null if the environment asks for none.
+    static Agent* current();
+    /// The same, but null when there is none yet.
+    static Agent* existing();
+    /// Whether this process was forked from one that had an agent: CUDA is unusable here and so is CUPTI.
+    static bool isForkedChild();
+
+    /// Called by the driver's injection point: begins to record CUDA activity. Once per process.
+    void startCuda();
+    /// Records an NVTX call of the calling thread; see `NvtxRecorder::record`.
+    int recordNvtx(const NvtxCall& call);
+    uint64_t nextNvtxRangeId() { return nvtx_.nextRangeId(); }
+
+    /// Starts the two threads if they do not run yet. Any thread.
+    void startThreads();
+    /// Makes the writer look for work now. Any thread; one system call.
+    void wakeWriter();
+    /// Writes everything down, then the END record; returns within about 4 s whatever CUPTI does.
+    /// `signal` is the signal that ends the process, or 0. The first call counts.
+    void finish(int signal);
+
+  private:
+    explicit Agent(AgentOptions options);
+    static void* writerMain(void* agent);
+    static void* flusherMain(void* agent);
+    void runWriter();
+    void runFlusher();
+    void drain();
+    void writeIdentity();
+    void writeClock();
+
+    const AgentOptions options_;
+    LogFile file_;
+    RecordWriter writer_;
+    NvtxRecorder nvtx_;
+    std::unique_ptr<ActivitySource> activity_;
+    std::atomic<bool> hasActivity_{false};
+
+    std::atomic<bool> threadsStarted_{false};
+    int wakeDescriptor_ = -1;
+    bool identityWritten_ = false;  // writer thread only
+
+    enum class Phase { Running, Flushing, Flushed, Ending, Ended };
+    std::mutex mutex_;  // guards the two below; never held while CUPTI or I/O is called
+    std::condition_variable changed_;
+    Phase phase_ = Phase::Running;
+    int endSignal_ = 0;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,71 @@
+#include "capture/agent/NvtxRegistry.h"
+
+#include <new>
+#include <utility>
+
+namespace lanescope {
+
+namespace {
+
+// NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START: ids from here on are for the tool to give out.
+constexpr uint64_t firstDynamicSchema = uint64_t{1} << 32;
+
+}  // namespace
+
+NvtxRegistry::NvtxRegistry() : nextSchema_(firstDynamicSchema) {}
+
+const NvtxAnnouncement& NvtxRegistry::append(NvtxAnnouncement announcement) {
+    const NvtxAnnouncement& kept = announcements_.emplace_back(std::move(announcement));
+    count_.store(announcements_.size(), std::memory_order_release);
+    return kept;
+}
+
+const NvtxDomain* NvtxRegistry::domain(std::string_view name, int64_t timestampNs,
+                                       uint32_t threadId) {
+    const std::lock_guard lock(mutex_);
+    const NvtxDomain*& known = domains_[std::string(name)];
+    if (!known) {
+        known = &std::get<NvtxDomain>(
+            append(NvtxDomain{nextDomain_++, std::string(name), timestampNs, threadId}));
+    }
+    return known;
+}
+
+const std::string* NvtxRegistry::registerString(std::string_view text) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = stringOf_.find(text); found != stringOf_.end()) return found->second;
+    const std::string& kept = strings_.emplace_back(text);
+    stringOf_.emplace(kept, &kept);
+    return &kept;
+}
+
+void NvtxRegistry::add(NvtxCategory category) {
+    const std::lock_guard lock(mutex_);
+    append(std::move(category));
+}
+
+void NvtxRegistry::add(NvtxThreadName name) {
+    const std::lock_guard lock(mutex_);
+    append(std::move(name));
+}
+
+uint64_t NvtxRegistry::add(NvtxSchema schema) {
+    const std::lock_guard lock(mutex_);
+    if (schema.schemaId == 0) schema.schemaId = nextSchema_++;
+    const uint64_t id = schema.schemaId;
+    append(std::move(schema));
+    return id;
+}
+
+const NvtxAnnouncement& NvtxRegistry::announcement(size_t index) {
+    const std::lock_guard lock(mutex_);
+    return announcements_[index];
+}
+
+NvtxRegistry& nvtxRegistry() {
+    alignas(NvtxRegistry) static unsigned char memory[sizeof(NvtxRegistry)];
+    static NvtxRegistry* const registry = new (memory) NvtxRegistry;
+    return *registry;
+}
+
+}  // namespace lanescope

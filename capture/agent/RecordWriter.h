@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "capture/agent/LogFile.h"
+#include "capture/log/Records.h"
+
+namespace lanescope {
+
+/// Turns records into bytes of the log and each distinct string into an id, once. Used by the writer
+/// thread only.
+class RecordWriter {
+  public:
+    explicit RecordWriter(LogFile& file) : file_(file) {}
+
+    /// Id of a string; writes it down when it is new. 0 for the empty string. Strings longer than
+    /// 32 KiB are cut; when a program makes millions of different ones, the rest share one id.
+    uint32_t string(std::string_view text);
+
+    /// Writes a record of a kind; fills in its header. `timeNs` as in `LogFile::append`.
+    template <class Record>
+    void write(log::RecordKind kind, Record& record, int64_t timeNs = 0) {
+        static_assert(sizeof(Record) % 8 == 0);
+        record.header = {static_cast<uint16_t>(kind), record.header.flags, sizeof(Record)};
+        file_.append(&record, sizeof(Record), timeNs);
+    }
+
+    /// Writes an NVTX record followed by the bytes of its extended payload.
+    void writeNvtx(log::NvtxRecord& record, std::string_view extended);
+
+    void property(std::string_view name, std::string_view value);
+    void note(log::NoteSeverity severity, std::string_view code, std::string_view sentence);
+    void dropped(log::DroppedWhat what, uint64_t count);
+
+  private:
+    void writeWithTail(log::RecordHeader& header, size_t structBytes, log::RecordKind kind,
+                       std::string_view tail, int64_t timeNs);
+
+    LogFile& file_;
+    std::deque<std::string> strings_;
+    std::unordered_map<std::string_view, uint32_t> idOf_;
+    size_t stringBytes_ = 0;
+    std::string scratch_;
+};
+
+}  // namespace lanescope

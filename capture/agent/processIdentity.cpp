@@ -1,0 +1,78 @@
+#include "capture/agent/processIdentity.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+namespace lanescope {
+
+namespace {
+
+/// The whole of a small file of /proc, with zero bytes as spaces.
+std::string readSmallFile(const char* path) {
+    const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return {};
+    char buffer[4096];
+    const ssize_t count = ::read(descriptor, buffer, sizeof buffer);
+    ::close(descriptor);
+    std::string text(buffer, count > 0 ? static_cast<size_t>(count) : 0);
+    std::replace(text.begin(), text.end(), '\0', ' ');
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
+    return text;
+}
+
+std::string hostName() {
+    char name[256] = {};
+    return ::gethostname(name, sizeof name - 1) == 0 ? name : "host";
+}
+
+/// First of several variables that is set.
+std::string firstOf(std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+        if (const char* value = std::getenv(name); value && *value) return value;
+    }
+    return {};
+}
+
+std::string rank() {
+    return firstOf({"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> processIdentity() {
+    std::vector<std::pair<std::string, std::string>> identity;
+    const auto add = [&](const char* name, std::string value) {
+        if (!value.empty()) identity.emplace_back(name, std::move(value));
+    };
+    char program[4096];
+    const ssize_t length = ::readlink("/proc/self/exe", program, sizeof program);
+    if (length > 0) add("program", std::string(program, static_cast<size_t>(length)));
+    add("commandLine", readSmallFile("/proc/self/cmdline"));
+    add("processName", readSmallFile("/proc/self/comm"));
+    add("host", hostName());
+    add("bootId", readSmallFile("/proc/sys/kernel/random/boot_id"));
+    add("rank", rank());
+    add("localRank", firstOf({"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                              "SLURM_LOCALID"}));
+    add("worldSize", firstOf({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}));
+    add("visibleDevices", firstOf({"CUDA_VISIBLE_DEVICES"}));
+    add("agentVersion", LANESCOPE_VERSION);
+    return identity;
+}
+
+std::string logName() {
+    // Host and rank come from outside, so they must not be able to leave the folder.
+    const auto safe = [](std::string text) {
+        for (char& c : text) {
+            if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_') c = '_';
+        }
+        return text.empty() ? "-" : text.substr(0, 64);
+    };
+    return safe(hostName()) + "." + safe(rank()) + "." + std::to_string(::getpid());
+}
+
+}  // namespace lanescope

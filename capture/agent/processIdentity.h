@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lanescope {
+
+/// Who this process is, as names and values for the log: program, commandLine, host, bootId, rank and
+/// world size as launchers announce them. Never the environment, which may hold secrets.
+std::vector<std::pair<std::string, std::string>> processIdentity();
+
+/// `<host>.<rank or ->.<pid>`: how the log of this process is called.
+std::string logName();
+
+}  // namespace lanescope

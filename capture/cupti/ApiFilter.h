@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "capture/cupti/CuptiLibrary.h"
+
+namespace lanescope {
+
+/// Chooses which CUDA calls CUPTI records: all of the runtime except those that only ask for something,
+/// and of the driver those that start GPU work, since libraries such as cuBLASLt, NCCL and Triton launch
+/// through it. `recordAll` keeps the asking ones. Answers how many runtime calls were switched off.
+int enableApiRecords(const CuptiLibrary& cupti, bool recordAll, std::string& problems);
+
+}  // namespace lanescope

@@ -1,0 +1,72 @@
+#include "capture/cupti/BufferPool.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+namespace lanescope {
+
+namespace {
+
+// mmap and not new: a program's own operator new may call CUDA, which must not happen under CUPTI.
+uint8_t* map(bool touchPages) {
+    void* memory = ::mmap(nullptr, BufferPool::bufferBytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | (touchPages ? MAP_POPULATE : 0), -1, 0);
+    return memory == MAP_FAILED ? nullptr : static_cast<uint8_t*>(memory);
+}
+
+}  // namespace
+
+uint8_t* BufferPool::take() {
+    for (Slot& slot : slots_) {
+        uint8_t expected = Ready;
+        if (slot.state.compare_exchange_strong(expected, Out)) return slot.memory.load();
+    }
+    for (Slot& slot : slots_) {
+        uint8_t expected = Absent;
+        if (!slot.state.compare_exchange_strong(expected, BeingMade)) continue;
+        if (uint8_t* memory = make(slot, false)) {
+            slot.state.store(Out);
+            return memory;
+        }
+        break;
+    }
+    if (!discard_.load()) {
+        uint8_t* fresh = map(false);
+        uint8_t* expected = nullptr;
+        if (!discard_.compare_exchange_strong(expected, fresh) && fresh) ::munmap(fresh, bufferBytes);
+    }
+    return discard_.load();
+}
+
+uint8_t* BufferPool::make(Slot& slot, bool touchPages) {
+    uint8_t* memory = map(touchPages);
+    slot.memory.store(memory);
+    if (!memory) slot.state.store(Absent);
+    return memory;
+}
+
+void BufferPool::giveBack(uint8_t* buffer, size_t usedBytes) {
+    if (isDiscard(buffer)) return;
+    for (Slot& slot : slots_) {
+        if (slot.memory.load() != buffer) continue;
+        std::memset(buffer, 0, usedBytes);
+        slot.state.store(Ready);
+        return;
+    }
+}
+
+void BufferPool::warm() {
+    size_t ready = 0;
+    for (const Slot& slot : slots_) ready += slot.state.load() == Ready;
+    for (Slot& slot : slots_) {
+        if (ready >= warmBuffers) return;
+        uint8_t expected = Absent;
+        if (!slot.state.compare_exchange_strong(expected, BeingMade)) continue;
+        if (!make(slot, true)) return;
+        slot.state.store(Ready);
+        ++ready;
+    }
+}
+
+}  // namespace lanescope

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cupti.h>
+
+#include <string>
+
+namespace lanescope {
+
+/// The functions of the CUPTI that this process has, looked up by name. The record layouts are those of
+/// the loaded library, not of the headers this was built with: records only ever grow at their end, so
+/// older structs read newer records, and `version` says which fields are there.
+struct CuptiLibrary {
+    std::string path;
+    uint32_t version = 0;  ///< 19 = 12.0, 26 = 12.8, then xxyyzz: 130001 = 13.0 update 1.
+
+    decltype(&cuptiGetVersion) getVersion = nullptr;
+    decltype(&cuptiSubscribe) subscribe = nullptr;
+    decltype(&cuptiEnableCallback) enableCallback = nullptr;
+    decltype(&cuptiActivityRegisterCallbacks) registerCallbacks = nullptr;
+    decltype(&cuptiActivityEnable) enable = nullptr;
+    decltype(&cuptiActivityFlushAll) flushAll = nullptr;
+    decltype(&cuptiActivityGetNextRecord) getNextRecord = nullptr;
+    decltype(&cuptiGetResultString) getResultString = nullptr;
+    // These may be absent from older libraries.
+    decltype(&cuptiSubscribe_v2) subscribe2 = nullptr;
+    decltype(&cuptiActivitySetAttribute) setAttribute = nullptr;
+    decltype(&cuptiSetThreadIdType) setThreadIdType = nullptr;
+    decltype(&cuptiActivityEnableRuntimeApi) enableRuntimeApi = nullptr;
+    decltype(&cuptiActivityEnableDriverApi) enableDriverApi = nullptr;
+    decltype(&cuptiActivityEnableAllSyncRecords) enableAllSyncRecords = nullptr;
+    decltype(&cuptiActivityGetNumDroppedRecords) getNumDroppedRecords = nullptr;
+    decltype(&cuptiGetCallbackName) getCallbackName = nullptr;
+
+    static constexpr uint32_t version12_0 = 19;
+    static constexpr uint32_t version12_6 = 24;
+    static constexpr uint32_t version12_8 = 26;
+    static constexpr uint32_t version13_0_0 = 130000;
+
+    /// What a result means, in CUPTI's words.
+    std::string describe(CUptiResult result) const;
+};
+
+/// Opens CUPTI and looks its functions up. On failure answers false and puts the reason, as a sentence,
+/// into `problem`.
+bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::string& problem);
+
+}  // namespace lanescope

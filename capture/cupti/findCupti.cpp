@@ -1,0 +1,72 @@
+#include "capture/cupti/findCupti.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+namespace lanescope {
+
+namespace {
+
+constexpr const char* sonames[] = {"libcupti.so.13", "libcupti.so.12"};
+
+/// Paths of shared objects mapped into this process whose file name begins with `prefix`.
+std::vector<std::string> mappedLibraries(std::string_view prefix) {
+    std::vector<std::string> found;
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        const size_t slash = line.find('/');
+        if (slash == std::string::npos) continue;
+        const std::string path = line.substr(slash);
+        const size_t nameAt = path.rfind('/') + 1;
+        if (path.compare(nameAt, prefix.size(), prefix) != 0) continue;
+        if (found.empty() || found.back() != path) found.push_back(path);
+    }
+    return found;
+}
+
+std::string folderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+}  // namespace
+
+OpenedCupti findCupti(const std::string& overridePath) {
+    OpenedCupti result;
+    const auto tryOpen = [&](const std::string& path, int flags) {
+        if (result.handle) return;
+        result.handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | flags);
+        if (result.handle) {
+            result.path = path;
+        } else if (!(flags & RTLD_NOLOAD)) {
+            result.searched += (result.searched.empty() ? "" : ", ") + path;
+        }
+    };
+    for (const std::string& path : mappedLibraries("libcupti.so")) tryOpen(path, RTLD_NOLOAD);
+    for (const char* name : sonames) tryOpen(name, RTLD_NOLOAD);
+    if (!overridePath.empty()) tryOpen(overridePath, 0);
+
+    std::vector<std::string> folders;
+    for (const std::string& runtime : mappedLibraries("libcudart.so")) {
+        // Python wheels keep each library in a folder of its own, or all of a major in one.
+        const std::string folder = folderOf(runtime);
+        folders.push_back(folder);
+        folders.push_back(folder + "/../../cuda_cupti/lib");
+        folders.push_back(folder + "/../extras/CUPTI/lib64");
+    }
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        if (const char* home = std::getenv(variable); home && *home) {
+            folders.push_back(std::string(home) + "/extras/CUPTI/lib64");
+            folders.push_back(std::string(home) + "/lib64");
+        }
+    }
+    for (const std::string& folder : folders) {
+        for (const char* name : sonames) tryOpen(folder + "/" + name, 0);
+    }
+    for (const char* name : sonames) tryOpen(name, 0);
+    tryOpen("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", 0);
+    return result;
+}
+
+}  // namespace lanescope
