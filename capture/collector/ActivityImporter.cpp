@@ -1,0 +1,140 @@
+#include "capture/collector/ActivityImporter.h"
+
+#include "model/format/Memory.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr int virtualMachine = 1;
+// Of ENUM_NSYS_EVENT_CLASS.
+constexpr int runtimeClass = 0;
+constexpr int driverClass = 1;
+constexpr int overheadClass = 103;
+
+/// CUPTI counts from 1 what the file counts from 0.
+MemoryKind memoryKind(uint8_t cuptiKind) {
+    return cuptiKind >= 1 && cuptiKind <= 7 ? memoryKindFrom(cuptiKind - 1) : MemoryKind::Unknown;
+}
+
+struct OverheadName {
+    int type;  ///< Of ENUM_CUPTI_OVERHEAD_TYPE.
+    const char* name;
+};
+
+OverheadName overheadName(uint32_t cuptiKind) {
+    switch (cuptiKind) {
+        case 1: return {2, "Driver compiler"};
+        case 1 << 16: return {3, "CUPTI buffer flush"};
+        case 2 << 16: return {4, "CUPTI instrumentation"};
+        case 3 << 16: return {5, "CUPTI resource"};
+        case 4 << 16: return {6, "Module loading"};
+        case 5 << 16: return {7, "Lazy function loading"};
+        case 6 << 16: return {8, "Command buffer full"};
+        case 7 << 16: return {1, "CUPTI buffer request"};
+        default: return {1, "Unknown overhead"};
+    }
+}
+
+template <class T>
+std::optional<T> unlessZero(T value) {
+    return value != 0 ? std::optional<T>(value) : std::nullopt;
+}
+
+}  // namespace
+
+ActivityImporter::Times ActivityImporter::times(EventKind kind, int64_t startNs, int64_t endNs) {
+    ++counts_.of(kind);
+    if (startNs == 0 && endNs == 0) {  // CUPTI's way to say that it did not time it.
+        ++counts_.untimed[static_cast<size_t>(kind)];
+        return {};
+    }
+    return {process_.time(startNs), process_.time(endNs)};
+}
+
+int64_t ActivityImporter::deviceOf(uint32_t contextId) const {
+    const auto found = deviceByContext_.find(contextId);
+    return found == deviceByContext_.end() ? -1 : int64_t{found->second};
+}
+
+void ActivityImporter::add(const log::KernelRecord& r) {
+    const auto [start, end] = times(EventKind::Kernel, r.startNs, r.endNs);
+    const LogStrings::KernelNames names = process_.strings.kernelNames(r.name);
+    process_.trace.kernels.insert(
+        start, end, r.deviceId, r.contextId, r.streamId, r.correlationId, process_.processId(),
+        names.demangled, names.brief, names.mangled, r.launchType, r.cacheConfig,
+        r.registersPerThread, r.grid[0], r.grid[1], r.grid[2], r.block[0], r.block[1], r.block[2],
+        r.staticSharedBytes, r.dynamicSharedBytes, r.localBytesPerThread, r.localBytesTotal,
+        r.gridId, r.sharedBytesExecuted, unlessZero(r.graphNodeId), r.sharedMemoryLimitConfig,
+        unlessZero(r.graphId), r.cluster[0], r.cluster[1], r.cluster[2], r.clusterSchedulingPolicy,
+        r.sharedMemoryCarveoutPercent);
+}
+
+void ActivityImporter::add(const log::MemcpyRecord& r) {
+    const auto [start, end] = times(EventKind::Memcpy, r.startNs, r.endNs);
+    const auto ofPeer = [&](uint32_t value) {
+        return r.isPeer != 0 ? std::optional<uint32_t>(value) : std::nullopt;
+    };
+    process_.trace.memcpys.insert(
+        start, end, r.deviceId, r.contextId, r.streamId, r.correlationId, process_.processId(),
+        r.bytes, memcpyKindFrom(r.copyKind), memoryKind(r.sourceKind),
+        memoryKind(r.destinationKind), ofPeer(r.sourceDeviceId), ofPeer(r.sourceContextId),
+        ofPeer(r.destinationDeviceId), ofPeer(r.destinationContextId), unlessZero(r.graphNodeId));
+}
+
+void ActivityImporter::add(const log::MemsetRecord& r) {
+    const auto [start, end] = times(EventKind::Memset, r.startNs, r.endNs);
+    process_.trace.memsets.insert(start, end, r.deviceId, r.contextId, r.streamId, r.correlationId,
+                                  process_.processId(), r.value, r.bytes,
+                                  unlessZero(r.graphNodeId), memoryKind(r.memoryKind));
+}
+
+void ActivityImporter::add(const log::ApiRecord& r) {
+    const auto [start, end] = times(EventKind::Api, r.startNs, r.endNs);
+    process_.trace.apiCalls.insert(start, end, r.isDriver != 0 ? driverClass : runtimeClass,
+                                   process_.threadId(r.threadId), r.correlationId,
+                                   process_.strings.traceId(r.name), r.returnValue);
+}
+
+void ActivityImporter::add(const log::SyncRecord& r) {
+    const auto [start, end] = times(EventKind::Sync, r.startNs, r.endNs);
+    process_.trace.syncs.insert(start, end, deviceOf(r.contextId), r.contextId, r.streamId,
+                                r.correlationId, process_.processId(), r.type, r.eventId,
+                                r.eventSyncId);
+}
+
+void ActivityImporter::add(const log::CudaEventRecord& r) {
+    const auto [time, unused] = times(EventKind::CudaEvent, r.timestampNs, r.timestampNs);
+    process_.trace.cudaEvents.insert(time, r.deviceId, r.contextId, r.streamId, r.correlationId,
+                                     process_.processId(), r.eventId, r.eventSyncId);
+}
+
+void ActivityImporter::add(const log::OverheadRecord& r) {
+    const auto [start, end] = times(EventKind::Overhead, r.startNs, r.endNs);
+    const OverheadName overhead = overheadName(r.overheadKind);
+    process_.trace.overheads.insert(start, end, overheadClass, process_.threadId(r.threadId),
+                                    r.correlationId, process_.trace.strings.intern(overhead.name),
+                                    overhead.type);
+}
+
+void ActivityImporter::add(const log::DeviceRecord& r) {
+    sawDevice_ = true;
+    const int64_t gpu = gpus_.add(r, process_.strings.text(r.name));
+    process_.trace.cudaDevices.insert(gpu, r.deviceId, process_.pid);
+}
+
+void ActivityImporter::add(const log::ContextRecord& r) {
+    sawDevice_ = true;
+    deviceByContext_[r.contextId] = r.deviceId;
+    process_.trace.contexts.insert(r.nullStreamId, process_.host, virtualMachine, process_.pid,
+                                   r.deviceId, r.contextId);
+    process_.trace.nullStreams.insert(r.nullStreamId, process_.host, virtualMachine, process_.pid,
+                                      r.deviceId, r.contextId);
+}
+
+void ActivityImporter::add(const log::StreamRecord& r) {
+    process_.trace.streams.insert(r.streamId, process_.host, virtualMachine, process_.pid,
+                                  r.contextId, static_cast<int32_t>(r.priority), r.flag);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "capture/collector/GpuInventory.h"
+#include "capture/collector/ImportCounts.h"
+#include "capture/collector/ProcessContext.h"
+
+namespace lanescope {
+
+/// Writes the CUDA tables from the CUDA records of one log, translating CUPTI's numbers to the
+/// file's. One thread.
+class ActivityImporter {
+  public:
+    ActivityImporter(ProcessContext& process, GpuInventory& gpus)
+        : process_(process), gpus_(gpus) {}
+
+    void add(const log::KernelRecord& record);
+    void add(const log::MemcpyRecord& record);
+    void add(const log::MemsetRecord& record);
+    void add(const log::ApiRecord& record);
+    void add(const log::SyncRecord& record);
+    void add(const log::CudaEventRecord& record);
+    void add(const log::OverheadRecord& record);
+    void add(const log::DeviceRecord& record);
+    void add(const log::ContextRecord& record);
+    void add(const log::StreamRecord& record);
+
+    const ImportCounts& counts() const { return counts_; }
+    /// True once the process showed a device or a context: it used CUDA.
+    bool sawDevice() const { return sawDevice_; }
+
+  private:
+    using Times = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
+    Times times(EventKind kind, int64_t startNs, int64_t endNs);
+    int64_t deviceOf(uint32_t contextId) const;
+
+    ProcessContext& process_;
+    GpuInventory& gpus_;
+    std::unordered_map<uint32_t, uint32_t> deviceByContext_;
+    ImportCounts counts_;
+    bool sawDevice_ = false;
+};
+
+}  // namespace lanescope

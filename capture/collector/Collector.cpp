@@ -1,0 +1,174 @@
+#include "capture/collector/Collector.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <system_error>
+
+#include "capture/collector/publishFile.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Blocks taken from one log before the next has its turn, and between two commits.
+constexpr size_t blocksPerTurn = 16;
+
+/// The host in "<host>.<rank>.<pid>.log"; the host may hold dots itself.
+std::string hostOf(std::string name) {
+    for (int part = 0; part < 3; ++part) {
+        const size_t dot = name.rfind('.');
+        if (dot == std::string::npos) return {};
+        name.resize(dot);
+    }
+    return name;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) {
+        if (!text.empty()) text += ' ';
+        text += word;
+    }
+    return text;
+}
+
+}  // namespace
+
+Collector::Collector(std::filesystem::path runFolder, std::filesystem::path output, RunInfo info)
+    : runFolder_(std::move(runFolder)),
+      output_(std::move(output)),
+      info_(std::move(info)),
+      gpus_(info_.machine) {}
+
+Result<std::unique_ptr<Collector>> Collector::begin(std::filesystem::path runFolder,
+                                                    std::filesystem::path output, RunInfo info) {
+    std::unique_ptr<Collector> collector(
+        new Collector(std::move(runFolder), std::move(output), std::move(info)));
+    const std::filesystem::path partial = collector->partialPath();
+    if (::unlink(partial.c_str()) != 0 && errno != ENOENT)
+        return fail("Cannot remove the unfinished trace {}: {}.", partial.string(),
+                    std::strerror(errno));
+    auto trace = TraceWriter::create(partial);
+    if (!trace) return fail(trace.error());
+    collector->trace_ = std::move(*trace);
+    return collector;
+}
+
+Collector::~Collector() {
+    const bool wasBegun = trace_ != nullptr;
+    logs_.clear();
+    trace_.reset();
+    if (wasBegun && !isNamed_) ::unlink(partialPath().c_str());
+}
+
+std::filesystem::path Collector::partialPath() const { return output_.string() + ".partial"; }
+
+Result<void> Collector::poll() {
+    findLogs();
+    bool isMore = true;
+    while (isMore) {
+        isMore = false;
+        for (auto& [path, log] : logs_)
+            if (log->poll(blocksPerTurn) > 0) isMore = true;
+        if (auto done = trace_->commit(); !done) return done;
+    }
+    return {};
+}
+
+void Collector::findLogs() {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(runFolder_, error)) {
+        const std::filesystem::path& path = entry.path();
+        if (path.extension() != ".log" || logs_.contains(path) || unreadable_.contains(path))
+            continue;
+        auto log = LogImporter::open(path, *trace_, gpus_, info_.startRealtimeNs,
+                                     hostNumber(path.filename().string()));
+        if (log) logs_.emplace(path, std::move(*log));
+        else unreadable_.emplace(path, log.error());
+    }
+}
+
+uint32_t Collector::hostNumber(const std::string& logName) {
+    const auto next = static_cast<uint32_t>(hosts_.size());
+    return hosts_.try_emplace(hostOf(logName), next).first->second;
+}
+
+std::vector<uint32_t> Collector::openProcesses() const {
+    std::vector<uint32_t> open;
+    for (const auto& [path, log] : logs_)
+        if (!log->isComplete() && log->pid() != 0) open.push_back(log->pid());
+    return open;
+}
+
+Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, bool overwrite) {
+    if (auto done = poll(); !done) return fail(done.error());
+    CollectedRun run;
+    run.trace = output_;
+    int64_t durationNs = 0;
+    for (auto& [path, log] : logs_) {
+        std::optional<int> status;
+        if (mainProcess && mainProcess->pid == log->pid()) status = mainProcess->exitStatus;
+        log->finish(status);
+        if (!log->isWorthShowing()) continue;
+        ++run.processes;
+        if (!log->endedNormally()) ++run.processesCutShort;
+        run.counts += log->counts();
+        durationNs = std::max(durationNs, log->lastEventNs());
+    }
+    for (const auto& [path, error] : unreadable_)
+        trace_->health(HealthSeverity::Error, "log-unreadable", error.sentence);
+    writeRun(durationNs);
+    if (mainProcess)
+        trace_->property("exitStatus", std::to_string(mainProcess->exitStatus));
+    run.warnings = trace_->healthSentences();
+    if (auto done = trace_->finish(); !done) return fail(done.error());
+    logs_.clear();
+    trace_.reset();
+    isNamed_ = true;  // From here on the file is whole and worth keeping, whatever its name.
+    if (auto done = nameFile(overwrite); !done) return fail(done.error());
+    return run;
+}
+
+/// Facts about the whole run.
+void Collector::writeRun(int64_t durationNs) {
+    const std::time_t seconds = info_.startRealtimeNs / 1'000'000'000;
+    const std::optional<int64_t> monotonic =
+        info_.startMonotonicNs != 0 ? std::optional(info_.startMonotonicNs) : std::nullopt;
+    std::tm utc{}, local{};
+    gmtime_r(&seconds, &utc);
+    localtime_r(&seconds, &local);
+    trace_->sessionStart.insert(info_.startRealtimeNs, fmt::format("{:%Y-%m-%dT%H:%M:%S}", utc),
+                                fmt::format("{:%Y-%m-%dT%H:%M:%S}", local), monotonic);
+    trace_->analysisDetails.insert(globalPid(0), durationNs, 0, durationNs);
+    gpus_.write(*trace_);
+
+    const std::pair<const char*, std::string> facts[] = {
+        {"commandLine", joined(info_.commandLine)},
+        {"workingDirectory", info_.workingDirectory},
+        {"host", info_.host},
+        {"lanescopeVersion", info_.version},
+        {"driverVersion", info_.machine.driverVersion},
+        {"driverCudaVersion", info_.machine.cudaVersion},
+    };
+    for (const auto& [name, value] : facts) {
+        if (value.empty()) continue;
+        trace_->property(name, value);
+        trace_->captureMetaData.insert(name, value);
+    }
+    for (const auto& [host, number] : hosts_)
+        if (!host.empty() && hosts_.size() > 1)
+            trace_->property(fmt::format("host{}", number), host);
+}
+
+Result<void> Collector::nameFile(bool overwrite) {
+    return publishFile(partialPath(), output_, overwrite);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/collector/GpuInventory.h"
+#include "capture/collector/ImportCounts.h"
+#include "capture/collector/LogImporter.h"
+#include "capture/collector/RunInfo.h"
+#include "capture/collector/TraceWriter.h"
+#include "model/format/Result.h"
+
+namespace lanescope {
+
+/// How the program that `record` started ended.
+struct MainProcess {
+    uint32_t pid = 0;
+    int exitStatus = 0;  ///< 128 and the signal's number for a signal, as shells count.
+};
+
+/// What became of a run, for the lines that `record` prints.
+struct CollectedRun {
+    std::filesystem::path trace;
+    ImportCounts counts;
+    int processes = 0;           ///< That did something worth showing.
+    int processesCutShort = 0;   ///< Of these, without a proper end.
+    std::vector<std::string> warnings;  ///< Sentences of the trace's health, worst first.
+};
+
+/// Makes one trace of all logs in a run folder, while they grow or later. Tails every `*.log`; builds
+/// `<output>.partial` and gives it its name at the end, so that a file of that name is whole. The
+/// logs are only read. One thread at a time.
+class Collector {
+  public:
+    /// Begins `<output>.partial`, replacing one that was left behind.
+    static Result<std::unique_ptr<Collector>> begin(std::filesystem::path runFolder,
+                                                    std::filesystem::path output, RunInfo info);
+    /// Removes the partial trace if it was not finished.
+    ~Collector();
+
+    /// Takes in what the logs hold by now. A log that is damaged does not keep the others from it.
+    /// Fails only if the trace cannot be written.
+    Result<void> poll();
+    /// Process ids of logs without an end, whose processes may still be writing.
+    std::vector<uint32_t> openProcesses() const;
+    /// True once any process left a log.
+    bool sawLogs() const { return !logs_.empty(); }
+
+    /// Reads the last of the logs, writes what is known at the end, and names the file. Unless
+    /// `overwrite`, fails when a file of that name has come up in the meantime; the partial file stays
+    /// then. Call once.
+    Result<CollectedRun> finish(std::optional<MainProcess> mainProcess, bool overwrite);
+
+  private:
+    Collector(std::filesystem::path runFolder, std::filesystem::path output, RunInfo info);
+
+    std::filesystem::path partialPath() const;
+    void findLogs();
+    uint32_t hostNumber(const std::string& logName);
+    void writeRun(int64_t durationNs);
+    Result<void> nameFile(bool overwrite);
+
+    std::filesystem::path runFolder_;
+    std::filesystem::path output_;
+    RunInfo info_;
+    GpuInventory gpus_;
+    std::unique_ptr<TraceWriter> trace_;
+    std::map<std::filesystem::path, std::unique_ptr<LogImporter>> logs_;
+    std::map<std::filesystem::path, Error> unreadable_;
+    std::map<std::string, uint32_t> hosts_;
+    bool isNamed_ = false;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,93 @@
+#include "capture/collector/GpuInventory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lanescope {
+
+namespace {
+
+constexpr int virtualMachine = 1;
+
+}  // namespace
+
+std::string formatGpuUuid(const uint8_t (&uuid)[16]) {
+    std::string text = "GPU-";
+    for (int index = 0; index < 16; ++index) {
+        if (index == 4 || index == 6 || index == 8 || index == 10) text += '-';
+        text += fmt::format("{:02x}", uuid[index]);
+    }
+    return text;
+}
+
+GpuInventory::GpuInventory(Machine machine) : links_(std::move(machine.links)) {
+    for (MachineGpu& gpu : machine.gpus) gpus_.push_back({std::move(gpu), std::nullopt});
+}
+
+int64_t GpuInventory::add(const log::DeviceRecord& device, std::string_view name) {
+    const std::string uuid = formatGpuUuid(device.uuid);
+    const auto known = std::find_if(gpus_.begin(), gpus_.end(),
+                                    [&](const Gpu& gpu) { return gpu.machine.uuid == uuid; });
+    if (known != gpus_.end()) {
+        known->device = device;
+        if (known->machine.name.empty()) known->machine.name = name;
+        return known->machine.index;
+    }
+    // Unknown to NVML, or there is none: a number that no other GPU has, if possible CUDA's.
+    const auto isTaken = [&](int64_t index) {
+        return std::any_of(gpus_.begin(), gpus_.end(),
+                           [&](const Gpu& gpu) { return gpu.machine.index == index; });
+    };
+    MachineGpu gpu;
+    gpu.index = device.deviceId;
+    while (isTaken(gpu.index)) ++gpu.index;
+    gpu.name = name;
+    gpu.uuid = uuid;
+    gpus_.push_back({std::move(gpu), device});
+    return gpus_.back().machine.index;
+}
+
+void GpuInventory::write(TraceWriter& trace) const {
+    const bool anyUsed = std::any_of(gpus_.begin(), gpus_.end(),
+                                     [](const Gpu& gpu) { return gpu.device.has_value(); });
+    for (const Gpu& gpu : gpus_)
+        if (gpu.device || !anyUsed) write(trace, gpu);
+    for (const MachineLink& link : links_)
+        trace.topology.insert(link.gpu, link.peer, link.nvlinkCount, link.connection);
+}
+
+void GpuInventory::write(TraceWriter& trace, const Gpu& gpu) const {
+    const MachineGpu& machine = gpu.machine;
+    const log::DeviceRecord device = gpu.device.value_or(log::DeviceRecord{});
+    // What no process told stays NULL rather than becoming 0.
+    const auto known = [](uint64_t value) {
+        return value != 0 ? std::optional<uint64_t>(value) : std::nullopt;
+    };
+    const uint64_t memory =
+        device.memoryBytes != 0 ? device.memoryBytes : static_cast<uint64_t>(machine.memoryBytes);
+    const uint64_t major = gpu.device ? device.computeMajor : machine.computeMajor;
+    const uint64_t minor = gpu.device ? device.computeMinor : machine.computeMinor;
+    const std::optional<uint64_t> cudaDevice =
+        gpu.device ? std::optional<uint64_t>(device.deviceId) : std::nullopt;
+    const std::optional<uint64_t> minorIfKnown =
+        major != 0 ? std::optional<uint64_t>(minor) : std::nullopt;
+    trace.gpus.insert(
+        virtualMachine, machine.index, machine.name, machine.busLocation, 1, known(device.l2Bytes),
+        known(memory), known(device.memoryBandwidthKBps * 1000),
+        known(uint64_t{device.coreClockKHz} * 1000), known(device.smCount), machine.uuid,
+        cudaDevice, known(device.constantBytes), known(device.maxRegistersPerBlock),
+        known(device.maxSharedBytesPerBlock), known(device.maxSharedBytesPerSm),
+        known(device.maxRegistersPerSm), known(device.threadsPerWarp), known(device.copyEngines),
+        known(device.maxWarpsPerSm), known(device.maxBlocksPerSm), known(device.maxThreadsPerBlock),
+        known(device.maxBlockDim[0]), known(device.maxBlockDim[1]), known(device.maxBlockDim[2]),
+        known(device.maxGridDim[0]), known(device.maxGridDim[1]), known(device.maxGridDim[2]),
+        known(major), minorIfKnown, known(major), minorIfKnown);
+    for (const auto& [name, value] : {std::pair("pcieGeneration", machine.pcieGeneration),
+                                      std::pair("pcieWidth", machine.pcieWidth),
+                                      std::pair("nvlinkCount", machine.nvlinkCount)})
+        if (value != 0)
+            trace.property(fmt::format("gpu{}.{}", machine.index, name), std::to_string(value));
+}
+
+}  // namespace lanescope

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/collector/TraceWriter.h"
+#include "capture/log/Records.h"
+#include "capture/nvml/Machine.h"
+
+namespace lanescope {
+
+/// The GPUs of a run: what the driver told of the machine joined with what processes said of their
+/// devices. One physical GPU is one row, however many processes number it however they like.
+class GpuInventory {
+  public:
+    explicit GpuInventory(Machine machine);
+
+    /// Takes a device as a process sees it and returns the number of the GPU in the trace.
+    int64_t add(const log::DeviceRecord& device, std::string_view name);
+    /// Writes the GPUs that some process used, or all of the machine if none did, and how they are
+    /// joined.
+    void write(TraceWriter& trace) const;
+
+  private:
+    struct Gpu {
+        MachineGpu machine;
+        std::optional<log::DeviceRecord> device;
+    };
+
+    void write(TraceWriter& trace, const Gpu& gpu) const;
+
+    std::vector<Gpu> gpus_;
+    std::vector<MachineLink> links_;
+};
+
+/// "GPU-01234567-89ab-...", as the driver writes it.
+std::string formatGpuUuid(const uint8_t (&uuid)[16]);
+
+}  // namespace lanescope

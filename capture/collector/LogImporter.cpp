@@ -1,0 +1,222 @@
+#include "capture/collector/LogImporter.h"
+
+#include <charconv>
+
+namespace lanescope {
+
+namespace {
+
+/// Clock readings kept a process; one a second is enough for many hours.
+constexpr size_t maximumClocks = 100'000;
+constexpr size_t maximumNotes = 1000;
+
+const char* nameOf(log::DroppedWhat what) {
+    switch (what) {
+        case log::DroppedWhat::Nvtx: return "NVTX calls";
+        case log::DroppedWhat::CudaActivity: return "CUDA activity records";
+        case log::DroppedWhat::LogBlock: return "blocks of its log";
+        case log::DroppedWhat::String: return "names";
+    }
+    return "events of an unknown kind";
+}
+
+std::optional<int> numberIn(std::string_view text) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LogImporter>> LogImporter::open(const std::filesystem::path& path,
+                                                       TraceWriter& trace, GpuInventory& gpus,
+                                                       int64_t sessionStartNs, uint32_t host) {
+    auto reader = log::LogReader::open(path);
+    if (!reader) return fail(reader.error());
+    return std::unique_ptr<LogImporter>(
+        new LogImporter(std::move(*reader), trace, gpus, sessionStartNs, host));
+}
+
+LogImporter::LogImporter(log::LogReader reader, TraceWriter& trace, GpuInventory& gpus,
+                         int64_t sessionStartNs, uint32_t host)
+    : reader_(std::move(reader)),
+      process_{trace, LogStrings(trace.strings), sessionStartNs, host, 0},
+      activity_(process_, gpus),
+      nvtx_(process_) {}
+
+size_t LogImporter::poll(size_t maximumBlocks) {
+    if (problem_) return 0;
+    if (!reader_.header()) {
+        // Ids need the process number, so look at the header before any record.
+        if (auto read = reader_.poll(*this, 0); !read) problem_ = read.error();
+        if (!reader_.header()) return 0;
+        process_.pid = reader_.header()->pid;
+    }
+    const Result<size_t> blocks = reader_.poll(*this, maximumBlocks);
+    if (!blocks) {
+        problem_ = blocks.error();
+        return 0;
+    }
+    return *blocks;
+}
+
+void LogImporter::visit(const log::StringRecord& record, std::string_view text) {
+    process_.strings.add(record.id, text);
+}
+
+void LogImporter::visit(const log::PropertyRecord& record) {
+    properties_.insert_or_assign(std::string(process_.strings.text(record.name)),
+                                 std::string(process_.strings.text(record.value)));
+}
+
+void LogImporter::visit(const log::NvtxRecord& record, std::span<const std::byte> extended) {
+    nvtx_.add(record, extended);
+}
+
+void LogImporter::visit(const log::ThreadNameRecord& record) {
+    threadNames_[record.threadId] = record.name;
+}
+
+void LogImporter::visit(const log::DroppedRecord& record) { dropped_[record.what] += record.count; }
+
+void LogImporter::visit(const log::NoteRecord& record) {
+    if (notes_.size() < maximumNotes) notes_.push_back(record);
+}
+
+bool LogImporter::endedNormally() const { return end_.has_value(); }
+
+ImportCounts LogImporter::counts() const {
+    ImportCounts counts = activity_.counts();
+    counts.of(EventKind::Nvtx) = nvtx_.ranges();
+    counts.of(EventKind::Nccl) = nvtx_.ncclOperations();
+    return counts;
+}
+
+int64_t LogImporter::lastEventNs() const {
+    const int64_t latest = end_ ? end_->timestampNs : reader_.progress().latestTimeNs;
+    return latest != 0 ? process_.time(latest) : 0;
+}
+
+bool LogImporter::isWorthShowing() const {
+    return counts().events() > 0 || activity_.sawDevice() || !notes_.empty() || !dropped_.empty() ||
+           problem_ || reader_.isDamaged();
+}
+
+/// "4242 (python)".
+std::string LogImporter::shownName() const {
+    const auto program = properties_.find("program");
+    if (program == properties_.end() || program->second.empty())
+        return std::to_string(process_.pid);
+    return fmt::format("{} ({})", process_.pid, program->second);
+}
+
+void LogImporter::finish(std::optional<int> exitStatus) {
+    nvtx_.finish();
+    if (!isWorthShowing()) return;
+    if (reader_.header()) writeProcess(exitStatus);
+    writeHealth();
+}
+
+void LogImporter::writeProcess(std::optional<int> exitStatus) {
+    TraceWriter& trace = process_.trace;
+    const int64_t id = process_.processId();
+    const auto property = [&](std::string_view name) -> std::string {
+        const auto found = properties_.find(name);
+        return found == properties_.end() ? std::string{} : found->second;
+    };
+    trace.processes.insert(id, process_.pid, property("program"));
+    trace.processFates.insert(id, numberIn(property("rank")),
+                              process_.time(reader_.header()->realtimeNs), lastEventNs(),
+                              endedNormally() ? 1 : 0, exitStatus,
+                              reader_.path().filename().string());
+    for (const auto& [name, value] : properties_) trace.property(name, value, id);
+    for (const auto& [thread, name] : threadNames_)
+        trace.threadNames.insert(process_.strings.traceId(name), 0, process_.threadId(thread));
+    if (clocks_.size() > maximumClocks) clocks_.resize(maximumClocks);
+    for (const log::ClockRecord& clock : clocks_)
+        trace.clocks.insert(id, clock.realtimeNs, clock.monotonicNs, clock.cuptiNs);
+}
+
+void LogImporter::writeHealth() {
+    for (const log::NoteRecord& note : notes_) {
+        const auto severity = note.severity <= log::NoteSeverity::Error
+                                  ? static_cast<HealthSeverity>(note.severity)
+                                  : HealthSeverity::Warning;
+        process_.trace.health(severity, process_.strings.text(note.code),
+                              process_.strings.text(note.sentence), process_.processId(),
+                              process_.time(note.timestampNs));
+    }
+    if (!endedNormally() && reader_.header())
+        process_.trace.health(
+            HealthSeverity::Warning, "process-ended-abnormally",
+            fmt::format("Process {} ended abnormally at {:.1f} s: it was killed, crashed or was still "
+                        "running, so up to the last half second of it may be missing.",
+                        shownName(), static_cast<double>(lastEventNs()) / 1e9),
+            process_.processId(), lastEventNs());
+    else if (end_ && end_->reason == log::EndReason::LogFull)
+        process_.trace.health(
+            HealthSeverity::Error, "log-full",
+            fmt::format("Process {} could write no more of its log from {:.1f} s on: the disk was full or "
+                        "the log had its largest size.",
+                        shownName(), static_cast<double>(lastEventNs()) / 1e9),
+            process_.processId(), lastEventNs());
+    writeLosses();
+    writeUnreadable();
+}
+
+void LogImporter::writeLosses() {
+    TraceWriter& trace = process_.trace;
+    const int64_t id = process_.processId();
+    for (const auto& [what, count] : dropped_)
+        trace.health(HealthSeverity::Warning, "events-dropped",
+                     fmt::format("{} {} of process {} were lost, because they came faster than they could "
+                                 "be written down.",
+                                 count, nameOf(what), shownName()),
+                     id, {}, static_cast<int64_t>(count));
+    const ImportCounts all = counts();
+    for (int kind = 0; kind < eventKindCount; ++kind) {
+        const int64_t untimed = all.untimed[static_cast<size_t>(kind)];
+        // CUDA events carry no time unless asked for; that is no loss.
+        if (untimed == 0 || static_cast<EventKind>(kind) == EventKind::CudaEvent) continue;
+        trace.health(HealthSeverity::Warning, "untimed",
+                     fmt::format("CUPTI gave no times for {} of the {} {} of process {}; they are counted "
+                                 "but not drawn.",
+                                 untimed, all.total[static_cast<size_t>(kind)],
+                                 pluralName(static_cast<EventKind>(kind)), shownName()),
+                     id, {}, untimed);
+    }
+    const NvtxAssembler& nvtx = nvtx_.assembler();
+    if (const uint64_t doubtful = nvtx.guessedEnds() + nvtx.lostBeginnings(); doubtful > 0)
+        trace.health(HealthSeverity::Warning, "nvtx-unmatched",
+                     fmt::format("{} NVTX ranges of process {} lack their beginning or their end.",
+                                 doubtful, shownName()),
+                     id, {}, static_cast<int64_t>(doubtful));
+}
+
+void LogImporter::writeUnreadable() {
+    TraceWriter& trace = process_.trace;
+    const std::optional<int64_t> id =
+        reader_.header() ? std::optional<int64_t>(process_.processId()) : std::nullopt;
+    const std::string file = reader_.path().filename().string();
+    if (problem_) trace.health(HealthSeverity::Error, "log-unreadable", problem_->sentence, id);
+    const log::LogReader::Progress& progress = reader_.progress();
+    if (const uint64_t bytes = reader_.bytesNotUnderstood(); bytes > 0 && !problem_)
+        trace.health(reader_.isDamaged() ? HealthSeverity::Error : HealthSeverity::Warning,
+                     reader_.isDamaged() ? "log-damaged" : "log-cut",
+                     fmt::format("The last {} bytes of the log {} could not be read: they are {}.",
+                                 bytes, file, reader_.isDamaged() ? "damaged" : "incomplete"),
+                     id, {}, static_cast<int64_t>(bytes));
+    if (progress.lostBlocks > 0)
+        trace.health(HealthSeverity::Error, "log-gap",
+                     fmt::format("{} blocks are missing inside the log {}.", progress.lostBlocks,
+                                 file),
+                     id, {}, static_cast<int64_t>(progress.lostBlocks));
+    if (progress.oddRecords > 0)
+        trace.health(HealthSeverity::Warning, "log-odd-records",
+                     fmt::format("{} records of the log {} made no sense and were left out.",
+                                 progress.oddRecords, file),
+                     id, {}, static_cast<int64_t>(progress.oddRecords));
+}
+
+}  // namespace lanescope

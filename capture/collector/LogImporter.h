@@ -1,0 +1,91 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/collector/ActivityImporter.h"
+#include "capture/collector/NvtxImporter.h"
+#include "capture/collector/ProcessContext.h"
+#include "capture/log/LogReader.h"
+
+namespace lanescope {
+
+/// Brings one process's log into the trace, as far as it goes. One thread.
+class LogImporter : private log::RecordVisitor {
+  public:
+    /// `host` is the number of the host in global ids.
+    static Result<std::unique_ptr<LogImporter>> open(const std::filesystem::path& path,
+                                                     TraceWriter& trace, GpuInventory& gpus,
+                                                     int64_t sessionStartNs, uint32_t host);
+
+    /// Takes at most `maximumBlocks` new blocks. A log that cannot be read is left alone from then
+    /// on; `finish` says so in the trace. Returns how many blocks were taken.
+    size_t poll(size_t maximumBlocks);
+    /// Call once at the end: writes what is still open, who the process was, and what is doubtful.
+    /// A process that did nothing worth showing leaves nothing. `exitStatus` of the process if known.
+    void finish(std::optional<int> exitStatus);
+
+    uint32_t pid() const { return process_.pid; }
+    /// True once the process wrote its last record, or the log cannot be read.
+    bool isComplete() const { return end_.has_value() || problem_.has_value(); }
+    bool endedNormally() const;
+    /// True if the process recorded an event, used a GPU or had something to say.
+    bool isWorthShowing() const;
+    ImportCounts counts() const;
+    /// Of the last event on the trace's axis; 0 if there was none.
+    int64_t lastEventNs() const;
+
+  private:
+    LogImporter(log::LogReader reader, TraceWriter& trace, GpuInventory& gpus,
+                int64_t sessionStartNs, uint32_t host);
+
+    void visit(const log::StringRecord& record, std::string_view text) override;
+    void visit(const log::PropertyRecord& record) override;
+    void visit(const log::KernelRecord& record) override { activity_.add(record); }
+    void visit(const log::MemcpyRecord& record) override { activity_.add(record); }
+    void visit(const log::MemsetRecord& record) override { activity_.add(record); }
+    void visit(const log::ApiRecord& record) override { activity_.add(record); }
+    void visit(const log::SyncRecord& record) override { activity_.add(record); }
+    void visit(const log::CudaEventRecord& record) override { activity_.add(record); }
+    void visit(const log::OverheadRecord& record) override { activity_.add(record); }
+    void visit(const log::DeviceRecord& record) override { activity_.add(record); }
+    void visit(const log::ContextRecord& record) override { activity_.add(record); }
+    void visit(const log::StreamRecord& record) override { activity_.add(record); }
+    void visit(const log::NvtxRecord& record, std::span<const std::byte> extended) override;
+    void visit(const log::NvtxDomainRecord& record) override { nvtx_.add(record); }
+    void visit(const log::NvtxCategoryRecord& record) override { nvtx_.add(record); }
+    void visit(const log::NvtxSchemaRecord& record) override { nvtx_.add(record); }
+    void visit(const log::NvtxSchemaEntryRecord& record) override { nvtx_.add(record); }
+    void visit(const log::ThreadNameRecord& record) override;
+    void visit(const log::ClockRecord& record) override { clocks_.push_back(record); }
+    void visit(const log::DroppedRecord& record) override;
+    void visit(const log::NoteRecord& record) override;
+    void visit(const log::EndRecord& record) override { end_ = record; }
+
+    std::string shownName() const;
+    void writeProcess(std::optional<int> exitStatus);
+    void writeHealth();
+    void writeLosses();
+    void writeUnreadable();
+
+    log::LogReader reader_;
+    ProcessContext process_;
+    ActivityImporter activity_;
+    NvtxImporter nvtx_;
+    std::map<std::string, std::string, std::less<>> properties_;
+    std::map<uint32_t, uint32_t> threadNames_;
+    std::vector<log::ClockRecord> clocks_;
+    std::vector<log::NoteRecord> notes_;
+    std::map<log::DroppedWhat, uint64_t> dropped_;
+    std::optional<log::EndRecord> end_;
+    std::optional<Error> problem_;
+};
+
+}  // namespace lanescope

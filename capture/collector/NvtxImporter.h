@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/collector/NvtxAssembler.h"
+#include "capture/collector/PayloadDecoder.h"
+#include "capture/collector/ProcessContext.h"
+
+namespace lanescope {
+
+/// Writes the NVTX and NCCL tables from the NVTX records of one log. One thread.
+class NvtxImporter {
+  public:
+    explicit NvtxImporter(ProcessContext& process);
+
+    void add(const log::NvtxRecord& record, std::span<const std::byte> extended);
+    void add(const log::NvtxDomainRecord& record);
+    void add(const log::NvtxCategoryRecord& record);
+    void add(const log::NvtxSchemaRecord& record);
+    void add(const log::NvtxSchemaEntryRecord& record);
+    /// Writes ranges that are still open and, if the process had any range, its names and layouts.
+    void finish();
+
+    int64_t ranges() const { return ranges_; }
+    int64_t ncclOperations() const { return ncclOperations_; }
+    const NvtxAssembler& assembler() const { return assembler_; }
+
+  private:
+    void write(const NvtxInterval& interval);
+    void writeNccl(const NvtxInterval& interval,
+                   const std::optional<nlohmann::ordered_json>& payload, int64_t nvtxRow);
+    void writeNames();
+
+    ProcessContext& process_;
+    NvtxAssembler assembler_;
+    PayloadDecoder decoder_;
+    std::vector<log::NvtxDomainRecord> domains_;
+    std::vector<log::NvtxCategoryRecord> categories_;
+    std::vector<log::NvtxSchemaRecord> schemas_;
+    std::vector<log::NvtxSchemaEntryRecord> entries_;
+    std::set<uint32_t> ncclDomains_;
+    int64_t ranges_ = 0;
+    int64_t ncclOperations_ = 0;
+};
+
+}  // namespace lanescope

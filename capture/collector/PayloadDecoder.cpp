@@ -1,0 +1,211 @@
+#include "capture/collector/PayloadDecoder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace lanescope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr uint32_t maximumEntries = 4096;
+constexpr int maximumDepth = 6;
+constexpr uint64_t maximumArrayItems = 1024;
+/// Fields looked at in one payload: layouts may name each other, and themselves.
+constexpr int maximumFields = 4096;
+
+// Numbers of nvToolsExtPayload.h, which is not needed to read a log.
+constexpr uint64_t flagPointer = 1 << 1;
+constexpr uint64_t flagOffsetFromBase = 1 << 2;
+constexpr uint64_t flagOffsetFromHere = 1 << 3;
+constexpr uint64_t flagArrayMask = 3 << 4;
+constexpr uint64_t flagArrayFixed = 1 << 4;
+constexpr uint64_t typeCString = 75;
+constexpr uint64_t typeCStringUtf8 = 76;
+
+enum class Form { Signed, Unsigned, Real, Character };
+struct TypeInfo {
+    uint64_t type;
+    uint8_t bytes;
+    Form form;
+};
+constexpr TypeInfo types[] = {
+    {1, 1, Form::Character}, {2, 1, Form::Unsigned},  {3, 2, Form::Signed},
+    {4, 2, Form::Unsigned},  {5, 4, Form::Signed},    {6, 4, Form::Unsigned},
+    {7, 8, Form::Signed},    {8, 8, Form::Unsigned},  {9, 8, Form::Signed},
+    {10, 8, Form::Unsigned}, {11, 1, Form::Signed},   {12, 1, Form::Unsigned},
+    {13, 2, Form::Signed},   {14, 2, Form::Unsigned}, {15, 4, Form::Signed},
+    {16, 4, Form::Unsigned}, {17, 8, Form::Signed},   {18, 8, Form::Unsigned},
+    {19, 4, Form::Real},     {20, 8, Form::Real},     {22, 8, Form::Unsigned},
+    {23, 8, Form::Unsigned}, {24, 4, Form::Unsigned}, {25, 1, Form::Character},
+    {26, 2, Form::Unsigned}, {27, 4, Form::Unsigned}, {32, 1, Form::Unsigned},
+    {43, 4, Form::Real},     {44, 8, Form::Real},     {68, 4, Form::Unsigned},
+    {69, 4, Form::Unsigned}, {70, 8, Form::Unsigned}, {71, 4, Form::Unsigned},
+    {72, 8, Form::Unsigned}, {73, 4, Form::Unsigned}, {74, 8, Form::Unsigned},
+};
+
+const TypeInfo* typeInfo(uint64_t type) {
+    const auto* found = std::find_if(std::begin(types), std::end(types),
+                                     [&](const TypeInfo& info) { return info.type == type; });
+    return found == std::end(types) ? nullptr : found;
+}
+
+template <class T>
+T read(std::span<const std::byte> bytes) {
+    T value{};
+    std::memcpy(&value, bytes.data(), std::min(sizeof(T), bytes.size()));
+    return value;
+}
+
+int64_t readSigned(std::span<const std::byte> bytes) {
+    switch (bytes.size()) {
+        case 1: return read<int8_t>(bytes);
+        case 2: return read<int16_t>(bytes);
+        case 4: return read<int32_t>(bytes);
+        default: return read<int64_t>(bytes);
+    }
+}
+
+Json readValue(Form form, std::span<const std::byte> bytes) {
+    switch (form) {
+        case Form::Signed: return readSigned(bytes);
+        case Form::Unsigned: return read<uint64_t>(bytes);
+        case Form::Real: return bytes.size() == 4 ? double{read<float>(bytes)} : read<double>(bytes);
+        case Form::Character: return std::string(1, read<char>(bytes));
+    }
+    return nullptr;
+}
+
+std::string textOf(std::span<const std::byte> bytes) {
+    const auto* text = reinterpret_cast<const char*>(bytes.data());
+    return {text, strnlen(text, bytes.size())};
+}
+
+}  // namespace
+
+void PayloadDecoder::addSchema(uint32_t domain, uint64_t schemaId, uint64_t payloadBytes) {
+    schemas_[{domain, schemaId}] = {payloadBytes, {}};
+}
+
+void PayloadDecoder::addEntry(uint32_t domain, uint64_t schemaId, uint32_t index,
+                              PayloadEntry entry) {
+    const auto found = schemas_.find({domain, schemaId});
+    if (found == schemas_.end() || index >= maximumEntries) return;
+    auto& entries = found->second.entries;
+    if (entries.size() <= index) entries.resize(index + 1);
+    entries[index] = std::move(entry);
+}
+
+const PayloadDecoder::Schema* PayloadDecoder::find(uint32_t domain, uint64_t schemaId) const {
+    const auto found = schemas_.find({domain, schemaId});
+    return found == schemas_.end() ? nullptr : &found->second;
+}
+
+/// Bytes the entry takes in the payload; 0 if unknown.
+uint64_t PayloadDecoder::sizeOf(uint32_t domain, const PayloadEntry& entry) const {
+    if ((entry.flags & (flagPointer | flagOffsetFromBase | flagOffsetFromHere)) != 0) return 8;
+    if (entry.type == typeCString || entry.type == typeCStringUtf8)
+        return entry.arrayOrUnionDetail != 0 ? entry.arrayOrUnionDetail : 8;
+    uint64_t item = 0;
+    if (const TypeInfo* info = typeInfo(entry.type)) item = info->bytes;
+    else if (const Schema* nested = find(domain, entry.type)) item = nested->payloadBytes;
+    if ((entry.flags & flagArrayMask) == 0) return item;
+    if ((entry.flags & flagArrayMask) != flagArrayFixed) return 0;
+    const uint64_t items = entry.arrayOrUnionDetail;
+    return items != 0 && item > UINT32_MAX / items ? 0 : item * items;
+}
+
+/// Offsets in a layout that gives none follow from the sizes before, aligned as C does.
+std::vector<uint64_t> PayloadDecoder::offsetsOf(uint32_t domain, const Schema& schema) const {
+    std::vector<uint64_t> offsets;
+    uint64_t next = 0;
+    for (const PayloadEntry& entry : schema.entries) {
+        const TypeInfo* info = typeInfo(entry.type);
+        const uint64_t alignment = info != nullptr ? info->bytes : 4;
+        uint64_t offset = (next + alignment - 1) / alignment * alignment;
+        if (entry.offset != 0 || offsets.empty()) offset = entry.offset;
+        offsets.push_back(offset);
+        const uint64_t bytes = sizeOf(domain, entry);
+        next = offset > UINT32_MAX ? offset : offset + bytes;
+    }
+    return offsets;
+}
+
+std::optional<Json> PayloadDecoder::decode(uint32_t domain, uint64_t schemaId,
+                                           std::span<const std::byte> payload) const {
+    const Schema* schema = find(domain, schemaId);
+    if (schema == nullptr) return std::nullopt;
+    Limits limits{0, maximumFields};
+    return decodeSchema(domain, *schema, payload, limits);
+}
+
+Json PayloadDecoder::decodeSchema(uint32_t domain, const Schema& schema,
+                                  std::span<const std::byte> payload, Limits& limits) const {
+    Json object = Json::object();
+    const std::vector<uint64_t> offsets = offsetsOf(domain, schema);
+    for (size_t index = 0; index < offsets.size() && limits.fieldsLeft > 0; ++index) {
+        --limits.fieldsLeft;
+        const PayloadEntry& entry = schema.entries[index];
+        const uint64_t offset = offsets[index];
+        if (offset >= payload.size()) continue;
+        uint64_t bytes = sizeOf(domain, entry);
+        if (bytes == 0) {
+            // An enumeration, say, whose layout was not written down: it reaches to the next field.
+            uint64_t end = payload.size();
+            for (const uint64_t other : offsets)
+                if (other > offset) end = std::min(end, other);
+            bytes = end - offset;
+        }
+        if (bytes > payload.size() - offset) continue;
+        auto value = decodeEntry(domain, entry, payload.subspan(offset, bytes), limits);
+        if (!value) continue;
+        std::string name = entry.name.empty() ? std::to_string(index) : entry.name;
+        object[std::move(name)] = std::move(*value);
+    }
+    return object;
+}
+
+std::optional<Json> PayloadDecoder::decodeEntry(uint32_t domain, const PayloadEntry& entry,
+                                                std::span<const std::byte> field,
+                                                Limits& limits) const {
+    // What an address or offset points at stayed in the process.
+    if ((entry.flags & (flagPointer | flagOffsetFromBase | flagOffsetFromHere)) != 0)
+        return std::nullopt;
+    if (entry.type == typeCString || entry.type == typeCStringUtf8) {
+        if (entry.arrayOrUnionDetail == 0) return std::nullopt;
+        return textOf(field);
+    }
+    const TypeInfo* info = typeInfo(entry.type);
+    const Schema* nested = info == nullptr ? find(domain, entry.type) : nullptr;
+    const uint64_t items =
+        (entry.flags & flagArrayMask) == flagArrayFixed ? entry.arrayOrUnionDetail : 1;
+    if (items == 0 || items > maximumArrayItems) return std::nullopt;
+    if (info != nullptr && info->form == Form::Character && items > 1) return textOf(field);
+    const size_t itemBytes = field.size() / items;
+    if (itemBytes == 0 || (info != nullptr && itemBytes < info->bytes)) return std::nullopt;
+
+    const auto decodeItem = [&](std::span<const std::byte> bytes) -> std::optional<Json> {
+        if (info != nullptr) return readValue(info->form, bytes.first(info->bytes));
+        if (nested != nullptr && limits.depth < maximumDepth && limits.fieldsLeft > 0) {
+            ++limits.depth;
+            Json object = decodeSchema(domain, *nested, bytes, limits);
+            --limits.depth;
+            return object;
+        }
+        if (nested == nullptr && (itemBytes == 4 || itemBytes == 8))
+            return readValue(Form::Unsigned, bytes);
+        return std::nullopt;
+    };
+    if (items == 1) return decodeItem(field);
+    Json array = Json::array();
+    for (uint64_t item = 0; item < items; ++item) {
+        auto value = decodeItem(field.subspan(item * itemBytes, itemBytes));
+        if (!value) return std::nullopt;
+        array.push_back(std::move(*value));
+    }
+    return array;
+}
+
+}  // namespace lanescope

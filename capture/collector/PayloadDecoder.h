@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lanescope {
+
+/// One field of a payload layout that a program registered with NVTX. Numbers are NVTX's.
+struct PayloadEntry {
+    uint64_t flags = 0;
+    uint64_t type = 0;
+    uint64_t arrayOrUnionDetail = 0;
+    uint64_t offset = 0;
+    std::string name;
+};
+
+/// Turns the extended payloads of one process's NVTX calls into values, by the layouts that it
+/// registered. Payload bytes and layouts are untrusted: nothing outside the payload is read, nesting
+/// and size are bounded.
+class PayloadDecoder {
+  public:
+    void addSchema(uint32_t domain, uint64_t schemaId, uint64_t payloadBytes);
+    /// Entries may come in any order, but after their schema. Odd indexes are ignored.
+    void addEntry(uint32_t domain, uint64_t schemaId, uint32_t index, PayloadEntry entry);
+
+    /// An object of the named fields, in the layout's order; nothing if the layout is unknown.
+    /// A field that cannot be decoded is left out.
+    std::optional<nlohmann::ordered_json> decode(uint32_t domain, uint64_t schemaId,
+                                                 std::span<const std::byte> payload) const;
+
+  private:
+    struct Schema {
+        uint64_t payloadBytes = 0;
+        std::vector<PayloadEntry> entries;
+    };
+    /// How deep a decoding is, and how much more it may look at.
+    struct Limits {
+        int depth;
+        int fieldsLeft;
+    };
+    using Key = std::pair<uint32_t, uint64_t>;
+
+    const Schema* find(uint32_t domain, uint64_t schemaId) const;
+    uint64_t sizeOf(uint32_t domain, const PayloadEntry& entry) const;
+    std::vector<uint64_t> offsetsOf(uint32_t domain, const Schema& schema) const;
+    nlohmann::ordered_json decodeSchema(uint32_t domain, const Schema& schema,
+                                        std::span<const std::byte> payload, Limits& limits) const;
+    std::optional<nlohmann::ordered_json> decodeEntry(uint32_t domain, const PayloadEntry& entry,
+                                                      std::span<const std::byte> field,
+                                                      Limits& limits) const;
+
+    std::map<Key, Schema> schemas_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "capture/collector/LogStrings.h"
+#include "capture/collector/TraceWriter.h"
+#include "model/format/GlobalId.h"
+
+namespace lanescope {
+
+/// What all that comes of one log shares.
+struct ProcessContext {
+    TraceWriter& trace;
+    LogStrings strings;
+    int64_t sessionStartNs;  ///< CLOCK_REALTIME of time 0 of the trace.
+    uint32_t host;           ///< Number of the host in global ids.
+    uint32_t pid = 0;
+
+    int64_t processId() const { return globalPid(pid, host); }
+    int64_t threadId(uint32_t tid) const { return globalTid(pid, tid, host); }
+    /// Moves a time of the log to the trace's axis; wraps rather than overflows on nonsense.
+    int64_t time(int64_t realtimeNs) const {
+        return static_cast<int64_t>(static_cast<uint64_t>(realtimeNs) -
+                                    static_cast<uint64_t>(sessionStartNs));
+    }
+};
+
+}  // namespace lanescope

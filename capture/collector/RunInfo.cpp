@@ -1,0 +1,137 @@
+#include "capture/collector/RunInfo.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace lanescope {
+
+namespace {
+
+using nlohmann::json;
+
+/// More than any run's facts need; a longer file is not ours.
+constexpr std::streamsize maximumFileBytes = 16 << 20;
+
+json toJson(const Machine& machine) {
+    json gpus = json::array();
+    for (const MachineGpu& gpu : machine.gpus)
+        gpus.push_back({{"index", gpu.index},
+                        {"name", gpu.name},
+                        {"uuid", gpu.uuid},
+                        {"busLocation", gpu.busLocation},
+                        {"memoryBytes", gpu.memoryBytes},
+                        {"computeMajor", gpu.computeMajor},
+                        {"computeMinor", gpu.computeMinor},
+                        {"pcieGeneration", gpu.pcieGeneration},
+                        {"pcieWidth", gpu.pcieWidth},
+                        {"nvlinkCount", gpu.nvlinkCount}});
+    json links = json::array();
+    for (const MachineLink& link : machine.links)
+        links.push_back({{"gpu", link.gpu},
+                         {"peer", link.peer},
+                         {"nvlinkCount", link.nvlinkCount},
+                         {"connection", link.connection}});
+    return {{"driverVersion", machine.driverVersion},
+            {"cudaVersion", machine.cudaVersion},
+            {"gpus", std::move(gpus)},
+            {"links", std::move(links)}};
+}
+
+template <class T>
+void read(const json& object, const char* key, T& value) {
+    const auto found = object.find(key);
+    if (found == object.end()) return;
+    if constexpr (std::is_same_v<T, std::string>) {
+        if (found->is_string()) value = found->get<std::string>();
+    } else {
+        if (found->is_number_integer()) value = found->get<T>();
+    }
+}
+
+/// The array under `key`, or an empty one.
+json arrayOf(const json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_array() ? *found : json::array();
+}
+
+Machine machineFrom(const json& object) {
+    Machine machine;
+    read(object, "driverVersion", machine.driverVersion);
+    read(object, "cudaVersion", machine.cudaVersion);
+    for (const json& each : arrayOf(object, "gpus")) {
+        if (!each.is_object()) continue;
+        MachineGpu gpu;
+        read(each, "index", gpu.index);
+        read(each, "name", gpu.name);
+        read(each, "uuid", gpu.uuid);
+        read(each, "busLocation", gpu.busLocation);
+        read(each, "memoryBytes", gpu.memoryBytes);
+        read(each, "computeMajor", gpu.computeMajor);
+        read(each, "computeMinor", gpu.computeMinor);
+        read(each, "pcieGeneration", gpu.pcieGeneration);
+        read(each, "pcieWidth", gpu.pcieWidth);
+        read(each, "nvlinkCount", gpu.nvlinkCount);
+        machine.gpus.push_back(std::move(gpu));
+    }
+    for (const json& each : arrayOf(object, "links")) {
+        if (!each.is_object()) continue;
+        MachineLink link;
+        read(each, "gpu", link.gpu);
+        read(each, "peer", link.peer);
+        read(each, "nvlinkCount", link.nvlinkCount);
+        read(each, "connection", link.connection);
+        machine.links.push_back(std::move(link));
+    }
+    return machine;
+}
+
+}  // namespace
+
+Result<void> RunInfo::save(const std::filesystem::path& path) const {
+    const json object{{"startRealtimeNs", startRealtimeNs},
+                      {"startMonotonicNs", startMonotonicNs},
+                      {"commandLine", commandLine},
+                      {"workingDirectory", workingDirectory},
+                      {"host", host},
+                      {"version", version},
+                      {"output", output},
+                      {"machine", toJson(machine)}};
+    const std::string text = object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const bool isWritten =
+        file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    const int problem = errno;
+    if (file >= 0) ::close(file);
+    if (!isWritten) return fail("Cannot write {}: {}.", path.string(), std::strerror(problem));
+    return {};
+}
+
+Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    if (!file) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
+    if (file.tellg() > maximumFileBytes) return fail("{} is far too long.", path.string());
+    file.seekg(0);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const json object = json::parse(text, nullptr, false);
+    if (!object.is_object()) return fail("{} is damaged: it holds no JSON object.", path.string());
+    RunInfo info;
+    read(object, "startRealtimeNs", info.startRealtimeNs);
+    read(object, "startMonotonicNs", info.startMonotonicNs);
+    for (const json& argument : arrayOf(object, "commandLine"))
+        if (argument.is_string()) info.commandLine.push_back(argument.get<std::string>());
+    read(object, "workingDirectory", info.workingDirectory);
+    read(object, "host", info.host);
+    read(object, "version", info.version);
+    read(object, "output", info.output);
+    if (const auto machine = object.find("machine"); machine != object.end() && machine->is_object())
+        info.machine = machineFrom(*machine);
+    return info;
+}
+
+}  // namespace lanescope

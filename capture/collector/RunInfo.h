@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "capture/nvml/Machine.h"
+#include "model/format/Result.h"
+
+namespace lanescope {
+
+/// What `record` knows of a run before its processes say anything. Kept beside the logs, so that they
+/// can be recovered later and elsewhere. Holds no environment: there may be secrets in it.
+struct RunInfo {
+    int64_t startRealtimeNs = 0;   ///< CLOCK_REALTIME of time 0 of the trace.
+    int64_t startMonotonicNs = 0;  ///< CLOCK_MONOTONIC at the same moment.
+    std::vector<std::string> commandLine;
+    std::string workingDirectory;
+    std::string host;
+    std::string version;  ///< Of Lanescope.
+    std::string output;   ///< Where the trace is to go.
+    Machine machine;
+
+    /// Writes it to `path`, readable by its owner only.
+    Result<void> save(const std::filesystem::path& path) const;
+    /// Reads what `save` wrote; fields that are missing or of another type keep their defaults.
+    static Result<RunInfo> load(const std::filesystem::path& path);
+};
+
+/// The file in a run folder that holds its `RunInfo`.
+inline constexpr const char* runInfoFileName = "session.json";
+
+}  // namespace lanescope

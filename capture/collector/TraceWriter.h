@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/collector/Inserter.h"
+#include "capture/collector/StringTableWriter.h"
+#include "model/format/Result.h"
+#include "model/format/Sqlite.h"
+
+namespace lanescope {
+
+enum class HealthSeverity : int { Info = 0, Warning = 1, Error = 2 };
+
+/// A trace file being written: its statements, one per table, and the strings all of them share.
+/// Rows that cannot be written leave an error behind, which `commit` returns. One thread.
+class TraceWriter {
+  public:
+    /// Creates `path`, which must not exist, with all tables and begins a transaction.
+    static Result<std::unique_ptr<TraceWriter>> create(const std::filesystem::path& path);
+
+    /// Ends the transaction and begins the next. Fails with the first error of any row since creation.
+    Result<void> commit();
+    /// Ends the last transaction. The file is closed by the destructor.
+    Result<void> finish();
+
+    /// Adds a row to `LANESCOPE_HEALTH`. `code` is for programs, `sentence` for people.
+    void health(HealthSeverity severity, std::string_view code, std::string_view sentence,
+                std::optional<int64_t> globalPid = {}, std::optional<int64_t> timeNs = {},
+                std::optional<int64_t> count = {});
+    /// The sentences of warnings and errors written so far, errors first.
+    std::vector<std::string> healthSentences() const;
+    /// Adds a row to `LANESCOPE_PROPERTIES`; without a process it is a fact about the whole run.
+    void property(std::string_view name, std::string_view value,
+                  std::optional<int64_t> globalPid = {});
+    /// Row number of the row that was written last.
+    int64_t lastRow() const { return database_.lastRowId(); }
+
+  private:
+    explicit TraceWriter(Database database);
+
+    Database database_;
+    Inserter::FirstError error_;
+
+  public:
+    StringTableWriter strings;
+    // One per table, in the order of the schema. The order of values is that of the columns named in
+    // TraceWriter.cpp.
+    Inserter kernels, memcpys, memsets, apiCalls, syncs, cudaEvents, overheads;
+    Inserter nvtxRanges, nvtxNames, payloadSchemas, payloadEntries;
+    Inserter threadNames, processes, gpus, cudaDevices, contexts, streams, nullStreams;
+    Inserter sessionStart, analysisDetails, captureMetaData, exportMetaData;
+    Inserter ncclOperations, ncclCommunicators, processFates, clocks, topology;
+
+  private:
+    Inserter health_, properties_;
+    std::vector<std::string> errors_, warnings_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lanescope {
+
+/// The name as written in the source, with template arguments and parameters: what `c++filt` prints.
+/// A name that is not mangled comes back as it is.
+std::string demangled(const std::string& mangledName);
+
+/// The name of the function alone: without return type, scopes, template arguments and parameters.
+/// "void at::native::fill<4, Op>(int)" is "fill".
+std::string_view shortFunctionName(std::string_view demangledName);
+
+}  // namespace lanescope

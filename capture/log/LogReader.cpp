@@ -1,0 +1,224 @@
+#include "capture/log/LogReader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace lanescope::log {
+
+namespace {
+
+/// A later version may lengthen the file header, but not beyond reason.
+constexpr uint32_t maximumHeaderBytes = 64 * 1024;
+
+uint32_t checksumOf(const BlockHeader& header, const void* payload) {
+    constexpr size_t fieldBytes = sizeof(BlockHeader) - offsetof(BlockHeader, sequence);
+    static_assert(fieldBytes == 24);
+    const auto* fields = reinterpret_cast<const Bytef*>(&header.sequence);
+    const uLong begun = crc32(0, fields, fieldBytes);
+    return static_cast<uint32_t>(
+        crc32(begun, static_cast<const Bytef*>(payload), header.payloadBytes));
+}
+
+/// Hands a record without a variable part over; false if it is too short for its struct.
+template <class Record>
+bool give(std::span<const std::byte> bytes, RecordVisitor& visitor) {
+    if (bytes.size() < sizeof(Record)) return false;
+    visitor.visit(*reinterpret_cast<const Record*>(bytes.data()));
+    return true;
+}
+
+bool giveString(std::span<const std::byte> bytes, RecordVisitor& visitor) {
+    if (bytes.size() < sizeof(StringRecord)) return false;
+    const auto& record = *reinterpret_cast<const StringRecord*>(bytes.data());
+    if (record.length > bytes.size() - sizeof(StringRecord)) return false;
+    const auto* text = reinterpret_cast<const char*>(bytes.data() + sizeof(StringRecord));
+    visitor.visit(record, std::string_view(text, record.length));
+    return true;
+}
+
+bool giveNvtx(std::span<const std::byte> bytes, RecordVisitor& visitor) {
+    if (bytes.size() < sizeof(NvtxRecord)) return false;
+    const auto& record = *reinterpret_cast<const NvtxRecord*>(bytes.data());
+    const auto rest = bytes.subspan(sizeof(NvtxRecord));
+    if (record.extendedBytes > rest.size()) return false;
+    visitor.visit(record, rest.first(record.extendedBytes));
+    return true;
+}
+
+/// Whether the record was given; nothing if its kind is unknown.
+std::optional<bool> giveRecord(RecordKind kind, std::span<const std::byte> bytes,
+                               RecordVisitor& visitor) {
+    switch (kind) {
+        case RecordKind::String: return giveString(bytes, visitor);
+        case RecordKind::Property: return give<PropertyRecord>(bytes, visitor);
+        case RecordKind::Kernel: return give<KernelRecord>(bytes, visitor);
+        case RecordKind::Memcpy: return give<MemcpyRecord>(bytes, visitor);
+        case RecordKind::Memset: return give<MemsetRecord>(bytes, visitor);
+        case RecordKind::Api: return give<ApiRecord>(bytes, visitor);
+        case RecordKind::Sync: return give<SyncRecord>(bytes, visitor);
+        case RecordKind::CudaEvent: return give<CudaEventRecord>(bytes, visitor);
+        case RecordKind::Overhead: return give<OverheadRecord>(bytes, visitor);
+        case RecordKind::Device: return give<DeviceRecord>(bytes, visitor);
+        case RecordKind::Context: return give<ContextRecord>(bytes, visitor);
+        case RecordKind::Stream: return give<StreamRecord>(bytes, visitor);
+        case RecordKind::Nvtx: return giveNvtx(bytes, visitor);
+        case RecordKind::NvtxDomain: return give<NvtxDomainRecord>(bytes, visitor);
+        case RecordKind::NvtxCategory: return give<NvtxCategoryRecord>(bytes, visitor);
+        case RecordKind::NvtxSchema: return give<NvtxSchemaRecord>(bytes, visitor);
+        case RecordKind::NvtxSchemaEntry: return give<NvtxSchemaEntryRecord>(bytes, visitor);
+        case RecordKind::ThreadName: return give<ThreadNameRecord>(bytes, visitor);
+        case RecordKind::Clock: return give<ClockRecord>(bytes, visitor);
+        case RecordKind::Dropped: return give<DroppedRecord>(bytes, visitor);
+        case RecordKind::Note: return give<NoteRecord>(bytes, visitor);
+        case RecordKind::End: return give<EndRecord>(bytes, visitor);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Result<LogReader> LogReader::open(const std::filesystem::path& path) {
+    LogReader reader;
+    reader.path_ = path;
+    reader.file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (reader.file_ < 0)
+        return fail("Cannot read the log {}: {}.", path.string(), std::strerror(errno));
+    struct stat status {};
+    if (fstat(reader.file_, &status) != 0 || !S_ISREG(status.st_mode))
+        return fail("{} is not a regular file, so it is no log.", path.string());
+    return reader;
+}
+
+LogReader::LogReader(LogReader&& other) noexcept { *this = std::move(other); }
+
+LogReader& LogReader::operator=(LogReader&& other) noexcept {
+    if (this == &other) return *this;
+    if (file_ >= 0) ::close(file_);
+    path_ = std::move(other.path_);
+    file_ = std::exchange(other.file_, -1);
+    offset_ = other.offset_;
+    expectedSequence_ = other.expectedSequence_;
+    header_ = other.header_;
+    progress_ = other.progress_;
+    bytesNotUnderstood_ = other.bytesNotUnderstood_;
+    isDamaged_ = other.isDamaged_;
+    payload_ = std::move(other.payload_);
+    return *this;
+}
+
+LogReader::~LogReader() {
+    if (file_ >= 0) ::close(file_);
+}
+
+Result<size_t> LogReader::poll(RecordVisitor& visitor, size_t maximumBlocks) {
+    struct stat status {};
+    if (fstat(file_, &status) != 0)
+        return fail("Cannot read the log {}: {}.", path_.string(), std::strerror(errno));
+    const auto fileBytes = static_cast<uint64_t>(std::max<off_t>(status.st_size, 0));
+    isDamaged_ = false;
+    Step step = Step::Done;
+    if (!header_) {
+        const Result<Step> read = readHeader(fileBytes);
+        if (!read) return fail(read.error());
+        step = *read;
+    }
+    size_t blocks = 0;
+    while (step == Step::Done && blocks < maximumBlocks) {
+        const Result<Step> read = readBlock(fileBytes, visitor);
+        if (!read) return fail(read.error());
+        step = *read;
+        if (step == Step::Done) ++blocks;
+    }
+    isDamaged_ = step == Step::Damaged;
+    bytesNotUnderstood_ = fileBytes > offset_ ? fileBytes - offset_ : 0;
+    return blocks;
+}
+
+Result<LogReader::Step> LogReader::readHeader(uint64_t fileBytes) {
+    FileHeader header{};
+    if (fileBytes < sizeof(header)) return Step::Wait;
+    const Result<bool> read = readAt(&header, sizeof(header), 0);
+    if (!read) return fail(read.error());
+    if (!*read) return Step::Wait;
+    if (std::memcmp(header.magic, fileMagic, sizeof(fileMagic)) != 0)
+        return fail("{} is no log of the agent, or its beginning is damaged.", path_.string());
+    if (header.version > formatVersion)
+        return fail("The log {} was written by a newer Lanescope (format {}): recover it with that.",
+                    path_.string(), header.version);
+    if (header.headerBytes < sizeof(header) || header.headerBytes > maximumHeaderBytes)
+        return fail("The beginning of the log {} is damaged.", path_.string());
+    if (fileBytes < header.headerBytes) return Step::Wait;
+    header_ = header;
+    offset_ = header.headerBytes;
+    progress_.bytesRead = offset_;
+    return Step::Done;
+}
+
+Result<LogReader::Step> LogReader::readBlock(uint64_t fileBytes, RecordVisitor& visitor) {
+    BlockHeader block{};
+    if (fileBytes - std::min(fileBytes, offset_) < sizeof(block)) return Step::Wait;
+    Result<bool> read = readAt(&block, sizeof(block), offset_);
+    if (!read) return fail(read.error());
+    if (!*read) return Step::Wait;
+    if (block.magic != blockMagic || block.type != BlockType::Records ||
+        block.payloadBytes > maximumBlockBytes || block.payloadBytes % 8 != 0)
+        return Step::Damaged;
+    const uint64_t blockBytes = sizeof(block) + block.payloadBytes;
+    if (fileBytes - offset_ < blockBytes) return Step::Wait;
+    payload_.resize(block.payloadBytes / 8);
+    read = readAt(payload_.data(), block.payloadBytes, offset_ + sizeof(block));
+    if (!read) return fail(read.error());
+    if (!*read) return Step::Wait;
+    if (checksumOf(block, payload_.data()) != block.checksum || block.sequence < expectedSequence_)
+        return Step::Damaged;
+
+    offset_ += blockBytes;
+    progress_.bytesRead = offset_;
+    progress_.lostBlocks += block.sequence - expectedSequence_;
+    expectedSequence_ = block.sequence + 1;
+    ++progress_.blocks;
+    progress_.latestTimeNs = std::max(progress_.latestTimeNs, block.maximumTimeNs);
+    visitRecords(std::as_bytes(std::span(payload_)), visitor);
+    return Step::Done;
+}
+
+/// False if the file ends before; a file may shrink while it is read.
+Result<bool> LogReader::readAt(void* target, size_t bytes, uint64_t offset) const {
+    size_t done = 0;
+    while (done < bytes) {
+        const ssize_t count = ::pread(file_, static_cast<char*>(target) + done, bytes - done,
+                                      static_cast<off_t>(offset + done));
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0)
+            return fail("Cannot read the log {}: {}.", path_.string(), std::strerror(errno));
+        if (count == 0) return false;
+        done += static_cast<size_t>(count);
+    }
+    return true;
+}
+
+void LogReader::visitRecords(std::span<const std::byte> payload, RecordVisitor& visitor) {
+    while (payload.size() >= sizeof(RecordHeader)) {
+        const auto& record = *reinterpret_cast<const RecordHeader*>(payload.data());
+        if (record.bytes < sizeof(RecordHeader) || record.bytes % 8 != 0 ||
+            record.bytes > payload.size()) {
+            ++progress_.oddRecords;  // Where the next one begins is unknown.
+            return;
+        }
+        const auto given = giveRecord(static_cast<RecordKind>(record.kind),
+                                      payload.first(record.bytes), visitor);
+        ++progress_.records;
+        if (!given) ++progress_.unknownRecords;
+        else if (!*given) ++progress_.oddRecords;
+        payload = payload.subspan(record.bytes);
+    }
+}
+
+}  // namespace lanescope::log

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "capture/log/Records.h"
+
+namespace lanescope::log {
+
+/// Receives the records of a log in order. References and views live until the call returns. Numbers
+/// in them are as the traced process wrote them: a receiver checks what it uses as an index or enum.
+class RecordVisitor {
+  public:
+    virtual ~RecordVisitor() = default;
+
+    virtual void visit(const StringRecord&, std::string_view) {}
+    virtual void visit(const PropertyRecord&) {}
+    virtual void visit(const KernelRecord&) {}
+    virtual void visit(const MemcpyRecord&) {}
+    virtual void visit(const MemsetRecord&) {}
+    virtual void visit(const ApiRecord&) {}
+    virtual void visit(const SyncRecord&) {}
+    virtual void visit(const CudaEventRecord&) {}
+    virtual void visit(const OverheadRecord&) {}
+    virtual void visit(const DeviceRecord&) {}
+    virtual void visit(const ContextRecord&) {}
+    virtual void visit(const StreamRecord&) {}
+    virtual void visit(const NvtxRecord&, std::span<const std::byte>) {}
+    virtual void visit(const NvtxDomainRecord&) {}
+    virtual void visit(const NvtxCategoryRecord&) {}
+    virtual void visit(const NvtxSchemaRecord&) {}
+    virtual void visit(const NvtxSchemaEntryRecord&) {}
+    virtual void visit(const ThreadNameRecord&) {}
+    virtual void visit(const ClockRecord&) {}
+    virtual void visit(const DroppedRecord&) {}
+    virtual void visit(const NoteRecord&) {}
+    virtual void visit(const EndRecord&) {}
+};
+
+}  // namespace lanescope::log

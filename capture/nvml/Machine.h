@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lanescope {
+
+/// A GPU as the driver numbers it. Zero and empty mean that the driver did not say.
+struct MachineGpu {
+    int64_t index = 0;  ///< NVML's, as in nvidia-smi.
+    std::string name;
+    std::string uuid;  ///< "GPU-" and 32 hexadecimal digits in groups.
+    std::string busLocation;
+    int64_t memoryBytes = 0;
+    int computeMajor = 0;
+    int computeMinor = 0;
+    int pcieGeneration = 0;
+    int pcieWidth = 0;  ///< Lanes.
+    int nvlinkCount = 0;  ///< Links that are up, whoever is at the other end.
+};
+
+/// How two GPUs are joined.
+struct MachineLink {
+    int64_t gpu = 0;
+    int64_t peer = 0;
+    int nvlinkCount = 0;     ///< Direct links; through a switch, all links of `gpu`.
+    std::string connection;  ///< "NVLink", "NVSwitch", "PCIe switch", "host bridge", "NUMA node", "system".
+};
+
+/// What the driver tells about this machine.
+struct Machine {
+    std::string driverVersion;  ///< Empty without a driver.
+    std::string cudaVersion;    ///< The newest CUDA the driver knows: "13.0".
+    std::vector<MachineGpu> gpus;
+    std::vector<MachineLink> links;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <zlib.h>
+
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/log/Records.h"
+
+namespace lanescope::test {
+
+/// Makes logs as the agent does, from simulated events. Records gather in a block until `flush`.
+class TestLog {
+  public:
+    explicit TestLog(uint32_t pid = 4242, int64_t realtimeNs = 1'000'000'000'000) {
+        log::FileHeader header{};
+        std::memcpy(header.magic, log::fileMagic, sizeof(header.magic));
+        header.version = log::formatVersion;
+        header.headerBytes = sizeof(header);
+        header.pid = pid;
+        header.parentPid = 1;
+        header.realtimeNs = realtimeNs;
+        header.monotonicNs = 5'000'000;
+        append(bytes_, &header, sizeof(header));
+    }
+
+    /// The id of `text`, written down when it is new.
+    uint32_t string(std::string_view text) {
+        if (text.empty()) return 0;
+        const auto known = ids_.find(std::string(text));
+        if (known != ids_.end()) return known->second;
+        const auto id = static_cast<uint32_t>(ids_.size() + 1);
+        ids_.emplace(text, id);
+        log::StringRecord record{};
+        record.id = id;
+        record.length = static_cast<uint32_t>(text.size());
+        add(log::RecordKind::String, record, text.data(), text.size());
+        return id;
+    }
+
+    void property(std::string_view name, std::string_view value) {
+        log::PropertyRecord record{};
+        record.name = string(name);
+        record.value = string(value);
+        add(log::RecordKind::Property, record);
+    }
+
+    /// Adds any record, with what follows it; fills its header.
+    template <class Record>
+    void add(log::RecordKind kind, Record record, const void* rest = nullptr, size_t restBytes = 0) {
+        const size_t bytes = (sizeof(record) + restBytes + 7) / 8 * 8;
+        record.header.kind = static_cast<uint16_t>(kind);
+        record.header.bytes = static_cast<uint32_t>(bytes);
+        const size_t begin = payload_.size();
+        append(payload_, &record, sizeof(record));
+        if (restBytes > 0) append(payload_, rest, restBytes);
+        payload_.resize(begin + bytes, '\0');
+        if (payload_.size() > log::maximumBlockBytes / 2) flush();
+    }
+
+    void end(int64_t timeNs, log::EndReason reason = log::EndReason::Exit) {
+        log::EndRecord record{};
+        record.timestampNs = timeNs;
+        record.reason = reason;
+        add(log::RecordKind::End, record);
+    }
+
+    /// Closes the block.
+    void flush(int64_t minimumTimeNs = 0, int64_t maximumTimeNs = 0) {
+        log::BlockHeader block{};
+        block.magic = log::blockMagic;
+        block.type = log::BlockType::Records;
+        block.payloadBytes = static_cast<uint32_t>(payload_.size());
+        block.sequence = sequence_++;
+        block.minimumTimeNs = minimumTimeNs;
+        block.maximumTimeNs = maximumTimeNs;
+        auto checksum = crc32(0, reinterpret_cast<const Bytef*>(&block.sequence), 24);
+        checksum = crc32(checksum, reinterpret_cast<const Bytef*>(payload_.data()),
+                         static_cast<uInt>(payload_.size()));
+        block.checksum = static_cast<uint32_t>(checksum);
+        append(bytes_, &block, sizeof(block));
+        bytes_ += payload_;
+        payload_.clear();
+    }
+
+    /// Pretends that a block was lost on its way to the file.
+    void loseBlock() {
+        payload_.clear();
+        ++sequence_;
+    }
+
+    /// The file so far; blocks that were flushed.
+    const std::string& bytes() const { return bytes_; }
+
+    void writeTo(const std::string& path) const { write(path, bytes_); }
+
+    static void write(const std::string& path, std::string_view bytes) {
+        std::ofstream file(path, std::ios::binary | std::ios::trunc);
+        file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    }
+
+  private:
+    static void append(std::string& target, const void* data, size_t bytes) {
+        target.append(static_cast<const char*>(data), bytes);
+    }
+
+    std::string bytes_;
+    std::string payload_;
+    uint64_t sequence_ = 0;
+    std::unordered_map<std::string, uint32_t> ids_;
+};
+
+}  // namespace lanescope::test
