@@ -82,7 +82,13 @@ class TimelineView : public QWidget {
     void changeEvent(QEvent* event) override;
 
   private:
+    /// Where the parts stand in a view of this size; the same on the screen and in a picture.
+    struct Areas {
+        QRect corner, overview, ruler, labels, canvas, scrollBar;
+    };
+    Areas areasFor(QSize size) const;
     void arrange();
+    void updateMetrics();
     void updateScrollBar();
 
     std::unique_ptr<TimelineState> state_;
@@ -93,6 +99,7 @@ class TimelineView : public QWidget {
     TrackCanvas* canvas_;
     QScrollBar* scrollBar_;
     KeyMotion* motion_;
+    int labelWidth_ = 248;
 };
 
 }  // namespace lanescope

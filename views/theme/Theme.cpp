@@ -1,0 +1,170 @@
+#include "views/theme/Theme.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace lanescope {
+namespace {
+
+// Copies are the warm colours, kernels the cool ones, NCCL the only purple: the three questions one asks
+// of a training timeline can be told apart from afar. Within a family neighbours differ in lightness
+// as well as in hue, so they stay apart for colour-blind eyes.
+constexpr QRgb htodColor = 0xffe39b3b;
+constexpr QRgb dtohColor = 0xffc65a3d;
+constexpr QRgb dtodColor = 0xffe3cb5c;
+constexpr QRgb ptopColor = 0xff86ab45;
+
+std::array<QColor, 16> categoryColors(const Theme& theme) {
+    std::array<QColor, 16> colors;
+    const auto set = [&](SliceCategory category, QRgb color) {
+        colors[static_cast<size_t>(category)] = QColor::fromRgb(color);
+    };
+    set(SliceCategory::Kernel, 0xff4f8fc9);
+    set(SliceCategory::NcclKernel, 0xff9d5bb5);
+    set(SliceCategory::MemcpyHtoD, htodColor);
+    set(SliceCategory::MemcpyDtoH, dtohColor);
+    set(SliceCategory::MemcpyDtoD, dtodColor);
+    set(SliceCategory::MemcpyPtoP, ptopColor);
+    set(SliceCategory::MemcpyOther, 0xffb09a7c);
+    set(SliceCategory::Memset, 0xff9c8878);
+    set(SliceCategory::ApiLaunch, theme.isDark ? 0xff5f7fa3 : 0xff8aa9c9);
+    set(SliceCategory::ApiMemory, theme.isDark ? 0xff9e7c4f : 0xffd4b286);
+    set(SliceCategory::ApiSync, theme.isDark ? 0xff9a5c5c : 0xffd59a96);
+    set(SliceCategory::ApiOther, theme.isDark ? 0xff5d6672 : 0xffb4bcc6);
+    set(SliceCategory::Nvtx, theme.isDark ? 0xff5f8f86 : 0xff8fbdb2);
+    set(SliceCategory::NcclCall, theme.isDark ? 0xff8a61a3 : 0xffb996cb);
+    set(SliceCategory::Projection, theme.isDark ? 0xff527a73 : 0xffa5cbc2);
+    colors[static_cast<size_t>(SliceCategory::Busy)] = theme.busyGpu;
+    return colors;
+}
+
+std::vector<QColor> colorsFrom(std::initializer_list<QRgb> values) {
+    std::vector<QColor> colors;
+    for (const QRgb value : values) colors.push_back(QColor::fromRgb(value));
+    return colors;
+}
+
+// FNV-1a: the same on every machine and in every release, unlike std::hash and qHash.
+uint32_t stableHash(std::string_view text) {
+    uint32_t hash = 2166136261u;
+    for (const char character : text) {
+        hash ^= static_cast<unsigned char>(character);
+        hash *= 16777619u;
+    }
+    return hash ^ (hash >> 15);
+}
+
+double luminance(const QColor& color) {
+    const auto linear = [](double value) {
+        return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) +
+           0.0722 * linear(color.blueF());
+}
+
+}  // namespace
+
+Theme Theme::light() {
+    Theme theme;
+    theme.window = 0xfff3f5f8;
+    theme.canvas = 0xffffffff;
+    theme.band = 0xfff0f3f7;
+    theme.panel = 0xfff8f9fb;
+    theme.card = 0xffffffff;
+    theme.separator = 0xffdfe3ea;
+    theme.grid = 0xffebeef3;
+    theme.text = 0xff1d2430;
+    theme.mutedText = 0xff667080;
+    theme.accent = 0xff1f6fd6;
+    theme.accentText = 0xffffffff;
+    theme.selection = QColor(31, 111, 214, 34);
+    theme.hover = QColor(29, 36, 48, 26);
+    theme.searchHit = 0xffd6006e;
+    theme.flow = 0xff2a3444;
+    theme.busyGpu = 0xff6f9fd0;
+    theme.busyCpu = 0xff9fb3b0;
+    theme.information = 0xff1f6fd6;
+    theme.warning = 0xff9a6200;
+    theme.error = 0xffb3261e;
+    theme.faster = 0xff1b7a4b;
+    theme.slower = 0xffb3402a;
+    theme.baseline = 0xff5b6b80;
+    theme.candidate = 0xff1f6fd6;
+    theme.kernels = colorsFrom({0xff5b9bd5, 0xff8fc1e8, 0xff3f7fb8, 0xff5fb3b3, 0xff9cd3cd, 0xff8c9fd9,
+                                0xffb5c2ea, 0xff93a8bf, 0xff6c8fb0, 0xff7cc0d8});
+    theme.ranges = colorsFrom({0xff8fbdb2, 0xffb3d1a8, 0xffa9c4d6, 0xffc9cfa6, 0xffbfc6d0});
+    theme.categories = categoryColors(theme);
+    return theme;
+}
+
+Theme Theme::dark() {
+    Theme theme;
+    theme.isDark = true;
+    theme.window = 0xff15181d;
+    theme.canvas = 0xff181b21;
+    theme.band = 0xff20242c;
+    theme.panel = 0xff1d2128;
+    theme.card = 0xff2a2f39;
+    theme.separator = 0xff30363f;
+    theme.grid = 0xff242932;
+    theme.text = 0xffe4e8ee;
+    theme.mutedText = 0xff97a1b0;
+    theme.accent = 0xff5aa7ff;
+    theme.accentText = 0xff0c1622;
+    theme.selection = QColor(90, 167, 255, 40);
+    theme.hover = QColor(255, 255, 255, 30);
+    theme.searchHit = 0xffff5fb0;
+    theme.flow = 0xfff2f5f9;
+    theme.busyGpu = 0xff4a7fb5;
+    theme.busyCpu = 0xff5c7370;
+    theme.information = 0xff5aa7ff;
+    theme.warning = 0xffe6b450;
+    theme.error = 0xffff8a80;
+    theme.faster = 0xff5cc98f;
+    theme.slower = 0xffff8f73;
+    theme.baseline = 0xff9fb0c6;
+    theme.candidate = 0xff5aa7ff;
+    theme.kernels = colorsFrom({0xff4f8fc9, 0xff7fb2dc, 0xff34689c, 0xff4a9f9f, 0xff84c2bb, 0xff7a8fcf,
+                                0xffa3b2e0, 0xff7d93ab, 0xff4d6f92, 0xff5fa9c4});
+    theme.ranges = colorsFrom({0xff5f8f86, 0xff7d9c70, 0xff6f8ba1, 0xff949a69, 0xff7d8794});
+    theme.categories = categoryColors(theme);
+    return theme;
+}
+
+QColor Theme::colorOf(SliceCategory category) const {
+    const auto index = static_cast<size_t>(category);
+    return index < categories.size() ? categories[index] : mutedText;
+}
+
+QColor Theme::colorOf(SliceCategory category, std::string_view name) const {
+    if (category == SliceCategory::Kernel && !kernels.empty()) {
+        return kernels[stableHash(name) % kernels.size()];
+    }
+    const bool isRange = category == SliceCategory::Nvtx || category == SliceCategory::Projection;
+    if (isRange && !ranges.empty()) return ranges[stableHash(name) % ranges.size()];
+    return colorOf(category);
+}
+
+QColor Theme::textOn(const QColor& fill) const {
+    const QColor darkInk(0x10, 0x16, 0x1f);
+    const QColor lightInk(0xff, 0xff, 0xff);
+    return contrast(fill, darkInk) >= contrast(fill, lightInk) ? darkInk : lightInk;
+}
+
+QColor Theme::mix(const QColor& under, const QColor& over, double share) {
+    const double kept = 1.0 - std::clamp(share, 0.0, 1.0);
+    const auto channel = [&](int below, int above) {
+        return static_cast<int>(std::lround(below * kept + above * (1.0 - kept)));
+    };
+    return QColor(channel(under.red(), over.red()), channel(under.green(), over.green()),
+                  channel(under.blue(), over.blue()));
+}
+
+double Theme::contrast(const QColor& one, const QColor& other) {
+    const double a = luminance(one);
+    const double b = luminance(other);
+    return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,173 @@
+#include "views/timeline/LabelColumn.h"
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+
+namespace lanescope {
+namespace {
+
+constexpr int firstIndent = 8;
+constexpr int indentPerDepth = 16;
+constexpr int chevronSpace = 20;
+constexpr int rightInset = 12;
+constexpr int edgeWidth = 6;
+constexpr int pixelsPerNotch = 60;
+
+QString titleOf(const Track& track) { return QString::fromStdString(track.title).simplified(); }
+QString subtitleOf(const Track& track) { return QString::fromStdString(track.subtitle).simplified(); }
+
+void paintChevron(QPainter& painter, QPointF center, bool isFolded, const QColor& color) {
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(color, 1.6, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    const double reach = 3.5;
+    const double depth = 1.75;
+    const QPointF tip = isFolded ? QPointF(depth, 0) : QPointF(0, depth);
+    const QPointF side = isFolded ? QPointF(-depth, reach) : QPointF(reach, -depth);
+    const QPointF other = isFolded ? QPointF(-depth, -reach) : QPointF(-reach, -depth);
+    const QPointF points[] = {center + other, center + tip, center + side};
+    painter.drawPolyline(points, 3);
+    painter.restore();
+}
+
+void paintTexts(QPainter& painter, const Track& track, const QRect& area, const QFont& font,
+                const Theme& theme) {
+    QFont titleFont = font;
+    if (track.depth == 0) titleFont.setWeight(QFont::DemiBold);
+    const QFontMetrics titleMetrics(titleFont);
+    const QFontMetrics plainMetrics(font);
+    const QString title = titleMetrics.elidedText(titleOf(track), Qt::ElideMiddle, area.width());
+    const QString subtitle = subtitleOf(track);
+    const bool isStacked =
+        !subtitle.isEmpty() && area.height() >= titleMetrics.height() + plainMetrics.height() + 6;
+    const int titleHeight = titleMetrics.height();
+    // Titles of high rows stand beside their first lane, where the eye begins.
+    const int top = isStacked || area.height() > 3 * titleHeight ? 5 : (area.height() - titleHeight) / 2;
+
+    painter.setFont(titleFont);
+    painter.setPen(theme.text);
+    painter.drawText(QPoint(area.left(), area.top() + top + titleMetrics.ascent()), title);
+    if (subtitle.isEmpty()) return;
+    painter.setFont(font);
+    painter.setPen(theme.mutedText);
+    if (isStacked) {
+        const int baseline = area.top() + top + titleHeight + 2 + plainMetrics.ascent();
+        painter.drawText(QPoint(area.left(), baseline),
+                         plainMetrics.elidedText(subtitle, Qt::ElideRight, area.width()));
+        return;
+    }
+    const int used = titleMetrics.horizontalAdvance(title) + 8;
+    if (area.width() - used < 32) return;
+    painter.drawText(QPoint(area.left() + used, area.top() + top + titleMetrics.ascent()),
+                     plainMetrics.elidedText(subtitle, Qt::ElideRight, area.width() - used));
+}
+
+}  // namespace
+
+LabelColumn::LabelColumn(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
+    setMouseTracking(true);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setFocusPolicy(Qt::ClickFocus);
+    const auto repaint = [this] { update(); };
+    connect(&state_, &TimelineState::traceChanged, this, [this] { hoveredTrack_ = -1; });
+    connect(&state_, &TimelineState::themeChanged, this, repaint);
+    connect(&state_, &TimelineState::layoutChanged, this, repaint);
+    connect(&state_, &TimelineState::scrolled, this, repaint);
+}
+
+void LabelColumn::paint(QPainter& painter, const TimelineState& state, QSize size, const QFont& font,
+                        const LayoutRow* hovered) {
+    const Theme& theme = state.theme();
+    painter.fillRect(QRect(QPoint(), size), theme.panel);
+    painter.save();
+    painter.setClipRect(QRect(QPoint(), size), Qt::IntersectClip);
+    const int scrollY = state.scrollY();
+    for (const LayoutRow& row : state.layout().rowsBetween(scrollY, scrollY + size.height())) {
+        const Track& track = state.trace()->tracks[row.track];
+        const QRect area(0, row.top - scrollY, size.width(), row.height - 1);
+        if (row.isHeader) painter.fillRect(area, theme.band);
+        if (hovered && hovered->track == row.track) painter.fillRect(area, theme.hover);
+        const int indent = firstIndent + indentPerDepth * track.depth;
+        if (row.canFold) {
+            const double middle = area.top() + std::min(area.height(), 28) / 2.0;
+            paintChevron(painter, {indent + 6.0, middle}, row.isFolded, theme.mutedText);
+        }
+        paintTexts(painter, track, area.adjusted(indent + chevronSpace, 0, -rightInset, 0), font, theme);
+        painter.fillRect(QRect(0, row.bottom() - scrollY - 1, size.width(), 1), theme.separator);
+    }
+    painter.fillRect(QRect(size.width() - 1, 0, 1, size.height()), theme.separator);
+    painter.restore();
+}
+
+void LabelColumn::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    const LayoutRow* hovered =
+        hoveredTrack_ < 0 ? nullptr : state_.layout().rowOf(static_cast<uint32_t>(hoveredTrack_));
+    paint(painter, state_, size(), font(), hovered && hovered->canFold ? hovered : nullptr);
+}
+
+bool LabelColumn::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const LayoutRow* row = rowUnder(help->pos());
+    if (!row) {
+        QToolTip::hideText();
+        return true;
+    }
+    const Track& track = state_.trace()->tracks[row->track];
+    // Names come from the trace file; they are text and never markup.
+    QString text = titleOf(track).toHtmlEscaped();
+    if (!subtitleOf(track).isEmpty()) text += QStringLiteral("<br>") + subtitleOf(track).toHtmlEscaped();
+    QToolTip::showText(help->globalPos(), QStringLiteral("<qt>%1</qt>").arg(text), this);
+    return true;
+}
+
+void LabelColumn::wheelEvent(QWheelEvent* event) {
+    event->accept();
+    if (event->modifiers() & Qt::ControlModifier) return;
+    const int angle = event->angleDelta().y() * pixelsPerNotch + wheelRest_;
+    const int pixels = event->pixelDelta().isNull() ? angle / 120 : event->pixelDelta().y();
+    wheelRest_ = event->pixelDelta().isNull() ? angle % 120 : 0;
+    state_.setScrollY(state_.scrollY() - pixels);
+}
+
+void LabelColumn::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return;
+    if (isOnEdge(event->pos())) {
+        isResizing_ = true;
+        return;
+    }
+    const LayoutRow* row = rowUnder(event->pos());
+    if (row && row->canFold) state_.setFolded(row->track, !row->isFolded);
+}
+
+void LabelColumn::mouseMoveEvent(QMouseEvent* event) {
+    if (isResizing_) {
+        emit widthDragged(std::clamp(event->pos().x(), narrowest, widest));
+        return;
+    }
+    setCursor(isOnEdge(event->pos()) ? Qt::SplitHCursor : Qt::ArrowCursor);
+    const LayoutRow* row = rowUnder(event->pos());
+    setHoveredTrack(row ? int64_t{row->track} : -1);
+}
+
+void LabelColumn::mouseReleaseEvent(QMouseEvent*) { isResizing_ = false; }
+
+void LabelColumn::leaveEvent(QEvent*) { setHoveredTrack(-1); }
+
+bool LabelColumn::isOnEdge(QPoint position) const { return position.x() >= width() - edgeWidth; }
+
+const LayoutRow* LabelColumn::rowUnder(QPoint position) const {
+    return state_.layout().rowAt(position.y() + state_.scrollY());
+}
+
+void LabelColumn::setHoveredTrack(int64_t track) {
+    if (track == hoveredTrack_) return;
+    hoveredTrack_ = track;
+    update();
+}
+
+}  // namespace lanescope

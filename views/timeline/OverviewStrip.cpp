@@ -1,0 +1,154 @@
+#include "views/timeline/OverviewStrip.h"
+
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "views/timeline/paintSelection.h"
+#include "views/timeline/timelineInput.h"
+
+namespace lanescope {
+namespace {
+
+constexpr int topInset = 5;
+constexpr int cpuHeight = 9;
+constexpr int chartGap = 3;
+constexpr int bottomInset = 4;
+constexpr double gripWidth = 5;
+constexpr double narrowestWindow = 3;
+
+void paintChart(QPainter& painter, const std::vector<float>& columns, int bottom, int height,
+                const QColor& color) {
+    for (size_t x = 0; x < columns.size(); ++x) {
+        if (columns[x] <= 0) continue;
+        const int filled = std::max(1, static_cast<int>(std::lround(double(columns[x]) * height)));
+        painter.fillRect(QRect(static_cast<int>(x), bottom - filled, 1, filled), color);
+    }
+}
+
+}  // namespace
+
+void OverviewPainter::update(const TimelineState& state, int width) {
+    const TimeRange range = state.limits();
+    if (width == width_ && range == range_) return;
+    width_ = width;
+    range_ = range;
+    activity_ = overviewActivity(*state.trace(), range, width);
+}
+
+void OverviewPainter::paint(QPainter& painter, const TimelineState& state, QSize size) {
+    const Theme& theme = state.theme();
+    const int bottom = size.height() - 1;
+    painter.fillRect(QRect(QPoint(), size), theme.canvas);
+    painter.fillRect(QRect(0, bottom, size.width(), 1), theme.separator);
+    if (!state.hasTracks()) return;
+    update(state, size.width());
+    const int cpuBottom = bottom - bottomInset;
+    const int gpuBottom = cpuBottom - cpuHeight - chartGap;
+    paintChart(painter, activity_.gpu, gpuBottom, gpuBottom - topInset, theme.busyGpu);
+    paintChart(painter, activity_.cpu, cpuBottom, cpuHeight, theme.busyCpu);
+
+    const TimeScale scale{state.limits(), double(size.width()), 0};
+    paintSelectedRange(painter, state, scale, 0, bottom);
+    int markedTo = -1;
+    for (const EventRef hit : state.hitEvents()) {
+        const int x = static_cast<int>(scale.toX(state.trace()->rangeOf(hit).startNs));
+        if (x != markedTo) painter.fillRect(QRect(x, 0, 1, topInset - 1), theme.searchHit);
+        markedTo = x;
+    }
+
+    if (state.visibleRange()->isFitted()) return;
+    const double left = scale.toX(state.visible().startNs);
+    const double right = std::max(left + narrowestWindow, scale.toX(state.visible().endNs));
+    QColor veil = theme.window;
+    veil.setAlpha(170);
+    painter.fillRect(QRectF(0, 0, left, bottom), veil);
+    painter.fillRect(QRectF(right, 0, size.width() - right, bottom), veil);
+    painter.fillRect(QRectF(left, 0, right - left, 2), theme.accent);
+    painter.fillRect(QRectF(left, bottom - 1, right - left, 1), theme.accent);
+    painter.fillRect(QRectF(left - 1, 0, 2, bottom), theme.accent);
+    painter.fillRect(QRectF(right - 1, 0, 2, bottom), theme.accent);
+}
+
+OverviewStrip::OverviewStrip(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
+    setMouseTracking(true);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setFocusPolicy(Qt::ClickFocus);
+    setToolTip(tr("The whole trace: GPU activity above, CPU activity below.\n"
+                  "Drag the window or its edges; double-click to see everything."));
+    const auto repaint = [this] { update(); };
+    connect(&state_, &TimelineState::traceChanged, this, [this] {
+        painter_.forget();
+        update();
+    });
+    connect(&state_, &TimelineState::themeChanged, this, repaint);
+    connect(&state_, &TimelineState::viewChanged, this, repaint);
+    connect(&state_, &TimelineState::selectedRangeChanged, this, repaint);
+    connect(&state_, &TimelineState::hitsChanged, this, repaint);
+}
+
+void OverviewStrip::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter_.paint(painter, state_, size());
+}
+
+void OverviewStrip::wheelEvent(QWheelEvent* event) {
+    zoomOrPan(*event, state_, scale());
+    event->accept();
+}
+
+OverviewStrip::Grip OverviewStrip::gripAt(double x) const {
+    if (state_.visibleRange()->isFitted()) return Grip::None;
+    const double left = scale().toX(state_.visible().startNs);
+    const double right = scale().toX(state_.visible().endNs);
+    // A window too narrow for grips can still be taken hold of as a whole.
+    if (right - left > 4 * gripWidth) {
+        if (std::abs(x - left) <= gripWidth) return Grip::Start;
+        if (std::abs(x - right) <= gripWidth) return Grip::End;
+    }
+    return x >= left - gripWidth && x <= right + gripWidth ? Grip::Window : Grip::None;
+}
+
+void OverviewStrip::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton || !state_.hasTracks()) return;
+    const double x = event->position().x();
+    grip_ = gripAt(x);
+    if (grip_ == Grip::None && !state_.visibleRange()->isFitted()) {
+        const TimeRange visible = state_.visible();
+        state_.setVisible(visible.shifted(scale().toTimeNs(x) - visible.startNs - visible.durationNs() / 2));
+        grip_ = Grip::Window;
+    }
+    pressedX_ = x;
+    pressedRange_ = state_.visible();
+}
+
+void OverviewStrip::mouseMoveEvent(QMouseEvent* event) {
+    if (event->buttons() & Qt::LeftButton) return dragTo(event->position().x());
+    const Grip grip = gripAt(event->position().x());
+    const bool isEdge = grip == Grip::Start || grip == Grip::End;
+    setCursor(isEdge ? Qt::SizeHorCursor : grip == Grip::Window ? Qt::OpenHandCursor : Qt::ArrowCursor);
+}
+
+void OverviewStrip::dragTo(double x) {
+    const int64_t byNs = scale().spanNs(x - pressedX_);
+    TimeRange range = pressedRange_;
+    switch (grip_) {
+        case Grip::None: return;
+        case Grip::Window: range = range.shifted(byNs); break;
+        case Grip::Start:
+            range.startNs = std::min(range.startNs + byNs, range.endNs - VisibleRange::minimumNs);
+            break;
+        case Grip::End:
+            range.endNs = std::max(range.endNs + byNs, range.startNs + VisibleRange::minimumNs);
+            break;
+    }
+    if (grip_ != Grip::Window) range = range.intersected(state_.limits());
+    state_.setVisible(range);
+}
+
+void OverviewStrip::mouseReleaseEvent(QMouseEvent*) { grip_ = Grip::None; }
+
+void OverviewStrip::mouseDoubleClickEvent(QMouseEvent*) { state_.visibleRange()->fit(); }
+
+}  // namespace lanescope

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <QWidget>
+
+#include "views/timeline/OverviewActivity.h"
+#include "views/timeline/TimelineState.h"
+
+namespace lanescope {
+
+/// Paints the whole trace as two thin activity charts with the visible part left bright. Keeps the
+/// charts for one width.
+class OverviewPainter {
+  public:
+    void forget() { width_ = -1; }
+    void paint(QPainter& painter, const TimelineState& state, QSize size);
+
+  private:
+    void update(const TimelineState& state, int width);
+
+    OverviewActivity activity_;
+    int width_ = -1;
+    TimeRange range_;
+};
+
+/// The strip at the top that shows where one is. Its window can be dragged, at its edges too.
+class OverviewStrip : public QWidget {
+    Q_OBJECT
+
+  public:
+    static constexpr int stripHeight = 44;
+
+    explicit OverviewStrip(TimelineState& state, QWidget* parent = nullptr);
+    QSize sizeHint() const override { return {600, stripHeight}; }
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+
+  private:
+    enum class Grip { None, Window, Start, End };
+    TimeScale scale() const { return {state_.limits(), double(width()), 0}; }
+    Grip gripAt(double x) const;
+    void dragTo(double x);
+
+    TimelineState& state_;
+    OverviewPainter painter_;
+    Grip grip_ = Grip::None;
+    TimeRange pressedRange_;
+    double pressedX_ = 0;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,121 @@
+#include "views/timeline/TimeRuler.h"
+
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+
+#include "views/timeline/TimelineNavigator.h"
+#include "views/timeline/paintSelection.h"
+#include "views/timeline/timeTicks.h"
+
+namespace lanescope {
+namespace {
+
+constexpr int majorLength = 10;
+constexpr int minorLength = 4;
+constexpr int labelInset = 5;
+
+QFont smaller(QFont font) {
+    if (font.pointSizeF() > 0) font.setPointSizeF(font.pointSizeF() * 0.92);
+    return font;
+}
+
+}  // namespace
+
+TimeRuler::TimeRuler(TimelineState& state, QWidget* parent)
+    : QWidget(parent), state_(state), rangeDrag_(state) {
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setFocusPolicy(Qt::ClickFocus);
+    setToolTip(tr("Drag to select a range of time. Wheel: zoom. Shift+wheel: pan."));
+    const auto repaint = [this] { update(); };
+    connect(&state_, &TimelineState::themeChanged, this, repaint);
+    connect(&state_, &TimelineState::viewChanged, this, repaint);
+    connect(&state_, &TimelineState::selectedRangeChanged, this, repaint);
+    connect(&state_, &TimelineState::hoverTimeChanged, this, repaint);
+}
+
+void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size, const QFont& font) {
+    const Theme& theme = state.theme();
+    painter.fillRect(QRect(QPoint(), size), theme.panel);
+    painter.fillRect(QRect(0, size.height() - 1, size.width(), 1), theme.separator);
+    if (!state.hasTracks()) return;
+
+    const TimeScale scale = state.scale(size.width());
+    const TimeTicks ticks = timeTicks(state.visibleRange()->range(), size.width());
+    painter.setFont(smaller(font));
+    const QFontMetrics metrics(painter.font());
+    const int baseline = (size.height() - minorLength + metrics.ascent() - metrics.descent()) / 2;
+    int labelsFrom = 0;
+    if (ticks.hasAnchor) {
+        QFont bold = painter.font();
+        bold.setWeight(QFont::DemiBold);
+        painter.save();
+        painter.setFont(bold);
+        painter.setPen(theme.text);
+        painter.drawText(QPoint(labelInset + 3, baseline), ticks.anchorLabel);
+        labelsFrom = QFontMetrics(bold).horizontalAdvance(ticks.anchorLabel) + 24;
+        painter.restore();
+    }
+    const QColor tickColor = Theme::mix(theme.panel, theme.mutedText, 0.55);
+    for (const TimeTick& tick : ticks.ticks) {
+        const int x = static_cast<int>(std::floor(scale.toX(tick.timeNs + state.timeOrigin())));
+        const int length = tick.isMajor ? majorLength : minorLength;
+        painter.fillRect(QRect(x, size.height() - 1 - length, 1, length), tickColor);
+        if (!tick.isMajor || x + labelInset < labelsFrom) continue;
+        painter.setPen(theme.mutedText);
+        painter.drawText(QPoint(x + labelInset, baseline), tick.label);
+    }
+    paintSelectedRange(painter, state, scale, 0, size.height());
+}
+
+void TimeRuler::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    paint(painter, state_, size(), font());
+    if (state_.hasTracks() && state_.hoverTime()) paintHoverTime(painter);
+}
+
+void TimeRuler::paintHoverTime(QPainter& painter) const {
+    const Theme& theme = state_.theme();
+    // No more digits than the pointer can aim at.
+    int64_t step = 1;
+    while (double(step) * 10 <= scale().nsPerPixel()) step *= 10;
+    const int64_t sharedNs = *state_.hoverTime() - state_.timeOrigin();
+    const QString text = formatTime(sharedNs / step * step);
+    painter.setFont(smaller(font()));
+    const int textWidth = QFontMetrics(painter.font()).horizontalAdvance(text) + 12;
+    const int x = static_cast<int>(std::floor(scale().toX(*state_.hoverTime())));
+    const int left = std::clamp(x - textWidth / 2, 0, std::max(0, width() - textWidth));
+    const QRect pill(left, 4, textWidth, height() - 9);
+    painter.fillRect(QRect(x, 0, 1, height()), theme.mutedText);
+    painter.fillRect(pill, theme.text);
+    painter.setPen(theme.panel);
+    painter.drawText(pill, Qt::AlignCenter, text);
+}
+
+void TimeRuler::wheelEvent(QWheelEvent* event) {
+    zoomOrPan(*event, state_, scale());
+    event->accept();
+}
+
+void TimeRuler::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton || !state_.hasTracks()) return;
+    isPressed_ = true;
+    isDragging_ = false;
+    pressedX_ = event->pos().x();
+    rangeDrag_.begin(scale().toTimeNs(event->position().x()));
+}
+
+void TimeRuler::mouseMoveEvent(QMouseEvent* event) {
+    if (!isPressed_) return;
+    isDragging_ = isDragging_ || std::abs(event->pos().x() - pressedX_) > clickTolerance;
+    if (isDragging_) rangeDrag_.moveTo(scale().toTimeNs(event->position().x()));
+}
+
+void TimeRuler::mouseReleaseEvent(QMouseEvent*) {
+    if (isPressed_ && !isDragging_) state_.setSelectedRange(std::nullopt);
+    isPressed_ = isDragging_ = false;
+}
+
+void TimeRuler::mouseDoubleClickEvent(QMouseEvent*) { state_.visibleRange()->fit(); }
+
+}  // namespace lanescope

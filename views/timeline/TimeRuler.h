@@ -1,0 +1,42 @@
+#pragma once
+
+#include <QWidget>
+
+#include "views/timeline/TimelineState.h"
+#include "views/timeline/timelineInput.h"
+
+namespace lanescope {
+
+/// The time axis above the canvas. Dragging along it marks a range; a click takes the mark away.
+class TimeRuler : public QWidget {
+    Q_OBJECT
+
+  public:
+    static constexpr int rulerHeight = 28;
+
+    explicit TimeRuler(TimelineState& state, QWidget* parent = nullptr);
+
+    /// Paints the ruler into `size` logical pixels at (0, 0).
+    static void paint(QPainter& painter, const TimelineState& state, QSize size, const QFont& font);
+    QSize sizeHint() const override { return {600, rulerHeight}; }
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+
+  private:
+    void paintHoverTime(QPainter& painter) const;
+    TimeScale scale() const { return state_.scale(width()); }
+
+    TimelineState& state_;
+    RangeDrag rangeDrag_;
+    int pressedX_ = 0;
+    bool isDragging_ = false;
+    bool isPressed_ = false;
+};
+
+}  // namespace lanescope

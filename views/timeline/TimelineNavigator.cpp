@@ -1,0 +1,129 @@
+#include "views/timeline/TimelineNavigator.h"
+
+#include <algorithm>
+
+namespace lanescope {
+namespace {
+
+// A revealed slice takes at least this share of the view, and gets this share if it is zoomed to.
+constexpr double leastRevealedShare = 0.02;
+constexpr double revealedShare = 0.2;
+constexpr double zoomedShare = 0.8;
+
+int64_t middleOf(TimeRange range) { return range.startNs + range.durationNs() / 2; }
+
+TimeRange around(TimeRange range, double share) {
+    const double durationNs = std::max<double>(1, double(range.durationNs())) / share;
+    const auto startNs = middleOf(range) - static_cast<int64_t>(durationNs / 2);
+    return {startNs, startNs + static_cast<int64_t>(durationNs)};
+}
+
+uint32_t nearestSlice(const Lane& lane, int64_t timeNs) {
+    const auto after = std::lower_bound(lane.startNs.begin(), lane.startNs.end(), timeNs);
+    auto slice = static_cast<uint32_t>(after - lane.startNs.begin());
+    if (slice == lane.size()) return slice - 1;
+    if (slice > 0 && timeNs - lane.endNs[slice - 1] < lane.startNs[slice] - timeNs) --slice;
+    return slice;
+}
+
+}  // namespace
+
+void TimelineNavigator::reveal(EventRef event) {
+    if (!state_.trace()) return;
+    state_.setSelectedEvent(event);
+    const SliceLocation at = state_.trace()->locate(event);
+    if (!at.isValid()) return;
+    state_.revealTrack(at.track);
+    scrollTo({at.track, at.lane});
+    const TimeRange range = state_.trace()->rangeOf(event);
+    const double share = double(range.durationNs()) / double(state_.visible().durationNs());
+    if (share < leastRevealedShare || share > 1) {
+        state_.setVisible(around(range, revealedShare));
+    } else {
+        panTo(range);
+    }
+}
+
+void TimelineNavigator::zoomTo(TimeRange range) { state_.setVisible(around(range, zoomedShare)); }
+
+void TimelineNavigator::zoomToSelection() {
+    if (state_.selectedRange()) {
+        zoomTo(*state_.selectedRange());
+    } else if (state_.trace() && state_.selectedEvent().isValid()) {
+        zoomTo(state_.trace()->rangeOf(state_.selectedEvent()));
+    }
+}
+
+void TimelineNavigator::selectNeighbour(int direction) {
+    if (!state_.hasTracks()) return;
+    const SliceLocation at = state_.trace()->locate(state_.selectedEvent());
+    if (!at.isValid()) return selectFirst();
+    const LanePosition lane{at.track, at.lane};
+    const int64_t next = int64_t{at.slice} + direction;
+    if (next >= 0 && next < int64_t{state_.laneAt(lane).size()}) select(lane, static_cast<uint32_t>(next));
+}
+
+void TimelineNavigator::selectAdjacentLane(int direction) {
+    if (!state_.hasTracks()) return;
+    const SliceLocation at = state_.trace()->locate(state_.selectedEvent());
+    const LayoutRow* row = at.isValid() ? state_.layout().rowOf(at.track) : nullptr;
+    if (!row) return selectFirst();
+    const int64_t timeNs = middleOf(state_.trace()->rangeOf(state_.selectedEvent()));
+    const auto& rows = state_.layout().rows();
+    auto rowIndex = row - rows.data();
+    int64_t lane = int64_t{at.lane} + direction;
+    for (;;) {
+        while (lane < 0 || lane >= rows[rowIndex].laneCount) {
+            rowIndex += direction;
+            if (rowIndex < 0 || rowIndex >= std::ssize(rows)) return;
+            lane = direction > 0 ? 0 : rows[rowIndex].laneCount - 1;
+        }
+        const LanePosition position{rows[rowIndex].track, static_cast<uint32_t>(lane)};
+        if (isSelectable(position)) return select(position, nearestSlice(state_.laneAt(position), timeNs));
+        lane += direction;
+    }
+}
+
+void TimelineNavigator::select(LanePosition lane, uint32_t slice) {
+    const Lane& slices = state_.laneAt(lane);
+    state_.setSelectedEvent(slices.event[slice]);
+    scrollTo(lane);
+    panTo({slices.startNs[slice], slices.endNs[slice]});
+}
+
+void TimelineNavigator::scrollTo(LanePosition lane) {
+    const LayoutRow* row = state_.layout().rowOf(lane.track);
+    if (!row) return;
+    const int top = TrackLayout::laneTop(*row, lane.lane) - state_.layout().metrics().padding;
+    const int bottom = top + row->laneHeight + 2 * state_.layout().metrics().padding;
+    const int height = state_.viewportHeight();
+    if (top < state_.scrollY()) {
+        state_.setScrollY(std::min(row->top, top));
+    } else if (bottom > state_.scrollY() + height) {
+        state_.setScrollY(std::min(top, bottom - height));
+    }
+}
+
+void TimelineNavigator::panTo(TimeRange range) {
+    const TimeRange visible = state_.visible();
+    const bool fits = range.durationNs() <= visible.durationNs();
+    const bool isInside = range.startNs >= visible.startNs && range.endNs <= visible.endNs;
+    if (isInside || (!fits && range.overlaps(visible))) return;
+    state_.setVisible(visible.shifted(middleOf(range) - middleOf(visible)));
+}
+
+void TimelineNavigator::selectFirst() {
+    const int top = state_.scrollY();
+    for (const LayoutRow& row : state_.layout().rowsBetween(top, top + state_.viewportHeight())) {
+        const LanePosition lane{row.track, 0};
+        if (row.laneCount == 0 || !isSelectable(lane)) continue;
+        return select(lane, nearestSlice(state_.laneAt(lane), middleOf(state_.visible())));
+    }
+}
+
+bool TimelineNavigator::isSelectable(LanePosition position) const {
+    const Lane& lane = state_.laneAt(position);
+    return lane.size() > 0 && lane.event.front().isValid();
+}
+
+}  // namespace lanescope

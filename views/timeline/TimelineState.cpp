@@ -1,0 +1,132 @@
+#include "views/timeline/TimelineState.h"
+
+#include <algorithm>
+
+namespace lanescope {
+
+TimelineState::TimelineState(QObject* parent) : QObject(parent) { setVisibleRange(nullptr); }
+
+void TimelineState::setTrace(TracePtr trace) {
+    setSelectedEvent({});
+    setSelectedRange(std::nullopt);
+    setHoverTime(std::nullopt);
+    setHits({});
+    trace_ = std::move(trace);
+    layout_.setTracks(trace_ ? std::span<const Track>(trace_->tracks) : std::span<const Track>());
+    scrollY_ = 0;
+    emit traceChanged();
+    publishExtent();
+    afterLayout();
+}
+
+const Lane& TimelineState::laneAt(LanePosition position) const {
+    return trace_->tracks[position.track].lanes[position.lane];
+}
+
+void TimelineState::setTheme(const Theme& theme) {
+    theme_ = theme;
+    emit themeChanged();
+}
+
+void TimelineState::setVisibleRange(VisibleRange* range) {
+    VisibleRange* const before = visibleRange();
+    before->setExtent(this, {});
+    disconnect(before, nullptr, this, nullptr);
+    sharedRange_ = range;
+    VisibleRange* const now = visibleRange();
+    connect(now, &VisibleRange::changed, this, &TimelineState::viewChanged);
+    connect(now, &VisibleRange::limitsChanged, this, &TimelineState::viewChanged);
+    if (range) {
+        connect(range, &QObject::destroyed, this, [this] { setVisibleRange(nullptr); });
+    }
+    publishExtent();
+    emit viewChanged();
+}
+
+VisibleRange* TimelineState::visibleRange() const {
+    return sharedRange_ ? sharedRange_.data() : const_cast<VisibleRange*>(&ownRange_);
+}
+
+void TimelineState::setTimeOrigin(int64_t traceTimeNs) {
+    if (traceTimeNs == timeOriginNs_) return;
+    timeOriginNs_ = traceTimeNs;
+    publishExtent();
+    emit viewChanged();
+}
+
+void TimelineState::zoomAt(int64_t timeNs, double factor) {
+    visibleRange()->zoomAt(timeNs - timeOriginNs_, factor);
+}
+
+void TimelineState::setMetrics(const LayoutMetrics& metrics) {
+    layout_.setMetrics(metrics);
+    afterLayout();
+}
+
+void TimelineState::setFolded(uint32_t track, bool isFolded) {
+    layout_.setFolded(track, isFolded);
+    afterLayout();
+}
+
+void TimelineState::setAllFolded(bool isFolded) {
+    layout_.setAllFolded(isFolded);
+    afterLayout();
+}
+
+void TimelineState::revealTrack(uint32_t track) {
+    if (layout_.reveal(track)) afterLayout();
+}
+
+void TimelineState::setViewportHeight(int height) {
+    if (height == viewportHeight_) return;
+    viewportHeight_ = height;
+    afterLayout();
+}
+
+int TimelineState::maximumScrollY() const {
+    return std::max(0, layout_.totalHeight() - viewportHeight_);
+}
+
+void TimelineState::setScrollY(int y) {
+    const int next = std::clamp(y, 0, maximumScrollY());
+    if (next == scrollY_) return;
+    scrollY_ = next;
+    emit scrolled();
+}
+
+void TimelineState::setSelectedEvent(EventRef event) {
+    if (event == selectedEvent_) return;
+    selectedEvent_ = event;
+    emit selectedEventChanged(event);
+}
+
+void TimelineState::setSelectedRange(std::optional<TimeRange> range) {
+    if (range && range->isEmpty()) range.reset();
+    if (range == selectedRange_) return;
+    selectedRange_ = range;
+    emit selectedRangeChanged(range);
+}
+
+void TimelineState::setHoverTime(std::optional<int64_t> timeNs) {
+    if (timeNs == hoverTimeNs_) return;
+    hoverTimeNs_ = timeNs;
+    emit hoverTimeChanged();
+}
+
+void TimelineState::setHits(std::vector<EventRef> hits) {
+    if (hits.empty() && hitEvents_.empty()) return;
+    hits_.set(hits);
+    hitEvents_ = std::move(hits);
+    emit hitsChanged();
+}
+
+void TimelineState::publishExtent() {
+    visibleRange()->setExtent(this, trace_ ? trace_->range.shifted(-timeOriginNs_) : TimeRange{});
+}
+
+void TimelineState::afterLayout() {
+    emit layoutChanged();
+    setScrollY(scrollY_);
+}
+
+}  // namespace lanescope

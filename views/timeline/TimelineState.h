@@ -1,0 +1,96 @@
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+#include <optional>
+#include <vector>
+
+#include "model/trace/Trace.h"
+#include "views/theme/Theme.h"
+#include "views/timeline/SearchHits.h"
+#include "views/timeline/TimeScale.h"
+#include "views/timeline/TrackLayout.h"
+#include "views/timeline/VisibleRange.h"
+
+namespace lanescope {
+
+/// What the parts of one timeline share: the trace, where one looks, and what is selected. The parts only
+/// paint it and change it through the setters here, each of which says what it changed. Times are the
+/// trace's own unless they are said to be shared. GUI thread.
+class TimelineState : public QObject {
+    Q_OBJECT
+
+  public:
+    explicit TimelineState(QObject* parent = nullptr);
+
+    void setTrace(TracePtr trace);
+    const TracePtr& trace() const { return trace_; }
+    bool hasTracks() const { return trace_ && !trace_->tracks.empty(); }
+    const Lane& laneAt(LanePosition position) const;
+
+    void setTheme(const Theme& theme);
+    const Theme& theme() const { return theme_; }
+
+    void setVisibleRange(VisibleRange* range);
+    VisibleRange* visibleRange() const;
+    void setTimeOrigin(int64_t traceTimeNs);
+    int64_t timeOrigin() const { return timeOriginNs_; }
+    TimeRange visible() const { return visibleRange()->range().shifted(timeOriginNs_); }
+    TimeRange limits() const { return visibleRange()->limits().shifted(timeOriginNs_); }
+    void setVisible(TimeRange range) { visibleRange()->setRange(range.shifted(-timeOriginNs_)); }
+    void zoomAt(int64_t timeNs, double factor);
+    TimeScale scale(double width) const { return {visible(), width, 0}; }
+
+    const TrackLayout& layout() const { return layout_; }
+    void setMetrics(const LayoutMetrics& metrics);
+    void setFolded(uint32_t track, bool isFolded);
+    void setAllFolded(bool isFolded);
+    void revealTrack(uint32_t track);
+
+    void setViewportHeight(int height);
+    int viewportHeight() const { return viewportHeight_; }
+    int scrollY() const { return scrollY_; }
+    int maximumScrollY() const;
+    void setScrollY(int y);
+
+    EventRef selectedEvent() const { return selectedEvent_; }
+    void setSelectedEvent(EventRef event);
+    std::optional<TimeRange> selectedRange() const { return selectedRange_; }
+    void setSelectedRange(std::optional<TimeRange> range);
+    std::optional<int64_t> hoverTime() const { return hoverTimeNs_; }
+    void setHoverTime(std::optional<int64_t> timeNs);
+    const SearchHits& hits() const { return hits_; }
+    const std::vector<EventRef>& hitEvents() const { return hitEvents_; }
+    void setHits(std::vector<EventRef> hits);
+
+  signals:
+    void traceChanged();
+    void themeChanged();
+    void viewChanged();    ///< Another visible range, limits or origin.
+    void layoutChanged();  ///< Folding, metrics, scroll limits.
+    void scrolled();
+    void selectedEventChanged(lanescope::EventRef event);
+    void selectedRangeChanged(std::optional<lanescope::TimeRange> range);
+    void hoverTimeChanged();
+    void hitsChanged();
+
+  private:
+    void publishExtent();
+    void afterLayout();
+
+    TracePtr trace_;
+    Theme theme_ = Theme::light();
+    VisibleRange ownRange_;
+    QPointer<VisibleRange> sharedRange_;
+    int64_t timeOriginNs_ = 0;
+    TrackLayout layout_;
+    int viewportHeight_ = 0;
+    int scrollY_ = 0;
+    EventRef selectedEvent_;
+    std::optional<TimeRange> selectedRange_;
+    std::optional<int64_t> hoverTimeNs_;
+    std::vector<EventRef> hitEvents_;
+    SearchHits hits_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,186 @@
+#include "views/timeline/TimelineView.h"
+
+#include <QKeyEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <algorithm>
+
+#include "views/timeline/KeyMotion.h"
+#include "views/timeline/LabelColumn.h"
+#include "views/timeline/OverviewStrip.h"
+#include "views/timeline/TimeRuler.h"
+#include "views/timeline/TimelineCorner.h"
+#include "views/timeline/TimelineNavigator.h"
+#include "views/timeline/TimelineState.h"
+#include "views/timeline/TrackCanvas.h"
+#include "views/timeline/paintSelection.h"
+
+namespace lanescope {
+
+TimelineView::TimelineView(QWidget* parent)
+    : QWidget(parent),
+      state_(std::make_unique<TimelineState>()),
+      corner_(new TimelineCorner(*state_, this)),
+      overview_(new OverviewStrip(*state_, this)),
+      ruler_(new TimeRuler(*state_, this)),
+      labels_(new LabelColumn(*state_, this)),
+      canvas_(new TrackCanvas(*state_, this)),
+      scrollBar_(new QScrollBar(Qt::Vertical, this)),
+      motion_(new KeyMotion(*state_, [this] { return canvas_->zoomAnchor(); }, this)) {
+    setFocusPolicy(Qt::StrongFocus);
+    for (QWidget* part : {static_cast<QWidget*>(overview_), static_cast<QWidget*>(ruler_),
+                          static_cast<QWidget*>(labels_), static_cast<QWidget*>(canvas_)}) {
+        part->setFocusProxy(this);
+    }
+    connect(labels_, &LabelColumn::widthDragged, this, [this](int width) {
+        labelWidth_ = width;
+        arrange();
+    });
+    connect(scrollBar_, &QScrollBar::valueChanged, state_.get(), &TimelineState::setScrollY);
+    connect(state_.get(), &TimelineState::scrolled, this, &TimelineView::updateScrollBar);
+    connect(state_.get(), &TimelineState::layoutChanged, this, &TimelineView::updateScrollBar);
+    connect(state_.get(), &TimelineState::selectedEventChanged, this, &TimelineView::eventSelected);
+    connect(state_.get(), &TimelineState::selectedRangeChanged, this, &TimelineView::selectedRangeChanged);
+    updateMetrics();
+}
+
+// The parts refer to the state, so they go first.
+TimelineView::~TimelineView() {
+    for (QWidget* part : findChildren<QWidget*>(Qt::FindDirectChildrenOnly)) delete part;
+}
+
+void TimelineView::setTrace(TracePtr trace) { state_->setTrace(std::move(trace)); }
+const TracePtr& TimelineView::trace() const { return state_->trace(); }
+void TimelineView::setVisibleRange(VisibleRange* range) { state_->setVisibleRange(range); }
+VisibleRange* TimelineView::visibleRange() const { return state_->visibleRange(); }
+void TimelineView::setTimeOrigin(int64_t traceTimeNs) { state_->setTimeOrigin(traceTimeNs); }
+int64_t TimelineView::timeOrigin() const { return state_->timeOrigin(); }
+void TimelineView::setTheme(const Theme& theme) { state_->setTheme(theme); }
+const Theme& TimelineView::theme() const { return state_->theme(); }
+
+std::optional<TimeRange> TimelineView::selectedRange() const { return state_->selectedRange(); }
+void TimelineView::setSelectedRange(std::optional<TimeRange> range) { state_->setSelectedRange(range); }
+EventRef TimelineView::selectedEvent() const { return state_->selectedEvent(); }
+void TimelineView::setSelectedEvent(EventRef event) { state_->setSelectedEvent(event); }
+void TimelineView::revealEvent(EventRef event) { TimelineNavigator(*state_).reveal(event); }
+void TimelineView::setSearchHits(std::vector<EventRef> hits) { state_->setHits(std::move(hits)); }
+
+void TimelineView::fit() { state_->visibleRange()->fit(); }
+void TimelineView::zoomToSelection() { TimelineNavigator(*state_).zoomToSelection(); }
+void TimelineView::foldAll() { state_->setAllFolded(true); }
+void TimelineView::unfoldAll() { state_->setAllFolded(false); }
+
+void TimelineView::clearSelection() {
+    state_->setSelectedEvent({});
+    state_->setSelectedRange(std::nullopt);
+}
+
+QSize TimelineView::sizeHint() const { return {1200, 640}; }
+QSize TimelineView::minimumSizeHint() const { return {320, 160}; }
+
+TimelineView::Areas TimelineView::areasFor(QSize size) const {
+    // The canvas keeps at least half, however far the labels were dragged.
+    const int left = std::min(labelWidth_, size.width() / 2);
+    const int top = OverviewStrip::stripHeight + TimeRuler::rulerHeight;
+    const int bar = scrollBar_->isVisibleTo(this) ? scrollBar_->sizeHint().width() : 0;
+    const int right = size.width() - left - bar;
+    const int below = std::max(0, size.height() - top);
+    Areas areas;
+    areas.corner = QRect(0, 0, left, top);
+    areas.overview = QRect(left, 0, right, OverviewStrip::stripHeight);
+    areas.ruler = QRect(left, OverviewStrip::stripHeight, right, TimeRuler::rulerHeight);
+    areas.labels = QRect(0, top, left, below);
+    areas.canvas = QRect(left, top, right, below);
+    areas.scrollBar = QRect(left + right, 0, bar, size.height());
+    return areas;
+}
+
+void TimelineView::arrange() {
+    const Areas areas = areasFor(size());
+    corner_->setGeometry(areas.corner);
+    overview_->setGeometry(areas.overview);
+    ruler_->setGeometry(areas.ruler);
+    labels_->setGeometry(areas.labels);
+    canvas_->setGeometry(areas.canvas);
+    scrollBar_->setGeometry(areas.scrollBar);
+}
+
+void TimelineView::updateMetrics() {
+    const int textHeight = QFontMetrics(font()).height();
+    LayoutMetrics metrics;
+    metrics.laneHeight = std::max(20, textHeight + 4);
+    metrics.headerHeight = metrics.laneHeight + 2 * metrics.padding;
+    state_->setMetrics(metrics);
+}
+
+void TimelineView::updateScrollBar() {
+    const QSignalBlocker blocker(scrollBar_);  // the state knows already
+    scrollBar_->setRange(0, state_->maximumScrollY());
+    scrollBar_->setPageStep(state_->viewportHeight());
+    scrollBar_->setSingleStep(state_->layout().metrics().laneHeight);
+    scrollBar_->setValue(state_->scrollY());
+}
+
+void TimelineView::renderTo(QPainter* painter, QSize size) {
+    const Areas areas = areasFor(size);
+    const auto paintIn = [&](const QRect& area, const auto& paint) {
+        painter->save();
+        painter->setClipRect(area);
+        painter->translate(area.topLeft());
+        paint(area.size());
+        painter->restore();
+    };
+    painter->fillRect(QRect(QPoint(), size), theme().window);
+    paintIn(areas.corner, [&](QSize part) { TimelineCorner::paint(*painter, *state_, part, font()); });
+    paintIn(areas.overview, [&](QSize part) { OverviewPainter().paint(*painter, *state_, part); });
+    paintIn(areas.ruler, [&](QSize part) { TimeRuler::paint(*painter, *state_, part, font()); });
+    paintIn(areas.labels, [&](QSize part) { LabelColumn::paint(*painter, *state_, part, font()); });
+    paintIn(areas.canvas, [&](QSize part) {
+        TrackPainter tracks(*state_);
+        tracks.reset(font());
+        tracks.paint(*painter, part, 1);
+        paintSelection(*painter, *state_, part);
+    });
+}
+
+void TimelineView::keyPressEvent(QKeyEvent* event) {
+    constexpr auto shortcuts = Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier;
+    if (event->modifiers() & shortcuts) return QWidget::keyPressEvent(event);
+    // The motion keeps its own time; the keyboard's repeats would add to it.
+    if (event->isAutoRepeat() && motion_->handles(event->key())) return;
+    if (motion_->press(event->key())) return;
+    TimelineNavigator navigator(*state_);
+    const int page = std::max(1, state_->viewportHeight() * 7 / 8);
+    switch (event->key()) {
+        case Qt::Key_F: fit(); break;
+        case Qt::Key_Z: zoomToSelection(); break;
+        case Qt::Key_Escape: clearSelection(); break;
+        case Qt::Key_Left: navigator.selectNeighbour(-1); break;
+        case Qt::Key_Right: navigator.selectNeighbour(1); break;
+        case Qt::Key_Up: navigator.selectAdjacentLane(-1); break;
+        case Qt::Key_Down: navigator.selectAdjacentLane(1); break;
+        case Qt::Key_PageUp: state_->setScrollY(state_->scrollY() - page); break;
+        case Qt::Key_PageDown: state_->setScrollY(state_->scrollY() + page); break;
+        case Qt::Key_Home: state_->setScrollY(0); break;
+        case Qt::Key_End: state_->setScrollY(state_->maximumScrollY()); break;
+        default: QWidget::keyPressEvent(event);
+    }
+}
+
+void TimelineView::keyReleaseEvent(QKeyEvent* event) {
+    if (event->isAutoRepeat() || !motion_->release(event->key())) QWidget::keyReleaseEvent(event);
+}
+
+void TimelineView::focusOutEvent(QFocusEvent* event) {
+    motion_->stop();
+    QWidget::focusOutEvent(event);
+}
+
+void TimelineView::resizeEvent(QResizeEvent*) { arrange(); }
+
+void TimelineView::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::FontChange) updateMetrics();
+    QWidget::changeEvent(event);
+}
+
+}  // namespace lanescope

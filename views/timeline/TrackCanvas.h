@@ -1,0 +1,73 @@
+#pragma once
+
+#include <QImage>
+#include <QWidget>
+#include <optional>
+
+#include "views/timeline/HoverCard.h"
+#include "views/timeline/TimelineState.h"
+#include "views/timeline/TrackPainter.h"
+#include "views/timeline/timelineInput.h"
+
+namespace lanescope {
+
+/// The slices, and what the pointer does to them. The slices are painted into an image that stays until
+/// the view changes; hovering only copies from it, and only where something changed.
+class TrackCanvas : public QWidget {
+    Q_OBJECT
+
+  public:
+    explicit TrackCanvas(TimelineState& state, QWidget* parent = nullptr);
+
+    /// The time under the pointer, else the middle of the view: where zooming with keys is centred.
+    int64_t zoomAnchor() const;
+    const HoverCard& hoverCard() const { return card_; }
+    QSize sizeHint() const override { return {900, 480}; }
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+
+  private:
+    struct Slice {
+        LanePosition lane;
+        uint32_t index = 0;
+        bool operator==(const Slice&) const = default;
+    };
+    enum class Gesture { None, Undecided, Pan, Mark };
+
+    void invalidate();
+    void resetPainter();
+    void renderBase();
+    TimeScale scale() const { return state_.scale(width()); }
+    std::optional<Slice> sliceUnder(QPoint position) const;
+    void hoverAt(QPoint position);
+    void clearHover();
+    void showCard(QPoint position);
+    void panTo(QPoint position);
+    void click(QPoint position);
+    QRect hoverLine() const;
+
+    TimelineState& state_;
+    TrackPainter painter_;
+    QImage base_;
+    bool isBaseStale_ = true;
+    RangeDrag rangeDrag_;
+    Gesture gesture_ = Gesture::None;
+    QPoint pressedAt_;
+    TimeRange pressedRange_;
+    int pressedScrollY_ = 0;
+    std::optional<QPoint> pointer_;
+    std::optional<Slice> hovered_;
+    QRect hoverRectangle_;
+    HoverCard card_;
+};
+
+}  // namespace lanescope

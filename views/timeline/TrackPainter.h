@@ -1,0 +1,47 @@
+#pragma once
+
+#include <QFont>
+#include <QPainter>
+
+#include "views/timeline/LabelCache.h"
+#include "views/timeline/SliceColors.h"
+#include "views/timeline/TimelineState.h"
+#include "views/timeline/TrackGeometry.h"
+
+namespace lanescope {
+
+/// Paints rows of slices with their grid: everything on the canvas that stays as it is while the pointer
+/// moves. Keeps the caches that make the next frame cheap, so give each picture size its own painter.
+class TrackPainter {
+  public:
+    explicit TrackPainter(const TimelineState& state) : state_(state) {}
+
+    /// To be called when the trace, the theme or the font is another one.
+    void reset(const QFont& font);
+    /// Paints the rows at the state's scroll position into `size` logical pixels at (0, 0).
+    /// `devicePixelRatio` is how many rectangles are worth telling apart in one of them.
+    void paint(QPainter& painter, QSize size, double devicePixelRatio);
+
+    /// What the last `paint` drew, for finding what is under the pointer.
+    TrackGeometry& geometry() { return geometry_; }
+    SliceColors& colors() { return colors_; }
+    const QFont& font() const { return font_; }
+
+  private:
+    void paintGrid(QPainter& painter, QSize size, int top, int bottom) const;
+    void paintLane(QPainter& painter, LanePosition lane, const QRectF& area, QRgb background);
+    void paintActivity(QPainter& painter, const std::vector<PixelSlice>& slices, const QRectF& area,
+                       QRgb color) const;
+    void paintHits(QPainter& painter, const Lane& lane, const QRectF& area) const;
+    void paintLabel(QPainter& painter, StringIndex name, const QRectF& slice, QRgb fill);
+
+    const TimelineState& state_;
+    QFont font_;
+    double ratio_ = 1;
+    double baseline_ = 0;  // from the middle of a lane down to the baseline of its text
+    TrackGeometry geometry_;
+    SliceColors colors_;
+    LabelCache labels_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,95 @@
+#include "views/timeline/paintSelection.h"
+
+#include <QPainter>
+#include <algorithm>
+
+#include "model/export/formatTable.h"
+#include "views/timeline/flowArrows.h"
+
+namespace lanescope {
+namespace {
+
+void paintDuration(QPainter& painter, const TimelineState& state, const TimeScale& scale) {
+    const TimeRange range = *state.selectedRange();
+    const double left = std::max(scale.left, scale.toX(range.startNs));
+    const double right = std::min(scale.left + scale.width, scale.toX(range.endNs));
+    if (right <= left) return;
+    const QString text = QString::fromStdString(formatDuration(range.durationNs()));
+    QFont font = painter.font();
+    font.setWeight(QFont::DemiBold);
+    const QFontMetricsF metrics(font);
+    QRectF pill(0, 8, metrics.horizontalAdvance(text) + 20, metrics.height() + 6);
+    pill.moveLeft(std::clamp((left + right - pill.width()) / 2, 4.0,
+                             std::max(4.0, scale.width - pill.width() - 4)));
+
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setFont(font);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(state.theme().accent);
+    painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2);
+    painter.setPen(state.theme().accentText);
+    painter.drawText(pill, Qt::AlignCenter, text);
+    painter.restore();
+}
+
+void paintSelectedEvent(QPainter& painter, const TimelineState& state, QSize size) {
+    const SliceLocation at = state.trace()->locate(state.selectedEvent());
+    if (!at.isValid()) return;
+    const auto rectangle = sliceRectangle(state, {at.track, at.lane}, at.slice, size.width());
+    if (!rectangle) return;
+    // Two outlines: the inner one keeps the mark visible on a slice of the accent's own colour.
+    painter.save();
+    painter.setBrush(Qt::NoBrush);
+    QPen pen(state.theme().text, 2);
+    pen.setJoinStyle(Qt::MiterJoin);
+    painter.setPen(pen);
+    painter.drawRect(*rectangle);
+    painter.setPen(QPen(state.theme().canvas, 1));
+    if (rectangle->width() > 8) painter.drawRect(rectangle->adjusted(1.5, 1.5, -1.5, -1.5));
+    painter.restore();
+}
+
+}  // namespace
+
+std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition position, uint32_t slice,
+                                     double width) {
+    const LayoutRow* row = state.layout().rowOf(position.track);
+    if (!row || position.lane >= static_cast<uint32_t>(row->laneCount)) return std::nullopt;
+    const Lane& lane = state.laneAt(position);
+    const TimeRange range{lane.startNs[slice], lane.endNs[slice]};
+    const TimeScale scale = state.scale(width);
+    if (range.endNs < scale.range.startNs || range.startNs > scale.range.endNs) return std::nullopt;
+    const double left = std::max(-4.0, scale.toX(range.startNs));
+    const double right = std::min(width + 4.0, std::max(left + 2, scale.toX(range.endNs)));
+    return QRectF(left, TrackLayout::laneTop(*row, position.lane) - state.scrollY(), right - left,
+                  row->laneHeight - 1);
+}
+
+void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale, double top,
+                        double bottom) {
+    if (!state.selectedRange()) return;
+    const TimeRange range = *state.selectedRange();
+    const double end = scale.left + scale.width;
+    const double left = std::clamp(scale.toX(range.startNs), scale.left - 2, end + 2);
+    const double right = std::clamp(scale.toX(range.endNs), scale.left - 2, end + 2);
+    if (right < scale.left || left > end) return;
+    painter.fillRect(QRectF(left, top, std::max(1.0, right - left), bottom - top),
+                     state.theme().selection);
+    painter.fillRect(QRectF(left, top, 1, bottom - top), state.theme().accent);
+    painter.fillRect(QRectF(right, top, 1, bottom - top), state.theme().accent);
+}
+
+void paintSelection(QPainter& painter, const TimelineState& state, QSize size) {
+    if (!state.hasTracks()) return;
+    const TimeScale scale = state.scale(size.width());
+    paintSelectedRange(painter, state, scale, 0, size.height());
+    if (state.selectedEvent().isValid()) {
+        paintSelectedEvent(painter, state, size);
+        paintFlowArrows(painter, flowArrows(*state.trace(), state.layout(), state.selectedEvent()), scale,
+                        state.scrollY(), state.theme());
+    }
+    if (state.selectedRange()) paintDuration(painter, state, scale);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,35 @@
+#include "views/timeline/timelineInput.h"
+
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+namespace lanescope {
+namespace {
+
+// One notch of a wheel is 120 units and zooms by a fifth.
+constexpr double zoomPerUnit = 1.0015;
+constexpr double screensPerUnit = 0.1 / 120;
+
+}  // namespace
+
+void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& scale) {
+    const QPoint angle = event.angleDelta();
+    const bool isPan = (event.modifiers() & Qt::ShiftModifier) || std::abs(angle.x()) > std::abs(angle.y());
+    if (!isPan) {
+        state.zoomAt(scale.toTimeNs(event.position().x()), std::pow(zoomPerUnit, angle.y()));
+        return;
+    }
+    const int units = angle.x() != 0 ? angle.x() : angle.y();
+    const QPoint pixels = event.pixelDelta();
+    const double share = pixels.x() != 0 && scale.width > 0 ? pixels.x() / scale.width
+                                                            : units * screensPerUnit;
+    state.visibleRange()->pan(-std::llround(share * double(state.visible().durationNs())));
+}
+
+void RangeDrag::moveTo(int64_t timeNs) {
+    const TimeRange range{std::min(anchorNs_, timeNs), std::max(anchorNs_, timeNs)};
+    state_.setSelectedRange(range.intersected(state_.limits()));
+}
+
+}  // namespace lanescope
