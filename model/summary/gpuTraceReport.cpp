@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "model/summary/reportBuilders.h"
 
@@ -21,14 +20,6 @@ void append(const ReportQuery& query, const Table& table, EventKind kind,
         if (query.includes(table.startNs[row], table.endNs[row]))
             events.push_back({table.startNs[row], EventRef(kind, row)});
     }
-}
-
-/// "Pageable", "Device static": as on screen, but for the capital of Nsight Systems' reports.
-std::string memoryLabel(MemoryKind kind) {
-    std::string label(name(kind));
-    if (!label.empty())
-        label[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(label[0])));
-    return label;
 }
 
 Cell gigabytesPerSecond(int64_t bytes, int64_t durationNs) {
@@ -112,8 +103,8 @@ class RowMaker {
         cells[bytesColumn] = memcpys.bytes[row];
         cells[throughputColumn] =
             gigabytesPerSecond(memcpys.bytes[row], memcpys.endNs[row] - memcpys.startNs[row]);
-        cells[sourceColumn] = memoryLabel(memcpys.sourceMemory[row]);
-        cells[destinationColumn] = memoryLabel(memcpys.destinationMemory[row]);
+        cells[sourceColumn] = std::string(longName(memcpys.sourceMemory[row]));
+        cells[destinationColumn] = std::string(longName(memcpys.destinationMemory[row]));
         cells[nameColumn] = fmt::format("[CUDA memcpy {}]", longName(memcpys.kind[row]));
     }
 
@@ -123,7 +114,7 @@ class RowMaker {
         cells[bytesColumn] = memsets.bytes[row];
         cells[throughputColumn] =
             gigabytesPerSecond(memsets.bytes[row], memsets.endNs[row] - memsets.startNs[row]);
-        cells[destinationColumn] = memoryLabel(memsets.memory[row]);
+        cells[destinationColumn] = std::string(longName(memsets.memory[row]));
         cells[nameColumn] = std::string("[CUDA memset]");
     }
 

@@ -37,15 +37,15 @@ ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> ro
         std::vector<Cell> cells;
         cells.reserve(table.columns.size());
         if (layout.hasShare)
-            cells.push_back(total > 0 ? 100.0 * static_cast<double>(figures.total) / total : 0.0);
-        cells.push_back(figures.total);
-        cells.push_back(figures.count);
-        cells.push_back(figures.average);
-        cells.push_back(figures.median);
-        cells.push_back(figures.minimum);
-        cells.push_back(figures.maximum);
-        cells.push_back(figures.standardDeviation);
-        for (std::string& label : row.labels) cells.push_back(std::move(label));
+            cells.emplace_back(total > 0 ? 100.0 * static_cast<double>(figures.total) / total : 0.0);
+        cells.emplace_back(figures.total);
+        cells.emplace_back(figures.count);
+        cells.emplace_back(figures.average);
+        cells.emplace_back(figures.median);
+        cells.emplace_back(figures.minimum);
+        cells.emplace_back(figures.maximum);
+        cells.emplace_back(figures.standardDeviation);
+        for (std::string& label : row.labels) cells.emplace_back(std::move(label));
         table.rows.push_back(std::move(cells));
     }
     return table;
