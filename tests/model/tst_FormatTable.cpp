@@ -1,0 +1,168 @@
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QtTest>
+
+#include "model/export/formatTable.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// A reader of CSV as RFC 4180 describes it, to have the fields back.
+std::vector<std::vector<std::string>> parseCsv(const std::string& text) {
+    std::vector<std::vector<std::string>> lines(1, {""});
+    bool isQuoted = false;
+    for (size_t index = 0; index < text.size(); ++index) {
+        const char letter = text[index];
+        std::string& field = lines.back().back();
+        if (isQuoted) {
+            if (letter != '"')
+                field += letter;
+            else if (index + 1 < text.size() && text[index + 1] == '"')
+                field += text[++index];
+            else
+                isQuoted = false;
+        } else if (letter == '"') {
+            isQuoted = true;
+        } else if (letter == ',') {
+            lines.back().emplace_back();
+        } else if (letter == '\r') {
+            ++index;
+            lines.push_back({""});
+        } else {
+            field += letter;
+        }
+    }
+    lines.pop_back();
+    return lines;
+}
+
+ReportTable sample() {
+    ReportTable table;
+    table.name = "sample";
+    table.columns = {{"Time", Unit::Percent},          {"Total Time", Unit::Nanoseconds},
+                     {"Size", Unit::Bytes},            {"Count", Unit::Count},
+                     {"Rate", Unit::GigabytesPerSecond}, {"Id", Unit::Identifier},
+                     {"Name", Unit::Text}};
+    table.rows = {
+        {62.5, int64_t{2'000'000'000}, int64_t{1} << 30, int64_t{12345}, 55.5, int64_t{98765},
+         std::string("plain")},
+        {37.5, int64_t{1'500}, int64_t{512}, int64_t{1}, Cell{}, Cell{},
+         std::string("a \"quoted\", name\r\nof two lines")},
+    };
+    return table;
+}
+
+}  // namespace
+
+class TestFormatTable : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void csvComesBackFieldByField() {
+        const auto lines = parseCsv(formatTable(sample(), TableFormat::Csv));
+        QCOMPARE(lines.size(), size_t{3});
+        QCOMPARE(lines[0], (std::vector<std::string>{"Time (%)", "Total Time (ns)", "Size (bytes)",
+                                                     "Count", "Rate (GB/s)", "Id", "Name"}));
+        QCOMPARE(lines[1], (std::vector<std::string>{"62.5", "2000000000", "1073741824", "12345",
+                                                     "55.5", "98765", "plain"}));
+        QCOMPARE(lines[2], (std::vector<std::string>{"37.5", "1500", "512", "1", "", "",
+                                                     "a \"quoted\", name\r\nof two lines"}));
+    }
+
+    void jsonComesBackWithTypesAndOrder() {
+        const std::string text = formatTable(sample(), TableFormat::Json);
+        const QJsonArray rows = QJsonDocument::fromJson(QByteArray::fromStdString(text)).array();
+        QCOMPARE(rows.size(), 2);
+        const QJsonObject first = rows[0].toObject();
+        QCOMPARE(first["Total Time (ns)"].toInteger(), qint64{2'000'000'000});
+        QCOMPARE(first["Rate (GB/s)"].toDouble(), 55.5);
+        const QJsonObject second = rows[1].toObject();
+        QVERIFY(second["Rate (GB/s)"].isNull());
+        QCOMPARE(second["Name"].toString(), QString("a \"quoted\", name\r\nof two lines"));
+        QVERIFY(text.find("Time (%)") < text.find("Total Time (ns)"));
+        QVERIFY(text.find("Total Time (ns)") < text.find("\"Name\""));
+    }
+
+    void jsonIsValidWhateverBytesANameHolds() {
+        ReportTable table;
+        table.columns = {{"Name", Unit::Text}};
+        table.rows = {{std::string("bad \xff\xc3 bytes \x01")}};
+        QJsonParseError error;
+        QJsonDocument::fromJson(QByteArray::fromStdString(formatTable(table, TableFormat::Json)),
+                                &error);
+        QCOMPARE(error.error, QJsonParseError::NoError);
+    }
+
+    void emptyTablesKeepTheirColumns() {
+        ReportTable table = sample();
+        table.rows.clear();
+        QCOMPARE(parseCsv(formatTable(table, TableFormat::Csv)).size(), size_t{1});
+        QCOMPARE(formatTable(table, TableFormat::Json), std::string("[]\n"));
+        QVERIFY(formatTable(table, TableFormat::Text).starts_with("Time (%)"));
+    }
+
+    void textAlignsNumbersUnderTheirHeaders() {
+        ReportTable table;
+        table.columns = {{"Total Time", Unit::Nanoseconds}, {"Count", Unit::Count},
+                         {"Name", Unit::Text}};
+        table.rows = {{int64_t{12'500'000}, int64_t{1234}, std::string("gemm")},
+                      {int64_t{250'000}, int64_t{7}, std::string("relu \xc3\xa4")}};
+        QCOMPARE(formatTable(table, TableFormat::Text),
+                 std::string("Total Time (ms)  Count  Name\n"
+                             "---------------  -----  ------\n"
+                             "         12.500  1,234  gemm\n"
+                             "          0.250      7  relu \xc3\xa4\n"));
+    }
+
+    void textPrintsALongNameLastAndWhole() {
+        const std::string longName(150, 'k');
+        ReportTable table;
+        table.columns = {{"Name", Unit::Text}, {"Count", Unit::Count}};
+        table.rows = {{longName, int64_t{3}}};
+        const std::string text = formatTable(table, TableFormat::Text);
+        QVERIFY(text.starts_with("Count  Name\n"));
+        QVERIFY(text.ends_with("    3  " + longName + "\n"));
+    }
+
+    void textLetsNoNameControlTheTerminal() {
+        ReportTable table;
+        table.columns = {{"Name", Unit::Text}};
+        table.rows = {{std::string("\x1b[2Jgone\nnext\x9b\xc2\x9b")}};
+        const std::string text = formatTable(table, TableFormat::Text);
+        QVERIFY(text.find('\x1b') == std::string::npos);
+        QVERIFY(text.find("\xc2\x9b") == std::string::npos);
+        QCOMPARE(std::count(text.begin(), text.end(), '\n'), 3);
+    }
+
+    void valuesCarryUnitsThatFitTheirSize() {
+        QCOMPARE(formatDuration(0), std::string("0 ns"));
+        QCOMPARE(formatDuration(999), std::string("999 ns"));
+        QCOMPARE(formatDuration(1'234), std::string("1.234 us"));
+        QCOMPARE(formatDuration(12'500), std::string("12.50 us"));
+        QCOMPARE(formatDuration(999'960), std::string("1.000 ms"));
+        QCOMPARE(formatDuration(3'200'000'000), std::string("3.200 s"));
+        QCOMPARE(formatDuration(-1'500), std::string("-1.500 us"));
+        QCOMPARE(formatDuration(7'200'000'000'000), std::string("7,200 s"));
+        QCOMPARE(formatBytes(512), std::string("512 B"));
+        QCOMPARE(formatBytes(4 << 20), std::string("4.00 MiB"));
+        QCOMPARE(formatBytes((int64_t{1} << 30) - 1), std::string("1.00 GiB"));
+        QCOMPARE(formatCount(-1234567), std::string("-1,234,567"));
+        QCOMPARE(formatCount(123), std::string("123"));
+        QCOMPARE(formatCell(55.5, Unit::GigabytesPerSecond), std::string("55.50 GB/s"));
+        QCOMPARE(formatCell(25.34, Unit::Percent), std::string("25.3 %"));
+        QCOMPARE(formatCell(int64_t{12345}, Unit::Identifier), std::string("12345"));
+        QCOMPARE(formatCell(Cell{}, Unit::Bytes), std::string());
+    }
+
+    void formatNamesAreReadBack() {
+        QCOMPARE(*tableFormatFrom("csv"), TableFormat::Csv);
+        const Result<TableFormat> none = tableFormatFrom("xml");
+        QVERIFY(!none.has_value());
+        QVERIFY(QString::fromStdString(none.error().sentence).contains("xml"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestFormatTable)
+#include "tst_FormatTable.moc"

@@ -1,0 +1,272 @@
+#include <QtTest>
+#include <cmath>
+
+#include "model/summary/reports.h"
+#include "tests/support/TraceBuilder.h"
+
+using namespace lanescope;
+
+namespace {
+
+ReportTable report(const Trace& trace, std::string_view name,
+                   std::optional<TimeRange> range = std::nullopt) {
+    const Result<ReportTable> table = makeReport(trace, name, range);
+    return table ? *table : ReportTable{};
+}
+
+std::vector<std::string> columnNames(const ReportTable& table) {
+    std::vector<std::string> names;
+    for (const ReportColumn& column : table.columns) names.push_back(column.name);
+    return names;
+}
+
+int64_t whole(const Cell& cell) {
+    const auto* value = std::get_if<int64_t>(&cell);
+    return value ? *value : -999;
+}
+
+double real(const Cell& cell) {
+    const auto* value = std::get_if<double>(&cell);
+    return value ? *value : std::nan("");
+}
+
+std::string text(const Cell& cell) {
+    const auto* value = std::get_if<std::string>(&cell);
+    return value ? *value : "(no text)";
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+class TestReports : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void kernelSummaryHasNsightsColumnsAndFigures() {
+        TraceBuilder builder;
+        const uint32_t stream = builder.defaultStream();
+        builder.addKernel(stream, "gemm", 0, 100);
+        builder.addKernel(stream, "gemm", 200, 500);
+        builder.addKernel(stream, "relu", 600, 700);
+        const TracePtr trace = builder.finish();
+        const ReportTable table = report(*trace, "cuda_gpu_kern_sum");
+        QCOMPARE(columnNames(table), (Names{"Time", "Total Time", "Instances", "Avg", "Med", "Min",
+                                            "Max", "StdDev", "Name"}));
+        QCOMPARE(table.rows.size(), size_t{2});
+        const std::vector<Cell>& gemm = table.rows[0];
+        QCOMPARE(real(gemm[0]), 80.0);
+        QCOMPARE(whole(gemm[1]), int64_t{400});
+        QCOMPARE(whole(gemm[2]), int64_t{2});
+        QCOMPARE(real(gemm[3]), 200.0);
+        QCOMPARE(real(gemm[4]), 200.0);
+        QCOMPARE(whole(gemm[5]), int64_t{100});
+        QCOMPARE(whole(gemm[6]), int64_t{300});
+        QCOMPARE(real(gemm[7]), std::sqrt(20000.0));
+        QCOMPARE(text(gemm[8]), std::string("void gemm<float>(float*, int)"));
+        QCOMPARE(real(table.rows[1][0]), 20.0);
+        QCOMPARE(text(report(*trace, "cuda_gpu_kern_sum:base").rows[1][8]), std::string("relu"));
+    }
+
+    void kernelSummaryLeavesMemoryOperationsOut() {
+        TraceBuilder builder;
+        builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 10, 0, 10);
+        QVERIFY(report(*builder.finish(), "cuda_gpu_kern_sum").rows.empty());
+    }
+
+    void memorySummariesCountCopiesAndMemsets() {
+        TraceBuilder builder;
+        const uint32_t stream = builder.defaultStream();
+        builder.addMemcpy(stream, MemcpyKind::HtoD, 1000, 0, 100);
+        builder.addMemcpy(stream, MemcpyKind::HtoD, 3000, 100, 400);
+        builder.addMemcpy(stream, MemcpyKind::PtoP, 50, 500, 510);
+        builder.addMemset(stream, 64, 600, 690);
+        const TracePtr trace = builder.finish();
+        const ReportTable time = report(*trace, "cuda_gpu_mem_time_sum");
+        QCOMPARE(columnNames(time), (Names{"Time", "Total Time", "Count", "Avg", "Med", "Min",
+                                           "Max", "StdDev", "Operation"}));
+        QCOMPARE(time.rows.size(), size_t{3});
+        QCOMPARE(text(time.rows[0][8]), std::string("[CUDA memcpy Host-to-Device]"));
+        QCOMPARE(real(time.rows[0][0]), 80.0);
+        QCOMPARE(text(time.rows[1][8]), std::string("[CUDA memset]"));
+        QCOMPARE(whole(time.rows[1][1]), int64_t{90});
+        QCOMPARE(text(time.rows[2][8]), std::string("[CUDA memcpy Peer-to-Peer]"));
+
+        const ReportTable size = report(*trace, "cuda_gpu_mem_size_sum");
+        QCOMPARE(columnNames(size), (Names{"Total", "Count", "Avg", "Med", "Min", "Max", "StdDev",
+                                           "Operation"}));
+        QCOMPARE(size.columns[0].unit, Unit::Bytes);
+        QCOMPARE(whole(size.rows[0][0]), int64_t{4000});
+        QCOMPARE(real(size.rows[0][2]), 2000.0);
+        QCOMPARE(whole(size.rows[1][0]), int64_t{64});
+    }
+
+    void apiSummaryCountsCalls() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread();
+        builder.addApi(thread, "cudaMalloc", 0, 30);
+        builder.addApi(thread, "cudaFree", 40, 50);
+        builder.addApi(thread, "cudaMalloc", 60, 70);
+        const ReportTable table = report(*builder.finish(), "cuda_api_sum");
+        QCOMPARE(table.columns[2].name, std::string("Num Calls"));
+        QCOMPARE(text(table.rows[0][8]), std::string("cudaMalloc"));
+        QCOMPARE(whole(table.rows[0][2]), int64_t{2});
+        QCOMPARE(real(table.rows[0][0]), 80.0);
+    }
+
+    void rangeSummariesTellStylesAndDomainsApart() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread();
+        builder.addNvtx(thread, "step", 0, 100);
+        builder.addNvtx(thread, "step", 100, 300);
+        builder.addNvtx(thread, "step", 300, 350, NvtxStyle::PushPop, "Other");
+        builder.addNvtx(thread, "load", 310, 340, NvtxStyle::StartEnd);
+        builder.addNvtx(thread, "here", 320, 320, NvtxStyle::Mark);
+        const TracePtr trace = builder.finish();
+        const ReportTable all = report(*trace, "nvtx_sum");
+        QCOMPARE(all.rows.size(), size_t{3});
+        QCOMPARE(all.columns[8].name, std::string("Style"));
+        QCOMPARE(text(all.rows[0][9]), std::string(":step"));
+        QCOMPARE(text(all.rows[1][9]), std::string("Other:step"));
+        QCOMPARE(text(all.rows[2][9]), std::string(":load"));
+        QCOMPARE(text(all.rows[2][8]), std::string("StartEnd"));
+        const ReportTable pushed = report(*trace, "nvtx_pushpop_sum");
+        QCOMPARE(pushed.rows.size(), size_t{2});
+        QCOMPARE(pushed.columns[8].name, std::string("Range"));
+        QCOMPARE(whole(pushed.rows[0][1]), int64_t{300});
+        const ReportTable started = report(*trace, "nvtx_startend_sum");
+        QCOMPARE(started.rows.size(), size_t{1});
+        QCOMPARE(text(started.rows[0][8]), std::string(":load"));
+    }
+
+    void projectionSpansTheWorkOfAllStreamsLaunchedInARange() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread();
+        const uint32_t other = builder.addThread(0, 4300);
+        const uint32_t first = builder.defaultStream();
+        const uint32_t second = builder.addStream(0, 0, 8);
+        builder.addNvtx(thread, "step", 0, 100'000);
+        builder.addNvtx(thread, "inner", 10'000, 50'000);
+        builder.launch(thread, first, "a", 11'000, 60'000, 70'000);
+        builder.launch(thread, second, "b", 20'000, 65'000, 90'000);
+        builder.launch(thread, first, "c", 60'000, 100'000, 200'000);
+        builder.launch(other, first, "d", 30'000, 300'000, 400'000);  // another thread: not in it
+        builder.addNvtx(thread, "idle", 95'000, 99'000);              // launches nothing
+        const ReportTable table = report(*builder.finish(), "nvtx_gpu_proj_sum");
+        QCOMPARE(columnNames(table),
+                 (Names{"Range", "Style", "Total Proj Time", "Total Range Time", "Range Instances",
+                        "Proj Avg", "Proj Med", "Proj Min", "Proj Max", "Proj StdDev",
+                        "Total GPU Ops", "Avg GPU Ops", "Avg Range Lvl", "Avg Num Child"}));
+        QCOMPARE(table.rows.size(), size_t{2});
+        const std::vector<Cell>& step = table.rows[0];
+        QCOMPARE(text(step[0]), std::string(":step"));
+        QCOMPARE(whole(step[2]), int64_t{140'000});
+        QCOMPARE(whole(step[3]), int64_t{100'000});
+        QCOMPARE(whole(step[10]), int64_t{3});
+        QCOMPARE(real(step[12]), 0.0);
+        QCOMPARE(real(step[13]), 1.0);  // "inner"; "idle" launched nothing
+        const std::vector<Cell>& inner = table.rows[1];
+        QCOMPARE(whole(inner[2]), int64_t{30'000});
+        QCOMPARE(whole(inner[10]), int64_t{2});
+        QCOMPARE(real(inner[12]), 1.0);
+    }
+
+    void gpuTraceListsEverythingByStart() {
+        TraceBuilder builder;
+        const uint32_t stream = builder.defaultStream();
+        builder.addKernel(stream, "gemm", 200, 300, 5);
+        builder.addMemcpy(stream, MemcpyKind::HtoD, 4000, 0, 100, 3, MemoryKind::Pageable);
+        builder.addMemset(stream, 64, 400, 410);
+        const ReportTable table = report(*builder.finish(), "cuda_gpu_trace");
+        QCOMPARE(columnNames(table),
+                 (Names{"Start", "Duration", "CorrId", "GrdX", "GrdY", "GrdZ", "BlkX", "BlkY",
+                        "BlkZ", "Reg/Trd", "StcSMem", "DymSMem", "Bytes", "Throughput", "SrcMemKd",
+                        "DstMemKd", "Device", "Ctx", "GreenCtx", "Strm", "Name"}));
+        QCOMPARE(table.rows.size(), size_t{3});
+        const std::vector<Cell>& copy = table.rows[0];
+        QCOMPARE(real(copy[13]), 40.0);  // bytes per nanosecond are GB/s
+        QCOMPARE(text(copy[14]), std::string("Pageable"));
+        QCOMPARE(text(copy[15]), std::string("Device"));
+        QVERIFY(std::holds_alternative<std::monostate>(copy[3]));
+        const std::vector<Cell>& kernel = table.rows[1];
+        QCOMPARE(whole(kernel[0]), int64_t{200});
+        QCOMPARE(whole(kernel[2]), int64_t{5});
+        QCOMPARE(whole(kernel[3]), int64_t{256});
+        QCOMPARE(whole(kernel[6]), int64_t{128});
+        QCOMPARE(text(kernel[16]), std::string("Simulated H200 (0)"));
+        QVERIFY(std::holds_alternative<std::monostate>(kernel[12]));
+        QCOMPARE(text(table.rows[2][20]), std::string("[CUDA memset]"));
+    }
+
+    void ncclSummarySplitsByCommunicatorAndLeavesUnknownsEmpty() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread();
+        const uint32_t stream = builder.defaultStream();
+        builder.addNccl(thread, "AllReduce", 1'000'000, 0, 10'000, 0xabc);
+        builder.launch(thread, stream, "ncclDevKernel_AllReduce", 1'000, 20'000, 30'000);
+        builder.addNccl(thread, "AllReduce", 3'000'000, 40'000, 60'000, 0xabc);
+        builder.launch(thread, stream, "ncclDevKernel_AllReduce", 41'000, 70'000, 100'000);
+        builder.addNccl(thread, "Send", -1, 200'000, 210'000, 0);
+        const ReportTable table = report(*builder.finish(), "nccl_sum");
+        QCOMPARE(table.rows.size(), size_t{2});
+        const std::vector<Cell>& reduce = table.rows[0];
+        QCOMPARE(text(reduce[0]), std::string("AllReduce"));
+        QCOMPARE(text(reduce[1]), std::string("0x0000000000000abc"));
+        QCOMPARE(whole(reduce[2]), int64_t{2});
+        QCOMPARE(whole(reduce[3]), int64_t{4'000'000});
+        QCOMPARE(whole(reduce[4]), int64_t{30'000});
+        QCOMPARE(whole(reduce[5]), int64_t{40'000});
+        QCOMPARE(real(reduce[10]), 100.0);
+        const std::vector<Cell>& send = table.rows[1];
+        for (const size_t column : {1, 3, 5, 10})
+            QVERIFY(std::holds_alternative<std::monostate>(send[column]));
+    }
+
+    void rangeKeepsWhatOverlapsItInFull() {
+        TraceBuilder builder;
+        const uint32_t stream = builder.defaultStream();
+        builder.addKernel(stream, "before", 0, 100);
+        builder.addKernel(stream, "into", 150, 250);
+        builder.addKernel(stream, "after", 300, 400);
+        const TracePtr trace = builder.finish();
+        const ReportTable table = report(*trace, "cuda_gpu_kern_sum:base", TimeRange{100, 300});
+        QCOMPARE(table.rows.size(), size_t{1});
+        QCOMPARE(text(table.rows[0][8]), std::string("into"));
+        QCOMPARE(whole(table.rows[0][1]), int64_t{100});
+    }
+
+    void everyReportWorksOnAnEmptyTraceAndFillsItsColumns() {
+        const TracePtr empty = TraceBuilder().finish();
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread();
+        builder.addNvtx(thread, "step", 0, 100'000);
+        builder.addNccl(thread, "Send", 10, 1'000, 90'000);
+        builder.launch(thread, builder.defaultStream(), "a", 2'000, 10'000, 20'000);
+        builder.addMemcpy(0, MemcpyKind::DtoH, 1, 0, 0);
+        const TracePtr full = builder.finish();
+        for (const ReportInfo& info : allReports()) {
+            const Result<ReportTable> none = makeReport(*empty, info.name);
+            QVERIFY(none.has_value());
+            QVERIFY(none->rows.empty());
+            QVERIFY(!none->columns.empty());
+            const ReportTable some = report(*full, info.name);
+            QCOMPARE(some.name, std::string(info.name));
+            QCOMPARE(some.title, std::string(info.title));
+            for (const std::vector<Cell>& row : some.rows)
+                QCOMPARE(row.size(), some.columns.size());
+        }
+    }
+
+    void unknownReportIsRefusedWithTheNamesThereAre() {
+        const Result<ReportTable> table = makeReport(*TraceBuilder().finish(), "kernels");
+        QVERIFY(!table.has_value());
+        const QString sentence = QString::fromStdString(table.error().sentence);
+        QVERIFY(sentence.contains("\"kernels\""));
+        QVERIFY(sentence.contains("cuda_gpu_kern_sum"));
+        QVERIFY(!findReport("").has_value());
+        QVERIFY(findReport("nccl_sum").has_value());
+    }
+};
+
+QTEST_APPLESS_MAIN(TestReports)
+#include "tst_Reports.moc"
