@@ -1,9 +1,7 @@
 #include "capture/agent/Agent.h"
 
-#include <poll.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include <time.h>
 
 #include <chrono>
 #include <csignal>
@@ -37,7 +35,8 @@ void afterForkInChild() {
     nvtxRegistry().unlockAfterFork();
     // The parent's agent stays where it is, untouched: its threads do not exist here, and what waits in
     // its rings is the parent's to write.
-    if (currentAgent.exchange(nullptr)) forkedChild.store(true);
+    const Agent* parents = currentAgent.exchange(nullptr);
+    if (parents && parents->hasCuda()) forkedChild.store(true);
     forgetTermSignal();
 }
 
@@ -51,7 +50,10 @@ bool startThread(const char* name, void* (*main)(void*), void* argument) {
     ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     ::pthread_attr_setstacksize(&attributes, threadStackBytes);
     pthread_t thread;
-    const bool ok = ::pthread_create(&thread, &attributes, main, argument) == 0;
+    // A program with much thread-local storage may need larger stacks than ours.
+    const bool ok = ::pthread_create(&thread, &attributes, main, argument) == 0 ||
+                    (::pthread_attr_setstacksize(&attributes, 16 * threadStackBytes) == 0 &&
+                     ::pthread_create(&thread, &attributes, main, argument) == 0);
     if (ok) ::pthread_setname_np(thread, name);
     ::pthread_attr_destroy(&attributes);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -88,7 +90,9 @@ Agent::Agent(AgentOptions options)
       nvtx_([this] {
           startThreads();
           wakeWriter();
-      }) {}
+      }) {
+    ::sem_init(&wake_, 0, 0);
+}
 
 void Agent::startCuda() {
     if (!options_.recordCuda || isForkedChild() || hasActivity_.load()) return;
@@ -102,17 +106,22 @@ int Agent::recordNvtx(const NvtxCall& call) { return options_.recordNvtx ? nvtx_
 
 void Agent::startThreads() {
     if (threadsStarted_.exchange(true)) return;
-    wakeDescriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    startThread("lanescope-write", &Agent::writerMain, this);
-    startThread("lanescope-flush", &Agent::flusherMain, this);
-    watchForTermSignal(wakeDescriptor_);
+    const bool writes = startThread("lanescope-write", &Agent::writerMain, this);
+    const bool flushes = startThread("lanescope-flush", &Agent::flusherMain, this);
+    if (!writes || !flushes) {
+        const std::lock_guard lock(mutex_);
+        // Nobody will answer, so nobody must wait.
+        if (phase_ == Phase::Running) phase_ = writes ? Phase::Ending : Phase::Ended;
+        return;
+    }
+    watchForTermSignal(&wake_);
     finishAtExit();
 }
 
 void Agent::wakeWriter() {
-    const uint64_t one = 1;
-    // Nothing to do about a failure: the writer looks by itself soon enough.
-    if (wakeDescriptor_ >= 0 && ::write(wakeDescriptor_, &one, sizeof one) < 0) return;
+    int waiting = 0;
+    // One wake-up is enough, however many ask for it; the count must not overflow.
+    if (::sem_getvalue(&wake_, &waiting) == 0 && waiting < 1) ::sem_post(&wake_);
 }
 
 void* Agent::writerMain(void* agent) {
@@ -132,15 +141,22 @@ void* Agent::flusherMain(void* agent) {
     return nullptr;
 }
 
+void Agent::waitForWork() {
+    timespec until;
+    ::clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += writePeriodNs / 2;
+    if (until.tv_nsec >= 1'000'000'000) {
+        until.tv_nsec -= 1'000'000'000;
+        ++until.tv_sec;
+    }
+    ::sem_clockwait(&wake_, CLOCK_MONOTONIC, &until);
+}
+
 void Agent::runWriter() {
     int64_t nextWriteNs = 0;
     int64_t nextClockNs = 0;
     for (;;) {
-        pollfd wake{wakeDescriptor_, POLLIN, 0};
-        ::poll(&wake, 1, static_cast<int>(writePeriodNs / 2'000'000));
-        uint64_t ignored;
-        if (wake.revents && ::read(wakeDescriptor_, &ignored, sizeof ignored) < 0) {
-        }
+        waitForWork();
         Phase phase;
         {
             const std::lock_guard lock(mutex_);
@@ -162,23 +178,14 @@ void Agent::runWriter() {
             nextClockNs = nowNs + clockPeriodNs;
         }
         if (phase == Phase::Ending) {
-            if (!file_.isEmpty()) {
-                log::EndRecord end{};
-                end.timestampNs = realtimeNs();
-                end.reason = endSignal_ ? log::EndReason::Signal : log::EndReason::Exit;
-                end.signal = static_cast<uint32_t>(endSignal_);
-                writer_.write(log::RecordKind::End, end);
-            }
-            file_.flush();
+            writeEnd();
             const std::lock_guard lock(mutex_);
             phase_ = Phase::Ended;
             changed_.notify_all();
             return;
         }
         if (nowNs >= nextWriteNs) {
-            if (const uint64_t lost = file_.takeLostBlocks()) {
-                writer_.dropped(log::DroppedWhat::LogBlock, lost);
-            }
+            reportLostBlocks();
             file_.flush();
             nextWriteNs = nowNs + writePeriodNs;
         }
@@ -199,8 +206,9 @@ void Agent::drain() {
 
 void Agent::runFlusher() {
     std::unique_lock lock(mutex_);
-    while (phase_ == Phase::Running) {
-        changed_.wait_for(lock, flushPeriod);
+    // An ordinary flush may be under way when the process ends; the final one must still follow.
+    while (phase_ == Phase::Running || phase_ == Phase::Flushing) {
+        changed_.wait_for(lock, flushPeriod, [this] { return phase_ != Phase::Running; });
         const bool isFinal = phase_ == Phase::Flushing;
         lock.unlock();
         if (hasActivity_.load(std::memory_order_acquire)) activity_->flush(isFinal);
@@ -214,16 +222,39 @@ void Agent::runFlusher() {
 
 void Agent::finish(int signal) {
     std::unique_lock lock(mutex_);
-    if (!threadsStarted_.load() || phase_ != Phase::Running) return;
-    endSignal_ = signal;
-    phase_ = Phase::Flushing;
-    changed_.notify_all();
+    if (!threadsStarted_.load()) return;
+    if (phase_ == Phase::Running) {
+        endSignal_ = signal;
+        phase_ = Phase::Flushing;
+        changed_.notify_all();
+    }
     changed_.wait_for(lock, flushDeadline, [this] { return phase_ != Phase::Flushing; });
-    phase_ = Phase::Ending;
+    if (phase_ != Phase::Ended) phase_ = Phase::Ending;
     lock.unlock();
     wakeWriter();
     lock.lock();
     changed_.wait_for(lock, writeDeadline, [this] { return phase_ == Phase::Ended; });
+}
+
+void Agent::writeEnd() {
+    reportLostBlocks();
+    if (!file_.isEmpty()) {
+        log::EndRecord end{};
+        end.timestampNs = realtimeNs();
+        end.reason = endSignal_ ? log::EndReason::Signal : log::EndReason::Exit;
+        end.signal = static_cast<uint32_t>(endSignal_);
+        writer_.write(log::RecordKind::End, end);
+    }
+    file_.flush();
+}
+
+void Agent::reportLostBlocks() {
+    const uint64_t lost = file_.takeLostBlocks();
+    if (lost == 0) return;
+    // The lost blocks may have held what later records refer to, so all of that is said again.
+    writer_.startAgain();
+    identityWritten_ = false;
+    writer_.dropped(log::DroppedWhat::LogBlock, lost);
 }
 
 void Agent::writeIdentity() {

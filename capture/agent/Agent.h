@@ -1,5 +1,7 @@
 #pragma once
 
+#include <semaphore.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -27,7 +29,7 @@ class Agent {
     static Agent* current();
     /// The same, but null when there is none yet.
     static Agent* existing();
-    /// Whether this process was forked from one that had an agent: CUDA is unusable here and so is CUPTI.
+    /// Whether this process was forked from one that used CUDA: CUDA is unusable here and so is CUPTI.
     static bool isForkedChild();
 
     /// Called by the driver's injection point: begins to record CUDA activity. Once per process.
@@ -38,11 +40,15 @@ class Agent {
 
     /// Starts the two threads if they do not run yet. Any thread.
     void startThreads();
-    /// Makes the writer look for work now. Any thread; one system call.
+    /// Makes the writer look for work now. Any thread; at most one system call.
     void wakeWriter();
     /// Writes everything down, then the END record; returns within about 4 s whatever CUPTI does.
-    /// `signal` is the signal that ends the process, or 0. The first call counts.
+    /// `signal` is the signal that ends the process, or 0; that of the first call counts. Later and
+    /// nested calls wait for the same end.
     void finish(int signal);
+
+    /// Whether this process records CUDA activity, or tried to.
+    bool hasCuda() const { return hasActivity_.load(std::memory_order_acquire); }
 
   private:
     explicit Agent(AgentOptions options);
@@ -50,7 +56,10 @@ class Agent {
     static void* flusherMain(void* agent);
     void runWriter();
     void runFlusher();
+    void waitForWork();
     void drain();
+    void writeEnd();
+    void reportLostBlocks();
     void writeIdentity();
     void writeClock();
 
@@ -62,7 +71,7 @@ class Agent {
     std::atomic<bool> hasActivity_{false};
 
     std::atomic<bool> threadsStarted_{false};
-    int wakeDescriptor_ = -1;
+    sem_t wake_;  // not an eventfd: a program may close every descriptor that it does not know
     bool identityWritten_ = false;  // writer thread only
 
     enum class Phase { Running, Flushing, Flushed, Ending, Ended };

@@ -18,6 +18,7 @@ namespace {
 
 constexpr size_t flushBytes = 512u << 10;  // a block this large is worth a system call
 constexpr int maximumFilesOfOneName = 1000;
+constexpr int lowestDescriptors[] = {500, 100, 3};  // as far up as the limit of the process allows
 
 /// Writes everything or reports failure; a signal in between does not cut a block.
 bool writeAll(int descriptor, iovec* parts, int count) {
@@ -47,8 +48,16 @@ LogFile::LogFile(std::string pathWithoutSuffix) : pathWithoutSuffix_(std::move(p
     block_.reserve(flushBytes + (64u << 10));
 }
 
-LogFile::~LogFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
+LogFile::~LogFile() { close(); }
+
+void LogFile::close() {
+    if (descriptor_ >= 0 && isStillOurs()) ::close(descriptor_);
+    descriptor_ = -1;
+}
+
+bool LogFile::isStillOurs() const {
+    struct stat now {};
+    return ::fstat(descriptor_, &now) == 0 && now.st_dev == deviceNumber_ && now.st_ino == fileNumber_;
 }
 
 void LogFile::append(const void* record, size_t bytes, int64_t timeNs) {
@@ -63,6 +72,10 @@ void LogFile::append(const void* record, size_t bytes, int64_t timeNs) {
 
 void LogFile::flush() {
     if (block_.empty()) return;
+    if (descriptor_ >= 0 && !isStillOurs()) {
+        descriptor_ = -1;
+        cannotOpen_ = true;
+    }
     if (descriptor_ < 0 && !open()) {
         ++lostBlocks_;
         block_.clear();
@@ -88,13 +101,13 @@ void LogFile::flush() {
     }
     block_.clear();
     header_ = {};
-    if (cannotOpen_) {
-        ::close(descriptor_);
-        descriptor_ = -1;
-    }
+    if (cannotOpen_) close();
 }
 
-uint64_t LogFile::takeLostBlocks() { return std::exchange(lostBlocks_, 0); }
+uint64_t LogFile::takeLostBlocks() {
+    const uint64_t lost = std::exchange(lostBlocks_, 0);
+    return cannotOpen_ ? 0 : lost;
+}
 
 bool LogFile::open() {
     if (cannotOpen_) return false;
@@ -105,6 +118,25 @@ bool LogFile::open() {
         descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
         if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) break;
     }
+    for (const int lowest : lowestDescriptors) {
+        if (descriptor_ < 0 || descriptor_ >= lowest) break;
+        const int higher = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, lowest);
+        if (higher < 0) continue;
+        ::close(std::exchange(descriptor_, higher));
+        break;
+    }
+    struct stat opened {};
+    if (descriptor_ >= 0 && ::fstat(descriptor_, &opened) == 0) {
+        deviceNumber_ = opened.st_dev;
+        fileNumber_ = opened.st_ino;
+    }
+    if (descriptor_ >= 0 && writeHeader()) return true;
+    cannotOpen_ = true;
+    close();
+    return false;
+}
+
+bool LogFile::writeHeader() {
     log::FileHeader header{};
     std::memcpy(header.magic, log::fileMagic, sizeof header.magic);
     header.version = log::formatVersion;
@@ -114,10 +146,7 @@ bool LogFile::open() {
     header.realtimeNs = realtimeNs();
     header.monotonicNs = monotonicNs();
     iovec part{&header, sizeof header};
-    if (descriptor_ < 0 || !writeAll(descriptor_, &part, 1)) {
-        cannotOpen_ = true;
-        return false;
-    }
+    if (!writeAll(descriptor_, &part, 1)) return false;
     fileBytes_ = sizeof header;
     return true;
 }

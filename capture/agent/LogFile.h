@@ -11,7 +11,9 @@ namespace lanescope {
 
 /// Appends checksummed blocks of records to the log of this process. What has been flushed survives
 /// any end of the process, since the page cache is the kernel's. The file is created, readable by its
-/// owner only, with the first flush. Used by the writer thread only; nothing here throws for I/O.
+/// owner only, with the first flush. Its descriptor keeps away from the low numbers, which programs
+/// close and expect to get; should the program close it all the same, the log ends there rather than go
+/// on in whatever file got the number. Used by the writer thread only; nothing here throws for I/O.
 class LogFile {
   public:
     /// `pathWithoutSuffix` is completed by ".log", or by ".2.log" and so on if that exists already.
@@ -28,15 +30,20 @@ class LogFile {
     void flush();
 
     bool isEmpty() const { return block_.empty() && descriptor_ < 0; }
-    /// Blocks lost to a disk that was full or failed, since the last call.
+    /// Blocks lost to a disk that was full or failed, since the last call. 0 when the log has ended for
+    /// good, since nothing can be written about it any more.
     uint64_t takeLostBlocks();
 
   private:
     bool open();
+    bool writeHeader();
+    bool isStillOurs() const;
+    void close();
 
     std::string pathWithoutSuffix_;
     int descriptor_ = -1;
     bool cannotOpen_ = false;
+    uint64_t deviceNumber_ = 0, fileNumber_ = 0;  // of the file that we opened
     int64_t fileBytes_ = 0;
     uint64_t sequence_ = 0;
     uint64_t lostBlocks_ = 0;

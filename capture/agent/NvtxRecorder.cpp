@@ -25,6 +25,7 @@ struct NvtxRecorder::Entry {
     uint32_t category;
     uint32_t colorArgb;
     int32_t level;
+    uint32_t threadId;  // here because an ended thread's ring passes to another before it is drained
     uint32_t textBytes;
     uint32_t extendedBytes;
     log::NvtxEvent event;
@@ -38,7 +39,7 @@ struct NvtxRecorder::Thread {
     NvtxRecorder* owner = nullptr;
     Thread* next = nullptr;
     std::atomic<bool> inUse{true};
-    std::atomic<uint32_t> threadId{0};
+    uint32_t threadId = 0;
     bool wokeWriter = false;
     std::vector<int32_t> levels;  // open ranges by domain id
 };
@@ -91,7 +92,7 @@ NvtxRecorder::Thread* NvtxRecorder::attachThread() {
         }
     }
     thread->levels.assign(thread->levels.size(), 0);
-    thread->threadId.store(static_cast<uint32_t>(::syscall(SYS_gettid)), std::memory_order_release);
+    thread->threadId = static_cast<uint32_t>(::syscall(SYS_gettid));
     currentThread = thread;
     if (hasThreadEndKey) ::pthread_setspecific(threadEndKey, thread);
     wakeWriter_();
@@ -117,7 +118,7 @@ int NvtxRecorder::record(const NvtxCall& call) {
     if (!room) return level;
     auto* entry = new (room) Entry{nowNs, call.rangeId, call.payloadBits, call.schemaId,
                                    call.registered, call.domain, call.category, call.colorArgb, level,
-                                   static_cast<uint32_t>(textBytes),
+                                   thread->threadId, static_cast<uint32_t>(textBytes),
                                    static_cast<uint32_t>(extendedBytes), call.event, call.payload,
                                    extendedBytes < call.extended.size()};
     char* tail = reinterpret_cast<char*>(entry + 1);
@@ -137,7 +138,6 @@ int NvtxRecorder::record(const NvtxCall& call) {
 void NvtxRecorder::drain(RecordWriter& writer) {
     if (!isUsed()) return;
     for (Thread* thread = threads_.load(std::memory_order_acquire); thread; thread = thread->next) {
-        const uint32_t threadId = thread->threadId.load(std::memory_order_acquire);
         thread->ring.drain([&](const void* memory, size_t) {
             drainAnnouncements(writer);  // a domain's name stands before its first event
             const auto& entry = *static_cast<const Entry*>(memory);
@@ -147,7 +147,7 @@ void NvtxRecorder::drain(RecordWriter& writer) {
             record.rangeId = entry.rangeId;
             record.payloadBits = entry.payloadBits;
             record.schemaId = entry.schemaId;
-            record.threadId = threadId;
+            record.threadId = entry.threadId;
             record.domain = entry.domain;
             record.text = writer.string(entry.registered ? std::string_view(*entry.registered)
                                                          : std::string_view(tail, entry.textBytes));
@@ -168,6 +168,9 @@ void NvtxRecorder::drain(RecordWriter& writer) {
 
 void NvtxRecorder::drainAnnouncements(RecordWriter& writer) {
     NvtxRegistry& registry = nvtxRegistry();
+    if (std::exchange(announcedGeneration_, writer.generation()) != writer.generation()) {
+        announcementsWritten_ = 0;
+    }
     const size_t count = registry.announcementCount();
     const auto write = [&](const auto& said) {
         using Said = std::decay_t<decltype(said)>;

@@ -57,7 +57,8 @@ class NvtxRecorder {
     std::function<void()> wakeWriter_;
     std::atomic<Thread*> threads_{nullptr};
     std::atomic<uint64_t> rangeIds_{0};
-    size_t announcementsWritten_ = 0;  // writer thread only
+    size_t announcementsWritten_ = 0;    // writer thread only
+    uint32_t announcedGeneration_ = 0;  // writer thread only
 };
 
 }  // namespace lanescope

@@ -20,7 +20,7 @@ uint32_t RecordWriter::string(std::string_view text) {
 
     const std::string& kept = strings_.emplace_back(text);
     stringBytes_ += kept.size();
-    const auto id = static_cast<uint32_t>(strings_.size());
+    const uint32_t id = ++lastId_;
     idOf_.emplace(kept, id);
     log::StringRecord record{};
     record.id = id;
@@ -32,6 +32,13 @@ uint32_t RecordWriter::string(std::string_view text) {
 void RecordWriter::writeNvtx(log::NvtxRecord& record, std::string_view extended) {
     record.extendedBytes = static_cast<uint32_t>(extended.size());
     writeWithTail(record.header, sizeof record, log::RecordKind::Nvtx, extended, record.timestampNs);
+}
+
+void RecordWriter::startAgain() {
+    idOf_.clear();
+    strings_.clear();
+    stringBytes_ = 0;
+    ++generation_;
 }
 
 void RecordWriter::property(std::string_view name, std::string_view value) {

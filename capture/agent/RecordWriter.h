@@ -32,6 +32,11 @@ class RecordWriter {
     /// Writes an NVTX record followed by the bytes of its extended payload.
     void writeNvtx(log::NvtxRecord& record, std::string_view extended);
 
+    /// Forgets what was written, after blocks were lost: every string gets a new id with its next use.
+    void startAgain();
+    /// How often that happened; ids from before are void.
+    uint32_t generation() const { return generation_; }
+
     void property(std::string_view name, std::string_view value);
     void note(log::NoteSeverity severity, std::string_view code, std::string_view sentence);
     void dropped(log::DroppedWhat what, uint64_t count);
@@ -44,6 +49,8 @@ class RecordWriter {
     std::deque<std::string> strings_;
     std::unordered_map<std::string_view, uint32_t> idOf_;
     size_t stringBytes_ = 0;
+    uint32_t lastId_ = 0;
+    uint32_t generation_ = 0;
     std::string scratch_;
 };
 

@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
-#include <cstdint>
 #include <cstdlib>
 
 #include "capture/agent/Agent.h"
@@ -13,10 +13,9 @@ namespace lanescope {
 
 namespace {
 
-std::atomic<int> wakeDescriptor{-1};
+std::atomic<sem_t*> wakeUp{nullptr};
 std::atomic<bool> termSignalCame{false};
 std::atomic<bool> termSignalPending{false};
-std::atomic<bool> exitWatched{false};
 
 void onExit() {
     try {
@@ -32,30 +31,30 @@ void endAtOnce() {
 
 // Only async-signal-safe calls in here.
 void onTermSignal(int) {
-    const int descriptor = wakeDescriptor.load(std::memory_order_relaxed);
-    // A second SIGTERM is impatience; no descriptor means that no writer would see the first.
-    if (descriptor < 0 || termSignalCame.exchange(true)) {
+    sem_t* wake = wakeUp.load(std::memory_order_relaxed);
+    // A second SIGTERM is impatience; without a semaphore no writer would see the first.
+    if (!wake || termSignalCame.exchange(true)) {
         endAtOnce();
         return;
     }
     termSignalPending.store(true);
-    const uint64_t one = 1;
-    if (::write(descriptor, &one, sizeof one) != sizeof one) endAtOnce();
+    const int before = errno;
+    ::sem_post(wake);
+    errno = before;
 }
 
 }  // namespace
 
-void finishAtExit() {
-    if (!exitWatched.exchange(true)) std::atexit(&onExit);
-}
+// Exit handlers run newest first, so the one registered when CUDA begins runs before CUDA's own.
+void finishAtExit() { std::atexit(&onExit); }
 
-void watchForTermSignal(int descriptor) {
+void watchForTermSignal(sem_t* wake) {
     struct sigaction present {};
     if (::sigaction(SIGTERM, nullptr, &present) != 0) return;
-    // A forked child has inherited our handler; it needs only its own descriptor.
-    if (present.sa_handler == &onTermSignal) wakeDescriptor.store(descriptor);
+    // A forked child has inherited our handler; it needs only its own semaphore.
+    if (present.sa_handler == &onTermSignal) wakeUp.store(wake);
     if (present.sa_handler != SIG_DFL) return;
-    wakeDescriptor.store(descriptor);
+    wakeUp.store(wake);
     struct sigaction action {};
     action.sa_handler = &onTermSignal;
     action.sa_flags = SA_RESTART;
@@ -67,7 +66,7 @@ bool takeTermSignal() { return termSignalPending.exchange(false); }
 void endByTermSignal() { endAtOnce(); }
 
 void forgetTermSignal() {
-    wakeDescriptor.store(-1);
+    wakeUp.store(nullptr);
     termSignalCame.store(false);
     termSignalPending.store(false);
 }

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace lanescope {
 
@@ -155,6 +156,7 @@ void ActivityDecoder::api(const CUpti_Activity& record, bool isDriver) {
 }
 
 uint32_t ActivityDecoder::apiName(uint32_t callbackId, bool isDriver) {
+    if (std::exchange(namesGeneration_, writer_.generation()) != writer_.generation()) apiNames_.clear();
     const uint32_t key = callbackId | (isDriver ? driverBit : 0);
     if (const auto found = apiNames_.find(key); found != apiNames_.end()) return found->second;
     const char* name = nullptr;

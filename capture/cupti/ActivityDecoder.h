@@ -35,6 +35,7 @@ class ActivityDecoder {
     const CuptiLibrary& cupti_;
     RecordWriter& writer_;
     std::unordered_map<uint32_t, uint32_t> apiNames_;  // callback id (top bit: driver) to string id
+    uint32_t namesGeneration_ = 0;
 };
 
 }  // namespace lanescope

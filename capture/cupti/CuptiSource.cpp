@@ -180,6 +180,7 @@ void CuptiSource::onCompleted(uint8_t* buffer, size_t validBytes) {
     *completed = {buffer, validBytes, completed_.load(std::memory_order_relaxed)};
     while (!completed_.compare_exchange_weak(completed->next, completed, std::memory_order_release)) {
     }
+    agent_.startThreads();  // at the latest; they run since the first context, if CUPTI told us of it
     agent_.wakeWriter();
 }
 
