@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+
+#include "model/load/FileStrings.h"
+#include "model/load/LoadContext.h"
+
+namespace lanescope {
+
+/// Finds the processes, threads, streams and GPUs that events name, and adds them to the trace when
+/// they are first named. All lookups are O(1), and quick for the one asked for last.
+class Identities {
+  public:
+    explicit Identities(Trace& trace) : trace_(trace) {}
+
+    /// Reads what the file says about GPUs, streams, names of processes and of threads.
+    void read(LoadContext& context, FileStrings& strings);
+
+    /// Each `noIndex` if the file names more of them than any real machine has.
+    uint32_t process(int64_t globalPid);
+    uint32_t thread(int64_t globalTid);
+    uint32_t stream(uint32_t process, int64_t device, int64_t context, int64_t stream);
+    /// The process of events that name none: the only one there is, if any.
+    uint32_t unnamedProcess();
+    uint32_t unnamedThread();
+
+  private:
+    struct StreamKey {
+        uint32_t process;
+        int64_t device;
+        int64_t context;
+        int64_t stream;
+        bool operator==(const StreamKey&) const = default;
+    };
+    struct StreamHash {
+        size_t operator()(const StreamKey& key) const;
+    };
+
+    void readGpus(LoadContext& context);
+    void readOldGpus(LoadContext& context);
+    void readDeviceMap(LoadContext& context);
+    void readNullStreams(LoadContext& context);
+    void readNames(LoadContext& context, FileStrings& strings);
+    uint32_t gpu(int64_t gpuId);
+
+    Trace& trace_;
+    std::unordered_map<int64_t, uint32_t> processes_;
+    std::unordered_map<int64_t, uint32_t> threads_;
+    std::unordered_map<StreamKey, uint32_t, StreamHash> streams_;
+    std::unordered_map<int64_t, uint32_t> gpus_;
+    std::map<std::pair<uint32_t, int64_t>, int64_t> gpuIdOf_;  ///< By PID and CUDA ordinal.
+    std::set<std::tuple<uint32_t, int64_t, int64_t>> nullStreams_;  ///< PID, context, stream.
+    std::unordered_map<int64_t, std::string> processNames_;
+    std::unordered_map<int64_t, std::pair<int64_t, StringIndex>> threadNames_;  ///< With priority.
+    std::pair<int64_t, uint32_t> lastProcess_{0, noIndex};
+    std::pair<int64_t, uint32_t> lastThread_{0, noIndex};
+    std::pair<StreamKey, uint32_t> lastStream_{{}, noIndex};
+};
+
+}  // namespace lanescope

@@ -1,0 +1,73 @@
+#include "model/load/LoadContext.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "model/export/formatTable.h"
+
+namespace lanescope {
+
+namespace {
+
+/// A row takes at least this many bytes: a cell pointer, two lengths and a record header.
+constexpr int64_t leastBytesPerRow = 6;
+constexpr std::chrono::milliseconds reportInterval{40};
+/// Share of the progress that reading takes; the rest is for links and tracks.
+constexpr double readingShare = 0.8;
+
+}  // namespace
+
+LoadContext::LoadContext(const Database& database, Trace& trace, const LoadProgress& progress)
+    : database_(database), trace_(trace), progress_(progress) {
+    std::error_code error;
+    const uintmax_t size = std::filesystem::file_size(database.path(), error);
+    if (!error) possibleRows_ = static_cast<int64_t>(size) / leastBytesPerRow;
+}
+
+int64_t LoadContext::estimatedRows(const char* table) const {
+    if (!database_.hasTable(table)) return 0;
+    auto statement = database_.prepare(fmt::format("SELECT max(rowid) FROM {}", table));
+    if (!statement) return 0;
+    const auto row = statement->step();
+    return row && *row ? std::clamp<int64_t>(statement->integer(0), 0, possibleRows_) : 0;
+}
+
+bool LoadContext::advance(int64_t rows, std::string_view what) {
+    readRows_ += rows;
+    const double read = static_cast<double>(readRows_) /
+                        static_cast<double>(std::max<int64_t>({1, expectedRows_, readRows_}));
+    return report(readingShare * read, what);
+}
+
+bool LoadContext::report(double fraction, std::string_view what) {
+    if (!progress_ || isCancelled_) return !isCancelled_;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < nextReport_) return true;
+    nextReport_ = now + reportInterval;
+    isCancelled_ = !progress_(fraction, what);
+    return !isCancelled_;
+}
+
+void LoadContext::note(Severity severity, std::string sentence) {
+    trace_.health.push_back({severity, std::move(sentence)});
+}
+
+void LoadContext::noteSkipped() {
+    for (const auto& [table, tally] : tallies_) {
+        if (tally.rows > 0)
+            note(Severity::Warning,
+                 fmt::format("{} rows of {} were left out: their times or names are not what such "
+                             "a table holds.",
+                             formatCount(tally.rows), table));
+        if (tally.cells > 0)
+            note(Severity::Warning,
+                 fmt::format("{} values in {} were ignored: they are of the wrong kind or out of "
+                             "range.",
+                             formatCount(tally.cells), table));
+    }
+}
+
+}  // namespace lanescope

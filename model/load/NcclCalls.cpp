@@ -1,0 +1,58 @@
+#include "model/load/NcclCalls.h"
+
+#include <algorithm>
+#include <array>
+
+#include "model/load/TableReader.h"
+
+namespace lanescope {
+
+std::string_view ncclOperation(std::string_view rangeName) {
+    static constexpr std::array<std::string_view, 11> operations{
+        "AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Bcast", "Reduce",
+        "Send",      "Recv",      "AlltoAll",      "Gather",    "Scatter"};
+    if (!rangeName.starts_with("nccl")) return {};
+    const std::string_view name = rangeName.substr(4);
+    return std::find(operations.begin(), operations.end(), name) != operations.end()
+               ? name
+               : std::string_view();
+}
+
+void NcclCalls::read(LoadContext& context, FileStrings& strings) {
+    TableReader reader(context, "LANESCOPE_NCCL_OPERATIONS",
+                       {"nvtxRow", "operation", "bytes", "communicator"}, "NCCL calls");
+    while (reader.next()) {
+        const std::optional<int64_t> row = reader.integer(0);
+        if (!row) {
+            reader.skipRow();
+            continue;
+        }
+        const int64_t bytes = reader.isNull(2) ? -1 : reader.bytes(2);
+        calls_[*row] = {strings.intern(reader.text(1)), bytes,
+                        static_cast<uint64_t>(reader.integerOr(3, 0))};
+    }
+}
+
+void NcclCalls::addListed(int64_t fileRow, uint32_t nvtx, NcclTable& nccl) const {
+    const auto found = calls_.find(fileRow);
+    if (found == calls_.end()) return;
+    nccl.nvtx.push_back(nvtx);
+    nccl.operation.push_back(found->second.operation);
+    nccl.bytes.push_back(found->second.bytes);
+    nccl.communicator.push_back(found->second.communicator);
+}
+
+void NcclCalls::addByName(const NvtxTable& nvtx, StringTable& strings, NcclTable& nccl) {
+    const StringIndex domain = strings.intern("NCCL");
+    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+        if (nvtx.domain[row] != domain) continue;
+        const std::string operation(ncclOperation(strings.at(nvtx.text[row])));
+        if (operation.empty()) continue;
+        nccl.nvtx.push_back(row);
+        nccl.operation.push_back(strings.intern(operation));
+        nccl.bytes.push_back(-1);
+        nccl.communicator.push_back(0);
+    }
+}
+
+}  // namespace lanescope

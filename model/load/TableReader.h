@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/load/LoadContext.h"
+
+namespace lanescope {
+
+class FileStrings;
+
+/// Reads one table row by row, whatever of it the file has. Columns and tables the file lacks read as
+/// NULL and as empty; cells of the wrong kind read as NULL and are tallied; a damaged table ends early
+/// with a health note. Columns are called by their place in the list.
+class TableReader {
+  public:
+    /// `table` and `columns` are constants of this program; `what` is what progress calls the rows.
+    TableReader(LoadContext& context, const char* table, const std::vector<const char*>& columns,
+                const char* what);
+    ~TableReader();
+    TableReader(const TableReader&) = delete;
+    TableReader& operator=(const TableReader&) = delete;
+
+    /// Goes to the next row; false at the end, or when the load is cancelled.
+    bool next();
+    bool hasTable() const { return statement_.has_value(); }
+    bool hasColumn(int column) const { return isPresent_[static_cast<size_t>(column)]; }
+    int64_t estimatedRows() const { return estimatedRows_; }
+
+    bool isNull(int column) const { return statement_->isNull(column); }
+    std::optional<int64_t> integer(int column);
+    int64_t integerOr(int column, int64_t fallback) { return integer(column).value_or(fallback); }
+    /// 0 for NULL and for what does not fit.
+    uint32_t unsigned32(int column);
+    /// A size in bytes; 0 for NULL and for what no memory could hold.
+    int64_t bytes(int column);
+    std::string_view text(int column) const { return statement_->text(column); }
+    double real(int column) const { return statement_->real(column); }
+    /// A string by id, or a text where an old file has the text itself. Nothing for NULL or an unknown id.
+    std::optional<StringIndex> string(int column, FileStrings& strings);
+    /// Start and end, in this order of columns. Nothing if the event was not timed (tallied as such) or
+    /// the times make no sense (the row is tallied as skipped). An end before the start reads as the
+    /// start.
+    std::optional<TimeRange> times(int startColumn, int endColumn);
+    /// One time on its own, by the same rules.
+    std::optional<int64_t> time(int column);
+
+    /// Tallies the row as left out.
+    void skipRow() { ++skippedRows_; }
+    void ignoreCell() { ++ignoredCells_; }
+    int64_t rowCount() const { return rowCount_; }
+    int64_t untimedCount() const { return untimedCount_; }
+
+  private:
+    void noteDamage();
+
+    LoadContext& context_;
+    const char* table_;
+    const char* what_;
+    std::vector<bool> isPresent_;
+    std::optional<Statement> statement_;
+    int64_t estimatedRows_ = 0;
+    int64_t rowCount_ = 0;
+    int64_t untimedCount_ = 0;
+    int64_t skippedRows_ = 0;
+    int64_t ignoredCells_ = 0;
+};
+
+}  // namespace lanescope

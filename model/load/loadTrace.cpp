@@ -1,0 +1,99 @@
+#include "model/load/loadTrace.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <system_error>
+
+#include "model/export/formatTable.h"
+#include "model/format/Schema.h"
+#include "model/format/Sqlite.h"
+#include "model/load/LoadContext.h"
+#include "model/load/readers.h"
+#include "model/trace/finishTrace.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::array eventTables{
+    "CUPTI_ACTIVITY_KIND_KERNEL",  "CUPTI_ACTIVITY_KIND_MEMCPY",
+    "CUPTI_ACTIVITY_KIND_MEMSET",  "CUPTI_ACTIVITY_KIND_RUNTIME",
+    "NVTX_EVENTS",                 "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+};
+
+/// Whether the tables are those of a trace, ours or Nsight's. An export of a run without GPU work has
+/// none of the tables of events.
+bool isTrace(const Database& database) {
+    if (database.pragma("application_id") == traceApplicationId) return true;
+    for (const char* table : eventTables)
+        if (database.hasTable(table)) return true;
+    return database.hasTable("StringIds") &&
+           (database.hasTable("PROCESSES") || database.hasTable("ThreadNames"));
+}
+
+void readEverything(LoadContext& context) {
+    FileDirectory directory(context.trace());
+    context.expectRows(context.estimatedRows("StringIds"));
+    for (const char* table : eventTables) context.expectRows(context.estimatedRows(table));
+    readDescription(context);
+    readHealth(context);
+    directory.strings.read(context);
+    directory.identities.read(context, directory.strings);
+    directory.kinds.read(context);
+    readProcessStates(context, directory);
+    // API calls first: they name the threads, and with them the processes.
+    readApiCalls(context, directory);
+    readKernels(context, directory);
+    readMemcpys(context, directory);
+    readMemsets(context, directory);
+    readSyncs(context, directory);
+    readNvtx(context, directory);
+    context.noteSkipped();
+}
+
+void noteCounts(LoadContext& context) {
+    int64_t total = 0;
+    for (const EventCount& count : context.trace().counts) {
+        total += count.total;
+        if (count.untimed > 0)
+            context.note(Severity::Warning,
+                         fmt::format("{} of {} {} carry no time and are not shown.",
+                                     formatCount(count.untimed), formatCount(count.total),
+                                     count.name));
+    }
+    if (total == 0)
+        context.note(Severity::Warning,
+                     "This trace holds no events: no CUDA work, API call or NVTX range was "
+                     "recorded.");
+    for (const Process& process : context.trace().processes)
+        if (process.endedAbnormally)
+            context.note(Severity::Warning,
+                         fmt::format("Process {} ended abnormally: the last of its events may be "
+                                     "missing.",
+                                     process.pid));
+}
+
+}  // namespace
+
+Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress& progress) {
+    const Result<Database> database = Database::openReadOnly(path);
+    if (!database) return fail(database.error());
+    if (!isTrace(*database))
+        return fail("{} is no trace: it is an SQLite file, but without the tables of Lanescope or of "
+                    "an Nsight Systems export.",
+                    path.string());
+    auto trace = std::make_shared<Trace>();
+    trace->path = path;
+    trace->title = path.filename().string();
+    LoadContext context(*database, *trace, progress);
+    readEverything(context);
+    if (context.isCancelled() || !context.report(0.85, "tracks"))
+        return fail("Opening {} was cancelled.", path.string());
+    noteCounts(context);
+    finishTrace(*trace);
+    return TracePtr(std::move(trace));
+}
+
+}  // namespace lanescope

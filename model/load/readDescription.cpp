@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "model/format/GlobalId.h"
+#include "model/format/Schema.h"
+#include "model/load/TableReader.h"
+#include "model/load/readers.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr int newestKnownExport = 3;  ///< Major version of the Nsight Systems export schema.
+
+/// Facts of the machine worth showing, out of some hundred in `TARGET_INFO_SYSTEM_ENV`. The environment
+/// of the process is among the others and is nobody's business.
+struct Fact {
+    std::string_view fileName;
+    std::string_view shownName;
+};
+constexpr std::array<Fact, 4> facts{{
+    {"Hostname", "Host"},
+    {"CpuDescription", "CPU"},
+    {"OsDescription", "Operating system"},
+    {"SoftwareReleaseVersion", "Kernel"},
+}};
+
+void readExport(LoadContext& context, const char* table) {
+    TableReader reader(context, table, {"name", "value"}, "description");
+    std::string product;
+    std::string version;
+    while (reader.next()) {
+        const std::string_view name = reader.text(0);
+        if (name == "EXPORT_PRODUCT_NAME") product = reader.text(1);
+        if (name == "EXPORT_PRODUCT_VERSION") version = reader.text(1);
+        if (name == "EXPORT_SCHEMA_VERSION_MAJOR" && reader.text(1).size() <= 2 &&
+            reader.text(1) > std::to_string(newestKnownExport))
+            context.note(Severity::Info,
+                         fmt::format("The file is of export schema {}, newer than this program "
+                                     "knows; what it knows is shown.",
+                                     reader.text(1)));
+    }
+    if (product == "NVIDIA Nsight Systems") product = "Nsight Systems";
+    if (!product.empty())
+        context.trace().producer = version.empty() ? product : product + " " + version;
+}
+
+void readFacts(LoadContext& context) {
+    TableReader reader(context, "TARGET_INFO_SYSTEM_ENV", {"name", "value"}, "description");
+    while (reader.next())
+        for (const Fact& fact : facts)
+            if (reader.text(0) == fact.fileName && !reader.text(1).empty())
+                context.trace().properties.push_back(
+                    {std::string(fact.shownName), std::string(reader.text(1))});
+}
+
+void readProperties(LoadContext& context) {
+    TableReader reader(context, "LANESCOPE_PROPERTIES", {"globalPid", "name", "value"},
+                       "description");
+    while (reader.next()) {
+        std::string name(reader.text(1));
+        if (!reader.isNull(0))
+            name += fmt::format(" (PID {})", processIdOf(reader.integerOr(0, 0)));
+        context.trace().properties.push_back({std::move(name), std::string(reader.text(2))});
+    }
+}
+
+void readStartTime(LoadContext& context) {
+    TableReader reader(context, "TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}, "description");
+    if (reader.next()) context.trace().startUtcNs = reader.integerOr(0, 0);
+}
+
+}  // namespace
+
+void readDescription(LoadContext& context) {
+    context.trace().producer = "Nsight Systems";
+    readExport(context, "EXPORT_META_DATA");
+    readExport(context, "META_DATA_EXPORT");
+    readStartTime(context);
+    readFacts(context);
+    readProperties(context);
+    const bool isOurs = context.database().pragma("application_id") == traceApplicationId;
+    if (isOurs && context.database().pragma("user_version") > traceSchemaVersion)
+        context.note(Severity::Warning,
+                     "The trace was recorded by a newer Lanescope; what this one knows is shown.");
+}
+
+void readHealth(LoadContext& context) {
+    constexpr size_t enoughDiagnostics = 100;
+    TableReader health(context, "LANESCOPE_HEALTH", {"severity", "sentence"}, "health");
+    while (health.next()) {
+        const int64_t severity = health.integerOr(0, 1);
+        context.note(severity <= 0   ? Severity::Info
+                     : severity == 1 ? Severity::Warning
+                                     : Severity::Error,
+                     std::string(health.text(1)));
+    }
+    // `ENUM_DIAGNOSTIC_SEVERITY_LEVEL`; information and details would drown the rest.
+    constexpr int64_t warning = 2;
+    constexpr int64_t error = 3;
+    TableReader diagnostics(context, "DIAGNOSTIC_EVENT", {"severity", "text"}, "health");
+    size_t shown = 0;
+    while (diagnostics.next() && shown < enoughDiagnostics) {
+        const int64_t severity = diagnostics.integerOr(0, 0);
+        if (severity != warning && severity != error) continue;
+        context.note(severity == error ? Severity::Error : Severity::Warning,
+                     std::string(diagnostics.text(1)));
+        ++shown;
+    }
+}
+
+void readProcessStates(LoadContext& context, FileDirectory& directory) {
+    TableReader reader(context, "LANESCOPE_PROCESSES", {"globalPid", "rank", "endedNormally"},
+                       "processes");
+    while (reader.next()) {
+        const std::optional<int64_t> id = reader.integer(0);
+        const uint32_t index = id ? directory.identities.process(*id) : noIndex;
+        if (index == noIndex) {
+            reader.skipRow();
+            continue;
+        }
+        Process& process = context.trace().processes[index];
+        const std::optional<int64_t> rank = reader.integer(1);
+        if (rank && *rank >= 0 && *rank <= INT32_MAX) process.rank = static_cast<int>(*rank);
+        process.endedAbnormally = reader.integerOr(2, 1) == 0;
+    }
+}
+
+}  // namespace lanescope

@@ -1,0 +1,107 @@
+#include "model/load/GpuPlace.h"
+#include "model/load/TableReader.h"
+#include "model/load/readers.h"
+
+namespace lanescope {
+
+namespace {
+
+enum CopyColumn {
+    copyBytes = firstOwnColumn, copyKind, sourceKind, destinationKind, sourceDevice,
+    destinationDevice,
+};
+enum SetColumn { setBytes = firstOwnColumn, setValue, setMemory };
+
+int16_t deviceNumber(TableReader& reader, int column) {
+    const int64_t device = reader.integerOr(column, -1);
+    return device >= 0 && device <= INT16_MAX ? static_cast<int16_t>(device) : int16_t{-1};
+}
+
+MemoryKind memory(TableReader& reader, int column, const MemoryKinds& kinds) {
+    const std::optional<int64_t> number = reader.integer(column);
+    return number ? kinds.memoryKind(*number) : MemoryKind::Unknown;
+}
+
+}  // namespace
+
+void readMemcpys(LoadContext& context, FileDirectory& directory) {
+    TableReader reader(context, "CUPTI_ACTIVITY_KIND_MEMCPY",
+                       gpuColumns({"bytes", "copyKind", "srcKind", "dstKind",
+                        "srcDeviceId", "dstDeviceId"}),
+                       "memcpys");
+    MemcpyTable& table = context.trace().memcpys;
+    while (reader.next()) {
+        const std::optional<TimeRange> times = reader.times(gpuStart, gpuEnd);
+        if (!times) continue;
+        const GpuPlace place = readGpuPlace(reader, directory.identities);
+        if (place.stream == noIndex) {
+            reader.skipRow();
+            continue;
+        }
+        table.startNs.push_back(times->startNs);
+        table.endNs.push_back(times->endNs);
+        table.bytes.push_back(reader.bytes(copyBytes));
+        table.kind.push_back(directory.kinds.memcpyKind(reader.integerOr(copyKind, 0)));
+        table.sourceMemory.push_back(memory(reader, sourceKind, directory.kinds));
+        table.destinationMemory.push_back(memory(reader, destinationKind, directory.kinds));
+        table.sourceDevice.push_back(deviceNumber(reader, sourceDevice));
+        table.destinationDevice.push_back(deviceNumber(reader, destinationDevice));
+        table.stream.push_back(place.stream);
+        table.correlation.push_back(reader.unsigned32(gpuCorrelation));
+    }
+    if (reader.hasTable())
+        context.trace().counts.push_back({"memcpys", reader.rowCount(), reader.untimedCount()});
+}
+
+void readMemsets(LoadContext& context, FileDirectory& directory) {
+    TableReader reader(context, "CUPTI_ACTIVITY_KIND_MEMSET",
+                       gpuColumns({"bytes", "value", "memKind"}), "memsets");
+    MemsetTable& table = context.trace().memsets;
+    while (reader.next()) {
+        const std::optional<TimeRange> times = reader.times(gpuStart, gpuEnd);
+        if (!times) continue;
+        const GpuPlace place = readGpuPlace(reader, directory.identities);
+        if (place.stream == noIndex) {
+            reader.skipRow();
+            continue;
+        }
+        table.startNs.push_back(times->startNs);
+        table.endNs.push_back(times->endNs);
+        table.bytes.push_back(reader.bytes(setBytes));
+        table.value.push_back(reader.unsigned32(setValue));
+        table.memory.push_back(memory(reader, setMemory, directory.kinds));
+        table.stream.push_back(place.stream);
+        table.correlation.push_back(reader.unsigned32(gpuCorrelation));
+    }
+    if (reader.hasTable())
+        context.trace().counts.push_back({"memsets", reader.rowCount(), reader.untimedCount()});
+}
+
+void readSyncs(LoadContext& context, FileDirectory& directory) {
+    constexpr int type = firstOwnColumn;
+    TableReader reader(context, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+                       gpuColumns({"syncType"}), "waits");
+    SyncTable& table = context.trace().syncs;
+    while (reader.next()) {
+        const std::optional<TimeRange> times = reader.times(gpuStart, gpuEnd);
+        if (!times) continue;
+        const GpuPlace place = readGpuPlace(reader, directory.identities);
+        if (place.process == noIndex) {
+            reader.skipRow();
+            continue;
+        }
+        const int64_t number = reader.integerOr(type, 0);
+        const bool isKnown = number >= 0 && number <= static_cast<int64_t>(SyncType::Context);
+        table.startNs.push_back(times->startNs);
+        table.endNs.push_back(times->endNs);
+        table.type.push_back(isKnown ? static_cast<SyncType>(number) : SyncType::Unknown);
+        table.stream.push_back(place.stream);
+        table.process.push_back(place.process);
+        table.correlation.push_back(reader.unsigned32(gpuCorrelation));
+    }
+    if (reader.hasTable())
+        context.trace().counts.push_back(
+            {"synchronizations", reader.rowCount(), reader.untimedCount()});
+}
+
+}  // namespace lanescope

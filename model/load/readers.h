@@ -1,0 +1,37 @@
+#pragma once
+
+#include "model/load/FileStrings.h"
+#include "model/load/Identities.h"
+#include "model/load/LoadContext.h"
+#include "model/load/MemoryKinds.h"
+
+namespace lanescope {
+
+/// What the readers of events need besides the context.
+struct FileDirectory {
+    FileStrings strings;
+    Identities identities;
+    MemoryKinds kinds;
+
+    explicit FileDirectory(Trace& trace) : strings(trace.strings), identities(trace) {}
+};
+
+// Each fills one table of the trace from the file's table of the same events and adds an entry to
+// `Trace::counts`. Rows keep the order of the file; `finishTrace` sorts them. Linear in the rows.
+
+void readApiCalls(LoadContext& context, FileDirectory& directory);
+void readKernels(LoadContext& context, FileDirectory& directory);
+void readMemcpys(LoadContext& context, FileDirectory& directory);
+void readMemsets(LoadContext& context, FileDirectory& directory);
+void readSyncs(LoadContext& context, FileDirectory& directory);
+/// NVTX ranges and marks, and with them the NCCL calls.
+void readNvtx(LoadContext& context, FileDirectory& directory);
+
+/// Who recorded what, where and when: `producer`, `properties`, `startUtcNs`.
+void readDescription(LoadContext& context);
+/// What the recording side noted in `LANESCOPE_HEALTH` and `DIAGNOSTIC_EVENT`.
+void readHealth(LoadContext& context);
+/// Ranks and ends of processes, as our own recorder noted them.
+void readProcessStates(LoadContext& context, FileDirectory& directory);
+
+}  // namespace lanescope
