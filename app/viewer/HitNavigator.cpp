@@ -43,6 +43,7 @@ void HitNavigator::search(const QString& text) {
 }
 
 void HitNavigator::publish(std::vector<std::vector<EventRef>> found) {
+    ++generation_;
     hits_.clear();
     current_ = -1;
     for (size_t i = 0; i < timelines_.size(); ++i) {

@@ -27,6 +27,8 @@ class HitNavigator : public QObject {
     const QString& text() const { return text_; }
     const std::vector<Hit>& hits() const { return hits_; }
     int count() const { return static_cast<int>(hits_.size()); }
+    /// Counts the searches that have ended; hits are the same as long as it is.
+    int generation() const { return generation_; }
     /// -1 before the first step.
     int current() const { return current_; }
     bool isSearching() const;
@@ -51,6 +53,7 @@ class HitNavigator : public QObject {
     QString text_;
     std::vector<Hit> hits_;
     int current_ = -1;
+    int generation_ = 0;
     int pendingStep_ = 0;
     LatestJob* job_;
 };

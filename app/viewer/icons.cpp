@@ -5,12 +5,8 @@
 #include <QPixmap>
 #include <QSvgRenderer>
 
-namespace {
-
-// Q_INIT_RESOURCE must stand outside of any named namespace.
-void initializeResources() { Q_INIT_RESOURCE(lanescope); }
-
-}  // namespace
+// Q_INIT_RESOURCE declares a function, so it must stand outside of any namespace.
+static void initializeResources() { Q_INIT_RESOURCE(lanescope); }
 
 namespace lanescope {
 namespace {

@@ -5,7 +5,6 @@
 #include <QSplitter>
 #include <QVBoxLayout>
 
-#include "model/summary/search.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareSide.h"
 #include "views/compare/DifferenceModel.h"
@@ -29,12 +28,13 @@ CompareView::CompareView(QWidget* parent)
       candidate_(new CompareSide(CompareSide::Role::Candidate, visibleRange_, this)),
       details_(new DetailsPanel(this)),
       model_(new DifferenceModel),
-      differences_(new ReportView(model_, this)) {
+      differences_(new ReportView(model_, this)),
+      parts_(new QSplitter(Qt::Vertical, this)) {
     build();
     connectSide(baseline_, candidate_);
     connectSide(candidate_, baseline_);
     connect(alignment_, &AlignmentBar::alignmentChanged, this, &CompareView::align);
-    connect(differences_, &ReportView::nameActivated, this, &CompareView::showName);
+    connect(differences_, &ReportView::nameActivated, this, &CompareView::nameActivated);
     connect(details_, &DetailsPanel::eventActivated, this, [this](EventRef event) {
         const bool isBaseline = baseline_->timeline().selectedEvent().isValid();
         (isBaseline ? baseline_ : candidate_)->timeline().revealEvent(event);
@@ -51,11 +51,12 @@ void CompareView::build() {
     upper->addWidget(details_);
     upper->setStretchFactor(0, 1);
     upper->setSizes({1000, 280});
-    auto* all = new QSplitter(Qt::Vertical, this);
-    all->addWidget(upper);
-    all->addWidget(differences_);
-    all->setStretchFactor(0, 3);
-    all->setStretchFactor(1, 1);
+    parts_->addWidget(upper);
+    parts_->addWidget(differences_);
+    parts_->setStretchFactor(0, 1);
+    parts_->setStretchFactor(1, 0);
+    parts_->setSizes({640, 240});
+    parts_->setChildrenCollapsible(false);
     differences_->setEmptyText(tr("Both runs did the same work in the same time."));
 
     auto* top = new QHBoxLayout;
@@ -66,7 +67,7 @@ void CompareView::build() {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addLayout(top);
-    layout->addWidget(all, 1);
+    layout->addWidget(parts_, 1);
 }
 
 void CompareView::connectSide(CompareSide* side, CompareSide* other) {
@@ -101,6 +102,10 @@ void CompareView::setTheme(const Theme& theme) {
     candidate_->setTheme(theme);
     model_->setTheme(theme);
 }
+
+QByteArray CompareView::saveState() const { return parts_->saveState(); }
+
+void CompareView::restoreState(const QByteArray& state) { parts_->restoreState(state); }
 
 bool CompareView::isBusy() const { return job_->isRunning(); }
 
@@ -144,33 +149,31 @@ void CompareView::selectRange(CompareSide* from, std::optional<TimeRange> traceR
 
 void CompareView::startComparison() {
     if (!baselineTrace_ || !candidateTrace_) return;
-    const TimeRange baselineRange =
-        selectedRange_ ? baseline_->toTrace(*selectedRange_) : baselineTrace_->range;
-    const TimeRange candidateRange =
-        selectedRange_ ? candidate_->toTrace(*selectedRange_) : candidateTrace_->range;
-    job_->start([this, baseline = baselineTrace_, candidate = candidateTrace_, baselineRange,
-                 candidateRange]() -> LatestJob::Publish {
+    const AlignedRanges ranges = comparedRanges();
+    job_->start([this, baseline = baselineTrace_, candidate = candidateTrace_,
+                 ranges]() -> LatestJob::Publish {
         auto comparison = std::make_shared<Comparison>(
-            compare(Baseline{*baseline, baselineRange}, Candidate{*candidate, candidateRange}));
+            compare(Baseline{*baseline, ranges.baseline}, Candidate{*candidate, ranges.candidate}));
         return [this, comparison] { showComparison(*comparison); };
     });
 }
 
-void CompareView::showComparison(const Comparison& comparison) {
-    model_->setComparison(comparison);
-    emit compared();
+AlignedRanges CompareView::comparedRanges() const {
+    if (selectedRange_) {
+        return {baseline_->toTrace(*selectedRange_), candidate_->toTrace(*selectedRange_), 0};
+    }
+    if (const std::string name = alignment_->rangeName().toStdString(); !name.empty()) {
+        const auto ranges = alignedRanges(*baselineTrace_, *candidateTrace_, name);
+        if (ranges) return *ranges;
+    }
+    return {baselineTrace_->range, candidateTrace_->range, 0};
 }
 
-void CompareView::showName(const QString& name) {
-    const std::string text = name.toStdString();
-    for (CompareSide* side : {baseline_, candidate_}) {
-        TimelineView& timeline = side->timeline();
-        if (!timeline.trace()) continue;
-        std::vector<EventRef> hits = findEvents(*timeline.trace(), text);
-        const EventRef first = hits.empty() ? EventRef() : hits.front();
-        timeline.setSearchHits(std::move(hits));
-        if (side == candidate_ && first.isValid()) timeline.revealEvent(first);
-    }
+void CompareView::showComparison(const Comparison& comparison) {
+    headline_->setSentences(summaryLines(comparison),
+                            comparison.candidate.wallNs - comparison.baseline.wallNs);
+    model_->setComparison(comparison);
+    emit compared();
 }
 
 }  // namespace lanescope

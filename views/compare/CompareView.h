@@ -7,6 +7,8 @@
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 
+class QSplitter;
+
 namespace lanescope {
 
 class AlignmentBar;
@@ -21,7 +23,8 @@ class VisibleRange;
 
 /// Two runs on one time axis: baseline above, candidate below, the outcome in words on top and the
 /// differences by name underneath. A range selected on either side is selected on both and narrows
-/// the comparison to it. Compares off the GUI thread.
+/// the comparison to it; runs aligned at an NVTX range are compared from the first to the last range
+/// of that name, so that start-up does not count. Compares off the GUI thread.
 class CompareView : public QWidget {
     Q_OBJECT
   public:
@@ -30,8 +33,6 @@ class CompareView : public QWidget {
     /// Both non-null.
     void setTraces(TracePtr baseline, TracePtr candidate);
     void setTheme(const Theme& theme);
-    /// The first row of differences, or search hits, on both sides.
-    void showName(const QString& name);
 
     CompareSide& baseline() const { return *baseline_; }
     CompareSide& candidate() const { return *candidate_; }
@@ -42,11 +43,18 @@ class CompareView : public QWidget {
     DetailsPanel& details() const { return *details_; }
     /// A comparison is being made.
     bool isBusy() const;
-    /// On the shared axis; none compares whole runs.
+    /// On the shared axis.
     std::optional<TimeRange> selectedRange() const { return selectedRange_; }
 
+    /// Sizes of the parts, to keep from run to run.
+    QByteArray saveState() const;
+    void restoreState(const QByteArray& state);
+
   signals:
+    /// Headline and differences belong to the selection made last.
     void compared();
+    /// The user asks for the row of differences called `name` on the timelines.
+    void nameActivated(const QString& name);
 
   private:
     void build();
@@ -54,6 +62,7 @@ class CompareView : public QWidget {
     void align();
     void selectRange(CompareSide* from, std::optional<TimeRange> traceRange);
     void startComparison();
+    AlignedRanges comparedRanges() const;
     void showComparison(const Comparison& comparison);
 
     TracePtr baselineTrace_;
@@ -69,6 +78,7 @@ class CompareView : public QWidget {
     DetailsPanel* details_;
     DifferenceModel* model_;
     ReportView* differences_;
+    QSplitter* parts_;
 };
 
 }  // namespace lanescope

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/summary/bandwidthTable.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {
@@ -27,6 +26,11 @@ SliceCategory categoryOf(MemcpyKind kind) {
         default:
             return SliceCategory::MemcpyOther;
     }
+}
+
+QString labelOf(const BandwidthRow& row) {
+    return toQString(name(row.kind)) + QLatin1Char('\n') + toQString(name(row.sourceMemory)) +
+           QStringLiteral(" → ") + toQString(name(row.destinationMemory));
 }
 
 bool isSameKind(const BandwidthRow& a, const BandwidthRow& b) {
@@ -107,7 +111,7 @@ void BandwidthChart::setUpAxes() {
 
     auto names = QSharedPointer<QCPAxisTickerText>::create();
     for (const BandwidthRow& row : whole_) {
-        names->addTick(keyOf(row), toQString(name(row.kind)) + QLatin1Char('\n') + memoryKinds(row));
+        names->addTick(keyOf(row), labelOf(row));
     }
     plot_->xAxis->setTicker(names);
     plot_->xAxis->setRange(0.4, std::max<double>(1, double(whole_.size())) + 0.6);

@@ -5,10 +5,10 @@
 #include <QVBoxLayout>
 
 #include "model/export/formatTable.h"
+#include "model/summary/reports.h"
 #include "views/summary/BandwidthChart.h"
 #include "views/summary/LatestJob.h"
 #include "views/summary/ReportView.h"
-#include "views/summary/bandwidthTable.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {
@@ -93,32 +93,37 @@ void BandwidthPanel::invalidate() {
     if (isVisible()) update();
 }
 
+BandwidthPanel::Counted BandwidthPanel::count(const Trace& trace, std::optional<TimeRange> range) {
+    Counted counted;
+    if (auto table = makeReport(trace, "memcpy_bandwidth", range)) counted.table = std::move(*table);
+    counted.rows = bandwidthByKind(trace, range);
+    return counted;
+}
+
 void BandwidthPanel::update() {
     if (!trace_) {
-        showRows({}, {});
+        showCounted({}, {});
         return;
     }
     job_->start([this, trace = trace_, range = range_]() -> LatestJob::Publish {
-        auto whole = bandwidthByKind(*trace);
-        auto selected = range ? bandwidthByKind(*trace, range) : std::vector<BandwidthRow>();
-        return [this, whole = std::move(whole), selected = std::move(selected)] {
-            showRows(whole, selected);
+        return [this, whole = count(*trace, std::nullopt),
+                selected = range ? count(*trace, range) : Counted()] {
+            showCounted(whole, selected);
         };
     });
 }
 
-void BandwidthPanel::showRows(const std::vector<BandwidthRow>& whole,
-                              const std::vector<BandwidthRow>& selected) {
+void BandwidthPanel::showCounted(const Counted& whole, const Counted& selected) {
     isStale_ = false;
-    wholeView_->setTable(bandwidthTable(whole));
-    selectedView_->setTable(bandwidthTable(selected));
+    wholeView_->setTable(whole.table);
+    selectedView_->setTable(selected.table);
     selectedBox_->setVisible(range_.has_value());
     if (range_) {
         selectedTitle_->setText(tr("Selected range, %1 from %2")
                                     .arg(toQString(formatDuration(range_->durationNs())),
                                          toQString(formatDuration(range_->startNs))));
     }
-    chart_->setRows(whole, selected);
+    chart_->setRows(whole.rows, selected.rows);
     emit updated();
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/summary/Bandwidth.h"
+#include "model/summary/ReportTable.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 
@@ -42,9 +43,15 @@ class BandwidthPanel : public QWidget {
     void showEvent(QShowEvent* event) override;
 
   private:
+    /// What was counted over one stretch of time, as a table and for the chart.
+    struct Counted {
+        ReportTable table;
+        std::vector<BandwidthRow> rows;
+    };
+    static Counted count(const Trace& trace, std::optional<TimeRange> range);
     void invalidate();
     void update();
-    void showRows(const std::vector<BandwidthRow>& whole, const std::vector<BandwidthRow>& selected);
+    void showCounted(const Counted& whole, const Counted& selected);
 
     TracePtr trace_;
     std::optional<TimeRange> range_;

@@ -40,18 +40,6 @@ Unit ReportModel::unitOf(int column) const {
     return column >= 0 && column < columnCount() ? table_.columns[size_t(column)].unit : Unit::Text;
 }
 
-int ReportModel::nameColumn() const {
-    for (int column = columnCount() - 1; column >= 0; --column) {
-        if (unitOf(column) == Unit::Text) return column;
-    }
-    return -1;
-}
-
-QString ReportModel::nameAt(int row) const {
-    const Cell* cell = cellAt(row, nameColumn());
-    return cell ? toVariant(*cell).toString() : QString();
-}
-
 int ReportModel::rowCount(const QModelIndex& parent) const {
     return parent.isValid() ? 0 : static_cast<int>(table_.rows.size());
 }

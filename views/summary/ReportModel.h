@@ -22,10 +22,6 @@ class ReportModel : public QAbstractTableModel {
     virtual void setTable(ReportTable table);
     const ReportTable& table() const { return table_; }
     Unit unitOf(int column) const;
-    /// The column that names a row, which is the last one of text ("Name", "Range"), or -1.
-    int nameColumn() const;
-    /// What the row is called; empty if there is no such row.
-    QString nameAt(int row) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;

@@ -14,6 +14,7 @@
 #include "views/summary/ReportFilter.h"
 #include "views/summary/ReportModel.h"
 #include "views/summary/ShareBarDelegate.h"
+#include "views/summary/searchText.h"
 #include "views/summary/tabSeparated.h"
 
 namespace lanescope {
@@ -94,8 +95,10 @@ void ReportView::build() {
     connect(copy, &QAction::triggered, this, &ReportView::copySelection);
     connect(model_, &QAbstractItemModel::modelReset, this, &ReportView::updateCount);
     connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
-        const QString name = model_->nameAt(filter_->mapToSource(index).row());
-        if (!name.isEmpty()) emit nameActivated(name);
+        const int row = filter_->mapToSource(index).row();
+        emit rowActivated(row);
+        const QString text = searchText(model_->table(), row);
+        if (!text.isEmpty()) emit nameActivated(text);
     });
 }
 

@@ -37,8 +37,10 @@ class ReportView : public QWidget {
     void copySelection() const;
 
   signals:
-    /// The user asks for the row called `name` on the timeline.
-    void nameActivated(const QString& name);
+    /// The user asks for a row on the timeline; `text` is what to search for.
+    void nameActivated(const QString& text);
+    /// The same, by row of the model.
+    void rowActivated(int row);
 
   private:
     void build();

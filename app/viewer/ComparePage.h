@@ -1,0 +1,34 @@
+#pragma once
+
+#include "app/viewer/DocumentPage.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+class CompareView;
+
+/// Two traces against each other, as a document of the window.
+class ComparePage : public DocumentPage {
+    Q_OBJECT
+  public:
+    ComparePage(TracePtr baseline, TracePtr candidate, QWidget* parent = nullptr);
+
+    CompareView& view() const { return *view_; }
+
+    QString title() const override;
+    std::vector<TimelineView*> timelines() const override;
+    HitNavigator& hits() const override { return *hits_; }
+    ReportView* currentTable() const override;
+    void setTheme(const Theme& theme) override;
+    void setDetailsVisible(bool isVisible) override;
+    void setTablesVisible(bool isVisible) override;
+    bool isBusy() const override;
+    void restoreLayout(const AppSettings& settings) override;
+    void storeLayout(AppSettings& settings) const override;
+
+  private:
+    CompareView* view_;
+    HitNavigator* hits_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "views/theme/Theme.h"
+
+class QSplitter;
+
+namespace lanescope {
+
+class AppSettings;
+class HitNavigator;
+class ReportView;
+class TimelineView;
+
+/// One open document, a trace or a comparison: what the window's menus and search box can do with it.
+class DocumentPage : public QWidget {
+    Q_OBJECT
+  public:
+    using QWidget::QWidget;
+
+    virtual QString title() const = 0;
+    /// In the order from top to bottom; never empty. The first has the keyboard by default.
+    virtual std::vector<TimelineView*> timelines() const = 0;
+    virtual HitNavigator& hits() const = 0;
+    /// The table to export, or null if none is on the screen.
+    virtual ReportView* currentTable() const = 0;
+    virtual void setTheme(const Theme& theme) = 0;
+    virtual void setDetailsVisible(bool isVisible) = 0;
+    virtual void setTablesVisible(bool isVisible) = 0;
+    /// Something on the screen is still being computed.
+    virtual bool isBusy() const = 0;
+    /// Sizes of the parts, kept from run to run.
+    virtual void restoreLayout(const AppSettings& settings) = 0;
+    virtual void storeLayout(AppSettings& settings) const = 0;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,110 @@
+#include "app/viewer/DocumentTabs.h"
+
+#include <QTabBar>
+
+#include "app/viewer/ComparePage.h"
+#include "app/viewer/LoadPage.h"
+#include "app/viewer/TracePage.h"
+
+namespace lanescope {
+namespace {
+
+QString toQString(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
+
+bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
+    std::error_code ignored;
+    return a == b || std::filesystem::equivalent(a, b, ignored);
+}
+
+}  // namespace
+
+DocumentTabs::DocumentTabs(QWidget* parent) : QTabWidget(parent) {
+    setDocumentMode(true);
+    setTabsClosable(true);
+    setMovable(true);
+    setElideMode(Qt::ElideMiddle);
+    connect(this, &QTabWidget::tabCloseRequested, this, &DocumentTabs::closeTab);
+}
+
+template <class Page>
+std::vector<Page*> DocumentTabs::pages() const {
+    std::vector<Page*> found;
+    for (int index = 0; index < count(); ++index) {
+        if (auto* page = qobject_cast<Page*>(widget(index))) found.push_back(page);
+    }
+    return found;
+}
+
+std::vector<TracePage*> DocumentTabs::tracePages() const { return pages<TracePage>(); }
+
+std::vector<DocumentPage*> DocumentTabs::documents() const { return pages<DocumentPage>(); }
+
+DocumentPage* DocumentTabs::currentDocument() const {
+    return qobject_cast<DocumentPage*>(currentWidget());
+}
+
+TracePage* DocumentTabs::currentTrace() const { return qobject_cast<TracePage*>(currentWidget()); }
+
+bool DocumentTabs::isLoading() const {
+    for (const LoadPage* page : pages<LoadPage>()) {
+        if (page->isLoading()) return true;
+    }
+    return false;
+}
+
+void DocumentTabs::openTrace(const std::filesystem::path& path) {
+    for (TracePage* page : tracePages()) {
+        if (isSameFile(page->trace()->path, path)) {
+            setCurrentWidget(page);
+            return;
+        }
+    }
+    load(new LoadPage({path}));
+}
+
+void DocumentTabs::openComparison(const std::filesystem::path& baseline,
+                                  const std::filesystem::path& candidate) {
+    load(new LoadPage({baseline, candidate}));
+}
+
+void DocumentTabs::compare(TracePtr baseline, TracePtr candidate) {
+    auto* page = new ComparePage(std::move(baseline), std::move(candidate));
+    setCurrentIndex(addTab(page, page->title()));
+    emit documentAdded(page);
+}
+
+void DocumentTabs::load(LoadPage* page) {
+    setCurrentIndex(addTab(page, page->title()));
+    connect(page, &LoadPage::closeRequested, this, [this, page] { closeTab(indexOf(page)); });
+    connect(page, &LoadPage::failed, this, [this, page](const QString& sentence) {
+        emit loadFailed(toQString(page->paths().front()), sentence);
+    });
+    connect(page, &LoadPage::loaded, this, [this, page](const std::vector<TracePtr>& traces) {
+        for (const auto& path : page->paths()) emit traceOpened(toQString(path));
+        if (traces.size() == 2) {
+            replace(page, new ComparePage(traces[0], traces[1]));
+        } else {
+            replace(page, new TracePage(traces[0]));
+        }
+    });
+    page->start();
+}
+
+void DocumentTabs::replace(LoadPage* page, DocumentPage* document) {
+    const int index = indexOf(page);
+    const bool wasCurrent = currentIndex() == index;
+    insertTab(index, document, document->title());
+    removeTab(indexOf(page));
+    page->deleteLater();
+    if (wasCurrent) setCurrentWidget(document);
+    emit documentAdded(document);
+}
+
+void DocumentTabs::closeTab(int index) {
+    QWidget* page = widget(index);
+    if (!page) return;
+    removeTab(index);
+    page->deleteLater();
+}
+
+}  // namespace lanescope

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <QTabWidget>
+#include <filesystem>
+#include <vector>
+
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+class DocumentPage;
+class LoadPage;
+class TracePage;
+
+/// The open documents, one a tab, and those still being read.
+class DocumentTabs : public QTabWidget {
+    Q_OBJECT
+  public:
+    explicit DocumentTabs(QWidget* parent = nullptr);
+
+    /// Reads the file in a new tab; goes to the tab that shows it if there is one.
+    void openTrace(const std::filesystem::path& path);
+    /// Reads both files and compares them in a new tab.
+    void openComparison(const std::filesystem::path& baseline, const std::filesystem::path& candidate);
+    void compare(TracePtr baseline, TracePtr candidate);
+
+    /// Null while a file is being read in the current tab, or none is open.
+    DocumentPage* currentDocument() const;
+    TracePage* currentTrace() const;
+    std::vector<TracePage*> tracePages() const;
+    std::vector<DocumentPage*> documents() const;
+    bool isLoading() const;
+    void closeTab(int index);
+
+  signals:
+    /// A tab holds a finished document from now on.
+    void documentAdded(lanescope::DocumentPage* page);
+    void traceOpened(const QString& path);
+    void loadFailed(const QString& path, const QString& sentence);
+
+  private:
+    void load(LoadPage* page);
+    void replace(LoadPage* page, DocumentPage* document);
+
+    template <class Page>
+    std::vector<Page*> pages() const;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,244 @@
+#include "app/viewer/MainWindow.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QStackedWidget>
+#include <QToolBar>
+#include <QVBoxLayout>
+
+#include "app/viewer/DocumentTabs.h"
+#include "app/viewer/HitNavigator.h"
+#include "app/viewer/OfferBar.h"
+#include "app/viewer/RecentFiles.h"
+#include "app/viewer/SearchBar.h"
+#include "app/viewer/StartPage.h"
+#include "app/viewer/TracePage.h"
+#include "app/viewer/ViewerActions.h"
+#include "app/viewer/icons.h"
+#include "views/theme/applyTheme.h"
+#include "views/timeline/TimelineView.h"
+
+namespace lanescope {
+namespace {
+
+constexpr double zoomStep = 1.6;
+
+QStringList localFiles(const QMimeData& data) {
+    QStringList paths;
+    for (const QUrl& url : data.urls()) {
+        if (url.isLocalFile()) paths << url.toLocalFile();
+    }
+    return paths;
+}
+
+void zoomMiddle(TimelineView& timeline, double factor) {
+    const TimeRange range = timeline.visibleRange()->range();
+    timeline.visibleRange()->zoomAt(range.startNs + range.durationNs() / 2, factor);
+}
+
+}  // namespace
+
+MainWindow::MainWindow(AppSettings& settings, QWidget* parent)
+    : QMainWindow(parent),
+      settings_(settings),
+      isDesktopDark_(QApplication::palette().color(QPalette::Window).lightness() < 128),
+      actions_(new ViewerActions(this)),
+      recentFiles_(new RecentFiles(settings, this)),
+      searchBar_(new SearchBar(this)),
+      startPage_(new StartPage(this)),
+      offerBar_(new OfferBar(this)),
+      tabs_(new DocumentTabs(this)),
+      pages_(new QStackedWidget(this)) {
+    build();
+    connectFileActions();
+    connectViewActions();
+    connectTabs();
+    startPage_->setRecentFiles(recentFiles_->paths());
+    setThemeChoice(settings_.theme());
+    if (!restoreGeometry(settings_.windowGeometry())) resize(1440, 900);
+    updateCurrent();
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::build() {
+    setWindowIcon(applicationIcon());
+    setAcceptDrops(true);
+    actions_->fillMenus(menuBar());
+    recentFiles_->attach(actions_->recentMenu());
+
+    auto* toolBar = addToolBar(tr("Tools"));
+    toolBar->setObjectName("tools");
+    toolBar->setMovable(false);
+    toolBar->setIconSize({20, 20});
+    toolBar->setContextMenuPolicy(Qt::PreventContextMenu);
+    actions_->fillToolBar(toolBar);
+    auto* space = new QWidget(toolBar);
+    space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    toolBar->addWidget(space);
+    toolBar->addWidget(searchBar_);
+
+    auto* documents = new QWidget(this);
+    auto* layout = new QVBoxLayout(documents);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(offerBar_);
+    layout->addWidget(tabs_, 1);
+    pages_->addWidget(startPage_);
+    pages_->addWidget(documents);
+    setCentralWidget(pages_);
+}
+
+void MainWindow::connectTabs() {
+    connect(tabs_, &DocumentTabs::documentAdded, this, &MainWindow::adoptDocument);
+    connect(tabs_, &DocumentTabs::currentChanged, this, &MainWindow::updateCurrent);
+    connect(tabs_, &DocumentTabs::traceOpened, recentFiles_, &RecentFiles::add);
+    connect(tabs_, &DocumentTabs::loadFailed, this, [this](const QString& path) {
+        if (!QFileInfo::exists(path)) recentFiles_->remove(path);
+    });
+    connect(recentFiles_, &RecentFiles::changed, this,
+            [this] { startPage_->setRecentFiles(recentFiles_->paths()); });
+    connect(recentFiles_, &RecentFiles::chosen, this, [this](const QString& path) { openFiles({path}); });
+    connect(startPage_, &StartPage::fileChosen, this, [this](const QString& path) { openFiles({path}); });
+    connect(startPage_, &StartPage::openRequested, this, &MainWindow::askForFiles);
+    connect(startPage_, &StartPage::compareRequested, this, &MainWindow::askForComparison);
+    connect(offerBar_, &OfferBar::accepted, this, [this] {
+        const std::vector<TracePage*> traces = tabs_->tracePages();
+        if (traces.size() >= 2) {
+            tabs_->compare(traces[traces.size() - 2]->trace(), traces.back()->trace());
+        }
+    });
+}
+
+void MainWindow::open(const ViewerOptions& options) {
+    if (options.isComparison && options.files.size() == 2) {
+        tabs_->openComparison(options.files[0], options.files[1]);
+        return;
+    }
+    for (const auto& path : options.files) tabs_->openTrace(path);
+}
+
+void MainWindow::openFiles(const QStringList& paths) {
+    for (const QString& path : paths) tabs_->openTrace(path.toStdString());
+    if (!paths.isEmpty()) settings_.setFolder(QFileInfo(paths.front()).absolutePath());
+}
+
+void MainWindow::adoptDocument(DocumentPage* page) {
+    page->setTheme(theme_);
+    page->restoreLayout(settings_);
+    page->setDetailsVisible(actions_->showDetails->isChecked());
+    page->setTablesVisible(actions_->showTables->isChecked());
+    updateCurrent();
+    if (qobject_cast<TracePage*>(page)) {
+        offerComparison();
+    } else {
+        offerBar_->hide();
+    }
+}
+
+void MainWindow::offerComparison() {
+    const std::vector<TracePage*> traces = tabs_->tracePages();
+    if (traces.size() < 2) return;
+    offerBar_->offer(tr("Compare %1 with %2?")
+                         .arg(traces.back()->title(), traces[traces.size() - 2]->title()),
+                     tr("Compare"));
+}
+
+void MainWindow::updateCurrent() {
+    DocumentPage* page = tabs_->currentDocument();
+    pages_->setCurrentIndex(tabs_->count() > 0 ? 1 : 0);
+    searchBar_->setNavigator(page ? &page->hits() : nullptr);
+    actions_->setAvailable(page != nullptr, page != nullptr);
+    actions_->closeTab->setEnabled(tabs_->count() > 0);
+    const QString name = tabs_->count() > 0 ? tabs_->tabText(tabs_->currentIndex()) : QString();
+    setWindowTitle(name.isEmpty() ? QStringLiteral("Lanescope") : name + QStringLiteral(" – Lanescope"));
+    if (tabs_->tracePages().size() < 2) offerBar_->hide();
+    if (page) page->setFocus();
+}
+
+void MainWindow::setThemeChoice(ThemeChoice choice) {
+    const bool isDark =
+        choice == ThemeChoice::Dark || (choice == ThemeChoice::System && isDesktopDark_);
+    theme_ = isDark ? Theme::dark() : Theme::light();
+    applyTheme(*qApp, theme_);
+    actions_->setTheme(theme_);
+    actions_->setThemeChoice(choice);
+    searchBar_->setTheme(theme_);
+    for (DocumentPage* page : tabs_->documents()) page->setTheme(theme_);
+}
+
+bool MainWindow::isBusy() const {
+    const DocumentPage* page = tabs_->currentDocument();
+    return tabs_->isLoading() || (page && page->isBusy());
+}
+
+template <class Visit>
+void MainWindow::forEachTimeline(Visit visit) {
+    if (DocumentPage* page = tabs_->currentDocument()) {
+        for (TimelineView* timeline : page->timelines()) visit(*timeline);
+    }
+}
+
+void MainWindow::connectViewActions() {
+    connect(actions_->fit, &QAction::triggered, this,
+            [this] { forEachTimeline([](TimelineView& timeline) { timeline.fit(); }); });
+    connect(actions_->foldAll, &QAction::triggered, this,
+            [this] { forEachTimeline([](TimelineView& timeline) { timeline.foldAll(); }); });
+    connect(actions_->unfoldAll, &QAction::triggered, this,
+            [this] { forEachTimeline([](TimelineView& timeline) { timeline.unfoldAll(); }); });
+    connect(actions_->zoomSelection, &QAction::triggered, this,
+            [this] { forEachTimeline([](TimelineView& timeline) { timeline.zoomToSelection(); }); });
+    // Timelines of one document share their visible range, so one of them is enough.
+    const auto zoom = [this](double factor) {
+        if (DocumentPage* page = tabs_->currentDocument()) zoomMiddle(*page->timelines().front(), factor);
+    };
+    connect(actions_->zoomIn, &QAction::triggered, this, [zoom] { zoom(zoomStep); });
+    connect(actions_->zoomOut, &QAction::triggered, this, [zoom] { zoom(1 / zoomStep); });
+
+    actions_->showDetails->setChecked(settings_.isPanelVisible("details"));
+    actions_->showTables->setChecked(settings_.isPanelVisible("tables"));
+    connect(actions_->showDetails, &QAction::toggled, this, [this](bool isOn) {
+        settings_.setPanelVisible("details", isOn);
+        for (DocumentPage* page : tabs_->documents()) page->setDetailsVisible(isOn);
+    });
+    connect(actions_->showTables, &QAction::toggled, this, [this](bool isOn) {
+        settings_.setPanelVisible("tables", isOn);
+        for (DocumentPage* page : tabs_->documents()) page->setTablesVisible(isOn);
+    });
+    connect(actions_, &ViewerActions::themeChosen, this, [this](ThemeChoice choice) {
+        settings_.setTheme(choice);
+        setThemeChoice(choice);
+    });
+    connect(actions_->find, &QAction::triggered, searchBar_, &SearchBar::activate);
+    connect(actions_->findNext, &QAction::triggered, searchBar_, &SearchBar::next);
+    connect(actions_->findPrevious, &QAction::triggered, searchBar_, &SearchBar::previous);
+    connect(searchBar_, &SearchBar::dismissed, this, [this] {
+        if (DocumentPage* page = tabs_->currentDocument()) page->setFocus();
+    });
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (!localFiles(*event->mimeData()).isEmpty()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    const QStringList paths = localFiles(*event->mimeData());
+    event->acceptProposedAction();
+    if (paths.size() == 2 && tabs_->count() == 0) {
+        tabs_->openComparison(paths[0].toStdString(), paths[1].toStdString());
+    } else {
+        openFiles(paths);
+    }
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    settings_.setWindowGeometry(saveGeometry());
+    for (const DocumentPage* page : tabs_->documents()) page->storeLayout(settings_);
+    QMainWindow::closeEvent(event);
+}
+
+}  // namespace lanescope

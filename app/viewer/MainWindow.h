@@ -1,0 +1,77 @@
+#pragma once
+
+#include <QMainWindow>
+#include <filesystem>
+
+#include "app/viewer/AppSettings.h"
+#include "app/viewer/ViewerOptions.h"
+#include "views/theme/Theme.h"
+
+class QStackedWidget;
+
+namespace lanescope {
+
+class DocumentPage;
+class DocumentTabs;
+class OfferBar;
+class RecentFiles;
+class SearchBar;
+class StartPage;
+class ViewerActions;
+
+/// The window of the viewer: joins menus, tool bar, search box and tabs. Holds no trace itself.
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+  public:
+    /// `settings` outlives the window.
+    explicit MainWindow(AppSettings& settings, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    void open(const ViewerOptions& options);
+    void openFiles(const QStringList& paths);
+    void setThemeChoice(ThemeChoice choice);
+
+    DocumentTabs& tabs() const { return *tabs_; }
+    SearchBar& searchBar() const { return *searchBar_; }
+    RecentFiles& recentFiles() const { return *recentFiles_; }
+    StartPage& startPage() const { return *startPage_; }
+    OfferBar& offerBar() const { return *offerBar_; }
+    ViewerActions& actions() const { return *actions_; }
+    /// A trace is being read or something on the screen computed.
+    bool isBusy() const;
+
+  protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    void closeEvent(QCloseEvent* event) override;
+
+  private:
+    void build();
+    void connectFileActions();
+    void connectViewActions();
+    void connectTabs();
+    void adoptDocument(DocumentPage* page);
+    void updateCurrent();
+    void offerComparison();
+    void askForFiles();
+    void askForComparison();
+    void askForPicture();
+    void askForTable();
+    void showAbout();
+    /// Calls `visit` for each timeline that commands of the View menu act on.
+    template <class Visit>
+    void forEachTimeline(Visit visit);
+
+    AppSettings& settings_;
+    Theme theme_;
+    bool isDesktopDark_;
+    ViewerActions* actions_;
+    RecentFiles* recentFiles_;
+    SearchBar* searchBar_;
+    StartPage* startPage_;
+    OfferBar* offerBar_;
+    DocumentTabs* tabs_;
+    QStackedWidget* pages_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,99 @@
+// The part of MainWindow that asks the user for files.
+#include <QAction>
+#include <QFileDialog>
+#include <QMessageBox>
+#include <QStatusBar>
+
+#include "app/viewer/DocumentPage.h"
+#include "app/viewer/DocumentTabs.h"
+#include "app/viewer/MainWindow.h"
+#include "app/viewer/ShortcutSheet.h"
+#include "app/viewer/TracePage.h"
+#include "app/viewer/ViewerActions.h"
+#include "app/viewer/exportDocument.h"
+#include "views/summary/ReportModel.h"
+#include "views/summary/ReportView.h"
+#include "views/text/toQString.h"
+
+namespace lanescope {
+namespace {
+
+QString traceFilter() {
+    return MainWindow::tr("Traces (*.lanescope *.sqlite *.sqlite3 *.db);;All files (*)");
+}
+
+void say(QMainWindow* window, const Result<void>& result, const QString& path) {
+    constexpr int shownMs = 8000;
+    window->statusBar()->showMessage(result ? MainWindow::tr("Written: %1").arg(path)
+                                            : toQString(result.error().sentence),
+                                     shownMs);
+}
+
+}  // namespace
+
+void MainWindow::connectFileActions() {
+    connect(actions_->open, &QAction::triggered, this, &MainWindow::askForFiles);
+    connect(actions_->compare, &QAction::triggered, this, &MainWindow::askForComparison);
+    connect(actions_->exportPicture, &QAction::triggered, this, &MainWindow::askForPicture);
+    connect(actions_->exportTable, &QAction::triggered, this, &MainWindow::askForTable);
+    connect(actions_->closeTab, &QAction::triggered, this,
+            [this] { tabs_->closeTab(tabs_->currentIndex()); });
+    connect(actions_->quit, &QAction::triggered, this, &QWidget::close);
+    connect(actions_->shortcuts, &QAction::triggered, this, [this] {
+        ShortcutSheet sheet(this);
+        sheet.exec();
+    });
+    connect(actions_->about, &QAction::triggered, this, &MainWindow::showAbout);
+}
+
+void MainWindow::askForFiles() {
+    openFiles(QFileDialog::getOpenFileNames(this, tr("Open traces"), settings_.folder(), traceFilter()));
+}
+
+void MainWindow::askForComparison() {
+    QString baseline;
+    if (const TracePage* page = tabs_->currentTrace()) {
+        baseline = toQString(page->trace()->path.string());
+    } else {
+        baseline = QFileDialog::getOpenFileName(this, tr("The run to compare against (baseline)"),
+                                                settings_.folder(), traceFilter());
+    }
+    if (baseline.isEmpty()) return;
+    const QString candidate = QFileDialog::getOpenFileName(
+        this, tr("The run in question (candidate)"), settings_.folder(), traceFilter());
+    if (candidate.isEmpty()) return;
+    settings_.setFolder(QFileInfo(candidate).absolutePath());
+    tabs_->openComparison(baseline.toStdString(), candidate.toStdString());
+}
+
+void MainWindow::askForPicture() {
+    DocumentPage* page = tabs_->currentDocument();
+    if (!page) return;
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Export picture"), settings_.folder() + "/timeline.png", tr("Pictures (*.png *.svg)"));
+    if (!path.isEmpty()) say(this, exportDocumentPicture(*page, path.toStdString()), path);
+}
+
+void MainWindow::askForTable() {
+    DocumentPage* page = tabs_->currentDocument();
+    ReportView* view = page ? page->currentTable() : nullptr;
+    if (!view) {
+        statusBar()->showMessage(tr("No table is on the screen; show one with F10."), 8000);
+        return;
+    }
+    const ReportTable& table = view->model().table();
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Export table"), settings_.folder() + "/" + toQString(table.name) + ".csv",
+        tr("Tables (*.csv *.json)"));
+    if (!path.isEmpty()) say(this, exportTableTo(table, path.toStdString()), path);
+}
+
+void MainWindow::showAbout() {
+    QMessageBox::about(this, tr("About Lanescope"),
+                       tr("<h3>Lanescope %1</h3><p>Shows what a GPU training did, when, and how fast "
+                          "the bytes moved.</p><p>Free software under the GNU General Public License, "
+                          "version 3.</p>")
+                           .arg(QStringLiteral(LANESCOPE_VERSION)));
+}
+
+}  // namespace lanescope

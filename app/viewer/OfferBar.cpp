@@ -1,0 +1,41 @@
+#include "app/viewer/OfferBar.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QToolButton>
+
+namespace lanescope {
+
+OfferBar::OfferBar(QWidget* parent)
+    : QWidget(parent), label_(new QLabel(this)), accept_(new QPushButton(this)) {
+    label_->setTextFormat(Qt::PlainText);
+    auto* close = new QToolButton(this);
+    close->setText(QStringLiteral("✕"));
+    close->setAutoRaise(true);
+    close->setToolTip(tr("Not now"));
+    auto* layout = new QHBoxLayout(this);
+    layout->setContentsMargins(14, 4, 6, 4);
+    layout->addWidget(label_);
+    layout->addWidget(accept_);
+    layout->addStretch();
+    layout->addWidget(close);
+    setAutoFillBackground(true);
+    setBackgroundRole(QPalette::AlternateBase);
+    connect(accept_, &QPushButton::clicked, this, [this] {
+        hide();
+        emit accepted();
+    });
+    connect(close, &QToolButton::clicked, this, &QWidget::hide);
+    hide();
+}
+
+void OfferBar::offer(const QString& question, const QString& answer) {
+    label_->setText(question);
+    accept_->setText(answer);
+    show();
+}
+
+QString OfferBar::question() const { return label_->text(); }
+
+}  // namespace lanescope

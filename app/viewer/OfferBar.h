@@ -1,0 +1,26 @@
+#pragma once
+
+#include <QWidget>
+
+class QLabel;
+class QPushButton;
+
+namespace lanescope {
+
+/// A quiet question over a document, with one button to accept and one to send it away.
+class OfferBar : public QWidget {
+    Q_OBJECT
+  public:
+    explicit OfferBar(QWidget* parent = nullptr);
+    void offer(const QString& question, const QString& answer);
+    QString question() const;
+
+  signals:
+    void accepted();
+
+  private:
+    QLabel* label_;
+    QPushButton* accept_;
+};
+
+}  // namespace lanescope

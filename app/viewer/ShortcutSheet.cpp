@@ -1,0 +1,81 @@
+#include "app/viewer/ShortcutSheet.h"
+
+#include <QDialogButtonBox>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QVBoxLayout>
+#include <span>
+
+namespace lanescope {
+namespace {
+
+struct Shortcut {
+    const char* keys;
+    const char* does;
+};
+
+constexpr Shortcut timelineKeys[] = {
+    {"Wheel, W / S", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom in and out around the pointer")},
+    {"Drag, A / D, arrows", QT_TRANSLATE_NOOP("ShortcutSheet", "move along the time")},
+    {"Shift + wheel", QT_TRANSLATE_NOOP("ShortcutSheet", "move along the time")},
+    {"Shift + drag, drag on the ruler", QT_TRANSLATE_NOOP("ShortcutSheet", "select a range of time")},
+    {"Click", QT_TRANSLATE_NOOP("ShortcutSheet", "select a slice and show what it launched")},
+    {"Double click, F", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom to the slice or the selected range")},
+    {"Home", QT_TRANSLATE_NOOP("ShortcutSheet", "show the whole trace")},
+    {"Esc", QT_TRANSLATE_NOOP("ShortcutSheet", "clear the selection")},
+};
+
+constexpr Shortcut windowKeys[] = {
+    {"Ctrl+O", QT_TRANSLATE_NOOP("ShortcutSheet", "open a trace")},
+    {"Ctrl+Shift+O", QT_TRANSLATE_NOOP("ShortcutSheet", "compare with another trace")},
+    {"Ctrl+F", QT_TRANSLATE_NOOP("ShortcutSheet", "search")},
+    {"Enter, F3", QT_TRANSLATE_NOOP("ShortcutSheet", "next hit")},
+    {"Shift+Enter, Shift+F3", QT_TRANSLATE_NOOP("ShortcutSheet", "previous hit")},
+    {"Ctrl+0, Ctrl++, Ctrl+-", QT_TRANSLATE_NOOP("ShortcutSheet", "whole trace, zoom in, zoom out")},
+    {"Ctrl+Enter", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom to the selection")},
+    {"F9, F10", QT_TRANSLATE_NOOP("ShortcutSheet", "show or hide the details, the tables")},
+    {"Ctrl+C", QT_TRANSLATE_NOOP("ShortcutSheet", "copy the rows of a table")},
+    {"Ctrl+P, Ctrl+E", QT_TRANSLATE_NOOP("ShortcutSheet", "export the picture, the table")},
+    {"Ctrl+W", QT_TRANSLATE_NOOP("ShortcutSheet", "close the tab")},
+};
+
+void addColumn(QHBoxLayout* layout, const QString& title, std::span<const Shortcut> shortcuts) {
+    auto* grid = new QGridLayout;
+    grid->setHorizontalSpacing(18);
+    grid->setVerticalSpacing(6);
+    auto* heading = new QLabel(title);
+    QFont font = heading->font();
+    font.setWeight(QFont::DemiBold);
+    heading->setFont(font);
+    grid->addWidget(heading, 0, 0, 1, 2);
+    int row = 1;
+    for (const Shortcut& shortcut : shortcuts) {
+        auto* keys = new QLabel(QString::fromUtf8(shortcut.keys));
+        keys->setForegroundRole(QPalette::Link);
+        grid->addWidget(keys, row, 0);
+        grid->addWidget(new QLabel(ShortcutSheet::tr(shortcut.does)), row, 1);
+        ++row;
+    }
+    grid->setRowStretch(row, 1);
+    layout->addLayout(grid);
+}
+
+}  // namespace
+
+ShortcutSheet::ShortcutSheet(QWidget* parent) : QDialog(parent) {
+    setWindowTitle(tr("Keyboard and mouse"));
+    auto* columns = new QHBoxLayout;
+    columns->setSpacing(40);
+    addColumn(columns, tr("Timeline"), timelineKeys);
+    addColumn(columns, tr("Window"), windowKeys);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(24, 20, 24, 16);
+    layout->setSpacing(20);
+    layout->addLayout(columns);
+    layout->addWidget(buttons);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,182 @@
+#include "app/viewer/TracePage.h"
+
+#include <QSplitter>
+#include <QTabBar>
+#include <QTabWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "app/viewer/AppSettings.h"
+#include "app/viewer/HitNavigator.h"
+#include "views/details/DetailsPanel.h"
+#include "views/details/HealthBar.h"
+#include "views/details/HealthPanel.h"
+#include "views/summary/BandwidthPanel.h"
+#include "views/summary/ReportPanel.h"
+#include "views/summary/ReportView.h"
+#include "views/summary/hitTable.h"
+#include "views/text/toQString.h"
+#include "views/timeline/TimelineView.h"
+
+namespace lanescope {
+namespace {
+
+struct NamedReport {
+    const char* title;
+    const char* report;
+};
+
+/// In the order of the tabs; bandwidth comes after the kernels.
+constexpr NamedReport namedReports[] = {
+    {QT_TRANSLATE_NOOP("TracePage", "Kernels"), "cuda_gpu_kern_sum"},
+    {QT_TRANSLATE_NOOP("TracePage", "NVTX ranges"), "nvtx_sum"},
+    {QT_TRANSLATE_NOOP("TracePage", "NVTX on the GPU"), "nvtx_gpu_proj_sum"},
+    {QT_TRANSLATE_NOOP("TracePage", "CUDA API"), "cuda_api_sum"},
+    {QT_TRANSLATE_NOOP("TracePage", "NCCL"), "nccl_sum"},
+};
+
+}  // namespace
+
+TracePage::TracePage(TracePtr trace, QWidget* parent)
+    : DocumentPage(parent),
+      trace_(std::move(trace)),
+      timeline_(new TimelineView(this)),
+      hits_(new HitNavigator({timeline_}, this)),
+      healthBar_(new HealthBar(this)),
+      details_(new DetailsPanel(this)),
+      tables_(new QTabWidget(this)),
+      bandwidth_(new BandwidthPanel(this)),
+      hitView_(new ReportView(this)),
+      health_(new HealthPanel(this)),
+      upper_(new QSplitter(Qt::Horizontal, this)),
+      whole_(new QSplitter(Qt::Vertical, this)) {
+    addTables();
+    arrange();
+    connectParts();
+    timeline_->setTrace(trace_);
+    details_->setTrace(trace_);
+    healthBar_->setNotes(trace_->health);
+    health_->setTrace(trace_);
+    bandwidth_->setTrace(trace_);
+    for (ReportPanel* report : reports_) report->setTrace(trace_);
+    updateHits();
+    setFocusProxy(timeline_);
+}
+
+void TracePage::addTables() {
+    for (const NamedReport& named : namedReports) {
+        auto* panel = new ReportPanel(named.report, this);
+        reports_.push_back(panel);
+        tables_->addTab(panel, tr(named.title));
+    }
+    tables_->insertTab(1, bandwidth_, tr("Memcpy bandwidth"));
+    hitView_->setEmptyText(tr("Search with Ctrl+F; what is found is listed here."));
+    tables_->addTab(hitView_, tr("Search results"));
+    const size_t grave = size_t(std::count_if(
+        trace_->health.begin(), trace_->health.end(),
+        [](const HealthNote& note) { return note.severity >= Severity::Warning; }));
+    tables_->addTab(health_, grave > 0 ? tr("Health (%1)").arg(grave) : tr("Health"));
+    tables_->setDocumentMode(true);
+    tables_->tabBar()->setExpanding(false);
+    tables_->tabBar()->setDrawBase(false);
+}
+
+void TracePage::arrange() {
+    upper_->addWidget(timeline_);
+    upper_->addWidget(details_);
+    upper_->setStretchFactor(0, 1);
+    upper_->setStretchFactor(1, 0);
+    upper_->setSizes({1280, 320});
+    whole_->addWidget(upper_);
+    whole_->addWidget(tables_);
+    whole_->setStretchFactor(0, 1);
+    whole_->setStretchFactor(1, 0);
+    whole_->setSizes({640, 280});
+    upper_->setChildrenCollapsible(false);
+    whole_->setChildrenCollapsible(false);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(healthBar_);
+    layout->addWidget(whole_, 1);
+}
+
+void TracePage::connectParts() {
+    connect(timeline_, &TimelineView::eventSelected, details_, &DetailsPanel::setEvent);
+    connect(timeline_, &TimelineView::selectedRangeChanged, this, &TracePage::selectRange);
+    connect(details_, &DetailsPanel::eventActivated, timeline_, &TimelineView::revealEvent);
+    connect(healthBar_, &HealthBar::detailsRequested, this, [this] {
+        tables_->show();
+        tables_->setCurrentWidget(health_);
+    });
+    for (ReportPanel* report : reports_) {
+        connect(report, &ReportPanel::nameActivated, this, &TracePage::showName);
+    }
+    connect(hits_, &HitNavigator::changed, this, &TracePage::updateHits);
+    connect(hitView_, &ReportView::rowActivated, hits_, &HitNavigator::show);
+}
+
+void TracePage::showName(const QString& name) {
+    hits_->search(name);
+    hits_->step(+1);
+}
+
+void TracePage::selectRange(std::optional<TimeRange> range) {
+    bandwidth_->setRange(range);
+    for (ReportPanel* report : reports_) report->setRange(range);
+}
+
+void TracePage::updateHits() {
+    // Stepping through hits changes the current one only; the table is made anew for new hits.
+    if (hits_->generation() == shownHits_) return;
+    shownHits_ = hits_->generation();
+    std::vector<EventRef> events;
+    events.reserve(hits_->hits().size());
+    for (const HitNavigator::Hit& hit : hits_->hits()) events.push_back(hit.event);
+    hitView_->setTable(hitTable(*trace_, events));
+    const QString title = tr("Search results");
+    tables_->setTabText(tables_->indexOf(hitView_),
+                        events.empty() ? title : title + QStringLiteral(" (%1)").arg(events.size()));
+    hitView_->setEmptyText(hits_->text().isEmpty()
+                               ? tr("Search with Ctrl+F; what is found is listed here.")
+                               : tr("Nothing is called “%1”.").arg(hits_->text()));
+}
+
+QString TracePage::title() const { return toQString(trace_->title); }
+
+ReportView* TracePage::currentTable() const {
+    QWidget* current = tables_->isVisible() ? tables_->currentWidget() : nullptr;
+    if (auto* report = qobject_cast<ReportPanel*>(current)) return &report->view();
+    if (current == bandwidth_) return &bandwidth_->wholeView();
+    return qobject_cast<ReportView*>(current);
+}
+
+void TracePage::setTheme(const Theme& theme) {
+    timeline_->setTheme(theme);
+    bandwidth_->setTheme(theme);
+    healthBar_->setTheme(theme);
+    health_->setTheme(theme);
+}
+
+void TracePage::setDetailsVisible(bool isVisible) { details_->setVisible(isVisible); }
+
+void TracePage::setTablesVisible(bool isVisible) { tables_->setVisible(isVisible); }
+
+bool TracePage::isBusy() const {
+    const QWidget* current = tables_->currentWidget();
+    const auto* report = qobject_cast<const ReportPanel*>(current);
+    return hits_->isSearching() || (report && report->isStale()) ||
+           (current == bandwidth_ && bandwidth_->isStale());
+}
+
+void TracePage::restoreLayout(const AppSettings& settings) {
+    upper_->restoreState(settings.splitterState("trace.upper"));
+    whole_->restoreState(settings.splitterState("trace.whole"));
+}
+
+void TracePage::storeLayout(AppSettings& settings) const {
+    settings.setSplitterState("trace.upper", upper_->saveState());
+    settings.setSplitterState("trace.whole", whole_->saveState());
+}
+
+}  // namespace lanescope

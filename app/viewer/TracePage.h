@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+
+#include "app/viewer/DocumentPage.h"
+#include "model/trace/Trace.h"
+
+class QTabWidget;
+
+namespace lanescope {
+
+class BandwidthPanel;
+class DetailsPanel;
+class HealthBar;
+class HealthPanel;
+class ReportPanel;
+
+/// One trace: its timeline, what is known of the selected event beside it, tables underneath that follow
+/// the selected range.
+class TracePage : public DocumentPage {
+    Q_OBJECT
+  public:
+    explicit TracePage(TracePtr trace, QWidget* parent = nullptr);
+
+    const TracePtr& trace() const { return trace_; }
+    TimelineView& timeline() const { return *timeline_; }
+    QTabWidget& tables() const { return *tables_; }
+    DetailsPanel& details() const { return *details_; }
+    HealthBar& healthBar() const { return *healthBar_; }
+    /// Searches for `name` and shows the first hit.
+    void showName(const QString& name);
+
+    QString title() const override;
+    std::vector<TimelineView*> timelines() const override { return {timeline_}; }
+    HitNavigator& hits() const override { return *hits_; }
+    ReportView* currentTable() const override;
+    void setTheme(const Theme& theme) override;
+    void setDetailsVisible(bool isVisible) override;
+    void setTablesVisible(bool isVisible) override;
+    bool isBusy() const override;
+    void restoreLayout(const AppSettings& settings) override;
+    void storeLayout(AppSettings& settings) const override;
+
+  private:
+    void addTables();
+    void arrange();
+    void connectParts();
+    void selectRange(std::optional<TimeRange> range);
+    void updateHits();
+
+    TracePtr trace_;
+    TimelineView* timeline_;
+    HitNavigator* hits_;
+    int shownHits_ = -1;
+    HealthBar* healthBar_;
+    DetailsPanel* details_;
+    QTabWidget* tables_;
+    std::vector<ReportPanel*> reports_;
+    BandwidthPanel* bandwidth_;
+    ReportView* hitView_;
+    HealthPanel* health_;
+    QSplitter* upper_;
+    QSplitter* whole_;
+};
+
+}  // namespace lanescope

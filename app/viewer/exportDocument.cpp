@@ -1,0 +1,60 @@
+#include "app/viewer/exportDocument.h"
+
+#include <QBuffer>
+#include <QPixmap>
+#include <QSaveFile>
+#include <QSvgGenerator>
+
+#include "app/viewer/DocumentPage.h"
+#include "model/export/formatTable.h"
+#include "views/timeline/TimelineView.h"
+#include "views/timeline/exportPicture.h"
+
+namespace lanescope {
+namespace {
+
+QByteArray pngOf(QWidget& widget) {
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    widget.grab().save(&buffer, "PNG");
+    return bytes;
+}
+
+QByteArray svgOf(QWidget& widget) {
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    QSvgGenerator generator;
+    generator.setOutputDevice(&buffer);
+    generator.setSize(widget.size());
+    generator.setViewBox(widget.rect());
+    generator.setTitle(widget.windowTitle());
+    widget.render(&generator);
+    return bytes;
+}
+
+Result<void> save(const std::filesystem::path& path, const QByteArray& bytes) {
+    QSaveFile file(QString::fromStdString(path.string()));
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
+        return fail("{} cannot be written: {}.", path.string(), file.errorString().toStdString());
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<void> exportDocumentPicture(DocumentPage& page, const std::filesystem::path& path) {
+    const std::vector<TimelineView*> timelines = page.timelines();
+    if (timelines.size() == 1) return exportPicture(*timelines.front(), path);
+    if (path.extension() == ".png") return save(path, pngOf(page));
+    if (path.extension() == ".svg") return save(path, svgOf(page));
+    return fail("{} is no picture that can be written; let its name end in .png or .svg.", path.string());
+}
+
+Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path& path) {
+    const auto format = path.extension() == ".json" ? TableFormat::Json : TableFormat::Csv;
+    return save(path, QByteArray::fromStdString(formatTable(table, format)));
+}
+
+}  // namespace lanescope

@@ -1,0 +1,48 @@
+#include <QApplication>
+#include <QTemporaryDir>
+#include <cstdio>
+
+#include "app/viewer/MainWindow.h"
+#include "app/viewer/ViewerOptions.h"
+#include "app/viewer/icons.h"
+#include "app/viewer/renderWindow.h"
+
+namespace lanescope {
+namespace {
+
+int render(const ViewerOptions& options) {
+    QTemporaryDir folder;  // a picture must not depend on what the user has set
+    AppSettings settings(folder.filePath("settings.ini"));
+    MainWindow window(settings);
+    if (const auto result = renderWindow(window, options); !result) {
+        std::fprintf(stderr, "lanescope-viewer: %s\n", result.error().sentence.c_str());
+        return 1;
+    }
+    return 0;
+}
+
+int show(const ViewerOptions& options) {
+    AppSettings settings;
+    MainWindow window(settings);
+    window.show();
+    window.open(options);
+    return QApplication::exec();
+}
+
+}  // namespace
+}  // namespace lanescope
+
+int main(int argc, char** argv) {
+    const auto options = lanescope::parseViewerOptions(argc, argv);
+    if (!options) return options.error();
+    if (options->render && !qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) {
+        qputenv("QT_QPA_PLATFORM", "offscreen");  // works on machines without a display
+    }
+    QApplication application(argc, argv);
+    QApplication::setApplicationName(QStringLiteral("lanescope-viewer"));
+    QApplication::setApplicationDisplayName(QStringLiteral("Lanescope"));
+    QApplication::setApplicationVersion(QStringLiteral(LANESCOPE_VERSION));
+    QApplication::setDesktopFileName(QStringLiteral("lanescope"));
+    lanescope::registerIcons();
+    return options->render ? lanescope::render(*options) : lanescope::show(*options);
+}

@@ -1,0 +1,83 @@
+#include "app/viewer/renderWindow.h"
+
+#include <QElapsedTimer>
+#include <QEventLoop>
+#include <QLineEdit>
+#include <QPixmap>
+#include <QThread>
+
+#include "app/viewer/ComparePage.h"
+#include "app/viewer/DocumentTabs.h"
+#include "app/viewer/HitNavigator.h"
+#include "app/viewer/LoadPage.h"
+#include "app/viewer/MainWindow.h"
+#include "app/viewer/SearchBar.h"
+#include "views/compare/AlignmentBar.h"
+#include "views/compare/CompareView.h"
+#include "views/text/toQString.h"
+#include "views/timeline/TimelineView.h"
+
+namespace lanescope {
+namespace {
+
+constexpr qint64 patienceMs = 10 * 60 * 1000;
+
+Result<void> waitUntilIdle(const MainWindow& window) {
+    QElapsedTimer timer;
+    timer.start();
+    QEventLoop loop;
+    // Twice idle: what has just been shown may have asked for one more thing.
+    for (int idleRounds = 0; idleRounds < 2;) {
+        loop.processEvents(QEventLoop::AllEvents, 20);
+        idleRounds = window.isBusy() ? 0 : idleRounds + 1;
+        if (timer.elapsed() > patienceMs) return fail("The window was not complete after ten minutes.");
+        QThread::msleep(5);
+    }
+    return {};
+}
+
+Result<void> firstLoadError(const MainWindow& window) {
+    for (int index = 0; index < window.tabs().count(); ++index) {
+        const auto* page = qobject_cast<const LoadPage*>(window.tabs().widget(index));
+        if (page && !page->errorText().isEmpty()) return fail("{}", page->errorText().toStdString());
+    }
+    return {};
+}
+
+void arrange(MainWindow& window, const RenderOptions& render) {
+    DocumentPage* page = window.tabs().currentDocument();
+    if (!page) return;
+    if (auto* comparison = qobject_cast<ComparePage*>(page); comparison && !render.align.empty()) {
+        comparison->view().alignment().setAlignment(toQString(render.align), 0);
+    }
+    TimelineView& timeline = *page->timelines().front();
+    if (!render.find.empty()) {
+        window.searchBar().edit().setText(toQString(render.find));
+        window.searchBar().next();
+    }
+    if (render.visible) {
+        timeline.visibleRange()->setRange(render.visible->shifted(-timeline.timeOrigin()));
+    }
+    if (render.select) timeline.setSelectedRange(render.select);
+}
+
+}  // namespace
+
+Result<void> renderWindow(MainWindow& window, const ViewerOptions& options) {
+    const RenderOptions render = options.render.value_or(RenderOptions{});
+    window.setThemeChoice(render.isDark ? ThemeChoice::Dark : ThemeChoice::Light);
+    window.resize(render.size);
+    window.show();
+    window.open(options);
+    if (auto result = waitUntilIdle(window); !result) return result;
+    if (auto result = firstLoadError(window); !result) return result;
+    arrange(window, render);
+    if (auto result = waitUntilIdle(window); !result) return result;
+    if (!window.grab().save(toQString(render.path.string()), "PNG")) {
+        return fail("{} cannot be written; choose a folder that you may write to.",
+                    render.path.string());
+    }
+    return {};
+}
+
+}  // namespace lanescope
