@@ -30,7 +30,7 @@ std::array<QColor, 16> categoryColors(const Theme& theme) {
     set(SliceCategory::Memset, 0xff9c8878);
     set(SliceCategory::ApiLaunch, theme.isDark ? 0xff5f7fa3 : 0xff8aa9c9);
     set(SliceCategory::ApiMemory, theme.isDark ? 0xff9e7c4f : 0xffd4b286);
-    set(SliceCategory::ApiSync, theme.isDark ? 0xff9a5c5c : 0xffd59a96);
+    set(SliceCategory::ApiSync, theme.isDark ? 0xff5e4448 : 0xffeed6d2);
     set(SliceCategory::ApiOther, theme.isDark ? 0xff5d6672 : 0xffb4bcc6);
     set(SliceCategory::Nvtx, theme.isDark ? 0xff5f8f86 : 0xff8fbdb2);
     set(SliceCategory::NcclCall, theme.isDark ? 0xff8a61a3 : 0xffb996cb);
@@ -46,9 +46,10 @@ std::vector<QColor> colorsFrom(std::initializer_list<QRgb> values) {
 }
 
 // FNV-1a: the same on every machine and in every release, unlike std::hash and qHash.
-uint32_t stableHash(std::string_view text) {
+uint32_t stableHash(std::string_view text, bool skipsDigits = false) {
     uint32_t hash = 2166136261u;
     for (const char character : text) {
+        if (skipsDigits && character >= '0' && character <= '9') continue;
         hash ^= static_cast<unsigned char>(character);
         hash *= 16777619u;
     }
@@ -69,7 +70,7 @@ Theme Theme::light() {
     Theme theme;
     theme.window = 0xfff3f5f8;
     theme.canvas = 0xffffffff;
-    theme.band = 0xfff0f3f7;
+    theme.band = 0xffe9edf3;
     theme.panel = 0xfff8f9fb;
     theme.card = 0xffffffff;
     theme.separator = 0xffdfe3ea;
@@ -78,7 +79,7 @@ Theme Theme::light() {
     theme.mutedText = 0xff667080;
     theme.accent = 0xff1f6fd6;
     theme.accentText = 0xffffffff;
-    theme.selection = QColor(31, 111, 214, 34);
+    theme.selection = QColor(31, 111, 214, 28);
     theme.hover = QColor(29, 36, 48, 26);
     theme.searchHit = 0xffd6006e;
     theme.flow = 0xff2a3444;
@@ -103,7 +104,7 @@ Theme Theme::dark() {
     theme.isDark = true;
     theme.window = 0xff15181d;
     theme.canvas = 0xff181b21;
-    theme.band = 0xff20242c;
+    theme.band = 0xff252a33;
     theme.panel = 0xff1d2128;
     theme.card = 0xff2a2f39;
     theme.separator = 0xff30363f;
@@ -112,7 +113,7 @@ Theme Theme::dark() {
     theme.mutedText = 0xff97a1b0;
     theme.accent = 0xff5aa7ff;
     theme.accentText = 0xff0c1622;
-    theme.selection = QColor(90, 167, 255, 40);
+    theme.selection = QColor(90, 167, 255, 30);
     theme.hover = QColor(255, 255, 255, 30);
     theme.searchHit = 0xffff5fb0;
     theme.flow = 0xfff2f5f9;
@@ -142,9 +143,12 @@ QColor Theme::colorOf(SliceCategory category, std::string_view name) const {
         return kernels[stableHash(name) % kernels.size()];
     }
     const bool isRange = category == SliceCategory::Nvtx || category == SliceCategory::Projection;
-    if (isRange && !ranges.empty()) return ranges[stableHash(name) % ranges.size()];
+    // "step 1" and "step 2" are the same thing twice and look so.
+    if (isRange && !ranges.empty()) return ranges[stableHash(name, true) % ranges.size()];
     return colorOf(category);
 }
+
+QColor Theme::bandAt(int depth) const { return depth == 0 ? band : mix(canvas, band, 0.45); }
 
 QColor Theme::textOn(const QColor& fill) const {
     const QColor darkInk(0x10, 0x16, 0x1f);

@@ -20,7 +20,7 @@ struct Theme {
     // Surfaces, from the back to the front.
     QColor window;        ///< Behind everything, and panels beside the timeline.
     QColor canvas;        ///< Behind the slices.
-    QColor band;          ///< Behind the title row of a group of tracks.
+    QColor band;          ///< Behind the title row of a group of tracks; fainter the deeper the group.
     QColor panel;         ///< Track labels, ruler, table headers.
     QColor card;          ///< Floating cards such as the hover card.
     QColor separator;     ///< Hairlines between rows and panels.
@@ -48,6 +48,8 @@ struct Theme {
     QColor colorOf(SliceCategory category) const;
     /// The colour of one slice. The same name gets the same colour in every trace and on every run.
     QColor colorOf(SliceCategory category, std::string_view name) const;
+    /// Behind the title row of a group at this depth.
+    QColor bandAt(int depth) const;
     /// Whichever of dark and light text reads better on `fill`.
     QColor textOn(const QColor& fill) const;
     /// `over` mixed into `under`, opaque; `share` in [0, 1] is how much of `over` shows.

@@ -1,10 +1,15 @@
 #include "views/timeline/LabelCache.h"
 
+#include <algorithm>
+
 namespace lanescope {
 namespace {
 
 // No label is longer on any screen, and a name in a damaged file may be megabytes long.
 constexpr size_t mostCharacters = 512;
+constexpr qsizetype leastCharacters = 3;
+// An ellipsis costs about as much as two letters; short pieces read better without.
+constexpr qsizetype leastBeforeEllipsis = 6;
 
 }  // namespace
 
@@ -29,12 +34,19 @@ const QString& LabelCache::fitted(StringIndex name, double width) {
     const quint64 key = quint64{name} << 32 | bucket;
     auto found = fitted_.find(key);
     if (found == fitted_.end()) {
-        QString label = text();
-        if (!fits) label = metrics_.elidedText(label, Qt::ElideRight, (bucket - 1) * stepPixels);
-        if (label == QStringLiteral("\u2026")) label.clear();
-        found = fitted_.insert(key, label);
+        found = fitted_.insert(key, fits ? text() : cut(text(), (bucket - 1) * stepPixels));
     }
     return *found;
+}
+
+QString LabelCache::cut(const QString& text, double width) const {
+    const QString elided = metrics_.elidedText(text, Qt::ElideRight, width);
+    if (elided.size() > leastBeforeEllipsis) return elided;
+    qsizetype count = std::max<qsizetype>(0, elided.size() - 1);
+    while (count < text.size() && metrics_.horizontalAdvance(text.left(count + 1)) <= width) ++count;
+    const qsizetype space = text.lastIndexOf(QChar(' '), count);
+    if (space >= leastCharacters) return text.left(space);
+    return count >= leastCharacters ? text.left(count) : QString();
 }
 
 }  // namespace lanescope

@@ -13,10 +13,13 @@ namespace lanescope {
 class LabelCache {
   public:
     void reset(const StringTable* strings, const QFont& font);
-    /// The name in at most `width` pixels, with an ellipsis if cut; empty if nothing readable is left.
+    /// The name in at most `width` pixels: whole, its first words, cut with an ellipsis, or for the
+    /// narrowest just cut; empty if nothing readable is left.
     const QString& fitted(StringIndex name, double width);
 
   private:
+    QString cut(const QString& text, double width) const;
+
     static constexpr qsizetype mostEntries = 20'000;
     static constexpr int stepPixels = 6;  // cut widths are rounded down to this
 

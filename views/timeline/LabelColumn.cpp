@@ -88,7 +88,7 @@ void LabelColumn::paint(QPainter& painter, const TimelineState& state, QSize siz
     for (const LayoutRow& row : state.layout().rowsBetween(scrollY, scrollY + size.height())) {
         const Track& track = state.trace()->tracks[row.track];
         const QRect area(0, row.top - scrollY, size.width(), row.height - 1);
-        if (row.isHeader) painter.fillRect(area, theme.band);
+        if (row.isHeader) painter.fillRect(area, theme.bandAt(track.depth));
         if (hovered && hovered->track == row.track) painter.fillRect(area, theme.hover);
         const int indent = firstIndent + indentPerDepth * track.depth;
         if (row.canFold) {

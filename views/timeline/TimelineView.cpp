@@ -42,6 +42,7 @@ TimelineView::TimelineView(QWidget* parent)
     connect(state_.get(), &TimelineState::selectedEventChanged, this, &TimelineView::eventSelected);
     connect(state_.get(), &TimelineState::selectedRangeChanged, this, &TimelineView::selectedRangeChanged);
     updateMetrics();
+    styleScrollBar();
 }
 
 // The parts refer to the state, so they go first.
@@ -55,8 +56,11 @@ void TimelineView::setVisibleRange(VisibleRange* range) { state_->setVisibleRang
 VisibleRange* TimelineView::visibleRange() const { return state_->visibleRange(); }
 void TimelineView::setTimeOrigin(int64_t traceTimeNs) { state_->setTimeOrigin(traceTimeNs); }
 int64_t TimelineView::timeOrigin() const { return state_->timeOrigin(); }
-void TimelineView::setTheme(const Theme& theme) { state_->setTheme(theme); }
 const Theme& TimelineView::theme() const { return state_->theme(); }
+void TimelineView::setTheme(const Theme& theme) {
+    state_->setTheme(theme);
+    styleScrollBar();
+}
 
 std::optional<TimeRange> TimelineView::selectedRange() const { return state_->selectedRange(); }
 void TimelineView::setSelectedRange(std::optional<TimeRange> range) { state_->setSelectedRange(range); }
@@ -119,6 +123,18 @@ void TimelineView::updateScrollBar() {
     scrollBar_->setPageStep(state_->viewportHeight());
     scrollBar_->setSingleStep(state_->layout().metrics().laneHeight);
     scrollBar_->setValue(state_->scrollY());
+}
+
+void TimelineView::styleScrollBar() {
+    const QColor handle = Theme::mix(theme().panel, theme().mutedText, 0.4);
+    scrollBar_->setStyleSheet(
+        QStringLiteral("QScrollBar:vertical { background: %1; border: none; width: 12px; }"
+                       "QScrollBar::handle:vertical { background: %2; min-height: 32px; margin: 2px;"
+                       " border-radius: 4px; }"
+                       "QScrollBar::handle:vertical:hover { background: %3; }"
+                       "QScrollBar::add-line, QScrollBar::sub-line { height: 0; }"
+                       "QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }")
+            .arg(theme().panel.name(), handle.name(), theme().mutedText.name()));
 }
 
 void TimelineView::renderTo(QPainter* painter, QSize size) {

@@ -90,6 +90,7 @@ class TimelineView : public QWidget {
     void arrange();
     void updateMetrics();
     void updateScrollBar();
+    void styleScrollBar();
 
     std::unique_ptr<TimelineState> state_;
     TimelineCorner* corner_;
@@ -99,7 +100,7 @@ class TimelineView : public QWidget {
     TrackCanvas* canvas_;
     QScrollBar* scrollBar_;
     KeyMotion* motion_;
-    int labelWidth_ = 248;
+    int labelWidth_ = 264;
 };
 
 }  // namespace lanescope

@@ -9,7 +9,7 @@ namespace lanescope {
 namespace {
 
 constexpr double leastLabelWidth = 30;
-constexpr double leastEdgeWidth = 4;
+constexpr double leastEdgeWidth = 5;
 constexpr double leastLabelHeight = 14;
 constexpr double labelInset = 5;
 // Sparse runs must still be seen, so coverage fades from here to full; few shades make long fills.
@@ -31,7 +31,9 @@ QRgb shaded(QRgb background, QRgb color, float coverage) {
 }  // namespace
 
 void TrackPainter::reset(const QFont& font) {
+    // A little smaller than the track titles: slices are many and titles lead.
     font_ = font;
+    if (font_.pointSizeF() > 0) font_.setPointSizeF(font_.pointSizeF() * 0.92);
     geometry_.setTrace(state_.trace());
     colors_.reset(state_.trace(), state_.theme());
     labels_.reset(state_.trace() ? &state_.trace()->strings : nullptr, font_);
@@ -49,15 +51,18 @@ void TrackPainter::paint(QPainter& painter, QSize size, double devicePixelRatio)
 
     const int scrollY = state_.scrollY();
     const auto rows = state_.layout().rowsBetween(scrollY, scrollY + size.height());
+    const auto bandOf = [&](const LayoutRow& row) {
+        return theme.bandAt(state_.trace()->tracks[row.track].depth);
+    };
     for (const LayoutRow& row : rows) {
         if (!row.isHeader) continue;
-        painter.fillRect(QRectF(0, row.top - scrollY, size.width(), row.height), theme.band);
+        painter.fillRect(QRectF(0, row.top - scrollY, size.width(), row.height), bandOf(row));
     }
     if (!rows.empty()) {
         paintGrid(painter, size, rows.front().top - scrollY, rows.back().bottom() - scrollY);
     }
     for (const LayoutRow& row : rows) {
-        const QRgb background = (row.isHeader ? theme.band : theme.canvas).rgb();
+        const QRgb background = (row.isHeader ? bandOf(row) : theme.canvas).rgb();
         for (int lane = 0; lane < row.laneCount; ++lane) {
             const double top = TrackLayout::laneTop(row, lane) - scrollY;
             if (top + row.laneHeight <= 0 || top >= size.height()) continue;

@@ -76,7 +76,7 @@ TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel) {
     result.stepNs = std::max<int64_t>(1, niceStep(nsPerPixel * pixelsPerLabel));
     const int64_t largestNs = std::max(std::abs(range.startNs), std::abs(range.endNs));
     if (largestNs / result.stepNs > longestCount) {
-        int64_t span = result.stepNs;
+        int64_t span = 1;
         while (span < range.durationNs()) span *= 10;
         result.hasAnchor = true;
         result.anchorNs = floorTo(range.startNs, span);
