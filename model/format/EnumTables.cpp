@@ -97,11 +97,8 @@ constexpr EnumRow cuptiSyncType[] = {
 };
 
 constexpr EnumRow diagnosticSeverityLevel[] = {
-    {0, "UnknownLevel", "Unknown"},
-    {1, "Info", "Info"},
-    {2, "Warning", "Warning"},
-    {3, "Error", "Error"},
-    {4, "Verbose", "Verbose"},
+    {0, "UnknownLevel", "Unknown"}, {1, "Info", "Info"},       {2, "Warning", "Warning"},
+    {3, "Error", "Error"},          {4, "Verbose", "Verbose"},
 };
 
 constexpr EnumRow diagnosticSourceType[] = {
@@ -158,10 +155,10 @@ constexpr EnumRow nsysEventClass[] = {
 };
 
 // Statements are spelled out here once, so that no SQL is put together at run time.
-#define LANESCOPE_ENUM_TABLE(table, rows)                                                     \
-    EnumTable {                                                                               \
-        "CREATE TABLE " table " (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)",    \
-            "INSERT INTO " table " (id, name, label) VALUES (?1, ?2, ?3)", rows               \
+#define LANESCOPE_ENUM_TABLE(table, rows)                                                  \
+    EnumTable {                                                                            \
+        "CREATE TABLE " table " (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)", \
+            "INSERT INTO " table " (id, name, label) VALUES (?1, ?2, ?3)", rows            \
     }
 
 const std::array tables{
@@ -187,6 +184,8 @@ const std::array tables{
 
 }  // namespace
 
-std::span<const EnumTable> enumTables() { return tables; }
+std::span<const EnumTable> enumTables() {
+    return tables;
+}
 
 }  // namespace lanescope

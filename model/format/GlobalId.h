@@ -17,8 +17,12 @@ constexpr int64_t globalTid(uint32_t processId, uint32_t threadId, uint32_t host
 constexpr uint32_t processIdOf(int64_t globalId) {
     return static_cast<uint32_t>((globalId >> 24) & 0xffffff);
 }
-constexpr uint32_t threadIdOf(int64_t globalId) { return static_cast<uint32_t>(globalId & 0xffffff); }
+constexpr uint32_t threadIdOf(int64_t globalId) {
+    return static_cast<uint32_t>(globalId & 0xffffff);
+}
 /// The process part of a packed thread id.
-constexpr int64_t processOf(int64_t globalTid) { return globalTid & ~int64_t{0xffffff}; }
+constexpr int64_t processOf(int64_t globalTid) {
+    return globalTid & ~int64_t{0xffffff};
+}
 
 }  // namespace lanescope

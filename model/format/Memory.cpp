@@ -52,12 +52,24 @@ const Names& namesOf(MemoryKind kind) {
 
 }  // namespace
 
-std::string_view name(MemcpyKind kind) { return namesOf(kind).shortName; }
-std::string_view longName(MemcpyKind kind) { return namesOf(kind).longName; }
-std::string_view enumName(MemcpyKind kind) { return namesOf(kind).enumName; }
-std::string_view name(MemoryKind kind) { return namesOf(kind).shortName; }
-std::string_view longName(MemoryKind kind) { return namesOf(kind).longName; }
-std::string_view enumName(MemoryKind kind) { return namesOf(kind).enumName; }
+std::string_view name(MemcpyKind kind) {
+    return namesOf(kind).shortName;
+}
+std::string_view longName(MemcpyKind kind) {
+    return namesOf(kind).longName;
+}
+std::string_view enumName(MemcpyKind kind) {
+    return namesOf(kind).enumName;
+}
+std::string_view name(MemoryKind kind) {
+    return namesOf(kind).shortName;
+}
+std::string_view longName(MemoryKind kind) {
+    return namesOf(kind).longName;
+}
+std::string_view enumName(MemoryKind kind) {
+    return namesOf(kind).enumName;
+}
 
 MemcpyKind memcpyKindFrom(int64_t number) {
     return number >= 0 && number < memcpyKindCount ? static_cast<MemcpyKind>(number)

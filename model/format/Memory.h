@@ -7,15 +7,33 @@ namespace lanescope {
 
 /// What a memcpy copies from and to. The numbers are the file's (and CUPTI's).
 enum class MemcpyKind : uint8_t {
-    Unknown = 0, HtoD = 1, DtoH = 2, HtoA = 3, AtoH = 4, AtoA = 5, AtoD = 6, DtoA = 7,
-    DtoD = 8, HtoH = 9, PtoP = 10, UvmHtoD = 11, UvmDtoH = 12, UvmDtoD = 13,
+    Unknown = 0,
+    HtoD = 1,
+    DtoH = 2,
+    HtoA = 3,
+    AtoH = 4,
+    AtoA = 5,
+    AtoD = 6,
+    DtoA = 7,
+    DtoD = 8,
+    HtoH = 9,
+    PtoP = 10,
+    UvmHtoD = 11,
+    UvmDtoH = 12,
+    UvmDtoD = 13,
 };
 inline constexpr int memcpyKindCount = 14;
 
 /// Where memory lives. The numbers are the file's, which are CUPTI's less one.
 enum class MemoryKind : uint8_t {
-    Pageable = 0, Pinned = 1, Device = 2, Array = 3, Managed = 4, DeviceStatic = 5,
-    ManagedStatic = 6, Unknown = 7,
+    Pageable = 0,
+    Pinned = 1,
+    Device = 2,
+    Array = 3,
+    Managed = 4,
+    DeviceStatic = 5,
+    ManagedStatic = 6,
+    Unknown = 7,
 };
 inline constexpr int memoryKindCount = 8;
 

@@ -28,11 +28,11 @@ Result<void> createEnumTables(Database& database) {
 }
 
 Result<void> createMemoryEnumTables(Database& database) {
-    if (auto created = database.execute(
-            "CREATE TABLE ENUM_CUDA_MEMCPY_OPER"
-            " (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);"
-            "CREATE TABLE ENUM_CUDA_MEM_KIND"
-            " (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);");
+    if (auto created =
+            database.execute("CREATE TABLE ENUM_CUDA_MEMCPY_OPER"
+                             " (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);"
+                             "CREATE TABLE ENUM_CUDA_MEM_KIND"
+                             " (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);");
         !created)
         return created;
     auto copies =

@@ -23,10 +23,9 @@ constexpr size_t sqliteHeaderBytes = 100;
 Error sqliteError(sqlite3* database, const std::string& path, int code) {
     const int primary = code & 0xff;
     if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
-        return {fmt::format("The file is damaged or cut short: {} ({}).", path,
-                            sqlite3_errstr(code))};
-    if (primary == SQLITE_INTERRUPT)
-        return {fmt::format("Reading {} was stopped.", path)};
+        return {
+            fmt::format("The file is damaged or cut short: {} ({}).", path, sqlite3_errstr(code))};
+    if (primary == SQLITE_INTERRUPT) return {fmt::format("Reading {} was stopped.", path)};
     if (primary == SQLITE_FULL)
         return {fmt::format("The disk is full: {} could not be written.", path)};
     const char* message = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code);
@@ -112,7 +111,9 @@ void harden(sqlite3* database) {
 
 }  // namespace
 
-void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
+    sqlite3_finalize(statement);
+}
 
 void Statement::bind(int index, int64_t value) {
     bindError_ |= sqlite3_bind_int64(statement_.get(), index, value);
@@ -129,7 +130,9 @@ void Statement::bind(int index, std::string_view value) {
                                       SQLITE_UTF8);
 }
 
-void Statement::bindNull(int index) { bindError_ |= sqlite3_bind_null(statement_.get(), index); }
+void Statement::bindNull(int index) {
+    bindError_ |= sqlite3_bind_null(statement_.get(), index);
+}
 
 Result<bool> Statement::step() {
     if (bindError_ != SQLITE_OK)
@@ -162,7 +165,9 @@ int64_t Statement::integer(int column) const {
     return sqlite3_column_int64(statement_.get(), column);
 }
 
-double Statement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+double Statement::real(int column) const {
+    return sqlite3_column_double(statement_.get(), column);
+}
 
 std::string_view Statement::text(int column) const {
     const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
@@ -178,14 +183,18 @@ bool Statement::isInteger(int column) const {
     return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
 }
 
-int Statement::columnCount() const { return sqlite3_column_count(statement_.get()); }
+int Statement::columnCount() const {
+    return sqlite3_column_count(statement_.get());
+}
 
 std::string Statement::columnName(int column) const {
     const char* name = sqlite3_column_name(statement_.get(), column);
     return name != nullptr ? name : "";
 }
 
-void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+void Database::Close::operator()(sqlite3* database) const {
+    sqlite3_close_v2(database);
+}
 
 Result<Database> Database::openReadOnly(const std::filesystem::path& path) {
     if (const auto header = checkHeader(path); !header) return fail(header.error());
@@ -298,8 +307,12 @@ int64_t Database::pragma(const char* name) const {
     return row && *row ? statement->integer(0) : 0;
 }
 
-int64_t Database::lastRowId() const { return sqlite3_last_insert_rowid(database_.get()); }
+int64_t Database::lastRowId() const {
+    return sqlite3_last_insert_rowid(database_.get());
+}
 
-void Database::interrupt() const { sqlite3_interrupt(database_.get()); }
+void Database::interrupt() const {
+    sqlite3_interrupt(database_.get());
+}
 
 }  // namespace lanescope

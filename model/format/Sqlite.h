@@ -15,7 +15,8 @@ struct sqlite3_stmt;
 
 namespace lanescope {
 
-/// One prepared statement. Binds are 1-based and columns 0-based, as in SQLite. One thread at a time.
+/// One prepared statement. Binds are 1-based and columns 0-based, as in SQLite. One thread at a
+/// time.
 class Statement {
   public:
     /// Binds; a failure shows at the next `step`.
@@ -57,8 +58,8 @@ class Statement {
 /// One SQLite connection. Not shared between threads.
 class Database {
   public:
-    /// Opens an existing file for reading, as untrusted input: no extension, no trigger, no view with
-    /// side effects is run, cells are checked. Fails with a sentence for what is not SQLite.
+    /// Opens an existing file for reading, as untrusted input: no extension, no trigger, no view
+    /// with side effects is run, cells are checked. Fails with a sentence for what is not SQLite.
     static Result<Database> openReadOnly(const std::filesystem::path& path);
     /// Creates `path`, readable by its owner only; fails if it exists. Tuned for bulk writing: no
     /// rollback journal, so a file that was not closed is unusable and must be made again.

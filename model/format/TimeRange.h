@@ -13,9 +13,7 @@ struct TimeRange {
     int64_t durationNs() const { return endNs - startNs; }
     bool isEmpty() const { return endNs <= startNs; }
     bool contains(int64_t timeNs) const { return timeNs >= startNs && timeNs < endNs; }
-    bool overlaps(TimeRange other) const {
-        return startNs < other.endNs && other.startNs < endNs;
-    }
+    bool overlaps(TimeRange other) const { return startNs < other.endNs && other.startNs < endNs; }
     TimeRange intersected(TimeRange other) const {
         TimeRange result{std::max(startNs, other.startNs), std::min(endNs, other.endNs)};
         result.endNs = std::max(result.startNs, result.endNs);

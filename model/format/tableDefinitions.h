@@ -3,7 +3,8 @@
 namespace lanescope {
 
 /// SQL that creates the tables shared with the SQLite export of Nsight Systems: its names, columns,
-/// order and units. Only "start" and "end" differ: they may be NULL, for events that were not timed.
+/// order and units. Only "start" and "end" differ: they may be NULL, for events that were not
+/// timed.
 inline constexpr const char* nsightTablesSql = R"sql(
 CREATE TABLE StringIds (
     id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL

@@ -9,8 +9,16 @@
 namespace lanescope {
 
 /// The columns that all GPU activity has, as `readGpuPlace` reads them.
-enum GpuColumn { gpuStart, gpuEnd, gpuPid, gpuDevice, gpuContext, gpuStream, gpuCorrelation,
-                 firstOwnColumn };
+enum GpuColumn {
+    gpuStart,
+    gpuEnd,
+    gpuPid,
+    gpuDevice,
+    gpuContext,
+    gpuStream,
+    gpuCorrelation,
+    firstOwnColumn
+};
 /// Their names, followed by those of the columns that one kind of activity has on its own.
 std::vector<const char*> gpuColumns(std::initializer_list<const char*> own);
 

@@ -12,7 +12,9 @@ constexpr size_t maximumThreads = 1 << 16;
 constexpr size_t maximumStreams = 1 << 14;
 constexpr size_t maximumGpus = 1 << 10;
 
-int toInt(int64_t value) { return value >= 0 && value <= INT32_MAX ? static_cast<int>(value) : 0; }
+int toInt(int64_t value) {
+    return value >= 0 && value <= INT32_MAX ? static_cast<int>(value) : 0;
+}
 
 /// The PID in a column that holds plain PIDs in some files and packed ones in others.
 uint32_t plainPid(int64_t value) {
@@ -39,10 +41,11 @@ void Identities::read(LoadContext& context, FileStrings& strings) {
 void Identities::readGpus(LoadContext& context) {
     TableReader reader(context, "TARGET_INFO_GPU",
                        {"id", "name", "uuid", "busLocation", "totalMemory", "memoryBandwidth",
-                        "smCount", "computeMajor", "computeMinor"},
+                        "smCount", "computeMajor", "computeMinor", "deviceId"},
                        "GPUs");
     while (reader.next()) {
-        const std::optional<int64_t> id = reader.integer(0);
+        // The first exports called the column otherwise.
+        const std::optional<int64_t> id = reader.integer(reader.hasColumn(0) ? 0 : 9);
         const uint32_t index = id ? gpu(*id) : noIndex;
         if (index == noIndex) {
             reader.skipRow();
@@ -62,9 +65,8 @@ void Identities::readGpus(LoadContext& context) {
 
 void Identities::readOldGpus(LoadContext& context) {
     TableReader reader(context, "TARGET_INFO_CUDA_GPU",
-                       {"deviceId", "name", "pciBusId", "globalMemorySize",
-                        "globalMemoryBandwidth", "numMultiprocessors", "computeCapabilityMajor",
-                        "computeCapabilityMinor"},
+                       {"deviceId", "name", "pciBusId", "globalMemorySize", "globalMemoryBandwidth",
+                        "numMultiprocessors", "computeCapabilityMajor", "computeCapabilityMinor"},
                        "GPUs");
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(0);
@@ -110,8 +112,7 @@ void Identities::readNullStreams(LoadContext& context) {
 void Identities::readNames(LoadContext& context, FileStrings& strings) {
     TableReader processes(context, "PROCESSES", {"globalPid", "name"}, "processes");
     while (processes.next())
-        if (const auto id = processes.integer(0))
-            processNames_[processOf(*id)] = processes.text(1);
+        if (const auto id = processes.integer(0)) processNames_[processOf(*id)] = processes.text(1);
     TableReader threads(context, "ThreadNames", {"globalTid", "nameId", "priority"}, "threads");
     while (threads.next()) {
         const std::optional<int64_t> id = threads.integer(0);
@@ -164,6 +165,9 @@ uint32_t Identities::thread(int64_t globalTid) {
         thread.process = owner;
         if (const auto name = threadNames_.find(globalTid); name != threadNames_.end())
             thread.name = trace_.strings.at(name->second.second);
+        // A program is called as its main thread is, where the file does not name it.
+        if (thread.tid == trace_.processes[owner].pid && trace_.processes[owner].name.empty())
+            trace_.processes[owner].name = thread.name;
         trace_.threads.push_back(std::move(thread));
         found = threads_.emplace(globalTid, static_cast<uint32_t>(trace_.threads.size() - 1)).first;
     }
@@ -181,8 +185,8 @@ uint32_t Identities::stream(uint32_t process, int64_t device, int64_t context, i
         const auto mapped = gpuIdOf_.find({pid, device});
         const uint32_t gpuIndex = gpu(mapped != gpuIdOf_.end() ? mapped->second : device);
         if (gpuIndex == noIndex) return noIndex;
-        trace_.streams.push_back({process, gpuIndex, context, stream,
-                                  nullStreams_.contains({pid, context, stream})});
+        trace_.streams.push_back(
+            {process, gpuIndex, context, stream, nullStreams_.contains({pid, context, stream})});
         found = streams_.emplace(key, static_cast<uint32_t>(trace_.streams.size() - 1)).first;
     }
     lastStream_ = {key, found->second};

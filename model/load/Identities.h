@@ -54,7 +54,7 @@ class Identities {
     std::unordered_map<int64_t, uint32_t> threads_;
     std::unordered_map<StreamKey, uint32_t, StreamHash> streams_;
     std::unordered_map<int64_t, uint32_t> gpus_;
-    std::map<std::pair<uint32_t, int64_t>, int64_t> gpuIdOf_;  ///< By PID and CUDA ordinal.
+    std::map<std::pair<uint32_t, int64_t>, int64_t> gpuIdOf_;       ///< By PID and CUDA ordinal.
     std::set<std::tuple<uint32_t, int64_t, int64_t>> nullStreams_;  ///< PID, context, stream.
     std::unordered_map<int64_t, std::string> processNames_;
     std::unordered_map<int64_t, std::pair<int64_t, StringIndex>> threadNames_;  ///< With priority.

@@ -59,8 +59,7 @@ void LoadContext::noteSkipped() {
     for (const auto& [table, tally] : tallies_) {
         if (tally.rows > 0)
             note(Severity::Warning,
-                 fmt::format("{} rows of {} were left out: their times or names are not what such "
-                             "a table holds.",
+                 fmt::format("{} rows of {} were left out: what they hold makes no sense there.",
                              formatCount(tally.rows), table));
         if (tally.cells > 0)
             note(Severity::Warning,

@@ -12,8 +12,8 @@
 
 namespace lanescope {
 
-/// What the readers of one load share: the file, the trace being filled, progress and the tally of what
-/// had to be skipped. Used by the loading thread only.
+/// What the readers of one load share: the file, the trace being filled, progress and the tally of
+/// what had to be skipped. Used by the loading thread only.
 class LoadContext {
   public:
     LoadContext(const Database& database, Trace& trace, const LoadProgress& progress);

@@ -21,7 +21,8 @@ std::unordered_map<int64_t, Kind> readNames(LoadContext& context, const char* ta
     return kinds;
 }
 
-/// Copies from the host to the device end in device memory, which Nsight Systems calls 2 and CUPTI 3.
+/// Copies from the host to the device end in device memory, which Nsight Systems calls 2 and
+/// CUPTI 3.
 bool copiesCountFromOne(LoadContext& context) {
     constexpr int64_t enoughRows = 100'000;
     TableReader reader(context, "CUPTI_ACTIVITY_KIND_MEMCPY", {"copyKind", "srcKind", "dstKind"},

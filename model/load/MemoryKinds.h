@@ -8,8 +8,9 @@
 
 namespace lanescope {
 
-/// Turns the numbers a file uses for memcpy and memory kinds into ours. Files say what their numbers mean
-/// in `ENUM_*` tables; where they do not, the copies themselves show whose numbers they are.
+/// Turns the numbers a file uses for memcpy and memory kinds into ours. Files say what their
+/// numbers mean in `ENUM_*` tables; where they do not, the copies themselves show whose numbers
+/// they are.
 class MemoryKinds {
   public:
     void read(LoadContext& context);

@@ -9,8 +9,8 @@
 
 namespace lanescope {
 
-/// Names of NVTX domains and categories. A file may name them after the ranges that use them, so ranges
-/// are given a provisional number while reading and the name at the end.
+/// Names of NVTX domains and categories. A file may name them after the ranges that use them, so
+/// ranges are given a provisional number while reading and the name at the end.
 class NvtxNames {
   public:
     explicit NvtxNames(FileStrings& strings) : strings_(strings) {}

@@ -57,9 +57,8 @@ bool TableReader::next() {
         !context_.advance(rowsBetweenReports, what_))
         return false;
     if (rowCount_ >= EventRef::maximumRow) {
-        context_.note(Severity::Warning,
-                      fmt::format("Only the first {} rows of {} are shown.",
-                                  formatCount(rowCount_), table_));
+        context_.note(Severity::Warning, fmt::format("Only the first {} rows of {} are shown.",
+                                                     formatCount(rowCount_), table_));
         statement_.reset();
         return false;
     }

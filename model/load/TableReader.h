@@ -12,9 +12,9 @@ namespace lanescope {
 
 class FileStrings;
 
-/// Reads one table row by row, whatever of it the file has. Columns and tables the file lacks read as
-/// NULL and as empty; cells of the wrong kind read as NULL and are tallied; a damaged table ends early
-/// with a health note. Columns are called by their place in the list.
+/// Reads one table row by row, whatever of it the file has. Columns and tables the file lacks read
+/// as NULL and as empty; cells of the wrong kind read as NULL and are tallied; a damaged table ends
+/// early with a health note. Columns are called by their place in the list.
 class TableReader {
   public:
     /// `table` and `columns` are constants of this program; `what` is what progress calls the rows.
@@ -39,11 +39,12 @@ class TableReader {
     int64_t bytes(int column);
     std::string_view text(int column) const { return statement_->text(column); }
     double real(int column) const { return statement_->real(column); }
-    /// A string by id, or a text where an old file has the text itself. Nothing for NULL or an unknown id.
+    /// A string by id, or a text where an old file has the text itself. Nothing for NULL or an
+    /// unknown id.
     std::optional<StringIndex> string(int column, FileStrings& strings);
-    /// Start and end, in this order of columns. Nothing if the event was not timed (tallied as such) or
-    /// the times make no sense (the row is tallied as skipped). An end before the start reads as the
-    /// start.
+    /// Start and end, in this order of columns. Nothing if the event was not timed (tallied as
+    /// such) or the times make no sense (the row is tallied as skipped). An end before the start
+    /// reads as the start.
     std::optional<TimeRange> times(int startColumn, int endColumn);
     /// One time on its own, by the same rules.
     std::optional<int64_t> time(int column);

@@ -18,13 +18,16 @@ namespace lanescope {
 namespace {
 
 constexpr std::array eventTables{
-    "CUPTI_ACTIVITY_KIND_KERNEL",  "CUPTI_ACTIVITY_KIND_MEMCPY",
-    "CUPTI_ACTIVITY_KIND_MEMSET",  "CUPTI_ACTIVITY_KIND_RUNTIME",
-    "NVTX_EVENTS",                 "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+    "CUPTI_ACTIVITY_KIND_KERNEL",
+    "CUPTI_ACTIVITY_KIND_MEMCPY",
+    "CUPTI_ACTIVITY_KIND_MEMSET",
+    "CUPTI_ACTIVITY_KIND_RUNTIME",
+    "NVTX_EVENTS",
+    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
 };
 
-/// Whether the tables are those of a trace, ours or Nsight's. An export of a run without GPU work has
-/// none of the tables of events.
+/// Whether the tables are those of a trace, ours or Nsight's. An export of a run without GPU work
+/// has none of the tables of events.
 bool isTrace(const Database& database) {
     if (database.pragma("application_id") == traceApplicationId) return true;
     for (const char* table : eventTables)
@@ -58,10 +61,10 @@ void noteCounts(LoadContext& context) {
     for (const EventCount& count : context.trace().counts) {
         total += count.total;
         if (count.untimed > 0)
-            context.note(Severity::Warning,
-                         fmt::format("{} of {} {} carry no time and are not shown.",
-                                     formatCount(count.untimed), formatCount(count.total),
-                                     count.name));
+            context.note(
+                Severity::Warning,
+                fmt::format("{} of {} {} carry no time and are not shown.",
+                            formatCount(count.untimed), formatCount(count.total), count.name));
     }
     if (total == 0)
         context.note(Severity::Warning,
@@ -81,9 +84,10 @@ Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress
     const Result<Database> database = Database::openReadOnly(path);
     if (!database) return fail(database.error());
     if (!isTrace(*database))
-        return fail("{} is no trace: it is an SQLite file, but without the tables of Lanescope or of "
-                    "an Nsight Systems export.",
-                    path.string());
+        return fail(
+            "{} is no trace: it is an SQLite file, but without the tables of Lanescope or of "
+            "an Nsight Systems export.",
+            path.string());
     auto trace = std::make_shared<Trace>();
     trace->path = path;
     trace->title = path.filename().string();

@@ -9,14 +9,14 @@
 
 namespace lanescope {
 
-/// Told how far the load has come: `fraction` in [0, 1] and what is being read. Returns false to cancel.
-/// Called on the loading thread, at most some tens of times a second.
+/// Told how far the load has come: `fraction` in [0, 1] and what is being read. Returns false to
+/// cancel. Called on the loading thread, at most some tens of times a second.
 using LoadProgress = std::function<bool(double fraction, std::string_view what)>;
 
 /// Opens a Lanescope trace or an `nsys export --type sqlite` file and builds all tables and tracks.
 /// The file is untrusted: bad cells are skipped and counted in `Trace::health`, never trusted.
-/// Errors: not readable, not SQLite, no table of ours or Nsight's in it, cancelled; each one sentence.
-/// Blocks for the whole read; call it off the GUI thread.
+/// Errors: not readable, not SQLite, no table of ours or Nsight's in it, cancelled; each one
+/// sentence. Blocks for the whole read; call it off the GUI thread.
 Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress& progress = {});
 
 }  // namespace lanescope

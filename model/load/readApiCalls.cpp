@@ -26,10 +26,10 @@ void reserve(ApiTable& table, size_t rows) {
 }  // namespace
 
 void readApiCalls(LoadContext& context, FileDirectory& directory) {
-    TableReader reader(context, "CUPTI_ACTIVITY_KIND_RUNTIME",
-                       {"start", "end", "globalTid", "correlationId", "nameId", "returnValue",
-                        "eventClass"},
-                       "CUDA API calls");
+    TableReader reader(
+        context, "CUPTI_ACTIVITY_KIND_RUNTIME",
+        {"start", "end", "globalTid", "correlationId", "nameId", "returnValue", "eventClass"},
+        "CUDA API calls");
     ApiTable& table = context.trace().apiCalls;
     reserve(table, static_cast<size_t>(reader.estimatedRows()));
     std::unordered_map<StringIndex, StringIndex> plainNames;
@@ -37,8 +37,8 @@ void readApiCalls(LoadContext& context, FileDirectory& directory) {
         const std::optional<TimeRange> times = reader.times(start, end);
         if (!times) continue;
         const std::optional<int64_t> tid = reader.integer(globalTid);
-        const uint32_t thread = tid ? directory.identities.thread(*tid)
-                                    : directory.identities.unnamedThread();
+        const uint32_t thread =
+            tid ? directory.identities.thread(*tid) : directory.identities.unnamedThread();
         if (thread == noIndex) {
             reader.skipRow();
             continue;
@@ -46,8 +46,8 @@ void readApiCalls(LoadContext& context, FileDirectory& directory) {
         const StringIndex entryPoint = reader.string(nameId, directory.strings).value_or(0);
         const auto [name, isNew] = plainNames.try_emplace(entryPoint, 0);
         if (isNew)
-            name->second =
-                directory.strings.intern(std::string(plainApiName(directory.strings.text(entryPoint))));
+            name->second = directory.strings.intern(
+                std::string(plainApiName(directory.strings.text(entryPoint))));
         table.startNs.push_back(times->startNs);
         table.endNs.push_back(times->endNs);
         table.name.push_back(name->second);

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int newestKnownExport = 3;  ///< Major version of the Nsight Systems export schema.
 
-/// Facts of the machine worth showing, out of some hundred in `TARGET_INFO_SYSTEM_ENV`. The environment
-/// of the process is among the others and is nobody's business.
+/// Facts of the machine worth showing, out of some hundred in `TARGET_INFO_SYSTEM_ENV`. The
+/// environment of the process is among the others and is nobody's business.
 struct Fact {
     std::string_view fileName;
     std::string_view shownName;

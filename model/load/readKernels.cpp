@@ -8,8 +8,19 @@ namespace lanescope {
 namespace {
 
 enum Column {
-    demangledName = firstOwnColumn, shortName, mangledName, gridX, gridY, gridZ, blockX, blockY,
-    blockZ, registersPerThread, staticShared, dynamicShared, graphNode,
+    demangledName = firstOwnColumn,
+    shortName,
+    mangledName,
+    gridX,
+    gridY,
+    gridZ,
+    blockX,
+    blockY,
+    blockZ,
+    registersPerThread,
+    staticShared,
+    dynamicShared,
+    graphNode,
 };
 
 LaunchConfig readConfig(TableReader& reader, FileStrings& strings) {
@@ -40,10 +51,9 @@ void reserve(KernelTable& table, size_t rows) {
 
 void readKernels(LoadContext& context, FileDirectory& directory) {
     TableReader reader(context, "CUPTI_ACTIVITY_KIND_KERNEL",
-                       gpuColumns({"demangledName", "shortName", "mangledName",
-                        "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
-                        "registersPerThread", "staticSharedMemory", "dynamicSharedMemory",
-                        "graphNodeId"}),
+                       gpuColumns({"demangledName", "shortName", "mangledName", "gridX", "gridY",
+                                   "gridZ", "blockX", "blockY", "blockZ", "registersPerThread",
+                                   "staticSharedMemory", "dynamicSharedMemory", "graphNodeId"}),
                        "kernels");
     KernelTable& table = context.trace().kernels;
     reserve(table, static_cast<size_t>(reader.estimatedRows()));

@@ -7,7 +7,11 @@ namespace lanescope {
 namespace {
 
 enum CopyColumn {
-    copyBytes = firstOwnColumn, copyKind, sourceKind, destinationKind, sourceDevice,
+    copyBytes = firstOwnColumn,
+    copyKind,
+    sourceKind,
+    destinationKind,
+    sourceDevice,
     destinationDevice,
 };
 enum SetColumn { setBytes = firstOwnColumn, setValue, setMemory };
@@ -25,10 +29,10 @@ MemoryKind memory(TableReader& reader, int column, const MemoryKinds& kinds) {
 }  // namespace
 
 void readMemcpys(LoadContext& context, FileDirectory& directory) {
-    TableReader reader(context, "CUPTI_ACTIVITY_KIND_MEMCPY",
-                       gpuColumns({"bytes", "copyKind", "srcKind", "dstKind",
-                        "srcDeviceId", "dstDeviceId"}),
-                       "memcpys");
+    TableReader reader(
+        context, "CUPTI_ACTIVITY_KIND_MEMCPY",
+        gpuColumns({"bytes", "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"}),
+        "memcpys");
     MemcpyTable& table = context.trace().memcpys;
     while (reader.next()) {
         const std::optional<TimeRange> times = reader.times(gpuStart, gpuEnd);
@@ -79,8 +83,8 @@ void readMemsets(LoadContext& context, FileDirectory& directory) {
 
 void readSyncs(LoadContext& context, FileDirectory& directory) {
     constexpr int type = firstOwnColumn;
-    TableReader reader(context, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-                       gpuColumns({"syncType"}), "waits");
+    TableReader reader(context, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", gpuColumns({"syncType"}),
+                       "waits");
     SyncTable& table = context.trace().syncs;
     while (reader.next()) {
         const std::optional<TimeRange> times = reader.times(gpuStart, gpuEnd);

@@ -11,14 +11,36 @@ namespace lanescope {
 namespace {
 
 enum Column {
-    start, end, eventType, tid, text, textId, domainId, category, color, jsonText, jsonTextId,
-    uint64Value, int64Value, doubleValue, uint32Value, int32Value, floatValue, rowId,
+    start,
+    end,
+    eventType,
+    tid,
+    text,
+    textId,
+    domainId,
+    category,
+    color,
+    jsonText,
+    jsonTextId,
+    uint64Value,
+    int64Value,
+    doubleValue,
+    uint32Value,
+    int32Value,
+    floatValue,
+    rowId,
 };
 
 /// Of `ENUM_NSYS_EVENT_TYPE`. The "nvtxt" ones come from text files imported into a report.
 enum EventType : int64_t {
-    categoryName = 33, mark = 34, pushPop = 59, startEnd = 60, importedMark = 65,
-    importedPushPop = 70, importedStartEnd = 71, domainName = 75,
+    categoryName = 33,
+    mark = 34,
+    pushPop = 59,
+    startEnd = 60,
+    importedMark = 65,
+    importedPushPop = 70,
+    importedStartEnd = 71,
+    domainName = 75,
 };
 
 std::optional<NvtxStyle> styleOf(int64_t type) {
@@ -40,8 +62,11 @@ std::optional<NvtxStyle> styleOf(int64_t type) {
 class NvtxReader {
   public:
     NvtxReader(LoadContext& context, FileDirectory& directory)
-        : context_(context), strings_(directory.strings), identities_(directory.identities),
-          names_(directory.strings), table_(context.trace().nvtx),
+        : context_(context),
+          strings_(directory.strings),
+          identities_(directory.identities),
+          names_(directory.strings),
+          table_(context.trace().nvtx),
           reader_(context, "NVTX_EVENTS",
                   {"start", "end", "eventType", "globalTid", "text", "textId", "domainId",
                    "category", "color", "jsonText", "jsonTextId", "uint64Value", "int64Value",

@@ -17,13 +17,15 @@ constexpr uint32_t maximumLooks = 16;
 class PixelScale {
   public:
     PixelScale(TimeRange range, int pixelWidth)
-        : range_(range), pixelWidth_(pixelWidth),
+        : range_(range),
+          pixelWidth_(pixelWidth),
           pixelsPerNs_(pixelWidth / static_cast<double>(range.durationNs())) {}
 
     int pixelAt(int64_t timeNs) const {
         if (timeNs <= range_.startNs) return 0;
         if (timeNs >= range_.endNs) return pixelWidth_;
-        const double pixel = std::floor(static_cast<double>(timeNs - range_.startNs) * pixelsPerNs_);
+        const double pixel =
+            std::floor(static_cast<double>(timeNs - range_.startNs) * pixelsPerNs_);
         return std::min(static_cast<int>(pixel), pixelWidth_);
     }
     double pixelsOf(int64_t durationNs) const {
@@ -84,8 +86,7 @@ std::vector<PixelSlice> reduceToPixels(const Lane& lane, TimeRange range, int pi
 
     // Ends are sorted as starts are, so the slices left of the range form a prefix.
     const auto firstVisible = std::partition_point(
-        lane.endNs.begin(), lane.endNs.end(),
-        [&](int64_t endNs) { return endNs < range.startNs; });
+        lane.endNs.begin(), lane.endNs.end(), [&](int64_t endNs) { return endNs < range.startNs; });
     auto slice = static_cast<uint32_t>(firstVisible - lane.endNs.begin());
     while (slice < lane.size() && lane.endNs[slice] == range.startNs &&
            lane.startNs[slice] < range.startNs)
@@ -94,8 +95,8 @@ std::vector<PixelSlice> reduceToPixels(const Lane& lane, TimeRange range, int pi
     while (slice < lane.size() && lane.startNs[slice] < range.endNs) {
         const int pixel = scale.pixelAt(lane.startNs[slice]);
         const uint32_t next = firstRightOf(lane, scale, slice, pixel);
-        // Only the last slice that starts in a pixel can reach out of it. If it fills a pixel of its own
-        // it is drawn as itself, right of what else lies in this one.
+        // Only the last slice that starts in a pixel can reach out of it. If it fills a pixel of
+        // its own it is drawn as itself, right of what else lies in this one.
         const uint32_t last = next - 1;
         const int lastEnd = scale.pixelAt(lane.endNs[last]);
         const bool standsAlone = lastEnd > pixel + 1 || (last == slice && lastEnd > pixel);

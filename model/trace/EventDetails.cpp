@@ -23,8 +23,8 @@ class Details {
 
     void addTimes() {
         const TimeRange range = trace_.rangeOf(event_);
-        add("Start", formatDuration(range.startNs - trace_.range.startNs) +
-                         " from the first event");
+        add("Start",
+            formatDuration(range.startNs - trace_.range.startNs) + " from the first event");
         if (range.durationNs() > 0) add("Duration", formatDuration(range.durationNs()));
     }
 
@@ -37,8 +37,8 @@ class Details {
 
     void addProcess(uint32_t processIndex) {
         const Process& process = trace_.processes[processIndex];
-        std::string text = fmt::format("{}{}PID {}", process.name, process.name.empty() ? "" : ", ",
-                                       process.pid);
+        std::string text =
+            fmt::format("{}{}PID {}", process.name, process.name.empty() ? "" : ", ", process.pid);
         if (process.rank) text += fmt::format(", rank {}", *process.rank);
         add("Process", std::move(text));
     }
@@ -84,7 +84,9 @@ std::string dimensions(const std::array<uint32_t, 3>& size) {
     return fmt::format("{} x {} x {}", size[0], size[1], size[2]);
 }
 
-std::string device(int16_t number) { return number < 0 ? "" : fmt::format(" of GPU {}", number); }
+std::string device(int16_t number) {
+    return number < 0 ? "" : fmt::format(" of GPU {}", number);
+}
 
 void describeKernel(const Trace& trace, uint32_t row, Details& details) {
     const LaunchConfig& config = trace.launchConfigs[trace.kernels.config[row]];
@@ -135,8 +137,7 @@ void describeApiCall(const Trace& trace, EventRef call, Details& details) {
     const std::vector<EventRef> work = trace.launchedWork(call);
     if (work.empty()) return;
     details.add("Launched", trace.nameOf(work.front()));
-    if (work.size() > 1)
-        details.add("Operations", formatCount(static_cast<int64_t>(work.size())));
+    if (work.size() > 1) details.add("Operations", formatCount(static_cast<int64_t>(work.size())));
 }
 
 void describeSync(const Trace& trace, EventRef event, Details& details) {
@@ -186,8 +187,8 @@ void describeProjection(const Trace& trace, EventRef event, Details& details) {
                 formatCount(trace.projections.operationCount[event.row()]));
     const EventRef range(EventKind::Nvtx, nvtx);
     details.add("Duration on the CPU", formatDuration(trace.rangeOf(range).durationNs()));
-    details.add("Behind the CPU", formatDuration(trace.rangeOf(event).startNs -
-                                                 trace.rangeOf(range).startNs));
+    details.add("Behind the CPU",
+                formatDuration(trace.rangeOf(event).startNs - trace.rangeOf(range).startNs));
     addRange(trace, nvtx, details);
     details.addStream(trace.projections.stream[event.row()]);
 }

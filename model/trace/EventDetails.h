@@ -6,8 +6,8 @@
 
 namespace lanescope {
 
-/// What there is to say about one event, in the order to show it: names, times, where, sizes, bandwidth,
-/// payload. Values carry their units. Empty for an invalid reference.
+/// What there is to say about one event, in the order to show it: names, times, where, sizes,
+/// bandwidth, payload. Values carry their units. Empty for an invalid reference.
 std::vector<Property> describe(const Trace& trace, EventRef event);
 
 }  // namespace lanescope

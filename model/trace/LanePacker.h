@@ -11,8 +11,9 @@ enum class Packing : uint8_t {
     Nested,   ///< Below every interval that contains it, as a stack of calls is drawn.
 };
 
-/// Deals intervals out to lanes so that none overlap within a lane. Feed them sorted by start, longer
-/// ones first. O(lanes) an interval; lanes are limited, so a hostile file cannot make it quadratic.
+/// Deals intervals out to lanes so that none overlap within a lane. Feed them sorted by start,
+/// longer ones first. O(lanes) an interval; lanes are limited, so a hostile file cannot make it
+/// quadratic.
 class LanePacker {
   public:
     static constexpr uint32_t maximumLanes = 64;

@@ -2,7 +2,9 @@
 
 namespace lanescope {
 
-StringTable::StringTable() { intern({}); }
+StringTable::StringTable() {
+    intern({});
+}
 
 StringIndex StringTable::intern(std::string_view text) {
     if (const auto found = indexOf_.find(text); found != indexOf_.end()) return found->second;

@@ -10,9 +10,9 @@
 
 namespace lanescope {
 
-// The events of a trace, one struct of equally long columns per kind, each sorted by start. Times are
-// nanoseconds from the start of the session. Events without a time ("not timed" by CUPTI) are not
-// here; `Trace::counts` says how many there were.
+// The events of a trace, one struct of equally long columns per kind, each sorted by start. Times
+// are nanoseconds from the start of the session. Events without a time ("not timed" by CUPTI) are
+// not here; `Trace::counts` says how many there were.
 
 /// What kernels launched alike share; kept once. Bytes are bytes, sizes are threads or blocks.
 struct LaunchConfig {
@@ -64,12 +64,19 @@ struct ApiTable {
 };
 
 /// The numbers are the file's (`ENUM_CUPTI_SYNC_TYPE`).
-enum class SyncType : uint8_t { Unknown = 0, Event = 1, StreamWaitEvent = 2, Stream = 3, Context = 4 };
+enum class SyncType : uint8_t {
+    Unknown = 0,
+    Event = 1,
+    StreamWaitEvent = 2,
+    Stream = 3,
+    Context = 4
+};
 
 struct SyncTable {
     std::vector<int64_t> startNs, endNs;
     std::vector<SyncType> type;
-    std::vector<uint32_t> stream;  ///< Index into `Trace::streams`, or `noIndex` for a whole context.
+    std::vector<uint32_t>
+        stream;  ///< Index into `Trace::streams`, or `noIndex` for a whole context.
     std::vector<uint32_t> process;
     std::vector<uint32_t> correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
@@ -78,13 +85,14 @@ struct SyncTable {
 enum class NvtxStyle : uint8_t { PushPop, StartEnd, Mark };
 
 struct NvtxTable {
-    std::vector<int64_t> startNs, endNs;  ///< Equal for a mark. A range never closed ends with the trace.
+    std::vector<int64_t> startNs,
+        endNs;  ///< Equal for a mark. A range never closed ends with the trace.
     std::vector<StringIndex> text;
-    std::vector<StringIndex> domain;   ///< Name of the domain; 0 is the default domain.
-    std::vector<StringIndex> category; ///< Name, 0 if none.
-    std::vector<uint32_t> colorArgb;   ///< 0 if the program gave none.
-    std::vector<uint32_t> thread;      ///< Where it began.
-    std::vector<uint16_t> depth;       ///< Nesting within thread and domain, 0 outermost.
+    std::vector<StringIndex> domain;    ///< Name of the domain; 0 is the default domain.
+    std::vector<StringIndex> category;  ///< Name, 0 if none.
+    std::vector<uint32_t> colorArgb;    ///< 0 if the program gave none.
+    std::vector<uint32_t> thread;       ///< Where it began.
+    std::vector<uint16_t> depth;        ///< Nesting within thread and domain, 0 outermost.
     std::vector<NvtxStyle> style;
     std::vector<uint8_t> isOpen;       ///< 1 if the range never ended.
     std::vector<StringIndex> payload;  ///< The payload as text, 0 if none.
@@ -103,10 +111,10 @@ struct ProjectionTable {
 
 /// NCCL calls: rows of `NvtxTable` that NCCL itself announced, with what it said about them.
 struct NcclTable {
-    std::vector<uint32_t> nvtx;           ///< Row of `NvtxTable`, ascending.
-    std::vector<StringIndex> operation;   ///< "AllReduce", "Send", ...
-    std::vector<int64_t> bytes;           ///< Message size this rank passed; -1 if unknown.
-    std::vector<uint64_t> communicator;   ///< NCCL's hash of the communicator; 0 if unknown.
+    std::vector<uint32_t> nvtx;          ///< Row of `NvtxTable`, ascending.
+    std::vector<StringIndex> operation;  ///< "AllReduce", "Send", ...
+    std::vector<int64_t> bytes;          ///< Message size this rank passed; -1 if unknown.
+    std::vector<uint64_t> communicator;  ///< NCCL's hash of the communicator; 0 if unknown.
     uint32_t size() const { return static_cast<uint32_t>(nvtx.size()); }
 };
 

@@ -165,8 +165,8 @@ EventRef Trace::launchingCall(EventRef gpuWork) const {
 std::vector<EventRef> Trace::launchedWork(EventRef apiCall) const {
     std::vector<EventRef> work;
     if (apiCall.kind() != EventKind::Api || apiCall.row() >= apiCalls.size()) return work;
-    const Link key{threads[apiCalls.thread[apiCall.row()]].process,
-                   apiCalls.correlation[apiCall.row()], {}};
+    const Link key{
+        threads[apiCalls.thread[apiCall.row()]].process, apiCalls.correlation[apiCall.row()], {}};
     if (key.correlation == 0) return work;
     for (auto link = std::lower_bound(workLinks.begin(), workLinks.end(), key, isBefore);
          link != workLinks.end() && !isBefore(key, *link); ++link)

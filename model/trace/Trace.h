@@ -21,8 +21,8 @@ inline constexpr uint32_t noIndex = 0xffffffff;
 
 /// A GPU of the machine, seen by at least one process.
 struct Gpu {
-    int64_t id = 0;           ///< The number by which it is called on screen ("GPU 0").
-    std::string name;         ///< "NVIDIA H200"; empty if the file does not say.
+    int64_t id = 0;    ///< The number by which it is called on screen ("GPU 0").
+    std::string name;  ///< "NVIDIA H200"; empty if the file does not say.
     std::string uuid;
     std::string busLocation;  ///< PCI address.
     int64_t memoryBytes = 0;  ///< 0 if unknown, as are the following.
@@ -36,9 +36,9 @@ struct Process {
     int64_t globalPid = 0;
     uint32_t pid = 0;
     std::string name;
-    std::optional<int> rank;      ///< Of a distributed job.
-    bool endedAbnormally = false; ///< No END record: killed, crashed, or the file was cut.
-    TimeRange range;              ///< Of its events.
+    std::optional<int> rank;       ///< Of a distributed job.
+    bool endedAbnormally = false;  ///< No END record: killed, crashed, or the file was cut.
+    TimeRange range;               ///< Of its events.
 };
 
 struct Thread {
@@ -90,10 +90,10 @@ struct SliceLocation {
 class Trace {
   public:
     std::filesystem::path path;
-    std::string title;          ///< File name without folder.
-    std::string producer;       ///< "Lanescope 0.1.0", "Nsight Systems 2026.2.1".
-    TimeRange range;            ///< From the first to the last event.
-    int64_t startUtcNs = 0;     ///< Of time 0, since 1970; 0 if unknown.
+    std::string title;       ///< File name without folder.
+    std::string producer;    ///< "Lanescope 0.1.0", "Nsight Systems 2026.2.1".
+    TimeRange range;         ///< From the first to the last event.
+    int64_t startUtcNs = 0;  ///< Of time 0, since 1970; 0 if unknown.
     std::vector<Property> properties;
     std::vector<HealthNote> health;
     std::vector<EventCount> counts;

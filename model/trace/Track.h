@@ -11,25 +11,46 @@ namespace lanescope {
 
 /// What a slice is, for its colour and its legend.
 enum class SliceCategory : uint8_t {
-    Kernel, NcclKernel, MemcpyHtoD, MemcpyDtoH, MemcpyDtoD, MemcpyPtoP, MemcpyOther, Memset,
-    ApiLaunch, ApiMemory, ApiSync, ApiOther, Nvtx, NcclCall, Projection, Busy,
+    Kernel,
+    NcclKernel,
+    MemcpyHtoD,
+    MemcpyDtoH,
+    MemcpyDtoD,
+    MemcpyPtoP,
+    MemcpyOther,
+    Memset,
+    ApiLaunch,
+    ApiMemory,
+    ApiSync,
+    ApiOther,
+    Nvtx,
+    NcclCall,
+    Projection,
+    Busy,
 };
 
-/// One line of slices: equally long columns sorted by start, slices never overlap, so ends are sorted
-/// too. Immutable once built.
+/// One line of slices: equally long columns sorted by start, slices never overlap, so ends are
+/// sorted too. Immutable once built.
 struct Lane {
     std::vector<int64_t> startNs, endNs;
     std::vector<StringIndex> name;
-    std::vector<EventRef> event;  ///< Invalid for slices that sum up others (`SliceCategory::Busy`).
+    std::vector<EventRef>
+        event;  ///< Invalid for slices that sum up others (`SliceCategory::Busy`).
     std::vector<SliceCategory> category;
-    /// `busyNs[i]` is the summed duration of the first `i` slices; one longer than the others. Gives the
-    /// covered time of any run of slices by one subtraction.
+    /// `busyNs[i]` is the summed duration of the first `i` slices; one longer than the others.
+    /// Gives the covered time of any run of slices by one subtraction.
     std::vector<int64_t> busyNs;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 
 enum class TrackKind : uint8_t {
-    Gpu, Stream, StreamProjection, Process, Thread, ThreadNvtx, ThreadApi,
+    Gpu,
+    Stream,
+    StreamProjection,
+    Process,
+    Thread,
+    ThreadNvtx,
+    ThreadApi,
 };
 
 /// A titled band of the timeline with its lanes. Tracks stand in pre-order in `Trace::tracks`; a
@@ -37,10 +58,10 @@ enum class TrackKind : uint8_t {
 struct Track {
     TrackKind kind = TrackKind::Process;
     std::string title;
-    std::string subtitle;       ///< "NVIDIA H200, 132 SMs", "PID 4242, rank 0"; may be empty.
-    int32_t parent = -1;        ///< Index into `Trace::tracks`.
-    uint16_t depth = 0;         ///< 0 for a top track.
-    uint32_t subject = 0;       ///< Index into gpus, streams, processes or threads, by `kind`.
+    std::string subtitle;  ///< "NVIDIA H200, 132 SMs", "PID 4242, rank 0"; may be empty.
+    int32_t parent = -1;   ///< Index into `Trace::tracks`.
+    uint16_t depth = 0;    ///< 0 for a top track.
+    uint32_t subject = 0;  ///< Index into gpus, streams, processes or threads, by `kind`.
     bool isInitiallyFolded = false;
     std::vector<Lane> lanes;
 };

@@ -76,7 +76,8 @@ void append(ProjectionTable& table, TimeRange range, uint32_t nvtx, uint32_t str
     table.operationCount.push_back(count);
 }
 
-/// Projects the ranges of one thread onto one stream; `first` to `end` is the work it launched there.
+/// Projects the ranges of one thread onto one stream; `first` to `end` is the work it launched
+/// there.
 void project(const Trace& trace, const std::vector<uint32_t>& ranges, const LaunchedWork* first,
              const LaunchedWork* end, ProjectionTable& table) {
     const ExtremesTree starts(first, end, [](const LaunchedWork& w) { return w.work.startNs; });

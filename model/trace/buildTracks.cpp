@@ -13,9 +13,9 @@ uint32_t addTrack(Trace& trace, TrackKind kind, uint32_t subject, int32_t parent
     track.title = std::move(title);
     track.subtitle = std::move(subtitle);
     track.parent = parent;
-    track.depth = parent < 0 ? uint16_t{0}
-                             : static_cast<uint16_t>(
-                                   trace.tracks[static_cast<uint32_t>(parent)].depth + 1);
+    track.depth =
+        parent < 0 ? uint16_t{0}
+                   : static_cast<uint16_t>(trace.tracks[static_cast<uint32_t>(parent)].depth + 1);
     track.subject = subject;
     trace.tracks.push_back(std::move(track));
     return static_cast<uint32_t>(trace.tracks.size() - 1);

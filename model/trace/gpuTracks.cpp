@@ -39,18 +39,17 @@ std::vector<LaneBuilder> collectGpuWork(Trace& trace) {
     }
     const KernelTable& kernels = trace.kernels;
     for (uint32_t row = 0; row < kernels.size(); ++row)
-        builders[kernels.stream[row]].add(kernels.startNs[row], kernels.endNs[row],
-                                          name[kernels.config[row]],
-                                          EventRef(EventKind::Kernel, row),
-                                          category[kernels.config[row]]);
+        builders[kernels.stream[row]].add(
+            kernels.startNs[row], kernels.endNs[row], name[kernels.config[row]],
+            EventRef(EventKind::Kernel, row), category[kernels.config[row]]);
     CopyNames copyNames(trace);
     const MemcpyTable& memcpys = trace.memcpys;
     for (uint32_t row = 0; row < memcpys.size(); ++row) {
         const EventRef event(EventKind::Memcpy, row);
-        builders[memcpys.stream[row]].add(memcpys.startNs[row], memcpys.endNs[row],
-                                          copyNames.of(event, memcpys.bytes[row],
-                                                       memcpys.kind[row]),
-                                          event, memcpyCategory(memcpys.kind[row]));
+        builders[memcpys.stream[row]].add(
+            memcpys.startNs[row], memcpys.endNs[row],
+            copyNames.of(event, memcpys.bytes[row], memcpys.kind[row]), event,
+            memcpyCategory(memcpys.kind[row]));
     }
     const MemsetTable& memsets = trace.memsets;
     for (uint32_t row = 0; row < memsets.size(); ++row) {
@@ -88,8 +87,7 @@ std::vector<std::vector<Lane>> collectProjections(const Trace& trace) {
 
 std::string streamTitle(const Stream& stream) {
     if (stream.contextId == 0 && stream.streamId == 0) return "Unified memory";
-    return fmt::format("{} {}", stream.isNullStream ? "Default stream" : "Stream",
-                       stream.streamId);
+    return fmt::format("{} {}", stream.isNullStream ? "Default stream" : "Stream", stream.streamId);
 }
 
 std::string gpuSubtitle(const Gpu& gpu) {
@@ -120,8 +118,8 @@ std::string streamSubtitle(const Trace& trace, uint32_t stream, bool namesProces
     int64_t ncclCount = 0;
     int64_t kernelCount = 0;
     for (const Lane& lane : lanes) {
-        ncclCount += std::count(lane.category.begin(), lane.category.end(),
-                                SliceCategory::NcclKernel);
+        ncclCount +=
+            std::count(lane.category.begin(), lane.category.end(), SliceCategory::NcclKernel);
         kernelCount +=
             std::count(lane.category.begin(), lane.category.end(), SliceCategory::Kernel);
     }
@@ -149,9 +147,9 @@ void addGpuTracks(Trace& trace) {
         const uint32_t gpuTrack =
             addTrack(trace, TrackKind::Gpu, gpu, -1, fmt::format("GPU {}", trace.gpus[gpu].id),
                      gpuSubtitle(trace.gpus[gpu]));
-        const bool namesProcess = trace.streams[streams.front()].process !=
-                                      trace.streams[streams.back()].process ||
-                                  trace.processes.size() > 1;
+        const bool namesProcess =
+            trace.streams[streams.front()].process != trace.streams[streams.back()].process ||
+            trace.processes.size() > 1;
         LaneBuilder all;
         for (const uint32_t stream : streams) {
             for (const Lane& lane : lanes[stream])

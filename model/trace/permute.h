@@ -17,7 +17,8 @@ void permute(std::vector<Value>& column, const std::vector<uint32_t>& order) {
     column = std::move(permuted);
 }
 
-/// The rows `[0, count)` in the order of `isLess`; empty if they stand in it already, the usual case.
+/// The rows `[0, count)` in the order of `isLess`; empty if they stand in it already, the usual
+/// case.
 template <class Less>
 std::vector<uint32_t> sortedOrder(uint32_t count, Less isLess) {
     bool isSorted = true;

@@ -14,8 +14,8 @@ namespace {
 /// Threads of a process that are shown unfolded at first; the others have little to say.
 constexpr size_t unfoldedThreads = 2;
 
-/// The ranges of one NVTX domain on one thread. Ranges started and ended by handle may overlap in any
-/// way, so they get lanes of their own below the nested ones.
+/// The ranges of one NVTX domain on one thread. Ranges started and ended by handle may overlap in
+/// any way, so they get lanes of their own below the nested ones.
 struct DomainLanes {
     LaneBuilder nested{Packing::Nested};
     LaneBuilder loose{Packing::Compact};
@@ -40,8 +40,8 @@ void collectCalls(const Trace& trace, std::vector<ThreadWork>& threads) {
             isKnown[name] = true;
         }
         ThreadWork& thread = threads[calls.thread[row]];
-        thread.calls.add(calls.startNs[row], calls.endNs[row], name,
-                         EventRef(EventKind::Api, row), category[name]);
+        thread.calls.add(calls.startNs[row], calls.endNs[row], name, EventRef(EventKind::Api, row),
+                         category[name]);
         ++thread.count;
     }
 }
@@ -76,16 +76,15 @@ void addDomainTrack(Trace& trace, uint32_t thread, int32_t parent, StringIndex d
                     DomainLanes& work) {
     std::string title = "NVTX";
     if (domain != 0) title += fmt::format(": {}", trace.strings.at(domain));
-    const uint32_t track =
-        addTrack(trace, TrackKind::ThreadNvtx, thread, parent, std::move(title));
+    const uint32_t track = addTrack(trace, TrackKind::ThreadNvtx, thread, parent, std::move(title));
     std::vector<Lane> lanes = work.nested.build();
     for (Lane& lane : work.loose.build()) lanes.push_back(std::move(lane));
     trace.tracks[track].lanes = std::move(lanes);
     noteDropped(trace, track, work.nested.droppedCount() + work.loose.droppedCount());
 }
 
-void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolded,
-                     StringIndex busy, ThreadWork& work) {
+void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolded, StringIndex busy,
+                     ThreadWork& work) {
     const Thread& info = trace.threads[thread];
     const std::string number = fmt::format("TID {}", info.tid);
     const uint32_t threadTrack =
@@ -138,9 +137,8 @@ void addProcessTracks(Trace& trace) {
     for (const uint32_t process : orderedProcesses(trace)) {
         std::vector<uint32_t>& threads = threadsOf[process];
         if (threads.empty()) continue;
-        std::stable_sort(threads.begin(), threads.end(), [&work](uint32_t a, uint32_t b) {
-            return work[a].count > work[b].count;
-        });
+        std::stable_sort(threads.begin(), threads.end(),
+                         [&work](uint32_t a, uint32_t b) { return work[a].count > work[b].count; });
         const Process& info = trace.processes[process];
         const uint32_t processTrack =
             addTrack(trace, TrackKind::Process, process, -1,

@@ -66,8 +66,7 @@ void sortTables(Trace& trace) {
     using S = MemsetTable;
     sortTable(trace.memsets, &S::bytes, &S::value, &S::memory, &S::stream, &S::correlation);
     using A = ApiTable;
-    sortTable(trace.apiCalls, &A::name, &A::thread, &A::correlation, &A::returnValue,
-              &A::isDriver);
+    sortTable(trace.apiCalls, &A::name, &A::thread, &A::correlation, &A::returnValue, &A::isDriver);
     using W = SyncTable;
     sortTable(trace.syncs, &W::type, &W::stream, &W::process, &W::correlation);
     sortNvtx(trace);

@@ -10,8 +10,8 @@
 
 namespace lanescope {
 
-/// Makes a trace in memory, event by event in any order, for tests. The first process is there from the
-/// start: "python3", PID 4242. Times are nanoseconds.
+/// Makes a trace in memory, event by event in any order, for tests. The first process is there from
+/// the start: "python3", PID 4242. Times are nanoseconds.
 class TraceBuilder {
   public:
     TraceBuilder();
@@ -20,8 +20,8 @@ class TraceBuilder {
     uint32_t addProcess(uint32_t pid, std::string processName, std::optional<int> rank = {});
     uint32_t addThread(uint32_t process, uint32_t tid, std::string threadName = {});
     uint32_t addStream(uint32_t process, uint32_t gpu, int64_t streamId, bool isNullStream = false);
-    /// The names of the first process, of a thread of it and of a default stream on GPU 0, made when
-    /// first asked for.
+    /// The names of the first process, of a thread of it and of a default stream on GPU 0, made
+    /// when first asked for.
     uint32_t defaultThread();
     uint32_t defaultStream();
 
@@ -47,8 +47,8 @@ class TraceBuilder {
     EventRef launch(uint32_t thread, uint32_t stream, std::string_view kernelName,
                     int64_t callStartNs, int64_t startNs, int64_t endNs);
 
-    /// Builds ranges, links, projections and tracks. References handed out above hold only if events
-    /// were added in order of start. The builder is used up.
+    /// Builds ranges, links, projections and tracks. References handed out above hold only if
+    /// events were added in order of start. The builder is used up.
     TracePtr finish(std::string title = "simulated.lanescope");
 
     /// For what has no call of its own.

@@ -11,13 +11,14 @@ struct SimulatedTraining {
     int layers = 12;
     /// Multiplies the time of every kernel, for a candidate that is slower or faster.
     double kernelScale = 1.0;
-    bool copiesFromPageableMemory = false;  ///< Else from pinned memory, in about a sixth of the time.
+    bool copiesFromPageableMemory =
+        false;  ///< Else from pinned memory, in about a sixth of the time.
 };
 
 /// A simulated trace of data-parallel training, one process and rank a GPU: each step loads a batch
-/// (HtoD), runs forward, backward and the optimizer under nested NVTX ranges, reduces gradients with NCCL
-/// on a second stream under the backward pass, exchanges a buffer PtoP, and reads the loss back (DtoH).
-/// The same arguments give the same trace. Nothing in it was measured on a GPU.
+/// (HtoD), runs forward, backward and the optimizer under nested NVTX ranges, reduces gradients
+/// with NCCL on a second stream under the backward pass, exchanges a buffer PtoP, and reads the
+/// loss back (DtoH). The same arguments give the same trace. Nothing in it was measured on a GPU.
 TracePtr simulatedTraining(const SimulatedTraining& options = {});
 
 }  // namespace lanescope
