@@ -100,7 +100,6 @@ Result<void> RunInfo::save(const std::filesystem::path& path) const {
                       {"workingDirectory", workingDirectory},
                       {"host", host},
                       {"version", version},
-                      {"output", output},
                       {"machine", toJson(machine)}};
     const std::string text = object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -128,7 +127,6 @@ Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {
     read(object, "workingDirectory", info.workingDirectory);
     read(object, "host", info.host);
     read(object, "version", info.version);
-    read(object, "output", info.output);
     if (const auto machine = object.find("machine"); machine != object.end() && machine->is_object())
         info.machine = machineFrom(*machine);
     return info;

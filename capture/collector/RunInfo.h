@@ -19,7 +19,6 @@ struct RunInfo {
     std::string workingDirectory;
     std::string host;
     std::string version;  ///< Of Lanescope.
-    std::string output;   ///< Where the trace is to go.
     Machine machine;
 
     /// Writes it to `path`, readable by its owner only.

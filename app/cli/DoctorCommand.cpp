@@ -1,0 +1,69 @@
+#include "app/cli/DoctorCommand.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/cli/Command.h"
+#include "capture/doctor/diagnose.h"
+
+namespace lanescope {
+
+namespace {
+
+const char* word(CheckStatus status) {
+    switch (status) {
+        case CheckStatus::Ok: return "ok";
+        case CheckStatus::Warning: return "warn";
+        case CheckStatus::Failure: return "fail";
+    }
+    return "";
+}
+
+std::string asText(const std::vector<Check>& checks) {
+    std::string text;
+    for (const Check& check : checks) {
+        text += fmt::format("{:<6} {:<12} {}\n", fmt::format("[{}]", word(check.status)),
+                            check.subject, check.sentence);
+        if (!check.advice.empty()) text += fmt::format("{:<19} {}\n", "", check.advice);
+    }
+    text += canRecord(checks) ? "Recording will work here.\n" : "Recording will not work here.\n";
+    return text;
+}
+
+std::string asJson(const std::vector<Check>& checks) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const Check& check : checks)
+        list.push_back({{"status", word(check.status)},
+                        {"subject", check.subject},
+                        {"sentence", check.sentence},
+                        {"advice", check.advice}});
+    const nlohmann::ordered_json all{{"canRecord", canRecord(checks)}, {"checks", std::move(list)}};
+    return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+void addDoctor(CLI::App& app, int& exitStatus) {
+    struct Words {
+        std::string agent;
+        std::string format = "text";
+    };
+    auto words = std::make_shared<Words>();
+    CLI::App* command =
+        app.add_subcommand("doctor", "Say whether recording will work here, and what to do if not");
+    command->add_option("--agent", words->agent, "The agent to look at instead of ours");
+    command->add_option("-f,--format", words->format, "text or json")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    command->footer("The exit status is 0 if recording will work, else 1.");
+    command->callback([words, &exitStatus] {
+        const std::vector<Check> checks = diagnose(words->agent);
+        fmt::print("{}", words->format == "json" ? asJson(checks) : asText(checks));
+        exitStatus = canRecord(checks) ? exitOk : exitFailed;
+    });
+}
+
+}  // namespace lanescope

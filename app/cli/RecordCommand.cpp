@@ -1,0 +1,73 @@
+#include "app/cli/RecordCommand.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "app/cli/Command.h"
+#include "app/cli/runReport.h"
+#include "capture/record/Recorder.h"
+
+namespace lanescope {
+
+namespace {
+
+/// What `env` and `nohup` give back for a program that cannot be started.
+constexpr int exitProgramNotStarted = 127;
+
+int runRecord(const RecordOptions& options) {
+    const auto outcome = record(options);
+    if (!outcome) {
+        reportFailure(outcome.error().error);
+        return outcome.error().programProblem ? exitProgramNotStarted : exitFailed;
+    }
+    if (!outcome->run) {
+        reportFailure(outcome->run.error());
+        fmt::print(stderr, "lanescope: The logs are kept; 'lanescope recover {}' makes the trace.\n",
+                   outcome->keptLogs.string());
+        return outcome->exitStatus != 0 ? outcome->exitStatus : exitFailed;
+    }
+    if (!outcome->sawAgent)
+        fmt::print(stderr, "lanescope: {} never used CUDA or NVTX, so {} holds no event.\n",
+                   outcome->program, outcome->run->trace.string());
+    else
+        printRun(*outcome->run);
+    if (!outcome->keptLogs.empty())
+        fmt::print(stderr, "lanescope: The logs are in {}.\n", outcome->keptLogs.string());
+    return outcome->exitStatus;
+}
+
+}  // namespace
+
+void addRecord(CLI::App& app, int& exitStatus) {
+    auto options = std::make_shared<RecordOptions>();
+    auto agent = std::make_shared<std::string>();
+    auto noCuda = std::make_shared<bool>(false);
+    auto noNvtx = std::make_shared<bool>(false);
+    CLI::App* command = app.add_subcommand(
+        "record", "Run a program and record what it and its children do on the GPUs");
+    command->add_option("-o,--output", options->outputPattern,
+                        "The trace; %p is the program's process id, %h the host, %q{NAME} an "
+                        "environment variable (default: lanescope-<program>-<n>.sqlite)");
+    command->add_flag("--force", options->overwrite, "Overwrite the trace if it exists");
+    command->add_flag("--no-cuda", *noCuda, "Record no CUDA activity");
+    command->add_flag("--no-nvtx", *noNvtx, "Record no NVTX ranges, so no NCCL calls either");
+    command->add_option("--agent", *agent, "The agent to load instead of ours");
+    command->add_flag("--keep-logs", options->keepLogs, "Leave the agent's logs beside the trace");
+    command->add_option("PROGRAM", options->commandLine, "The program and its arguments")->required();
+    command->prefix_command(false);
+    command->positionals_at_end(false);
+    command->footer(
+        "The exit status is the program's; 128 and the signal's number if a signal ended it.\n\n"
+        "Examples:\n"
+        "  lanescope record -- python train.py --epochs 1\n"
+        "  lanescope record -o run-%h.sqlite -- torchrun --nproc-per-node 8 train.py");
+    command->callback([options, agent, noCuda, noNvtx, &exitStatus] {
+        options->agent = *agent;
+        options->agentOptions = {!*noCuda, !*noNvtx};
+        exitStatus = runRecord(*options);
+    });
+}
+
+}  // namespace lanescope

@@ -1,0 +1,43 @@
+#include "app/cli/RecoverCommand.h"
+
+#include <memory>
+
+#include "app/cli/Command.h"
+#include "app/cli/runReport.h"
+#include "capture/record/recover.h"
+
+namespace lanescope {
+
+namespace {
+
+int runRecover(const RecoverOptions& options) {
+    const Result<CollectedRun> run = recover(options);
+    if (!run) return reportFailure(run.error());
+    printRun(*run);
+    return exitOk;
+}
+
+}  // namespace
+
+void addRecover(CLI::App& app, int& exitStatus) {
+    struct Words {
+        std::string folder, output;
+        bool overwrite = false;
+    };
+    auto words = std::make_shared<Words>();
+    CLI::App* command =
+        app.add_subcommand("recover", "Make a trace of the logs that a recording left behind");
+    command->add_option("DIR", words->folder, "The folder with the logs, .<trace>.run")->required();
+    command->add_option("-o,--output", words->output,
+                        "The trace (default: the name it would have had)");
+    command->add_flag("--force", words->overwrite, "Overwrite the trace if it exists");
+    command->footer(
+        "Works on logs that were cut anywhere. The folder stays as it is.\n\n"
+        "Example:\n"
+        "  lanescope recover .run.sqlite.run");
+    command->callback([words, &exitStatus] {
+        exitStatus = runRecover({words->folder, words->output, words->overwrite});
+    });
+}
+
+}  // namespace lanescope

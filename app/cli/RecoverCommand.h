@@ -1,0 +1,10 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace lanescope {
+
+/// Adds `lanescope recover`, which makes a trace of logs that were left behind.
+void addRecover(CLI::App& app, int& exitStatus);
+
+}  // namespace lanescope

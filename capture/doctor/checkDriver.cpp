@@ -1,0 +1,44 @@
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "capture/doctor/diagnose.h"
+#include "capture/doctor/probe.h"
+
+namespace lanescope {
+
+namespace {
+
+// What the probe answers, besides a version.
+constexpr const char* noLibrary = "none";
+constexpr const char* failedPrefix = "failed ";
+
+std::string askDriver() {
+    void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return noLibrary;
+    const auto initialise = reinterpret_cast<int (*)(unsigned)>(dlsym(library, "cuInit"));
+    const auto version = reinterpret_cast<int (*)(int*)>(dlsym(library, "cuDriverGetVersion"));
+    if (initialise == nullptr || version == nullptr) return noLibrary;
+    if (const int code = initialise(0); code != 0) return fmt::format("{}{}", failedPrefix, code);
+    int number = 0;
+    version(&number);
+    return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
+}
+
+}  // namespace
+
+Check checkDriver() {
+    const std::optional<std::string> answer = probe(askDriver);
+    if (!answer)
+        return {CheckStatus::Failure, "driver", "The CUDA driver crashed or did not answer in time.",
+                "See whether nvidia-smi works."};
+    if (*answer == noLibrary)
+        return {CheckStatus::Failure, "driver", "There is no CUDA driver (libcuda.so.1).",
+                "Install it; in a container, start that with the GPUs (--gpus all)."};
+    if (answer->rfind(failedPrefix, 0) == 0)
+        return {CheckStatus::Failure, "driver",
+                fmt::format("The CUDA driver does not start: cuInit {}.", *answer),
+                "See whether nvidia-smi works and CUDA_VISIBLE_DEVICES names a GPU."};
+    return {CheckStatus::Ok, "driver", fmt::format("The driver knows CUDA {}.", *answer), {}};
+}
+
+}  // namespace lanescope

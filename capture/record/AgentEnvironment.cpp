@@ -1,0 +1,91 @@
+#include "capture/record/AgentEnvironment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+
+namespace lanescope {
+
+namespace {
+
+constexpr const char* cudaVariable = "CUDA_INJECTION64_PATH";
+constexpr const char* nvtxVariable = "NVTX_INJECTION64_PATH";
+constexpr const char* folderVariable = "LANESCOPE_AGENT_DIR";
+constexpr const char* optionsVariable = "LANESCOPE_AGENT_OPTIONS";
+constexpr const char* agentFileName = "liblanescope-agent.so";
+
+/// The injection variables that recording as `options` say needs.
+std::vector<const char*> neededVariables(const AgentOptions& options) {
+    std::vector<const char*> names;
+    if (options.cuda) names.push_back(cudaVariable);
+    if (options.nvtx) names.push_back(nvtxVariable);
+    return names;
+}
+
+bool isSameFile(const std::filesystem::path& one, const std::filesystem::path& other) {
+    std::error_code error;
+    return one == other || (std::filesystem::equivalent(one, other, error) && !error);
+}
+
+}  // namespace
+
+Result<std::filesystem::path> findAgent(const std::filesystem::path& given) {
+    std::error_code error;
+    if (!given.empty()) {
+        if (!std::filesystem::is_regular_file(given, error))
+            return fail("There is no agent {}: check the path given with --agent.", given.string());
+        return std::filesystem::canonical(given, error);
+    }
+    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+    const std::filesystem::path root = self.parent_path().parent_path();
+    for (const std::filesystem::path& folder : {root / "lib", root / "lib" / "lanescope"}) {
+        const std::filesystem::path candidate = folder / agentFileName;
+        if (std::filesystem::is_regular_file(candidate, error))
+            return std::filesystem::canonical(candidate, error);
+    }
+    return fail("The agent {} is not in {} or below: install it, or name it with --agent.",
+                agentFileName, (root / "lib").string());
+}
+
+Result<void> checkForRivals(const std::filesystem::path& agent, const AgentOptions& options) {
+    for (const char* name : neededVariables(options)) {
+        const char* value = std::getenv(name);
+        if (value == nullptr || *value == '\0' || isSameFile(value, agent)) continue;
+        return fail("Another tool is to be loaded into the program, and only one can: {} is {}. "
+                    "Unset it, or leave {} to it with {}.",
+                    name, value, name == cudaVariable ? "CUDA" : "NVTX",
+                    name == cudaVariable ? "--no-cuda" : "--no-nvtx");
+    }
+    if (const char* folder = std::getenv(folderVariable); folder != nullptr && *folder != '\0')
+        return fail("'lanescope record' runs under another 'lanescope record' already ({} is {}): "
+                    "leave the inner one out.",
+                    folderVariable, folder);
+    return {};
+}
+
+std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
+                                          const AgentOptions& options) {
+    const std::vector<const char*> injections = neededVariables(options);
+    std::vector<std::string_view> replaced{folderVariable, optionsVariable};
+    replaced.insert(replaced.end(), injections.begin(), injections.end());
+    std::vector<std::string> result;
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const std::string_view text = *entry;
+        const std::string_view name = text.substr(0, text.find('='));
+        if (std::find(replaced.begin(), replaced.end(), name) == replaced.end())
+            result.emplace_back(text);
+    }
+    for (const char* name : injections) result.push_back(fmt::format("{}={}", name, agent.string()));
+    result.push_back(fmt::format("{}=cuda={},nvtx={}", optionsVariable, options.cuda ? 1 : 0,
+                                 options.nvtx ? 1 : 0));
+    return result;
+}
+
+std::string agentFolderEntry(const std::filesystem::path& runFolder) {
+    return fmt::format("{}={}", folderVariable, runFolder.string());
+}
+
+}  // namespace lanescope

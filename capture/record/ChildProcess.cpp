@@ -1,0 +1,184 @@
+#include "capture/record/ChildProcess.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t longestEntry = 16 * 1024;
+
+void closeIfOpen(int& file) {
+    if (file >= 0) ::close(file);
+    file = -1;
+}
+
+std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+/// What the child needs to become the program, made before the fork.
+struct Launch {
+    const char* path;
+    char* const* arguments;
+    char* const* shellArguments;
+    char** environment;     ///< Has a free place before its end.
+    size_t environmentSize;
+    char* lastEntry;        ///< Room for the entry that comes through the gate.
+    size_t lastEntryRoom;
+};
+
+/// In the child: waits for the word and becomes the program. Only calls that are safe after a fork.
+[[noreturn]] void becomeProgram(int gate, int failure, const Launch& launch) {
+    size_t length = 0;
+    while (length < launch.lastEntryRoom) {
+        const ssize_t got = ::read(gate, launch.lastEntry + length, launch.lastEntryRoom - length);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        length += static_cast<size_t>(got);
+    }
+    // The entry is whole if its end came through.
+    if (length > 0 && launch.lastEntry[length - 1] == '\0') {
+        launch.environment[launch.environmentSize] = launch.lastEntry;
+        ::execve(launch.path, launch.arguments, launch.environment);
+        // As shells do with a script that does not name its interpreter.
+        if (errno == ENOEXEC) ::execve("/bin/sh", launch.shellArguments, launch.environment);
+        const int problem = errno;
+        [[maybe_unused]] const ssize_t told = ::write(failure, &problem, sizeof(problem));
+    }
+    ::_exit(127);
+}
+
+int exitStatusOf(int waitStatus) {
+    if (WIFSIGNALED(waitStatus)) return 128 + WTERMSIG(waitStatus);
+    return WEXITSTATUS(waitStatus);
+}
+
+}  // namespace
+
+Result<ChildProcess> ChildProcess::fork(const std::filesystem::path& program,
+                                        const std::vector<std::string>& arguments,
+                                        const std::vector<std::string>& environment) {
+    int gate[2] = {-1, -1};
+    int failure[2] = {-1, -1};
+    if (::pipe2(gate, O_CLOEXEC) != 0 || ::pipe2(failure, O_CLOEXEC) != 0)
+        return fail("Cannot start {}: {}.", program.string(), std::strerror(errno));
+    // Everything the child needs is made before the fork.
+    const std::string path = program.string();
+    std::vector<std::string> shellWords{"/bin/sh", path};
+    if (!arguments.empty())
+        shellWords.insert(shellWords.end(), arguments.begin() + 1, arguments.end());
+    const std::vector<char*> argv = pointersTo(arguments);
+    const std::vector<char*> shellArgv = pointersTo(shellWords);
+    std::vector<char*> envp = pointersTo(environment);
+    envp.push_back(nullptr);
+    std::vector<char> lastEntry(longestEntry);
+    const Launch launch{path.c_str(),       argv.data(),      shellArgv.data(), envp.data(),
+                        environment.size(), lastEntry.data(), lastEntry.size()};
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        ::close(gate[1]);
+        becomeProgram(gate[0], failure[1], launch);
+    }
+    const int problem = errno;
+    ::close(gate[0]);
+    ::close(failure[1]);
+    ChildProcess child;
+    child.program_ = path;
+    child.pid_ = pid;
+    child.gate_ = gate[1];
+    child.failure_ = failure[0];
+    if (pid < 0) return fail("Cannot start {}: {}.", path, std::strerror(problem));
+    return child;
+}
+
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept
+    : program_(std::move(other.program_)),
+      pid_(std::exchange(other.pid_, -1)),
+      gate_(std::exchange(other.gate_, -1)),
+      failure_(std::exchange(other.failure_, -1)) {}
+
+ChildProcess::~ChildProcess() {
+    const bool isWaiting = gate_ >= 0 && pid_ > 0;
+    closeIfOpen(gate_);
+    closeIfOpen(failure_);
+    if (isWaiting) wait();
+}
+
+Result<void> ChildProcess::begin(const std::string& lastEnvironmentEntry) {
+    const size_t bytes = lastEnvironmentEntry.size() + 1;  // With its final zero.
+    if (bytes > longestEntry) return fail("The path of the output is too long.");
+    size_t sent = 0;
+    ssize_t done = 0;
+    while (sent < bytes) {
+        done = ::write(gate_, lastEnvironmentEntry.c_str() + sent, bytes - sent);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return fail("Cannot start {}: {}.", program_, std::strerror(errno));
+        sent += static_cast<size_t>(done);
+    }
+    closeIfOpen(gate_);
+    int problem = 0;
+    do done = ::read(failure_, &problem, sizeof(problem));  // Ends when the program takes over.
+    while (done < 0 && errno == EINTR);
+    closeIfOpen(failure_);
+    if (done != static_cast<ssize_t>(sizeof(problem))) return {};
+    wait();
+    return fail("Cannot run {}: {}.", program_, std::strerror(problem));
+}
+
+int ChildProcess::wait() {
+    for (;;) {
+        int status = 0;
+        const pid_t ended = ::waitpid(-1, &status, 0);
+        if (ended == pid_) {
+            pid_ = -1;
+            return exitStatusOf(status);
+        }
+        if (ended < 0 && errno != EINTR) return exitStatusOf(0xff00);
+    }
+}
+
+void reapOrphans() {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+}
+
+Result<std::filesystem::path> findProgram(const std::string& name) {
+    struct stat status {};
+    const auto isFile = [&](const std::string& path) {
+        return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    };
+    if (name.find('/') != std::string::npos) {
+        if (::stat(name.c_str(), &status) != 0)
+            return fail("There is no program {}: check the path.", name);
+        if (!S_ISREG(status.st_mode)) return fail("{} is not a program.", name);
+        if (::access(name.c_str(), X_OK) != 0)
+            return fail("{} cannot be executed: chmod +x it, or name its interpreter.", name);
+        return std::filesystem::path(name);
+    }
+    const char* variable = std::getenv("PATH");
+    std::string_view rest = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
+    for (bool isLast = name.empty(); !isLast;) {
+        const size_t colon = rest.find(':');
+        isLast = colon == std::string_view::npos;
+        const std::string_view folder = rest.substr(0, colon);
+        const std::string path = std::string(folder.empty() ? "." : folder) + "/" + name;
+        if (isFile(path) && ::access(path.c_str(), X_OK) == 0) return std::filesystem::path(path);
+        if (!isLast) rest.remove_prefix(colon + 1);
+    }
+    return fail("There is no program {} in PATH: check its name, or give its path.", name);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/format/Result.h"
+
+namespace lanescope {
+
+/// A program that was forked but waits for a word before it begins, so that its process id can go into
+/// file names and its start can still be called off. It shares our terminal, process group, standard
+/// streams and signal settings. Start it before any thread is made.
+class ChildProcess {
+  public:
+    /// Forks. `environment` holds "NAME=value" entries; `begin` adds one more.
+    static Result<ChildProcess> fork(const std::filesystem::path& program,
+                                     const std::vector<std::string>& arguments,
+                                     const std::vector<std::string>& environment);
+    ChildProcess(ChildProcess&& other) noexcept;
+    ChildProcess& operator=(ChildProcess&&) = delete;
+    /// Calls the start off if `begin` was not called.
+    ~ChildProcess();
+
+    pid_t pid() const { return pid_; }
+    /// Lets the program run, with one more "NAME=value" in its environment; fails if the system cannot
+    /// execute it.
+    Result<void> begin(const std::string& lastEnvironmentEntry);
+    /// Waits until the program ends, reaping others of its tree that end meanwhile. Returns its exit
+    /// status, or 128 and the number of the signal that ended it.
+    int wait();
+
+  private:
+    ChildProcess() = default;
+
+    std::string program_;
+    pid_t pid_ = -1;
+    int gate_ = -1;     ///< The last entry here lets the program begin; closing it calls it off.
+    int failure_ = -1;  ///< The child's errno comes here if it could not begin.
+};
+
+/// Collects ended processes that became our children because their parents had ended. Does not wait.
+void reapOrphans();
+
+/// The file that running `name` executes: itself if it holds a slash, else the first executable of
+/// that name in PATH. The sentence of the error says whether nothing was found or it cannot run.
+Result<std::filesystem::path> findProgram(const std::string& name);
+
+}  // namespace lanescope

@@ -1,0 +1,47 @@
+#include "capture/record/CollectorThread.h"
+
+#include <signal.h>
+
+#include <chrono>
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::chrono::milliseconds pollInterval{250};
+
+}  // namespace
+
+CollectorThread::CollectorThread(Collector& collector) : collector_(collector) {
+    // Signals are the main thread's, which waits for the program.
+    sigset_t all, previous;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &previous);
+    thread_ = std::thread([this] { run(); });
+    pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+}
+
+CollectorThread::~CollectorThread() { static_cast<void>(stop()); }
+
+Result<void> CollectorThread::stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        isStopping_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+    return result_;
+}
+
+void CollectorThread::run() {
+    std::unique_lock lock(mutex_);
+    while (!isStopping_ && result_) {
+        lock.unlock();
+        Result<void> polled = collector_.poll();
+        lock.lock();
+        result_ = std::move(polled);
+        wake_.wait_for(lock, pollInterval, [this] { return isStopping_; });
+    }
+}
+
+}  // namespace lanescope

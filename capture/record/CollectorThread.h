@@ -1,0 +1,34 @@
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "capture/collector/Collector.h"
+
+namespace lanescope {
+
+/// Polls a collector on a thread of its own, four times a second, until it is stopped. The collector
+/// belongs to that thread until then. The thread takes no signals.
+class CollectorThread {
+  public:
+    explicit CollectorThread(Collector& collector);
+    CollectorThread(const CollectorThread&) = delete;
+    CollectorThread& operator=(const CollectorThread&) = delete;
+    ~CollectorThread();
+
+    /// Ends the thread; returns the first failure of polling, if any. May be called again.
+    Result<void> stop();
+
+  private:
+    void run();
+
+    Collector& collector_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    bool isStopping_ = false;
+    Result<void> result_;
+    std::thread thread_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,146 @@
+#include "capture/record/Recorder.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <system_error>
+#include <thread>
+
+#include "capture/nvml/queryMachine.h"
+#include "capture/record/ChildProcess.h"
+#include "capture/record/CollectorThread.h"
+#include "capture/record/OutputName.h"
+#include "capture/record/RunFolder.h"
+#include "capture/record/SignalForwarder.h"
+
+namespace lanescope {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long processes that outlive the program may still write their logs.
+constexpr auto lingerTime = 4s;
+constexpr auto lingerInterval = 50ms;
+
+int64_t now(clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+RunInfo describeRun(const RecordOptions& options) {
+    RunInfo info;
+    info.commandLine = options.commandLine;
+    std::error_code error;
+    info.workingDirectory = std::filesystem::current_path(error).string();
+    info.host = hostName();
+    info.version = LANESCOPE_VERSION;
+    info.machine = queryMachine();
+    info.startRealtimeNs = now(CLOCK_REALTIME);
+    info.startMonotonicNs = now(CLOCK_MONOTONIC);
+    return info;
+}
+
+/// Gives processes that outlived the program time to finish their logs.
+Result<void> waitForStragglers(Collector& collector) {
+    const auto deadline = std::chrono::steady_clock::now() + lingerTime;
+    for (;;) {
+        reapOrphans();
+        if (auto polled = collector.poll(); !polled) return polled;
+        const std::vector<uint32_t> open = collector.openProcesses();
+        const bool anyAlive = std::any_of(open.begin(), open.end(), [](uint32_t pid) {
+            return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
+        });
+        if (!anyAlive || std::chrono::steady_clock::now() > deadline) return {};
+        std::this_thread::sleep_for(lingerInterval);
+    }
+}
+
+struct Prepared {
+    std::filesystem::path program;
+    std::filesystem::path agent;
+};
+
+tl::expected<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
+    const auto refuse = [](const Error& error, bool isProgram = false) {
+        return tl::unexpected(RecordRefusal{error, isProgram});
+    };
+    if (options.commandLine.empty())
+        return refuse({"Name the program to record: lanescope record -- PROGRAM ARGUMENTS."});
+    auto program = findProgram(options.commandLine.front());
+    if (!program) return refuse(program.error(), true);
+    auto agent = findAgent(options.agent);
+    if (!agent) return refuse(agent.error());
+    if (auto alone = checkForRivals(*agent, options.agentOptions); !alone)
+        return refuse(alone.error());
+    return Prepared{std::move(*program), std::move(*agent)};
+}
+
+Result<std::filesystem::path> chooseOutput(const RecordOptions& options,
+                                           const std::filesystem::path& program, int pid) {
+    std::filesystem::path output;
+    if (options.outputPattern.empty()) {
+        output = firstFreeOutput("", program);
+    } else {
+        auto name = expandOutputPattern(options.outputPattern, pid);
+        if (!name) return fail(name.error());
+        output = *name;
+    }
+    if (auto possible = checkOutput(output, options.overwrite); !possible)
+        return fail(possible.error());
+    return output;
+}
+
+Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail, const MainProcess& program,
+                                 bool overwrite) {
+    if (auto tailed = tail.stop(); !tailed) return fail(tailed.error());
+    if (auto waited = waitForStragglers(collector); !waited) return fail(waited.error());
+    return collector.finish(program, overwrite);
+}
+
+}  // namespace
+
+tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
+    const auto prepared = prepare(options);
+    if (!prepared) return tl::unexpected(prepared.error());
+    const auto refuse = [](const Error& error, bool isProgram = false) {
+        return tl::unexpected(RecordRefusal{error, isProgram});
+    };
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    auto child = ChildProcess::fork(prepared->program, options.commandLine,
+                                    agentEnvironment(prepared->agent, options.agentOptions));
+    if (!child) return refuse(child.error(), true);
+    const auto output = chooseOutput(options, prepared->program, child->pid());
+    if (!output) return refuse(output.error());
+    const RunInfo info = describeRun(options);
+    auto folder = RunFolder::create(runFolderFor(*output), info);
+    if (!folder) return refuse(folder.error());
+    auto collector = Collector::begin(folder->path(), *output, info);
+    if (!collector) {
+        folder->remove();
+        return refuse(collector.error());
+    }
+
+    MainProcess program{static_cast<uint32_t>(child->pid()), 0};
+    SignalForwarder signals(child->pid());
+    if (auto begun = child->begin(agentFolderEntry(folder->path())); !begun) {
+        folder->remove();
+        return refuse(begun.error(), true);
+    }
+    CollectorThread tail(**collector);
+    program.exitStatus = child->wait();
+    signals.stopForwarding();
+    RecordOutcome outcome{program.exitStatus, options.commandLine.front(),
+                          collectRest(**collector, tail, program, options.overwrite),
+                          (*collector)->sawLogs(), {}};
+    if (outcome.run && !options.keepLogs) folder->remove();
+    else outcome.keptLogs = runFolderFor(*output);
+    return outcome;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/collector/Collector.h"
+#include "capture/record/AgentEnvironment.h"
+#include "model/format/Result.h"
+
+namespace lanescope {
+
+struct RecordOptions {
+    std::vector<std::string> commandLine;  ///< The program and its arguments.
+    std::string outputPattern;             ///< Empty: the first free default name.
+    bool overwrite = false;
+    bool keepLogs = false;
+    std::filesystem::path agent;  ///< Empty: ours.
+    AgentOptions agentOptions;
+};
+
+/// How a recording went. The program's status stands whatever became of the trace.
+struct RecordOutcome {
+    int exitStatus = 0;
+    std::string program;
+    Result<CollectedRun> run;              ///< Or why there is no trace.
+    bool sawAgent = false;                 ///< Some process loaded the agent.
+    std::filesystem::path keptLogs;        ///< Empty if the logs were removed.
+};
+
+/// Why a program was not started: `programProblem` if it lies in the program itself.
+struct RecordRefusal {
+    Error error;
+    bool programProblem = false;
+};
+
+/// Runs a program under the agent and makes a trace of what its processes leave. Blocks until the
+/// program has ended and the trace is written; call it on the main thread before any other is made.
+tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options);
+
+}  // namespace lanescope

@@ -1,0 +1,72 @@
+#include "capture/record/RunFolder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace lanescope {
+
+Result<RunFolder> RunFolder::create(const std::filesystem::path& path, const RunInfo& info) {
+    std::error_code error;
+    RunFolder folder(std::filesystem::absolute(path, error));
+    if (error) return fail("Cannot create the folder {}: {}.", path.string(), error.message());
+    if (::mkdir(folder.path_.c_str(), 0700) != 0) {
+        if (errno == EEXIST)
+            return fail("The folder {0} holds the logs of an earlier recording: make a trace of them "
+                        "with 'lanescope recover {0}', or remove it.",
+                        path.string());
+        return fail("Cannot create the folder {}: {}.", path.string(), std::strerror(errno));
+    }
+    if (auto saved = info.save(folder.path_ / runInfoFileName); !saved) {
+        folder.remove();
+        return fail(saved.error());
+    }
+    if (auto locked = folder.lock(); !locked) return fail(locked.error());
+    return folder;
+}
+
+Result<RunFolder> RunFolder::takeOver(const std::filesystem::path& path) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error))
+        return fail("There is no folder {}: name the folder with the logs of a recording.",
+                    path.string());
+    RunFolder folder(std::filesystem::absolute(path, error));
+    if (error) return fail("Cannot open the folder {}: {}.", path.string(), error.message());
+    if (auto locked = folder.lock(); !locked) return fail(locked.error());
+    return folder;
+}
+
+RunFolder::RunFolder(RunFolder&& other) noexcept
+    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+
+RunFolder::~RunFolder() {
+    if (lock_ >= 0) ::close(lock_);
+}
+
+void RunFolder::remove() {
+    std::error_code error;
+    std::vector<std::filesystem::path> ours;
+    for (const auto& entry : std::filesystem::directory_iterator(path_, error))
+        if (entry.path().extension() == ".log" || entry.path().filename() == runInfoFileName)
+            ours.push_back(entry.path());
+    for (const auto& file : ours) ::unlink(file.c_str());
+    ::rmdir(path_.c_str());
+}
+
+/// Where the file is missing or the file system has no locks, the run goes unlocked.
+Result<void> RunFolder::lock() {
+    const std::filesystem::path file = path_ / runInfoFileName;
+    lock_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return fail("The run in {} is still being recorded: wait for it, or end it.", path_.string());
+    return {};
+}
+
+}  // namespace lanescope

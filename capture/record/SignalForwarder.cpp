@@ -1,0 +1,45 @@
+#include "capture/record/SignalForwarder.h"
+
+#include <atomic>
+#include <cerrno>
+
+namespace lanescope {
+
+namespace {
+
+/// A signal handler reaches no object, so what it needs stands here. 0: swallow.
+std::atomic<pid_t> forwardTarget{0};
+static_assert(std::atomic<pid_t>::is_always_lock_free);
+
+void forward(int number, siginfo_t* info, void*) {
+    const bool isTerminals = (number == SIGINT || number == SIGQUIT) && info->si_code > 0;
+    const pid_t target = forwardTarget.load();
+    if (target <= 0 || isTerminals) return;
+    const int saved = errno;
+    ::kill(target, number);
+    errno = saved;
+}
+
+}  // namespace
+
+SignalForwarder::SignalForwarder(pid_t target) {
+    forwardTarget = target;
+    struct sigaction action {};
+    action.sa_sigaction = forward;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (size_t index = 0; index < signals.size(); ++index) {
+        sigaction(signals[index], nullptr, &previous_[index]);
+        if (previous_[index].sa_handler != SIG_IGN) sigaction(signals[index], &action, nullptr);
+    }
+}
+
+SignalForwarder::~SignalForwarder() {
+    forwardTarget = 0;
+    for (size_t index = 0; index < signals.size(); ++index)
+        sigaction(signals[index], &previous_[index], nullptr);
+}
+
+void SignalForwarder::stopForwarding() { forwardTarget = 0; }
+
+}  // namespace lanescope

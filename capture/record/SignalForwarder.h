@@ -1,0 +1,30 @@
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <array>
+
+namespace lanescope {
+
+/// While it lives, signals that mean the program go to the program: SIGTERM, SIGHUP, SIGUSR1 and
+/// SIGUSR2 are passed on, and so are SIGINT and SIGQUIT unless they come from the terminal, which
+/// sends them to both by itself. We live on to write the trace. Signals that were ignored before stay
+/// ignored. At most one at a time; make it on the main thread.
+class SignalForwarder {
+  public:
+    explicit SignalForwarder(pid_t target);
+    SignalForwarder(const SignalForwarder&) = delete;
+    SignalForwarder& operator=(const SignalForwarder&) = delete;
+    ~SignalForwarder();
+
+    /// The program has ended and its number may be used again: swallow signals from here on.
+    void stopForwarding();
+
+  private:
+    static constexpr std::array<int, 6> signals{SIGTERM, SIGHUP,  SIGUSR1,
+                                                SIGUSR2, SIGINT, SIGQUIT};
+    std::array<struct sigaction, signals.size()> previous_{};
+};
+
+}  // namespace lanescope

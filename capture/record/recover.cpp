@@ -1,0 +1,57 @@
+#include "capture/record/recover.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "capture/log/LogReader.h"
+#include "capture/record/OutputName.h"
+#include "capture/record/RunFolder.h"
+
+namespace lanescope {
+
+namespace {
+
+struct FoundLogs {
+    int count = 0;
+    int64_t earliestNs = 0;  ///< When the first of them was begun; 0 if none says.
+};
+
+FoundLogs findLogs(const std::filesystem::path& folder) {
+    FoundLogs found;
+    log::RecordVisitor ignoreRecords;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        if (entry.path().extension() != ".log") continue;
+        ++found.count;
+        auto reader = log::LogReader::open(entry.path());
+        if (!reader || !reader->poll(ignoreRecords, 0) || !reader->header()) continue;
+        const int64_t begunNs = reader->header()->realtimeNs;
+        if (found.earliestNs == 0 || begunNs < found.earliestNs) found.earliestNs = begunNs;
+    }
+    return found;
+}
+
+}  // namespace
+
+Result<CollectedRun> recover(const RecoverOptions& options) {
+    const auto folder = RunFolder::takeOver(options.runFolder);
+    if (!folder) return fail(folder.error());
+    const FoundLogs logs = findLogs(folder->path());
+    if (logs.count == 0)
+        return fail("The folder {} holds no log: there is nothing to recover.",
+                    options.runFolder.string());
+    const std::filesystem::path output =
+        options.output.empty() ? outputForRunFolder(options.runFolder) : options.output;
+    if (auto possible = checkOutput(output, options.overwrite); !possible)
+        return fail(possible.error());
+
+    // Without what `record` knew of the run, time 0 is where the first log begins.
+    RunInfo info;
+    if (auto known = RunInfo::load(folder->path() / runInfoFileName); known) info = *known;
+    if (info.startRealtimeNs == 0) info.startRealtimeNs = logs.earliestNs;
+    auto collector = Collector::begin(folder->path(), output, std::move(info));
+    if (!collector) return fail(collector.error());
+    return (*collector)->finish(std::nullopt, options.overwrite);
+}
+
+}  // namespace lanescope
