@@ -21,6 +21,18 @@ std::string helpCommand(const CLI::App& app) {
     return "lanescope --help";
 }
 
+/// What to say if the first word names no command, or nothing. The parser would only say that a
+/// command is missing.
+std::string unknownCommand(const CLI::App& app, std::string_view word) {
+    if (word.empty() || word.starts_with('-')) return {};
+    std::string names;
+    for (const CLI::App* command : app.get_subcommands({})) {
+        if (command->get_name() == word) return {};
+        names += (names.empty() ? "" : ", ") + command->get_name();
+    }
+    return fmt::format("There is no command \"{}\"; there are: {}", word, names);
+}
+
 int run(int argc, char** argv) {
     using namespace lanescope;
     int exitStatus = exitOk;
@@ -50,6 +62,10 @@ int run(int argc, char** argv) {
     addView(app, exitStatus);
     if (argc < 2) {
         std::fputs(app.help().c_str(), stderr);
+        return exitUsage;
+    }
+    if (const std::string sentence = unknownCommand(app, argv[1]); !sentence.empty()) {
+        reportFailure({sentence + ". Try 'lanescope --help'."});
         return exitUsage;
     }
     try {

@@ -115,15 +115,19 @@ ReportTable toTable(const Comparison& comparison) {
                      {"Lost", Unit::Nanoseconds},
                      {"Change", Unit::Percent}};
     for (const Difference& difference : comparison.differences) {
-        // Against nothing there is no percentage.
-        const Cell change = difference.baseline.timeNs > 0
-                                ? Cell(100.0 * static_cast<double>(difference.lostNs()) /
-                                       static_cast<double>(difference.baseline.timeNs))
-                                : Cell();
-        table.rows.push_back({std::string(name(difference.group)), difference.name,
-                              difference.baseline.count, difference.baseline.timeNs,
-                              difference.candidate.count, difference.candidate.timeNs,
-                              difference.lostNs(), change});
+        std::vector<Cell> row{std::string(name(difference.group)),
+                              difference.name,
+                              difference.baseline.count,
+                              difference.baseline.timeNs,
+                              difference.candidate.count,
+                              difference.candidate.timeNs,
+                              difference.lostNs()};
+        if (difference.baseline.timeNs > 0)
+            row.emplace_back(100.0 * static_cast<double>(difference.lostNs()) /
+                             static_cast<double>(difference.baseline.timeNs));
+        else
+            row.emplace_back();  // against nothing there is no percentage
+        table.rows.push_back(std::move(row));
     }
     return table;
 }

@@ -33,9 +33,9 @@ class TestBandwidth : public QObject {
         const MemcpyTable& table = trace->memcpys;
         for (uint32_t row = 0; row < table.size(); ++row) {
             const bool isInstant = table.startNs[row] == table.endNs[row];
-            const bool isInside =
-                isInstant ? range.contains(table.startNs[row])
-                          : range.overlaps({table.startNs[row], table.endNs[row]});
+            const bool isInside = isInstant
+                                      ? range.contains(table.startNs[row])
+                                      : range.overlaps({table.startNs[row], table.endNs[row]});
             if (isInside)
                 copies[{table.kind[row], table.sourceMemory[row], table.destinationMemory[row]}]
                     .emplace_back(table.bytes[row], table.endNs[row] - table.startNs[row]);

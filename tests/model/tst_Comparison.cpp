@@ -29,8 +29,7 @@ Comparison compareWhole(const Trace& baseline, const Trace& candidate) {
     return compare(Baseline{baseline, baseline.range}, Candidate{candidate, candidate.range});
 }
 
-const Difference* find(const Comparison& comparison, DifferenceGroup group,
-                       std::string_view name) {
+const Difference* find(const Comparison& comparison, DifferenceGroup group, std::string_view name) {
     for (const Difference& difference : comparison.differences)
         if (difference.group == group && difference.name == name) return &difference;
     return nullptr;
@@ -57,8 +56,8 @@ class TestComparison : public QObject {
         const TracePtr candidate = simulatedTraining({.steps = 4, .kernelScale = 1.3});
         const TimeRange baselineRange{baseline->range.startNs,
                                       baseline->range.startNs + baseline->range.durationNs() / 2};
-        const Comparison comparison = compare(Baseline{*baseline, baselineRange},
-                                              Candidate{*candidate, candidate->range});
+        const Comparison comparison =
+            compare(Baseline{*baseline, baselineRange}, Candidate{*candidate, candidate->range});
         auto before = kernelTotals(*baseline, baselineRange);
         auto after = kernelTotals(*candidate, candidate->range);
         size_t kernels = 0;
@@ -148,7 +147,8 @@ class TestComparison : public QObject {
         const auto mark = [&](const auto& table) {
             for (uint32_t row = 0; row < table.size(); ++row)
                 for (int64_t ns = table.startNs[row]; ns < table.endNs[row]; ++ns)
-                    if (range.contains(ns)) isBusy[trace->streams[table.stream[row]].gpu][ns] = true;
+                    if (range.contains(ns))
+                        isBusy[trace->streams[table.stream[row]].gpu][ns] = true;
         };
         mark(trace->kernels);
         mark(trace->memsets);
@@ -167,7 +167,8 @@ class TestComparison : public QObject {
         const TracePtr candidate = kernelsOf({{"gemm", 11'000'000}, {"relu", 1'500'000}});
         const std::vector<std::string> lines = summaryLines(compareWhole(*baseline, *candidate));
         QCOMPARE(lines.size(), size_t{4});
-        QCOMPARE(lines[0], std::string("The candidate is 25.0 % slower: 12.50 ms against 10.00 ms."));
+        QCOMPARE(lines[0],
+                 std::string("The candidate is 25.0 % slower: 12.50 ms against 10.00 ms."));
         QCOMPARE(lines[1], std::string("Most GPU time was lost in kernel void gemm<float>(float*, "
                                        "int) (+3.000 ms)."));
         QCOMPARE(lines[2], std::string("Most GPU time was won in kernel void relu<float>(float*, "

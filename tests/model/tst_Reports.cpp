@@ -93,8 +93,8 @@ class TestReports : public QObject {
         QCOMPARE(text(time.rows[2][8]), std::string("[CUDA memcpy Peer-to-Peer]"));
 
         const ReportTable size = report(*trace, "cuda_gpu_mem_size_sum");
-        QCOMPARE(columnNames(size), (Names{"Total", "Count", "Avg", "Med", "Min", "Max", "StdDev",
-                                           "Operation"}));
+        QCOMPARE(columnNames(size),
+                 (Names{"Total", "Count", "Avg", "Med", "Min", "Max", "StdDev", "Operation"}));
         QCOMPARE(size.columns[0].unit, Unit::Bytes);
         QCOMPARE(whole(size.rows[0][0]), int64_t{4000});
         QCOMPARE(real(size.rows[0][2]), 2000.0);
@@ -178,10 +178,11 @@ class TestReports : public QObject {
         builder.addMemcpy(stream, MemcpyKind::HtoD, 4000, 0, 100, 3, MemoryKind::Pageable);
         builder.addMemset(stream, 64, 400, 410);
         const ReportTable table = report(*builder.finish(), "cuda_gpu_trace");
-        QCOMPARE(columnNames(table),
-                 (Names{"Start", "Duration", "CorrId", "GrdX", "GrdY", "GrdZ", "BlkX", "BlkY",
-                        "BlkZ", "Reg/Trd", "StcSMem", "DymSMem", "Bytes", "Throughput", "SrcMemKd",
-                        "DstMemKd", "Device", "Ctx", "GreenCtx", "Strm", "Name"}));
+        QCOMPARE(
+            columnNames(table),
+            (Names{"Start",    "Duration", "CorrId",  "GrdX",    "GrdY",     "GrdZ",  "BlkX",
+                   "BlkY",     "BlkZ",     "Reg/Trd", "StcSMem", "DymSMem",  "Bytes", "Throughput",
+                   "SrcMemKd", "DstMemKd", "Device",  "Ctx",     "GreenCtx", "Strm",  "Name"}));
         QCOMPARE(table.rows.size(), size_t{3});
         const std::vector<Cell>& copy = table.rows[0];
         QCOMPARE(real(copy[13]), 40.0);  // bytes per nanosecond are GB/s

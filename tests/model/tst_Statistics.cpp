@@ -36,7 +36,9 @@ Statistics plainly(std::vector<int64_t> values) {
     return result;
 }
 
-bool isNear(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(1.0, std::abs(b)); }
+bool isNear(double a, double b) {
+    return std::abs(a - b) <= 1e-9 * std::max(1.0, std::abs(b));
+}
 
 }  // namespace
 

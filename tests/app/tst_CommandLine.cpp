@@ -1,0 +1,312 @@
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "tests/app/sampleTrace.h"
+
+using namespace lanescope;
+
+namespace {
+
+struct Outcome {
+    int exitCode = -1;
+    QByteArray output;
+    QString errors;
+};
+
+/// Runs the built `lanescope` as a user would.
+Outcome run(const QStringList& arguments) {
+    QProcess process;
+    process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"), arguments);
+    if (!process.waitForFinished(60'000)) return {};
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2,
+            process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
+}
+
+Outcome runShell(const QString& line) {
+    QProcess process;
+    process.start("bash", {"-c", line});
+    if (!process.waitForFinished(60'000)) return {};
+    return {process.exitCode(), process.readAllStandardOutput(),
+            QString::fromUtf8(process.readAllStandardError())};
+}
+
+}  // namespace
+
+class TestCommandLine : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir folder_;
+    QString slow_, fast_;
+
+    QString path(const QString& name) const { return folder_.filePath(name); }
+
+    QString fileWith(const QString& name, const QByteArray& content) const {
+        QFile file(path(name));
+        if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size()) return {};
+        return file.fileName();
+    }
+
+    /// A failure is one sentence on stderr and nothing on stdout.
+    static void verifyFailure(const Outcome& outcome, int exitCode, const QString& mentions) {
+        QCOMPARE(outcome.exitCode, exitCode);
+        QVERIFY2(outcome.output.isEmpty(), outcome.output.constData());
+        const QStringList lines = outcome.errors.split('\n', Qt::SkipEmptyParts);
+        QVERIFY2(lines.size() == 1, qPrintable(outcome.errors));
+        QVERIFY2(lines[0].startsWith("lanescope: "), qPrintable(lines[0]));
+        QVERIFY2(lines[0].contains(mentions), qPrintable(lines[0]));
+    }
+
+  private slots:
+    void initTestCase() {
+        fast_ = path("fast.lanescope");
+        slow_ = path("slow.lanescope");
+        QVERIFY(writeSampleTrace(fast_.toStdString(), 10, 400'000));
+        QVERIFY(writeSampleTrace(slow_.toStdString(), 12, 600'000));
+    }
+
+    void versionAndHelpSucceed() {
+        const Outcome version = run({"--version"});
+        QCOMPARE(version.exitCode, 0);
+        QVERIFY(version.output.startsWith("lanescope 0."));
+        for (const char* command : {"info", "stats", "compare", "export", "view"}) {
+            const Outcome help = run({command, "--help"});
+            QCOMPARE(help.exitCode, 0);
+            QVERIFY(help.output.contains("Examples:"));
+            QVERIFY(help.output.contains(QByteArray("lanescope ") + command));
+        }
+        QVERIFY(run({"stats", "--help"}).output.contains("cuda_gpu_kern_sum"));
+    }
+
+    void nonsenseIsAUsageError_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QString>("mentions");
+        QTest::newRow("command") << QStringList{"frobnicate"} << "frobnicate";
+        QTest::newRow("option") << QStringList{"stats", "x", "--colour"} << "--colour";
+        QTest::newRow("no file") << QStringList{"stats"} << "FILE";
+        QTest::newRow("one file") << QStringList{"compare", "a"} << "CANDIDATE";
+        QTest::newRow("report") << QStringList{"stats", "x", "-r", "kernels"}
+                                << "cuda_gpu_kern_sum";
+        QTest::newRow("format") << QStringList{"stats", "x", "-f", "xml"} << "xml";
+        QTest::newRow("info format") << QStringList{"info", "x", "-f", "csv"} << "csv";
+        QTest::newRow("compare format")
+            << QStringList{"compare", "a", "b", "-f", "x"} << "--format";
+        QTest::newRow("export format") << QStringList{"export", "a", "-f", "x"} << "chrome";
+        QTest::newRow("range") << QStringList{"stats", "x", "--range", "now"} << "START:END";
+        QTest::newRow("empty range") << QStringList{"stats", "x", "--range", "3:2"} << "empty";
+        QTest::newRow("nan range") << QStringList{"stats", "x", "--range", "nan:2"} << "START:END";
+        QTest::newRow("top") << QStringList{"compare", "a", "b", "--top", "-1"} << "--top";
+    }
+
+    void nonsenseIsAUsageError() {
+        QFETCH(QStringList, arguments);
+        QFETCH(QString, mentions);
+        const Outcome outcome = run(arguments);
+        verifyFailure(outcome, 2, mentions);
+        QVERIFY(outcome.errors.contains("--help"));
+    }
+
+    void noCommandPrintsTheHelp() {
+        const Outcome outcome = run({});
+        QCOMPARE(outcome.exitCode, 2);
+        QVERIFY(outcome.errors.contains("compare"));
+    }
+
+    void badFilesFailWithASentence_data() {
+        QTest::addColumn<QString>("file");
+        const QByteArray whole = [&] {
+            QFile file(fast_);
+            return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+        }();
+        QVERIFY(whole.size() > 8192);
+        QTest::newRow("missing") << path("missing.lanescope");
+        QTest::newRow("folder") << folder_.path();
+        QTest::newRow("empty") << fileWith("empty.lanescope", {});
+        QTest::newRow("not SQLite") << fileWith("text.lanescope", "hello, this is no trace\n");
+        QTest::newRow("header only") << fileWith("header.lanescope", whole.left(100));
+        QTest::newRow("truncated") << fileWith("truncated.lanescope", whole.left(whole.size() / 2));
+        const QString foreign = path("foreign.sqlite");
+        QVERIFY(writeForeignDatabase(foreign.toStdString()));
+        QTest::newRow("foreign") << foreign;
+    }
+
+    void badFilesFailWithASentence() {
+        QFETCH(QString, file);
+        const QString name = QFileInfo(file).fileName();
+        verifyFailure(run({"info", file}), 1, name);
+        verifyFailure(run({"stats", file}), 1, name);
+        verifyFailure(run({"compare", fast_, file}), 1, name);
+        verifyFailure(run({"compare", file, fast_}), 1, name);
+        verifyFailure(run({"export", file, "-o", path("never.json")}), 1, name);
+        QVERIFY(!QFile::exists(path("never.json")));
+    }
+
+    void infoTellsWhatTheTraceHolds() {
+        const Outcome text = run({"info", fast_});
+        QCOMPARE(text.exitCode, 0);
+        for (const char* part :
+             {"python3", "4242", "Simulated GPU", "kernels", "10", "Three buffers were dropped."})
+            QVERIFY2(text.output.contains(part), part);
+        const Outcome json = run({"info", fast_, "--format", "json"});
+        QCOMPARE(json.exitCode, 0);
+        const QJsonObject object = QJsonDocument::fromJson(json.output).object();
+        QCOMPARE(object["processes"].toArray()[0].toObject()["pid"].toInt(), 4242);
+        QCOMPARE(object["gpus"].toArray()[0].toObject()["smCount"].toInt(), 132);
+        QCOMPARE(object["durationNs"].toInteger(), qint64{10'000'000});
+        QVERIFY(!object["health"].toArray().isEmpty());
+    }
+
+    void statsPrintsTheReportsAsked() {
+        const Outcome csv = run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "csv"});
+        QCOMPARE(csv.exitCode, 0);
+        const QList<QByteArray> lines = csv.output.split('\n');
+        QVERIFY(lines[0].startsWith("Time (%),Total Time (ns),Instances,Avg (ns),Med (ns)"));
+        QCOMPARE(lines[1].trimmed(), QByteArray("100,4000000,10,400000,400000,400000,400000,0,"
+                                                "\"void gemm<float, 128>(float*, int)\""));
+        const Outcome json = run({"stats", fast_, "-r", "memcpy_bandwidth", "-f", "json"});
+        const QJsonObject copies = QJsonDocument::fromJson(json.output).array()[0].toObject();
+        QCOMPARE(copies["Mean (GB/s)"].toDouble(), 50.0);
+        QCOMPARE(copies["Source"].toString(), QString("pinned"));
+    }
+
+    void statsOfSeveralReportsIsOneJsonObject() {
+        const Outcome some =
+            run({"stats", fast_, "-r", "nvtx_sum", "-r", "cuda_api_sum", "-f", "json"});
+        const QJsonObject two = QJsonDocument::fromJson(some.output).object();
+        QCOMPARE(two.keys(), (QStringList{"cuda_api_sum", "nvtx_sum"}));
+        const QJsonObject all =
+            QJsonDocument::fromJson(run({"stats", fast_, "-f", "json"}).output).object();
+        QVERIFY(all.contains("nccl_sum"));
+        QVERIFY(all["cuda_gpu_kern_sum"].toArray().size() == 1);
+    }
+
+    void statsOfARangeCountsOnlyThat() {
+        const Outcome outcome = run(
+            {"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json", "--range", "0.002:0.005"});
+        const QJsonArray rows = QJsonDocument::fromJson(outcome.output).array();
+        QCOMPARE(rows[0].toObject()["Instances"].toInt(), 3);
+        const Outcome none = run({"stats", fast_, "--range", "100:"});
+        QCOMPARE(none.exitCode, 0);
+        QVERIFY(none.output.contains("Nothing happened"));
+    }
+
+    void healthWarningsGoToStderr() {
+        const Outcome outcome = run({"stats", fast_});
+        QCOMPARE(outcome.exitCode, 0);
+        QVERIFY(outcome.output.contains("CUDA GPU Kernel Summary"));
+        QVERIFY(!outcome.output.contains("dropped"));
+        QVERIFY(outcome.errors.contains("lanescope: warning: fast.lanescope: Three buffers"));
+    }
+
+    void outputGoesToAFileWhole() {
+        const QString file = path("kernels.csv");
+        const Outcome outcome =
+            run({"stats", fast_, "-f", "csv", "-r", "cuda_api_sum", "-o", file});
+        QCOMPARE(outcome.exitCode, 0);
+        QVERIFY(outcome.output.isEmpty());
+        QFile written(file);
+        QVERIFY(written.open(QIODevice::ReadOnly));
+        QVERIFY(written.readAll().contains("cudaLaunchKernel"));
+        QCOMPARE(QDir(folder_.path()).entryList({"*.part"}).size(), 0);
+    }
+
+    void theInputIsNeverWrittenOver() {
+        QFile trace(fast_);
+        QVERIFY(trace.open(QIODevice::ReadOnly));
+        const QByteArray before = trace.readAll();
+        trace.close();
+        verifyFailure(run({"export", fast_, "-o", fast_}), 1, "being read");
+        verifyFailure(run({"compare", slow_, fast_, "-o", fast_}), 1, "being read");
+        QVERIFY(trace.open(QIODevice::ReadOnly));
+        QCOMPARE(trace.readAll(), before);
+    }
+
+    void unwritableOutputFails() {
+        const QString nowhere = path("no/such/folder/out.csv");
+        const Outcome outcome = run({"stats", fast_, "-o", nowhere});
+        verifyFailure(outcome, 1, nowhere);
+        verifyFailure(run({"stats", fast_, "-o", folder_.path()}), 1, "folder");
+    }
+
+    void fullDiskFails() {
+        if (!QFile::exists("/dev/full")) QSKIP("There is no /dev/full here.");
+        const Outcome outcome = run({"stats", fast_, "-o", "/dev/full"});
+        QCOMPARE(outcome.exitCode, 1);
+        QVERIFY(outcome.errors.contains("lanescope: Cannot write /dev/full"));
+    }
+
+    void aReaderThatLeavesEarlyIsNoError() {
+        const QString program = QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope");
+        const Outcome outcome = runShell(program + " stats " + fast_ + " 2>/dev/null | head -n 1");
+        QCOMPARE(outcome.exitCode, 0);
+        QVERIFY(outcome.output.startsWith("NVTX Range Summary"));
+        // As started by a program that ignores SIGPIPE, which children inherit.
+        const Outcome ignoring = runShell("trap '' PIPE; " + program + " export " + fast_ +
+                                          " | true; echo ${PIPESTATUS[0]}");
+        QCOMPARE(ignoring.output.trimmed(), QByteArray("0"));
+        QVERIFY(!ignoring.errors.contains("Cannot write"));
+    }
+
+    void compareSaysHowMuchSlowerAndWhere() {
+        const Outcome text = run({"compare", fast_, slow_});
+        QCOMPARE(text.exitCode, 0);
+        QVERIFY(text.output.contains("The candidate is 20.0 % slower: 12.00 ms against 10.00 ms."));
+        QVERIFY(text.output.contains("Most GPU time was lost in kernel void gemm<float, 128>"));
+        const Outcome json = run({"compare", fast_, slow_, "-f", "json"});
+        const QJsonObject kernel = QJsonDocument::fromJson(json.output).array()[0].toObject();
+        QCOMPARE(kernel["Group"].toString(), QString("kernel"));
+        QCOMPARE(kernel["Lost (ns)"].toInteger(), qint64{12 * 600'000 - 10 * 400'000});
+    }
+
+    void compareAlignedTakesAsManyRangesOfEachSide() {
+        const Outcome json = run({"compare", fast_, slow_, "-f", "json", "--align", "step"});
+        QCOMPARE(json.exitCode, 0);
+        const QJsonObject kernel = QJsonDocument::fromJson(json.output).array()[0].toObject();
+        QCOMPARE(kernel["Baseline Count"].toInt(), 10);
+        QCOMPARE(kernel["Candidate Count"].toInt(), 10);
+        QCOMPARE(kernel["Change (%)"].toDouble(), 50.0);
+        verifyFailure(run({"compare", fast_, slow_, "--align", "epoch"}), 1, "\"epoch\"");
+    }
+
+    void exportedTraceEventsAreJson() {
+        const Outcome outcome = run({"export", fast_});
+        QCOMPARE(outcome.exitCode, 0);
+        const QJsonObject object = QJsonDocument::fromJson(outcome.output).object();
+        int slices = 0;
+        for (const QJsonValue& event : object["traceEvents"].toArray())
+            if (event.toObject()["ph"].toString() == "X") ++slices;
+        QCOMPARE(slices, 40);
+    }
+
+    void viewWithoutAViewerSaysSo() {
+        // The program alone in a folder, with nothing in PATH.
+        const QString lone = path("lanescope");
+        QVERIFY(QFile::copy(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"), lone));
+        QProcess process;
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("PATH", folder_.path());
+        process.setProcessEnvironment(environment);
+        process.start(lone, {"view", fast_});
+        QVERIFY(process.waitForFinished());
+        verifyFailure({process.exitCode(), process.readAllStandardOutput(),
+                       QString::fromUtf8(process.readAllStandardError())},
+                      1, "lanescope-viewer");
+    }
+
+    void viewBecomesTheViewerBesideIt() {
+        const QString script = fileWith("lanescope-viewer", "#!/bin/sh\necho \"$@\"\nexit 7\n");
+        QFile(script).setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        QProcess process;
+        process.start(path("lanescope"), {"view", "a b", "c"});
+        QVERIFY(process.waitForFinished());
+        QCOMPARE(process.exitCode(), 7);
+        QCOMPARE(process.readAllStandardOutput(), QByteArray("a b c\n"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCommandLine)
+#include "tst_CommandLine.moc"
