@@ -1,0 +1,145 @@
+#include <QtTest>
+
+#include <algorithm>
+#include <random>
+
+#include "model/trace/LaneBuilder.h"
+
+using namespace lanescope;
+
+namespace {
+
+struct Interval {
+    int64_t startNs;
+    int64_t endNs;
+};
+
+std::vector<Interval> randomIntervals(std::mt19937& random, int count) {
+    std::uniform_int_distribution<int64_t> start(0, 2000);
+    std::uniform_int_distribution<int64_t> length(0, 60);
+    std::vector<Interval> intervals;
+    for (int i = 0; i < count; ++i) {
+        const int64_t startNs = start(random);
+        intervals.push_back({startNs, startNs + length(random)});
+    }
+    return intervals;
+}
+
+std::vector<Lane> build(const std::vector<Interval>& intervals, Packing packing) {
+    LaneBuilder builder(packing);
+    for (uint32_t i = 0; i < intervals.size(); ++i)
+        builder.add(intervals[i].startNs, intervals[i].endNs, 0, EventRef(EventKind::Kernel, i),
+                    SliceCategory::Kernel);
+    return builder.build();
+}
+
+bool isSound(const Lane& lane) {
+    if (lane.busyNs.size() != size_t{lane.size()} + 1 || lane.busyNs[0] != 0) return false;
+    for (uint32_t i = 0; i < lane.size(); ++i) {
+        if (i > 0 && lane.startNs[i] < lane.endNs[i - 1]) return false;
+        if (lane.busyNs[i + 1] - lane.busyNs[i] != lane.endNs[i] - lane.startNs[i]) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+class tst_LaneBuilder : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void keepsEverySliceAndOverlapsNone();
+    void usesNoMoreLanesThanOverlap();
+    void putsNestedSlicesBelowWhatContainsThem();
+    void unionIsWhatAnySliceCovers();
+    void takesAnEndBeforeTheStartAsTheStart();
+    void leavesOutWhatOverlapsTooDeepAndSaysSo();
+};
+
+void tst_LaneBuilder::keepsEverySliceAndOverlapsNone() {
+    std::mt19937 random(3);
+    for (const Packing packing : {Packing::Compact, Packing::Nested}) {
+        const std::vector<Interval> intervals = randomIntervals(random, 500);
+        const std::vector<Lane> lanes = build(intervals, packing);
+        std::vector<bool> isSeen(intervals.size());
+        for (const Lane& lane : lanes) {
+            QVERIFY(isSound(lane));
+            for (uint32_t i = 0; i < lane.size(); ++i) {
+                const uint32_t row = lane.event[i].row();
+                QCOMPARE(lane.startNs[i], intervals[row].startNs);
+                QCOMPARE(lane.endNs[i], intervals[row].endNs);
+                QVERIFY(!isSeen[row]);
+                isSeen[row] = true;
+            }
+        }
+        QVERIFY(std::all_of(isSeen.begin(), isSeen.end(), [](bool seen) { return seen; }));
+    }
+}
+
+void tst_LaneBuilder::usesNoMoreLanesThanOverlap() {
+    std::mt19937 random(5);
+    std::vector<Interval> intervals = randomIntervals(random, 300);
+    // Points share the place of what starts with them, so they would blur the count.
+    std::erase_if(intervals, [](const Interval& i) { return i.startNs == i.endNs; });
+    size_t deepest = 0;
+    for (int64_t timeNs = 0; timeNs < 2100; ++timeNs)
+        deepest = std::max<size_t>(
+            deepest, static_cast<size_t>(std::count_if(
+                         intervals.begin(), intervals.end(), [timeNs](const Interval& i) {
+                             return i.startNs <= timeNs && timeNs < i.endNs;
+                         })));
+    QCOMPARE(build(intervals, Packing::Compact).size(), deepest);
+}
+
+void tst_LaneBuilder::putsNestedSlicesBelowWhatContainsThem() {
+    std::mt19937 random(9);
+    const std::vector<Interval> intervals = randomIntervals(random, 200);
+    const std::vector<Lane> lanes = build(intervals, Packing::Nested);
+    std::vector<size_t> laneOf(intervals.size());
+    for (size_t lane = 0; lane < lanes.size(); ++lane)
+        for (const EventRef event : lanes[lane].event) laneOf[event.row()] = lane;
+    for (size_t outer = 0; outer < intervals.size(); ++outer)
+        for (size_t inner = 0; inner < intervals.size(); ++inner) {
+            const bool contains = intervals[outer].startNs < intervals[inner].startNs &&
+                                  intervals[outer].endNs > intervals[inner].endNs;
+            if (contains) QVERIFY(laneOf[inner] > laneOf[outer]);
+        }
+}
+
+void tst_LaneBuilder::unionIsWhatAnySliceCovers() {
+    std::mt19937 random(13);
+    const std::vector<Interval> intervals = randomIntervals(random, 40);
+    LaneBuilder builder;
+    for (const Interval& i : intervals)
+        builder.add(i.startNs, i.endNs, 0, EventRef(), SliceCategory::Busy);
+    const Lane lane = builder.buildUnion(0);
+    QVERIFY(isSound(lane));
+    for (int64_t timeNs = 0; timeNs < 2100; ++timeNs) {
+        const bool expected =
+            std::any_of(intervals.begin(), intervals.end(), [timeNs](const Interval& i) {
+                return i.startNs <= timeNs && timeNs < i.endNs;
+            });
+        bool found = false;
+        for (uint32_t i = 0; i < lane.size(); ++i)
+            found |= lane.startNs[i] <= timeNs && timeNs < lane.endNs[i];
+        QCOMPARE(found, expected);
+    }
+}
+
+void tst_LaneBuilder::takesAnEndBeforeTheStartAsTheStart() {
+    const std::vector<Lane> lanes = build({{100, 40}}, Packing::Compact);
+    QCOMPARE(lanes.size(), size_t{1});
+    QCOMPARE(lanes[0].startNs[0], int64_t{100});
+    QCOMPARE(lanes[0].endNs[0], int64_t{100});
+}
+
+void tst_LaneBuilder::leavesOutWhatOverlapsTooDeepAndSaysSo() {
+    LaneBuilder builder;
+    for (uint32_t i = 0; i < LanePacker::maximumLanes + 10; ++i)
+        builder.add(i, 1000, 0, EventRef(EventKind::Kernel, i), SliceCategory::Kernel);
+    QCOMPARE(builder.build().size(), size_t{LanePacker::maximumLanes});
+    QCOMPARE(builder.droppedCount(), 10u);
+}
+
+QTEST_APPLESS_MAIN(tst_LaneBuilder)
+#include "tst_LaneBuilder.moc"
