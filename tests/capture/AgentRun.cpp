@@ -1,0 +1,107 @@
+#include "tests/capture/AgentRun.h"
+
+#include <QDir>
+#include <QElapsedTimer>
+#include <QProcess>
+#include <chrono>
+
+namespace lanescope::test {
+
+const std::string& ProcessLog::text(uint32_t id) {
+    static const std::string none;
+    if (id == 0) return none;
+    const auto found = strings_.find(id);
+    if (found != strings_.end()) return found->second;
+    ++unknownStrings;
+    return none;
+}
+
+uint64_t ProcessLog::dropped(log::DroppedWhat what) const {
+    uint64_t sum = 0;
+    for (const Drop& drop : drops) sum += drop.what == what ? drop.count : 0;
+    return sum;
+}
+
+void ProcessLog::visit(const log::StringRecord& record, std::string_view text) {
+    strings_[record.id] = text;
+}
+
+void ProcessLog::visit(const log::PropertyRecord& record) {
+    properties[text(record.name)] = text(record.value);
+}
+
+void ProcessLog::visit(const log::NvtxRecord& record, std::span<const std::byte> extended) {
+    nvtx.push_back({record, text(record.text),
+                    std::string(reinterpret_cast<const char*>(extended.data()), extended.size())});
+}
+
+QString standinCupti() { return QStringLiteral(LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13"); }
+QString agentLibrary() { return QStringLiteral(LANESCOPE_BINARY_DIR "/lib/liblanescope-agent.so"); }
+
+AgentRun::AgentRun() {
+    folder = ownFolder_.path();
+    baseNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                 std::chrono::system_clock::now().time_since_epoch())
+                 .count();
+}
+
+bool AgentRun::run() {
+    QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
+    if (withAgent) {
+        variables.insert("LANESCOPE_AGENT_DIR", folder);
+        variables.insert("LANESCOPE_CUPTI", standinCupti());
+        variables.insert("CUDA_INJECTION64_PATH", agentLibrary());
+        variables.insert("NVTX_INJECTION64_PATH", agentLibrary());
+    }
+    for (auto it = environment.cbegin(); it != environment.cend(); ++it) {
+        if (it.value().isEmpty()) {
+            variables.remove(it.key());
+        } else {
+            variables.insert(it.key(), it.value());
+        }
+    }
+    QProcess process;
+    process.setProcessEnvironment(variables);
+    if (inChild) process.setChildProcessModifier(inChild);
+    QStringList all{"--base", QString::number(baseNs)};
+    if (!arguments.contains("--cupti")) all << "--cupti" << standinCupti();
+    QElapsedTimer timer;
+    timer.start();
+    process.start(LANESCOPE_BINARY_DIR "/bin/standin-training", all + arguments);
+    if (!process.waitForStarted()) return false;
+    pid = static_cast<uint32_t>(process.processId());
+    if (!process.waitForFinished(60'000)) {
+        process.kill();
+        process.waitForFinished();
+        return false;
+    }
+    tookMs = timer.elapsed();
+    exitCode = process.exitCode() + (process.exitStatus() == QProcess::CrashExit ? 128 : 0);
+    output = process.readAllStandardOutput();
+    errors = process.readAllStandardError();
+    readLogs();
+    return true;
+}
+
+void AgentRun::readLogs() {
+    logs.clear();
+    const QDir dir(folder);
+    for (const QString& name : dir.entryList({"*.log"}, QDir::Files, QDir::Name)) {
+        auto reader = log::LogReader::open(dir.filePath(name).toStdString());
+        if (!reader) continue;
+        ProcessLog process;
+        if (!reader->poll(process) || !reader->header()) continue;
+        process.pid = reader->header()->pid;
+        process.progress = reader->progress();
+        process.bytesNotUnderstood = reader->bytesNotUnderstood();
+        process.isDamaged = reader->isDamaged();
+        logs.insert(process.pid == pid ? logs.begin() : logs.end(), std::move(process));
+    }
+}
+
+const ProcessLog& AgentRun::log() const {
+    static const ProcessLog none;
+    return logs.empty() || logs.front().pid != pid ? none : logs.front();
+}
+
+}  // namespace lanescope::test

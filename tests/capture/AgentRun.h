@@ -1,0 +1,116 @@
+#pragma once
+
+#include <QByteArray>
+#include <QMap>
+#include <QString>
+#include <QStringList>
+#include <QTemporaryDir>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "capture/log/LogReader.h"
+
+namespace lanescope::test {
+
+/// What the log of one process says.
+struct ProcessLog : log::RecordVisitor {
+    struct Nvtx {
+        log::NvtxRecord record;
+        std::string text;
+        std::string extended;
+    };
+    struct Drop {
+        log::DroppedWhat what;
+        uint64_t count;
+    };
+    struct Schema {
+        log::NvtxSchemaRecord record;
+        std::vector<log::NvtxSchemaEntryRecord> entries;
+    };
+
+    uint32_t pid = 0;
+    log::LogReader::Progress progress;
+    uint64_t bytesNotUnderstood = 0;
+    bool isDamaged = false;
+    int unknownStrings = 0;  ///< Ids that were used before their string.
+
+    std::map<std::string, std::string> properties;
+    std::vector<log::KernelRecord> kernels;
+    std::vector<log::MemcpyRecord> memcpys;
+    std::vector<log::MemsetRecord> memsets;
+    std::vector<log::SyncRecord> syncs;
+    std::vector<log::ApiRecord> calls;
+    std::vector<log::DeviceRecord> devices;
+    std::vector<log::ContextRecord> contexts;
+    std::vector<log::StreamRecord> streams;
+    std::vector<Nvtx> nvtx;
+    std::map<uint32_t, std::string> domains;
+    std::map<uint64_t, Schema> schemas;
+    std::vector<std::string> categories;
+    std::map<std::string, std::string> notes;  ///< Sentence by code.
+    std::vector<Drop> drops;
+    std::vector<log::EndRecord> ends;
+
+    const std::string& text(uint32_t id);
+    uint64_t dropped(log::DroppedWhat what) const;
+
+    void visit(const log::StringRecord& record, std::string_view text) override;
+    void visit(const log::PropertyRecord& record) override;
+    void visit(const log::KernelRecord& r) override { text(r.name), kernels.push_back(r); }
+    void visit(const log::MemcpyRecord& r) override { memcpys.push_back(r); }
+    void visit(const log::MemsetRecord& r) override { memsets.push_back(r); }
+    void visit(const log::ApiRecord& r) override { text(r.name), calls.push_back(r); }
+    void visit(const log::SyncRecord& r) override { syncs.push_back(r); }
+    void visit(const log::DeviceRecord& r) override { devices.push_back(r); }
+    void visit(const log::ContextRecord& r) override { contexts.push_back(r); }
+    void visit(const log::StreamRecord& r) override { streams.push_back(r); }
+    void visit(const log::NvtxRecord& record, std::span<const std::byte> extended) override;
+    void visit(const log::NvtxDomainRecord& r) override { domains[r.domain] = text(r.name); }
+    void visit(const log::NvtxCategoryRecord& r) override { categories.push_back(text(r.name)); }
+    void visit(const log::NvtxSchemaRecord& r) override { schemas[r.schemaId].record = r; }
+    void visit(const log::NvtxSchemaEntryRecord& r) override { schemas[r.schemaId].entries.push_back(r); }
+    void visit(const log::NoteRecord& r) override { notes[text(r.code)] = text(r.sentence); }
+    void visit(const log::DroppedRecord& r) override { drops.push_back({r.what, r.count}); }
+    void visit(const log::EndRecord& r) override { ends.push_back(r); }
+
+  private:
+    std::map<uint32_t, std::string> strings_;
+};
+
+/// One run of the stand-in training program under the agent.
+class AgentRun {
+  public:
+    AgentRun();
+
+    QStringList arguments;              ///< Beside --base and --cupti, which are always given.
+    QMap<QString, QString> environment; ///< Added to the agent's own variables; empty values unset.
+    QString folder;                     ///< Where logs go; one of our own unless changed.
+    bool withAgent = true;
+    std::function<void()> inChild;      ///< Called in the child before the program.
+
+    /// Runs the program to its end. Fails the test, by answering false, if it takes over 60 s.
+    bool run();
+
+    int64_t baseNs = 0;
+    // After `run`:
+    int exitCode = 0;  ///< 128 and the signal's number for a signal.
+    int64_t tookMs = 0;
+    uint32_t pid = 0;
+    QByteArray output, errors;
+    std::vector<ProcessLog> logs;       ///< The program's own first.
+
+    /// The program's own log; an empty one if it left none.
+    const ProcessLog& log() const;
+
+  private:
+    void readLogs();
+    QTemporaryDir ownFolder_;
+};
+
+QString standinCupti();
+QString agentLibrary();
+
+}  // namespace lanescope::test

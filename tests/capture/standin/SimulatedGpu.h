@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tests/capture/standin/SimulatedCupti.h"
+#include "tests/capture/standin/TrainingPlan.h"
+
+namespace lanescope::standin {
+
+/// SIMULATED: a GPU whose work is made up. Says what it "did" to the stand-in for libcupti, if that is
+/// in this process; without it the program runs on unrecorded. Any thread.
+class SimulatedGpu {
+  public:
+    /// Does what cuInit does: calls the library that CUDA_INJECTION64_PATH names.
+    static void initializeDriver();
+    /// Finds the stand-in for libcupti at `path` and makes one simulated context on one device.
+    void begin(const std::string& path, const TrainingPlan& plan);
+
+    /// A kernel and the runtime call that launched it; the first of a step is also launched by the driver.
+    void launchKernel(uint32_t correlation, bool alsoDriverCall) const;
+    void launchUntimedKernel(uint32_t correlation) const;
+    void copy(uint32_t correlation, bool toDevice) const;
+    void clear(uint32_t correlation) const;
+    void wait(uint32_t correlation) const;
+    /// A call of the kind that programs make all the time and that says nothing.
+    void askForDevice() const;
+
+  private:
+    void emitCall(uint32_t correlation, uint32_t callbackId, bool isDriver) const;
+    template <class Activity>
+    void emit(const Activity& activity) const {
+        if (simulateRecord_) simulateRecord_(&activity);
+    }
+
+    TrainingPlan plan_;
+    SimulateRecordFunction* simulateRecord_ = nullptr;
+};
+
+}  // namespace lanescope::standin

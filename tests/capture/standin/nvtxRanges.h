@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+namespace lanescope::standin {
+
+/// The NVTX calls of one training step on the calling thread, in the way of a framework: ranges by name,
+/// by registered string, in a domain, with plain and extended payloads, and across threads.
+void beginStep(int step);
+void beginForward();
+void endForward();
+void beginBackward();
+void allReduce(uint64_t bytes);
+void endBackward();
+uint64_t beginOptimizer();
+void endOptimizer(uint64_t range);
+void endStep();
+
+/// One range whose payload is the id of the calling thread.
+void rangeWithThreadId(int number);
+/// Nested ranges deeper than programs go, and an end too many.
+void nestDeeply(int depth);
+
+}  // namespace lanescope::standin

@@ -1,0 +1,277 @@
+// SIMULATED: a stand-in for libcupti, for tests on machines without a GPU. It keeps CUPTI's manners, as
+// far as the agent sees them: buffers asked for on the thread that works, one for each thread; records
+// in the layout of the version it plays; buffers given back when they are full or flushed.
+
+#include <cupti.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "tests/capture/standin/SimulatedCupti.h"
+
+#define SIMULATED_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+long fromEnvironment(const char* name, long otherwise) {
+    const char* value = std::getenv(name);
+    return value && *value ? std::atol(value) : otherwise;
+}
+
+/// The buffer of one working thread.
+struct ThreadBuffer {
+    std::mutex mutex;
+    uint8_t* memory = nullptr;
+    size_t bytes = 0, used = 0;
+};
+
+struct Simulation {
+    const long version = fromEnvironment("STANDIN_CUPTI_VERSION", 130001);
+    CUpti_BuffersCallbackRequestFunc request = nullptr;
+    CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+    CUpti_CallbackFunc callback = nullptr;
+    void* callbackData = nullptr;
+    std::atomic<bool> tellsContexts{false};
+    std::atomic<bool> saidDropped{false};
+
+    std::mutex mutex;  // guards what follows
+    std::set<int> kinds;
+    std::set<CUpti_CallbackId> runtimeCallsOff, driverCallsOn;
+    std::list<ThreadBuffer> buffers;
+};
+
+// Never destroyed: a flush may come while the process ends.
+Simulation& simulation() {
+    static auto* const it = new Simulation;
+    return *it;
+}
+
+size_t recordBytes(CUpti_ActivityKind kind) {
+    const bool is13 = simulation().version >= 130000;
+    const bool is12_8 = simulation().version >= 26;
+    switch (kind) {
+        case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+            return is13 ? sizeof(CUpti_ActivityKernel10) : sizeof(CUpti_ActivityKernel9);
+        case CUPTI_ACTIVITY_KIND_MEMCPY:
+            return is13 ? sizeof(CUpti_ActivityMemcpy6) : sizeof(CUpti_ActivityMemcpy5);
+        case CUPTI_ACTIVITY_KIND_MEMCPY2: return sizeof(CUpti_ActivityMemcpyPtoP4);
+        case CUPTI_ACTIVITY_KIND_MEMSET: return sizeof(CUpti_ActivityMemset4);
+        case CUPTI_ACTIVITY_KIND_RUNTIME:
+        case CUPTI_ACTIVITY_KIND_DRIVER: return sizeof(CUpti_ActivityAPI);
+        case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+            return is12_8 ? sizeof(CUpti_ActivitySynchronization2) : sizeof(CUpti_ActivitySynchronization);
+        case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
+            return is12_8 ? sizeof(CUpti_ActivityCudaEvent2) : sizeof(CUpti_ActivityCudaEvent);
+        case CUPTI_ACTIVITY_KIND_OVERHEAD:
+            return is13 ? sizeof(CUpti_ActivityOverhead3) : sizeof(CUpti_ActivityOverhead);
+        case CUPTI_ACTIVITY_KIND_DEVICE:
+            return is13 ? sizeof(CUpti_ActivityDevice5) : sizeof(CUpti_ActivityDevice4);
+        case CUPTI_ACTIVITY_KIND_CONTEXT:
+            return is13 ? sizeof(CUpti_ActivityContext3) : sizeof(CUpti_ActivityContext);
+        case CUPTI_ACTIVITY_KIND_STREAM: return sizeof(CUpti_ActivityStream);
+        default: return 0;
+    }
+}
+
+ThreadBuffer& threadBuffer() {
+    thread_local ThreadBuffer* mine = nullptr;
+    if (!mine) {
+        const std::lock_guard lock(simulation().mutex);
+        mine = &simulation().buffers.emplace_back();
+    }
+    return *mine;
+}
+
+/// Gives the buffer back; its mutex is held.
+void completeBuffer(ThreadBuffer& buffer) {
+    if (!buffer.memory) return;
+    simulation().complete(nullptr, 0, buffer.memory, buffer.bytes, buffer.used);
+    buffer.memory = nullptr;
+}
+
+bool isWanted(const CUpti_Activity& activity) {
+    Simulation& s = simulation();
+    const std::lock_guard lock(s.mutex);
+    if (activity.kind == CUPTI_ACTIVITY_KIND_DRIVER) {
+        return s.driverCallsOn.count(reinterpret_cast<const CUpti_ActivityAPI&>(activity).cbid) > 0;
+    }
+    if (activity.kind == CUPTI_ACTIVITY_KIND_RUNTIME &&
+        s.runtimeCallsOff.count(reinterpret_cast<const CUpti_ActivityAPI&>(activity).cbid) > 0) {
+        return false;
+    }
+    return s.kinds.count(activity.kind) > 0;
+}
+
+CUptiResult subscribeResult() {
+    return static_cast<CUptiResult>(fromEnvironment("STANDIN_CUPTI_SUBSCRIBE", CUPTI_SUCCESS));
+}
+
+}  // namespace
+
+SIMULATED_EXPORT void simulateContext() {
+    Simulation& s = simulation();
+    if (!s.tellsContexts.load() || std::getenv("STANDIN_CUPTI_SILENT")) return;
+    CUpti_ResourceData data{};
+    s.callback(s.callbackData, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &data);
+}
+
+SIMULATED_EXPORT bool simulateRecord(const void* record) {
+    const auto& activity = *static_cast<const CUpti_Activity*>(record);
+    Simulation& s = simulation();
+    const size_t bytes = recordBytes(activity.kind);
+    if (!s.request || bytes == 0 || !isWanted(activity)) return false;
+    ThreadBuffer& buffer = threadBuffer();
+    const std::lock_guard lock(buffer.mutex);
+    if (buffer.memory && buffer.used + bytes > buffer.bytes) completeBuffer(buffer);
+    if (!buffer.memory) {
+        size_t maximumRecords = 0;
+        buffer.used = buffer.bytes = 0;
+        s.request(&buffer.memory, &buffer.bytes, &maximumRecords);
+        if (!buffer.memory || buffer.bytes < bytes) return false;
+    }
+    std::memcpy(buffer.memory + buffer.used, record, bytes);
+    buffer.used += bytes;
+    return true;
+}
+
+// --- CUPTI's own functions ---
+
+SIMULATED_EXPORT CUptiResult cuptiGetVersion(uint32_t* version) {
+    *version = static_cast<uint32_t>(simulation().version);
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                                            void* data) {
+    const CUptiResult result = subscribeResult();
+    if (result != CUPTI_SUCCESS) return result;
+    simulation().callback = callback;
+    simulation().callbackData = data;
+    *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&simulation());
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber,
+                                               CUpti_CallbackFunc callback, void* data,
+                                               CUpti_SubscriberParams* parameters) {
+    if (subscribeResult() == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED &&
+        parameters->oldSubscriberName) {
+        std::strncpy(parameters->oldSubscriberName, "SimulatedRival", parameters->oldSubscriberSize - 1);
+    }
+    return cuptiSubscribe(subscriber, callback, data);
+}
+
+SIMULATED_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle,
+                                                 CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+        simulation().tellsContexts.store(enable != 0);
+    }
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+                                                            CUpti_BuffersCallbackCompleteFunc complete) {
+    simulation().request = request;
+    simulation().complete = complete;
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+    const std::lock_guard lock(simulation().mutex);
+    simulation().kinds.insert(kind);
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, uint8_t enable) {
+    const std::lock_guard lock(simulation().mutex);
+    if (enable) {
+        simulation().runtimeCallsOff.erase(id);
+    } else {
+        simulation().runtimeCallsOff.insert(id);
+    }
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, uint8_t enable) {
+    const std::lock_guard lock(simulation().mutex);
+    if (enable) {
+        simulation().driverCallsOn.insert(id);
+    } else {
+        simulation().driverCallsOn.erase(id);
+    }
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flags) {
+    Simulation& s = simulation();
+    const char* hang = std::getenv("STANDIN_CUPTI_HANG");
+    while (hang && std::string(hang) == "flush") ::pause();
+    const long slowMs = fromEnvironment("STANDIN_CUPTI_SLOW_MS", 0);
+    if (slowMs > 0 && flags != CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(slowMs));
+        return CUPTI_SUCCESS;
+    }
+    if (!s.complete) return CUPTI_SUCCESS;
+    std::list<ThreadBuffer>::iterator buffer;
+    {
+        const std::lock_guard lock(s.mutex);
+        buffer = s.buffers.begin();
+    }
+    while (buffer != s.buffers.end()) {
+        {
+            const std::lock_guard lock(buffer->mutex);
+            completeBuffer(*buffer);
+        }
+        const std::lock_guard lock(s.mutex);
+        ++buffer;
+    }
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t validBytes,
+                                                        CUpti_Activity** record) {
+    uint8_t* next = buffer;
+    if (*record) next = reinterpret_cast<uint8_t*>(*record) + recordBytes((*record)->kind);
+    if (next + sizeof(CUpti_ActivityKind) > buffer + validBytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+    *record = reinterpret_cast<CUpti_Activity*>(next);
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
+    const long count = fromEnvironment("STANDIN_CUPTI_DROPPED", 0);
+    *dropped = simulation().saidDropped.exchange(true) ? 0 : static_cast<size_t>(count);
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
+    *text = result == CUPTI_SUCCESS ? "SIMULATED_SUCCESS" : "SIMULATED_ERROR";
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id,
+                                                  const char** name) {
+    const bool isDriver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
+    if (id >= (isDriver ? uint32_t{CUPTI_DRIVER_TRACE_CBID_SIZE} : uint32_t{CUPTI_RUNTIME_TRACE_CBID_SIZE})) {
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    }
+    *name = "simulatedCall";
+    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) *name = "cuLaunchKernel";
+    if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000) *name = "cudaLaunchKernel_v7000";
+    if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020) *name = "cudaMemcpyAsync_v3020";
+    if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020) *name = "cudaGetDevice_v3020";
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute, size_t*, void*) {
+    return CUPTI_SUCCESS;
+}
+SIMULATED_EXPORT CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType) { return CUPTI_SUCCESS; }
+SIMULATED_EXPORT CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t) { return CUPTI_SUCCESS; }

@@ -1,0 +1,160 @@
+// SIMULATED: plays a training run without a GPU, for tests of the capture. Real are its NVTX calls, its
+// threads, its children and the ways in which it ends; its GPU work is made up by `TrainingPlan`.
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "tests/capture/standin/SimulatedGpu.h"
+#include "tests/capture/standin/TrainingOptions.h"
+#include "tests/capture/standin/nvtxRanges.h"
+
+using namespace lanescope::standin;
+
+namespace {
+
+void runStep(const TrainingOptions& options, const SimulatedGpu& gpu, int thread, int step) {
+    const TrainingPlan& plan = options.plan;
+    if (options.nvtx) {
+        beginStep(step);
+        beginForward();
+    }
+    const int half = plan.kernelsPerStep / 2;
+    for (int i = 0; i < half; ++i) gpu.launchKernel(plan.correlation(thread, step, i), i == 0);
+    if (options.nvtx) {
+        endForward();
+        beginBackward();
+        allReduce(static_cast<uint64_t>(step) * 8 + 8);
+    }
+    for (int i = half; i < plan.kernelsPerStep; ++i) {
+        gpu.launchKernel(plan.correlation(thread, step, i), i == 0);
+    }
+    uint64_t optimizer = 0;
+    if (options.nvtx) {
+        endBackward();
+        optimizer = beginOptimizer();
+    }
+    const int after = plan.kernelsPerStep;
+    gpu.copy(plan.correlation(thread, step, after), true);
+    gpu.copy(plan.correlation(thread, step, after + 1), false);
+    gpu.clear(plan.correlation(thread, step, after + 2));
+    gpu.wait(plan.correlation(thread, step, after + 3));
+    gpu.askForDevice();
+    if (options.nvtx) {
+        endOptimizer(optimizer);
+        endStep();
+    }
+    if (options.stepMs > 0) std::this_thread::sleep_for(std::chrono::milliseconds(options.stepMs));
+}
+
+void train(const TrainingOptions& options, const SimulatedGpu& gpu) {
+    const auto work = [&](int thread) {
+        for (int step = 0; step < options.plan.steps; ++step) runStep(options, gpu, thread, step);
+    };
+    std::vector<std::thread> threads;
+    for (int thread = 1; thread < options.plan.threads; ++thread) threads.emplace_back(work, thread);
+    work(0);
+    for (std::thread& thread : threads) thread.join();
+    for (int i = 0; i < options.plan.untimedKernels; ++i) {
+        gpu.launchUntimedKernel(static_cast<uint32_t>(options.plan.threads) *
+                                    TrainingPlan::correlationsPerThread + static_cast<uint32_t>(i) + 1);
+    }
+}
+
+/// Children as data loaders are: forked in the middle of the run, from a process with threads.
+void forkChildren(const std::string& how) {
+    for (int i = 0; i < 3; ++i) {
+        std::fflush(stdout);
+        const pid_t child = ::fork();
+        if (child == 0) {
+            if (how == "nvtx") {
+                for (int item = 0; item < 50; ++item) rangeWithThreadId(item);
+                std::exit(0);
+            }
+            if (how == "nothing") std::exit(0);
+            if (how == "term") {
+                ::raise(SIGTERM);
+                ::pause();
+            }
+            ::_exit(0);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        std::printf("child %d ended with %d\n", i, status);
+    }
+}
+
+void churnThreads(int count, int atOnce) {
+    for (int first = 0; first < count; first += atOnce) {
+        std::vector<std::thread> threads;
+        for (int i = first; i < first + atOnce && i < count; ++i) threads.emplace_back(rangeWithThreadId, i);
+        for (std::thread& thread : threads) thread.join();
+    }
+}
+
+void closeEverythingAndWrite(const std::string& path) {
+    for (int descriptor = 3; descriptor < 1024; ++descriptor) ::close(descriptor);
+    // Takes the lowest numbers that have become free, as many as any other code held.
+    std::vector<FILE*> files;
+    for (int i = 0; i < 20; ++i) files.push_back(std::fopen((path + std::to_string(i)).c_str(), "w"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    for (FILE* file : files) {
+        std::fputs("mine", file);
+        std::fflush(file);
+    }
+}
+
+int endBy(const TrainingOptions& options) {
+    const std::string& how = options.exitBy;
+    if (how == "exit") std::exit(options.exitCode);
+    if (how == "_exit") ::_exit(options.exitCode);
+    if (how == "abort") std::abort();
+    if (how == "kill") ::kill(::getpid(), SIGKILL);
+    if (how == "term" || how == "term-handled" || how == "term-thread") {
+        if (how == "term-handled") std::signal(SIGTERM, [](int) { ::_exit(7); });
+        if (how == "term-thread") {
+            std::thread([] { ::kill(::getpid(), SIGTERM); }).detach();
+        } else {
+            ::kill(::getpid(), SIGTERM);
+        }
+        for (;;) ::pause();
+    }
+    return options.exitCode;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const TrainingOptions options = readOptions(argc, argv);
+    if (options.closeStandard) {
+        for (int descriptor = 0; descriptor < 3; ++descriptor) ::close(descriptor);
+    }
+    if (options.cuptiFirst) ::dlopen(options.cupti.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (options.nvtxFirst) rangeWithThreadId(-1);
+    SimulatedGpu gpu;
+    if (options.driver) {
+        SimulatedGpu::initializeDriver();
+        gpu.begin(options.cupti, options.plan);
+    }
+    train(options, gpu);
+    if (!options.plugin.empty()) {
+        if (void* library = ::dlopen(options.plugin.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+            reinterpret_cast<void (*)()>(::dlsym(library, "pluginWork"))();
+        }
+    }
+    if (options.depth > 0) nestDeeply(options.depth);
+    if (options.churn > 0) churnThreads(options.churn, options.threadsPerRound);
+    std::printf("trained %lld kernels\n", static_cast<long long>(options.plan.kernels()));
+    std::fflush(stdout);
+    if (!options.fork.empty()) forkChildren(options.fork);
+    if (!options.closeAll.empty()) closeEverythingAndWrite(options.closeAll);
+    std::fflush(stdout);
+    return endBy(options);
+}

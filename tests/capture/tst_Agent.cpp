@@ -1,0 +1,308 @@
+#include <QtTest>
+#include <set>
+
+#include "tests/capture/AgentRun.h"
+#include "tests/capture/standin/TrainingPlan.h"
+
+using namespace lanescope;
+using lanescope::standin::TrainingPlan;
+using lanescope::test::AgentRun;
+using lanescope::test::ProcessLog;
+
+namespace {
+
+/// All kernels of the plan are there once, with their times; the rest in right numbers.
+void compareWithPlan(const ProcessLog& log, const TrainingPlan& plan) {
+    QCOMPARE(log.progress.lostBlocks, 0u);
+    QCOMPARE(log.bytesNotUnderstood, 0u);
+    QCOMPARE(log.unknownStrings, 0);
+    QVERIFY(log.drops.empty());
+    QCOMPARE(int64_t(log.kernels.size()), plan.kernels());
+    std::set<uint32_t> seen;
+    int64_t untimed = 0;
+    ProcessLog& strings = const_cast<ProcessLog&>(log);
+    for (const log::KernelRecord& kernel : log.kernels) {
+        QVERIFY(seen.insert(kernel.correlationId).second);
+        if (kernel.startNs == 0 && kernel.endNs == 0) {
+            ++untimed;
+            continue;
+        }
+        QCOMPARE(kernel.startNs, plan.baseNs + plan.startOffsetNs(kernel.correlationId));
+        QCOMPARE(kernel.endNs - kernel.startNs, plan.durationNs(kernel.correlationId));
+        QCOMPARE(kernel.streamId, plan.stream(kernel.correlationId));
+        QCOMPARE(strings.text(kernel.name), std::string(standin::kernelName(kernel.correlationId)));
+        QCOMPARE(kernel.grid[0], 132u);
+        QCOMPARE(kernel.block[0], 256u);
+    }
+    QCOMPARE(untimed, int64_t(plan.untimedKernels));
+    for (int thread = 0; thread < plan.threads; ++thread) {
+        for (int step = 0; step < plan.steps; ++step) {
+            for (int i = 0; i < plan.kernelsPerStep; ++i) {
+                QVERIFY(seen.count(plan.correlation(thread, step, i)));
+            }
+        }
+    }
+    QCOMPARE(int64_t(log.memcpys.size()), plan.memcpys());
+    QCOMPARE(int64_t(log.memsets.size()), plan.memsets());
+    QCOMPARE(int64_t(log.syncs.size()), plan.waits());
+    QCOMPARE(int64_t(log.calls.size()), plan.runtimeCalls() + plan.driverCalls());
+    QCOMPARE(log.devices.size(), size_t{1});
+    QCOMPARE(log.contexts.size(), size_t{1});
+    QCOMPARE(int64_t(log.streams.size()), int64_t{plan.threads});
+}
+
+void verifyEnd(const ProcessLog& log, log::EndReason reason, uint32_t signal = 0) {
+    QCOMPARE(log.ends.size(), size_t{1});
+    QCOMPARE(log.ends[0].reason, reason);
+    QCOMPARE(log.ends[0].signal, signal);
+}
+
+QByteArray saysTrained(int64_t kernels) { return "trained " + QByteArray::number(qint64(kernels)) + " kernels\n"; }
+
+TrainingPlan planOf(const AgentRun& run, int threads, int steps, int kernels, int untimed = 0) {
+    return {run.baseNs, threads, steps, kernels, untimed};
+}
+
+}  // namespace
+
+class tst_Agent : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void recordsEveryKernelOnce_data() {
+        QTest::addColumn<QString>("version");
+        for (const char* version : {"19", "24", "26", "130000", "130001"}) QTest::newRow(version) << version;
+    }
+    void recordsEveryKernelOnce() {
+        QFETCH(QString, version);
+        AgentRun run;
+        run.environment["STANDIN_CUPTI_VERSION"] = version;
+        run.arguments = {"--steps", "40", "--kernels", "50", "--untimed", "7"};
+        QVERIFY(run.run());
+        QCOMPARE(run.exitCode, 0);
+        const TrainingPlan plan = planOf(run, 1, 40, 50, 7);
+        QCOMPARE(run.output, saysTrained(plan.kernels()));
+        QCOMPARE(run.errors, QByteArray());
+        compareWithPlan(run.log(), plan);
+        verifyEnd(run.log(), log::EndReason::Exit);
+        QCOMPARE(run.log().properties.at("cuptiVersion"), version.toStdString());
+        QCOMPARE(run.log().notes.count("cupti-13.0.0"), version == "130000" ? 1u : 0u);
+        QCOMPARE(run.logs.size(), size_t{1});
+    }
+
+    void recordsManyThreads() {
+        AgentRun run;
+        run.arguments = {"--threads", "12", "--steps", "60", "--kernels", "40"};
+        QVERIFY(run.run());
+        compareWithPlan(run.log(), planOf(run, 12, 60, 40));
+        QCOMPARE(run.log().nvtx.size(), size_t{12 * 60 * 11});
+    }
+
+    void recordsAMillionKernels() {
+        AgentRun run;
+        run.arguments = {"--steps", "500", "--kernels", "2000", "--step-ms", "1"};
+        QVERIFY(run.run());
+        compareWithPlan(run.log(), planOf(run, 1, 500, 2000));
+    }
+
+    void countsWhatTheSlowestDiskWouldLose() {
+        AgentRun run;
+        run.environment["STANDIN_CUPTI_DROPPED"] = "17";
+        QVERIFY(run.run());
+        QCOMPARE(run.log().dropped(log::DroppedWhat::CudaActivity), 17u);
+    }
+
+    void decodesTheDevice() {
+        AgentRun run;
+        QVERIFY(run.run());
+        ProcessLog log = run.log();
+        QCOMPARE(log.text(log.devices.at(0).name), std::string("Simulated GPU"));
+        QCOMPARE(log.devices[0].memoryBytes, uint64_t{80} << 30);
+        QCOMPARE(log.devices[0].smCount, 132u);
+        QCOMPARE(std::string(reinterpret_cast<const char*>(log.devices[0].uuid), 16),
+                 std::string("SIMULATED-GPU-00"));
+        QCOMPARE(log.memcpys.at(0).copyKind, 1);
+        QCOMPARE(log.memcpys[0].bytes, standin::copyBytes);
+        QVERIFY(log.memcpys[0].isAsync);
+    }
+
+    void leavesOutCallsThatOnlyAsk_data() {
+        QTest::addColumn<QString>("options");
+        QTest::addColumn<int>("asking");
+        QTest::newRow("filtered") << "api=filtered" << 0;
+        QTest::newRow("all") << "api=all" << 10;
+        QTest::newRow("unknown options") << ",,api,=,cuda=maybe,fancy=1,=" << 0;
+    }
+    void leavesOutCallsThatOnlyAsk() {
+        QFETCH(QString, options);
+        QFETCH(int, asking);
+        AgentRun run;
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = options;
+        QVERIFY(run.run());
+        ProcessLog log = run.log();
+        int found = 0;
+        for (const log::ApiRecord& call : run.log().calls) {
+            found += log.text(call.name).rfind("cudaGetDevice", 0) == 0;
+            QVERIFY(!log.text(call.name).empty());
+            QVERIFY(call.threadId == run.pid);
+        }
+        QCOMPARE(found, asking);
+    }
+
+    void switchesKindsOff() {
+        AgentRun run;
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = "cuda=0";
+        QVERIFY(run.run());
+        QCOMPARE(run.log().kernels.size(), size_t{0});
+        QVERIFY(run.log().nvtx.size() > 0);
+        AgentRun other;
+        other.environment["LANESCOPE_AGENT_OPTIONS"] = "nvtx=0";
+        QVERIFY(other.run());
+        QVERIFY(other.log().kernels.size() > 0);
+        QCOMPARE(other.log().nvtx.size(), size_t{0});
+    }
+
+    void keepsNvtxInOrder() {
+        AgentRun run;
+        QVERIFY(run.run());
+        ProcessLog log = run.log();
+        struct Expected {
+            log::NvtxEvent event;
+            const char* text;
+            const char* domain;
+            int level;
+        };
+        const auto step = [](size_t i) { return "step " + std::to_string(i); };
+        using log::NvtxEvent;
+        const std::vector<Expected> pattern = {
+            {NvtxEvent::Push, nullptr, "", 0},          {NvtxEvent::Push, "forward", "trainer", 0},
+            {NvtxEvent::Pop, "", "trainer", 0},         {NvtxEvent::Push, "backward", "", 1},
+            {NvtxEvent::Push, "ncclAllReduce", "NCCL", 0}, {NvtxEvent::Pop, "", "NCCL", 0},
+            {NvtxEvent::Mark, "loss", "", 0},           {NvtxEvent::Pop, "", "", 1},
+            {NvtxEvent::Start, "optimizer \xc2\xb5", "", 0}, {NvtxEvent::End, "", "", 0},
+            {NvtxEvent::Pop, "", "", 0}};
+        QCOMPARE(log.nvtx.size(), pattern.size() * 10);
+        int64_t before = 0;
+        for (size_t i = 0; i < log.nvtx.size(); ++i) {
+            const auto& [record, text, extended] = log.nvtx[i];
+            const Expected& expected = pattern[i % pattern.size()];
+            QCOMPARE(record.event, expected.event);
+            QCOMPARE(text, expected.text ? std::string(expected.text) : step(i / pattern.size()));
+            QCOMPARE(log.domains[record.domain], std::string(expected.domain));
+            QCOMPARE(record.level, expected.level);
+            QCOMPARE(record.threadId, run.pid);
+            QVERIFY(record.timestampNs >= before);
+            before = record.timestampNs;
+            if (i % pattern.size() == 0) {
+                QCOMPARE(record.payload, log::NvtxPayload::Int64);
+                QCOMPARE(record.payloadBits, i / pattern.size());
+            }
+            if (std::string(expected.text ? expected.text : "") == "forward") {
+                QCOMPARE(record.category, 5u);
+                QCOMPARE(record.colorArgb, 0xff336699u);
+            }
+            if (expected.event == NvtxEvent::End) QCOMPARE(record.rangeId, log.nvtx[i - 1].record.rangeId);
+        }
+        QVERIFY(before >= run.baseNs);
+        QCOMPARE(log.categories, std::vector<std::string>{"passes"});
+    }
+
+    void keepsExtendedPayloads() {
+        AgentRun run;
+        QVERIFY(run.run());
+        ProcessLog log = run.log();
+        QCOMPARE(log.schemas.size(), size_t{1});
+        const auto& [schemaId, schema] = *log.schemas.begin();
+        QCOMPARE(log.text(schema.record.name), std::string("AllReduce"));
+        QCOMPARE(schema.record.entryCount, 3u);
+        QCOMPARE(schema.entries.size(), size_t{3});
+        QCOMPARE(log.text(schema.entries[1].name), std::string("Message size [bytes]"));
+        QCOMPARE(schema.entries[1].offset, offsetof(standin::AllReducePayload, bytes));
+        uint64_t expectedBytes = 8;
+        for (const auto& [record, text, extended] : log.nvtx) {
+            if (text != "ncclAllReduce") continue;
+            QCOMPARE(record.schemaId, schemaId);
+            QCOMPARE(extended.size(), sizeof(standin::AllReducePayload));
+            standin::AllReducePayload payload;
+            std::memcpy(&payload, extended.data(), sizeof payload);
+            QCOMPARE(payload.communicator, standin::communicatorHash);
+            QCOMPARE(payload.bytes, expectedBytes);
+            expectedBytes += 8;
+        }
+        QCOMPARE(expectedBytes, 88u);
+    }
+
+    void countsNvtxLevels() {
+        AgentRun run;
+        run.arguments = {"--steps", "0", "--depth", "500"};
+        QVERIFY(run.run());
+        const auto& nvtx = run.log().nvtx;
+        QCOMPARE(nvtx.size(), size_t{1000});  // the end too many is not there
+        for (int i = 0; i < 500; ++i) {
+            QCOMPARE(nvtx[size_t(i)].record.level, i);
+            QCOMPARE(nvtx[size_t(500 + i)].record.level, 499 - i);
+        }
+    }
+
+    void keepsEndedThreadsApart() {
+        AgentRun run;
+        run.arguments = {"--steps", "0", "--churn", "400", "--threads-per-round", "8"};
+        QVERIFY(run.run());
+        int pushes = 0;
+        for (const auto& [record, text, extended] : run.log().nvtx) {
+            if (record.event != log::NvtxEvent::Push) continue;
+            ++pushes;
+            QCOMPARE(uint64_t{record.threadId}, record.payloadBits);
+            QCOMPARE(record.level, 0);
+        }
+        QCOMPARE(pushes, 400);
+    }
+
+    void sharesDomainsAmongLibraries() {
+        AgentRun run;
+        run.arguments = {"--plugin", LANESCOPE_BINARY_DIR "/lib/standin/libstandin-nvtx-plugin.so"};
+        QVERIFY(run.run());
+        ProcessLog log = run.log();
+        QCOMPARE(log.domains.size(), size_t{2});
+        const auto& last = log.nvtx[log.nvtx.size() - 2];
+        QCOMPARE(last.text, std::string("plugin"));
+        QCOMPARE(log.domains[last.record.domain], std::string("trainer"));
+    }
+
+    void findsCuptiThatIsLoaded() {
+        AgentRun run;
+        run.environment["LANESCOPE_CUPTI"] = "";
+        run.arguments = {"--cupti-first", "1"};
+        QVERIFY(run.run());
+        compareWithPlan(run.log(), planOf(run, 1, 10, 6));
+        QCOMPARE(run.log().properties.at("cuptiPath"), lanescope::test::standinCupti().toStdString());
+    }
+
+    void recordsWithNvtxBeforeCuda() {
+        AgentRun run;
+        run.arguments = {"--nvtx-first", "1"};
+        QVERIFY(run.run());
+        compareWithPlan(run.log(), planOf(run, 1, 10, 6));
+        verifyEnd(run.log(), log::EndReason::Exit);
+    }
+
+    void recordsWithoutContextCallbacks() {
+        AgentRun run;
+        run.environment["STANDIN_CUPTI_SILENT"] = "1";
+        run.arguments = {"--nvtx", "0"};
+        QVERIFY(run.run());
+        compareWithPlan(run.log(), planOf(run, 1, 10, 6));
+    }
+
+    void bringsTheLastBuffersBesideASlowFlush() {
+        AgentRun run;
+        run.environment["STANDIN_CUPTI_SLOW_MS"] = "150";
+        run.arguments = {"--step-ms", "37", "--steps", "20"};
+        QVERIFY(run.run());
+        compareWithPlan(run.log(), planOf(run, 1, 20, 6));
+        QVERIFY(run.tookMs < 37 * 20 + 1000);
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_Agent)
+#include "tst_Agent.moc"

@@ -1,0 +1,271 @@
+#include <sys/resource.h>
+
+#include <QDir>
+#include <QtTest>
+#include <csignal>
+#include <filesystem>
+
+#include "tests/capture/AgentRun.h"
+
+using namespace lanescope;
+using lanescope::test::AgentRun;
+using lanescope::test::ProcessLog;
+
+namespace {
+
+const QByteArray tenSteps = "trained 60 kernels\n";
+
+/// The program did what it does without us.
+void verifyUntouched(const AgentRun& run, int exitCode = 0, const QByteArray& output = tenSteps) {
+    QCOMPARE(run.exitCode, exitCode);
+    QCOMPARE(run.output, output);
+    QCOMPARE(run.errors, QByteArray());
+}
+
+int steps(const ProcessLog& log) {
+    int count = 0;
+    for (const auto& event : log.nvtx) count += event.text.rfind("step ", 0) == 0;
+    return count;
+}
+
+}  // namespace
+
+/// Every way in which things go wrong around the agent: the program must not notice, and the log must
+/// hold what was there until then.
+class tst_AgentTrouble : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void passesExitCodes_data() {
+        QTest::addColumn<QString>("exitBy");
+        QTest::addColumn<int>("expected");
+        QTest::addColumn<bool>("ends");
+        QTest::newRow("return") << "return" << 3 << true;
+        QTest::newRow("exit") << "exit" << 3 << true;
+        QTest::newRow("_exit") << "_exit" << 3 << false;
+        QTest::newRow("abort") << "abort" << 128 + SIGABRT << false;
+        QTest::newRow("kill") << "kill" << 128 + SIGKILL << false;
+        QTest::newRow("own handler") << "term-handled" << 7 << false;
+    }
+    void passesExitCodes() {
+        QFETCH(QString, exitBy);
+        QFETCH(int, expected);
+        QFETCH(bool, ends);
+        AgentRun run;
+        // Half a second passes, so all but its end must be there.
+        run.arguments = {"--exit-by", exitBy, "--exit-code", "3", "--steps", "100", "--step-ms", "20"};
+        QVERIFY(run.run());
+        verifyUntouched(run, expected, "trained 600 kernels\n");
+        QCOMPARE(run.log().ends.size(), ends ? size_t{1} : size_t{0});
+        QCOMPARE(run.log().bytesNotUnderstood, 0u);
+        const int atLeast = ends ? 100 : 50;  // a killed process loses a second at most
+        QVERIFY2(steps(run.log()) >= atLeast, qPrintable(QString::number(steps(run.log()))));
+        QVERIFY2(int(run.log().kernels.size()) >= atLeast * 6,
+                 qPrintable(QString::number(run.log().kernels.size())));
+        if (ends) QCOMPARE(run.log().kernels.size(), size_t{600});
+    }
+
+    void endsBySigterm_data() {
+        QTest::addColumn<QString>("exitBy");
+        QTest::newRow("main thread") << "term";
+        QTest::newRow("other thread") << "term-thread";
+    }
+    void endsBySigterm() {
+        QFETCH(QString, exitBy);
+        AgentRun run;
+        run.arguments = {"--exit-by", exitBy};
+        QVERIFY(run.run());
+        verifyUntouched(run, 128 + SIGTERM);
+        QVERIFY2(run.tookMs < 2000, qPrintable(QString::number(run.tookMs)));
+        QCOMPARE(run.log().ends.size(), size_t{1});
+        QCOMPARE(run.log().ends[0].reason, log::EndReason::Signal);
+        QCOMPARE(run.log().ends[0].signal, uint32_t{SIGTERM});
+        QCOMPARE(run.log().kernels.size(), size_t{60});
+        QCOMPARE(steps(run.log()), 10);
+    }
+
+    void survivesAHangingFlush_data() {
+        QTest::addColumn<QString>("exitBy");
+        QTest::addColumn<int>("expected");
+        QTest::newRow("return") << "return" << 0;
+        QTest::newRow("term") << "term" << 128 + SIGTERM;
+    }
+    void survivesAHangingFlush() {
+        QFETCH(QString, exitBy);
+        QFETCH(int, expected);
+        AgentRun run;
+        run.environment["STANDIN_CUPTI_HANG"] = "flush";
+        run.arguments = {"--exit-by", exitBy, "--step-ms", "50"};
+        QVERIFY(run.run());
+        verifyUntouched(run, expected);
+        QVERIFY2(run.tookMs < 5000, qPrintable(QString::number(run.tookMs)));
+        QCOMPARE(steps(run.log()), 10);  // NVTX does not depend on CUPTI
+        QCOMPARE(run.log().ends.size(), size_t{1});
+    }
+
+    void saysWhyThereIsNoCuda_data() {
+        QTest::addColumn<QString>("variable");
+        QTest::addColumn<QString>("value");
+        QTest::addColumn<QString>("code");
+        QTest::addColumn<QString>("word");
+        QTest::newRow("taken") << "STANDIN_CUPTI_SUBSCRIBE" << "39" << "cupti-taken" << "SimulatedRival";
+        QTest::newRow("no driver") << "STANDIN_CUPTI_SUBSCRIBE" << "999" << "no-driver" << "driver";
+        QTest::newRow("not ready") << "STANDIN_CUPTI_SUBSCRIBE" << "15" << "no-driver" << "driver";
+        QTest::newRow("else") << "STANDIN_CUPTI_SUBSCRIBE" << "38" << "cupti-failed" << "CUPTI";
+        QTest::newRow("too old") << "STANDIN_CUPTI_VERSION" << "18" << "cupti-missing" << "older than";
+    }
+    void saysWhyThereIsNoCuda() {
+        QFETCH(QString, variable);
+        QFETCH(QString, value);
+        QFETCH(QString, code);
+        QFETCH(QString, word);
+        AgentRun run;
+        run.environment[variable] = value;
+        QVERIFY(run.run());
+        verifyUntouched(run);
+        QVERIFY(run.log().notes.count(code.toStdString()) == 1);
+        const QString sentence = QString::fromStdString(run.log().notes.at(code.toStdString()));
+        QVERIFY2(sentence.contains(word), qPrintable(sentence));
+        QVERIFY(sentence.endsWith('.'));
+        QCOMPARE(run.log().kernels.size(), size_t{0});
+        QCOMPARE(steps(run.log()), 10);
+        QCOMPARE(run.log().ends.size(), size_t{1});
+    }
+
+    void survivesAMissingCupti() {
+        AgentRun run;
+        run.environment["LANESCOPE_CUPTI"] = "/nonexistent/libcupti.so.13";
+        run.arguments = {"--cupti", ""};
+        QVERIFY(run.run());
+        verifyUntouched(run);
+        // A machine with CUDA installed but no GPU has a CUPTI, which then finds no driver.
+        QVERIFY(run.log().notes.count("cupti-missing") + run.log().notes.count("no-driver") +
+                    run.log().notes.count("cupti-failed") <= 1);
+        QCOMPARE(steps(run.log()), 10);
+    }
+
+    void leavesForkedChildrenAlone_data() {
+        QTest::addColumn<QString>("how");
+        QTest::addColumn<int>("logs");
+        QTest::addColumn<int>("status");
+        QTest::newRow("nvtx") << "nvtx" << 4 << 0;
+        QTest::newRow("nothing") << "nothing" << 1 << 0;
+        QTest::newRow("quiet") << "quiet" << 1 << 0;
+        QTest::newRow("term") << "term" << 1 << SIGTERM;
+    }
+    void leavesForkedChildrenAlone() {
+        QFETCH(QString, how);
+        QFETCH(int, logs);
+        QFETCH(int, status);
+        AgentRun run;
+        run.arguments = {"--fork", how};
+        QVERIFY(run.run());
+        QByteArray output = tenSteps;
+        for (int i = 0; i < 3; ++i) {
+            output += "child " + QByteArray::number(i) + " ended with " + QByteArray::number(status) + "\n";
+        }
+        verifyUntouched(run, 0, output);
+        QVERIFY(run.tookMs < 2000);
+        QCOMPARE(int(run.logs.size()), logs);
+        QCOMPARE(run.log().kernels.size(), size_t{60});
+        QCOMPARE(int(run.log().nvtx.size()), 110);
+        QCOMPARE(run.log().ends.size(), size_t{1});
+        for (size_t i = 1; i < run.logs.size(); ++i) {
+            const ProcessLog& child = run.logs[i];
+            QCOMPARE(child.nvtx.size(), size_t{100});
+            for (const auto& event : child.nvtx) QCOMPARE(event.record.threadId, child.pid);
+            QCOMPARE(child.kernels.size(), size_t{0});
+            QCOMPARE(child.properties.at("forkedChild"), std::string("1"));
+            QCOMPARE(child.unknownStrings, 0);
+            QCOMPARE(child.ends.size(), size_t{1});
+        }
+    }
+
+    void cutsTheLogWhenTheDiskIsFull() {
+        AgentRun run;
+        // As on a full disk: writing past this size fails, after a part of it was written.
+        run.inChild = [] {
+            const rlimit limit{1'000'001, 1'000'001};
+            ::setrlimit(RLIMIT_FSIZE, &limit);
+        };
+        run.arguments = {"--steps", "100", "--kernels", "100", "--step-ms", "5"};
+        QVERIFY(run.run());
+        verifyUntouched(run, 0, "trained 10000 kernels\n");
+        QVERIFY(run.log().kernels.size() > 1000);
+        QVERIFY(run.log().kernels.size() < 10000);
+        QCOMPARE(run.log().unknownStrings, 0);
+        QCOMPARE(run.log().bytesNotUnderstood, 0u);
+        QVERIFY(!run.log().isDamaged);
+    }
+
+    void needsNoFolder_data() {
+        QTest::addColumn<QString>("folder");
+        QTest::newRow("missing") << "/nonexistent/folder";
+        QTest::newRow("not a folder") << "/dev/null";
+        QTest::newRow("not writable") << "/proc/1";
+    }
+    void needsNoFolder() {
+        QFETCH(QString, folder);
+        AgentRun run;
+        run.folder = folder;
+        run.arguments = {"--exit-code", "5", "--step-ms", "60"};
+        QVERIFY(run.run());
+        verifyUntouched(run, 5);
+        QVERIFY(run.tookMs < 2500);
+    }
+
+    void doesNothingUnasked() {
+        AgentRun run;
+        run.environment["LANESCOPE_AGENT_DIR"] = "";
+        QVERIFY(run.run());
+        verifyUntouched(run);
+        QVERIFY(run.logs.empty());
+        QVERIFY(QDir::current().entryList({"*.log"}).isEmpty());
+    }
+
+    void leavesNoLogOfNothing() {
+        AgentRun run;
+        run.arguments = {"--nvtx", "0", "--driver", "0"};
+        QVERIFY(run.run());
+        verifyUntouched(run);
+        QVERIFY(QDir(run.folder).isEmpty());
+    }
+
+    void keepsOutOfOtherFiles() {
+        AgentRun run;
+        const QString victims = run.folder + "/victim";
+        run.arguments = {"--close-all", victims, "--step-ms", "30"};
+        QVERIFY(run.run());
+        verifyUntouched(run);
+        for (int i = 0; i < 20; ++i) {
+            QFile file(victims + QString::number(i));
+            QVERIFY(file.open(QIODevice::ReadOnly));
+            QCOMPARE(file.readAll(), QByteArray("mine"));
+        }
+        QVERIFY(steps(run.log()) >= 1);
+        QVERIFY(!run.log().isDamaged);
+    }
+
+    void keepsOffClosedStandardOutput() {
+        AgentRun run;
+        run.arguments = {"--close-standard", "1", "--step-ms", "30"};
+        QVERIFY(run.run());
+        QCOMPARE(run.exitCode, 0);
+        QCOMPARE(steps(run.log()), 10);
+        QVERIFY(!run.log().isDamaged);
+        QCOMPARE(run.log().bytesNotUnderstood, 0u);
+    }
+
+    void logsAreTheirOwnersOnly() {
+        AgentRun run;
+        QVERIFY(run.run());
+        const QStringList names = QDir(run.folder).entryList({"*.log"}, QDir::Files);
+        QCOMPARE(names.size(), 1);
+        const auto permissions =
+            std::filesystem::status(QDir(run.folder).filePath(names[0]).toStdString()).permissions();
+        QCOMPARE(permissions, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_AgentTrouble)
+#include "tst_AgentTrouble.moc"
