@@ -180,7 +180,6 @@ void CuptiSource::onCompleted(uint8_t* buffer, size_t validBytes) {
     *completed = {buffer, validBytes, completed_.load(std::memory_order_relaxed)};
     while (!completed_.compare_exchange_weak(completed->next, completed, std::memory_order_release)) {
     }
-    agent_.startThreads();  // at the latest; they run since the first context, if CUPTI told us of it
     agent_.wakeWriter();
 }
 
@@ -190,7 +189,10 @@ void CUPTIAPI CuptiSource::bufferRequested(uint8_t** buffer, size_t* bytes, size
     *maximumRecords = 0;
     CuptiSource* source = registered.load(std::memory_order_acquire);
     if (!source) return;
-    source->anyBuffer_.store(true, std::memory_order_release);
+    if (!source->anyBuffer_.exchange(true, std::memory_order_acq_rel)) {
+        // They run since the first context, if CUPTI told us of it.
+        source->agent_.startThreads();
+    }
     *buffer = source->pool_.take();
     if (*buffer) *bytes = BufferPool::bufferBytes;
 }
