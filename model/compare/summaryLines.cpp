@@ -26,6 +26,9 @@ std::string verdict(const Comparison& comparison) {
         100.0 * (static_cast<double>(candidateNs) / static_cast<double>(baselineNs) - 1);
     if (std::abs(percent) < sameWithinPercent)
         return fmt::format("The candidate takes as long as the baseline: {}.", times);
+    if (percent >= 100)  // no one pictures 640 %
+        return fmt::format("The candidate takes {:.1f} times as long as the baseline: {}.",
+                           1 + percent / 100, times);
     return fmt::format("The candidate is {:.1f} % {}: {}.", std::abs(percent),
                        percent > 0 ? "slower" : "faster", times);
 }

@@ -14,6 +14,7 @@ Result<TableFormat> tableFormatFrom(std::string_view name) {
 std::string headerOf(const ReportColumn& column) {
     switch (column.unit) {
         case Unit::Nanoseconds:
+        case Unit::Timestamp:
             return fmt::format("{} (ns)", column.name);
         case Unit::Bytes:
             return fmt::format("{} (bytes)", column.name);

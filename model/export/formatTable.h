@@ -15,10 +15,11 @@ enum class TableFormat : uint8_t { Text, Csv, Json };
 /// "text", "csv" or "json"; a sentence for anything else.
 Result<TableFormat> tableFormatFrom(std::string_view name);
 
-/// Text: aligned columns, units in the header, for people; a long text column comes last and is never
-/// cut. CSV (RFC 4180) and JSON (array of objects): plain numbers in the column's unit, units in the
-/// column names as Nsight Systems writes them ("Total Time (ns)"), for programs. JSON is always valid
-/// UTF-8, whatever the trace holds. Ends with a line break; linear in the cells.
+/// Text: aligned columns for people, each value with the unit that fits its size ("12.50 us"), rates and
+/// shares with the unit in the header; a long text column comes last and is never cut. CSV (RFC 4180) and
+/// JSON (array of objects): plain numbers in the column's unit, units in the column names as Nsight
+/// Systems writes them ("Total Time (ns)"), for programs. JSON is always valid UTF-8, whatever the trace
+/// holds. Ends with a line break; linear in the cells.
 std::string formatTable(const ReportTable& table, TableFormat format);
 
 /// The three formats, one file each.

@@ -77,6 +77,7 @@ std::string numberAs(double value, Unit unit) {
         case Unit::Percent:
             return fmt::format("{:.1f} %", value);
         case Unit::Identifier:
+        case Unit::Timestamp:
         case Unit::Text:
             break;
     }
@@ -117,6 +118,14 @@ std::string formatDuration(int64_t durationNs) {
     return durationOf(static_cast<double>(durationNs));
 }
 
+std::string formatTimestamp(int64_t timeNs) {
+    const uint64_t size =
+        timeNs < 0 ? -static_cast<uint64_t>(timeNs) : static_cast<uint64_t>(timeNs);
+    constexpr uint64_t nsPerSecond = 1'000'000'000;
+    return fmt::format("{}{}.{:09} s", timeNs < 0 ? "-" : "", size / nsPerSecond,
+                       size % nsPerSecond);
+}
+
 std::string formatBytes(int64_t bytes) {
     return bytesOf(static_cast<double>(bytes));
 }
@@ -129,6 +138,7 @@ std::string formatCell(const Cell& cell, Unit unit) {
     if (const auto* text = std::get_if<std::string>(&cell)) return *text;
     if (const auto* whole = std::get_if<int64_t>(&cell)) {
         if (unit == Unit::Count) return formatCount(*whole);
+        if (unit == Unit::Timestamp) return formatTimestamp(*whole);
         if (unit == Unit::Identifier || unit == Unit::Text) return fmt::format("{}", *whole);
         return numberAs(static_cast<double>(*whole), unit);
     }

@@ -13,6 +13,8 @@ std::string formatCell(const Cell& cell, Unit unit);
 
 /// "1.234 ms", "12.5 us", "3.2 s": three to four significant digits.
 std::string formatDuration(int64_t durationNs);
+/// "1.234567890 s": a point in time, of which no nanosecond may be lost.
+std::string formatTimestamp(int64_t timeNs);
 /// "4.00 MiB"; powers of 1024.
 std::string formatBytes(int64_t bytes);
 /// "1,234,567".

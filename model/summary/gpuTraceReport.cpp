@@ -133,7 +133,7 @@ ReportTable gpuTrace(const ReportQuery& query) {
                      [](const GpuEvent& a, const GpuEvent& b) { return a.startNs < b.startNs; });
 
     ReportTable table;
-    table.columns = {{"Start", Unit::Nanoseconds},
+    table.columns = {{"Start", Unit::Timestamp},
                      {"Duration", Unit::Nanoseconds},
                      {"CorrId", Unit::Identifier},
                      {"GrdX", Unit::Count},

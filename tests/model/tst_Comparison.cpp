@@ -179,6 +179,14 @@ class TestComparison : public QObject {
         QVERIFY(QString::fromStdString(faster[1]).contains("won in kernel void gemm"));
     }
 
+    void muchSlowerIsSaidAsAFactor() {
+        const TracePtr baseline = kernelsOf({{"gemm", 2'000'000}});
+        const TracePtr candidate = kernelsOf({{"gemm", 5'000'000}});
+        QCOMPARE(summaryLines(compareWhole(*baseline, *candidate))[0],
+                 std::string("The candidate takes 2.5 times as long as the baseline: 5.000 ms "
+                             "against 2.000 ms."));
+    }
+
     void equalAndEmptyRunsGetNoVerdict() {
         const TracePtr trace = kernelsOf({{"gemm", 1000}});
         QVERIFY(QString::fromStdString(summaryLines(compareWhole(*trace, *trace))[0])

@@ -107,13 +107,13 @@ class TestFormatTable : public QObject {
         ReportTable table;
         table.columns = {
             {"Total Time", Unit::Nanoseconds}, {"Count", Unit::Count}, {"Name", Unit::Text}};
-        table.rows = {{int64_t{12'500'000}, int64_t{1234}, std::string("gemm")},
+        table.rows = {{int64_t{12'500'000'000}, int64_t{1234}, std::string("gemm")},
                       {int64_t{250'000}, int64_t{7}, std::string("relu \xc3\xa4")}};
         QCOMPARE(formatTable(table, TableFormat::Text),
-                 std::string("Total Time (ms)  Count  Name\n"
-                             "---------------  -----  ------\n"
-                             "         12.500  1,234  gemm\n"
-                             "          0.250      7  relu \xc3\xa4\n"));
+                 std::string("Total Time  Count  Name\n"
+                             "----------  -----  ------\n"
+                             "  12.50 s   1,234  gemm\n"
+                             "  250.0 us      7  relu \xc3\xa4\n"));
     }
 
     void textPrintsALongNameLastAndWhole() {
@@ -145,6 +145,8 @@ class TestFormatTable : public QObject {
         QCOMPARE(formatDuration(3'200'000'000), std::string("3.200 s"));
         QCOMPARE(formatDuration(-1'500), std::string("-1.500 us"));
         QCOMPARE(formatDuration(7'200'000'000'000), std::string("7,200 s"));
+        QCOMPARE(formatTimestamp(1'234'567'890), std::string("1.234567890 s"));
+        QCOMPARE(formatCell(int64_t{-5}, Unit::Timestamp), std::string("-0.000000005 s"));
         QCOMPARE(formatBytes(512), std::string("512 B"));
         QCOMPARE(formatBytes(4 << 20), std::string("4.00 MiB"));
         QCOMPARE(formatBytes((int64_t{1} << 30) - 1), std::string("1.00 GiB"));
