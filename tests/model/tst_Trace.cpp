@@ -1,0 +1,252 @@
+#include <QtTest>
+
+#include "model/trace/EventDetails.h"
+#include "tests/support/TraceBuilder.h"
+#include "tests/support/simulatedTraining.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// "Stream 7/NVTX" style paths of all tracks, in order.
+QStringList trackPaths(const Trace& trace) {
+    QStringList paths;
+    for (const Track& track : trace.tracks) {
+        QString path = QString::fromStdString(track.title);
+        if (track.parent >= 0) path = paths[track.parent] + "/" + path;
+        paths << path;
+    }
+    return paths;
+}
+
+QString valueOf(const std::vector<Property>& properties, const char* name) {
+    for (const Property& property : properties)
+        if (property.name == name) return QString::fromStdString(property.value);
+    return {};
+}
+
+}  // namespace
+
+class tst_Trace : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void internsEachTextOnce();
+    void linksCallsAndWorkWithinAProcess();
+    void findsWhereEveryEventIsDrawn();
+    void standsTracksInOrder();
+    void sumsUpFoldedTracks();
+    void namesStreamsAndWhoseTheyAre();
+    void categoriesFollowNames();
+    void depthCountsWithinThreadAndDomain();
+    void openRangesEndWithTheirProcess();
+    void describesACopyWithItsBandwidth();
+    void describesNothingForNothing();
+    void anEmptyTraceHasNoTracks();
+};
+
+void tst_Trace::internsEachTextOnce() {
+    StringTable strings;
+    QCOMPARE(strings.intern(""), 0u);
+    const StringIndex first = strings.intern("kernel");
+    for (int i = 0; i < 10'000; ++i) strings.intern(std::to_string(i));
+    QCOMPARE(strings.intern("kernel"), first);
+    QCOMPARE(strings.at(first), std::string_view("kernel"));
+    QCOMPARE(strings.at(strings.intern("9999")), std::string_view("9999"));
+    QCOMPARE(strings.size(), 10'002u);
+    QVERIFY(strings.at(0xffffffff).empty());
+}
+
+void tst_Trace::linksCallsAndWorkWithinAProcess() {
+    TraceBuilder builder;
+    const uint32_t gpu = builder.addGpu();
+    const uint32_t other = builder.addProcess(77, "other");
+    const uint32_t threads[] = {builder.addThread(0, 1), builder.addThread(other, 2)};
+    const uint32_t streams[] = {builder.addStream(0, gpu, 7), builder.addStream(other, gpu, 7)};
+    // Both processes use correlation 5.
+    const EventRef call = builder.addApi(threads[0], "cudaGraphLaunch", 0, 10, 5);
+    const EventRef otherCall = builder.addApi(threads[1], "cudaLaunchKernel", 5, 15, 5);
+    const EventRef first = builder.addKernel(streams[0], "a", 20, 30, 5);
+    const EventRef otherKernel = builder.addKernel(streams[1], "b", 25, 35, 5);
+    const EventRef second = builder.addKernel(streams[0], "c", 40, 50, 5);
+    const EventRef copy = builder.addMemcpy(streams[0], MemcpyKind::HtoD, 4, 35, 36, 5);
+    const EventRef orphan = builder.addKernel(streams[0], "d", 60, 70, 0);
+    const TracePtr trace = builder.finish();
+    QCOMPARE(trace->launchingCall(first), call);
+    QCOMPARE(trace->launchingCall(copy), call);
+    QCOMPARE(trace->launchingCall(otherKernel), otherCall);
+    QVERIFY(!trace->launchingCall(orphan).isValid());
+    QVERIFY(trace->launchedWork(call) == (std::vector<EventRef>{first, copy, second}));
+    QVERIFY(trace->launchedWork(otherCall) == std::vector<EventRef>{otherKernel});
+    QVERIFY(trace->launchedWork(first).empty());
+    QVERIFY(!trace->launchingCall(EventRef(EventKind::Kernel, 1000)).isValid());
+}
+
+void tst_Trace::findsWhereEveryEventIsDrawn() {
+    const TracePtr trace = simulatedTraining();
+    const auto verify = [&](EventKind kind, uint32_t count) {
+        for (uint32_t row = 0; row < count; ++row) {
+            const EventRef event(kind, row);
+            const SliceLocation at = trace->locate(event);
+            QVERIFY(at.isValid());
+            const Lane& lane = trace->tracks[at.track].lanes[at.lane];
+            QCOMPARE(lane.event[at.slice], event);
+            QCOMPARE(lane.startNs[at.slice], trace->rangeOf(event).startNs);
+            QCOMPARE(std::string(trace->strings.at(lane.name[at.slice])), trace->nameOf(event));
+        }
+    };
+    verify(EventKind::Kernel, trace->kernels.size());
+    verify(EventKind::Memcpy, trace->memcpys.size());
+    verify(EventKind::Memset, trace->memsets.size());
+    verify(EventKind::Api, trace->apiCalls.size());
+    verify(EventKind::Nvtx, trace->nvtx.size());
+    verify(EventKind::Projection, trace->projections.size());
+    QVERIFY(!trace->locate(EventRef()).isValid());
+    QVERIFY(!trace->locate(EventRef(EventKind::Kernel, trace->kernels.size())).isValid());
+}
+
+void tst_Trace::standsTracksInOrder() {
+    const TracePtr trace = simulatedTraining();
+    const QStringList expected{
+        "GPU 0", "GPU 0/Default stream 7", "GPU 0/Default stream 7/NVTX", "GPU 0/Stream 20",
+        "GPU 0/Stream 20/NVTX", "GPU 1", "GPU 1/Default stream 7", "GPU 1/Default stream 7/NVTX",
+        "GPU 1/Stream 20", "GPU 1/Stream 20/NVTX", "python3", "python3/python3",
+        "python3/python3/NVTX", "python3/python3/CUDA API", "python3/pt_autograd_0",
+        "python3/pt_autograd_0/NVTX", "python3/pt_autograd_0/NVTX: NCCL",
+        "python3/pt_autograd_0/CUDA API"};
+    QCOMPARE(trackPaths(*trace).mid(0, expected.size()), expected);
+    for (const Track& track : trace->tracks) {
+        const int parentDepth =
+            track.parent < 0 ? -1 : trace->tracks[static_cast<size_t>(track.parent)].depth;
+        QCOMPARE(int{track.depth}, parentDepth + 1);
+        QVERIFY(!track.lanes.empty());
+    }
+}
+
+void tst_Trace::sumsUpFoldedTracks() {
+    TraceBuilder builder;
+    const uint32_t thread = builder.defaultThread();
+    const uint32_t stream = builder.defaultStream();
+    const uint32_t second = builder.addStream(0, 0, 13);
+    builder.addKernel(stream, "a", 100, 200);
+    builder.addKernel(second, "b", 150, 250);
+    builder.addKernel(stream, "c", 300, 400);
+    builder.addApi(thread, "cudaMalloc", 0, 50);
+    const TracePtr trace = builder.finish();
+    const Lane& busy = trace->tracks[0].lanes[0];
+    QCOMPARE(trace->tracks[0].kind, TrackKind::Gpu);
+    QVERIFY(busy.startNs == (std::vector<int64_t>{100, 300}));
+    QVERIFY(busy.endNs == (std::vector<int64_t>{250, 400}));
+    QCOMPARE(busy.busyNs.back(), int64_t{250});
+    QCOMPARE(busy.category[0], SliceCategory::Busy);
+    QVERIFY(!busy.event[0].isValid());
+}
+
+void tst_Trace::namesStreamsAndWhoseTheyAre() {
+    const TracePtr trace = simulatedTraining();
+    QCOMPARE(trace->tracks[0].subtitle, std::string("Simulated H200, 132 SMs"));
+    QCOMPARE(trace->tracks[1].subtitle, std::string("PID 4242, rank 0"));
+    QCOMPARE(trace->tracks[3].subtitle, std::string("PID 4242, rank 0, NCCL"));
+}
+
+void tst_Trace::categoriesFollowNames() {
+    TraceBuilder builder;
+    const uint32_t thread = builder.defaultThread();
+    const uint32_t stream = builder.defaultStream();
+    const std::pair<const char*, SliceCategory> calls[] = {
+        {"cudaLaunchKernel", SliceCategory::ApiLaunch},
+        {"cuLaunchKernelEx", SliceCategory::ApiLaunch},
+        {"cudaGraphLaunch", SliceCategory::ApiLaunch},
+        {"cudaMemcpyAsync", SliceCategory::ApiMemory},
+        {"cuMemAlloc_v2", SliceCategory::ApiMemory},
+        {"cudaFree", SliceCategory::ApiMemory},
+        {"cudaStreamSynchronize", SliceCategory::ApiSync},
+        {"cudaStreamWaitEvent", SliceCategory::ApiSync},
+        {"cudaGetDevice", SliceCategory::ApiOther},
+    };
+    int64_t timeNs = 0;
+    for (const auto& call : calls) {
+        builder.addApi(thread, call.first, timeNs, timeNs + 5);
+        timeNs += 10;
+    }
+    builder.addKernel(stream, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 5);
+    builder.addKernel(stream, "gemm", 10, 15);
+    builder.addMemcpy(stream, MemcpyKind::PtoP, 1, 20, 25);
+    builder.addMemcpy(stream, MemcpyKind::UvmHtoD, 1, 30, 35);
+    builder.addMemset(stream, 1, 40, 45);
+    builder.addNccl(thread, "AllReduce", 4, 0, 4);
+    const TracePtr trace = builder.finish();
+    for (const Track& track : trace->tracks) {
+        if (track.kind == TrackKind::ThreadApi)
+            for (uint32_t i = 0; i < std::size(calls); ++i)
+                QCOMPARE(track.lanes[0].category[i], calls[i].second);
+        if (track.kind == TrackKind::Stream)
+            QVERIFY(track.lanes[0].category ==
+                    (std::vector<SliceCategory>{
+                        SliceCategory::NcclKernel, SliceCategory::Kernel,
+                        SliceCategory::MemcpyPtoP, SliceCategory::MemcpyHtoD,
+                        SliceCategory::Memset}));
+        if (track.kind == TrackKind::ThreadNvtx)
+            QCOMPARE(track.lanes[0].category[0], SliceCategory::NcclCall);
+    }
+}
+
+void tst_Trace::depthCountsWithinThreadAndDomain() {
+    TraceBuilder builder;
+    const uint32_t thread = builder.defaultThread();
+    builder.addNvtx(thread, "outer", 0, 100);
+    builder.addNvtx(thread, "inner", 10, 50);
+    builder.addNvtx(thread, "mark", 20, 20, NvtxStyle::Mark);
+    builder.addNvtx(thread, "library", 30, 40, NvtxStyle::PushPop, "library");
+    builder.addNvtx(thread, "next", 50, 60);
+    builder.addNvtx(thread, "loose", 70, 500, NvtxStyle::StartEnd);
+    const TracePtr trace = builder.finish();
+    QVERIFY(trace->nvtx.depth == (std::vector<uint16_t>{0, 1, 2, 0, 1, 0}));
+}
+
+void tst_Trace::openRangesEndWithTheirProcess() {
+    TraceBuilder builder;
+    const uint32_t thread = builder.defaultThread();
+    builder.addApi(thread, "cudaMalloc", 0, 900);
+    const uint32_t other = builder.addThread(builder.addProcess(77, "other"), 78);
+    builder.addApi(other, "cudaMalloc", 0, 5'000);
+    builder.addNvtx(thread, "open", 100, 100);
+    builder.trace().nvtx.isOpen[0] = 1;
+    const TracePtr trace = builder.finish();
+    QCOMPARE(trace->nvtx.endNs[0], int64_t{900});
+    QCOMPARE(trace->range, (TimeRange{0, 5'000}));
+}
+
+void tst_Trace::describesACopyWithItsBandwidth() {
+    TraceBuilder builder;
+    const EventRef copy =
+        builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 55'500'000, 0, 1'000'000);
+    const TracePtr trace = builder.finish();
+    const std::vector<Property> details = describe(*trace, copy);
+    QCOMPARE(valueOf(details, "Bandwidth"), QString("55.50 GB/s"));
+    QCOMPARE(valueOf(details, "From"), QString("pinned memory"));
+    QCOMPARE(valueOf(details, "To"), QString("device memory"));
+    QVERIFY(valueOf(details, "GPU").contains("Simulated H200"));
+}
+
+void tst_Trace::describesNothingForNothing() {
+    const TracePtr trace = simulatedTraining();
+    QVERIFY(describe(*trace, EventRef()).empty());
+    for (const EventKind kind :
+         {EventKind::Kernel, EventKind::Memcpy, EventKind::Memset, EventKind::Api, EventKind::Sync,
+          EventKind::Nvtx, EventKind::Projection}) {
+        QVERIFY(describe(*trace, EventRef(kind, EventRef::maximumRow)).empty());
+        QVERIFY(!describe(*trace, EventRef(kind, 0)).empty());
+    }
+}
+
+void tst_Trace::anEmptyTraceHasNoTracks() {
+    TraceBuilder builder;
+    const TracePtr trace = builder.finish();
+    QVERIFY(trace->tracks.empty());
+    QVERIFY(trace->isEmpty());
+    QCOMPARE(trace->range, TimeRange{});
+}
+
+QTEST_APPLESS_MAIN(tst_Trace)
+#include "tst_Trace.moc"
