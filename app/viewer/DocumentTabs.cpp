@@ -67,7 +67,13 @@ void DocumentTabs::openComparison(const std::filesystem::path& baseline,
     load(new LoadPage({baseline, candidate}));
 }
 
-void DocumentTabs::compare(TracePtr baseline, TracePtr candidate) {
+void DocumentTabs::showTrace(TracePtr trace) {
+    auto* page = new TracePage(std::move(trace));
+    setCurrentIndex(addTab(page, page->title()));
+    emit documentAdded(page);
+}
+
+void DocumentTabs::showComparison(TracePtr baseline, TracePtr candidate) {
     auto* page = new ComparePage(std::move(baseline), std::move(candidate));
     setCurrentIndex(addTab(page, page->title()));
     emit documentAdded(page);

@@ -22,7 +22,9 @@ class DocumentTabs : public QTabWidget {
     void openTrace(const std::filesystem::path& path);
     /// Reads both files and compares them in a new tab.
     void openComparison(const std::filesystem::path& baseline, const std::filesystem::path& candidate);
-    void compare(TracePtr baseline, TracePtr candidate);
+    /// Shows traces that are in memory already.
+    void showTrace(TracePtr trace);
+    void showComparison(TracePtr baseline, TracePtr candidate);
 
     /// Null while a file is being read in the current tab, or none is open.
     DocumentPage* currentDocument() const;

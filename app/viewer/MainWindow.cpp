@@ -19,6 +19,7 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/icons.h"
+#include "app/viewer/windowStyle.h"
 #include "views/theme/applyTheme.h"
 #include "views/timeline/TimelineView.h"
 
@@ -74,7 +75,7 @@ void MainWindow::build() {
     auto* toolBar = addToolBar(tr("Tools"));
     toolBar->setObjectName("tools");
     toolBar->setMovable(false);
-    toolBar->setIconSize({20, 20});
+    toolBar->setIconSize({18, 18});
     toolBar->setContextMenuPolicy(Qt::PreventContextMenu);
     actions_->fillToolBar(toolBar);
     auto* space = new QWidget(toolBar);
@@ -109,7 +110,7 @@ void MainWindow::connectTabs() {
     connect(offerBar_, &OfferBar::accepted, this, [this] {
         const std::vector<TracePage*> traces = tabs_->tracePages();
         if (traces.size() >= 2) {
-            tabs_->compare(traces[traces.size() - 2]->trace(), traces.back()->trace());
+            tabs_->showComparison(traces[traces.size() - 2]->trace(), traces.back()->trace());
         }
     });
 }
@@ -165,6 +166,7 @@ void MainWindow::setThemeChoice(ThemeChoice choice) {
         choice == ThemeChoice::Dark || (choice == ThemeChoice::System && isDesktopDark_);
     theme_ = isDark ? Theme::dark() : Theme::light();
     applyTheme(*qApp, theme_);
+    setStyleSheet(windowStyle(theme_));
     actions_->setTheme(theme_);
     actions_->setThemeChoice(choice);
     searchBar_->setTheme(theme_);

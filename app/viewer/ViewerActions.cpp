@@ -19,7 +19,7 @@ ViewerActions::ViewerActions(QObject* parent) : QObject(parent), themes_(new QAc
 QAction* ViewerActions::make(const QString& text, const QKeySequence& keys, const QString& icon) {
     auto* action = new QAction(text, this);
     action->setShortcut(keys);
-    action->setProperty("icon", icon);
+    action->setProperty("iconName", icon);
     QString tip = QString(text).remove('&').remove(QStringLiteral("…"));
     if (!keys.isEmpty()) tip += " (" + keys.toString(QKeySequence::NativeText) + ")";
     action->setToolTip(tip);
@@ -103,7 +103,7 @@ void ViewerActions::fillToolBar(QToolBar* bar) {
 
 void ViewerActions::setTheme(const Theme& theme) {
     for (QAction* action : findChildren<QAction*>(Qt::FindDirectChildrenOnly)) {
-        const QString name = action->property("icon").toString();
+        const QString name = action->property("iconName").toString();
         if (!name.isEmpty()) action->setIcon(themedIcon(name, theme));
     }
 }

@@ -1,4 +1,5 @@
 #include <QApplication>
+#include <QLoggingCategory>
 #include <QTemporaryDir>
 #include <cstdio>
 
@@ -11,6 +12,10 @@ namespace lanescope {
 namespace {
 
 int render(const ViewerOptions& options) {
+    // Headless platforms of Qt complain about windows they cannot place; that is no news here.
+    if (!qEnvironmentVariableIsSet("QT_LOGGING_RULES")) {
+        QLoggingCategory::setFilterRules(QStringLiteral("default.warning=false"));
+    }
     QTemporaryDir folder;  // a picture must not depend on what the user has set
     AppSettings settings(folder.filePath("settings.ini"));
     MainWindow window(settings);

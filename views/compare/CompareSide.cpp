@@ -4,7 +4,6 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
-#include "model/export/formatTable.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 
@@ -72,9 +71,8 @@ void CompareSide::updateTitle() {
 
     const TracePtr& trace = timeline_->trace();
     const QString side = isBaseline ? tr("Baseline") : tr("Candidate");
-    title_->setText(trace ? side + QStringLiteral("  ") + toQString(trace->title) : side);
-    remark_->setText(trace ? toQString(formatDuration(trace->range.durationNs())) : QString());
-    title_->setToolTip(trace ? toQString(trace->path.string()) : QString());
+    title_->setText(side);
+    remark_->setText(trace ? toQString(trace->path.string()) : QString());
 }
 
 }  // namespace lanescope

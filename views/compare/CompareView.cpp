@@ -170,9 +170,12 @@ AlignedRanges CompareView::comparedRanges() const {
 }
 
 void CompareView::showComparison(const Comparison& comparison) {
-    headline_->setSentences(summaryLines(comparison),
-                            comparison.candidate.wallNs - comparison.baseline.wallNs);
+    const bool isVerdict = comparison.baseline.wallNs > 0 && comparison.candidate.wallNs > 0;
+    const int64_t lostNs = comparison.candidate.wallNs - comparison.baseline.wallNs;
+    headline_->setSentences(summaryLines(comparison), isVerdict ? lostNs : 0);
+    const bool isFirst = model_->columnCount() == 0;
     model_->setComparison(comparison);
+    if (isFirst) differences_->fitAndSort(model_->lostColumn(), Qt::DescendingOrder);
     emit compared();
 }
 

@@ -17,6 +17,8 @@ class DifferenceModel : public ReportModel {
     void setComparison(const Comparison& comparison);
     void setTable(ReportTable table) override;
     void setTheme(const Theme& theme);
+    /// The column of time lost, or -1.
+    int lostColumn() const { return lostColumn_; }
     /// What the candidate lost in this row; negative if it gained, 0 if the row does not say.
     int64_t lostNsAt(int row) const;
 

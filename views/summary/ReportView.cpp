@@ -66,29 +66,19 @@ void ReportView::build() {
     table_->verticalHeader()->hide();
     table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 9);
     table_->horizontalHeader()->setHighlightSections(false);
-    table_->horizontalHeader()->setStretchLastSection(true);
+    table_->horizontalHeader()->setMinimumSectionSize(48);
+    table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
     emptyLabel_->setAlignment(Qt::AlignCenter);
     emptyLabel_->setWordWrap(true);
     emptyLabel_->setEnabled(false);
     emptyLabel_->setText(tr("Nothing of this kind was recorded."));
 
+    arrange();
     auto* copy = new QAction(tr("Copy rows"), table_);
     copy->setShortcut(QKeySequence::Copy);
     copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     table_->addAction(copy);
     table_->setContextMenuPolicy(Qt::ActionsContextMenu);
-
-    auto* top = new QHBoxLayout;
-    top->setContentsMargins(8, 6, 8, 4);
-    top->addWidget(filterEdit_);
-    top->addWidget(countLabel_);
-    top->addStretch();
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addLayout(top);
-    layout->addWidget(table_, 1);
-    layout->addWidget(emptyLabel_, 1);
 
     connect(filterEdit_, &QLineEdit::textChanged, filter_, &ReportFilter::setText);
     connect(filterEdit_, &QLineEdit::textChanged, this, &ReportView::updateCount);
@@ -102,10 +92,30 @@ void ReportView::build() {
     });
 }
 
+void ReportView::arrange() {
+    auto* top = new QHBoxLayout;
+    top->setContentsMargins(8, 5, 8, 5);
+    top->setSpacing(10);
+    top->addWidget(filterEdit_);
+    top->addWidget(countLabel_);
+    top->addStretch();
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addLayout(top);
+    layout->addWidget(table_, 1);
+    layout->addWidget(emptyLabel_, 1);
+}
+
 void ReportView::setTable(ReportTable table) {
     const bool isSameShape = sameColumns(model_->table(), table);
     model_->setTable(std::move(table));
     if (!isSameShape) fitColumns();
+}
+
+void ReportView::fitAndSort(int column, Qt::SortOrder order) {
+    fitColumns();
+    table_->sortByColumn(column, order);
 }
 
 void ReportView::setEmptyText(const QString& text) { emptyLabel_->setText(text); }
@@ -125,17 +135,30 @@ void ReportView::fitColumns() {
     table_->horizontalHeader()->setResizeContentsPrecision(100);
     table_->resizeColumnsToContents();
     const int widest = 60 * fontMetrics().averageCharWidth();
-    for (int column = 0; column + 1 < model_->columnCount(); ++column) {
-        const int padding = model_->unitOf(column) == Unit::Text ? 12 : 8;
-        table_->setColumnWidth(column, std::min(table_->columnWidth(column) + padding, widest));
+    const int stretched = stretchedColumn();
+    for (int column = 0; column < model_->columnCount(); ++column) {
+        const bool isStretched = column == stretched;
+        table_->horizontalHeader()->setSectionResizeMode(
+            column, isStretched ? QHeaderView::Stretch : QHeaderView::Interactive);
+        // Room for values that are wider than those of the first rows.
+        const int width = table_->columnWidth(column) + 2 * fontMetrics().averageCharWidth();
+        if (!isStretched) table_->setColumnWidth(column, std::min(width, widest));
     }
+}
+
+int ReportView::stretchedColumn() const {
+    for (int column = model_->columnCount() - 1; column >= 0; --column) {
+        if (model_->unitOf(column) == Unit::Text) return column;
+    }
+    return model_->columnCount() - 1;
 }
 
 void ReportView::updateCount() {
     const int shown = filter_->rowCount();
     const int all = model_->rowCount();
-    countLabel_->setText(shown == all ? tr("%n row(s)", nullptr, all)
-                                      : tr("%1 of %2 rows").arg(shown).arg(all));
+    countLabel_->setText(shown < all ? tr("%1 of %2 rows").arg(shown).arg(all)
+                         : all == 1 ? tr("1 row")
+                                    : tr("%1 rows").arg(all));
     table_->setVisible(all > 0);
     emptyLabel_->setVisible(all == 0);
 }

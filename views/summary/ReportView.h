@@ -29,6 +29,8 @@ class ReportView : public QWidget {
     ReportFilter& filter() const { return *filter_; }
     QTableView& table() const { return *table_; }
     QLineEdit& filterEdit() const { return *filterEdit_; }
+    /// Fits the columns to their content and sorts by one of them.
+    void fitAndSort(int column, Qt::SortOrder order);
     /// A sentence in place of the table while there are no rows.
     void setEmptyText(const QString& text);
     void setFilterVisible(bool isVisible);
@@ -44,6 +46,9 @@ class ReportView : public QWidget {
 
   private:
     void build();
+    void arrange();
+    /// The column that takes the spare width: the last one of text, where the names are.
+    int stretchedColumn() const;
     void fitColumns();
     void updateCount();
 

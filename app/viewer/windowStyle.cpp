@@ -1,0 +1,75 @@
+#include "app/viewer/windowStyle.h"
+
+namespace lanescope {
+namespace {
+
+// Names in braces stand for colours of the theme.
+constexpr auto sheet = R"(
+QMainWindow, QMenuBar, QToolBar, QStatusBar { background: {window}; }
+QMenuBar { border: none; padding: 2px 4px; }
+QMenuBar::item { padding: 4px 9px; border-radius: 4px; background: transparent; }
+QMenuBar::item:selected { background: {raised}; color: {text}; }
+QToolBar { border: none; border-bottom: 1px solid {separator}; padding: 3px 6px; spacing: 2px; }
+QToolBar::separator { width: 1px; background: {separator}; margin: 5px 6px; }
+QToolBar QToolButton { border: none; border-radius: 5px; padding: 5px; }
+QToolBar QToolButton:hover { background: {raised}; }
+QToolBar QToolButton:checked { background: {tint}; }
+QToolBar QToolButton:pressed { background: {separator}; }
+
+QLineEdit { background: {canvas}; border: 1px solid {separator}; border-radius: 5px; padding: 3px 7px;
+            selection-background-color: {accent}; selection-color: {accentText}; }
+QLineEdit:focus { border-color: {accent}; }
+
+QTabWidget::pane { border: none; }
+QTabWidget::tab-bar { left: 0; }
+QTabBar { background: {window}; }
+QTabBar::tab { background: transparent; color: {muted}; border: none; padding: 7px 14px 6px 14px;
+               border-bottom: 2px solid transparent; }
+QTabBar::tab:hover { color: {text}; background: {raised}; }
+QTabBar::tab:selected { color: {text}; border-bottom: 2px solid {accent}; }
+QTabBar::close-button { image: url(:/icons/close.svg); subcontrol-position: right; margin: 2px; }
+QTabBar::close-button:hover { image: url(:/icons/close-hover.svg); }
+
+QHeaderView { background: {panel}; }
+QHeaderView::section { background: {panel}; color: {muted}; border: none; padding: 4px 8px;
+                       border-bottom: 1px solid {separator}; }
+QHeaderView::section:hover { color: {text}; }
+QTableView { border: none; background: {canvas}; alternate-background-color: {panel}; }
+QTableView::item { padding: 0 8px; border: none; }
+QTextBrowser { border: none; background: {canvas}; }
+
+QScrollBar:vertical { background: transparent; width: 11px; margin: 0; }
+QScrollBar:horizontal { background: transparent; height: 11px; margin: 0; }
+QScrollBar::handle { background: {handle}; border-radius: 4px; margin: 2px; }
+QScrollBar::handle:hover { background: {muted}; }
+QScrollBar::handle:vertical { min-height: 28px; }
+QScrollBar::handle:horizontal { min-width: 28px; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+
+QProgressBar { background: {separator}; border: none; border-radius: 4px; }
+QProgressBar::chunk { background: {accent}; border-radius: 4px; }
+)";
+
+}  // namespace
+
+QString windowStyle(const Theme& theme) {
+    const std::pair<const char*, QColor> colors[] = {
+        {"{window}", theme.window},
+        {"{canvas}", theme.canvas},
+        {"{panel}", theme.panel},
+        {"{raised}", Theme::mix(theme.window, theme.text, 0.07)},
+        {"{tint}", Theme::mix(theme.window, theme.accent, 0.22)},
+        {"{separator}", theme.separator},
+        {"{handle}", Theme::mix(theme.panel, theme.mutedText, 0.4)},
+        {"{text}", theme.text},
+        {"{muted}", theme.mutedText},
+        {"{accentText}", theme.accentText},
+        {"{accent}", theme.accent},
+    };
+    QString style = QString::fromUtf8(sheet);
+    for (const auto& [name, color] : colors) style.replace(QLatin1String(name), color.name());
+    return style;
+}
+
+}  // namespace lanescope

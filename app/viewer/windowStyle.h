@@ -1,0 +1,12 @@
+#pragma once
+
+#include <QString>
+
+#include "views/theme/Theme.h"
+
+namespace lanescope {
+
+/// The style sheet of the window: flat tabs, quiet table headers, slim scroll bars.
+QString windowStyle(const Theme& theme);
+
+}  // namespace lanescope

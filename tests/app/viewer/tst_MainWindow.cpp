@@ -1,0 +1,295 @@
+#include <QAction>
+#include <QApplication>
+#include <QDropEvent>
+#include <QFile>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QTabWidget>
+#include <QTemporaryDir>
+#include <QTest>
+#include <fstream>
+
+#include "app/viewer/ComparePage.h"
+#include "app/viewer/DocumentTabs.h"
+#include "app/viewer/HitNavigator.h"
+#include "app/viewer/LoadPage.h"
+#include "app/viewer/MainWindow.h"
+#include "app/viewer/OfferBar.h"
+#include "app/viewer/RecentFiles.h"
+#include "app/viewer/SearchBar.h"
+#include "app/viewer/StartPage.h"
+#include "app/viewer/TracePage.h"
+#include "app/viewer/ViewerActions.h"
+#include "app/viewer/exportDocument.h"
+#include "app/viewer/icons.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/writeTrace.h"
+#include "views/details/DetailsPanel.h"
+#include "views/details/HealthBar.h"
+#include "views/summary/ReportModel.h"
+#include "views/summary/ReportView.h"
+#include "views/timeline/TimelineView.h"
+
+using namespace lanescope;
+
+namespace {
+
+struct Shown {
+    Shown() : settings(folder.filePath("settings.ini")), window(settings) {
+        window.resize(1300, 850);
+        window.show();
+    }
+    bool wait() { return QTest::qWaitFor([this] { return !window.isBusy(); }, 20'000); }
+    void drop(const QStringList& paths) {
+        QMimeData data;
+        QList<QUrl> urls;
+        for (const QString& path : paths) urls << QUrl::fromLocalFile(path);
+        data.setUrls(urls);
+        QDragEnterEvent enter({50, 50}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&window, &enter);
+        isAccepted = enter.isAccepted();
+        QDropEvent event({50, 50}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&window, &event);
+    }
+    QTemporaryDir folder;
+    AppSettings settings;
+    MainWindow window;
+    bool isAccepted = false;
+};
+
+}  // namespace
+
+class TestMainWindow : public QObject {
+    Q_OBJECT
+  private slots:
+    void initTestCase() {
+        registerIcons();
+        first_ = pathOf("first.lanescope");
+        second_ = pathOf("second.lanescope");
+        bad_ = pathOf("bad.lanescope");
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 2}), first_.toStdString()).has_value());
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 2, .kernelScale = 1.5}), second_.toStdString())
+                    .has_value());
+        std::ofstream(bad_.toStdString()) << "no database";
+    }
+
+    void beginsWithTheStartPage() {
+        Shown shown;
+        QVERIFY(shown.window.startPage().isVisible());
+        QVERIFY(!shown.window.searchBar().isEnabled());
+        QVERIFY(!shown.window.actions().fit->isEnabled());
+        QVERIFY(shown.window.actions().open->isEnabled());
+    }
+
+    void aDroppedFileOpensAndIsRemembered() {
+        Shown shown;
+        shown.drop({first_});
+        QVERIFY(shown.isAccepted);
+        QVERIFY(shown.wait());
+        QVERIFY(shown.window.tabs().currentTrace());
+        QVERIFY(!shown.window.startPage().isVisible());
+        QCOMPARE(shown.window.recentFiles().paths(), QStringList({first_}));
+        QVERIFY(shown.window.windowTitle().contains("first.lanescope"));
+    }
+
+    void twoDroppedFilesAreCompared() {
+        Shown shown;
+        shown.drop({first_, second_});
+        QVERIFY(shown.wait());
+        QCOMPARE(shown.window.tabs().count(), 1);
+        QVERIFY(qobject_cast<ComparePage*>(shown.window.tabs().currentDocument()));
+    }
+
+    void textDroppedIsRefused() {
+        Shown shown;
+        QMimeData data;
+        data.setText("hello");
+        QDragEnterEvent enter({50, 50}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        enter.setAccepted(false);
+        QApplication::sendEvent(&shown.window, &enter);
+        QVERIFY(!enter.isAccepted());
+    }
+
+    void aBadFileSaysWhyAndTheWindowStaysUsable() {
+        Shown shown;
+        shown.window.openFiles({bad_});
+        QVERIFY(shown.wait());
+        auto* page = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget());
+        QVERIFY(page);
+        QVERIFY(page->errorText().contains("bad.lanescope"));
+        QVERIFY(shown.window.recentFiles().paths().isEmpty());
+        shown.window.openFiles({first_});
+        QVERIFY(shown.wait());
+        QVERIFY(shown.window.tabs().currentTrace());
+        QCOMPARE(shown.window.tabs().count(), 2);
+    }
+
+    void theSameFileOpensOnce() {
+        Shown shown;
+        shown.window.openFiles({first_});
+        QVERIFY(shown.wait());
+        shown.window.openFiles({first_});
+        QVERIFY(shown.wait());
+        QCOMPARE(shown.window.tabs().count(), 1);
+    }
+
+    void aSecondTraceOffersToCompare() {
+        Shown shown;
+        shown.window.openFiles({first_});
+        QVERIFY(shown.wait());
+        QVERIFY(!shown.window.offerBar().isVisible());
+        shown.window.openFiles({second_});
+        QVERIFY(shown.wait());
+        QVERIFY(shown.window.offerBar().isVisible());
+        emit shown.window.offerBar().accepted();
+        auto* page = qobject_cast<ComparePage*>(shown.window.tabs().currentDocument());
+        QVERIFY(page);
+        QCOMPARE(page->title(), QString("second.lanescope against first.lanescope"));
+        QVERIFY(!shown.window.offerBar().isVisible());
+    }
+
+    void closingTheLastTabGoesBackToTheStartPage() {
+        Shown shown;
+        shown.window.openFiles({first_});
+        QVERIFY(shown.wait());
+        shown.window.actions().closeTab->trigger();
+        QVERIFY(shown.window.startPage().isVisible());
+        QVERIFY(!shown.window.searchBar().isEnabled());
+    }
+
+    void closingATabThatIsStillReadingIsSafe() {
+        Shown shown;
+        shown.window.openFiles({first_});
+        shown.window.tabs().closeTab(0);
+        QTest::qWait(100);
+        QCOMPARE(shown.window.tabs().count(), 0);
+    }
+
+    void controlFSearchesAndEnterSelects() {
+        Shown shown;
+        shown.window.openFiles({first_});
+        QVERIFY(shown.wait());
+        QVERIFY(QTest::qWaitForWindowActive(&shown.window));
+        QTest::keyClick(&shown.window, Qt::Key_F, Qt::ControlModifier);
+        QTRY_VERIFY(shown.window.searchBar().edit().hasFocus());
+        QTest::keyClicks(&shown.window.searchBar().edit(), "nccl");
+        QTest::keyClick(&shown.window.searchBar().edit(), Qt::Key_Return);
+        TracePage* page = shown.window.tabs().currentTrace();
+        QTRY_VERIFY(page->timeline().selectedEvent().isValid());
+        QVERIFY(page->hits().count() > 1);
+        QCOMPARE(page->details().event(), page->timeline().selectedEvent());
+        QVERIFY(shown.window.searchBar().countText().contains(" of "));
+    }
+
+    void tablesFollowTheSelectedRange() {
+        Shown shown;
+        shown.window.openFiles({first_});
+        QVERIFY(shown.wait());
+        TracePage* page = shown.window.tabs().currentTrace();
+        const int64_t all = totalTime(*page);
+        const TimeRange range = page->trace()->range;
+        page->timeline().setSelectedRange(
+            TimeRange{range.startNs, range.startNs + range.durationNs() / 3});
+        QVERIFY(shown.wait());
+        QVERIFY(totalTime(*page) < all);
+        page->timeline().clearSelection();
+        QVERIFY(shown.wait());
+        QCOMPARE(totalTime(*page), all);
+    }
+
+    void aRowOfATableLeadsToTheTimeline() {
+        Shown shown;
+        shown.window.openFiles({first_});
+        QVERIFY(shown.wait());
+        TracePage* page = shown.window.tabs().currentTrace();
+        page->showName("memcpy HtoD");
+        QTRY_VERIFY(page->timeline().selectedEvent().isValid());
+        QCOMPARE(page->timeline().selectedEvent().kind(), EventKind::Memcpy);
+        QCOMPARE(shown.window.searchBar().edit().text(), QString("memcpy HtoD"));
+    }
+
+    void everyTabOfTheTablesCanBeShown() {
+        Shown shown;
+        shown.window.openFiles({first_});
+        QVERIFY(shown.wait());
+        TracePage* page = shown.window.tabs().currentTrace();
+        for (int index = 0; index < page->tables().count(); ++index) {
+            page->tables().setCurrentIndex(index);
+            QVERIFY(shown.wait());
+            if (ReportView* view = page->currentTable(); view && index < 6) {
+                QVERIFY2(view->model().rowCount() > 0, qPrintable(page->tables().tabText(index)));
+            }
+        }
+    }
+
+    void panelsHideAndStayHidden() {
+        Shown shown;
+        shown.window.openFiles({first_});
+        QVERIFY(shown.wait());
+        shown.window.actions().showDetails->trigger();
+        QVERIFY(!shown.window.tabs().currentTrace()->details().isVisible());
+        shown.window.openFiles({second_});
+        QVERIFY(shown.wait());
+        QVERIFY(!shown.window.tabs().currentTrace()->details().isVisible());
+    }
+
+    void theThemeChangesAtOnce() {
+        Shown shown;
+        shown.window.openFiles({first_});
+        QVERIFY(shown.wait());
+        shown.window.setThemeChoice(ThemeChoice::Dark);
+        QVERIFY(shown.window.tabs().currentTrace()->timeline().theme().isDark);
+        QVERIFY(QApplication::palette().color(QPalette::Window).lightness() < 100);
+        shown.window.setThemeChoice(ThemeChoice::Light);
+        QVERIFY(!shown.window.tabs().currentTrace()->timeline().theme().isDark);
+    }
+
+    void writesPicturesAndTables() {
+        Shown shown;
+        shown.window.openFiles({first_});
+        QVERIFY(shown.wait());
+        TracePage* page = shown.window.tabs().currentTrace();
+        QVERIFY(exportDocumentPicture(*page, pathOf("timeline.png").toStdString()).has_value());
+        QVERIFY(!exportDocumentPicture(*page, pathOf("timeline.doc").toStdString()).has_value());
+        QVERIFY(exportTableTo(page->currentTable()->model().table(), pathOf("kernels.csv").toStdString())
+                    .has_value());
+        QFile csv(pathOf("kernels.csv"));
+        QVERIFY(csv.open(QIODevice::ReadOnly));
+        QCOMPARE(csv.readAll().count('\n'), page->currentTable()->model().rowCount() + 1);
+        const auto refused =
+            exportTableTo(page->currentTable()->model().table(), "/no/such/folder/kernels.csv");
+        QVERIFY(!refused.has_value());
+        QVERIFY(QString::fromStdString(refused.error().sentence).contains("/no/such/folder"));
+    }
+
+    void abnormalEndsAreSaidInABanner() {
+        Shown shown;
+        auto trace = std::make_shared<Trace>();
+        trace->title = "cut.lanescope";
+        trace->health = {{Severity::Warning, "Process 4242 ended abnormally at 12.3 s."}};
+        shown.window.tabs().showTrace(trace);
+        TracePage* page = shown.window.tabs().currentTrace();
+        QVERIFY(page->healthBar().isVisible());
+        QVERIFY(page->healthBar().text().contains("4242"));
+        emit page->healthBar().detailsRequested();
+        QVERIFY(page->tables().tabText(page->tables().currentIndex()).startsWith("Health"));
+    }
+
+  private:
+    QString pathOf(const char* name) { return QString::fromStdString((folder_ / name).string()); }
+    static int64_t totalTime(const TracePage& page) {
+        int64_t total = 0;
+        const ReportModel& model = page.currentTable()->model();
+        for (int row = 0; row < model.rowCount(); ++row) {
+            total += model.index(row, 1).data(ReportModel::SortRole).toLongLong();
+        }
+        return total;
+    }
+
+    TemporaryFolder folder_;
+    QString first_, second_, bad_;
+};
+
+QTEST_MAIN(TestMainWindow)
+#include "tst_MainWindow.moc"

@@ -1,0 +1,75 @@
+#include <QMenu>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "app/viewer/AppSettings.h"
+#include "app/viewer/RecentFiles.h"
+
+using namespace lanescope;
+
+class TestRecentFiles : public QObject {
+    Q_OBJECT
+  private slots:
+    void theLastOpenedStandsFirstAndOnlyOnce() {
+        QTemporaryDir folder;
+        AppSettings settings(folder.filePath("settings.ini"));
+        RecentFiles files(settings);
+        files.add("/traces/a.lanescope");
+        files.add("/traces/b.lanescope");
+        files.add("/traces/a.lanescope");
+        QCOMPARE(files.paths(), QStringList({"/traces/a.lanescope", "/traces/b.lanescope"}));
+    }
+
+    void areKeptFromRunToRun() {
+        QTemporaryDir folder;
+        {
+            AppSettings settings(folder.filePath("settings.ini"));
+            RecentFiles(settings).add("/traces/a.lanescope");
+        }
+        AppSettings settings(folder.filePath("settings.ini"));
+        QCOMPARE(RecentFiles(settings).paths(), QStringList({"/traces/a.lanescope"}));
+    }
+
+    void theListIsBounded() {
+        QTemporaryDir folder;
+        AppSettings settings(folder.filePath("settings.ini"));
+        RecentFiles files(settings);
+        for (int i = 0; i < 30; ++i) files.add(QString("/traces/%1").arg(i));
+        QCOMPARE(files.paths().size(), RecentFiles::maximumCount);
+        QCOMPARE(files.paths().front(), QString("/traces/29"));
+    }
+
+    void theMenuFollowsAndReportsTheChoice() {
+        QTemporaryDir folder;
+        AppSettings settings(folder.filePath("settings.ini"));
+        RecentFiles files(settings);
+        QMenu menu;
+        files.attach(&menu);
+        QVERIFY(!menu.isEnabled());
+        files.add("/traces/R&D.lanescope");
+        QVERIFY(menu.isEnabled());
+        QCOMPARE(menu.actions().front()->text(), QString("R&&D.lanescope"));
+        QSignalSpy chosen(&files, &RecentFiles::chosen);
+        menu.actions().front()->trigger();
+        QCOMPARE(chosen.front().front().toString(), QString("/traces/R&D.lanescope"));
+        menu.actions().back()->trigger();
+        QVERIFY(files.paths().isEmpty());
+        QVERIFY(!menu.isEnabled());
+    }
+
+    void settingsRememberThemeAndPanels() {
+        QTemporaryDir folder;
+        AppSettings settings(folder.filePath("settings.ini"));
+        QCOMPARE(settings.theme(), ThemeChoice::System);
+        settings.setTheme(ThemeChoice::Dark);
+        settings.setPanelVisible("details", false);
+        AppSettings again(folder.filePath("settings.ini"));
+        QCOMPARE(again.theme(), ThemeChoice::Dark);
+        QVERIFY(!again.isPanelVisible("details"));
+        QVERIFY(again.isPanelVisible("tables"));
+    }
+};
+
+QTEST_MAIN(TestRecentFiles)
+#include "tst_RecentFiles.moc"

@@ -1,0 +1,89 @@
+#include <QFile>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+#include <fstream>
+
+#include "app/viewer/LoadPage.h"
+#include "app/viewer/TraceLoader.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/writeTrace.h"
+
+using namespace lanescope;
+
+class TestTraceLoader : public QObject {
+    Q_OBJECT
+  private slots:
+    void initTestCase() {
+        trace_ = simulatedTraining({.steps = 2});
+        QVERIFY(writeTrace(*trace_, folder_ / "good.lanescope").has_value());
+        std::ofstream(folder_ / "bad.lanescope") << "this is no database";
+    }
+
+    void deliversTheTraceOnThisThread() {
+        TraceLoader loader(folder_ / "good.lanescope");
+        QSignalSpy loaded(&loader, &TraceLoader::loaded);
+        QSignalSpy progressed(&loader, &TraceLoader::progressed);
+        loader.start();
+        QVERIFY(loaded.wait());
+        const auto trace = loaded.front().front().value<TracePtr>();
+        QCOMPARE(trace->kernels.size(), trace_->kernels.size());
+        QVERIFY(progressed.count() > 0);
+        QVERIFY(!loader.isRunning());
+    }
+
+    void aFileThatIsNoTraceIsASentence() {
+        TraceLoader loader(folder_ / "bad.lanescope");
+        QSignalSpy failed(&loader, &TraceLoader::failed);
+        loader.start();
+        QVERIFY(failed.wait());
+        QVERIFY(failed.front().front().toString().contains("bad.lanescope"));
+    }
+
+    void nothingArrivesAfterCancel() {
+        TraceLoader loader(folder_ / "good.lanescope");
+        QSignalSpy loaded(&loader, &TraceLoader::loaded);
+        QSignalSpy failed(&loader, &TraceLoader::failed);
+        loader.start();
+        loader.cancel();
+        QTest::qWait(200);
+        QCOMPARE(loaded.count() + failed.count(), 0);
+    }
+
+    void mayBeDestroyedWhileReading() {
+        for (int i = 0; i < 20; ++i) {
+            TraceLoader loader(folder_ / "good.lanescope");
+            loader.start();
+        }
+    }
+
+    void thePageShowsWhyAFileCannotBeShownAndCanBeClosed() {
+        LoadPage page({folder_ / "bad.lanescope"});
+        QSignalSpy failed(&page, &LoadPage::failed);
+        QSignalSpy closed(&page, &LoadPage::closeRequested);
+        page.show();
+        page.start();
+        QVERIFY(failed.wait());
+        QVERIFY(page.errorText().contains("bad.lanescope"));
+        QVERIFY(!page.findChild<QProgressBar*>()->isVisible());
+        QTest::mouseClick(page.findChild<QPushButton*>(), Qt::LeftButton);
+        QCOMPARE(closed.count(), 1);
+    }
+
+    void thePageReadsBothSidesOfAComparisonInOrder() {
+        LoadPage page({folder_ / "good.lanescope", folder_ / "good.lanescope"});
+        QSignalSpy loaded(&page, &LoadPage::loaded);
+        page.start();
+        QVERIFY(loaded.wait());
+        QCOMPARE(loaded.front().front().value<std::vector<TracePtr>>().size(), size_t(2));
+    }
+
+  private:
+    TemporaryFolder folder_;
+    TracePtr trace_;
+};
+
+QTEST_MAIN(TestTraceLoader)
+#include "tst_TraceLoader.moc"

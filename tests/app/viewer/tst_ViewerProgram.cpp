@@ -1,0 +1,103 @@
+#include <QImage>
+#include <QProcess>
+#include <QTest>
+#include <fstream>
+
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/writeTrace.h"
+
+using namespace lanescope;
+
+namespace {
+
+struct Outcome {
+    int status = -1;
+    QString output;
+    QString errors;
+};
+
+Outcome runViewer(const QStringList& arguments) {
+    QProcess process;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.remove("QT_QPA_PLATFORM");  // it must find out by itself that it needs no display
+    environment.remove("DISPLAY");
+    process.setProcessEnvironment(environment);
+    process.start(LANESCOPE_BINARY_DIR "/bin/lanescope-viewer", arguments);
+    if (!process.waitForFinished(60'000)) return {};
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
+            process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+/// How many colours a picture has, up to a limit: one that shows something has many.
+int colorCount(const QImage& image) {
+    QSet<QRgb> colors;
+    for (int y = 0; y < image.height(); y += 3) {
+        for (int x = 0; x < image.width(); x += 3) colors.insert(image.pixel(x, y));
+    }
+    return int(colors.size());
+}
+
+}  // namespace
+
+class TestViewerProgram : public QObject {
+    Q_OBJECT
+  private slots:
+    void initTestCase() {
+        baseline_ = QString::fromStdString((folder_ / "baseline.lanescope").string());
+        candidate_ = QString::fromStdString((folder_ / "candidate.lanescope").string());
+        picture_ = QString::fromStdString((folder_ / "picture.png").string());
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 3}), baseline_.toStdString()).has_value());
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 3, .kernelScale = 1.4}),
+                           candidate_.toStdString())
+                    .has_value());
+    }
+
+    void printsItsVersionWithoutADisplay() {
+        const Outcome outcome = runViewer({"--version"});
+        QCOMPARE(outcome.status, 0);
+        QVERIFY(outcome.output.startsWith("lanescope-viewer "));
+    }
+
+    void rendersATraceInTheAskedSize() {
+        const Outcome outcome =
+            runViewer({baseline_, "--render", picture_, "--size", "1200x800", "--select", "1ms:5ms"});
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.errors));
+        QCOMPARE(outcome.errors, QString());
+        const QImage image(picture_);
+        QCOMPARE(image.size(), QSize(1200, 800));
+        QVERIFY(colorCount(image) > 50);
+    }
+
+    void rendersAComparisonInTheDark() {
+        const Outcome outcome = runViewer(
+            {"--compare", baseline_, candidate_, "--render", picture_, "--theme", "dark"});
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.errors));
+        const QImage image(picture_);
+        QCOMPARE(image.size(), QSize(1600, 1000));
+        QVERIFY(image.pixelColor(3, 3).lightness() < 100);
+    }
+
+    void aFileThatCannotBeShownIsASentenceAndAStatus() {
+        const QString bad = QString::fromStdString((folder_ / "bad.sqlite").string());
+        std::ofstream(bad.toStdString()) << "no database";
+        const Outcome outcome = runViewer({bad, "--render", picture_});
+        QCOMPARE(outcome.status, 1);
+        QVERIFY(outcome.errors.startsWith("lanescope-viewer: "));
+        QVERIFY(outcome.errors.contains("bad.sqlite"));
+        QCOMPARE(outcome.errors.count('\n'), 1);
+    }
+
+    void aPlaceThatCannotBeWrittenIsASentenceAndAStatus() {
+        const Outcome outcome = runViewer({baseline_, "--render", "/no/such/folder/picture.png"});
+        QCOMPARE(outcome.status, 1);
+        QVERIFY(outcome.errors.contains("/no/such/folder/picture.png"));
+    }
+
+  private:
+    TemporaryFolder folder_;
+    QString baseline_, candidate_, picture_;
+};
+
+QTEST_GUILESS_MAIN(TestViewerProgram)
+#include "tst_ViewerProgram.moc"

@@ -1,0 +1,162 @@
+#include <QAbstractItemModelTester>
+#include <QTest>
+
+#include "tests/support/TraceBuilder.h"
+#include "tests/support/simulatedTraining.h"
+#include "views/compare/AlignmentBar.h"
+#include "views/compare/CompareSide.h"
+#include "views/compare/CompareView.h"
+#include "views/compare/DifferenceModel.h"
+#include "views/compare/HeadlineCard.h"
+#include "views/summary/ReportFilter.h"
+#include "views/summary/ReportView.h"
+#include "views/timeline/TimelineView.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// Two steps; kernels take `kernelNs`, and everything begins at `offsetNs`.
+TracePtr simulatedSteps(int64_t offsetNs, int64_t kernelNs) {
+    TraceBuilder builder;
+    for (int step = 0; step < 2; ++step) {
+        const int64_t start = offsetNs + step * 1'000'000;
+        builder.addNvtx(builder.defaultThread(), "step", start, start + 900'000);
+        builder.addKernel(builder.defaultStream(), "gemm", start + 10'000, start + 10'000 + kernelNs);
+    }
+    builder.addKernel(builder.defaultStream(), "warm-up", 0, 1'000);
+    return builder.finish();
+}
+
+struct Compared {
+    Compared(TracePtr baseline, TracePtr candidate) {
+        view.resize(1200, 900);
+        view.setTraces(std::move(baseline), std::move(candidate));
+        view.show();
+    }
+    bool wait() { return QTest::qWaitFor([this] { return !view.isBusy(); }); }
+    TimelineView& baseline() { return view.baseline().timeline(); }
+    TimelineView& candidate() { return view.candidate().timeline(); }
+    /// The time in column "Lost" of the row called `name`.
+    qlonglong lost(const QString& name) {
+        auto& model = static_cast<DifferenceModel&>(view.differences().model());
+        for (int row = 0; row < model.rowCount(); ++row) {
+            if (model.index(row, 1).data().toString() == name) return model.lostNsAt(row);
+        }
+        return -1;
+    }
+    CompareView view;
+};
+
+}  // namespace
+
+class TestCompareView : public QObject {
+    Q_OBJECT
+  private slots:
+    void theDifferenceModelKeepsTheContractOfItemModels() {
+        const TracePtr fast = simulatedSteps(0, 100'000);
+        const TracePtr slow = simulatedSteps(0, 300'000);
+        DifferenceModel model;
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        model.setComparison(compare(Baseline{*fast, fast->range}, Candidate{*slow, slow->range}));
+        QVERIFY(model.rowCount() > 0);
+        model.setTheme(Theme::dark());
+    }
+
+    void lostTimeIsColouredAsSlowerAndWonTimeAsFaster() {
+        const TracePtr fast = simulatedSteps(0, 100'000);
+        const TracePtr slow = simulatedSteps(0, 300'000);
+        const Theme theme = Theme::light();
+        DifferenceModel model;
+        model.setTheme(theme);
+        model.setComparison(compare(Baseline{*fast, fast->range}, Candidate{*slow, slow->range}));
+        QCOMPARE(model.index(0, model.lostColumn()).data(Qt::ForegroundRole).value<QColor>(),
+                 theme.slower);
+        model.setComparison(compare(Baseline{*slow, slow->range}, Candidate{*fast, fast->range}));
+        int gained = 0;
+        for (int row = 0; row < model.rowCount(); ++row) {
+            if (model.lostNsAt(row) >= 0) continue;
+            ++gained;
+            QCOMPARE(model.index(row, model.lostColumn()).data(Qt::ForegroundRole).value<QColor>(),
+                     theme.faster);
+        }
+        QVERIFY(gained > 0);
+    }
+
+    void bothSidesZoomTogether() {
+        Compared compared(simulatedSteps(0, 100'000), simulatedSteps(0, 300'000));
+        compared.view.visibleRange().setRange({100'000, 200'000});
+        QCOMPARE(compared.baseline().visibleRange()->range(), (TimeRange{100'000, 200'000}));
+        QCOMPARE(compared.candidate().visibleRange(), compared.baseline().visibleRange());
+    }
+
+    void alignsAtTheChosenOccurrenceOfARange() {
+        Compared compared(simulatedSteps(50'000, 100'000), simulatedSteps(700'000, 100'000));
+        compared.view.alignment().setAlignment("step", 1);
+        QCOMPARE(compared.baseline().timeOrigin(), 1'050'000);
+        QCOMPARE(compared.candidate().timeOrigin(), 1'700'000);
+        compared.view.alignment().setAlignment({}, 0);
+        QCOMPARE(compared.candidate().timeOrigin(), compared.candidate().trace()->range.startNs);
+    }
+
+    void anOccurrenceThatIsNotThereIsSaidAndChangesNothing() {
+        Compared compared(simulatedSteps(50'000, 100'000), simulatedSteps(700'000, 100'000));
+        compared.view.alignment().setAlignment("step", 0);
+        const int64_t origin = compared.candidate().timeOrigin();
+        compared.view.alignment().setAlignment("step", 40);
+        QVERIFY(!compared.view.alignment().message().isEmpty());
+        QCOMPARE(compared.candidate().timeOrigin(), origin);
+        compared.view.alignment().setAlignment("step", 0);
+        QVERIFY(compared.view.alignment().message().isEmpty());
+    }
+
+    void saysInWordsWhatWasLost() {
+        Compared compared(simulatedTraining({.steps = 2}),
+                          simulatedTraining({.steps = 2, .kernelScale = 1.5}));
+        QVERIFY(compared.wait());
+        QVERIFY2(compared.view.headline().headline().contains("slower"),
+                 qPrintable(compared.view.headline().headline()));
+    }
+
+    void theGreatestLossStandsFirst() {
+        Compared compared(simulatedSteps(0, 100'000), simulatedSteps(0, 300'000));
+        QVERIFY(compared.wait());
+        const QModelIndex first = compared.view.differences().filter().index(0, 1);
+        QCOMPARE(first.data().toString(), QString("gemm"));
+        QCOMPARE(compared.lost("gemm"), 400'000);
+    }
+
+    void aRangeSelectedOnOneSideNarrowsTheComparisonOfBoth() {
+        Compared compared(simulatedSteps(50'000, 100'000), simulatedSteps(700'000, 300'000));
+        compared.view.alignment().setAlignment("step", 0);
+        compared.candidate().setSelectedRange(TimeRange{700'000, 1'200'000});
+        QCOMPARE(compared.baseline().selectedRange(),
+                 std::optional(TimeRange{50'000, 550'000}));
+        QVERIFY(compared.wait());
+        QCOMPARE(compared.lost("gemm"), 200'000);  // of one step, not of both
+        compared.baseline().setSelectedRange(std::nullopt);
+        QVERIFY(!compared.candidate().selectedRange());
+        QVERIFY(compared.wait());
+        QCOMPARE(compared.lost("gemm"), 400'000);
+    }
+
+    void alignedRunsAreComparedWithoutTheirStartUp() {
+        Compared compared(simulatedSteps(50'000, 100'000), simulatedSteps(700'000, 100'000));
+        QVERIFY(compared.wait());
+        QCOMPARE(compared.lost("warm-up"), 0);
+        compared.view.alignment().setAlignment("step", 0);
+        QVERIFY(compared.wait());
+        QCOMPARE(compared.lost("warm-up"), -1);  // outside of the steps
+    }
+
+    void onlyOneSideHasASelectedEvent() {
+        Compared compared(simulatedSteps(0, 100'000), simulatedSteps(0, 300'000));
+        compared.baseline().setSelectedEvent(EventRef(EventKind::Kernel, 1));
+        compared.candidate().setSelectedEvent(EventRef(EventKind::Kernel, 1));
+        QVERIFY(!compared.baseline().selectedEvent().isValid());
+        QVERIFY(compared.candidate().selectedEvent().isValid());
+    }
+};
+
+QTEST_MAIN(TestCompareView)
+#include "tst_CompareView.moc"

@@ -1,0 +1,111 @@
+#include <QSignalSpy>
+#include <QTest>
+#include <QTextBlock>
+
+#include "model/trace/EventDetails.h"
+#include "tests/support/TraceBuilder.h"
+#include "views/details/DetailsPanel.h"
+#include "views/details/FactSheet.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// Where in `sheet` the first character of `text` is drawn; (-1, -1) if it is not there.
+QPoint positionOf(const FactSheet& sheet, const QString& text) {
+    QTextCursor cursor = sheet.document()->find(text);
+    if (cursor.isNull()) return {-1, -1};
+    cursor.setPosition(cursor.selectionStart() + 1);
+    return sheet.cursorRect(cursor).center();
+}
+
+}  // namespace
+
+class TestDetailsPanel : public QObject {
+    Q_OBJECT
+  private slots:
+    void showsEveryPropertyOfTheEvent() {
+        TraceBuilder builder;
+        const EventRef kernel = builder.launch(builder.defaultThread(), builder.defaultStream(),
+                                               "gemm", 1'000, 10'000, 30'000);
+        const TracePtr trace = builder.finish();
+        DetailsPanel panel;
+        panel.setTrace(trace);
+        panel.setEvent(kernel);
+        const QString text = panel.sheet().toPlainText();
+        for (const Property& property : describe(*trace, kernel)) {
+            QVERIFY2(text.contains(QString::fromStdString(property.name)), property.name.c_str());
+            QVERIFY2(text.contains(QString::fromStdString(property.value)), property.value.c_str());
+        }
+    }
+
+    void aClickOnALinkGoesFromTheKernelToItsCallAndBack() {
+        TraceBuilder builder;
+        const EventRef kernel = builder.launch(builder.defaultThread(), builder.defaultStream(),
+                                               "gemm", 1'000, 10'000, 30'000);
+        const TracePtr trace = builder.finish();
+        const EventRef call = trace->launchingCall(kernel);
+        QVERIFY(call.isValid());
+        DetailsPanel panel;
+        panel.resize(360, 700);
+        panel.setTrace(trace);
+        panel.setEvent(kernel);
+        panel.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&panel));
+        QSignalSpy activated(&panel, &DetailsPanel::eventActivated);
+
+        QTest::mouseClick(panel.sheet().viewport(), Qt::LeftButton, {},
+                          positionOf(panel.sheet(), QString::fromStdString(trace->nameOf(call))));
+        QCOMPARE(activated.count(), 1);
+        QCOMPARE(activated.takeFirst().front().value<EventRef>(), call);
+
+        panel.setEvent(call);
+        const QPoint heading = positionOf(panel.sheet(), "Launched on the GPU");
+        QVERIFY(heading.x() >= 0);
+        QTextCursor link = panel.sheet().document()->find(
+            "gemm", panel.sheet().document()->find("Launched on the GPU"));
+        link.setPosition(link.selectionStart() + 1);
+        QTest::mouseClick(panel.sheet().viewport(), Qt::LeftButton, {},
+                          panel.sheet().cursorRect(link).center());
+        QCOMPARE(activated.count(), 1);
+        QCOMPARE(activated.takeFirst().front().value<EventRef>(), kernel);
+    }
+
+    void namesAreTakenLiterally() {
+        TraceBuilder builder;
+        const EventRef range =
+            builder.addNvtx(builder.defaultThread(), "<b>bold</b> & <img src='x'>", 0, 100);
+        const TracePtr trace = builder.finish();
+        DetailsPanel panel;
+        panel.setTrace(trace);
+        panel.setEvent(range);
+        QVERIFY(panel.sheet().toPlainText().contains("<b>bold</b> & <img src='x'>"));
+    }
+
+    void longNamesWrapInsteadOfRunningOutOfSight() {
+        TraceBuilder builder;
+        const EventRef kernel =
+            builder.addKernel(builder.defaultStream(), std::string(600, 'k'), 0, 100);
+        DetailsPanel panel;
+        panel.resize(300, 600);
+        panel.setTrace(builder.finish());
+        panel.setEvent(kernel);
+        panel.show();
+        QVERIFY(panel.sheet().document()->size().width() <= panel.sheet().viewport()->width() + 1);
+    }
+
+    void withoutAnEventItSaysWhatToDo() {
+        DetailsPanel panel;
+        QVERIFY(panel.sheet().toPlainText().contains("Click a slice"));
+        TraceBuilder builder;
+        builder.addKernel(builder.defaultStream(), "gemm", 0, 100);
+        panel.setTrace(builder.finish());
+        panel.setEvent(EventRef(EventKind::Kernel, 0));
+        QVERIFY(!panel.sheet().toPlainText().contains("Click a slice"));
+        panel.setEvent({});
+        QVERIFY(panel.sheet().toPlainText().contains("Click a slice"));
+    }
+};
+
+QTEST_MAIN(TestDetailsPanel)
+#include "tst_DetailsPanel.moc"

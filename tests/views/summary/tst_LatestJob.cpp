@@ -1,0 +1,80 @@
+#include <QSemaphore>
+#include <QSignalSpy>
+#include <QTest>
+#include <QThread>
+
+#include "views/summary/LatestJob.h"
+
+using namespace lanescope;
+
+class TestLatestJob : public QObject {
+    Q_OBJECT
+  private slots:
+    void worksElsewhereAndPublishesHere() {
+        LatestJob job;
+        QSignalSpy finished(&job, &LatestJob::finished);
+        QThread* workedOn = nullptr;
+        QThread* publishedOn = nullptr;
+        job.start([&]() -> LatestJob::Publish {
+            workedOn = QThread::currentThread();
+            return [&] { publishedOn = QThread::currentThread(); };
+        });
+        QVERIFY(finished.wait());
+        QCOMPARE(publishedOn, QThread::currentThread());
+        QVERIFY(workedOn != publishedOn);
+        QVERIFY(!job.isRunning());
+    }
+
+    void onlyTheNewestOfManyIsPublished() {
+        LatestJob job;
+        QSemaphore gate;
+        QSignalSpy finished(&job, &LatestJob::finished);
+        QList<int> published;
+        std::atomic<int> worked = 0;
+        for (int number = 0; number < 10; ++number) {
+            job.start([&, number]() -> LatestJob::Publish {
+                if (number == 0) gate.acquire();
+                ++worked;
+                return [&, number] { published << number; };
+            });
+        }
+        gate.release();
+        QVERIFY(finished.wait());
+        QCOMPARE(published, QList<int>({9}));
+        QCOMPARE(worked.load(), 2);  // those between never began
+    }
+
+    void aCancelledJobPublishesNothing() {
+        LatestJob job;
+        QSemaphore gate;
+        bool isPublished = false;
+        job.start([&]() -> LatestJob::Publish {
+            gate.acquire();
+            return [&] { isPublished = true; };
+        });
+        job.cancel();
+        gate.release();
+        QTRY_VERIFY(!job.isRunning());
+        QVERIFY(!isPublished);
+    }
+
+    void aJobThatIsGonePublishesNothing() {
+        auto* job = new LatestJob;
+        auto gate = std::make_shared<QSemaphore>();
+        auto done = std::make_shared<QSemaphore>();
+        bool isPublished = false;
+        job->start([&isPublished, gate, done]() -> LatestJob::Publish {
+            gate->acquire();
+            done->release();
+            return [&isPublished] { isPublished = true; };
+        });
+        delete job;
+        gate->release();
+        done->acquire();
+        QTest::qWait(50);
+        QVERIFY(!isPublished);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestLatestJob)
+#include "tst_LatestJob.moc"
