@@ -26,6 +26,10 @@ Error sqliteError(sqlite3* database, const std::string& path, int code) {
         return {
             fmt::format("The file is damaged or cut short: {} ({}).", path, sqlite3_errstr(code))};
     if (primary == SQLITE_INTERRUPT) return {fmt::format("Reading {} was stopped.", path)};
+    if (primary == SQLITE_BUSY || primary == SQLITE_LOCKED)
+        return {fmt::format(
+            "{} is still being written: wait for the recording to end, then open it again.",
+            path)};
     if (primary == SQLITE_FULL)
         return {fmt::format("The disk is full: {} could not be written.", path)};
     const char* message = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code);

@@ -1,0 +1,150 @@
+#include <QtTest>
+#include <map>
+
+#include "model/format/Sqlite.h"
+#include "model/load/loadTrace.h"
+#include "tests/support/sampleExports.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// The answer of a query that yields one number; 0 where the file lacks the table or column.
+int64_t ask(const Database& database, const std::string& sql) {
+    auto statement = database.prepare(sql);
+    if (!statement) return 0;
+    const auto row = statement->step();
+    return row && *row ? statement->integer(0) : 0;
+}
+
+template <class Column>
+int64_t sum(const Column& column) {
+    int64_t total = 0;
+    for (const auto value : column) total += value;
+    return total;
+}
+
+template <class Table>
+int64_t busy(const Table& table) {
+    return sum(table.endNs) - sum(table.startNs);
+}
+
+}  // namespace
+
+/// Real exports of several versions of Nsight Systems, each against plain SQL on the same file.
+class tst_LoadExports : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void everyRowIsThere_data() { addFiles(); }
+    void everyRowIsThere();
+    void everyNameIsTheFiles_data() { addFiles(); }
+    void everyNameIsTheFiles();
+    void everySliceIsDrawn_data() { addFiles(); }
+    void everySliceIsDrawn();
+    void callsAndWorkAreLinked_data() { addFiles(); }
+    void callsAndWorkAreLinked();
+
+  private:
+    static void addFiles() {
+        QTest::addColumn<QString>("file");
+        const auto files = sampleExports();
+        if (files.empty()) QSKIP("LANESCOPE_TEST_DATA names no folder with exports.");
+        for (const auto& file : files)
+            QTest::newRow(file.filename().c_str()) << QString::fromStdString(file.string());
+    }
+    static TracePtr load(const QString& file) {
+        const Result<TracePtr> trace = loadTrace(file.toStdString());
+        if (!trace) qFatal("%s", trace.error().sentence.c_str());
+        return *trace;
+    }
+};
+
+void tst_LoadExports::everyRowIsThere() {
+    QFETCH(QString, file);
+    const TracePtr trace = load(file);
+    const auto database = Database::openReadOnly(file.toStdString());
+    QVERIFY(database);
+    const auto count = [&](const char* table) { return database->rowCount(table); };
+    const auto busyNs = [&](const std::string& table) {
+        return ask(*database, "SELECT sum(\"end\" - start) FROM " + table);
+    };
+    QCOMPARE(int64_t{trace->kernels.size()}, count("CUPTI_ACTIVITY_KIND_KERNEL"));
+    QCOMPARE(int64_t{trace->memcpys.size()}, count("CUPTI_ACTIVITY_KIND_MEMCPY"));
+    QCOMPARE(int64_t{trace->memsets.size()}, count("CUPTI_ACTIVITY_KIND_MEMSET"));
+    QCOMPARE(int64_t{trace->apiCalls.size()}, count("CUPTI_ACTIVITY_KIND_RUNTIME"));
+    QCOMPARE(int64_t{trace->syncs.size()}, count("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"));
+    QCOMPARE(int64_t{trace->nvtx.size()},
+             ask(*database, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)"));
+    QCOMPARE(busy(trace->kernels), busyNs("CUPTI_ACTIVITY_KIND_KERNEL"));
+    QCOMPARE(busy(trace->memcpys), busyNs("CUPTI_ACTIVITY_KIND_MEMCPY"));
+    QCOMPARE(busy(trace->apiCalls), busyNs("CUPTI_ACTIVITY_KIND_RUNTIME"));
+    QCOMPARE(sum(trace->memcpys.bytes),
+             ask(*database, "SELECT sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY"));
+    for (int kind = 0; kind < memcpyKindCount; ++kind) {
+        const auto found = std::count(trace->memcpys.kind.begin(), trace->memcpys.kind.end(),
+                                      static_cast<MemcpyKind>(kind));
+        QCOMPARE(int64_t{found},
+                 ask(*database, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = " +
+                                    std::to_string(kind)));
+    }
+    for (const EventCount& each : trace->counts) QCOMPARE(each.untimed, int64_t{0});
+}
+
+void tst_LoadExports::everyNameIsTheFiles() {
+    QFETCH(QString, file);
+    const TracePtr trace = load(file);
+    const auto database = Database::openReadOnly(file.toStdString());
+    if (database->hasTable("CUPTI_ACTIVITY_KIND_KERNEL")) {
+        std::map<std::string, int64_t> found;
+        for (const uint32_t config : trace->kernels.config)
+            ++found[std::string(trace->strings.at(trace->launchConfigs[config].demangledName))];
+        auto names = database->prepare(
+            "SELECT value, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"
+            " JOIN StringIds ON id = demangledName GROUP BY value");
+        QVERIFY(names);
+        size_t distinct = 0;
+        for (; *names->step(); ++distinct)
+            QCOMPARE(found[std::string(names->text(0))], names->integer(1));
+        QCOMPARE(found.size(), distinct);
+    }
+    if (database->hasTable("NVTX_EVENTS")) {
+        auto texts = database->prepare(
+            "SELECT coalesce(text, value) FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId"
+            " WHERE eventType IN (34, 59, 60) ORDER BY start, \"end\" - start DESC");
+        QVERIFY(texts);
+        for (uint32_t row = 0; *texts->step(); ++row)
+            QCOMPARE(trace->strings.at(trace->nvtx.text[row]), texts->text(0));
+    }
+}
+
+void tst_LoadExports::everySliceIsDrawn() {
+    QFETCH(QString, file);
+    const TracePtr trace = load(file);
+    size_t work = 0;
+    size_t calls = 0;
+    for (const Track& track : trace->tracks)
+        for (const Lane& lane : track.lanes) {
+            if (track.kind == TrackKind::Stream) work += lane.size();
+            if (track.kind == TrackKind::ThreadApi) calls += lane.size();
+            for (uint32_t i = 1; i < lane.size(); ++i)
+                QVERIFY(lane.startNs[i] >= lane.endNs[i - 1]);
+        }
+    QCOMPARE(work, size_t{trace->kernels.size()} + trace->memcpys.size() + trace->memsets.size());
+    QCOMPARE(calls, size_t{trace->apiCalls.size()});
+}
+
+void tst_LoadExports::callsAndWorkAreLinked() {
+    QFETCH(QString, file);
+    const TracePtr trace = load(file);
+    const auto database = Database::openReadOnly(file.toStdString());
+    int64_t linked = 0;
+    for (uint32_t row = 0; row < trace->kernels.size(); ++row)
+        linked += trace->launchingCall(EventRef(EventKind::Kernel, row)).isValid() ? 1 : 0;
+    QCOMPARE(linked, ask(*database,
+                         "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId IN"
+                         " (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME)"));
+}
+
+QTEST_APPLESS_MAIN(tst_LoadExports)
+#include "tst_LoadExports.moc"
