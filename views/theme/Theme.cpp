@@ -32,9 +32,9 @@ std::array<QColor, 16> categoryColors(const Theme& theme) {
     set(SliceCategory::ApiMemory, theme.isDark ? 0xff9e7c4f : 0xffd4b286);
     set(SliceCategory::ApiSync, theme.isDark ? 0xff5e4448 : 0xffeed6d2);
     set(SliceCategory::ApiOther, theme.isDark ? 0xff5d6672 : 0xffb4bcc6);
-    set(SliceCategory::Nvtx, theme.isDark ? 0xff5f8f86 : 0xff8fbdb2);
+    set(SliceCategory::Nvtx, theme.isDark ? 0xff47756d : 0xff8fbdb2);
     set(SliceCategory::NcclCall, theme.isDark ? 0xff8a61a3 : 0xffb996cb);
-    set(SliceCategory::Projection, theme.isDark ? 0xff527a73 : 0xffa5cbc2);
+    set(SliceCategory::Projection, theme.isDark ? 0xff3d665f : 0xffa5cbc2);
     colors[static_cast<size_t>(SliceCategory::Busy)] = theme.busyGpu;
     return colors;
 }
@@ -128,7 +128,7 @@ Theme Theme::dark() {
     theme.candidate = 0xff5aa7ff;
     theme.kernels = colorsFrom({0xff4f8fc9, 0xff7fb2dc, 0xff34689c, 0xff4a9f9f, 0xff84c2bb, 0xff7a8fcf,
                                 0xffa3b2e0, 0xff7d93ab, 0xff4d6f92, 0xff5fa9c4});
-    theme.ranges = colorsFrom({0xff5f8f86, 0xff7d9c70, 0xff6f8ba1, 0xff949a69, 0xff7d8794});
+    theme.ranges = colorsFrom({0xff47756d, 0xff5b7852, 0xff4c6f8a, 0xff77754a, 0xff626c7a});
     theme.categories = categoryColors(theme);
     return theme;
 }

@@ -11,7 +11,7 @@ namespace {
 constexpr double leastLabelWidth = 30;
 constexpr double leastEdgeWidth = 5;
 constexpr double leastLabelHeight = 14;
-constexpr double labelInset = 5;
+constexpr double labelInset = 4;
 // Sparse runs must still be seen, so coverage fades from here to full; few shades make long fills.
 constexpr double faintest = 0.35;
 constexpr int shadeCount = 12;

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <QApplication>
+#include <QTest>
+#include <QWheelEvent>
+
+#include "tests/support/TraceBuilder.h"
+#include "views/timeline/LabelColumn.h"
+#include "views/timeline/OverviewStrip.h"
+#include "views/timeline/TimeRuler.h"
+#include "views/timeline/TimelineView.h"
+#include "views/timeline/TrackCanvas.h"
+
+namespace lanescope {
+
+/// A shown timeline of 1100 x 600 with its parts, and the ways to poke at them.
+struct ShownTimeline {
+    TimelineView view;
+    explicit ShownTimeline(TracePtr trace) {
+        view.resize(1100, 600);
+        view.setTrace(std::move(trace));
+        view.show();
+        view.setFocus();
+        QApplication::processEvents();
+    }
+
+    TrackCanvas* canvas() { return view.findChild<TrackCanvas*>(); }
+    TimeRuler* ruler() { return view.findChild<TimeRuler*>(); }
+    LabelColumn* labels() { return view.findChild<LabelColumn*>(); }
+    OverviewStrip* overview() { return view.findChild<OverviewStrip*>(); }
+
+    /// Of the view, in the trace's own time.
+    TimeRange visible() const { return view.visibleRange()->range().shifted(view.timeOrigin()); }
+    double toX(int64_t timeNs) { return TimeScale{visible(), double(canvas()->width()), 0}.toX(timeNs); }
+    int64_t toTimeNs(double x) { return TimeScale{visible(), double(canvas()->width()), 0}.toTimeNs(x); }
+
+    /// The middle of a slice on the canvas; its track must be visible.
+    QPoint middleOf(EventRef event, int scrollY = 0) {
+        const SliceLocation at = view.trace()->locate(event);
+        TrackLayout layout;
+        layout.setTracks(view.trace()->tracks);
+        layout.setMetrics(metrics());
+        const LayoutRow* row = layout.rowOf(at.track);
+        const TimeRange range = view.trace()->rangeOf(event);
+        return QPoint(int(toX(range.startNs + range.durationNs() / 2)),
+                      TrackLayout::laneTop(*row, at.lane) + row->laneHeight / 2 - scrollY);
+    }
+    LayoutMetrics metrics() const {
+        LayoutMetrics metrics;
+        metrics.laneHeight = std::max(20, QFontMetrics(view.font()).height() + 4);
+        metrics.headerHeight = metrics.laneHeight + 2 * metrics.padding;
+        return metrics;
+    }
+
+    static void wheel(QWidget* part, QPoint at, QPoint angle, Qt::KeyboardModifiers modifiers = {}) {
+        QWheelEvent event(at, part->mapToGlobal(at), QPoint(), angle, Qt::NoButton, modifiers,
+                          Qt::NoScrollPhase, false);
+        QApplication::sendEvent(part, &event);
+    }
+    static void drag(QWidget* part, QPoint from, QPoint to, Qt::MouseButton button = Qt::LeftButton,
+                     Qt::KeyboardModifiers modifiers = {}) {
+        QTest::mousePress(part, button, modifiers, from);
+        for (int i = 1; i <= 4; ++i) send(part, from + (to - from) * i / 4, button, modifiers);
+        QTest::mouseRelease(part, button, modifiers, to);
+    }
+    static void send(QWidget* part, QPoint at, Qt::MouseButtons buttons, Qt::KeyboardModifiers modifiers = {}) {
+        QMouseEvent event(QEvent::MouseMove, at, part->mapToGlobal(at), Qt::NoButton, buttons, modifiers);
+        QApplication::sendEvent(part, &event);
+    }
+};
+
+/// Two simulated streams with three kernels of 100 us each, 100 us apart, and calls that launch them.
+struct SmallTrace {
+    TracePtr trace;
+    EventRef call, first, second, third, onOtherStream;
+
+    SmallTrace() {
+        TraceBuilder builder;
+        const uint32_t gpu = builder.addGpu();
+        const uint32_t thread = builder.addThread(0, 4242, "python3");
+        const uint32_t stream = builder.addStream(0, gpu, 7, true);
+        const uint32_t other = builder.addStream(0, gpu, 20);
+        call = builder.addApi(thread, "cudaLaunchKernel", 10'000, 20'000, 1);
+        first = builder.addKernel(stream, "first_kernel", 100'000, 200'000, 1);
+        second = builder.addKernel(stream, "second_kernel", 300'000, 400'000);
+        onOtherStream = builder.addKernel(other, "other_kernel", 320'000, 420'000);
+        third = builder.addKernel(stream, "third_kernel", 500'000, 600'000);
+        builder.addApi(thread, "cudaDeviceSynchronize", 30'000, 1'000'000);
+        trace = builder.finish();
+    }
+};
+
+}  // namespace lanescope

@@ -1,0 +1,205 @@
+#include <QSignalSpy>
+
+#include "tests/support/simulatedTraining.h"
+#include "tests/views/timeline/timelineParts.h"
+#include "views/timeline/flowArrows.h"
+
+using namespace lanescope;
+
+class tst_TimelineView : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void anEmptyViewSaysWhatToDo();
+    void aTraceWithoutEventsIsPainted();
+    void aNewTraceIsShownWhole();
+    void viewsOnOneRangeMoveTogether();
+    void aSharedRangeMayGoFirst();
+    void revealEventMakesItVisible();
+    void revealingAnEventOfNoTrackOnlySelects();
+    void hitsArePainted();
+    void selectedCallsPointAtTheirWork();
+    void arrowsOfHiddenTracksEndAtTheirGroup();
+    void themesRepaint();
+    void lateTimesArePaintedLikeEarlyOnes();
+};
+
+namespace {
+
+int pixelsOf(const QImage& image, const QColor& color) {
+    int count = 0;
+    for (int y = 0; y < image.height(); ++y) {
+        for (int x = 0; x < image.width(); ++x) count += image.pixelColor(x, y) == color;
+    }
+    return count;
+}
+
+}  // namespace
+
+void tst_TimelineView::anEmptyViewSaysWhatToDo() {
+    ShownTimeline shown(nullptr);
+    const QImage image = shown.canvas()->grab().toImage();
+    QVERIFY(pixelsOf(image, shown.view.theme().canvas) < image.width() * image.height());
+    // Nothing here may be clicked into a crash.
+    QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, {100, 100});
+    QTest::mouseDClick(shown.canvas(), Qt::LeftButton, {}, {100, 100});
+    shown.drag(shown.ruler(), {10, 5}, {200, 5});
+    shown.drag(shown.overview(), {10, 5}, {200, 5});
+    QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, {20, 20});
+    for (const Qt::Key key : {Qt::Key_W, Qt::Key_F, Qt::Key_Z, Qt::Key_Left, Qt::Key_Down, Qt::Key_Escape}) {
+        QTest::keyClick(&shown.view, key);
+    }
+    shown.view.revealEvent(EventRef(EventKind::Kernel, 5));
+    QVERIFY(!shown.view.selectedRange());
+}
+
+void tst_TimelineView::aTraceWithoutEventsIsPainted() {
+    ShownTimeline shown(TraceBuilder().finish());
+    const QImage image = shown.canvas()->grab().toImage();
+    QVERIFY(pixelsOf(image, shown.view.theme().canvas) < image.width() * image.height());
+    QVERIFY(!shown.view.grab().isNull());
+}
+
+void tst_TimelineView::aNewTraceIsShownWhole() {
+    const SmallTrace small;
+    ShownTimeline shown(small.trace);
+    shown.view.visibleRange()->setRange({1'000, 2'000});
+    shown.view.setSelectedEvent(small.first);
+    const TracePtr other = simulatedTraining();
+    shown.view.setTrace(other);
+    QVERIFY(shown.visible().startNs <= other->range.startNs);
+    QVERIFY(shown.visible().endNs >= other->range.endNs || !shown.view.visibleRange()->isFitted());
+    QVERIFY(!shown.view.selectedEvent().isValid());
+}
+
+void tst_TimelineView::viewsOnOneRangeMoveTogether() {
+    const SmallTrace small;
+    VisibleRange shared;
+    ShownTimeline left(small.trace);
+    ShownTimeline right(small.trace);
+    left.view.setVisibleRange(&shared);
+    right.view.setVisibleRange(&shared);
+    left.view.setTimeOrigin(100'000);
+    right.view.setTimeOrigin(300'000);
+    shared.setRange({0, 50'000});
+    QCOMPARE(left.visible(), (TimeRange{100'000, 150'000}));
+    QCOMPARE(right.visible(), (TimeRange{300'000, 350'000}));
+
+    left.wheel(left.canvas(), {200, 100}, {0, 120});
+    QVERIFY(shared.range().durationNs() < 50'000);
+    QCOMPARE(right.visible(), left.visible().shifted(200'000));
+    right.drag(right.canvas(), {300, 100}, {250, 100});
+    QCOMPARE(right.visible(), left.visible().shifted(200'000));
+    // Selections stay in each trace's own time.
+    right.drag(right.ruler(), {10, 5}, {210, 5});
+    QVERIFY(right.view.selectedRange()->startNs >= 300'000);
+    QVERIFY(!left.view.selectedRange());
+}
+
+void tst_TimelineView::aSharedRangeMayGoFirst() {
+    const SmallTrace small;
+    ShownTimeline shown(small.trace);
+    {
+        VisibleRange shared;
+        shown.view.setVisibleRange(&shared);
+        QCOMPARE(shown.view.visibleRange(), &shared);
+    }
+    QVERIFY(shown.view.visibleRange());
+    shown.view.fit();
+    QVERIFY(shown.visible().durationNs() >= small.trace->range.durationNs());
+    QVERIFY(!shown.view.grab().isNull());
+}
+
+void tst_TimelineView::revealEventMakesItVisible() {
+    const TracePtr trace = simulatedTraining();
+    ShownTimeline shown(trace);
+    shown.view.resize(1100, 220);
+    shown.view.foldAll();
+    for (const EventRef event :
+         {EventRef(EventKind::Kernel, trace->kernels.size() - 1), EventRef(EventKind::Api, 3),
+          EventRef(EventKind::Nvtx, trace->nvtx.size() / 2), EventRef(EventKind::Memcpy, 0)}) {
+        shown.view.revealEvent(event);
+        QApplication::processEvents();
+        QCOMPARE(shown.view.selectedEvent(), event);
+        const TimeRange range = trace->rangeOf(event);
+        QVERIFY(shown.visible().startNs <= range.startNs && shown.visible().endNs >= range.endNs);
+        QVERIFY(shown.toX(range.endNs) - shown.toX(range.startNs) >= 10);
+        // Its outline is on the screen, so it was scrolled and unfolded to.
+        const QImage image = shown.canvas()->grab().toImage();
+        QVERIFY(pixelsOf(image, shown.view.theme().text) > 20);
+    }
+}
+
+void tst_TimelineView::revealingAnEventOfNoTrackOnlySelects() {
+    const SmallTrace small;
+    ShownTimeline shown(small.trace);
+    const TimeRange before = shown.visible();
+    shown.view.revealEvent(EventRef(EventKind::Kernel, 4'000'000));
+    QCOMPARE(shown.visible(), before);
+    QVERIFY(!shown.view.grab().isNull());
+}
+
+void tst_TimelineView::hitsArePainted() {
+    const SmallTrace small;
+    ShownTimeline shown(small.trace);
+    const QColor color = shown.view.theme().searchHit;
+    QCOMPARE(pixelsOf(shown.view.grab().toImage(), color), 0);
+    shown.view.setSearchHits({small.second, small.onOtherStream});
+    QVERIFY(pixelsOf(shown.canvas()->grab().toImage(), color) > 100);
+    QVERIFY(pixelsOf(shown.overview()->grab().toImage(), color) > 0);
+    shown.view.setSearchHits({});
+    QCOMPARE(pixelsOf(shown.view.grab().toImage(), color), 0);
+}
+
+void tst_TimelineView::selectedCallsPointAtTheirWork() {
+    const SmallTrace small;
+    TrackLayout layout;
+    layout.setTracks(small.trace->tracks);
+    for (const EventRef event : {small.call, small.first}) {
+        const auto arrows = flowArrows(*small.trace, layout, event);
+        QCOMPARE(arrows.size(), 1u);
+        QCOMPARE(arrows[0].fromNs, 20'000);
+        QCOMPARE(arrows[0].toNs, 100'000);
+        QVERIFY(arrows[0].fromY > arrows[0].toY);  // threads stand below GPUs
+    }
+    QVERIFY(flowArrows(*small.trace, layout, small.second).empty());
+    QVERIFY(flowArrows(*small.trace, layout, EventRef()).empty());
+}
+
+void tst_TimelineView::arrowsOfHiddenTracksEndAtTheirGroup() {
+    const SmallTrace small;
+    TrackLayout layout;
+    layout.setTracks(small.trace->tracks);
+    layout.setAllFolded(true);
+    const auto arrows = flowArrows(*small.trace, layout, small.call);
+    QCOMPARE(arrows.size(), 1u);
+    QCOMPARE(arrows[0].toY, layout.rows().front().height / 2.0);
+}
+
+void tst_TimelineView::themesRepaint() {
+    const SmallTrace small;
+    ShownTimeline shown(small.trace);
+    shown.view.setTheme(Theme::dark());
+    const QImage image = shown.canvas()->grab().toImage();
+    QVERIFY(pixelsOf(image, Theme::dark().canvas) > image.width());
+    QCOMPARE(pixelsOf(image, Theme::light().canvas), 0);
+}
+
+void tst_TimelineView::lateTimesArePaintedLikeEarlyOnes() {
+    const int64_t late = 40LL * 24 * 3600 * 1'000'000'000;  // forty days in
+    const auto picture = [](int64_t offsetNs) {
+        TraceBuilder builder;
+        const uint32_t stream = builder.defaultStream();
+        for (int i = 0; i < 50; ++i) {
+            builder.addKernel(stream, "kernel", offsetNs + i * 1'000, offsetNs + i * 1'000 + 700);
+        }
+        ShownTimeline shown(builder.finish());
+        shown.view.setTimeOrigin(offsetNs);
+        shown.view.visibleRange()->setRange({10'000, 20'000});
+        return shown.canvas()->grab().toImage();
+    };
+    QCOMPARE(picture(late), picture(0));
+}
+
+QTEST_MAIN(tst_TimelineView)
+#include "tst_TimelineView.moc"
