@@ -1,0 +1,98 @@
+#include <QtTest>
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "capture/cupti/BufferPool.h"
+
+using namespace lanescope;
+
+class tst_BufferPool : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void givesZeroedBuffersEachOnce() {
+        auto pool = std::make_unique<BufferPool>();
+        pool->warm();
+        std::set<uint8_t*> out;
+        for (int round = 0; round < 20; ++round) {
+            uint8_t* buffer = pool->take();
+            QVERIFY(buffer && out.insert(buffer).second);
+            QCOMPARE(reinterpret_cast<uintptr_t>(buffer) % 8, uintptr_t{0});
+            QVERIFY(std::all_of(buffer, buffer + 4096, [](uint8_t byte) { return byte == 0; }));
+            std::memset(buffer, 0xff, 4096);
+        }
+        for (uint8_t* buffer : out) pool->giveBack(buffer, 4096);
+        for (int round = 0; round < 20; ++round) {
+            uint8_t* buffer = pool->take();
+            QVERIFY(out.count(buffer));
+            QVERIFY(std::all_of(buffer, buffer + 8192, [](uint8_t byte) { return byte == 0; }));
+        }
+    }
+
+    void discardsWhenAllAreOut() {
+        auto pool = std::make_unique<BufferPool>();
+        std::vector<uint8_t*> out;
+        for (size_t i = 0; i < BufferPool::maximumBuffers; ++i) {
+            out.push_back(pool->take());
+            QVERIFY(out.back() && !pool->isDiscard(out.back()));
+        }
+        uint8_t* discard = pool->take();
+        QVERIFY(discard && pool->isDiscard(discard));
+        QCOMPARE(pool->take(), discard);
+        std::memset(discard, 1, BufferPool::bufferBytes);  // CUPTI writes to it like to any other
+        pool->giveBack(discard, BufferPool::bufferBytes);
+        pool->giveBack(out.back(), 0);
+        QCOMPARE(pool->take(), out.back());
+    }
+
+    void ignoresBuffersOfOthers() {
+        auto pool = std::make_unique<BufferPool>();
+        std::vector<uint8_t> foreign(64, 7);
+        pool->giveBack(foreign.data(), foreign.size());
+        QCOMPARE(foreign[0], uint8_t{7});
+    }
+
+    void neverGivesOneBufferTwice() {
+        auto pool = std::make_unique<BufferPool>();
+        std::mutex mutex;  // the queue to the thread that gives back
+        std::vector<uint8_t*> completed;
+        std::atomic<bool> done{false};
+        std::atomic<int> stolen{0}, taken{0};
+        std::vector<std::thread> takers;
+        for (int t = 1; t <= 4; ++t) {
+            takers.emplace_back([&, t] {
+                for (int i = 0; i < 5000; ++i) {
+                    uint8_t* buffer = pool->take();
+                    if (pool->isDiscard(buffer)) continue;
+                    if (*buffer != 0) ++stolen;
+                    *buffer = static_cast<uint8_t>(t);
+                    if (*buffer != t) ++stolen;
+                    ++taken;
+                    const std::lock_guard lock(mutex);
+                    completed.push_back(buffer);
+                }
+            });
+        }
+        std::thread writer([&] {
+            std::vector<uint8_t*> batch;
+            while (!done.load() || !batch.empty()) {
+                for (uint8_t* buffer : batch) pool->giveBack(buffer, 64);
+                pool->warm();
+                const std::lock_guard lock(mutex);
+                batch = std::exchange(completed, {});
+            }
+        });
+        for (std::thread& taker : takers) taker.join();
+        done.store(true);
+        writer.join();
+        QCOMPARE(stolen.load(), 0);
+        QVERIFY(taken.load() > 100);
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_BufferPool)
+#include "tst_BufferPool.moc"

@@ -1,0 +1,178 @@
+#include <sys/resource.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <QDir>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <csignal>
+
+#include "capture/agent/LogFile.h"
+#include "capture/agent/RecordWriter.h"
+#include "capture/log/LogReader.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// Properties by name, with every string resolved, and what else matters here.
+struct Contents : log::RecordVisitor {
+    std::map<uint32_t, std::string> strings;
+    std::vector<std::pair<std::string, std::string>> properties;
+    std::vector<uint64_t> lost;
+    log::LogReader::Progress progress;
+    uint64_t bytesNotUnderstood = 0;
+    bool isDamaged = false;
+
+    void visit(const log::StringRecord& record, std::string_view text) override { strings[record.id] = text; }
+    void visit(const log::PropertyRecord& record) override {
+        const auto text = [this](uint32_t id) {
+            return id == 0 ? "" : strings.count(id) ? strings[id] : "(unknown)";
+        };
+        properties.emplace_back(text(record.name), text(record.value));
+    }
+    void visit(const log::DroppedRecord& record) override { lost.push_back(record.count); }
+};
+
+Contents read(const QString& path) {
+    Contents contents;
+    auto reader = log::LogReader::open(path.toStdString());
+    if (!reader || !reader->poll(contents)) return contents;
+    contents.progress = reader->progress();
+    contents.bytesNotUnderstood = reader->bytesNotUnderstood();
+    contents.isDamaged = reader->isDamaged();
+    return contents;
+}
+
+/// A disk that is full at `bytes`, as long as this lives.
+class FullDisk {
+  public:
+    explicit FullDisk(rlim_t bytes) {
+        previous_ = std::signal(SIGXFSZ, SIG_IGN);
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        rlimit limit = before_;
+        limit.rlim_cur = bytes;
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~FullDisk() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, previous_);
+    }
+
+  private:
+    rlimit before_{};
+    void (*previous_)(int);
+};
+
+}  // namespace
+
+class tst_LogFile : public QObject {
+    Q_OBJECT
+    QTemporaryDir folder_;
+    std::string base(const char* name) const { return folder_.filePath(name).toStdString(); }
+    QString path(const char* name) const { return folder_.filePath(QString(name) + ".log"); }
+
+  private slots:
+    void writesNothingUntilThereIsSomething() {
+        {
+            LogFile file(base("none"));
+            file.flush();
+            QVERIFY(file.isEmpty());
+        }
+        QVERIFY(!QFile::exists(path("none")));
+    }
+
+    void readsBackWhatWasWritten() {
+        LogFile file(base("plain"));
+        RecordWriter writer(file);
+        for (int i = 0; i < 5000; ++i) writer.property("name" + std::to_string(i % 7), std::string(size_t(i), 'x'));
+        file.flush();
+        const Contents contents = read(path("plain"));
+        QCOMPARE(contents.properties.size(), size_t{5000});
+        for (size_t i = 0; i < 5000; ++i) {
+            QCOMPARE(contents.properties[i].first, "name" + std::to_string(i % 7));
+            QCOMPARE(contents.properties[i].second.size(), i);
+        }
+        QVERIFY(contents.progress.blocks > 10);
+        QCOMPARE(contents.bytesNotUnderstood, 0u);
+    }
+
+    void cutsStringsThatAreTooLong() {
+        LogFile file(base("long"));
+        RecordWriter writer(file);
+        writer.property("long", std::string(100'000, 'y'));
+        file.flush();
+        const Contents contents = read(path("long"));
+        QCOMPARE(contents.properties.at(0).second.size(), size_t{32u << 10});
+    }
+
+    void keepsOlderLogs() {
+        for (int i = 0; i < 3; ++i) {
+            LogFile file(base("twice"));
+            RecordWriter writer(file);
+            writer.property("turn", std::to_string(i));
+            file.flush();
+        }
+        QCOMPARE(read(path("twice")).properties.at(0).second, std::string("0"));
+        QCOMPARE(read(path("twice.2")).properties.at(0).second, std::string("1"));
+        QCOMPARE(read(path("twice.3")).properties.at(0).second, std::string("2"));
+    }
+
+    void goesOnAfterAFullDisk() {
+        LogFile file(base("full"));
+        RecordWriter writer(file);
+        writer.property("before", std::string(1000, 'b'));
+        file.flush();
+        {
+            const FullDisk disk(5000);
+            for (int i = 0; i < 3; ++i) {
+                writer.property("lost " + std::to_string(i), std::string(30'000, static_cast<char>('l' + i)));
+                file.flush();
+            }
+        }
+        QVERIFY(QFileInfo(path("full")).size() < 5000);
+        QVERIFY(!read(path("full")).isDamaged);
+        QCOMPARE(read(path("full")).bytesNotUnderstood, 0u);
+        QCOMPARE(file.takeLostBlocks(), 3u);
+        writer.startAgain();
+        writer.dropped(log::DroppedWhat::LogBlock, 3);
+        writer.property("lost 1", "found");
+        writer.property("before", "after");
+        file.flush();
+        const Contents contents = read(path("full"));
+        const std::vector<std::pair<std::string, std::string>> expected = {
+            {"before", std::string(1000, 'b')}, {"lost 1", "found"}, {"before", "after"}};
+        QCOMPARE(contents.properties, expected);
+        QCOMPARE(contents.progress.lostBlocks, 3u);
+        QCOMPARE(contents.lost, std::vector<uint64_t>{3});
+    }
+
+    void endsTheLogWhenItsDescriptorIsTaken() {
+        LogFile file(base("taken"));
+        RecordWriter writer(file);
+        writer.property("a", "b");
+        file.flush();
+        // Close every descriptor that leads to the log, as a program that closes all it does not know.
+        const QDir descriptors("/proc/self/fd");
+        for (const QString& number : descriptors.entryList(QDir::NoDotAndDotDot | QDir::AllEntries | QDir::System)) {
+            if (QFile::symLinkTarget(descriptors.filePath(number)) == path("taken")) {
+                QVERIFY(number.toInt() > 99);
+                ::close(number.toInt());
+            }
+        }
+        std::vector<int> victims;
+        for (int i = 0; i < 600; ++i) {
+            victims.push_back(::open(folder_.filePath("victim").toStdString().c_str(), O_WRONLY | O_CREAT, 0600));
+        }
+        writer.property("c", "d");
+        file.flush();
+        QCOMPARE(file.takeLostBlocks(), 0u);
+        for (const int victim : victims) ::close(victim);
+        QCOMPARE(QFileInfo(folder_.filePath("victim")).size(), 0);
+        QCOMPARE(read(path("taken")).properties.size(), size_t{1});
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_LogFile)
+#include "tst_LogFile.moc"
