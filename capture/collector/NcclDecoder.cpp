@@ -81,7 +81,7 @@ bool isKnownLayout(uint64_t schema) {
 
 }  // namespace
 
-std::string_view ncclOperation(std::string_view functionName) {
+std::string_view ncclOperationOf(std::string_view functionName) {
     static constexpr std::string_view operations[] = {
         "AllReduce", "AllGather", "ReduceScatter", "Reduce", "Broadcast", "Send",
         "Recv",      "AlltoAll",  "Gather",        "Scatter", "AllToAll", "AllToAllv"};
@@ -96,7 +96,7 @@ std::string_view ncclOperation(std::string_view functionName) {
 NcclCall decodeNcclCall(std::string_view functionName, uint64_t schemaId,
                         std::span<const std::byte> payload, const std::optional<Json>& decoded) {
     NcclCall call;
-    call.operation = ncclOperation(functionName);
+    call.operation = ncclOperationOf(functionName);
     if (decoded && decoded->is_object()) {
         for (const auto& [name, value] : decoded->items()) readField(call, name, value);
     } else if (schemaId >= staticSchemaStart && isKnownLayout(schemaId - staticSchemaStart)) {

@@ -26,7 +26,7 @@ struct NcclCall {
 inline constexpr std::string_view ncclDomainName = "NCCL";
 
 /// "AllReduce" for "ncclAllReduce"; empty for a function that is no communication.
-std::string_view ncclOperation(std::string_view functionName);
+std::string_view ncclOperationOf(std::string_view functionName);
 
 /// Reads a call from its decoded payload (by the names of NCCL's fields) or, where NCCL registered no
 /// layout, from the payload itself as NCCL 2.19 and later lay it out.
