@@ -10,8 +10,8 @@
 
 using namespace lanescope;
 
-/// Paints a million simulated slices, each frame at another place so that nothing is cached, and compares
-/// with filling one rectangle for each slice in sight.
+/// Paints a million simulated slices, each frame at another place so that nothing is cached, and
+/// compares with filling one rectangle for each slice in sight.
 class bench_TimelinePaint : public QObject {
     Q_OBJECT
 
@@ -40,7 +40,8 @@ void bench_TimelinePaint::initTestCase() {
         int64_t timeNs = static_cast<int64_t>(random() % 1'000);
         for (int kernel = 0; kernel < kernelsPerStream; ++kernel) {
             const int64_t durationNs = 1'000 + static_cast<int64_t>(random() % 9'000);
-            builder.addKernel(stream, "kernel_" + std::to_string(random() % 40), timeNs, timeNs + durationNs);
+            builder.addKernel(stream, "kernel_" + std::to_string(random() % 40), timeNs,
+                              timeNs + durationNs);
             timeNs += durationNs + static_cast<int64_t>(random() % 2'000);
         }
     }
@@ -56,7 +57,8 @@ void bench_TimelinePaint::paintPlainly(QPainter& painter) const {
             const Lane& lane = state_.laneAt({row.track, static_cast<uint32_t>(i)});
             const int top = TrackLayout::laneTop(row, i);
             for (uint32_t slice = 0; slice < lane.size(); ++slice) {
-                if (lane.endNs[slice] <= scale.range.startNs || lane.startNs[slice] >= scale.range.endNs) {
+                if (lane.endNs[slice] <= scale.range.startNs ||
+                    lane.startNs[slice] >= scale.range.endNs) {
                     continue;
                 }
                 const double left = scale.toX(lane.startNs[slice]);
@@ -73,7 +75,8 @@ void bench_TimelinePaint::paintingBeatsAPlainLoop_data() {
     QTest::addColumn<double>("leastRatio");
     QTest::newRow("everything") << 1.0 << 10.0;
     QTest::newRow("a tenth") << 0.1 << 1.5;
-    QTest::newRow("a hundred slices a lane") << 0.0008 << 0.0;  // labels: more work than the plain loop does
+    // Labels and edges: more than the plain loop draws, so no ratio is asked for.
+    QTest::newRow("labelled slices") << 0.0002 << 0.0;
 }
 
 void bench_TimelinePaint::paintingBeatsAPlainLoop() {
@@ -85,7 +88,8 @@ void bench_TimelinePaint::paintingBeatsAPlainLoop() {
     const TimeRange trace = state_.trace()->range;
     const auto durationNs = static_cast<int64_t>(double(trace.durationNs()) * visibleShare);
     const auto show = [&](int frame) {
-        const int64_t startNs = trace.startNs + (trace.durationNs() - durationNs) / 3 + frame * 1'001;
+        const int64_t startNs =
+            trace.startNs + (trace.durationNs() - durationNs) / 3 + frame * 1'001;
         state_.setVisible({startNs, startNs + durationNs - frame});
     };
     const auto medianMs = [&](int frames, const auto& paint) {
@@ -104,9 +108,12 @@ void bench_TimelinePaint::paintingBeatsAPlainLoop() {
     const double plainMs = medianMs(5, [&](QPainter& target) { paintPlainly(target); });
     const double oursMs = medianMs(21, [&](QPainter& target) { painter.paint(target, size, 1); });
     const double ratio = plainMs / oursMs;
-    qInfo("%d slices in %d streams, %.2g of them visible: %.2f ms a frame, plain loop %.2f ms, ratio %.1f",
-          streamCount * kernelsPerStream, streamCount, visibleShare, oursMs, plainMs, ratio);
-    QVERIFY2(ratio >= leastRatio, qPrintable(QString("ratio %1, wanted %2").arg(ratio).arg(leastRatio)));
+    qInfo(
+        "%d slices in %d streams, %.2g of them visible: %.2f ms a frame, plain loop %.2f ms, ratio "
+        "%.1f",
+        streamCount * kernelsPerStream, streamCount, visibleShare, oursMs, plainMs, ratio);
+    QVERIFY2(ratio >= leastRatio,
+             qPrintable(QString("ratio %1, wanted %2").arg(ratio).arg(leastRatio)));
 }
 
 void bench_TimelinePaint::aSecondPaintReducesNothing() {

@@ -7,11 +7,11 @@
 namespace lanescope {
 namespace {
 
-// Copies are the warm colours, kernels the cool ones, NCCL the only purple: the three questions one asks
-// of a training timeline can be told apart from afar. Within a family neighbours differ in lightness
-// as well as in hue, so they stay apart for colour-blind eyes.
+// Copies are the warm colours, kernels the cool ones, NCCL the only purple: the three questions one
+// asks of a training timeline can be told apart from afar. Within a family neighbours differ in
+// lightness as well as in hue, so they stay apart for colour-blind eyes.
 constexpr QRgb htodColor = 0xffe39b3b;
-constexpr QRgb dtohColor = 0xffc65a3d;
+constexpr QRgb dtohColor = 0xffbb5034;
 constexpr QRgb dtodColor = 0xffe3cb5c;
 constexpr QRgb ptopColor = 0xff86ab45;
 
@@ -28,7 +28,7 @@ std::array<QColor, 16> categoryColors(const Theme& theme) {
     set(SliceCategory::MemcpyPtoP, ptopColor);
     set(SliceCategory::MemcpyOther, 0xffb09a7c);
     set(SliceCategory::Memset, 0xff9c8878);
-    set(SliceCategory::ApiLaunch, theme.isDark ? 0xff5f7fa3 : 0xff8aa9c9);
+    set(SliceCategory::ApiLaunch, theme.isDark ? 0xff557599 : 0xff8aa9c9);
     set(SliceCategory::ApiMemory, theme.isDark ? 0xff9e7c4f : 0xffd4b286);
     set(SliceCategory::ApiSync, theme.isDark ? 0xff5e4448 : 0xffeed6d2);
     set(SliceCategory::ApiOther, theme.isDark ? 0xff5d6672 : 0xffb4bcc6);
@@ -77,23 +77,23 @@ Theme Theme::light() {
     theme.grid = 0xffebeef3;
     theme.text = 0xff1d2430;
     theme.mutedText = 0xff667080;
-    theme.accent = 0xff1f6fd6;
+    theme.accent = 0xff1b66c9;
     theme.accentText = 0xffffffff;
-    theme.selection = QColor(31, 111, 214, 28);
+    theme.selection = QColor(27, 102, 201, 28);
     theme.hover = QColor(29, 36, 48, 26);
     theme.searchHit = 0xffd6006e;
     theme.flow = 0xff2a3444;
     theme.busyGpu = 0xff6f9fd0;
     theme.busyCpu = 0xff9fb3b0;
-    theme.information = 0xff1f6fd6;
+    theme.information = 0xff1b66c9;
     theme.warning = 0xff9a6200;
     theme.error = 0xffb3261e;
     theme.faster = 0xff1b7a4b;
     theme.slower = 0xffb3402a;
     theme.baseline = 0xff5b6b80;
-    theme.candidate = 0xff1f6fd6;
-    theme.kernels = colorsFrom({0xff5b9bd5, 0xff8fc1e8, 0xff3f7fb8, 0xff5fb3b3, 0xff9cd3cd, 0xff8c9fd9,
-                                0xffb5c2ea, 0xff93a8bf, 0xff6c8fb0, 0xff7cc0d8});
+    theme.candidate = 0xff1b66c9;
+    theme.kernels = colorsFrom({0xff5b9bd5, 0xff8fc1e8, 0xff3873aa, 0xff5fb3b3, 0xff9cd3cd,
+                                0xff8c9fd9, 0xffb5c2ea, 0xff93a8bf, 0xff6c8fb0, 0xff7cc0d8});
     theme.ranges = colorsFrom({0xff8fbdb2, 0xffb3d1a8, 0xffa9c4d6, 0xffc9cfa6, 0xffbfc6d0});
     theme.categories = categoryColors(theme);
     return theme;
@@ -117,7 +117,7 @@ Theme Theme::dark() {
     theme.hover = QColor(255, 255, 255, 30);
     theme.searchHit = 0xffff5fb0;
     theme.flow = 0xfff2f5f9;
-    theme.busyGpu = 0xff4a7fb5;
+    theme.busyGpu = 0xff4376ab;
     theme.busyCpu = 0xff5c7370;
     theme.information = 0xff5aa7ff;
     theme.warning = 0xffe6b450;
@@ -126,8 +126,8 @@ Theme Theme::dark() {
     theme.slower = 0xffff8f73;
     theme.baseline = 0xff9fb0c6;
     theme.candidate = 0xff5aa7ff;
-    theme.kernels = colorsFrom({0xff4f8fc9, 0xff7fb2dc, 0xff34689c, 0xff4a9f9f, 0xff84c2bb, 0xff7a8fcf,
-                                0xffa3b2e0, 0xff7d93ab, 0xff4d6f92, 0xff5fa9c4});
+    theme.kernels = colorsFrom({0xff4f8fc9, 0xff7fb2dc, 0xff34689c, 0xff4a9f9f, 0xff84c2bb,
+                                0xff7a8fcf, 0xffa3b2e0, 0xff7d93ab, 0xff4d6f92, 0xff5fa9c4});
     theme.ranges = colorsFrom({0xff47756d, 0xff5b7852, 0xff4c6f8a, 0xff77754a, 0xff626c7a});
     theme.categories = categoryColors(theme);
     return theme;
@@ -148,7 +148,9 @@ QColor Theme::colorOf(SliceCategory category, std::string_view name) const {
     return colorOf(category);
 }
 
-QColor Theme::bandAt(int depth) const { return depth == 0 ? band : mix(canvas, band, 0.45); }
+QColor Theme::bandAt(int depth) const {
+    return depth == 0 ? band : mix(canvas, band, 0.45);
+}
 
 QColor Theme::textOn(const QColor& fill) const {
     const QColor darkInk(0x10, 0x16, 0x1f);

@@ -9,8 +9,9 @@
 
 namespace lanescope {
 
-/// The colours of the whole viewer as one value: hand it to `applyTheme` once and to each widget that
-/// paints by itself. Two are built in; both keep text readable (contrast of at least 4.5) on every fill.
+/// The colours of the whole viewer as one value: hand it to `applyTheme` once and to each widget
+/// that paints by itself. Two are built in; both keep text readable (contrast of at least 4.5) on
+/// every fill.
 struct Theme {
     static Theme light();
     static Theme dark();
@@ -18,24 +19,24 @@ struct Theme {
     bool isDark = false;
 
     // Surfaces, from the back to the front.
-    QColor window;        ///< Behind everything, and panels beside the timeline.
-    QColor canvas;        ///< Behind the slices.
-    QColor band;          ///< Behind the title row of a group of tracks; fainter the deeper the group.
-    QColor panel;         ///< Track labels, ruler, table headers.
-    QColor card;          ///< Floating cards such as the hover card.
-    QColor separator;     ///< Hairlines between rows and panels.
-    QColor grid;          ///< Time grid under the slices.
+    QColor window;     ///< Behind everything, and panels beside the timeline.
+    QColor canvas;     ///< Behind the slices.
+    QColor band;       ///< Behind the title row of a group of tracks; fainter the deeper the group.
+    QColor panel;      ///< Track labels, ruler, table headers.
+    QColor card;       ///< Floating cards such as the hover card.
+    QColor separator;  ///< Hairlines between rows and panels.
+    QColor grid;       ///< Time grid under the slices.
 
     QColor text;
     QColor mutedText;
-    QColor accent;        ///< Selection edges, links, focus.
-    QColor accentText;    ///< Text on `accent`.
-    QColor selection;     ///< Fill over a selected range; translucent.
-    QColor hover;         ///< Fill under the pointer; translucent.
+    QColor accent;      ///< Selection edges, links, focus.
+    QColor accentText;  ///< Text on `accent`.
+    QColor selection;   ///< Fill over a selected range; translucent.
+    QColor hover;       ///< Fill under the pointer; translucent.
     QColor searchHit;
-    QColor flow;          ///< Arrows from API calls to GPU work.
-    QColor busyGpu;       ///< Activity of GPUs in the overview and in folded tracks.
-    QColor busyCpu;       ///< The same for processes and threads.
+    QColor flow;                         ///< Arrows from API calls to GPU work.
+    QColor busyGpu;                      ///< Activity of GPUs in the overview and in folded tracks.
+    QColor busyCpu;                      ///< The same for processes and threads.
     QColor information, warning, error;  ///< Health notes, as text or icon.
     QColor faster, slower;               ///< Comparison: the candidate won or lost time.
     QColor baseline, candidate;          ///< The two sides of a comparison.

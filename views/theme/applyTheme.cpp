@@ -25,15 +25,16 @@ QPalette paletteFor(const Theme& theme) {
     palette.setColor(QPalette::HighlightedText, theme.accentText);
     palette.setColor(QPalette::Link, theme.accent);
     palette.setColor(QPalette::LinkVisited, theme.accent);
-    palette.setColor(QPalette::Light, Theme::mix(theme.panel, theme.text, theme.isDark ? 0.12 : 0.0));
+    palette.setColor(QPalette::Light,
+                     Theme::mix(theme.panel, theme.text, theme.isDark ? 0.12 : 0.0));
     palette.setColor(QPalette::Midlight, Theme::mix(theme.panel, theme.text, 0.06));
     palette.setColor(QPalette::Mid, theme.separator);
     palette.setColor(QPalette::Dark, Theme::mix(theme.separator, theme.text, 0.15));
     palette.setColor(QPalette::Shadow, Theme::mix(theme.window, QColor(Qt::black), 0.5));
 
     const QColor disabled = Theme::mix(theme.window, theme.mutedText, 0.6);
-    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText,
-                            QPalette::HighlightedText}) {
+    for (const auto role :
+         {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::HighlightedText}) {
         palette.setColor(QPalette::Disabled, role, disabled);
     }
     palette.setColor(QPalette::Disabled, QPalette::Highlight, theme.separator);

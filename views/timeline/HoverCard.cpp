@@ -44,11 +44,15 @@ void HoverCard::place(QPoint pointer, QRect bounds, const QFont& font) {
 
     QPoint at = pointer + QPoint(distance, distance);
     if (at.x() + size.width() > bounds.right() - 4) at.setX(pointer.x() - distance - size.width());
-    if (at.y() + size.height() > bounds.bottom() - 4) at.setY(pointer.y() - distance - size.height());
-    at.setX(std::clamp(at.x(), bounds.left() + 4, std::max(bounds.left() + 4, bounds.right() - size.width())));
-    at.setY(std::clamp(at.y(), bounds.top() + 4, std::max(bounds.top() + 4, bounds.bottom() - size.height())));
+    if (at.y() + size.height() > bounds.bottom() - 4)
+        at.setY(pointer.y() - distance - size.height());
+    at.setX(std::clamp(at.x(), bounds.left() + 4,
+                       std::max(bounds.left() + 4, bounds.right() - size.width())));
+    at.setY(std::clamp(at.y(), bounds.top() + 4,
+                       std::max(bounds.top() + 4, bounds.bottom() - size.height())));
     rectangle_ = QRect(at, size);
-    titleArea_ = QRect(at + QPoint(inset + colorBar, inset - 2), QSize(title.width() + 2, title.height()));
+    titleArea_ =
+        QRect(at + QPoint(inset + colorBar, inset - 2), QSize(title.width() + 2, title.height()));
     detailArea_ = QRect(QPoint(titleArea_.left(), titleArea_.bottom() + 5),
                         QSize(detail.width() + 2, detail.height()));
 }

@@ -11,8 +11,8 @@ namespace lanescope {
 
 struct Theme;
 
-/// The card beside the pointer that says what is under it. Painted into the canvas and not a window of its
-/// own: opening and moving windows is what makes tool tips slow on a remote display.
+/// The card beside the pointer that says what is under it. Painted into the canvas and not a window
+/// of its own: opening and moving windows is what makes tool tips slow on a remote display.
 class HoverCard {
   public:
     /// `title` wraps after some lines; an empty one hides the card.

@@ -20,11 +20,16 @@ struct Motion {
 
 Motion motionOf(int key) {
     switch (key) {
-        case Qt::Key_W: return {1, 0};
-        case Qt::Key_S: return {-1, 0};
-        case Qt::Key_A: return {0, -1};
-        case Qt::Key_D: return {0, 1};
-        default: return {};
+        case Qt::Key_W:
+            return {1, 0};
+        case Qt::Key_S:
+            return {-1, 0};
+        case Qt::Key_A:
+            return {0, -1};
+        case Qt::Key_D:
+            return {0, 1};
+        default:
+            return {};
     }
 }
 
@@ -70,7 +75,8 @@ void KeyMotion::timerEvent(QTimerEvent* event) {
 }
 
 void KeyMotion::move(double seconds) {
-    if (zoomDirection_ != 0) state_.zoomAt(anchor_(), std::pow(zoomPerSecond, seconds * zoomDirection_));
+    if (zoomDirection_ != 0)
+        state_.zoomAt(anchor_(), std::pow(zoomPerSecond, seconds * zoomDirection_));
     if (panDirection_ != 0) {
         const double visibleNs = double(state_.visible().durationNs());
         const int64_t byNs = std::llround(visibleNs * screensPerSecond * seconds);

@@ -9,8 +9,8 @@
 
 namespace lanescope {
 
-/// Zooms and pans smoothly while W, S, A or D is held: a step at once, then as far as time has passed,
-/// whatever the keyboard's repeat rate.
+/// Zooms and pans smoothly while W, S, A or D is held: a step at once, then as far as time has
+/// passed, whatever the keyboard's repeat rate.
 class KeyMotion : public QObject {
     Q_OBJECT
 

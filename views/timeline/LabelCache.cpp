@@ -25,10 +25,13 @@ const QString& LabelCache::fitted(StringIndex name, double width) {
     if (!strings_) return nothing;
     if (fitted_.size() > mostEntries) fitted_.clear();
     const std::string_view bytes = strings_->at(name).substr(0, mostCharacters);
-    const auto text = [&] { return QString::fromUtf8(bytes.data(), qsizetype(bytes.size())).simplified(); };
+    const auto text = [&] {
+        return QString::fromUtf8(bytes.data(), qsizetype(bytes.size())).simplified();
+    };
 
     auto full = fullWidth_.find(name);
-    if (full == fullWidth_.end()) full = fullWidth_.insert(name, metrics_.horizontalAdvance(text()));
+    if (full == fullWidth_.end())
+        full = fullWidth_.insert(name, metrics_.horizontalAdvance(text()));
     const bool fits = *full <= width;
     const auto bucket = fits ? 0u : static_cast<quint32>(width) / stepPixels + 1;
     const quint64 key = quint64{name} << 32 | bucket;
@@ -43,7 +46,8 @@ QString LabelCache::cut(const QString& text, double width) const {
     const QString elided = metrics_.elidedText(text, Qt::ElideRight, width);
     if (elided.size() > leastBeforeEllipsis) return elided;
     qsizetype count = std::max<qsizetype>(0, elided.size() - 1);
-    while (count < text.size() && metrics_.horizontalAdvance(text.left(count + 1)) <= width) ++count;
+    while (count < text.size() && metrics_.horizontalAdvance(text.left(count + 1)) <= width)
+        ++count;
     const qsizetype space = text.lastIndexOf(QChar(' '), count);
     if (space >= leastCharacters) return text.left(space);
     return count >= leastCharacters ? text.left(count) : QString();

@@ -8,8 +8,8 @@
 
 namespace lanescope {
 
-/// Names cut to fit. Measuring and cutting text costs more than drawing it, and the same name is cut to
-/// the same few widths again and again.
+/// Names cut to fit. Measuring and cutting text costs more than drawing it, and the same name is
+/// cut to the same few widths again and again.
 class LabelCache {
   public:
     void reset(const StringTable* strings, const QFont& font);

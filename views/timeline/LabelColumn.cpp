@@ -16,8 +16,12 @@ constexpr int rightInset = 12;
 constexpr int edgeWidth = 6;
 constexpr int pixelsPerNotch = 60;
 
-QString titleOf(const Track& track) { return QString::fromStdString(track.title).simplified(); }
-QString subtitleOf(const Track& track) { return QString::fromStdString(track.subtitle).simplified(); }
+QString titleOf(const Track& track) {
+    return QString::fromStdString(track.title).simplified();
+}
+QString subtitleOf(const Track& track) {
+    return QString::fromStdString(track.subtitle).simplified();
+}
 
 void paintChevron(QPainter& painter, QPointF center, bool isFolded, const QColor& color) {
     painter.save();
@@ -45,7 +49,8 @@ void paintTexts(QPainter& painter, const Track& track, const QRect& area, const 
         !subtitle.isEmpty() && area.height() >= titleMetrics.height() + plainMetrics.height() + 6;
     const int titleHeight = titleMetrics.height();
     // Titles of high rows stand beside their first lane, where the eye begins.
-    const int top = isStacked || area.height() > 3 * titleHeight ? 5 : (area.height() - titleHeight) / 2;
+    const int top =
+        isStacked || area.height() > 3 * titleHeight ? 5 : (area.height() - titleHeight) / 2;
 
     painter.setFont(titleFont);
     painter.setPen(theme.text);
@@ -78,8 +83,8 @@ LabelColumn::LabelColumn(TimelineState& state, QWidget* parent) : QWidget(parent
     connect(&state_, &TimelineState::scrolled, this, repaint);
 }
 
-void LabelColumn::paint(QPainter& painter, const TimelineState& state, QSize size, const QFont& font,
-                        const LayoutRow* hovered) {
+void LabelColumn::paint(QPainter& painter, const TimelineState& state, QSize size,
+                        const QFont& font, const LayoutRow* hovered) {
     const Theme& theme = state.theme();
     painter.fillRect(QRect(QPoint(), size), theme.panel);
     painter.save();
@@ -95,7 +100,8 @@ void LabelColumn::paint(QPainter& painter, const TimelineState& state, QSize siz
             const double middle = area.top() + std::min(area.height(), 28) / 2.0;
             paintChevron(painter, {indent + 6.0, middle}, row.isFolded, theme.mutedText);
         }
-        paintTexts(painter, track, area.adjusted(indent + chevronSpace, 0, -rightInset, 0), font, theme);
+        paintTexts(painter, track, area.adjusted(indent + chevronSpace, 0, -rightInset, 0), font,
+                   theme);
         painter.fillRect(QRect(0, row.bottom() - scrollY - 1, size.width(), 1), theme.separator);
     }
     painter.fillRect(QRect(size.width() - 1, 0, 1, size.height()), theme.separator);
@@ -120,7 +126,8 @@ bool LabelColumn::event(QEvent* event) {
     const Track& track = state_.trace()->tracks[row->track];
     // Names come from the trace file; they are text and never markup.
     QString text = titleOf(track).toHtmlEscaped();
-    if (!subtitleOf(track).isEmpty()) text += QStringLiteral("<br>") + subtitleOf(track).toHtmlEscaped();
+    if (!subtitleOf(track).isEmpty())
+        text += QStringLiteral("<br>") + subtitleOf(track).toHtmlEscaped();
     QToolTip::showText(help->globalPos(), QStringLiteral("<qt>%1</qt>").arg(text), this);
     return true;
 }
@@ -154,11 +161,17 @@ void LabelColumn::mouseMoveEvent(QMouseEvent* event) {
     setHoveredTrack(row ? int64_t{row->track} : -1);
 }
 
-void LabelColumn::mouseReleaseEvent(QMouseEvent*) { isResizing_ = false; }
+void LabelColumn::mouseReleaseEvent(QMouseEvent*) {
+    isResizing_ = false;
+}
 
-void LabelColumn::leaveEvent(QEvent*) { setHoveredTrack(-1); }
+void LabelColumn::leaveEvent(QEvent*) {
+    setHoveredTrack(-1);
+}
 
-bool LabelColumn::isOnEdge(QPoint position) const { return position.x() >= width() - edgeWidth; }
+bool LabelColumn::isOnEdge(QPoint position) const {
+    return position.x() >= width() - edgeWidth;
+}
 
 const LayoutRow* LabelColumn::rowUnder(QPoint position) const {
     return state_.layout().rowAt(position.y() + state_.scrollY());

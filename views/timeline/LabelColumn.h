@@ -6,8 +6,8 @@
 
 namespace lanescope {
 
-/// Titles of the tracks, left of the canvas and scrolled with it. A click folds or unfolds; the wheel
-/// scrolls; the right edge can be dragged.
+/// Titles of the tracks, left of the canvas and scrolled with it. A click folds or unfolds; the
+/// wheel scrolls; the right edge can be dragged.
 class LabelColumn : public QWidget {
     Q_OBJECT
 

@@ -7,8 +7,8 @@
 
 namespace lanescope {
 
-/// How busy GPUs and CPU threads were in each pixel column, in [0, 1]: the mean over the GPUs, and over
-/// the threads that call CUDA.
+/// How busy GPUs and CPU threads were in each pixel column, in [0, 1]: the mean over the GPUs, and
+/// over the threads that call CUDA.
 struct OverviewActivity {
     std::vector<float> gpu;
     std::vector<float> cpu;

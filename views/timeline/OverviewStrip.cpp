@@ -71,12 +71,14 @@ void OverviewPainter::paint(QPainter& painter, const TimelineState& state, QSize
     painter.fillRect(QRectF(right - 1, 0, 2, bottom), theme.accent);
 }
 
-OverviewStrip::OverviewStrip(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
+OverviewStrip::OverviewStrip(TimelineState& state, QWidget* parent)
+    : QWidget(parent), state_(state) {
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
     setFocusPolicy(Qt::ClickFocus);
-    setToolTip(tr("The whole trace: GPU activity above, CPU activity below.\n"
-                  "Drag the window or its edges; double-click to see everything."));
+    setToolTip(
+        tr("The whole trace: GPU activity above, CPU activity below.\n"
+           "Drag the window or its edges; double-click to see everything."));
     const auto repaint = [this] { update(); };
     connect(&state_, &TimelineState::traceChanged, this, [this] {
         painter_.forget();
@@ -116,7 +118,8 @@ void OverviewStrip::mousePressEvent(QMouseEvent* event) {
     grip_ = gripAt(x);
     if (grip_ == Grip::None && !state_.visibleRange()->isFitted()) {
         const TimeRange visible = state_.visible();
-        state_.setVisible(visible.shifted(scale().toTimeNs(x) - visible.startNs - visible.durationNs() / 2));
+        state_.setVisible(
+            visible.shifted(scale().toTimeNs(x) - visible.startNs - visible.durationNs() / 2));
         grip_ = Grip::Window;
     }
     pressedX_ = x;
@@ -127,15 +130,20 @@ void OverviewStrip::mouseMoveEvent(QMouseEvent* event) {
     if (event->buttons() & Qt::LeftButton) return dragTo(event->position().x());
     const Grip grip = gripAt(event->position().x());
     const bool isEdge = grip == Grip::Start || grip == Grip::End;
-    setCursor(isEdge ? Qt::SizeHorCursor : grip == Grip::Window ? Qt::OpenHandCursor : Qt::ArrowCursor);
+    setCursor(isEdge                 ? Qt::SizeHorCursor
+              : grip == Grip::Window ? Qt::OpenHandCursor
+                                     : Qt::ArrowCursor);
 }
 
 void OverviewStrip::dragTo(double x) {
     const int64_t byNs = scale().spanNs(x - pressedX_);
     TimeRange range = pressedRange_;
     switch (grip_) {
-        case Grip::None: return;
-        case Grip::Window: range = range.shifted(byNs); break;
+        case Grip::None:
+            return;
+        case Grip::Window:
+            range = range.shifted(byNs);
+            break;
         case Grip::Start:
             range.startNs = std::min(range.startNs + byNs, range.endNs - VisibleRange::minimumNs);
             break;
@@ -147,8 +155,12 @@ void OverviewStrip::dragTo(double x) {
     state_.setVisible(range);
 }
 
-void OverviewStrip::mouseReleaseEvent(QMouseEvent*) { grip_ = Grip::None; }
+void OverviewStrip::mouseReleaseEvent(QMouseEvent*) {
+    grip_ = Grip::None;
+}
 
-void OverviewStrip::mouseDoubleClickEvent(QMouseEvent*) { state_.visibleRange()->fit(); }
+void OverviewStrip::mouseDoubleClickEvent(QMouseEvent*) {
+    state_.visibleRange()->fit();
+}
 
 }  // namespace lanescope

@@ -35,7 +35,8 @@ QRgb SliceColors::fillOf(SliceCategory category) const {
 }
 
 QRgb SliceColors::edgeOf(QRgb fill) const {
-    // Towards black in either theme: an edge is a shadow. Integers, as this runs for every rectangle.
+    // Towards black in either theme: an edge is a shadow. Integers, as this runs for every
+    // rectangle.
     return qRgb(qRed(fill) * 3 / 4, qGreen(fill) * 3 / 4, qBlue(fill) * 3 / 4);
 }
 

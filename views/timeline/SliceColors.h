@@ -9,8 +9,8 @@
 
 namespace lanescope {
 
-/// The colours of the slices of one trace in one theme, fast enough to be asked for every rectangle of
-/// every frame: each name is hashed once, each text colour worked out once.
+/// The colours of the slices of one trace in one theme, fast enough to be asked for every rectangle
+/// of every frame: each name is hashed once, each text colour worked out once.
 class SliceColors {
   public:
     void reset(TracePtr trace, const Theme& theme);

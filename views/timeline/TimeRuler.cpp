@@ -34,7 +34,8 @@ TimeRuler::TimeRuler(TimelineState& state, QWidget* parent)
     connect(&state_, &TimelineState::hoverTimeChanged, this, repaint);
 }
 
-void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size, const QFont& font) {
+void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size,
+                      const QFont& font) {
     const Theme& theme = state.theme();
     painter.fillRect(QRect(QPoint(), size), theme.panel);
     painter.fillRect(QRect(0, size.height() - 1, size.width(), 1), theme.separator);
@@ -116,6 +117,8 @@ void TimeRuler::mouseReleaseEvent(QMouseEvent*) {
     isPressed_ = isDragging_ = false;
 }
 
-void TimeRuler::mouseDoubleClickEvent(QMouseEvent*) { state_.visibleRange()->fit(); }
+void TimeRuler::mouseDoubleClickEvent(QMouseEvent*) {
+    state_.visibleRange()->fit();
+}
 
 }  // namespace lanescope

@@ -6,8 +6,8 @@
 
 namespace lanescope {
 
-/// Maps a stretch of time to the pixels `[left, left + width)` and back. Plain arithmetic, nothing is
-/// clamped; a scale of no width or no duration maps everything to its left edge or its start.
+/// Maps a stretch of time to the pixels `[left, left + width)` and back. Plain arithmetic, nothing
+/// is clamped; a scale of no width or no duration maps everything to its left edge or its start.
 struct TimeScale {
     TimeRange range;
     double width = 0;

@@ -14,24 +14,28 @@ QString summaryOf(const Trace& trace) {
     const size_t gpus = trace.gpus.size();
     const size_t processes = trace.processes.size();
     if (gpus > 0) parts += QStringLiteral("%1 GPU%2").arg(gpus).arg(gpus == 1 ? "" : "s");
-    if (processes > 0) parts += QStringLiteral("%1 process%2").arg(processes).arg(processes == 1 ? "" : "es");
+    if (processes > 0)
+        parts += QStringLiteral("%1 process%2").arg(processes).arg(processes == 1 ? "" : "es");
     return parts.join(QStringLiteral("  ·  "));
 }
 
 }  // namespace
 
-TimelineCorner::TimelineCorner(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
+TimelineCorner::TimelineCorner(TimelineState& state, QWidget* parent)
+    : QWidget(parent), state_(state) {
     setAttribute(Qt::WA_OpaquePaintEvent);
     const auto repaint = [this] {
-        setToolTip(state_.trace() ? QString::fromStdString(state_.trace()->path.string()).toHtmlEscaped()
-                                  : QString());
+        setToolTip(state_.trace()
+                       ? QString::fromStdString(state_.trace()->path.string()).toHtmlEscaped()
+                       : QString());
         update();
     };
     connect(&state_, &TimelineState::traceChanged, this, repaint);
     connect(&state_, &TimelineState::themeChanged, this, repaint);
 }
 
-void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize size, const QFont& font) {
+void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize size,
+                           const QFont& font) {
     const Theme& theme = state.theme();
     painter.fillRect(QRect(QPoint(), size), theme.panel);
     painter.fillRect(QRect(0, size.height() - 1, size.width(), 1), theme.separator);
@@ -46,8 +50,8 @@ void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize 
     painter.setFont(bold);
     painter.setPen(theme.text);
     painter.drawText(QPoint(inset, top + boldMetrics.ascent()),
-                     boldMetrics.elidedText(QString::fromStdString(state.trace()->title), Qt::ElideMiddle,
-                                            room));
+                     boldMetrics.elidedText(QString::fromStdString(state.trace()->title),
+                                            Qt::ElideMiddle, room));
     painter.setFont(font);
     painter.setPen(theme.mutedText);
     painter.drawText(QPoint(inset, top + boldMetrics.height() + 4 + metrics.ascent()),

@@ -10,7 +10,9 @@ constexpr double leastRevealedShare = 0.02;
 constexpr double revealedShare = 0.2;
 constexpr double zoomedShare = 0.8;
 
-int64_t middleOf(TimeRange range) { return range.startNs + range.durationNs() / 2; }
+int64_t middleOf(TimeRange range) {
+    return range.startNs + range.durationNs() / 2;
+}
 
 TimeRange around(TimeRange range, double share) {
     const double durationNs = std::max<double>(1, double(range.durationNs())) / share;
@@ -44,7 +46,9 @@ void TimelineNavigator::reveal(EventRef event) {
     }
 }
 
-void TimelineNavigator::zoomTo(TimeRange range) { state_.setVisible(around(range, zoomedShare)); }
+void TimelineNavigator::zoomTo(TimeRange range) {
+    state_.setVisible(around(range, zoomedShare));
+}
 
 void TimelineNavigator::zoomToSelection() {
     if (state_.selectedRange()) {
@@ -60,7 +64,8 @@ void TimelineNavigator::selectNeighbour(int direction) {
     if (!at.isValid()) return selectFirst();
     const LanePosition lane{at.track, at.lane};
     const int64_t next = int64_t{at.slice} + direction;
-    if (next >= 0 && next < int64_t{state_.laneAt(lane).size()}) select(lane, static_cast<uint32_t>(next));
+    if (next >= 0 && next < int64_t{state_.laneAt(lane).size()})
+        select(lane, static_cast<uint32_t>(next));
 }
 
 void TimelineNavigator::selectAdjacentLane(int direction) {
@@ -79,7 +84,8 @@ void TimelineNavigator::selectAdjacentLane(int direction) {
             lane = direction > 0 ? 0 : rows[rowIndex].laneCount - 1;
         }
         const LanePosition position{rows[rowIndex].track, static_cast<uint32_t>(lane)};
-        if (isSelectable(position)) return select(position, nearestSlice(state_.laneAt(position), timeNs));
+        if (isSelectable(position))
+            return select(position, nearestSlice(state_.laneAt(position), timeNs));
         lane += direction;
     }
 }

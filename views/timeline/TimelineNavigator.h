@@ -9,8 +9,8 @@ class TimelineNavigator {
   public:
     explicit TimelineNavigator(TimelineState& state) : state_(state) {}
 
-    /// Selects `event`, unfolds its tracks, scrolls to it, and zooms in if it would be too small to read or
-    /// out if it would not fit.
+    /// Selects `event`, unfolds its tracks, scrolls to it, and zooms in if it would be too small to
+    /// read or out if it would not fit.
     void reveal(EventRef event);
     /// Shows `range` with some room around it.
     void zoomTo(TimeRange range);

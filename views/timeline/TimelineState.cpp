@@ -4,7 +4,9 @@
 
 namespace lanescope {
 
-TimelineState::TimelineState(QObject* parent) : QObject(parent) { setVisibleRange(nullptr); }
+TimelineState::TimelineState(QObject* parent) : QObject(parent) {
+    setVisibleRange(nullptr);
+}
 
 void TimelineState::setTrace(TracePtr trace) {
     setSelectedEvent({});

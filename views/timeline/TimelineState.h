@@ -14,9 +14,9 @@
 
 namespace lanescope {
 
-/// What the parts of one timeline share: the trace, where one looks, and what is selected. The parts only
-/// paint it and change it through the setters here, each of which says what it changed. Times are the
-/// trace's own unless they are said to be shared. GUI thread.
+/// What the parts of one timeline share: the trace, where one looks, and what is selected. The
+/// parts only paint it and change it through the setters here, each of which says what it changed.
+/// Times are the trace's own unless they are said to be shared. GUI thread.
 class TimelineState : public QObject {
     Q_OBJECT
 

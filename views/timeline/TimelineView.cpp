@@ -26,7 +26,8 @@ TimelineView::TimelineView(QWidget* parent)
       labels_(new LabelColumn(*state_, this)),
       canvas_(new TrackCanvas(*state_, this)),
       scrollBar_(new QScrollBar(Qt::Vertical, this)),
-      motion_(new KeyMotion(*state_, [this] { return canvas_->zoomAnchor(); }, this)) {
+      motion_(new KeyMotion(
+          *state_, [this] { return canvas_->zoomAnchor(); }, this)) {
     setFocusPolicy(Qt::StrongFocus);
     for (QWidget* part : {static_cast<QWidget*>(overview_), static_cast<QWidget*>(ruler_),
                           static_cast<QWidget*>(labels_), static_cast<QWidget*>(canvas_)}) {
@@ -40,7 +41,8 @@ TimelineView::TimelineView(QWidget* parent)
     connect(state_.get(), &TimelineState::scrolled, this, &TimelineView::updateScrollBar);
     connect(state_.get(), &TimelineState::layoutChanged, this, &TimelineView::updateScrollBar);
     connect(state_.get(), &TimelineState::selectedEventChanged, this, &TimelineView::eventSelected);
-    connect(state_.get(), &TimelineState::selectedRangeChanged, this, &TimelineView::selectedRangeChanged);
+    connect(state_.get(), &TimelineState::selectedRangeChanged, this,
+            &TimelineView::selectedRangeChanged);
     updateMetrics();
     styleScrollBar();
 }
@@ -50,37 +52,75 @@ TimelineView::~TimelineView() {
     for (QWidget* part : findChildren<QWidget*>(Qt::FindDirectChildrenOnly)) delete part;
 }
 
-void TimelineView::setTrace(TracePtr trace) { state_->setTrace(std::move(trace)); }
-const TracePtr& TimelineView::trace() const { return state_->trace(); }
-void TimelineView::setVisibleRange(VisibleRange* range) { state_->setVisibleRange(range); }
-VisibleRange* TimelineView::visibleRange() const { return state_->visibleRange(); }
-void TimelineView::setTimeOrigin(int64_t traceTimeNs) { state_->setTimeOrigin(traceTimeNs); }
-int64_t TimelineView::timeOrigin() const { return state_->timeOrigin(); }
-const Theme& TimelineView::theme() const { return state_->theme(); }
+void TimelineView::setTrace(TracePtr trace) {
+    state_->setTrace(std::move(trace));
+}
+const TracePtr& TimelineView::trace() const {
+    return state_->trace();
+}
+void TimelineView::setVisibleRange(VisibleRange* range) {
+    state_->setVisibleRange(range);
+}
+VisibleRange* TimelineView::visibleRange() const {
+    return state_->visibleRange();
+}
+void TimelineView::setTimeOrigin(int64_t traceTimeNs) {
+    state_->setTimeOrigin(traceTimeNs);
+}
+int64_t TimelineView::timeOrigin() const {
+    return state_->timeOrigin();
+}
+const Theme& TimelineView::theme() const {
+    return state_->theme();
+}
 void TimelineView::setTheme(const Theme& theme) {
     state_->setTheme(theme);
     styleScrollBar();
 }
 
-std::optional<TimeRange> TimelineView::selectedRange() const { return state_->selectedRange(); }
-void TimelineView::setSelectedRange(std::optional<TimeRange> range) { state_->setSelectedRange(range); }
-EventRef TimelineView::selectedEvent() const { return state_->selectedEvent(); }
-void TimelineView::setSelectedEvent(EventRef event) { state_->setSelectedEvent(event); }
-void TimelineView::revealEvent(EventRef event) { TimelineNavigator(*state_).reveal(event); }
-void TimelineView::setSearchHits(std::vector<EventRef> hits) { state_->setHits(std::move(hits)); }
+std::optional<TimeRange> TimelineView::selectedRange() const {
+    return state_->selectedRange();
+}
+void TimelineView::setSelectedRange(std::optional<TimeRange> range) {
+    state_->setSelectedRange(range);
+}
+EventRef TimelineView::selectedEvent() const {
+    return state_->selectedEvent();
+}
+void TimelineView::setSelectedEvent(EventRef event) {
+    state_->setSelectedEvent(event);
+}
+void TimelineView::revealEvent(EventRef event) {
+    TimelineNavigator(*state_).reveal(event);
+}
+void TimelineView::setSearchHits(std::vector<EventRef> hits) {
+    state_->setHits(std::move(hits));
+}
 
-void TimelineView::fit() { state_->visibleRange()->fit(); }
-void TimelineView::zoomToSelection() { TimelineNavigator(*state_).zoomToSelection(); }
-void TimelineView::foldAll() { state_->setAllFolded(true); }
-void TimelineView::unfoldAll() { state_->setAllFolded(false); }
+void TimelineView::fit() {
+    state_->visibleRange()->fit();
+}
+void TimelineView::zoomToSelection() {
+    TimelineNavigator(*state_).zoomToSelection();
+}
+void TimelineView::foldAll() {
+    state_->setAllFolded(true);
+}
+void TimelineView::unfoldAll() {
+    state_->setAllFolded(false);
+}
 
 void TimelineView::clearSelection() {
     state_->setSelectedEvent({});
     state_->setSelectedRange(std::nullopt);
 }
 
-QSize TimelineView::sizeHint() const { return {1200, 640}; }
-QSize TimelineView::minimumSizeHint() const { return {320, 160}; }
+QSize TimelineView::sizeHint() const {
+    return {1200, 640};
+}
+QSize TimelineView::minimumSizeHint() const {
+    return {320, 160};
+}
 
 TimelineView::Areas TimelineView::areasFor(QSize size) const {
     // The canvas keeps at least half, however far the labels were dragged.
@@ -128,12 +168,13 @@ void TimelineView::updateScrollBar() {
 void TimelineView::styleScrollBar() {
     const QColor handle = Theme::mix(theme().panel, theme().mutedText, 0.4);
     scrollBar_->setStyleSheet(
-        QStringLiteral("QScrollBar:vertical { background: %1; border: none; width: 12px; }"
-                       "QScrollBar::handle:vertical { background: %2; min-height: 32px; margin: 2px;"
-                       " border-radius: 4px; }"
-                       "QScrollBar::handle:vertical:hover { background: %3; }"
-                       "QScrollBar::add-line, QScrollBar::sub-line { height: 0; }"
-                       "QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }")
+        QStringLiteral(
+            "QScrollBar:vertical { background: %1; border: none; width: 12px; }"
+            "QScrollBar::handle:vertical { background: %2; min-height: 32px; margin: 2px;"
+            " border-radius: 4px; }"
+            "QScrollBar::handle:vertical:hover { background: %3; }"
+            "QScrollBar::add-line, QScrollBar::sub-line { height: 0; }"
+            "QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }")
             .arg(theme().panel.name(), handle.name(), theme().mutedText.name()));
 }
 
@@ -147,7 +188,8 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
         painter->restore();
     };
     painter->fillRect(QRect(QPoint(), size), theme().window);
-    paintIn(areas.corner, [&](QSize part) { TimelineCorner::paint(*painter, *state_, part, font()); });
+    paintIn(areas.corner,
+            [&](QSize part) { TimelineCorner::paint(*painter, *state_, part, font()); });
     paintIn(areas.overview, [&](QSize part) { OverviewPainter().paint(*painter, *state_, part); });
     paintIn(areas.ruler, [&](QSize part) { TimeRuler::paint(*painter, *state_, part, font()); });
     paintIn(areas.labels, [&](QSize part) { LabelColumn::paint(*painter, *state_, part, font()); });
@@ -168,18 +210,41 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
     TimelineNavigator navigator(*state_);
     const int page = std::max(1, state_->viewportHeight() * 7 / 8);
     switch (event->key()) {
-        case Qt::Key_F: fit(); break;
-        case Qt::Key_Z: zoomToSelection(); break;
-        case Qt::Key_Escape: clearSelection(); break;
-        case Qt::Key_Left: navigator.selectNeighbour(-1); break;
-        case Qt::Key_Right: navigator.selectNeighbour(1); break;
-        case Qt::Key_Up: navigator.selectAdjacentLane(-1); break;
-        case Qt::Key_Down: navigator.selectAdjacentLane(1); break;
-        case Qt::Key_PageUp: state_->setScrollY(state_->scrollY() - page); break;
-        case Qt::Key_PageDown: state_->setScrollY(state_->scrollY() + page); break;
-        case Qt::Key_Home: state_->setScrollY(0); break;
-        case Qt::Key_End: state_->setScrollY(state_->maximumScrollY()); break;
-        default: QWidget::keyPressEvent(event);
+        case Qt::Key_F:
+            fit();
+            break;
+        case Qt::Key_Z:
+            zoomToSelection();
+            break;
+        case Qt::Key_Escape:
+            clearSelection();
+            break;
+        case Qt::Key_Left:
+            navigator.selectNeighbour(-1);
+            break;
+        case Qt::Key_Right:
+            navigator.selectNeighbour(1);
+            break;
+        case Qt::Key_Up:
+            navigator.selectAdjacentLane(-1);
+            break;
+        case Qt::Key_Down:
+            navigator.selectAdjacentLane(1);
+            break;
+        case Qt::Key_PageUp:
+            state_->setScrollY(state_->scrollY() - page);
+            break;
+        case Qt::Key_PageDown:
+            state_->setScrollY(state_->scrollY() + page);
+            break;
+        case Qt::Key_Home:
+            state_->setScrollY(0);
+            break;
+        case Qt::Key_End:
+            state_->setScrollY(state_->maximumScrollY());
+            break;
+        default:
+            QWidget::keyPressEvent(event);
     }
 }
 
@@ -192,7 +257,9 @@ void TimelineView::focusOutEvent(QFocusEvent* event) {
     QWidget::focusOutEvent(event);
 }
 
-void TimelineView::resizeEvent(QResizeEvent*) { arrange(); }
+void TimelineView::resizeEvent(QResizeEvent*) {
+    arrange();
+}
 
 void TimelineView::changeEvent(QEvent* event) {
     if (event->type() == QEvent::FontChange) updateMetrics();

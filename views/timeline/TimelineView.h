@@ -21,9 +21,9 @@ class TimelineState;
 class TimeRuler;
 class TrackCanvas;
 
-/// A trace as a zoomable timeline: overview, ruler, track labels and the slices themselves. Times in this
-/// interface are the trace's own nanoseconds; only `visibleRange()` speaks of the shared axis. What the
-/// mouse and the keys do stands in `views/README.md`. GUI thread.
+/// A trace as a zoomable timeline: overview, ruler, track labels and the slices themselves. Times
+/// in this interface are the trace's own nanoseconds; only `visibleRange()` speaks of the shared
+/// axis. What the mouse and the keys do stands in `views/README.md`. GUI thread.
 class TimelineView : public QWidget {
     Q_OBJECT
 
@@ -50,8 +50,8 @@ class TimelineView : public QWidget {
     EventRef selectedEvent() const;
     /// Marks `event` and draws its flow arrows without moving the view; invalid clears.
     void setSelectedEvent(EventRef event);
-    /// Selects `event`, unfolds its tracks, scrolls and zooms so that it can be seen and read. Events that
-    /// stand on no track are selected only.
+    /// Selects `event`, unfolds its tracks, scrolls and zooms so that it can be seen and read.
+    /// Events that stand on no track are selected only.
     void revealEvent(EventRef event);
     /// Marks these events on the tracks and in the overview; any order, empty clears.
     void setSearchHits(std::vector<EventRef> hits);

@@ -138,12 +138,15 @@ void TrackCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
     const auto slice = sliceUnder(event->pos());
     if (!slice) return;
     const Lane& lane = state_.laneAt(slice->lane);
-    const int64_t durationNs = std::max<int64_t>(1, lane.endNs[slice->index] - lane.startNs[slice->index]);
+    const int64_t durationNs =
+        std::max<int64_t>(1, lane.endNs[slice->index] - lane.startNs[slice->index]);
     const int64_t marginNs = durationNs / 8;
     state_.setVisible({lane.startNs[slice->index] - marginNs, lane.endNs[slice->index] + marginNs});
 }
 
-void TrackCanvas::leaveEvent(QEvent*) { clearHover(); }
+void TrackCanvas::leaveEvent(QEvent*) {
+    clearHover();
+}
 
 void TrackCanvas::panTo(QPoint position) {
     const QPoint moved = position - pressedAt_;
@@ -163,8 +166,8 @@ std::optional<TrackCanvas::Slice> TrackCanvas::sliceUnder(QPoint position) const
     if (!lane) return std::nullopt;
     const TimeScale axis = scale();
     const Lane& slices = state_.laneAt(*lane);
-    const uint32_t index =
-        sliceAt(slices, axis.toTimeNs(position.x() + 0.5), std::max<int64_t>(1, axis.spanNs(aimTolerance)));
+    const uint32_t index = sliceAt(slices, axis.toTimeNs(position.x() + 0.5),
+                                   std::max<int64_t>(1, axis.spanNs(aimTolerance)));
     if (index >= slices.size()) return std::nullopt;
     return Slice{*lane, index};
 }
@@ -196,9 +199,10 @@ void TrackCanvas::hoverAt(QPoint position) {
 
 void TrackCanvas::showCard(QPoint position) {
     const auto x = static_cast<float>(position.x() * devicePixelRatioF());
-    const PixelSlice* drawn = isBaseStale_ ? nullptr : painter_.geometry().rectangleAt(hovered_->lane, x);
-    const CardText text = hoverText(*state_.trace(), hovered_->lane, hovered_->index, drawn,
-                                    state_.timeOrigin());
+    const PixelSlice* drawn =
+        isBaseStale_ ? nullptr : painter_.geometry().rectangleAt(hovered_->lane, x);
+    const CardText text =
+        hoverText(*state_.trace(), hovered_->lane, hovered_->index, drawn, state_.timeOrigin());
     card_.setContent(text.title, text.detail,
                      painter_.colors().fillOf(state_.laneAt(hovered_->lane), hovered_->index));
     card_.place(position, rect(), font());

@@ -11,8 +11,8 @@
 
 namespace lanescope {
 
-/// The slices, and what the pointer does to them. The slices are painted into an image that stays until
-/// the view changes; hovering only copies from it, and only where something changed.
+/// The slices, and what the pointer does to them. The slices are painted into an image that stays
+/// until the view changes; hovering only copies from it, and only where something changed.
 class TrackCanvas : public QWidget {
     Q_OBJECT
 

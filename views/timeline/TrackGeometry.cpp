@@ -27,8 +27,8 @@ const std::vector<PixelSlice>& TrackGeometry::rectangles(LanePosition lane) {
 
 const PixelSlice* TrackGeometry::rectangleAt(LanePosition lane, float x) {
     const std::vector<PixelSlice>& all = rectangles(lane);
-    const auto found = std::partition_point(all.begin(), all.end(),
-                                            [x](const PixelSlice& each) { return each.right <= x; });
+    const auto found = std::partition_point(
+        all.begin(), all.end(), [x](const PixelSlice& each) { return each.right <= x; });
     return found != all.end() && found->left <= x ? &*found : nullptr;
 }
 

@@ -8,8 +8,8 @@
 
 namespace lanescope {
 
-/// The rectangles of each lane for one visible range and width. Only lanes that are asked for are reduced;
-/// scrolling, folding, hovering and selecting find them again.
+/// The rectangles of each lane for one visible range and width. Only lanes that are asked for are
+/// reduced; scrolling, folding, hovering and selecting find them again.
 class TrackGeometry {
   public:
     void setTrace(TracePtr trace);

@@ -103,8 +103,8 @@ void TrackLayout::rebuild() {
 }
 
 std::span<const LayoutRow> TrackLayout::rowsBetween(int top, int bottom) const {
-    const auto first = std::partition_point(rows_.begin(), rows_.end(),
-                                            [&](const LayoutRow& row) { return row.bottom() <= top; });
+    const auto first = std::partition_point(
+        rows_.begin(), rows_.end(), [&](const LayoutRow& row) { return row.bottom() <= top; });
     const auto last = std::partition_point(first, rows_.end(),
                                            [&](const LayoutRow& row) { return row.top < bottom; });
     return {first, last};

@@ -22,15 +22,15 @@ struct LayoutMetrics {
 
 /// A track that can be scrolled to: not hidden in a folded one.
 struct LayoutRow {
-    uint32_t track = 0;       ///< Index into the tracks.
-    int top = 0;              ///< Pixels from the top of all rows.
+    uint32_t track = 0;  ///< Index into the tracks.
+    int top = 0;         ///< Pixels from the top of all rows.
     int height = 0;
-    int lanesTop = 0;         ///< Pixels from `top` to the first lane.
+    int lanesTop = 0;  ///< Pixels from `top` to the first lane.
     int laneHeight = 0;
-    int laneCount = 0;        ///< Drawn lanes.
+    int laneCount = 0;  ///< Drawn lanes.
     bool canFold = false;
     bool isFolded = false;
-    bool isHeader = false;    ///< Title of an open group, with at most a summary.
+    bool isHeader = false;  ///< Title of an open group, with at most a summary.
     int bottom() const { return top + height; }
 };
 

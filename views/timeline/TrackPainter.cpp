@@ -17,7 +17,8 @@ constexpr double faintest = 0.35;
 constexpr int shadeCount = 12;
 
 bool isGpuTrack(TrackKind kind) {
-    return kind == TrackKind::Gpu || kind == TrackKind::Stream || kind == TrackKind::StreamProjection;
+    return kind == TrackKind::Gpu || kind == TrackKind::Stream ||
+           kind == TrackKind::StreamProjection;
 }
 
 QRgb shaded(QRgb background, QRgb color, float coverage) {
@@ -102,8 +103,9 @@ void TrackPainter::paintLane(QPainter& painter, LanePosition position, const QRe
     QRgb pendingColor = 0;
     const auto flush = [&] {
         if (pendingRight > pendingLeft) {
-            painter.fillRect(QRectF(pendingLeft, area.top(), pendingRight - pendingLeft, area.height()),
-                             QColor::fromRgb(pendingColor));
+            painter.fillRect(
+                QRectF(pendingLeft, area.top(), pendingRight - pendingLeft, area.height()),
+                QColor::fromRgb(pendingColor));
         }
         pendingRight = pendingLeft;
     };
@@ -126,7 +128,8 @@ void TrackPainter::paintLane(QPainter& painter, LanePosition position, const QRe
             }
             continue;
         }
-        const QRgb full = isSingle ? colors_.fillOf(lane, slice.firstSlice) : colors_.fillOf(slice.category);
+        const QRgb full =
+            isSingle ? colors_.fillOf(lane, slice.firstSlice) : colors_.fillOf(slice.category);
         const QRgb color = shaded(background, full, slice.coverage);
         if (color != pendingColor || left - pendingRight > 0.01 || pendingRight <= pendingLeft) {
             flush();
@@ -145,7 +148,8 @@ void TrackPainter::paintActivity(QPainter& painter, const std::vector<PixelSlice
     for (const PixelSlice& slice : slices) {
         const double height = std::max(1.0, std::round(area.height() * double(slice.coverage)));
         const double left = slice.left / ratio_;
-        painter.fillRect(QRectF(left, area.bottom() - height, slice.right / ratio_ - left, height), fill);
+        painter.fillRect(QRectF(left, area.bottom() - height, slice.right / ratio_ - left, height),
+                         fill);
     }
 }
 
@@ -161,13 +165,13 @@ void TrackPainter::paintHits(QPainter& painter, const Lane& lane, const QRectF& 
         const double left = std::max({0.0, paintedTo, scale.toX(lane.startNs[*hit])});
         const double right =
             std::min(area.width(), std::max(left + 1, scale.toX(lane.endNs[*hit])));
-        painter.fillRect(QRectF(left, area.bottom() - bar, right - left, bar), state_.theme().searchHit);
+        painter.fillRect(QRectF(left, area.bottom() - bar, right - left, bar),
+                         state_.theme().searchHit);
         paintedTo = right;
         // Hits behind what is painted already would change nothing.
         const int64_t paintedToNs = scale.toTimeNs(paintedTo);
-        hit = std::partition_point(hit + 1, hits.end(), [&](uint32_t slice) {
-            return lane.endNs[slice] <= paintedToNs;
-        });
+        hit = std::partition_point(
+            hit + 1, hits.end(), [&](uint32_t slice) { return lane.endNs[slice] <= paintedToNs; });
     }
 }
 

@@ -10,8 +10,9 @@
 
 namespace lanescope {
 
-/// Paints rows of slices with their grid: everything on the canvas that stays as it is while the pointer
-/// moves. Keeps the caches that make the next frame cheap, so give each picture size its own painter.
+/// Paints rows of slices with their grid: everything on the canvas that stays as it is while the
+/// pointer moves. Keeps the caches that make the next frame cheap, so give each picture size its
+/// own painter.
 class TrackPainter {
   public:
     explicit TrackPainter(const TimelineState& state) : state_(state) {}

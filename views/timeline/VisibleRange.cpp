@@ -6,10 +6,11 @@
 namespace lanescope {
 namespace {
 
-// Seen on each side of the trace when everything is visible, so that the first and the last slice do
-// not stick to the window's edge.
+// Seen on each side of the trace when everything is visible, so that the first and the last slice
+// do not stick to the window's edge.
 constexpr double marginShare = 0.01;
-// Some 36 years either way. A damaged trace can claim any time; sums and differences of these still fit.
+// Some 36 years either way. A damaged trace can claim any time; sums and differences of these still
+// fit.
 constexpr int64_t farthestNs = int64_t{1} << 60;
 
 }  // namespace
@@ -28,7 +29,8 @@ void VisibleRange::zoomAt(int64_t timeNs, double factor) {
     const double before = static_cast<double>(range_.durationNs());
     const double after = std::clamp(before / factor, static_cast<double>(minimumNs),
                                     static_cast<double>(limits_.durationNs()));
-    const double share = std::clamp(static_cast<double>(timeNs - range_.startNs) / before, 0.0, 1.0);
+    const double share =
+        std::clamp(static_cast<double>(timeNs - range_.startNs) / before, 0.0, 1.0);
     const int64_t durationNs = std::llround(after);
     const int64_t startNs = range_.startNs + std::llround(share * (before - after));
     setRange({startNs, startNs + durationNs});
@@ -40,7 +42,9 @@ void VisibleRange::pan(int64_t byNs) {
     setRange(range_.shifted(std::clamp(byNs, atLeast, atMost)));
 }
 
-void VisibleRange::fit() { setRange(limits_); }
+void VisibleRange::fit() {
+    setRange(limits_);
+}
 
 void VisibleRange::setExtent(const QObject* owner, TimeRange extent) {
     extent = extent.intersected({-farthestNs, farthestNs});

@@ -7,9 +7,9 @@
 
 namespace lanescope {
 
-/// The stretch of time that is on the screen, and the only place that clamps it. Several timelines may
-/// share one, each with its own time origin, and then zoom and pan together. Times are nanoseconds on
-/// the shared axis: the trace's own time less the view's origin. GUI thread.
+/// The stretch of time that is on the screen, and the only place that clamps it. Several timelines
+/// may share one, each with its own time origin, and then zoom and pan together. Times are
+/// nanoseconds on the shared axis: the trace's own time less the view's origin. GUI thread.
 class VisibleRange : public QObject {
     Q_OBJECT
 
@@ -33,8 +33,8 @@ class VisibleRange : public QObject {
     /// Shows everything there is.
     void fit();
 
-    /// Says what one of the sharing views has to show. If everything was visible before, everything is
-    /// afterwards. An empty extent withdraws it, as does destroying `owner`.
+    /// Says what one of the sharing views has to show. If everything was visible before, everything
+    /// is afterwards. An empty extent withdraws it, as does destroying `owner`.
     void setExtent(const QObject* owner, TimeRange extent);
 
   signals:

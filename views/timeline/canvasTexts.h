@@ -13,8 +13,9 @@ struct CardText {
     QString detail;
 };
 
-/// What the hover card says of a slice: name, duration, start on the shared axis. If `drawn` is a run of
-/// many slices it says that first, because the one under the pointer cannot be seen by itself.
+/// What the hover card says of a slice: name, duration, start on the shared axis. If `drawn` is a
+/// run of many slices it says that first, because the one under the pointer cannot be seen by
+/// itself.
 CardText hoverText(const Trace& trace, LanePosition lane, uint32_t slice, const PixelSlice* drawn,
                    int64_t timeOriginNs);
 

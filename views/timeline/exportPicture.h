@@ -8,8 +8,9 @@ namespace lanescope {
 
 class TimelineView;
 
-/// Writes what the timeline shows as a picture; the ending of `path` chooses PNG or SVG. An existing file
-/// is replaced only once the new one is complete. Errors: another ending, no place to write.
+/// Writes what the timeline shows as a picture; the ending of `path` chooses PNG or SVG. An
+/// existing file is replaced only once the new one is complete. Errors: another ending, no place to
+/// write.
 Result<void> exportPicture(TimelineView& view, const std::filesystem::path& path);
 
 }  // namespace lanescope

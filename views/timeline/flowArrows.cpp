@@ -22,8 +22,8 @@ std::optional<double> middleOf(const Trace& trace, const TrackLayout& layout, Ev
     if (!location.isValid()) return std::nullopt;
     const LayoutRow* row = layout.visibleRowOf(location.track);
     if (!row) return std::nullopt;
-    const bool isShown = row->track == location.track &&
-                         location.lane < static_cast<uint32_t>(row->laneCount);
+    const bool isShown =
+        row->track == location.track && location.lane < static_cast<uint32_t>(row->laneCount);
     if (!isShown) return row->top + row->height / 2.0;
     return TrackLayout::laneTop(*row, location.lane) + row->laneHeight / 2.0;
 }
@@ -40,7 +40,8 @@ std::optional<FlowArrow> arrowBetween(const Trace& trace, const TrackLayout& lay
     return FlowArrow{fromNs, toNs, *fromY, *toY};
 }
 
-void paintArrow(QPainter& painter, QPointF from, QPointF to, const QColor& color, const QColor& halo) {
+void paintArrow(QPainter& painter, QPointF from, QPointF to, const QColor& color,
+                const QColor& halo) {
     const QPointF neck = to - QPointF(headLength, 0);
     const double reach = std::clamp(std::abs(neck.x() - from.x()) * 0.5, 16.0, 160.0);
     QPainterPath path(from);
@@ -52,7 +53,8 @@ void paintArrow(QPainter& painter, QPointF from, QPointF to, const QColor& color
     painter.drawPath(path);
     painter.setPen(Qt::NoPen);
     painter.setBrush(color);
-    painter.drawPolygon(QPolygonF{to, neck + QPointF(0, headHalfWidth), neck - QPointF(0, headHalfWidth)});
+    painter.drawPolygon(
+        QPolygonF{to, neck + QPointF(0, headHalfWidth), neck - QPointF(0, headHalfWidth)});
     painter.drawEllipse(from, 3, 3);
 }
 
@@ -72,8 +74,8 @@ std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout,
     return arrows;
 }
 
-void paintFlowArrows(QPainter& painter, const std::vector<FlowArrow>& arrows, const TimeScale& scale,
-                     int scrollY, const Theme& theme) {
+void paintFlowArrows(QPainter& painter, const std::vector<FlowArrow>& arrows,
+                     const TimeScale& scale, int scrollY, const Theme& theme) {
     if (arrows.empty()) return;
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);

@@ -20,11 +20,11 @@ struct FlowArrow {
     double toY = 0;
 };
 
-/// The arrows of a call, or the one of a piece of GPU work. Ends in folded tracks stand at the group that
-/// hides them. At most some tens: a graph launch may start thousands.
+/// The arrows of a call, or the one of a piece of GPU work. Ends in folded tracks stand at the
+/// group that hides them. At most some tens: a graph launch may start thousands.
 std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout, EventRef event);
 
-void paintFlowArrows(QPainter& painter, const std::vector<FlowArrow>& arrows, const TimeScale& scale,
-                     int scrollY, const Theme& theme);
+void paintFlowArrows(QPainter& painter, const std::vector<FlowArrow>& arrows,
+                     const TimeScale& scale, int scrollY, const Theme& theme);
 
 }  // namespace lanescope

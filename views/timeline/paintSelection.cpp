@@ -52,8 +52,8 @@ void paintSelectedEvent(QPainter& painter, const TimelineState& state, QSize siz
 
 }  // namespace
 
-std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition position, uint32_t slice,
-                                     double width) {
+std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition position,
+                                     uint32_t slice, double width) {
     const LayoutRow* row = state.layout().rowOf(position.track);
     if (!row || position.lane >= static_cast<uint32_t>(row->laneCount)) return std::nullopt;
     const Lane& lane = state.laneAt(position);
@@ -66,8 +66,8 @@ std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition po
                   row->laneHeight - 1);
 }
 
-void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale, double top,
-                        double bottom) {
+void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale,
+                        double top, double bottom) {
     if (!state.selectedRange()) return;
     const TimeRange range = *state.selectedRange();
     const double end = scale.left + scale.width;
@@ -86,8 +86,8 @@ void paintSelection(QPainter& painter, const TimelineState& state, QSize size) {
     paintSelectedRange(painter, state, scale, 0, size.height());
     if (state.selectedEvent().isValid()) {
         paintSelectedEvent(painter, state, size);
-        paintFlowArrows(painter, flowArrows(*state.trace(), state.layout(), state.selectedEvent()), scale,
-                        state.scrollY(), state.theme());
+        paintFlowArrows(painter, flowArrows(*state.trace(), state.layout(), state.selectedEvent()),
+                        scale, state.scrollY(), state.theme());
     }
     if (state.selectedRange()) paintDuration(painter, state, scale);
 }

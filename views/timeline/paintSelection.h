@@ -10,8 +10,8 @@ class QPainter;
 
 namespace lanescope {
 
-/// Where a slice stands in a canvas of `width` pixels at the state's scroll position, at least 2 pixels
-/// wide; nothing if its track is hidden or it lies outside the visible range.
+/// Where a slice stands in a canvas of `width` pixels at the state's scroll position, at least 2
+/// pixels wide; nothing if its track is hidden or it lies outside the visible range.
 std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition lane, uint32_t slice,
                                      double width);
 
@@ -19,7 +19,7 @@ std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition la
 void paintSelection(QPainter& painter, const TimelineState& state, QSize size);
 
 /// The selected range alone: fill and edges, from `top` to `bottom`. For ruler and overview too.
-void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale, double top,
-                        double bottom);
+void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale,
+                        double top, double bottom);
 
 }  // namespace lanescope

@@ -83,13 +83,15 @@ TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel) {
         result.anchorLabel = formatTime(result.anchorNs);
     }
 
-    const int64_t leading = result.stepNs / static_cast<int64_t>(std::pow(
-                                10.0, std::floor(std::log10(static_cast<double>(result.stepNs)))));
+    const int64_t leading =
+        result.stepNs / static_cast<int64_t>(std::pow(
+                            10.0, std::floor(std::log10(static_cast<double>(result.stepNs)))));
     const int64_t parts = leading == 2 ? 4 : 5;
     const int64_t minorNs = result.stepNs % parts == 0 ? result.stepNs / parts : result.stepNs;
     const int64_t farthestNs = result.hasAnchor ? range.endNs - result.anchorNs : largestNs;
     const TimeUnit unit = unitFor(std::max(result.stepNs, farthestNs / 1000));
-    for (int64_t timeNs = floorTo(range.startNs, result.stepNs); timeNs < range.endNs; timeNs += minorNs) {
+    for (int64_t timeNs = floorTo(range.startNs, result.stepNs); timeNs < range.endNs;
+         timeNs += minorNs) {
         if (timeNs < range.startNs && timeNs % result.stepNs != 0) continue;
         TimeTick tick;
         tick.timeNs = timeNs;

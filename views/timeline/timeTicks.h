@@ -16,14 +16,16 @@ struct TimeTick {
 
 /// The marks of a ruler.
 struct TimeTicks {
-    int64_t stepNs = 1;      ///< Between major ticks: 1, 2 or 5 times a power of ten.
-    bool hasAnchor = false;  ///< Labels count from `anchorNs`, because whole times would be too long.
+    int64_t stepNs = 1;  ///< Between major ticks: 1, 2 or 5 times a power of ten.
+    bool hasAnchor =
+        false;  ///< Labels count from `anchorNs`, because whole times would be too long.
     int64_t anchorNs = 0;
-    QString anchorLabel;     ///< "1.234 5 s"; empty without an anchor.
+    QString anchorLabel;          ///< "1.234 5 s"; empty without an anchor.
     std::vector<TimeTick> ticks;  ///< By time; minor and major ones.
 };
 
-/// Ticks for `range` over `pixelWidth` pixels, major ones at least `pixelsPerLabel` apart. O(ticks).
+/// Ticks for `range` over `pixelWidth` pixels, major ones at least `pixelsPerLabel` apart.
+/// O(ticks).
 TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel = 96);
 
 /// A point in time with all its digits and one unit, digits grouped by three: "1.234 567 s".

@@ -15,15 +15,16 @@ constexpr double screensPerUnit = 0.1 / 120;
 
 void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& scale) {
     const QPoint angle = event.angleDelta();
-    const bool isPan = (event.modifiers() & Qt::ShiftModifier) || std::abs(angle.x()) > std::abs(angle.y());
+    const bool isPan =
+        (event.modifiers() & Qt::ShiftModifier) || std::abs(angle.x()) > std::abs(angle.y());
     if (!isPan) {
         state.zoomAt(scale.toTimeNs(event.position().x()), std::pow(zoomPerUnit, angle.y()));
         return;
     }
     const int units = angle.x() != 0 ? angle.x() : angle.y();
     const QPoint pixels = event.pixelDelta();
-    const double share = pixels.x() != 0 && scale.width > 0 ? pixels.x() / scale.width
-                                                            : units * screensPerUnit;
+    const double share =
+        pixels.x() != 0 && scale.width > 0 ? pixels.x() / scale.width : units * screensPerUnit;
     state.visibleRange()->pan(-std::llround(share * double(state.visible().durationNs())));
 }
 

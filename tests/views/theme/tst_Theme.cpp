@@ -44,12 +44,14 @@ void tst_Theme::textCanBeReadOnEveryFill() {
 
 void tst_Theme::textCanBeReadOnEverySurface() {
     const Theme theme = tst_Theme::theme();
-    for (const QColor& surface : {theme.window, theme.canvas, theme.band, theme.panel, theme.card}) {
+    for (const QColor& surface :
+         {theme.window, theme.canvas, theme.band, theme.panel, theme.card}) {
         for (const QColor& ink : {theme.text, theme.mutedText, theme.information, theme.warning,
                                   theme.error, theme.faster, theme.slower}) {
             const double contrast = Theme::contrast(surface, ink);
-            QVERIFY2(contrast >= 4.2,
-                     qPrintable(QString("%1 on %2: %3").arg(ink.name(), surface.name()).arg(contrast)));
+            QVERIFY2(
+                contrast >= 4.2,
+                qPrintable(QString("%1 on %2: %3").arg(ink.name(), surface.name()).arg(contrast)));
         }
     }
     QVERIFY(Theme::contrast(theme.accent, theme.accentText) >= 4.5);
@@ -58,7 +60,8 @@ void tst_Theme::textCanBeReadOnEverySurface() {
 void tst_Theme::aNameKeepsItsColour() {
     const Theme theme = Theme::light();
     const char* const name = "sm90_xmma_gemm_bf16";
-    QCOMPARE(theme.colorOf(SliceCategory::Kernel, name), Theme::light().colorOf(SliceCategory::Kernel, name));
+    QCOMPARE(theme.colorOf(SliceCategory::Kernel, name),
+             Theme::light().colorOf(SliceCategory::Kernel, name));
     // A fixed value: another hash would recolour every picture people have shared.
     const auto at = std::find(theme.kernels.begin(), theme.kernels.end(),
                               theme.colorOf(SliceCategory::Kernel, name));
@@ -73,15 +76,17 @@ void tst_Theme::aNameKeepsItsColour() {
 
 void tst_Theme::numbersInRangeNamesDoNotChangeTheColour() {
     const Theme theme = Theme::dark();
-    QCOMPARE(theme.colorOf(SliceCategory::Nvtx, "step 1"), theme.colorOf(SliceCategory::Nvtx, "step 27"));
+    QCOMPARE(theme.colorOf(SliceCategory::Nvtx, "step 1"),
+             theme.colorOf(SliceCategory::Nvtx, "step 27"));
 }
 
 void tst_Theme::copiesNcclAndKernelsAreDistinct() {
     const Theme theme = tst_Theme::theme();
     std::set<QRgb> colors;
-    const auto categories = {SliceCategory::NcclKernel,  SliceCategory::MemcpyHtoD, SliceCategory::MemcpyDtoH,
-                             SliceCategory::MemcpyDtoD,  SliceCategory::MemcpyPtoP,
-                             SliceCategory::MemcpyOther, SliceCategory::Memset};
+    const auto categories = {SliceCategory::NcclKernel, SliceCategory::MemcpyHtoD,
+                             SliceCategory::MemcpyDtoH, SliceCategory::MemcpyDtoD,
+                             SliceCategory::MemcpyPtoP, SliceCategory::MemcpyOther,
+                             SliceCategory::Memset};
     for (const SliceCategory category : categories) colors.insert(theme.colorOf(category).rgb());
     for (const QColor& kernel : theme.kernels) colors.insert(kernel.rgb());
     QCOMPARE(colors.size(), categories.size() + theme.kernels.size());

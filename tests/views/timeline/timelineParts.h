@@ -31,8 +31,12 @@ struct ShownTimeline {
 
     /// Of the view, in the trace's own time.
     TimeRange visible() const { return view.visibleRange()->range().shifted(view.timeOrigin()); }
-    double toX(int64_t timeNs) { return TimeScale{visible(), double(canvas()->width()), 0}.toX(timeNs); }
-    int64_t toTimeNs(double x) { return TimeScale{visible(), double(canvas()->width()), 0}.toTimeNs(x); }
+    double toX(int64_t timeNs) {
+        return TimeScale{visible(), double(canvas()->width()), 0}.toX(timeNs);
+    }
+    int64_t toTimeNs(double x) {
+        return TimeScale{visible(), double(canvas()->width()), 0}.toTimeNs(x);
+    }
 
     /// The middle of a slice on the canvas; its track must be visible.
     QPoint middleOf(EventRef event, int scrollY = 0) {
@@ -52,7 +56,8 @@ struct ShownTimeline {
         return metrics;
     }
 
-    static void wheel(QWidget* part, QPoint at, QPoint angle, Qt::KeyboardModifiers modifiers = {}) {
+    static void wheel(QWidget* part, QPoint at, QPoint angle,
+                      Qt::KeyboardModifiers modifiers = {}) {
         QWheelEvent event(at, part->mapToGlobal(at), QPoint(), angle, Qt::NoButton, modifiers,
                           Qt::NoScrollPhase, false);
         QApplication::sendEvent(part, &event);
@@ -63,13 +68,16 @@ struct ShownTimeline {
         for (int i = 1; i <= 4; ++i) send(part, from + (to - from) * i / 4, button, modifiers);
         QTest::mouseRelease(part, button, modifiers, to);
     }
-    static void send(QWidget* part, QPoint at, Qt::MouseButtons buttons, Qt::KeyboardModifiers modifiers = {}) {
-        QMouseEvent event(QEvent::MouseMove, at, part->mapToGlobal(at), Qt::NoButton, buttons, modifiers);
+    static void send(QWidget* part, QPoint at, Qt::MouseButtons buttons,
+                     Qt::KeyboardModifiers modifiers = {}) {
+        QMouseEvent event(QEvent::MouseMove, at, part->mapToGlobal(at), Qt::NoButton, buttons,
+                          modifiers);
         QApplication::sendEvent(part, &event);
     }
 };
 
-/// Two simulated streams with three kernels of 100 us each, 100 us apart, and calls that launch them.
+/// Two simulated streams with three kernels of 100 us each, 100 us apart, and calls that launch
+/// them.
 struct SmallTrace {
     TracePtr trace;
     EventRef call, first, second, third, onOtherStream;

@@ -17,8 +17,10 @@ class tst_SearchHits : public QObject {
 void tst_SearchHits::slicesAgreeWithAPlainLoop() {
     const TracePtr trace = simulatedTraining();
     std::vector<EventRef> events;
-    for (uint32_t row = 0; row < trace->kernels.size(); row += 5) events.emplace_back(EventKind::Kernel, row);
-    for (uint32_t row = 0; row < trace->apiCalls.size(); row += 3) events.emplace_back(EventKind::Api, row);
+    for (uint32_t row = 0; row < trace->kernels.size(); row += 5)
+        events.emplace_back(EventKind::Kernel, row);
+    for (uint32_t row = 0; row < trace->apiCalls.size(); row += 3)
+        events.emplace_back(EventKind::Api, row);
     SearchHits hits;
     hits.set(events);
     size_t found = 0;

@@ -158,7 +158,8 @@ void tst_TimelineInput::clickingSelectsWhatIsThere() {
 void tst_TimelineInput::clickingEmptySpaceClears() {
     ShownTimeline shown(small_.trace);
     shown.view.setSelectedEvent(small_.first);
-    const QPoint beside = shown.middleOf(small_.second) + QPoint(int(shown.toX(100'000) - shown.toX(0)), 0);
+    const QPoint beside =
+        shown.middleOf(small_.second) + QPoint(int(shown.toX(100'000) - shown.toX(0)), 0);
     QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, beside);
     QVERIFY(!shown.view.selectedEvent().isValid());
 }

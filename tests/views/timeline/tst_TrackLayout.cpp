@@ -40,12 +40,12 @@ Track track(int32_t parent, int laneCount, SliceCategory category = SliceCategor
 
 std::vector<Track> machine() {
     std::vector<Track> tracks;
-    tracks.push_back(track(-1, 1, SliceCategory::Busy));  // 0 GPU
-    tracks.push_back(track(0, 1));                        // 1 stream
+    tracks.push_back(track(-1, 1, SliceCategory::Busy));       // 0 GPU
+    tracks.push_back(track(0, 1));                             // 1 stream
     tracks.push_back(track(1, 3, SliceCategory::Projection));  // 2 its ranges
-    tracks.push_back(track(0, 2));                        // 3 stream
-    tracks.push_back(track(-1, 1, SliceCategory::Busy));  // 4 process
-    tracks.push_back(track(4, 1, SliceCategory::ApiLaunch));  // 5 thread
+    tracks.push_back(track(0, 2));                             // 3 stream
+    tracks.push_back(track(-1, 1, SliceCategory::Busy));       // 4 process
+    tracks.push_back(track(4, 1, SliceCategory::ApiLaunch));   // 5 thread
     return tracks;
 }
 
@@ -134,7 +134,8 @@ void tst_TrackLayout::queriesAgreeWithAPlainLoop() {
         std::vector<Track> tracks;
         const int count = 1 + static_cast<int>(random() % 40);
         for (int i = 0; i < count; ++i) {
-            const int32_t parent = i == 0 || random() % 3 == 0 ? -1 : static_cast<int32_t>(random() % i);
+            const int32_t parent =
+                i == 0 || random() % 3 == 0 ? -1 : static_cast<int32_t>(random() % i);
             tracks.push_back(track(parent, static_cast<int>(random() % 4),
                                    random() % 2 ? SliceCategory::Busy : SliceCategory::Kernel));
             tracks.back().isInitiallyFolded = random() % 4 == 0;
@@ -156,7 +157,8 @@ void tst_TrackLayout::queriesAgreeWithAPlainLoop() {
             }
             QVERIFY(layout.laneAt(y) == lane);
             size_t touching = 0;
-            for (const LayoutRow& row : layout.rows()) touching += row.bottom() > y && row.top < y + 70;
+            for (const LayoutRow& row : layout.rows())
+                touching += row.bottom() > y && row.top < y + 70;
             QCOMPARE(layout.rowsBetween(y, y + 70).size(), touching);
         }
     }

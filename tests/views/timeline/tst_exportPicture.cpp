@@ -40,7 +40,7 @@ void tst_exportPicture::svgIsWholeAndHoldsText() {
     QVERIFY(exportPicture(shown.view, path.toStdString()).has_value());
     QSvgRenderer renderer(path);
     QVERIFY(renderer.isValid());
-    QCOMPARE(renderer.defaultSize(), shown.view.size());
+    QCOMPARE(renderer.viewBox().size(), shown.view.size());
     QFile file(path);
     QVERIFY(file.open(QIODevice::ReadOnly));
     const QByteArray text = file.readAll();
@@ -51,10 +51,14 @@ void tst_exportPicture::svgIsWholeAndHoldsText() {
 void tst_exportPicture::badPlacesAreExplained_data() {
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("says");
-    QTest::newRow("other ending") << "picture.jpg" << ".png or .svg";
-    QTest::newRow("no ending") << "picture" << ".png or .svg";
-    QTest::newRow("no folder") << "missing/picture.png" << "Cannot write";
-    QTest::newRow("no folder, SVG") << "missing/picture.svg" << "Cannot write";
+    QTest::newRow("other ending") << "picture.jpg"
+                                  << ".png or .svg";
+    QTest::newRow("no ending") << "picture"
+                               << ".png or .svg";
+    QTest::newRow("no folder") << "missing/picture.png"
+                               << "Cannot write";
+    QTest::newRow("no folder, SVG") << "missing/picture.svg"
+                                    << "Cannot write";
 }
 
 void tst_exportPicture::badPlacesAreExplained() {
