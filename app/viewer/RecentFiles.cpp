@@ -4,6 +4,7 @@
 #include <QMenu>
 
 #include "app/viewer/AppSettings.h"
+#include "views/text/plainToolTip.h"
 
 namespace lanescope {
 
@@ -43,7 +44,7 @@ void RecentFiles::fill(QMenu* menu) {
         // A single "&" in a file name would become an underlined letter.
         QString text = QFileInfo(path).fileName().replace("&", "&&");
         QAction* action = menu->addAction(text, this, [this, path] { emit chosen(path); });
-        action->setToolTip(path);
+        action->setToolTip(plainToolTip(path));
     }
     menu->setToolTipsVisible(true);
     menu->setEnabled(!paths_.isEmpty());

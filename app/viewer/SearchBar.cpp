@@ -29,7 +29,7 @@ SearchBar::SearchBar(QWidget* parent)
       delay_(new QTimer(this)) {
     edit_->setPlaceholderText(tr("Search kernels, ranges, calls"));
     edit_->setClearButtonEnabled(true);
-    edit_->setMinimumWidth(280);
+    edit_->setFixedWidth(320);
     edit_->installEventFilter(this);
     count_->setMinimumWidth(fontMetrics().horizontalAdvance("9,999 of 99,999"));
     count_->setAlignment(Qt::AlignCenter);

@@ -17,12 +17,15 @@ struct Shortcut {
 
 constexpr Shortcut timelineKeys[] = {
     {"Wheel, W / S", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom in and out around the pointer")},
-    {"Drag, A / D, arrows", QT_TRANSLATE_NOOP("ShortcutSheet", "move along the time")},
-    {"Shift + wheel", QT_TRANSLATE_NOOP("ShortcutSheet", "move along the time")},
+    {"Drag, A / D, Shift + wheel", QT_TRANSLATE_NOOP("ShortcutSheet", "move along the time")},
+    {"Wheel on the names", QT_TRANSLATE_NOOP("ShortcutSheet", "scroll through the tracks")},
+    {"Click", QT_TRANSLATE_NOOP("ShortcutSheet", "select a slice and show its flow")},
+    {"← →", QT_TRANSLATE_NOOP("ShortcutSheet", "select the slice before or after")},
+    {"↑ ↓", QT_TRANSLATE_NOOP("ShortcutSheet", "select in the lane above or below")},
+    {"Double click", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom to the slice")},
     {"Shift + drag, drag on the ruler", QT_TRANSLATE_NOOP("ShortcutSheet", "select a range of time")},
-    {"Click", QT_TRANSLATE_NOOP("ShortcutSheet", "select a slice and show what it launched")},
-    {"Double click, F", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom to the slice or the selected range")},
-    {"Home", QT_TRANSLATE_NOOP("ShortcutSheet", "show the whole trace")},
+    {"F", QT_TRANSLATE_NOOP("ShortcutSheet", "show the whole trace")},
+    {"Z", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom to the selection")},
     {"Esc", QT_TRANSLATE_NOOP("ShortcutSheet", "clear the selection")},
 };
 

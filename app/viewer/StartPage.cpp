@@ -7,6 +7,8 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include "views/text/plainToolTip.h"
+
 namespace lanescope {
 namespace {
 
@@ -25,6 +27,7 @@ StartPage::StartPage(QWidget* parent)
     : QWidget(parent), recent_(new QWidget(this)), recentLayout_(new QVBoxLayout(recent_)) {
     auto* icon = new QLabel(this);
     icon->setPixmap(QIcon(":/lanescope.svg").pixmap(72, 72));
+    icon->setFixedSize(72, 72);
     auto* name = new QLabel(QStringLiteral("Lanescope"), this);
     QFont font = name->font();
     font.setPointSizeF(font.pointSizeF() * 2.2);
@@ -42,7 +45,7 @@ StartPage::StartPage(QWidget* parent)
     top->addLayout(titles, 1);
 
     auto* open = new QPushButton(tr("Open a trace…"), this);
-    open->setDefault(true);
+    open->setObjectName("primary");
     auto* compare = new QPushButton(tr("Compare two runs…"), this);
     auto* buttons = new QHBoxLayout;
     buttons->addWidget(open);
@@ -84,7 +87,7 @@ void StartPage::setRecentFiles(const QStringList& paths) {
         auto* button = new QPushButton(file.fileName().replace("&", "&&"), recent_);
         button->setFlat(true);
         button->setCursor(Qt::PointingHandCursor);
-        button->setToolTip(path);
+        button->setToolTip(plainToolTip(path));
         button->setStyleSheet(QStringLiteral("text-align: left; padding: 5px 6px;"));
         recentLayout_->addWidget(button);
         connect(button, &QPushButton::clicked, this, [this, path] { emit fileChosen(path); });

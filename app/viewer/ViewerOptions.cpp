@@ -36,7 +36,7 @@ CLI::Validator check(Parse parse, const char* description) {
 
 struct RawOptions {
     std::vector<std::string> files, compare;
-    std::string render, size = "1600x1000", theme = "light", select, visible, find, align;
+    std::string render, size = "1600x1000", theme = "light", select, visible, find, table, align;
 };
 
 void declare(CLI::App& app, RawOptions& raw) {
@@ -63,6 +63,7 @@ void declare(CLI::App& app, RawOptions& raw) {
         ->check(check(parseTimeRange, "START:END"))
         ->needs(render);
     app.add_option("--find", raw.find, "Search for this text")->needs(render);
+    app.add_option("--table", raw.table, "Show the table of this title, as in bandwidth")->needs(render);
     app.add_option("--align", raw.align, "Align two compared runs at this NVTX range")->needs(render);
 }
 
@@ -79,6 +80,7 @@ ViewerOptions toOptions(const RawOptions& raw) {
     if (const auto range = parseTimeRange(raw.select)) render.select = *range;
     if (const auto range = parseTimeRange(raw.visible)) render.visible = *range;
     render.find = raw.find;
+    render.table = raw.table;
     render.align = raw.align;
     options.render = render;
     return options;

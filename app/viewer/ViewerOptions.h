@@ -20,6 +20,7 @@ struct RenderOptions {
     std::optional<TimeRange> select;   ///< Range to select on the first timeline.
     std::optional<TimeRange> visible;  ///< Stretch of time to zoom to.
     std::string find;                  ///< Text to search for; the first hit is selected.
+    std::string table;                 ///< Table under the timeline to show, by its title.
     std::string align;                 ///< NVTX range to lay two compared runs on top of each other.
 };
 

@@ -11,11 +11,16 @@
 namespace lanescope {
 namespace {
 
-int render(const ViewerOptions& options) {
-    // Headless platforms of Qt complain about windows they cannot place; that is no news here.
+/// Must be called before QApplication exists.
+void prepareForNoDisplay() {
+    if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+    // Qt remarks on the missing desktop and on windows that it cannot place; that is no news here.
     if (!qEnvironmentVariableIsSet("QT_LOGGING_RULES")) {
         QLoggingCategory::setFilterRules(QStringLiteral("default.warning=false"));
     }
+}
+
+int render(const ViewerOptions& options) {
     QTemporaryDir folder;  // a picture must not depend on what the user has set
     AppSettings settings(folder.filePath("settings.ini"));
     MainWindow window(settings);
@@ -40,9 +45,7 @@ int show(const ViewerOptions& options) {
 int main(int argc, char** argv) {
     const auto options = lanescope::parseViewerOptions(argc, argv);
     if (!options) return options.error();
-    if (options->render && !qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) {
-        qputenv("QT_QPA_PLATFORM", "offscreen");  // works on machines without a display
-    }
+    if (options->render) lanescope::prepareForNoDisplay();
     QApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("lanescope-viewer"));
     QApplication::setApplicationDisplayName(QStringLiteral("Lanescope"));

@@ -4,6 +4,7 @@
 #include <QEventLoop>
 #include <QLineEdit>
 #include <QPixmap>
+#include <QTabWidget>
 #include <QThread>
 
 #include "app/viewer/ComparePage.h"
@@ -12,6 +13,7 @@
 #include "app/viewer/LoadPage.h"
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/SearchBar.h"
+#include "app/viewer/TracePage.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareView.h"
 #include "views/text/toQString.h"
@@ -44,21 +46,44 @@ Result<void> firstLoadError(const MainWindow& window) {
     return {};
 }
 
-void arrange(MainWindow& window, const RenderOptions& render) {
+Result<void> showTable(DocumentPage* page, const std::string& title) {
+    auto* trace = qobject_cast<TracePage*>(page);
+    for (int index = 0; trace && index < trace->tables().count(); ++index) {
+        if (!trace->tables().tabText(index).contains(toQString(title), Qt::CaseInsensitive)) continue;
+        trace->tables().setCurrentIndex(index);
+        return {};
+    }
+    return fail("There is no table \"{}\" to show.", title);
+}
+
+Result<void> align(DocumentPage* page, const std::string& rangeName) {
+    auto* comparison = qobject_cast<ComparePage*>(page);
+    if (comparison && comparison->view().alignment().setAlignment(toQString(rangeName), 0)) return {};
+    return fail("The runs cannot be aligned at \"{}\": not both have an NVTX range of that name.",
+                rangeName);
+}
+
+Result<void> arrange(MainWindow& window, const RenderOptions& render) {
     DocumentPage* page = window.tabs().currentDocument();
-    if (!page) return;
-    if (auto* comparison = qobject_cast<ComparePage*>(page); comparison && !render.align.empty()) {
-        comparison->view().alignment().setAlignment(toQString(render.align), 0);
+    if (!page) return {};
+    if (!render.align.empty()) {
+        if (auto result = align(page, render.align); !result) return result;
+    }
+    if (!render.table.empty()) {
+        if (auto result = showTable(page, render.table); !result) return result;
     }
     TimelineView& timeline = *page->timelines().front();
     if (!render.find.empty()) {
         window.searchBar().edit().setText(toQString(render.find));
         window.searchBar().next();
+        // The hit moves the view; what is asked for below has the last word.
+        if (auto result = waitUntilIdle(window); !result) return result;
     }
     if (render.visible) {
         timeline.visibleRange()->setRange(render.visible->shifted(-timeline.timeOrigin()));
     }
     if (render.select) timeline.setSelectedRange(render.select);
+    return {};
 }
 
 }  // namespace
@@ -71,7 +96,7 @@ Result<void> renderWindow(MainWindow& window, const ViewerOptions& options) {
     window.open(options);
     if (auto result = waitUntilIdle(window); !result) return result;
     if (auto result = firstLoadError(window); !result) return result;
-    arrange(window, render);
+    if (auto result = arrange(window, render); !result) return result;
     if (auto result = waitUntilIdle(window); !result) return result;
     if (!window.grab().save(toQString(render.path.string()), "PNG")) {
         return fail("{} cannot be written; choose a folder that you may write to.",

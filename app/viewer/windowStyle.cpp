@@ -20,6 +20,16 @@ QLineEdit { background: {canvas}; border: 1px solid {separator}; border-radius: 
             selection-background-color: {accent}; selection-color: {accentText}; }
 QLineEdit:focus { border-color: {accent}; }
 
+QPushButton { background: {canvas}; border: 1px solid {separator}; border-radius: 5px; padding: 5px 14px; }
+QPushButton:hover { border-color: {accent}; }
+QPushButton:pressed { background: {tint}; }
+QPushButton:flat { background: transparent; border: none; }
+QPushButton:flat:hover { background: {raised}; }
+QPushButton#primary { background: {accent}; border-color: {accent}; color: {accentText}; }
+QComboBox { background: {canvas}; border: 1px solid {separator}; border-radius: 5px; padding: 3px 7px; }
+QComboBox::drop-down { border: none; width: 20px; }
+QComboBox::down-arrow { image: url(:/icons/down.svg); }
+
 QTabWidget::pane { border: none; }
 QTabWidget::tab-bar { left: 0; }
 QTabBar { background: {window}; }
@@ -34,6 +44,10 @@ QHeaderView { background: {panel}; }
 QHeaderView::section { background: {panel}; color: {muted}; border: none; padding: 4px 8px;
                        border-bottom: 1px solid {separator}; }
 QHeaderView::section:hover { color: {text}; }
+QHeaderView::up-arrow, QHeaderView::down-arrow { subcontrol-origin: padding; subcontrol-position: top center;
+                                                 width: 10px; height: 7px; }
+QHeaderView::down-arrow { image: url(:/icons/down.svg); }
+QHeaderView::up-arrow { image: url(:/icons/up.svg); }
 QTableView { border: none; background: {canvas}; alternate-background-color: {panel}; }
 QTableView::item { padding: 0 8px; border: none; }
 QTextBrowser { border: none; background: {canvas}; }

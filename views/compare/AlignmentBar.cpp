@@ -6,6 +6,7 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 
+#include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {
@@ -58,9 +59,9 @@ QString AlignmentBar::rangeName() const { return names_->currentData().toString(
 
 int AlignmentBar::occurrence() const { return occurrence_->value() - 1; }
 
-void AlignmentBar::setAlignment(const QString& rangeName, int occurrence) {
+bool AlignmentBar::setAlignment(const QString& rangeName, int occurrence) {
     const int index = rangeName.isEmpty() ? 0 : names_->findData(rangeName);
-    if (index < 0) return;
+    if (index < 0) return false;
     {
         const QSignalBlocker blockNames(names_);
         const QSignalBlocker blockOccurrence(occurrence_);
@@ -69,11 +70,12 @@ void AlignmentBar::setAlignment(const QString& rangeName, int occurrence) {
     }
     updateOccurrence();
     emit alignmentChanged();
+    return true;
 }
 
 void AlignmentBar::setMessage(const QString& text) {
     message_->setText(text);
-    message_->setToolTip(text);
+    message_->setToolTip(plainToolTip(text));
 }
 
 QString AlignmentBar::message() const { return message_->text(); }

@@ -22,7 +22,8 @@ class AlignmentBar : public QWidget {
     QString rangeName() const;
     /// 0 is the first.
     int occurrence() const;
-    void setAlignment(const QString& rangeName, int occurrence);
+    /// False, and nothing changes, if there is no such name to choose.
+    bool setAlignment(const QString& rangeName, int occurrence);
     /// A sentence beside the controls, for an alignment that could not be done; empty clears.
     void setMessage(const QString& text);
     QString message() const;

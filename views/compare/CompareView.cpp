@@ -1,16 +1,19 @@
 #include "views/compare/CompareView.h"
 
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QScopedValueRollback>
 #include <QSplitter>
 #include <QVBoxLayout>
 
+#include "model/export/formatTable.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareSide.h"
 #include "views/compare/DifferenceModel.h"
 #include "views/compare/HeadlineCard.h"
 #include "views/details/DetailsPanel.h"
 #include "views/summary/LatestJob.h"
+#include "views/summary/ReportFilter.h"
 #include "views/summary/ReportView.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
@@ -31,6 +34,7 @@ CompareView::CompareView(QWidget* parent)
       differences_(new ReportView(model_, this)),
       parts_(new QSplitter(Qt::Vertical, this)) {
     build();
+    addGroupFilter();
     connectSide(baseline_, candidate_);
     connectSide(candidate_, baseline_);
     connect(alignment_, &AlignmentBar::alignmentChanged, this, &CompareView::align);
@@ -68,6 +72,24 @@ void CompareView::build() {
     layout->setSpacing(0);
     layout->addLayout(top);
     layout->addWidget(parts_, 1);
+}
+
+void CompareView::addGroupFilter() {
+    const auto groups = [](std::initializer_list<DifferenceGroup> members) {
+        QStringList names;
+        for (const DifferenceGroup group : members) names << toQString(name(group));
+        return names;
+    };
+    auto* box = new QComboBox(this);
+    box->addItem(tr("All differences"), QStringList());
+    box->addItem(tr("GPU work"), groups({DifferenceGroup::Kernel, DifferenceGroup::Memcpy,
+                                         DifferenceGroup::Memset}));
+    box->addItem(tr("NVTX ranges"), groups({DifferenceGroup::NvtxRange}));
+    box->addItem(tr("CUDA API calls"), groups({DifferenceGroup::ApiCall}));
+    connect(box, &QComboBox::currentIndexChanged, this, [this, box] {
+        differences_->filter().setGroups(box->currentData().toStringList());
+    });
+    differences_->addControl(box);
 }
 
 void CompareView::connectSide(CompareSide* side, CompareSide* other) {
@@ -150,6 +172,7 @@ void CompareView::selectRange(CompareSide* from, std::optional<TimeRange> traceR
 void CompareView::startComparison() {
     if (!baselineTrace_ || !candidateTrace_) return;
     const AlignedRanges ranges = comparedRanges();
+    differences_->setRemark(comparedText(ranges));
     job_->start([this, baseline = baselineTrace_, candidate = candidateTrace_,
                  ranges]() -> LatestJob::Publish {
         auto comparison = std::make_shared<Comparison>(
@@ -167,6 +190,18 @@ AlignedRanges CompareView::comparedRanges() const {
         if (ranges) return *ranges;
     }
     return {baselineTrace_->range, candidateTrace_->range, 0};
+}
+
+QString CompareView::comparedText(const AlignedRanges& ranges) const {
+    if (selectedRange_) {
+        return tr("Selected range, %1")
+            .arg(toQString(formatDuration(selectedRange_->durationNs())));
+    }
+    if (ranges.occurrences == 1) return tr("One “%1” of each run").arg(alignment_->rangeName());
+    if (ranges.occurrences > 1) {
+        return tr("%1 × “%2” of each run").arg(ranges.occurrences).arg(alignment_->rangeName());
+    }
+    return tr("Whole runs");
 }
 
 void CompareView::showComparison(const Comparison& comparison) {

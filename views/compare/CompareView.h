@@ -58,11 +58,13 @@ class CompareView : public QWidget {
 
   private:
     void build();
+    void addGroupFilter();
     void connectSide(CompareSide* side, CompareSide* other);
     void align();
     void selectRange(CompareSide* from, std::optional<TimeRange> traceRange);
     void startComparison();
     AlignedRanges comparedRanges() const;
+    QString comparedText(const AlignedRanges& ranges) const;
     void showComparison(const Comparison& comparison);
 
     TracePtr baselineTrace_;

@@ -26,7 +26,7 @@ void DifferenceModel::setTheme(const Theme& theme) {
     theme_ = theme;
     if (rowCount() > 0) {
         emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1),
-                         {Qt::ForegroundRole, Qt::BackgroundRole});
+                         {Qt::ForegroundRole, BarColorRole});
     }
 }
 
@@ -37,19 +37,20 @@ int64_t DifferenceModel::lostNsAt(int row) const {
 }
 
 QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
-    if (role == ShareRole) return {};  // the percentages are changes here, not shares of a whole
     const bool isAboutChange = index.isValid() && lostColumn_ >= 0 && index.column() >= lostColumn_;
-    if (!isAboutChange || (role != Qt::ForegroundRole && role != Qt::BackgroundRole)) {
-        return ReportModel::data(index, role);
+    const int64_t lostNs = isAboutChange ? lostNsAt(index.row()) : 0;
+    const QColor color = lostNs > 0 ? theme_.slower : theme_.faster;
+    switch (role) {
+        case Qt::ForegroundRole:
+        case BarColorRole:
+            return lostNs != 0 ? QVariant(color) : QVariant();
+        case ShareRole:
+            // A bar of the time at stake; the percentages are changes here, not shares of a whole.
+            if (lostNs == 0 || index.column() != lostColumn_) return {};
+            return double(std::abs(lostNs)) / double(greatestLossNs_);
+        default:
+            return ReportModel::data(index, role);
     }
-    const int64_t lostNs = lostNsAt(index.row());
-    if (lostNs == 0) return ReportModel::data(index, role);
-    QColor color = lostNs > 0 ? theme_.slower : theme_.faster;
-    if (role == Qt::ForegroundRole) return color;
-    // The wash grows with the time at stake, so the eye finds what matters in the rows themselves.
-    const double weight = double(std::abs(lostNs)) / double(std::max<int64_t>(1, greatestLossNs_));
-    color.setAlphaF(float(0.04 + 0.22 * weight));
-    return color;
 }
 
 }  // namespace lanescope

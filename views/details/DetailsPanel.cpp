@@ -73,11 +73,6 @@ void DetailsPanel::addFlowLinks() {
     } else if (const EventRef call = trace_->launchingCall(event_); call.isValid()) {
         sheet_->addHeading(tr("Launched by"));
         addLinkTo(call);
-        const int64_t waitNs = trace_->rangeOf(event_).startNs - trace_->rangeOf(call).startNs;
-        if (waitNs >= 0) {
-            sheet_->addParagraph(
-                tr("%1 from the call to the start").arg(toQString(formatDuration(waitNs))));
-        }
     }
 }
 

@@ -6,6 +6,7 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {
@@ -45,7 +46,7 @@ void HealthBar::setNotes(const std::vector<HealthNote>& notes) {
         [](const HealthNote& a, const HealthNote& b) { return a.severity < b.severity; });
     worst_ = worst->severity;
     label_->setText(toQString(worst->sentence));
-    label_->setToolTip(label_->text());
+    label_->setToolTip(plainToolTip(label_->text()));
     more_->setText(graveCount == 1 ? tr("Details") : tr("%1 more").arg(graveCount - 1));
     updateColors();
 }

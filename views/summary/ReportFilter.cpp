@@ -16,7 +16,16 @@ void ReportFilter::setText(const QString& text) {
     invalidateFilter();
 }
 
+void ReportFilter::setGroups(const QStringList& groups) {
+    groups_ = groups;
+    invalidateFilter();
+}
+
 bool ReportFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
+    if (!groups_.isEmpty()) {
+        const QVariant group = sourceModel()->index(row, 0, parent).data(ReportModel::SortRole);
+        if (!groups_.contains(group.toString())) return false;
+    }
     if (words_.isEmpty()) return true;
     QString text;
     for (int column = 0; column < sourceModel()->columnCount(parent); ++column) {

@@ -12,6 +12,8 @@ class ReportFilter : public QSortFilterProxyModel {
     explicit ReportFilter(QObject* parent = nullptr);
     /// Words are separated by spaces; case is ignored. Empty text keeps every row.
     void setText(const QString& text);
+    /// Keeps rows whose first column is one of `groups`; empty keeps every row.
+    void setGroups(const QStringList& groups);
 
   protected:
     bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
@@ -19,6 +21,7 @@ class ReportFilter : public QSortFilterProxyModel {
 
   private:
     QStringList words_;
+    QStringList groups_;
 };
 
 }  // namespace lanescope

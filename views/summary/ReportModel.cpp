@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "model/export/formatTable.h"
+#include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {
@@ -89,7 +90,7 @@ QVariant ReportModel::headerData(int section, Qt::Orientation orientation, int r
 
 QString ReportModel::toolTip(const Cell& cell, int column) const {
     // The rounded form is on screen; the tip gives what rounding hid, or the end of a long name.
-    if (unitOf(column) == Unit::Text) return toVariant(cell).toString();
+    if (unitOf(column) == Unit::Text) return plainToolTip(toVariant(cell).toString());
     const auto* whole = std::get_if<int64_t>(&cell);
     if (!whole) return {};
     const QString number = QLocale(QLocale::English).toString(static_cast<qlonglong>(*whole));

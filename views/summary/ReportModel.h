@@ -13,7 +13,8 @@ class ReportModel : public QAbstractTableModel {
   public:
     enum Role {
         SortRole = Qt::UserRole,  ///< The bare number or text; invalid for an empty cell.
-        ShareRole,                ///< [0, 1] of the full bar in percent columns, invalid elsewhere.
+        ShareRole,     ///< [0, 1] of a full bar under the cell, as in percent columns; else invalid.
+        BarColorRole,  ///< Colour of that bar; invalid for the usual one.
     };
 
     explicit ReportModel(QObject* parent = nullptr);

@@ -2,6 +2,7 @@
 
 #include <QVBoxLayout>
 
+#include "model/export/formatTable.h"
 #include "model/summary/reports.h"
 #include "views/summary/LatestJob.h"
 #include "views/summary/ReportView.h"
@@ -59,6 +60,10 @@ void ReportPanel::update() {
 
 void ReportPanel::showReport(const Result<ReportTable>& report) {
     isStale_ = false;
+    view_->setRemark(range_ ? tr("Selected range, %1 from %2")
+                                  .arg(toQString(formatDuration(range_->durationNs())),
+                                       toQString(formatDuration(range_->startNs)))
+                            : QString());
     if (report) {
         view_->setEmptyText(range_ ? tr("Nothing of this kind lies in the selected range.")
                                    : tr("Nothing of this kind was recorded."));

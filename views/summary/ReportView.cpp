@@ -38,6 +38,7 @@ ReportView::ReportView(ReportModel* model, QWidget* parent)
       delegate_(new ShareBarDelegate(this)),
       filterEdit_(new QLineEdit(this)),
       countLabel_(new QLabel(this)),
+      remark_(new QLabel(this)),
       table_(new QTableView(this)),
       emptyLabel_(new QLabel(this)) {
     model_->setParent(this);
@@ -50,7 +51,9 @@ void ReportView::build() {
     filterEdit_->setPlaceholderText(tr("Filter rows"));
     filterEdit_->setClearButtonEnabled(true);
     filterEdit_->setMaximumWidth(360);
-    countLabel_->setEnabled(false);
+    countLabel_->setForegroundRole(QPalette::PlaceholderText);
+    remark_->setForegroundRole(QPalette::Link);
+    remark_->setTextFormat(Qt::PlainText);
 
     table_->setModel(filter_);
     table_->setItemDelegate(delegate_);
@@ -93,16 +96,17 @@ void ReportView::build() {
 }
 
 void ReportView::arrange() {
-    auto* top = new QHBoxLayout;
-    top->setContentsMargins(8, 5, 8, 5);
-    top->setSpacing(10);
-    top->addWidget(filterEdit_);
-    top->addWidget(countLabel_);
-    top->addStretch();
+    top_ = new QHBoxLayout;
+    top_->setContentsMargins(8, 5, 8, 5);
+    top_->setSpacing(10);
+    top_->addWidget(filterEdit_);
+    top_->addWidget(countLabel_);
+    top_->addStretch();
+    top_->addWidget(remark_);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
-    layout->addLayout(top);
+    layout->addLayout(top_);
     layout->addWidget(table_, 1);
     layout->addWidget(emptyLabel_, 1);
 }
@@ -124,6 +128,12 @@ void ReportView::setFilterVisible(bool isVisible) {
     filterEdit_->setVisible(isVisible);
     countLabel_->setVisible(isVisible);
 }
+
+void ReportView::setRemark(const QString& text) { remark_->setText(text); }
+
+QString ReportView::remark() const { return remark_->text(); }
+
+void ReportView::addControl(QWidget* control) { top_->insertWidget(1, control); }
 
 void ReportView::copySelection() const {
     QApplication::clipboard()->setText(

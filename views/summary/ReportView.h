@@ -4,6 +4,7 @@
 
 #include "model/summary/ReportTable.h"
 
+class QHBoxLayout;
 class QLabel;
 class QLineEdit;
 class QTableView;
@@ -34,6 +35,11 @@ class ReportView : public QWidget {
     /// A sentence in place of the table while there are no rows.
     void setEmptyText(const QString& text);
     void setFilterVisible(bool isVisible);
+    /// What the rows count, beside the filter: "selected range, 25 ms". Empty for the whole trace.
+    void setRemark(const QString& text);
+    QString remark() const;
+    /// Puts a control of the owner after the filter.
+    void addControl(QWidget* control);
 
   public slots:
     void copySelection() const;
@@ -57,6 +63,8 @@ class ReportView : public QWidget {
     ShareBarDelegate* delegate_;
     QLineEdit* filterEdit_;
     QLabel* countLabel_;
+    QLabel* remark_;
+    QHBoxLayout* top_ = nullptr;
     QTableView* table_;
     QLabel* emptyLabel_;
 };

@@ -8,8 +8,6 @@ namespace lanescope {
 
 ShareBarDelegate::ShareBarDelegate(QObject* parent) : QStyledItemDelegate(parent) {}
 
-void ShareBarDelegate::setBarColor(const QColor& color) { barColor_ = color; }
-
 void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                              const QModelIndex& index) const {
     QStyledItemDelegate::paint(painter, option, index);
@@ -23,9 +21,11 @@ void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
     QRectF bar = groove;
     bar.setWidth(groove.width() * share.toDouble());
 
-    const QColor color = barColor_.isValid() ? barColor_ : option.palette.color(QPalette::Highlight);
+    const QVariant own = index.data(ReportModel::BarColorRole);
+    const QColor color =
+        own.isValid() ? own.value<QColor>() : option.palette.color(QPalette::Highlight);
     QColor faint = color;
-    faint.setAlpha(40);
+    faint.setAlpha(36);
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
     painter->setPen(Qt::NoPen);

@@ -82,6 +82,14 @@ class TestReportView : public QObject {
         QVERIFY(!model.index(3, 0).data(ReportModel::ShareRole).isValid());
     }
 
+    void toolTipsTakeNamesLiterally() {
+        ReportTable table = kernelTable();
+        table.rows[0][3] = std::string("<img src='x'>");
+        ReportModel model;
+        model.setTable(table);
+        QVERIFY(!model.index(0, 3).data(Qt::ToolTipRole).toString().contains("<img"));
+    }
+
     void sortsByValueAndNotByText() {
         ReportView view;
         view.setTable(kernelTable());
