@@ -38,7 +38,9 @@ QString AppSettings::folder() const {
     return settings_->value("folder", QDir::homePath()).toString();
 }
 
-void AppSettings::setFolder(const QString& folder) { settings_->setValue("folder", folder); }
+void AppSettings::setFolder(const QString& folder) {
+    settings_->setValue("folder", folder);
+}
 
 QByteArray AppSettings::windowGeometry() const {
     return settings_->value("window/geometry").toByteArray();

@@ -16,7 +16,8 @@ namespace lanescope {
 ComparePage::ComparePage(TracePtr baseline, TracePtr candidate, QWidget* parent)
     : DocumentPage(parent),
       view_(new CompareView(this)),
-      hits_(new HitNavigator({&view_->baseline().timeline(), &view_->candidate().timeline()}, this)) {
+      hits_(
+          new HitNavigator({&view_->baseline().timeline(), &view_->candidate().timeline()}, this)) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(view_);
@@ -42,13 +43,21 @@ ReportView* ComparePage::currentTable() const {
     return view_->differences().isVisible() ? &view_->differences() : nullptr;
 }
 
-void ComparePage::setTheme(const Theme& theme) { view_->setTheme(theme); }
+void ComparePage::setTheme(const Theme& theme) {
+    view_->setTheme(theme);
+}
 
-void ComparePage::setDetailsVisible(bool isVisible) { view_->details().setVisible(isVisible); }
+void ComparePage::setDetailsVisible(bool isVisible) {
+    view_->details().setVisible(isVisible);
+}
 
-void ComparePage::setTablesVisible(bool isVisible) { view_->differences().setVisible(isVisible); }
+void ComparePage::setTablesVisible(bool isVisible) {
+    view_->differences().setVisible(isVisible);
+}
 
-bool ComparePage::isBusy() const { return hits_->isSearching() || view_->isBusy(); }
+bool ComparePage::isBusy() const {
+    return hits_->isSearching() || view_->isBusy();
+}
 
 void ComparePage::restoreLayout(const AppSettings& settings) {
     view_->restoreState(settings.splitterState("compare"));

@@ -14,7 +14,8 @@ class HitNavigator;
 class ReportView;
 class TimelineView;
 
-/// One open document, a trace or a comparison: what the window's menus and search box can do with it.
+/// One open document, a trace or a comparison: what the window's menus and search box can do with
+/// it.
 class DocumentPage : public QWidget {
     Q_OBJECT
   public:

@@ -9,7 +9,9 @@
 namespace lanescope {
 namespace {
 
-QString toQString(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
+QString toQString(const std::filesystem::path& path) {
+    return QString::fromStdString(path.string());
+}
 
 bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
     std::error_code ignored;
@@ -35,15 +37,21 @@ std::vector<Page*> DocumentTabs::pages() const {
     return found;
 }
 
-std::vector<TracePage*> DocumentTabs::tracePages() const { return pages<TracePage>(); }
+std::vector<TracePage*> DocumentTabs::tracePages() const {
+    return pages<TracePage>();
+}
 
-std::vector<DocumentPage*> DocumentTabs::documents() const { return pages<DocumentPage>(); }
+std::vector<DocumentPage*> DocumentTabs::documents() const {
+    return pages<DocumentPage>();
+}
 
 DocumentPage* DocumentTabs::currentDocument() const {
     return qobject_cast<DocumentPage*>(currentWidget());
 }
 
-TracePage* DocumentTabs::currentTrace() const { return qobject_cast<TracePage*>(currentWidget()); }
+TracePage* DocumentTabs::currentTrace() const {
+    return qobject_cast<TracePage*>(currentWidget());
+}
 
 bool DocumentTabs::isLoading() const {
     for (const LoadPage* page : pages<LoadPage>()) {

@@ -21,7 +21,8 @@ class DocumentTabs : public QTabWidget {
     /// Reads the file in a new tab; goes to the tab that shows it if there is one.
     void openTrace(const std::filesystem::path& path);
     /// Reads both files and compares them in a new tab.
-    void openComparison(const std::filesystem::path& baseline, const std::filesystem::path& candidate);
+    void openComparison(const std::filesystem::path& baseline,
+                        const std::filesystem::path& candidate);
     /// Shows traces that are in memory already.
     void showTrace(TracePtr trace);
     void showComparison(TracePtr baseline, TracePtr candidate);

@@ -20,7 +20,9 @@ int64_t axisTime(const HitNavigator::Hit& hit) {
 HitNavigator::HitNavigator(std::vector<TimelineView*> timelines, QObject* parent)
     : QObject(parent), timelines_(std::move(timelines)), job_(new LatestJob(this)) {}
 
-bool HitNavigator::isSearching() const { return job_->isRunning(); }
+bool HitNavigator::isSearching() const {
+    return job_->isRunning();
+}
 
 void HitNavigator::search(const QString& text) {
     if (text == text_) return;
@@ -33,13 +35,14 @@ void HitNavigator::search(const QString& text) {
     }
     std::vector<TracePtr> traces;
     for (const TimelineView* timeline : timelines_) traces.push_back(timeline->trace());
-    job_->start([this, traces = std::move(traces), needle = text.toStdString()]() -> LatestJob::Publish {
-        std::vector<std::vector<EventRef>> found;
-        for (const TracePtr& trace : traces) {
-            found.push_back(trace ? findEvents(*trace, needle) : std::vector<EventRef>());
-        }
-        return [this, found = std::move(found)]() mutable { publish(std::move(found)); };
-    });
+    job_->start(
+        [this, traces = std::move(traces), needle = text.toStdString()]() -> LatestJob::Publish {
+            std::vector<std::vector<EventRef>> found;
+            for (const TracePtr& trace : traces) {
+                found.push_back(trace ? findEvents(*trace, needle) : std::vector<EventRef>());
+            }
+            return [this, found = std::move(found)]() mutable { publish(std::move(found)); };
+        });
 }
 
 void HitNavigator::publish(std::vector<std::vector<EventRef>> found) {
@@ -51,9 +54,8 @@ void HitNavigator::publish(std::vector<std::vector<EventRef>> found) {
         timelines_[i]->setSearchHits(std::move(found[i]));
     }
     if (timelines_.size() > 1) {
-        std::stable_sort(hits_.begin(), hits_.end(), [](const Hit& a, const Hit& b) {
-            return axisTime(a) < axisTime(b);
-        });
+        std::stable_sort(hits_.begin(), hits_.end(),
+                         [](const Hit& a, const Hit& b) { return axisTime(a) < axisTime(b); });
     }
     if (pendingStep_ != 0) {
         step(std::exchange(pendingStep_, 0));
@@ -63,7 +65,7 @@ void HitNavigator::publish(std::vector<std::vector<EventRef>> found) {
 }
 
 void HitNavigator::step(int direction) {
-    if (isSearching() && hits_.empty()) {
+    if (isSearching()) {
         pendingStep_ = direction;
         return;
     }

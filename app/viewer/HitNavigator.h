@@ -11,8 +11,8 @@ namespace lanescope {
 class LatestJob;
 class TimelineView;
 
-/// Searches the timelines of one document and steps through what was found, in order of time on the axis
-/// that they share. Searches off the GUI thread.
+/// Searches the timelines of one document and steps through what was found, in order of time on the
+/// axis that they share. Searches off the GUI thread.
 class HitNavigator : public QObject {
     Q_OBJECT
   public:
@@ -35,8 +35,8 @@ class HitNavigator : public QObject {
 
     /// Finds `text` everywhere; empty text clears.
     void search(const QString& text);
-    /// Reveals the next (+1) or previous (-1) hit, round and round; the first step goes to the first hit
-    /// on the screen. While a search runs the step is taken when it ends.
+    /// Reveals the next (+1) or previous (-1) hit, round and round; the first step goes to the
+    /// first hit on the screen. While a search runs the step is taken when it ends.
     void step(int direction);
     /// Reveals the hit at `index`.
     void show(int index);

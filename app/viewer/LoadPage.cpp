@@ -62,7 +62,9 @@ QString LoadPage::title() const {
     return paths_.size() < 2 ? first : tr("%1 against %2").arg(fileName(paths_.back()), first);
 }
 
-QString LoadPage::errorText() const { return bar_->isHidden() ? text_->text() : QString(); }
+QString LoadPage::errorText() const {
+    return bar_->isHidden() ? text_->text() : QString();
+}
 
 void LoadPage::start() {
     isLoading_ = true;
@@ -72,10 +74,11 @@ void LoadPage::start() {
 void LoadPage::loadNext() {
     const size_t index = traces_.size();
     loader_ = new TraceLoader(paths_[index], this);
-    connect(loader_, &TraceLoader::progressed, this, [this, index](double fraction, const QString& what) {
-        bar_->setValue(int(1000.0 * (double(index) + fraction) / double(paths_.size())));
-        text_->setText(what);
-    });
+    connect(loader_, &TraceLoader::progressed, this,
+            [this, index](double fraction, const QString& what) {
+                bar_->setValue(int(1000.0 * (double(index) + fraction) / double(paths_.size())));
+                text_->setText(what);
+            });
     connect(loader_, &TraceLoader::failed, this, &LoadPage::showError);
     connect(loader_, &TraceLoader::loaded, this, [this](const TracePtr& trace) {
         traces_.push_back(trace);

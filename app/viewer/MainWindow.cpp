@@ -64,7 +64,10 @@ MainWindow::MainWindow(AppSettings& settings, QWidget* parent)
     updateCurrent();
 }
 
-MainWindow::~MainWindow() = default;
+MainWindow::~MainWindow() {
+    // Tabs that go away with the window must not report to what is left of it.
+    tabs_->disconnect(this);
+}
 
 void MainWindow::build() {
     setWindowIcon(applicationIcon());
@@ -103,8 +106,10 @@ void MainWindow::connectTabs() {
     });
     connect(recentFiles_, &RecentFiles::changed, this,
             [this] { startPage_->setRecentFiles(recentFiles_->paths()); });
-    connect(recentFiles_, &RecentFiles::chosen, this, [this](const QString& path) { openFiles({path}); });
-    connect(startPage_, &StartPage::fileChosen, this, [this](const QString& path) { openFiles({path}); });
+    connect(recentFiles_, &RecentFiles::chosen, this,
+            [this](const QString& path) { openFiles({path}); });
+    connect(startPage_, &StartPage::fileChosen, this,
+            [this](const QString& path) { openFiles({path}); });
     connect(startPage_, &StartPage::openRequested, this, &MainWindow::askForFiles);
     connect(startPage_, &StartPage::compareRequested, this, &MainWindow::askForComparison);
     connect(offerBar_, &OfferBar::accepted, this, [this] {
@@ -144,9 +149,9 @@ void MainWindow::adoptDocument(DocumentPage* page) {
 void MainWindow::offerComparison() {
     const std::vector<TracePage*> traces = tabs_->tracePages();
     if (traces.size() < 2) return;
-    offerBar_->offer(tr("Compare %1 with %2?")
-                         .arg(traces.back()->title(), traces[traces.size() - 2]->title()),
-                     tr("Compare"));
+    offerBar_->offer(
+        tr("Compare %1 with %2?").arg(traces.back()->title(), traces[traces.size() - 2]->title()),
+        tr("Compare"));
 }
 
 void MainWindow::updateCurrent() {
@@ -156,7 +161,8 @@ void MainWindow::updateCurrent() {
     actions_->setAvailable(page != nullptr, page != nullptr);
     actions_->closeTab->setEnabled(tabs_->count() > 0);
     const QString name = tabs_->count() > 0 ? tabs_->tabText(tabs_->currentIndex()) : QString();
-    setWindowTitle(name.isEmpty() ? QStringLiteral("Lanescope") : name + QStringLiteral(" – Lanescope"));
+    setWindowTitle(name.isEmpty() ? QStringLiteral("Lanescope")
+                                  : name + QStringLiteral(" – Lanescope"));
     if (tabs_->tracePages().size() < 2) offerBar_->hide();
     if (page) page->setFocus();
 }
@@ -192,11 +198,13 @@ void MainWindow::connectViewActions() {
             [this] { forEachTimeline([](TimelineView& timeline) { timeline.foldAll(); }); });
     connect(actions_->unfoldAll, &QAction::triggered, this,
             [this] { forEachTimeline([](TimelineView& timeline) { timeline.unfoldAll(); }); });
-    connect(actions_->zoomSelection, &QAction::triggered, this,
-            [this] { forEachTimeline([](TimelineView& timeline) { timeline.zoomToSelection(); }); });
+    connect(actions_->zoomSelection, &QAction::triggered, this, [this] {
+        forEachTimeline([](TimelineView& timeline) { timeline.zoomToSelection(); });
+    });
     // Timelines of one document share their visible range, so one of them is enough.
     const auto zoom = [this](double factor) {
-        if (DocumentPage* page = tabs_->currentDocument()) zoomMiddle(*page->timelines().front(), factor);
+        if (DocumentPage* page = tabs_->currentDocument())
+            zoomMiddle(*page->timelines().front(), factor);
     };
     connect(actions_->zoomIn, &QAction::triggered, this, [zoom] { zoom(zoomStep); });
     connect(actions_->zoomOut, &QAction::triggered, this, [zoom] { zoom(1 / zoomStep); });

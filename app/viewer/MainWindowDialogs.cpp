@@ -24,9 +24,9 @@ QString traceFilter() {
 
 void say(QMainWindow* window, const Result<void>& result, const QString& path) {
     constexpr int shownMs = 8000;
-    window->statusBar()->showMessage(result ? MainWindow::tr("Written: %1").arg(path)
-                                            : toQString(result.error().sentence),
-                                     shownMs);
+    window->statusBar()->showMessage(
+        result ? MainWindow::tr("Written: %1").arg(path) : toQString(result.error().sentence),
+        shownMs);
 }
 
 }  // namespace
@@ -47,7 +47,8 @@ void MainWindow::connectFileActions() {
 }
 
 void MainWindow::askForFiles() {
-    openFiles(QFileDialog::getOpenFileNames(this, tr("Open traces"), settings_.folder(), traceFilter()));
+    openFiles(
+        QFileDialog::getOpenFileNames(this, tr("Open traces"), settings_.folder(), traceFilter()));
 }
 
 void MainWindow::askForComparison() {
@@ -69,8 +70,9 @@ void MainWindow::askForComparison() {
 void MainWindow::askForPicture() {
     DocumentPage* page = tabs_->currentDocument();
     if (!page) return;
-    const QString path = QFileDialog::getSaveFileName(
-        this, tr("Export picture"), settings_.folder() + "/timeline.png", tr("Pictures (*.png *.svg)"));
+    const QString path = QFileDialog::getSaveFileName(this, tr("Export picture"),
+                                                      settings_.folder() + "/timeline.png",
+                                                      tr("Pictures (*.png *.svg)"));
     if (!path.isEmpty()) say(this, exportDocumentPicture(*page, path.toStdString()), path);
 }
 
@@ -89,11 +91,12 @@ void MainWindow::askForTable() {
 }
 
 void MainWindow::showAbout() {
-    QMessageBox::about(this, tr("About Lanescope"),
-                       tr("<h3>Lanescope %1</h3><p>Shows what a GPU training did, when, and how fast "
-                          "the bytes moved.</p><p>Free software under the GNU General Public License, "
-                          "version 3.</p>")
-                           .arg(QStringLiteral(LANESCOPE_VERSION)));
+    QMessageBox::about(
+        this, tr("About Lanescope"),
+        tr("<h3>Lanescope %1</h3><p>Shows what a GPU training did, when, and how fast "
+           "the bytes moved.</p><p>Free software under the GNU General Public License, "
+           "version 3.</p>")
+            .arg(QStringLiteral(LANESCOPE_VERSION)));
 }
 
 }  // namespace lanescope

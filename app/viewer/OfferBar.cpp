@@ -36,6 +36,8 @@ void OfferBar::offer(const QString& question, const QString& answer) {
     show();
 }
 
-QString OfferBar::question() const { return label_->text(); }
+QString OfferBar::question() const {
+    return label_->text();
+}
 
 }  // namespace lanescope

@@ -79,7 +79,9 @@ void SearchBar::activate() {
     edit_->selectAll();
 }
 
-QString SearchBar::countText() const { return count_->text(); }
+QString SearchBar::countText() const {
+    return count_->text();
+}
 
 void SearchBar::next() {
     searchNow();
@@ -106,7 +108,8 @@ void SearchBar::updateCount() {
         } else if (navigator_->current() < 0) {
             text = tr("%1 hits").arg(locale.toString(count));
         } else {
-            text = tr("%1 of %2").arg(locale.toString(navigator_->current() + 1), locale.toString(count));
+            text = tr("%1 of %2")
+                       .arg(locale.toString(navigator_->current() + 1), locale.toString(count));
         }
     }
     count_->setText(text);

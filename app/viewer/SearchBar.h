@@ -14,8 +14,8 @@ namespace lanescope {
 
 class HitNavigator;
 
-/// The search box: finds while typing, Enter and Shift+Enter go to the next and previous hit, Escape
-/// clears and gives the keyboard back.
+/// The search box: finds while typing, Enter and Shift+Enter go to the next and previous hit,
+/// Escape clears and gives the keyboard back.
 class SearchBar : public QWidget {
     Q_OBJECT
   public:

@@ -31,7 +31,8 @@ void TraceLoader::start() {
             return !isCancelled->load();
         };
         auto result = std::make_shared<Result<TracePtr>>(loadTrace(path, progress));
-        QMetaObject::invokeMethod(this, [this, result] { finish(*result); }, Qt::QueuedConnection);
+        QMetaObject::invokeMethod(
+            this, [this, result] { finish(*result); }, Qt::QueuedConnection);
     });
 }
 

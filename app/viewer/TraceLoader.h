@@ -12,8 +12,8 @@
 namespace lanescope {
 
 /// Reads one trace file on a thread of its own. Signals arrive on the thread of this object; after
-/// `cancel` none does. Destroying it cancels and waits for the thread, which stops at its next report of
-/// progress.
+/// `cancel` none does. Destroying it cancels and waits for the thread, which stops at its next
+/// report of progress.
 class TraceLoader : public QObject {
     Q_OBJECT
   public:

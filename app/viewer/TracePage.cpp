@@ -72,9 +72,9 @@ void TracePage::addTables() {
     tables_->insertTab(1, bandwidth_, tr("Memcpy bandwidth"));
     hitView_->setEmptyText(tr("Search with Ctrl+F; what is found is listed here."));
     tables_->addTab(hitView_, tr("Search results"));
-    const size_t grave = size_t(std::count_if(
-        trace_->health.begin(), trace_->health.end(),
-        [](const HealthNote& note) { return note.severity >= Severity::Warning; }));
+    const size_t grave = size_t(
+        std::count_if(trace_->health.begin(), trace_->health.end(),
+                      [](const HealthNote& note) { return note.severity >= Severity::Warning; }));
     tables_->addTab(health_, grave > 0 ? tr("Health (%1)").arg(grave) : tr("Health"));
     tables_->setDocumentMode(true);
     tables_->tabBar()->setExpanding(false);
@@ -135,14 +135,17 @@ void TracePage::updateHits() {
     for (const HitNavigator::Hit& hit : hits_->hits()) events.push_back(hit.event);
     hitView_->setTable(hitTable(*trace_, events));
     const QString title = tr("Search results");
-    tables_->setTabText(tables_->indexOf(hitView_),
-                        events.empty() ? title : title + QStringLiteral(" (%1)").arg(events.size()));
+    tables_->setTabText(
+        tables_->indexOf(hitView_),
+        events.empty() ? title : title + QStringLiteral(" (%1)").arg(events.size()));
     hitView_->setEmptyText(hits_->text().isEmpty()
                                ? tr("Search with Ctrl+F; what is found is listed here.")
                                : tr("Nothing is called “%1”.").arg(hits_->text()));
 }
 
-QString TracePage::title() const { return toQString(trace_->title); }
+QString TracePage::title() const {
+    return toQString(trace_->title);
+}
 
 ReportView* TracePage::currentTable() const {
     QWidget* current = tables_->isVisible() ? tables_->currentWidget() : nullptr;
@@ -158,9 +161,13 @@ void TracePage::setTheme(const Theme& theme) {
     health_->setTheme(theme);
 }
 
-void TracePage::setDetailsVisible(bool isVisible) { details_->setVisible(isVisible); }
+void TracePage::setDetailsVisible(bool isVisible) {
+    details_->setVisible(isVisible);
+}
 
-void TracePage::setTablesVisible(bool isVisible) { tables_->setVisible(isVisible); }
+void TracePage::setTablesVisible(bool isVisible) {
+    tables_->setVisible(isVisible);
+}
 
 bool TracePage::isBusy() const {
     const QWidget* current = tables_->currentWidget();

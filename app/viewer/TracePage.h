@@ -15,8 +15,8 @@ class HealthBar;
 class HealthPanel;
 class ReportPanel;
 
-/// One trace: its timeline, what is known of the selected event beside it, tables underneath that follow
-/// the selected range.
+/// One trace: its timeline, what is known of the selected event beside it, tables underneath that
+/// follow the selected range.
 class TracePage : public DocumentPage {
     Q_OBJECT
   public:

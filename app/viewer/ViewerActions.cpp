@@ -41,10 +41,11 @@ void ViewerActions::makeFileActions() {
 void ViewerActions::makeViewActions() {
     fit = make(tr("Show the &whole trace"), QKeySequence(Qt::CTRL | Qt::Key_0), "fit");
     zoomIn = make(tr("Zoom &in"), QKeySequence(Qt::CTRL | Qt::Key_Plus), "zoom-in");
-    zoomIn->setShortcuts({QKeySequence(Qt::CTRL | Qt::Key_Plus), QKeySequence(Qt::CTRL | Qt::Key_Equal)});
+    zoomIn->setShortcuts(
+        {QKeySequence(Qt::CTRL | Qt::Key_Plus), QKeySequence(Qt::CTRL | Qt::Key_Equal)});
     zoomOut = make(tr("Zoom &out"), QKeySequence(Qt::CTRL | Qt::Key_Minus), "zoom-out");
-    zoomSelection =
-        make(tr("Zoom to the &selection"), QKeySequence(Qt::CTRL | Qt::Key_Return), "zoom-selection");
+    zoomSelection = make(tr("Zoom to the &selection"), QKeySequence(Qt::CTRL | Qt::Key_Return),
+                         "zoom-selection");
     foldAll = make(tr("&Fold all tracks"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Minus));
     unfoldAll = make(tr("&Unfold all tracks"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Plus));
     showDetails = make(tr("&Details beside the timeline"), QKeySequence(Qt::Key_F9), "details");
@@ -63,7 +64,8 @@ void ViewerActions::makeThemeActions() {
         QAction* action = themes_->addAction(text);
         action->setCheckable(true);
         action->setData(static_cast<int>(choice));
-        connect(action, &QAction::triggered, this, [this, choice = choice] { emit themeChosen(choice); });
+        connect(action, &QAction::triggered, this,
+                [this, choice = choice] { emit themeChosen(choice); });
     }
 }
 

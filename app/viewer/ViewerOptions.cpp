@@ -46,8 +46,8 @@ void declare(CLI::App& app, RawOptions& raw) {
         ->expected(2)
         ->type_name("BASELINE CANDIDATE")
         ->excludes("FILE");
-    auto* render = app.add_option("--render", raw.render,
-                                  "Write a PNG of the window to this file and end; needs no display");
+    auto* render = app.add_option(
+        "--render", raw.render, "Write a PNG of the window to this file and end; needs no display");
     app.add_option("--size", raw.size, "Size of the picture in pixels")
         ->check(check(parseSize, "WxH"))
         ->capture_default_str()
@@ -63,8 +63,10 @@ void declare(CLI::App& app, RawOptions& raw) {
         ->check(check(parseTimeRange, "START:END"))
         ->needs(render);
     app.add_option("--find", raw.find, "Search for this text")->needs(render);
-    app.add_option("--table", raw.table, "Show the table of this title, as in bandwidth")->needs(render);
-    app.add_option("--align", raw.align, "Align two compared runs at this NVTX range")->needs(render);
+    app.add_option("--table", raw.table, "Show the table of this title, as in bandwidth")
+        ->needs(render);
+    app.add_option("--align", raw.align, "Align two compared runs at this NVTX range")
+        ->needs(render);
 }
 
 ViewerOptions toOptions(const RawOptions& raw) {
@@ -96,7 +98,8 @@ Result<TimeRange> parseTimeRange(const std::string& text) {
     const auto start = parseTime(std::string_view(text).substr(0, colon));
     const auto end = parseTime(std::string_view(text).substr(colon + 1));
     if (!start || !end) {
-        return fail("\"{}\" is no range of time; its two ends are numbers with ns, us, ms or s.", text);
+        return fail("\"{}\" is no range of time; its two ends are numbers with ns, us, ms or s.",
+                    text);
     }
     if (*end <= *start) return fail("The range \"{}\" ends before it starts.", text);
     return TimeRange{*start, *end};
@@ -115,8 +118,8 @@ Result<QSize> parseSize(const std::string& text) {
         return fail("\"{}\" is no size; write WIDTHxHEIGHT in pixels, as in 1600x1000.", text);
     }
     if (std::min(width, height) < smallest || std::max(width, height) > largest) {
-        return fail("A picture of {} is too small or too large; its sides may be {} to {} pixels.", text,
-                    smallest, largest);
+        return fail("A picture of {} is too small or too large; its sides may be {} to {} pixels.",
+                    text, smallest, largest);
     }
     return QSize(width, height);
 }

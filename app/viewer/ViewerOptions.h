@@ -21,7 +21,7 @@ struct RenderOptions {
     std::optional<TimeRange> visible;  ///< Stretch of time to zoom to.
     std::string find;                  ///< Text to search for; the first hit is selected.
     std::string table;                 ///< Table under the timeline to show, by its title.
-    std::string align;                 ///< NVTX range to lay two compared runs on top of each other.
+    std::string align;  ///< NVTX range to lay two compared runs on top of each other.
 };
 
 /// What the command line of `lanescope-viewer` asks for.
@@ -31,11 +31,12 @@ struct ViewerOptions {
     std::optional<RenderOptions> render;
 };
 
-/// Reads the command line. On `--help`, `--version` and mistakes it prints to stdout or stderr and gives
-/// back the exit status to end with. Needs no QApplication.
+/// Reads the command line. On `--help`, `--version` and mistakes it prints to stdout or stderr and
+/// gives back the exit status to end with. Needs no QApplication.
 tl::expected<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv);
 
-/// "12.5ms:80ms", "1s:2s", "0.5:0.75" (seconds): a range in the trace's own time. Units ns, us, ms, s.
+/// "12.5ms:80ms", "1s:2s", "0.5:0.75" (seconds): a range in the trace's own time. Units ns, us, ms,
+/// s.
 Result<TimeRange> parseTimeRange(const std::string& text);
 
 /// "1600x1000", each side from 200 to 16384 pixels.

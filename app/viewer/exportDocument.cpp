@@ -49,7 +49,8 @@ Result<void> exportDocumentPicture(DocumentPage& page, const std::filesystem::pa
     if (timelines.size() == 1) return exportPicture(*timelines.front(), path);
     if (path.extension() == ".png") return save(path, pngOf(page));
     if (path.extension() == ".svg") return save(path, svgOf(page));
-    return fail("{} is no picture that can be written; let its name end in .png or .svg.", path.string());
+    return fail("{} is no picture that can be written; let its name end in .png or .svg.",
+                path.string());
 }
 
 Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path& path) {

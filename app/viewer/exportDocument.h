@@ -9,12 +9,12 @@ namespace lanescope {
 
 class DocumentPage;
 
-/// Writes the timelines of a document as a picture, PNG or SVG by the ending of `path`. A comparison is
-/// written as it stands in the window.
+/// Writes the timelines of a document as a picture, PNG or SVG by the ending of `path`. A
+/// comparison is written as it stands in the window.
 Result<void> exportDocumentPicture(DocumentPage& page, const std::filesystem::path& path);
 
-/// Writes `table` as CSV, or as JSON if `path` ends so. An existing file is replaced only once the new
-/// one is complete.
+/// Writes `table` as CSV, or as JSON if `path` ends so. An existing file is replaced only once the
+/// new one is complete.
 Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path& path);
 
 }  // namespace lanescope

@@ -6,7 +6,9 @@
 #include <QSvgRenderer>
 
 // Q_INIT_RESOURCE declares a function, so it must stand outside of any namespace.
-static void initializeResources() { Q_INIT_RESOURCE(lanescope); }
+static void initializeResources() {
+    Q_INIT_RESOURCE(lanescope);
+}
 
 namespace lanescope {
 namespace {
@@ -22,7 +24,9 @@ QPixmap render(const QByteArray& svg, int size) {
 
 }  // namespace
 
-void registerIcons() { initializeResources(); }
+void registerIcons() {
+    initializeResources();
+}
 
 QIcon themedIcon(const QString& name, const Theme& theme) {
     QFile file(":/icons/" + name + ".svg");
@@ -40,6 +44,8 @@ QIcon themedIcon(const QString& name, const Theme& theme) {
     return icon;
 }
 
-QIcon applicationIcon() { return QIcon(":/lanescope.svg"); }
+QIcon applicationIcon() {
+    return QIcon(":/lanescope.svg");
+}
 
 }  // namespace lanescope

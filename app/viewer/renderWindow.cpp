@@ -32,7 +32,8 @@ Result<void> waitUntilIdle(const MainWindow& window) {
     for (int idleRounds = 0; idleRounds < 2;) {
         loop.processEvents(QEventLoop::AllEvents, 20);
         idleRounds = window.isBusy() ? 0 : idleRounds + 1;
-        if (timer.elapsed() > patienceMs) return fail("The window was not complete after ten minutes.");
+        if (timer.elapsed() > patienceMs)
+            return fail("The window was not complete after ten minutes.");
         QThread::msleep(5);
     }
     return {};
@@ -41,7 +42,8 @@ Result<void> waitUntilIdle(const MainWindow& window) {
 Result<void> firstLoadError(const MainWindow& window) {
     for (int index = 0; index < window.tabs().count(); ++index) {
         const auto* page = qobject_cast<const LoadPage*>(window.tabs().widget(index));
-        if (page && !page->errorText().isEmpty()) return fail("{}", page->errorText().toStdString());
+        if (page && !page->errorText().isEmpty())
+            return fail("{}", page->errorText().toStdString());
     }
     return {};
 }
@@ -49,7 +51,8 @@ Result<void> firstLoadError(const MainWindow& window) {
 Result<void> showTable(DocumentPage* page, const std::string& title) {
     auto* trace = qobject_cast<TracePage*>(page);
     for (int index = 0; trace && index < trace->tables().count(); ++index) {
-        if (!trace->tables().tabText(index).contains(toQString(title), Qt::CaseInsensitive)) continue;
+        if (!trace->tables().tabText(index).contains(toQString(title), Qt::CaseInsensitive))
+            continue;
         trace->tables().setCurrentIndex(index);
         return {};
     }
@@ -58,7 +61,8 @@ Result<void> showTable(DocumentPage* page, const std::string& title) {
 
 Result<void> align(DocumentPage* page, const std::string& rangeName) {
     auto* comparison = qobject_cast<ComparePage*>(page);
-    if (comparison && comparison->view().alignment().setAlignment(toQString(rangeName), 0)) return {};
+    if (comparison && comparison->view().alignment().setAlignment(toQString(rangeName), 0))
+        return {};
     return fail("The runs cannot be aligned at \"{}\": not both have an NVTX range of that name.",
                 rangeName);
 }

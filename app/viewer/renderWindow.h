@@ -7,9 +7,9 @@ namespace lanescope {
 
 class MainWindow;
 
-/// Opens what `options` names in `window`, waits until all of it is on the screen, and writes the picture
-/// that `options.render` asks for. Runs an event loop meanwhile. Errors: a file that cannot be shown,
-/// no place to write, nothing to be seen within minutes.
+/// Opens what `options` names in `window`, waits until all of it is on the screen, and writes the
+/// picture that `options.render` asks for. Runs an event loop meanwhile. Errors: a file that cannot
+/// be shown, no place to write, nothing to be seen within minutes.
 Result<void> renderWindow(MainWindow& window, const ViewerOptions& options);
 
 }  // namespace lanescope

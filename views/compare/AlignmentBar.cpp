@@ -55,9 +55,13 @@ void AlignmentBar::setRangeNames(const std::vector<std::string>& names) {
     updateOccurrence();
 }
 
-QString AlignmentBar::rangeName() const { return names_->currentData().toString(); }
+QString AlignmentBar::rangeName() const {
+    return names_->currentData().toString();
+}
 
-int AlignmentBar::occurrence() const { return occurrence_->value() - 1; }
+int AlignmentBar::occurrence() const {
+    return occurrence_->value() - 1;
+}
 
 bool AlignmentBar::setAlignment(const QString& rangeName, int occurrence) {
     const int index = rangeName.isEmpty() ? 0 : names_->findData(rangeName);
@@ -78,7 +82,9 @@ void AlignmentBar::setMessage(const QString& text) {
     message_->setToolTip(plainToolTip(text));
 }
 
-QString AlignmentBar::message() const { return message_->text(); }
+QString AlignmentBar::message() const {
+    return message_->text();
+}
 
 void AlignmentBar::updateOccurrence() {
     const bool isNeeded = !rangeName().isEmpty();

@@ -10,7 +10,8 @@ class QSpinBox;
 
 namespace lanescope {
 
-/// Where two runs are laid on top of each other: at their starts, or at an NVTX range that both have.
+/// Where two runs are laid on top of each other: at their starts, or at an NVTX range that both
+/// have.
 class AlignmentBar : public QWidget {
     Q_OBJECT
   public:

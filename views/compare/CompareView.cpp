@@ -86,22 +86,22 @@ void CompareView::addGroupFilter() {
                                          DifferenceGroup::Memset}));
     box->addItem(tr("NVTX ranges"), groups({DifferenceGroup::NvtxRange}));
     box->addItem(tr("CUDA API calls"), groups({DifferenceGroup::ApiCall}));
-    connect(box, &QComboBox::currentIndexChanged, this, [this, box] {
-        differences_->filter().setGroups(box->currentData().toStringList());
-    });
+    connect(box, &QComboBox::currentIndexChanged, this,
+            [this, box] { differences_->filter().setGroups(box->currentData().toStringList()); });
     differences_->addControl(box);
 }
 
 void CompareView::connectSide(CompareSide* side, CompareSide* other) {
     connect(&side->timeline(), &TimelineView::selectedRangeChanged, this,
             [this, side](std::optional<TimeRange> range) { selectRange(side, range); });
-    connect(&side->timeline(), &TimelineView::eventSelected, this, [this, side, other](EventRef event) {
-        if (isMirroring_) return;
-        const QScopedValueRollback guard(isMirroring_, true);
-        if (event.isValid()) other->timeline().setSelectedEvent({});
-        details_->setTrace(side->timeline().trace());
-        details_->setEvent(event);
-    });
+    connect(&side->timeline(), &TimelineView::eventSelected, this,
+            [this, side, other](EventRef event) {
+                if (isMirroring_) return;
+                const QScopedValueRollback guard(isMirroring_, true);
+                if (event.isValid()) other->timeline().setSelectedEvent({});
+                details_->setTrace(side->timeline().trace());
+                details_->setEvent(event);
+            });
 }
 
 void CompareView::setTraces(TracePtr baseline, TracePtr candidate) {
@@ -125,11 +125,17 @@ void CompareView::setTheme(const Theme& theme) {
     model_->setTheme(theme);
 }
 
-QByteArray CompareView::saveState() const { return parts_->saveState(); }
+QByteArray CompareView::saveState() const {
+    return parts_->saveState();
+}
 
-void CompareView::restoreState(const QByteArray& state) { parts_->restoreState(state); }
+void CompareView::restoreState(const QByteArray& state) {
+    parts_->restoreState(state);
+}
 
-bool CompareView::isBusy() const { return job_->isRunning(); }
+bool CompareView::isBusy() const {
+    return job_->isRunning();
+}
 
 void CompareView::align() {
     if (!baselineTrace_ || !candidateTrace_) return;

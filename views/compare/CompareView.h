@@ -23,8 +23,8 @@ class VisibleRange;
 
 /// Two runs on one time axis: baseline above, candidate below, the outcome in words on top and the
 /// differences by name underneath. A range selected on either side is selected on both and narrows
-/// the comparison to it; runs aligned at an NVTX range are compared from the first to the last range
-/// of that name, so that start-up does not count. Compares off the GUI thread.
+/// the comparison to it; runs aligned at an NVTX range are compared from the first to the last
+/// range of that name, so that start-up does not count. Compares off the GUI thread.
 class CompareView : public QWidget {
     Q_OBJECT
   public:

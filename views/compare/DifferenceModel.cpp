@@ -7,7 +7,9 @@ namespace lanescope {
 
 DifferenceModel::DifferenceModel(QObject* parent) : ReportModel(parent) {}
 
-void DifferenceModel::setComparison(const Comparison& comparison) { setTable(toTable(comparison)); }
+void DifferenceModel::setComparison(const Comparison& comparison) {
+    setTable(toTable(comparison));
+}
 
 void DifferenceModel::setTable(ReportTable table) {
     // Of the three time columns (baseline, candidate, lost) the lost time is the last.

@@ -49,7 +49,9 @@ void HeadlineCard::setTheme(const Theme& theme) {
     updateColors();
 }
 
-QString HeadlineCard::headline() const { return headline_->text(); }
+QString HeadlineCard::headline() const {
+    return headline_->text();
+}
 
 void HeadlineCard::updateColors() {
     QPalette colors = palette();

@@ -25,32 +25,35 @@ DetailsPanel::DetailsPanel(QWidget* parent) : QWidget(parent), sheet_(new FactSh
         const EventRef target(static_cast<EventKind>(bits >> EventRef::rowBits), bits);
         emit eventActivated(target);
     });
-    update();
+    refresh();
 }
 
 void DetailsPanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
     event_ = {};
-    update();
+    refresh();
 }
 
 void DetailsPanel::setEvent(EventRef event) {
     event_ = event;
-    update();
+    refresh();
 }
 
 void DetailsPanel::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange) update();  // colours are written into the text
+    if (event->type() != QEvent::PaletteChange) return;
+    // Colours are written into the text; the sheet has the new ones once this event is through.
+    QMetaObject::invokeMethod(this, &DetailsPanel::refresh, Qt::QueuedConnection);
 }
 
-void DetailsPanel::update() {
+void DetailsPanel::refresh() {
     sheet_->clearSheet();
     if (!trace_ || !event_.isValid()) {
         sheet_->addHeading(tr("Nothing selected"));
         sheet_->addParagraph(tr("Click a slice to see what it is."));
-        sheet_->addParagraph(tr("Drag along the ruler to select a range; the tables below then count "
-                                "that range only."));
+        sheet_->addParagraph(
+            tr("Drag along the ruler to select a range; the tables below then count "
+               "that range only."));
         sheet_->finish();
         return;
     }
@@ -80,8 +83,9 @@ void DetailsPanel::addLinkTo(EventRef event) {
     const TimeRange range = trace_->rangeOf(event);
     const std::string name = trace_->nameOf(event);
     sheet_->addLink(toQString(name.empty() ? "(no name)" : name), event.bits(),
-                    tr("%1 at %2").arg(toQString(formatDuration(range.durationNs())),
-                                       toQString(formatDuration(range.startNs))));
+                    tr("%1 at %2")
+                        .arg(toQString(formatDuration(range.durationNs())),
+                             toQString(formatDuration(range.startNs))));
 }
 
 }  // namespace lanescope

@@ -8,8 +8,8 @@ namespace lanescope {
 
 class FactSheet;
 
-/// What is known about the selected event, with links along its flow: from GPU work to the call that
-/// launched it, and from a call to what it launched.
+/// What is known about the selected event, with links along its flow: from GPU work to the call
+/// that launched it, and from a call to what it launched.
 class DetailsPanel : public QWidget {
     Q_OBJECT
   public:
@@ -29,7 +29,7 @@ class DetailsPanel : public QWidget {
     void changeEvent(QEvent* event) override;
 
   private:
-    void update();
+    void refresh();
     void addFlowLinks();
     void addLinkTo(EventRef event);
 

@@ -33,7 +33,9 @@ FactSheet::FactSheet(QWidget* parent) : QTextBrowser(parent) {
     });
 }
 
-void FactSheet::clearSheet() { document()->clear(); }
+void FactSheet::clearSheet() {
+    document()->clear();
+}
 
 QColor FactSheet::dimmed() const {
     QColor color = palette().color(QPalette::Text);
@@ -113,6 +115,8 @@ void FactSheet::addLink(const QString& text, quint32 bits, const QString& remark
     }
 }
 
-void FactSheet::finish() { moveCursor(QTextCursor::Start); }
+void FactSheet::finish() {
+    moveCursor(QTextCursor::Start);
+}
 
 }  // namespace lanescope

@@ -7,8 +7,8 @@
 
 namespace lanescope {
 
-/// A read-only page of headings, facts and links. Long names wrap anywhere, everything can be selected
-/// and copied, and all text is taken literally: names come from untrusted files.
+/// A read-only page of headings, facts and links. Long names wrap anywhere, everything can be
+/// selected and copied, and all text is taken literally: names come from untrusted files.
 class FactSheet : public QTextBrowser {
     Q_OBJECT
   public:

@@ -51,7 +51,9 @@ void HealthBar::setNotes(const std::vector<HealthNote>& notes) {
     updateColors();
 }
 
-QString HealthBar::text() const { return label_->text(); }
+QString HealthBar::text() const {
+    return label_->text();
+}
 
 void HealthBar::setTheme(const Theme& theme) {
     theme_ = theme;

@@ -11,8 +11,8 @@ class QToolButton;
 
 namespace lanescope {
 
-/// A banner over a trace that is incomplete or doubtful: the gravest sentence, how many more there are,
-/// and a way to all of them. Hidden while there is no warning.
+/// A banner over a trace that is incomplete or doubtful: the gravest sentence, how many more there
+/// are, and a way to all of them. Hidden while there is no warning.
 class HealthBar : public QWidget {
     Q_OBJECT
   public:

@@ -33,15 +33,15 @@ HealthPanel::HealthPanel(QWidget* parent)
 
 void HealthPanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
-    update();
+    refresh();
 }
 
 void HealthPanel::setTheme(const Theme& theme) {
     theme_ = theme;
-    update();
+    refresh();
 }
 
-void HealthPanel::update() {
+void HealthPanel::refresh() {
     notes_->clearSheet();
     facts_->clearSheet();
     if (!trace_) return;

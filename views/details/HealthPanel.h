@@ -21,7 +21,7 @@ class HealthPanel : public QWidget {
     FactSheet& facts() const { return *facts_; }
 
   private:
-    void update();
+    void refresh();
     void showNotes();
     void showFacts();
 

@@ -60,9 +60,8 @@ void BandwidthChart::setTheme(const Theme& theme) {
 }
 
 double BandwidthChart::keyOf(const BandwidthRow& row) const {
-    const auto at = std::find_if(whole_.begin(), whole_.end(), [&](const BandwidthRow& other) {
-        return isSameKind(row, other);
-    });
+    const auto at = std::find_if(whole_.begin(), whole_.end(),
+                                 [&](const BandwidthRow& other) { return isSameKind(row, other); });
     return double(at - whole_.begin()) + 1;
 }
 
@@ -87,8 +86,7 @@ void BandwidthChart::addBars(const std::vector<BandwidthRow>& rows, double offse
         auto* bar = new QCPBars(plot_->xAxis, plot_->yAxis);
         bar->setWidth(width);
         bar->setPen(Qt::NoPen);
-        bar->setBrush(
-            Theme::mix(theme_.canvas, theme_.colorOf(categoryOf(row.kind)), opacity));
+        bar->setBrush(Theme::mix(theme_.canvas, theme_.colorOf(categoryOf(row.kind)), opacity));
         bar->addData(key, mean);
         auto* whisker = new QCPErrorBars(plot_->xAxis, plot_->yAxis);
         whisker->setDataPlottable(bar);

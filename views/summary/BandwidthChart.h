@@ -10,9 +10,9 @@ class QCustomPlot;
 
 namespace lanescope {
 
-/// Bars of the mean GB/s of each memcpy kind with whiskers from its slowest to its fastest copy; the
-/// whole trace pale, the selected range strong beside it. The scale turns logarithmic when rates differ
-/// by more than a factor of 30, as copies inside a GPU and over PCIe do.
+/// Bars of the mean GB/s of each memcpy kind with whiskers from its slowest to its fastest copy;
+/// the whole trace pale, the selected range strong beside it. The scale turns logarithmic when
+/// rates differ by more than a factor of 30, as copies inside a GPU and over PCIe do.
 class BandwidthChart : public QWidget {
     Q_OBJECT
   public:
@@ -27,7 +27,8 @@ class BandwidthChart : public QWidget {
 
   private:
     void rebuild();
-    void addBars(const std::vector<BandwidthRow>& rows, double offset, double width, double opacity);
+    void addBars(const std::vector<BandwidthRow>& rows, double offset, double width,
+                 double opacity);
     void setUpAxes();
     double keyOf(const BandwidthRow& row) const;
 

@@ -80,36 +80,38 @@ void BandwidthPanel::setRange(std::optional<TimeRange> range) {
     invalidate();
 }
 
-void BandwidthPanel::setTheme(const Theme& theme) { chart_->setTheme(theme); }
+void BandwidthPanel::setTheme(const Theme& theme) {
+    chart_->setTheme(theme);
+}
 
 void BandwidthPanel::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
-    if (isStale_) update();
+    if (isStale_) refresh();
 }
 
 void BandwidthPanel::invalidate() {
     isStale_ = true;
     job_->cancel();
-    if (isVisible()) update();
+    if (isVisible()) refresh();
 }
 
 BandwidthPanel::Counted BandwidthPanel::count(const Trace& trace, std::optional<TimeRange> range) {
     Counted counted;
-    if (auto table = makeReport(trace, "memcpy_bandwidth", range)) counted.table = std::move(*table);
+    if (auto table = makeReport(trace, "memcpy_bandwidth", range))
+        counted.table = std::move(*table);
     counted.rows = bandwidthByKind(trace, range);
     return counted;
 }
 
-void BandwidthPanel::update() {
+void BandwidthPanel::refresh() {
     if (!trace_) {
         showCounted({}, {});
         return;
     }
     job_->start([this, trace = trace_, range = range_]() -> LatestJob::Publish {
-        return [this, whole = count(*trace, std::nullopt),
-                selected = range ? count(*trace, range) : Counted()] {
-            showCounted(whole, selected);
-        };
+        return
+            [this, whole = count(*trace, std::nullopt),
+             selected = range ? count(*trace, range) : Counted()] { showCounted(whole, selected); };
     });
 }
 

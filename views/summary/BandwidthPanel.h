@@ -18,9 +18,9 @@ class BandwidthChart;
 class LatestJob;
 class ReportView;
 
-/// How fast memory was copied, per memcpy kind and memory kind: a table for the whole trace, one for the
-/// selected range while there is one, and a chart of both. Counts off the GUI thread, and only while on
-/// the screen.
+/// How fast memory was copied, per memcpy kind and memory kind: a table for the whole trace, one
+/// for the selected range while there is one, and a chart of both. Counts off the GUI thread, and
+/// only while on the screen.
 class BandwidthPanel : public QWidget {
     Q_OBJECT
   public:
@@ -50,7 +50,7 @@ class BandwidthPanel : public QWidget {
     };
     static Counted count(const Trace& trace, std::optional<TimeRange> range);
     void invalidate();
-    void update();
+    void refresh();
     void showCounted(const Counted& whole, const Counted& selected);
 
     TracePtr trace_;

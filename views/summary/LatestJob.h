@@ -7,15 +7,15 @@
 namespace lanescope {
 
 /// Runs work off the GUI thread and publishes only the newest answer. Starting a job while another
-/// runs makes the older answer void; at most one more job waits, so a selection that is being dragged
-/// never builds a queue. Construct, start and destroy on the GUI thread.
+/// runs makes the older answer void; at most one more job waits, so a selection that is being
+/// dragged never builds a queue. Construct, start and destroy on the GUI thread.
 class LatestJob : public QObject {
     Q_OBJECT
   public:
     /// Publishes a finished value; called on the GUI thread.
     using Publish = std::function<void()>;
-    /// Does the work and returns how to publish it; called on a worker thread. Must own, not refer to,
-    /// what it reads: it may outlive the widget that started it.
+    /// Does the work and returns how to publish it; called on a worker thread. Must own, not refer
+    /// to, what it reads: it may outlive the widget that started it.
     using Work = std::function<Publish()>;
 
     explicit LatestJob(QObject* parent = nullptr);

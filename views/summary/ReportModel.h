@@ -6,14 +6,14 @@
 
 namespace lanescope {
 
-/// Shows a `ReportTable` to Qt's item views: formatted text to read, plain numbers to sort by. Holds
-/// its own copy of the table. Use on the GUI thread.
+/// Shows a `ReportTable` to Qt's item views: formatted text to read, plain numbers to sort by.
+/// Holds its own copy of the table. Use on the GUI thread.
 class ReportModel : public QAbstractTableModel {
     Q_OBJECT
   public:
     enum Role {
         SortRole = Qt::UserRole,  ///< The bare number or text; invalid for an empty cell.
-        ShareRole,     ///< [0, 1] of a full bar under the cell, as in percent columns; else invalid.
+        ShareRole,  ///< [0, 1] of a full bar under the cell, as in percent columns; else invalid.
         BarColorRole,  ///< Colour of that bar; invalid for the usual one.
     };
 

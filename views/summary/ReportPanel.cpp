@@ -35,16 +35,16 @@ void ReportPanel::setRange(std::optional<TimeRange> range) {
 
 void ReportPanel::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
-    if (isStale_) update();
+    if (isStale_) refresh();
 }
 
 void ReportPanel::invalidate() {
     isStale_ = true;
     job_->cancel();
-    if (isVisible()) update();
+    if (isVisible()) refresh();
 }
 
-void ReportPanel::update() {
+void ReportPanel::refresh() {
     if (!trace_) {
         isStale_ = false;
         view_->setTable({});

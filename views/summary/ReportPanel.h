@@ -13,8 +13,8 @@ namespace lanescope {
 class LatestJob;
 class ReportView;
 
-/// One report of a trace, over its whole range or a selected one. Builds the report off the GUI thread,
-/// and only while the panel is on the screen.
+/// One report of a trace, over its whole range or a selected one. Builds the report off the GUI
+/// thread, and only while the panel is on the screen.
 class ReportPanel : public QWidget {
     Q_OBJECT
   public:
@@ -38,7 +38,7 @@ class ReportPanel : public QWidget {
 
   private:
     void invalidate();
-    void update();
+    void refresh();
     void showReport(const Result<ReportTable>& report);
 
     QString reportName_;

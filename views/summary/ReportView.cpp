@@ -58,7 +58,8 @@ void ReportView::build() {
     table_->setModel(filter_);
     table_->setItemDelegate(delegate_);
     table_->setSortingEnabled(true);
-    table_->sortByColumn(-1, Qt::DescendingOrder);  // the order of the report, until a header is clicked
+    table_->sortByColumn(
+        -1, Qt::DescendingOrder);  // the order of the report, until a header is clicked
     table_->setSelectionBehavior(QAbstractItemView::SelectRows);
     table_->setAlternatingRowColors(true);
     table_->setShowGrid(false);
@@ -122,18 +123,26 @@ void ReportView::fitAndSort(int column, Qt::SortOrder order) {
     table_->sortByColumn(column, order);
 }
 
-void ReportView::setEmptyText(const QString& text) { emptyLabel_->setText(text); }
+void ReportView::setEmptyText(const QString& text) {
+    emptyLabel_->setText(text);
+}
 
 void ReportView::setFilterVisible(bool isVisible) {
     filterEdit_->setVisible(isVisible);
     countLabel_->setVisible(isVisible);
 }
 
-void ReportView::setRemark(const QString& text) { remark_->setText(text); }
+void ReportView::setRemark(const QString& text) {
+    remark_->setText(text);
+}
 
-QString ReportView::remark() const { return remark_->text(); }
+QString ReportView::remark() const {
+    return remark_->text();
+}
 
-void ReportView::addControl(QWidget* control) { top_->insertWidget(1, control); }
+void ReportView::addControl(QWidget* control) {
+    top_->insertWidget(1, control);
+}
 
 void ReportView::copySelection() const {
     QApplication::clipboard()->setText(
@@ -167,8 +176,8 @@ void ReportView::updateCount() {
     const int shown = filter_->rowCount();
     const int all = model_->rowCount();
     countLabel_->setText(shown < all ? tr("%1 of %2 rows").arg(shown).arg(all)
-                         : all == 1 ? tr("1 row")
-                                    : tr("%1 rows").arg(all));
+                         : all == 1  ? tr("1 row")
+                                     : tr("%1 rows").arg(all));
     table_->setVisible(all > 0);
     emptyLabel_->setVisible(all == 0);
 }

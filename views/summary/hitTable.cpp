@@ -42,8 +42,8 @@ ReportTable hitTable(const Trace& trace, std::span<const EventRef> events) {
     table.rows.reserve(count);
     for (const EventRef event : events.first(count)) {
         const TimeRange range = trace.rangeOf(event);
-        table.rows.push_back({range.startNs, range.durationNs(), kindName(event.kind()),
-                              trace.nameOf(event)});
+        table.rows.push_back(
+            {range.startNs, range.durationNs(), kindName(event.kind()), trace.nameOf(event)});
     }
     return table;
 }

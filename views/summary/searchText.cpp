@@ -24,7 +24,9 @@ QString withoutDomain(std::string_view label) {
     return toQString(colon == std::string_view::npos ? label : label.substr(colon + 1)).trimmed();
 }
 
-QString memcpyOf(std::string_view kind) { return QStringLiteral("memcpy ") + toQString(kind); }
+QString memcpyOf(std::string_view kind) {
+    return QStringLiteral("memcpy ") + toQString(kind);
+}
 
 }  // namespace
 

@@ -7,9 +7,9 @@ class QAbstractItemModel;
 
 namespace lanescope {
 
-/// Rows of a view as text that spreadsheets take from the clipboard: a line of headers, then one line
-/// a row, cells separated by tabs. Tabs and line breaks inside a cell become spaces. All rows of
-/// `model` if `rows` is empty, in the order of the view.
+/// Rows of a view as text that spreadsheets take from the clipboard: a line of headers, then one
+/// line a row, cells separated by tabs. Tabs and line breaks inside a cell become spaces. All rows
+/// of `model` if `rows` is empty, in the order of the view.
 QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& rows);
 
 }  // namespace lanescope

@@ -40,7 +40,9 @@ struct Shown {
         window.resize(1300, 850);
         window.show();
     }
-    bool wait() { return QTest::qWaitFor([this] { return !window.isBusy(); }, 20'000); }
+    bool wait() {
+        return QTest::qWaitFor([this] { return !window.isBusy(); }, 20'000);
+    }
     void drop(const QStringList& paths) {
         QMimeData data;
         QList<QUrl> urls;
@@ -69,8 +71,9 @@ class TestMainWindow : public QObject {
         second_ = pathOf("second.lanescope");
         bad_ = pathOf("bad.lanescope");
         QVERIFY(writeTrace(*simulatedTraining({.steps = 2}), first_.toStdString()).has_value());
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 2, .kernelScale = 1.5}), second_.toStdString())
-                    .has_value());
+        QVERIFY(
+            writeTrace(*simulatedTraining({.steps = 2, .kernelScale = 1.5}), second_.toStdString())
+                .has_value());
         std::ofstream(bad_.toStdString()) << "no database";
     }
 
@@ -252,7 +255,8 @@ class TestMainWindow : public QObject {
         TracePage* page = shown.window.tabs().currentTrace();
         QVERIFY(exportDocumentPicture(*page, pathOf("timeline.png").toStdString()).has_value());
         QVERIFY(!exportDocumentPicture(*page, pathOf("timeline.doc").toStdString()).has_value());
-        QVERIFY(exportTableTo(page->currentTable()->model().table(), pathOf("kernels.csv").toStdString())
+        QVERIFY(exportTableTo(page->currentTable()->model().table(),
+                              pathOf("kernels.csv").toStdString())
                     .has_value());
         QFile csv(pathOf("kernels.csv"));
         QVERIFY(csv.open(QIODevice::ReadOnly));

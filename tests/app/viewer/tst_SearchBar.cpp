@@ -15,7 +15,8 @@ struct Searched {
     Searched() {
         TraceBuilder builder;
         for (int i = 0; i < 3; ++i) {
-            builder.addKernel(builder.defaultStream(), "gemm", i * 1'000'000, i * 1'000'000 + 500'000);
+            builder.addKernel(builder.defaultStream(), "gemm", i * 1'000'000,
+                              i * 1'000'000 + 500'000);
         }
         builder.addKernel(builder.defaultStream(), "softmax", 3'000'000, 3'500'000);
         timeline.resize(900, 500);
@@ -25,7 +26,8 @@ struct Searched {
         bar.show();
     }
     bool wait(int count) {
-        return QTest::qWaitFor([&] { return !navigator.isSearching() && navigator.count() == count; });
+        return QTest::qWaitFor(
+            [&] { return !navigator.isSearching() && navigator.count() == count; });
     }
     void key(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {
         QTest::keyClick(&bar.edit(), key, modifiers);
@@ -55,7 +57,8 @@ class TestSearchBar : public QObject {
         for (const int expected : {0, 1, 2, 0}) {
             searched.key(Qt::Key_Return);
             QCOMPARE(searched.navigator.current(), expected);
-            QCOMPARE(searched.timeline.selectedEvent(), EventRef(EventKind::Kernel, uint32_t(expected)));
+            QCOMPARE(searched.timeline.selectedEvent(),
+                     EventRef(EventKind::Kernel, uint32_t(expected)));
             QCOMPARE(searched.bar.countText(), QString("%1 of 3").arg(expected + 1));
         }
     }

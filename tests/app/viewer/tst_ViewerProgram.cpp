@@ -60,8 +60,8 @@ class TestViewerProgram : public QObject {
     }
 
     void rendersATraceInTheAskedSize() {
-        const Outcome outcome =
-            runViewer({baseline_, "--render", picture_, "--size", "1200x800", "--select", "1ms:5ms"});
+        const Outcome outcome = runViewer(
+            {baseline_, "--render", picture_, "--size", "1200x800", "--select", "1ms:5ms"});
         QVERIFY2(outcome.status == 0, qPrintable(outcome.errors));
         QCOMPARE(outcome.errors, QString());
         const QImage image(picture_);

@@ -22,7 +22,8 @@ TracePtr simulatedSteps(int64_t offsetNs, int64_t kernelNs) {
     for (int step = 0; step < 2; ++step) {
         const int64_t start = offsetNs + step * 1'000'000;
         builder.addNvtx(builder.defaultThread(), "step", start, start + 900'000);
-        builder.addKernel(builder.defaultStream(), "gemm", start + 10'000, start + 10'000 + kernelNs);
+        builder.addKernel(builder.defaultStream(), "gemm", start + 10'000,
+                          start + 10'000 + kernelNs);
     }
     builder.addKernel(builder.defaultStream(), "warm-up", 0, 1'000);
     return builder.finish();
@@ -34,7 +35,9 @@ struct Compared {
         view.setTraces(std::move(baseline), std::move(candidate));
         view.show();
     }
-    bool wait() { return QTest::qWaitFor([this] { return !view.isBusy(); }); }
+    bool wait() {
+        return QTest::qWaitFor([this] { return !view.isBusy(); });
+    }
     TimelineView& baseline() { return view.baseline().timeline(); }
     TimelineView& candidate() { return view.candidate().timeline(); }
     /// The time in column "Lost" of the row called `name`.
@@ -57,7 +60,8 @@ class TestCompareView : public QObject {
         const TracePtr fast = simulatedSteps(0, 100'000);
         const TracePtr slow = simulatedSteps(0, 300'000);
         DifferenceModel model;
-        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QAbstractItemModelTester tester(&model,
+                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
         model.setComparison(compare(Baseline{*fast, fast->range}, Candidate{*slow, slow->range}));
         QVERIFY(model.rowCount() > 0);
         model.setTheme(Theme::dark());
@@ -130,8 +134,7 @@ class TestCompareView : public QObject {
         Compared compared(simulatedSteps(50'000, 100'000), simulatedSteps(700'000, 300'000));
         compared.view.alignment().setAlignment("step", 0);
         compared.candidate().setSelectedRange(TimeRange{700'000, 1'200'000});
-        QCOMPARE(compared.baseline().selectedRange(),
-                 std::optional(TimeRange{50'000, 550'000}));
+        QCOMPARE(compared.baseline().selectedRange(), std::optional(TimeRange{50'000, 550'000}));
         QVERIFY(compared.wait());
         QCOMPARE(compared.lost("gemm"), 200'000);  // of one step, not of both
         compared.baseline().setSelectedRange(std::nullopt);

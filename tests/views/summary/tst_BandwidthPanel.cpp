@@ -20,8 +20,8 @@ TracePtr simulatedCopies() {
     const uint32_t stream = builder.defaultStream();
     builder.addMemcpy(stream, MemcpyKind::HtoD, 5'000'000, 0, 100'000);
     builder.addMemcpy(stream, MemcpyKind::HtoD, 6'000'000, 200'000, 300'000);
-    builder.addMemcpy(stream, MemcpyKind::DtoD, 200'000'000, 400'000, 500'000, 0, MemoryKind::Device,
-                      MemoryKind::Device);
+    builder.addMemcpy(stream, MemcpyKind::DtoD, 200'000'000, 400'000, 500'000, 0,
+                      MemoryKind::Device, MemoryKind::Device);
     builder.addMemcpy(stream, MemcpyKind::HtoD, 1'000'000, 1'000'000, 1'100'000, 0,
                       MemoryKind::Pageable);
     return builder.finish();

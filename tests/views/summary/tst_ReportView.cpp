@@ -47,7 +47,8 @@ class TestReportView : public QObject {
   private slots:
     void theModelKeepsTheContractOfItemModels() {
         ReportModel model;
-        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QAbstractItemModelTester tester(&model,
+                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
         model.setTable(kernelTable());
         QCOMPARE(model.rowCount(), 4);
         model.setTable({});
@@ -60,7 +61,8 @@ class TestReportView : public QObject {
         table.rows.push_back({12.0});
         ReportModel model;
         model.setTable(table);
-        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QAbstractItemModelTester tester(&model,
+                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
         QVERIFY(!model.index(4, 3).data().isValid());
     }
 
