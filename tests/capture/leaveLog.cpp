@@ -1,0 +1,47 @@
+// Stands in for a program under the agent: leaves a log of simulated events where the agent would.
+// leaveLog EVENTS [--cut] [--kill] [--after MILLISECONDS] [--exit STATUS]
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "tests/capture/TestLog.h"
+
+using namespace lanescope;
+
+int main(int argc, char** argv) {
+    const char* folder = std::getenv("LANESCOPE_AGENT_DIR");
+    if (folder == nullptr || argc < 2) return 99;
+    bool isCut = false, isKilled = false;
+    int status = 0;
+    for (int at = 2; at < argc; ++at) {
+        const std::string word = argv[at];
+        if (word == "--cut") isCut = true;
+        else if (word == "--kill") isKilled = true;
+        else if (word == "--after" && at + 1 < argc) usleep(1000u * std::stoi(argv[++at]));
+        else if (word == "--exit" && at + 1 < argc) status = std::stoi(argv[++at]);
+    }
+    timespec time{};
+    clock_gettime(CLOCK_REALTIME, &time);
+    const int64_t nowNs = int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+    test::TestLog log(static_cast<uint32_t>(getpid()), nowNs);
+    log.property("program", "leaveLog");
+    for (int event = 0; event < std::stoi(argv[1]); ++event) {
+        log::KernelRecord kernel{};
+        kernel.startNs = nowNs + event * 1000;
+        kernel.endNs = kernel.startNs + 500;
+        kernel.name = log.string("_Z9simulatedv");
+        log.add(log::RecordKind::Kernel, kernel);
+        if (event % 10 == 9) log.flush(nowNs, kernel.endNs);
+    }
+    if (!isCut && !isKilled) log.end(nowNs + 1'000'000);
+    log.flush();
+    std::string bytes = log.bytes();
+    if (isCut) bytes.resize(bytes.size() - 20);
+    test::TestLog::write(std::string(folder) + "/box.-." + std::to_string(getpid()) + ".log", bytes);
+    if (isKilled) raise(SIGKILL);
+    return status;
+}

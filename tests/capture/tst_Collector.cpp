@@ -1,0 +1,335 @@
+#include <sys/stat.h>
+
+#include <QElapsedTimer>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "capture/collector/Collector.h"
+#include "model/format/Sqlite.h"
+#include "tests/capture/TestLog.h"
+
+using namespace lanescope;
+using namespace lanescope::log;
+using lanescope::test::TestLog;
+
+namespace {
+
+constexpr int64_t startNs = 1'000'000'000'000;
+
+KernelRecord kernel(int64_t atNs, uint32_t name) {
+    KernelRecord record{};
+    if (atNs != 0) {
+        record.startNs = startNs + atNs;
+        record.endNs = startNs + atNs + 10;
+    }
+    record.name = name;
+    record.contextId = 1;
+    record.streamId = 7;
+    record.correlationId = 55;
+    record.grid[0] = 128;
+    return record;
+}
+
+NvtxRecord nvtx(NvtxEvent event, int64_t atNs, int32_t level, uint32_t text) {
+    NvtxRecord record{};
+    record.event = event;
+    record.timestampNs = startNs + atNs;
+    record.level = level;
+    record.text = text;
+    record.threadId = 4242;
+    return record;
+}
+
+RunInfo runInfo() {
+    RunInfo info;
+    info.startRealtimeNs = startNs;
+    info.commandLine = {"python", "train.py"};
+    info.host = "box";
+    return info;
+}
+
+}  // namespace
+
+class tst_Collector : public QObject {
+    Q_OBJECT
+    std::unique_ptr<QTemporaryDir> folder_;
+
+    std::string in(const std::string& name) const {
+        return folder_->filePath(QString::fromStdString(name)).toStdString();
+    }
+    std::string logPath(const std::string& name) const {
+        std::filesystem::create_directories(in("run"));
+        return in("run/" + name);
+    }
+    CollectedRun collect(std::optional<MainProcess> mainProcess = {}) const {
+        std::filesystem::create_directories(in("run"));
+        auto collector = Collector::begin(in("run"), in("out.sqlite"), runInfo());
+        if (!collector) qFatal("%s", collector.error().sentence.c_str());
+        auto run = (*collector)->finish(mainProcess, false);
+        if (!run) qFatal("%s", run.error().sentence.c_str());
+        return *run;
+    }
+    /// The first row of a query, cells joined by '|'.
+    std::string row(const char* sql) const {
+        const auto database = Database::openReadOnly(in("out.sqlite"));
+        auto statement = database->prepare(sql);
+        if (!statement) qFatal("%s", statement.error().sentence.c_str());
+        const auto step = statement->step();
+        if (!step || !*step) return "no row";
+        std::string text;
+        for (int column = 0; column < statement->columnCount(); ++column) {
+            if (column > 0) text += '|';
+            text += statement->isNull(column) ? "NULL" : std::string(statement->text(column));
+        }
+        return text;
+    }
+
+  private slots:
+    void init() { folder_ = std::make_unique<QTemporaryDir>(); }
+
+    void anEmptyRunIsAValidTrace() {
+        const CollectedRun run = collect();
+        QCOMPARE(run.counts.events(), 0);
+        QCOMPARE(run.processes, 0);
+        QCOMPARE(row("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), "0");
+        QCOMPARE(row("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME"), "1000000000000");
+        QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'commandLine'"),
+                 "python train.py");
+        struct stat status {};
+        QCOMPARE(::stat(in("out.sqlite").c_str(), &status), 0);
+        QCOMPARE(status.st_mode & 0777, 0600u);
+        QVERIFY(!std::filesystem::exists(in("out.sqlite.partial")));
+    }
+
+    void writesCudaActivity() {
+        TestLog log;
+        log.property("program", "python");
+        log.property("rank", "3");
+        ContextRecord context{};
+        context.contextId = 1;
+        context.deviceId = 2;
+        log.add(RecordKind::Context, context);
+        log.add(RecordKind::Kernel, kernel(100, log.string("_ZN2at6native4fillIfEEvi")));
+        log.add(RecordKind::Kernel, kernel(0, log.string("gemm")));
+        MemcpyRecord copy{};
+        copy.startNs = startNs + 200;
+        copy.endNs = startNs + 300;
+        copy.bytes = 4096;
+        copy.copyKind = 1;
+        copy.sourceKind = 1;
+        copy.destinationKind = 3;
+        log.add(RecordKind::Memcpy, copy);
+        ApiRecord api{};
+        api.startNs = startNs + 50;
+        api.endNs = startNs + 60;
+        api.name = log.string("cudaLaunchKernel_v7000");
+        api.threadId = 4243;
+        api.correlationId = 55;
+        log.add(RecordKind::Api, api);
+        SyncRecord sync{};
+        sync.startNs = startNs + 400;
+        sync.endNs = startNs + 500;
+        sync.type = 3;
+        sync.contextId = 1;
+        log.add(RecordKind::Sync, sync);
+        log.end(startNs + 600);
+        log.flush(startNs + 50, startNs + 600);
+        log.writeTo(logPath("box.3.4242.log"));
+
+        const CollectedRun run = collect(MainProcess{4242, 9});
+        QCOMPARE(run.counts.of(EventKind::Kernel), 2);
+        QCOMPARE(run.counts.untimedOf(EventKind::Kernel), 1);
+        QCOMPARE(run.processesCutShort, 0);
+        const auto pid = globalPid(4242);
+        QCOMPARE(row("SELECT start, \"end\", (SELECT value FROM StringIds WHERE id = shortName), "
+                     "(SELECT value FROM StringIds WHERE id = demangledName), globalPid, gridX, "
+                     "graphNodeId FROM CUPTI_ACTIVITY_KIND_KERNEL"),
+                 fmt::format("100|110|fill|void at::native::fill<float>(int)|{}|128|NULL", pid));
+        QCOMPARE(row("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE start IS NULL"), "1");
+        QCOMPARE(row("SELECT copyKind, srcKind, dstKind, bytes, srcDeviceId "
+                     "FROM CUPTI_ACTIVITY_KIND_MEMCPY"),
+                 "1|0|2|4096|NULL");
+        QCOMPARE(row("SELECT eventClass, globalTid, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME"),
+                 fmt::format("0|{}|55", globalTid(4242, 4243)));
+        QCOMPARE(row("SELECT deviceId, syncType FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"), "2|3");
+        QCOMPARE(row("SELECT rank, endNs, endedNormally, exitStatus, logFile "
+                     "FROM LANESCOPE_PROCESSES"),
+                 "3|600|1|9|box.3.4242.log");
+        QCOMPARE(row("SELECT pid, name FROM PROCESSES"), "4242|python");
+        QCOMPARE(row("SELECT code, count FROM LANESCOPE_HEALTH"), "untimed|1");
+        QCOMPARE(row("SELECT duration FROM ANALYSIS_DETAILS"), "600");
+    }
+
+    void writesNvtxAndNccl() {
+        TestLog log;
+        NvtxDomainRecord domain{};
+        domain.domain = 5;
+        domain.name = log.string("NCCL");
+        domain.timestampNs = startNs;
+        log.add(RecordKind::NvtxDomain, domain);
+        NvtxRecord push = nvtx(NvtxEvent::Push, 100, 0, log.string("step"));
+        push.payload = NvtxPayload::Int64;
+        push.payloadBits = static_cast<uint64_t>(-3);
+        log.add(RecordKind::Nvtx, push);
+        NvtxRecord nccl = nvtx(NvtxEvent::Push, 110, 0, log.string("ncclAllReduce"));
+        nccl.domain = 5;
+        nccl.schemaId = (1 << 24) + 5;
+        nccl.extendedBytes = 16;
+        const uint64_t payload[2] = {99, 1 << 20};
+        log.add(RecordKind::Nvtx, nccl, payload, sizeof(payload));
+        NvtxRecord ncclEnd = nvtx(NvtxEvent::Pop, 120, 0, 0);
+        ncclEnd.domain = 5;
+        log.add(RecordKind::Nvtx, ncclEnd);
+        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 130, 0, log.string("here")));
+        log.end(startNs + 200);
+        log.flush(startNs + 100, startNs + 200);
+        log.writeTo(logPath("box.-.4242.log"));
+        const CollectedRun run = collect();
+        QCOMPARE(run.counts.of(EventKind::Nvtx), 3);
+        QCOMPARE(run.counts.of(EventKind::Nccl), 1);
+        QCOMPARE(run.counts.events(), 3);
+        QCOMPARE(row("SELECT start, \"end\", int64Value, text, (SELECT value FROM StringIds "
+                     "WHERE id = textId) FROM NVTX_EVENTS WHERE eventType = 59 AND domainId = 0"),
+                 "100|NULL|-3|NULL|step");
+        QCOMPARE(row("SELECT operation, bytes, communicator, nvtxRow = (SELECT rowid FROM "
+                     "NVTX_EVENTS WHERE domainId = 5 AND eventType = 59) "
+                     "FROM LANESCOPE_NCCL_OPERATIONS"),
+                 "AllReduce|1048576|99|1");
+        QCOMPARE(row("SELECT text, domainId FROM NVTX_EVENTS WHERE eventType = 75"), "NCCL|5");
+        QCOMPARE(row("SELECT start FROM NVTX_EVENTS WHERE eventType = 34"), "130");
+    }
+
+    void aProcessThatDidNothingLeavesNothing() {
+        TestLog log;
+        log.property("program", "sh");
+        NvtxDomainRecord domain{};
+        domain.domain = 1;
+        domain.name = log.string("idle");
+        log.add(RecordKind::NvtxDomain, domain);
+        log.flush();
+        log.writeTo(logPath("box.-.1.log"));
+        QCOMPARE(collect().processes, 0);
+        QCOMPARE(row("SELECT count(*) FROM PROCESSES"), "0");
+        QCOMPARE(row("SELECT count(*) FROM NVTX_EVENTS"), "0");
+        QCOMPARE(row("SELECT count(*) FROM LANESCOPE_HEALTH"), "0");
+    }
+
+    void saysWhatWasLost() {
+        TestLog log;
+        log.add(RecordKind::Kernel, kernel(100, log.string("k")));
+        DroppedRecord dropped{};
+        dropped.what = DroppedWhat::Nvtx;
+        dropped.count = 12;
+        log.add(RecordKind::Dropped, dropped);
+        log.flush(startNs, startNs + 2'500'000'000);
+        log.loseBlock();
+        log.add(RecordKind::Kernel, kernel(200, 1));
+        log.flush();
+        TestLog::write(logPath("box.-.4242.log"), log.bytes() + std::string(64, 'x'));
+        TestLog::write(logPath("box.-.9.log"), "This is quite certainly no log of any kind at all.");
+        std::filesystem::create_symlink("/etc/passwd", logPath("sneaky.log"));
+        const CollectedRun run = collect();
+        QCOMPARE(run.processes, 2);
+        QCOMPARE(run.processesCutShort, 2);
+        QCOMPARE(run.counts.of(EventKind::Kernel), 2);
+        const auto count = [&](const char* code) {
+            return row(fmt::format("SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = '{}'", code)
+                           .c_str());
+        };
+        QCOMPARE(count("events-dropped"), "1");
+        QCOMPARE(count("log-gap"), "1");
+        QCOMPARE(count("log-damaged"), "1");
+        QCOMPARE(count("log-unreadable"), "2");
+        QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'process-ended-abnormally'")
+                     .substr(0, 42),
+                 "Process 4242 ended abnormally at 2.5 s: it");
+        QVERIFY(run.warnings.size() >= 5);
+    }
+
+    void followsLogsThatGrow() {
+        TestLog log;
+        std::filesystem::create_directories(in("run"));
+        auto collector = Collector::begin(in("run"), in("out.sqlite"), runInfo());
+        QVERIFY(collector.has_value());
+        QVERIFY((*collector)->poll().has_value());
+        QVERIFY(!(*collector)->sawLogs());
+        for (int round = 1; round <= 5; ++round) {
+            log.add(RecordKind::Kernel, kernel(round * 100, log.string("k")));
+            log.flush();
+            log.writeTo(logPath("box.-.4242.log"));
+            QVERIFY((*collector)->poll().has_value());
+            QCOMPARE((*collector)->openProcesses(), std::vector<uint32_t>{4242});
+        }
+        log.end(startNs + 900);
+        log.flush();
+        log.writeTo(logPath("box.-.4242.log"));
+        QVERIFY((*collector)->poll().has_value());
+        QVERIFY((*collector)->openProcesses().empty());
+        QCOMPARE((*collector)->finish({}, false)->counts.of(EventKind::Kernel), 5);
+    }
+
+    void overwritesOnlyWhenToldTo() {
+        std::filesystem::create_directories(in("run"));
+        auto first = Collector::begin(in("run"), in("out.sqlite"), runInfo());
+        TestLog::write(in("out.sqlite"), "precious");
+        const auto refused = (*first)->finish({}, false);
+        QVERIFY(!refused.has_value());
+        QVERIFY(std::filesystem::exists(in("out.sqlite.partial")));
+        QCOMPARE(std::filesystem::file_size(in("out.sqlite")), 8u);
+        auto second = Collector::begin(in("run"), in("out.sqlite"), runInfo());
+        QVERIFY((*second)->finish({}, true).has_value());
+        QVERIFY(std::filesystem::file_size(in("out.sqlite")) > 1000);
+    }
+
+    void joinsGpusByUuid() {
+        TestLog log;
+        DeviceRecord device{};
+        device.uuid[0] = 0xab;
+        device.deviceId = 0;
+        device.name = log.string("Simulated GPU");
+        device.memoryBandwidthKBps = 1000;
+        log.add(RecordKind::Device, device);
+        log.end(startNs);
+        log.flush();
+        log.writeTo(logPath("box.-.4242.log"));
+        std::filesystem::create_directories(in("run"));
+        RunInfo info = runInfo();
+        for (int index = 0; index < 4; ++index) {
+            MachineGpu gpu;
+            gpu.index = index;
+            gpu.uuid = index == 2 ? "GPU-ab000000-0000-0000-0000-000000000000" : "other";
+            info.machine.gpus.push_back(gpu);
+        }
+        auto collector = Collector::begin(in("run"), in("out.sqlite"), info);
+        QVERIFY((*collector)->finish({}, false).has_value());
+        QCOMPARE(row("SELECT count(*), id, name, memoryBandwidth FROM TARGET_INFO_GPU"),
+                 "1|2|Simulated GPU|1000000");
+        QCOMPARE(row("SELECT gpuId, cudaId, pid FROM TARGET_INFO_CUDA_DEVICE"), "2|0|4242");
+    }
+
+    void keepsUp() {
+        TestLog log;
+        const uint32_t name = log.string("cudaLaunchKernel");
+        const uint32_t kernelName = log.string("_Z6kernelPf");
+        constexpr int pairs = 100'000;
+        for (int at = 1; at <= pairs; ++at) {
+            ApiRecord api{};
+            api.startNs = startNs + at * 10;
+            api.endNs = api.startNs + 5;
+            api.name = name;
+            api.threadId = 4242;
+            log.add(RecordKind::Api, api);
+            log.add(RecordKind::Kernel, kernel(at * 10, kernelName));
+        }
+        log.end(startNs);
+        log.flush();
+        log.writeTo(logPath("box.-.4242.log"));
+        QElapsedTimer timer;
+        timer.start();
+        QCOMPARE(collect().counts.events(), 2 * pairs);
+        qInfo("%.0f rows a second", 2e9 * pairs / static_cast<double>(timer.nsecsElapsed()));
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_Collector)
+#include "tst_Collector.moc"

@@ -1,0 +1,161 @@
+#include <QtTest>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "capture/collector/NcclDecoder.h"
+#include "capture/collector/PayloadDecoder.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr uint64_t int32Type = 15, uint64Type = 18, doubleType = 20, charType = 1, cStringType = 75;
+constexpr uint64_t fixedArray = 1 << 4, pointerFlag = 1 << 1;
+constexpr uint64_t schemaId = 1 << 24;
+
+template <class T>
+std::span<const std::byte> bytesOf(const T& value) {
+    return {reinterpret_cast<const std::byte*>(&value), sizeof(value)};
+}
+
+}  // namespace
+
+class tst_PayloadDecoder : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void decodesPlainFields() {
+        struct {
+            uint64_t big;
+            int32_t number;
+            char text[4];
+            double real;
+        } payload{~0ull, -5, {'a', 'b', 0, 'x'}, 2.5};
+        PayloadDecoder decoder;
+        decoder.addSchema(1, schemaId, sizeof(payload));
+        decoder.addEntry(1, schemaId, 0, {0, uint64Type, 0, 0, "big"});
+        decoder.addEntry(1, schemaId, 1, {0, int32Type, 0, 8, "number"});
+        decoder.addEntry(1, schemaId, 2, {0, cStringType, 4, 12, "text"});
+        decoder.addEntry(1, schemaId, 3, {0, doubleType, 0, 16, "real"});
+        const auto decoded = decoder.decode(1, schemaId, bytesOf(payload));
+        QVERIFY(decoded.has_value());
+        QCOMPARE(decoded->dump(),
+                 R"({"big":18446744073709551615,"number":-5,"text":"ab","real":2.5})");
+        QVERIFY(!decoder.decode(2, schemaId, bytesOf(payload)).has_value());
+    }
+
+    void findsOffsetsThatTheLayoutLeavesOut() {
+        struct {
+            int32_t first;
+            uint64_t second;
+            int32_t third[2];
+        } payload{1, 2, {3, 4}};
+        PayloadDecoder decoder;
+        decoder.addSchema(0, 9, sizeof(payload));
+        decoder.addEntry(0, 9, 0, {0, int32Type, 0, 0, "first"});
+        decoder.addEntry(0, 9, 1, {0, uint64Type, 0, 0, "second"});
+        decoder.addEntry(0, 9, 2, {fixedArray, int32Type, 2, 0, "third"});
+        QCOMPARE(decoder.decode(0, 9, bytesOf(payload))->dump(),
+                 R"({"first":1,"second":2,"third":[3,4]})");
+    }
+
+    void leavesOutWhatDoesNotFit() {
+        const uint32_t payload = 7;
+        PayloadDecoder decoder;
+        decoder.addSchema(0, 9, 400);
+        decoder.addEntry(0, 9, 0, {0, int32Type, 0, 0, "fits"});
+        decoder.addEntry(0, 9, 1, {0, uint64Type, 0, 4, "behind"});
+        decoder.addEntry(0, 9, 2, {0, uint64Type, 0, ~0ull, "far"});
+        decoder.addEntry(0, 9, 3, {fixedArray, uint64Type, ~0ull, 0, "long"});
+        decoder.addEntry(0, 9, 4, {pointerFlag, charType, 0, 0, "address"});
+        decoder.addEntry(0, 9, ~0u, {0, int32Type, 0, 0, "index"});
+        QCOMPARE(decoder.decode(0, 9, bytesOf(payload))->dump(), R"({"fits":7})");
+        QCOMPARE(decoder.decode(0, 9, {})->dump(), "{}");
+    }
+
+    void layoutsThatNameThemselvesEnd() {
+        PayloadDecoder decoder;
+        const uint64_t payload[8] = {};
+        decoder.addSchema(0, 7000, sizeof(payload));
+        for (uint32_t index = 0; index < 500; ++index)
+            decoder.addEntry(0, 7000, index, {0, 7000, 0, 0, std::to_string(index)});
+        QVERIFY(decoder.decode(0, 7000, bytesOf(payload)).has_value());
+    }
+
+    void randomLayoutsAreSafe() {
+        std::mt19937_64 random(3);
+        for (int round = 0; round < 500; ++round) {
+            PayloadDecoder decoder;
+            for (uint64_t id = 200; id < 203; ++id) {
+                decoder.addSchema(0, id, random() % 64);
+                for (uint32_t index = 0; index < 6; ++index) {
+                    const uint64_t type = random() % 4 == 0 ? 200 + random() % 3 : random() % 101;
+                    const uint64_t detail = random() % 3 == 0 ? random() : random() % 9;
+                    const uint64_t offset = random() % 5 == 0 ? random() : random() % 70;
+                    decoder.addEntry(0, id, index, {random() % 1024, type, detail, offset, "x"});
+                }
+            }
+            std::vector<std::byte> payload(random() % 80);
+            for (auto& byte : payload) byte = static_cast<std::byte>(random());
+            const auto decoded = decoder.decode(0, 200, payload);
+            QVERIFY(decoded.has_value());
+            decoded->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        }
+    }
+
+    void namesNcclOperations() {
+        QCOMPARE(ncclOperationOf("ncclAllReduce"), std::string_view("AllReduce"));
+        QCOMPARE(ncclOperationOf("ncclBcast"), std::string_view("Broadcast"));
+        QVERIFY(ncclOperationOf("ncclGroupStart").empty());
+        QVERIFY(ncclOperationOf("ncclCommInitRank").empty());
+        QVERIFY(ncclOperationOf("AllReduce").empty());
+    }
+
+    void readsNcclFieldsByName() {
+        struct {
+            uint64_t communicator, bytes;
+            uint32_t operation;
+        } payload{0xfeedfacecafebeef, 4096, 2};
+        PayloadDecoder decoder;
+        decoder.addSchema(3, schemaId + 5, sizeof(payload));
+        decoder.addEntry(3, schemaId + 5, 0, {0, uint64Type, 0, 0, "NCCL communicator ID"});
+        decoder.addEntry(3, schemaId + 5, 1, {0, uint64Type, 0, 8, "Message size [bytes]"});
+        // An enumeration whose layout is not known.
+        decoder.addEntry(3, schemaId + 5, 2, {0, schemaId + 11, 0, 16, "Reduction operation"});
+        const auto bytes = bytesOf(payload).first(20);
+        const NcclCall call = decodeNcclCall("ncclAllReduce", schemaId + 5, bytes,
+                                             decoder.decode(3, schemaId + 5, bytes));
+        QCOMPARE(call.operation, "AllReduce");
+        QCOMPARE(call.communicator, std::optional<uint64_t>(0xfeedfacecafebeef));
+        QCOMPARE(call.bytes, std::optional<int64_t>(4096));
+        QCOMPARE(call.reduction, std::optional<int64_t>(2));
+        QVERIFY(!call.describesCommunicator());
+    }
+
+    void readsNcclFieldsByLayout() {
+        struct {
+            uint64_t communicator;
+            int32_t ranks, rank, device;
+        } made{77, 8, 3, 1};
+        const NcclCall init =
+            decodeNcclCall("ncclCommInitRank", schemaId, bytesOf(made).first(20), std::nullopt);
+        QVERIFY(init.describesCommunicator());
+        QCOMPARE(init.rank, std::optional<int64_t>(3));
+        QCOMPARE(init.rankCount, std::optional<int64_t>(8));
+        struct {
+            uint64_t communicator, bytes;
+            int32_t peer;
+        } sent{77, 100, 4};
+        const NcclCall send =
+            decodeNcclCall("ncclSend", schemaId + 9, bytesOf(sent).first(20), std::nullopt);
+        QCOMPARE(send.peer, std::optional<int64_t>(4));
+        const NcclCall cut =
+            decodeNcclCall("ncclSend", schemaId + 9, bytesOf(sent).first(10), std::nullopt);
+        QCOMPARE(cut.communicator, std::optional<uint64_t>(77));
+        QVERIFY(!cut.bytes.has_value());
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_PayloadDecoder)
+#include "tst_PayloadDecoder.moc"

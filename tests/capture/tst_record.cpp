@@ -1,0 +1,297 @@
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <QDir>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "capture/record/OutputName.h"
+#include "capture/record/RunFolder.h"
+#include "model/format/Sqlite.h"
+#include "tests/capture/TestLog.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int waitMs = 30'000;
+
+struct Ended {
+    int status = -1;
+    QByteArray out, err;
+};
+
+}  // namespace
+
+/// The commands `record` and `recover` from outside, with a program that leaves a log as if it had
+/// the agent in it.
+class tst_record : public QObject {
+    Q_OBJECT
+    std::unique_ptr<QTemporaryDir> folder_;
+    const QString program_ = LANESCOPE_BINARY_DIR "/bin/lanescope";
+    const QString leaveLog_ = LANESCOPE_BINARY_DIR "/bin/leaveLog";
+
+    QString in(const char* name) const { return folder_->filePath(name); }
+    bool isThere(const char* name) const { return QFileInfo::exists(in(name)); }
+
+    void prepare(QProcess& process, QStringList arguments) const {
+        process.setWorkingDirectory(folder_->path());
+        auto environment = QProcessEnvironment::systemEnvironment();
+        for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"})
+            environment.remove(name);
+        process.setProcessEnvironment(environment);
+        process.setProgram(program_);
+        process.setArguments(arguments);
+    }
+    Ended finish(QProcess& process) const {
+        if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
+        if (process.exitStatus() != QProcess::NormalExit) qFatal("lanescope crashed");
+        return {process.exitCode(), process.readAllStandardOutput(),
+                process.readAllStandardError()};
+    }
+    Ended lanescope(const QStringList& arguments, const QByteArray& input = {},
+                    const QMap<QString, QString>& variables = {}) const {
+        QProcess process;
+        prepare(process, arguments);
+        auto environment = process.processEnvironment();
+        for (auto it = variables.begin(); it != variables.end(); ++it)
+            environment.insert(it.key(), it.value());
+        process.setProcessEnvironment(environment);
+        process.start();
+        process.write(input);
+        process.closeWriteChannel();
+        return finish(process);
+    }
+    QStringList record(const QStringList& rest, const QString& output = "out.sqlite") const {
+        return QStringList{"record", "--agent", in("agent.so"), "-o", output} + rest;
+    }
+    int64_t kernels(const char* name) const {
+        auto database = Database::openReadOnly(in(name).toStdString());
+        return database ? database->rowCount("CUPTI_ACTIVITY_KIND_KERNEL") : -1;
+    }
+
+  private slots:
+    void init() {
+        folder_ = std::make_unique<QTemporaryDir>();
+        test::TestLog::write(in("agent.so").toStdString(), "not loaded by these programs");
+    }
+
+    void aProgramWithoutGpuLeavesAnEmptyTrace() {
+        const Ended run = lanescope(record({"--", "/bin/true"}));
+        QCOMPARE(run.status, 0);
+        QVERIFY(run.err.contains("never used CUDA or NVTX"));
+        QCOMPARE(kernels("out.sqlite"), 0);
+        QVERIFY(!isThere(".out.sqlite.run"));
+        QVERIFY(!isThere("out.sqlite.partial"));
+    }
+
+    void collectsAProcessTree() {
+        const Ended run = lanescope(record(
+            {"--", "sh", "-c", leaveLog_ + " 25 & " + leaveLog_ + " 10; wait; exit 4"}));
+        QCOMPARE(run.status, 4);
+        QCOMPARE(kernels("out.sqlite"), 35);
+        QVERIFY2(run.err.contains("35 kernels of 2 processes"), run.err);
+        QVERIFY(!run.err.contains("warning"));
+    }
+
+    void waitsForProcessesThatOutliveTheProgram() {
+        const Ended run =
+            lanescope(record({"--", "sh", "-c", leaveLog_ + " 5 --after 600 & " + leaveLog_ +
+                                                    " 1 --cut; true"}));
+        QCOMPARE(run.status, 0);
+        QVERIFY(kernels("out.sqlite") >= 0);
+    }
+
+    void passesStreamsAndStatusThrough() {
+        const Ended run =
+            lanescope(record({"--", "sh", "-c", "cat; echo trouble >&2; exit 7"}), "a line\n");
+        QCOMPARE(run.status, 7);
+        QCOMPARE(run.out, QByteArray("a line\n"));
+        QVERIFY(run.err.startsWith("trouble\n"));
+        for (const QByteArray& line : run.err.split('\n'))
+            QVERIFY(line.isEmpty() || line == "trouble" || line.startsWith("lanescope: "));
+    }
+
+    void aKilledProgramStillLeavesItsTrace() {
+        const Ended run = lanescope(record({"--", leaveLog_, "20", "--kill"}));
+        QCOMPARE(run.status, 137);
+        QCOMPARE(kernels("out.sqlite"), 20);
+        QVERIFY(run.err.contains("ended abnormally"));
+    }
+
+    void forwardsSignals() {
+        QProcess process;
+        prepare(process, record({"--", "sh", "-c",
+                                 "trap 'echo got it; exit 3' TERM; echo ready; while :; do sleep "
+                                 "0.05; done"}));
+        process.start();
+        QVERIFY(process.waitForReadyRead(waitMs));
+        ::kill(static_cast<pid_t>(process.processId()), SIGTERM);
+        const Ended run = finish(process);
+        QCOMPARE(run.status, 3);
+        QVERIFY(run.out.contains("got it"));
+        QVERIFY(isThere("out.sqlite"));
+    }
+
+    void setsTheEnvironmentOfTheProgram() {
+        const Ended run = lanescope(
+            record({"--no-cuda", "--", "sh", "-c",
+                    "echo [$CUDA_INJECTION64_PATH] $NVTX_INJECTION64_PATH $LANESCOPE_AGENT_DIR "
+                    "$LANESCOPE_AGENT_OPTIONS; stat -c %a $LANESCOPE_AGENT_DIR; cat "
+                    "$LANESCOPE_AGENT_DIR/session.json"}),
+            {}, {{"SECRET", "hush-hush"}});
+        const QList<QByteArray> words = run.out.left(run.out.indexOf('\n')).split(' ');
+        QCOMPARE(words.size(), 4);
+        QCOMPARE(words[0], QByteArray("[]"));
+        QVERIFY(words[1].endsWith("/agent.so") && words[1].startsWith('/'));
+        QVERIFY(words[2].endsWith("/.out.sqlite.run") && words[2].startsWith('/'));
+        QCOMPARE(words[3], QByteArray("cuda=0,nvtx=1"));
+        QVERIFY(run.out.contains("\n700\n"));
+        QVERIFY(run.out.contains("\"commandLine\""));
+        QVERIFY(!run.out.contains("hush-hush"));
+    }
+
+    void refusesWhatCannotWork_data() {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QString>("output");
+        QTest::addColumn<QString>("sentence");
+        QTest::addColumn<int>("status");
+        QTest::newRow("no such program") << QStringList{"no-such-program-anywhere"} << "out.sqlite"
+                                         << "no program no-such-program-anywhere in PATH" << 127;
+        QTest::newRow("no such path") << QStringList{"/no/such/program"} << "out.sqlite"
+                                      << "There is no program /no/such/program" << 127;
+        QTest::newRow("not executable") << QStringList{"./agent.so"} << "out.sqlite"
+                                        << "cannot be executed" << 127;
+        QTest::newRow("no such folder") << QStringList{"touch", "started"} << "none/out.sqlite"
+                                        << "There is no folder none" << 1;
+        QTest::newRow("a folder") << QStringList{"touch", "started"} << "." << "is a folder" << 1;
+        QTest::newRow("bad pattern") << QStringList{"touch", "started"} << "%z" << "means nothing"
+                                     << 1;
+        QTest::newRow("unset variable") << QStringList{"touch", "started"} << "%q{NOT_SET_HERE}"
+                                        << "NOT_SET_HERE, which is not set" << 1;
+    }
+    void refusesWhatCannotWork() {
+        QFETCH(QStringList, words);
+        QFETCH(QString, output);
+        QFETCH(QString, sentence);
+        QFETCH(int, status);
+        const QStringList before = QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden);
+        const Ended run = lanescope(record(QStringList{"--"} + words, output));
+        QCOMPARE(run.status, status);
+        QVERIFY2(run.err.contains(sentence.toUtf8()), run.err);
+        QCOMPARE(run.err.count('\n'), 1);
+        QCOMPARE(QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden), before);
+    }
+
+    void refusesToShareTheProgram() {
+        const Ended rival = lanescope(record({"--", "touch", "started"}), {},
+                                      {{"CUDA_INJECTION64_PATH", "/opt/rival/lib.so"}});
+        QCOMPARE(rival.status, 1);
+        QVERIFY(rival.err.contains("/opt/rival/lib.so"));
+        QVERIFY(!isThere("started"));
+        const Ended spared = lanescope(record({"--no-cuda", "--", "touch", "started"}), {},
+                                       {{"CUDA_INJECTION64_PATH", "/opt/rival/lib.so"}});
+        QCOMPARE(spared.status, 0);
+        QVERIFY(isThere("started"));
+        QCOMPARE(lanescope(record({"--", "true"}), {}, {{"LANESCOPE_AGENT_DIR", "/x"}}).status, 1);
+        const Ended agent = lanescope({"record", "--agent", "none.so", "--", "true"});
+        QCOMPARE(agent.status, 1);
+        QVERIFY(agent.err.contains("There is no agent none.so"));
+    }
+
+    void overwritesOnlyWhenForced() {
+        test::TestLog::write(in("out.sqlite").toStdString(), "precious");
+        const Ended refused = lanescope(record({"--", "touch", "started"}));
+        QCOMPARE(refused.status, 1);
+        QVERIFY(refused.err.contains("exists"));
+        QVERIFY(!isThere("started"));
+        QCOMPARE(QFileInfo(in("out.sqlite")).size(), 8);
+        QCOMPARE(lanescope(record({"--force", "--", "true"})).status, 0);
+        QCOMPARE(kernels("out.sqlite"), 0);
+    }
+
+    void namesTheTrace() {
+        QCOMPARE(lanescope(record({"--", "true"}, "a-%p-%h-%q{WHO}-%%.sqlite"), {}, {{"WHO", "me"}})
+                     .status,
+                 0);
+        const QStringList named = QDir(folder_->path()).entryList({"a-*.sqlite"});
+        QCOMPARE(named.size(), 1);
+        QVERIFY(QRegularExpression("^a-\\d+-.+-me-%\\.sqlite$").match(named[0]).hasMatch());
+        for (int number = 1; number <= 2; ++number)
+            QCOMPARE(lanescope({"record", "--agent", "agent.so", "true"}).status, 0);
+        QVERIFY(isThere("lanescope-true-1.sqlite"));
+        QVERIFY(isThere("lanescope-true-2.sqlite"));
+    }
+
+    void passesArgumentsOnAsTheyAre() {
+        const Ended run =
+            lanescope(record({"--", "printf", "<%s>", "--force", "-o", "a b", "--", ""}));
+        QCOMPARE(run.out, QByteArray("<--force><-o><a b><--><>"));
+        const Ended bare = lanescope(record({"printf", "<%s>", "--force", "-x"}));
+        QCOMPARE(bare.out, QByteArray("<--force><-x>"));
+    }
+
+    void recoversWhatAKilledRecorderLeft() {
+        QProcess process;
+        prepare(process, record({"--", "sh", "-c", leaveLog_ + " 30; echo ready; sleep 20"}));
+        process.start();
+        QVERIFY(process.waitForReadyRead(waitMs));
+        const Ended busy = lanescope({"recover", ".out.sqlite.run"});
+        QCOMPARE(busy.status, 1);
+        QVERIFY(busy.err.contains("still being recorded"));
+        ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
+        process.waitForFinished(waitMs);
+        QVERIFY(isThere(".out.sqlite.run"));
+        QVERIFY(!isThere("out.sqlite"));
+        const Ended again = lanescope(record({"--", "true"}));
+        QCOMPARE(again.status, 1);
+        QVERIFY(again.err.contains("lanescope recover"));
+        const Ended recovered = lanescope({"recover", ".out.sqlite.run/"});
+        QCOMPARE(recovered.status, 0);
+        QCOMPARE(kernels("out.sqlite"), 30);
+        QCOMPARE(lanescope({"recover", ".out.sqlite.run"}).status, 1);
+        QCOMPARE(lanescope({"recover", ".out.sqlite.run", "-o", "b.sqlite"}).status, 0);
+        QCOMPARE(kernels("b.sqlite"), 30);
+    }
+
+    void recoversAnyPrefixOfALog() {
+        QCOMPARE(lanescope(record({"--keep-logs", "--", leaveLog_, "30"})).status, 0);
+        const QDir logs(in(".out.sqlite.run"));
+        const QString log = logs.filePath(logs.entryList({"*.log"}).value(0));
+        QFile::remove(logs.filePath("session.json"));
+        int64_t before = 31;
+        for (qint64 size = QFileInfo(log).size(); size >= 0; size -= 700) {
+            QFile::resize(log, size);
+            QCOMPARE(lanescope({"recover", ".out.sqlite.run", "--force"}).status, 0);
+            const int64_t now = kernels("out.sqlite");
+            QVERIFY(now >= 0 && now <= before);
+            before = now;
+        }
+        QVERIFY(before < 10);
+        QFile::remove(log);
+        QCOMPARE(lanescope({"recover", ".out.sqlite.run", "--force"}).status, 1);
+        QCOMPARE(lanescope({"recover", "nowhere"}).status, 1);
+    }
+
+    void namesFoldersThereAndBack() {
+        QCOMPARE(runFolderFor("a/b.sqlite").string(), "a/.b.sqlite.run");
+        QCOMPARE(outputForRunFolder("a/.b.sqlite.run").string(), "a/b.sqlite");
+        QCOMPARE(outputForRunFolder("a/.b.sqlite.run/").string(), "a/b.sqlite");
+        QCOMPARE(outputForRunFolder("some/logs").string(), "some/logs.sqlite");
+        QCOMPARE(outputForRunFolder(".").string(), "./recovered.sqlite");
+    }
+
+    void doctorSaysWhetherItWillWork() {
+        const Ended text = lanescope({"doctor", "--agent", in("agent.so")});
+        QVERIFY(text.status == 0 || text.status == 1);
+        QVERIFY(text.out.contains("[fail] agent"));
+        QCOMPARE(text.status, 1);
+        const Ended json = lanescope({"doctor", "--format", "json"});
+        QVERIFY(json.out.trimmed().startsWith('{') && json.out.contains("\"canRecord\""));
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_record)
+#include "tst_record.moc"
