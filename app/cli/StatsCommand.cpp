@@ -29,40 +29,80 @@ std::string reportList() {
     return text;
 }
 
-/// One table among `count`, in a form that keeps the whole output readable by a program.
-std::string framed(const ReportTable& table, TableFormat format, size_t index, size_t count) {
-    const std::string body = formatTable(table, format);
-    switch (format) {
-        case TableFormat::Text:
-            return fmt::format("{}{} ({})\n\n{}", index > 0 ? "\n" : "", table.title, table.name,
-                               table.rows.empty() ? "  No such events.\n" : body);
-        case TableFormat::Csv:
-            return (index > 0 ? "\r\n" : "") + body;
-        case TableFormat::Json:
-            break;
-    }
-    if (count == 1) return body;
-    return fmt::format("{}\"{}\": {}{}", index == 0 ? "{\n" : ",\n", table.name,
-                       std::string_view(body).substr(0, body.size() - 1),
-                       index + 1 == count ? "\n}\n" : "");
-}
+/// Prints one report after the other as parts of them come, in a form that keeps the whole output
+/// readable by a program.
+class ReportPrinter {
+  public:
+    ReportPrinter(Output& output, TableFormat format, bool isSingle)
+        : output_(output), format_(format), isSingle_(isSingle) {}
 
-Result<std::vector<ReportTable>> makeTables(const Trace& trace, const StatsOptions& options,
-                                            std::optional<TimeRange> range) {
-    std::vector<ReportTable> tables;
+    Result<void> print(const Trace& trace, std::string_view name, std::optional<TimeRange> range,
+                       bool isSkippedIfEmpty) {
+        const std::unique_ptr<TableFormatter> formatter = makeTableFormatter(format_);
+        bool isBegun = false;
+        const Result<void> made =
+            makeReportInParts(trace, name, range, [&](const ReportTable& part) {
+                if (!isBegun && part.rows.empty() && isSkippedIfEmpty) return false;
+                if (!isBegun) output_.write(beginning(part));
+                isBegun = true;
+                if (format_ == TableFormat::Text && part.rows.empty())
+                    output_.write("  No such events.\n");
+                else
+                    output_.write(formatter->next(part));
+                return output_.isWanted();
+            });
+        if (!made || !isBegun) return made;
+        output_.write(formatter->end());
+        ++printed_;
+        return {};
+    }
+
+    void finish() {
+        if (format_ == TableFormat::Json && !isSingle_) output_.write("}\n");
+    }
+    int printed() const { return printed_; }
+
+  private:
+    std::string beginning(const ReportTable& table) const {
+        switch (format_) {
+            case TableFormat::Text:
+                return fmt::format("{}{} ({})\n\n", printed_ > 0 ? "\n" : "", table.title,
+                                   table.name);
+            case TableFormat::Csv:
+                return printed_ > 0 ? "\r\n" : "";
+            case TableFormat::Json:
+                break;
+        }
+        if (isSingle_) return {};
+        return fmt::format("{}\"{}\": ", printed_ > 0 ? "," : "{\n", table.name);
+    }
+
+    Output& output_;
+    TableFormat format_;
+    bool isSingle_;
+    int printed_ = 0;
+};
+
+Result<void> printReports(const Trace& trace, const StatsOptions& options, TableFormat format,
+                          std::optional<TimeRange> range, Output& output) {
     std::vector<std::string> names = options.reports;
     const bool isDefault = names.empty();
     if (isDefault)
         for (const ReportInfo& info : allReports())
             if (info.isDefault) names.emplace_back(info.name);
+    // Nobody asked for an empty report by name, so nobody misses it; programs still get all of
+    // them.
+    const bool isSkippedIfEmpty = isDefault && format == TableFormat::Text;
+    ReportPrinter printer(output, format, names.size() == 1);
     for (const std::string& name : names) {
-        Result<ReportTable> table = makeReport(trace, name, range);
-        if (!table) return fail(table.error());
-        // Nobody asked for this one, so nobody misses it; programs still get all of them.
-        if (isDefault && options.format == "text" && table->rows.empty()) continue;
-        tables.push_back(std::move(*table));
+        if (!output.isWanted()) break;
+        const Result<void> printed = printer.print(trace, name, range, isSkippedIfEmpty);
+        if (!printed) return printed;
     }
-    return tables;
+    printer.finish();
+    if (printer.printed() == 0)
+        output.write(range ? "Nothing happened in this range.\n" : "The trace holds no events.\n");
+    return {};
 }
 
 Result<void> runStats(const StatsOptions& options) {
@@ -76,17 +116,12 @@ Result<void> runStats(const StatsOptions& options) {
     }
     const Result<TracePtr> trace = loadForCommand(options.file);
     if (!trace) return fail(trace.error());
-    const Result<std::vector<ReportTable>> tables = makeTables(**trace, options, range);
-    if (!tables) return fail(tables.error());
-
     std::optional<std::filesystem::path> path;
     if (!options.output.empty()) path = options.output;
     Result<Output> output = Output::open(path, {options.file});
     if (!output) return fail(output.error());
-    for (size_t index = 0; index < tables->size() && output->isWanted(); ++index)
-        output->write(framed((*tables)[index], *format, index, tables->size()));
-    if (tables->empty())
-        output->write(range ? "Nothing happened in this range.\n" : "The trace holds no events.\n");
+    const Result<void> printed = printReports(**trace, options, *format, range, *output);
+    if (!printed) return printed;
     const Result<void> closed = output->close();
     reportHealth(**trace);
     return closed;

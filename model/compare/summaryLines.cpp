@@ -83,7 +83,7 @@ std::string busySentence(const Comparison& comparison) {
 std::vector<std::string> summaryLines(const Comparison& comparison) {
     std::vector<std::string> lines{verdict(comparison)};
     const std::string lost = greatestChanges(comparison, 1, "Most GPU time was lost in");
-    const std::string won = greatestChanges(comparison, -1, "Most GPU time was won in");
+    const std::string won = greatestChanges(comparison, -1, "Most GPU time was saved in");
     const bool isSlower = comparison.candidate.wallNs >= comparison.baseline.wallNs;
     for (const std::string& line :
          {isSlower ? lost : won, isSlower ? won : lost, busySentence(comparison)})

@@ -31,23 +31,36 @@ void appendCell(std::string& line, const Cell& cell) {
         appendField(line, *text);
 }
 
+class CsvFormatter : public TableFormatter {
+  public:
+    std::string next(const ReportTable& part) override {
+        std::string text;
+        if (isFirst_) {
+            for (size_t column = 0; column < part.columns.size(); ++column) {
+                if (column > 0) text += ',';
+                appendField(text, headerOf(part.columns[column]));
+            }
+            text += "\r\n";
+        }
+        isFirst_ = false;
+        for (const std::vector<Cell>& row : part.rows) {
+            for (size_t column = 0; column < row.size(); ++column) {
+                if (column > 0) text += ',';
+                appendCell(text, row[column]);
+            }
+            text += "\r\n";
+        }
+        return text;
+    }
+
+  private:
+    bool isFirst_ = true;
+};
+
 }  // namespace
 
-std::string formatAsCsv(const ReportTable& table) {
-    std::string text;
-    for (size_t column = 0; column < table.columns.size(); ++column) {
-        if (column > 0) text += ',';
-        appendField(text, headerOf(table.columns[column]));
-    }
-    text += "\r\n";
-    for (const std::vector<Cell>& row : table.rows) {
-        for (size_t column = 0; column < row.size(); ++column) {
-            if (column > 0) text += ',';
-            appendCell(text, row[column]);
-        }
-        text += "\r\n";
-    }
-    return text;
+std::unique_ptr<TableFormatter> makeCsvFormatter() {
+    return std::make_unique<CsvFormatter>();
 }
 
 }  // namespace lanescope

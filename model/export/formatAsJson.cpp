@@ -20,23 +20,33 @@ std::string dumped(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// A row at a time, so that a long table needs no second copy of itself as a document.
+class JsonFormatter : public TableFormatter {
+  public:
+    std::string next(const ReportTable& part) override {
+        std::vector<std::string> keys;
+        for (const ReportColumn& column : part.columns) keys.push_back(headerOf(column));
+        std::string text;
+        for (const std::vector<Cell>& row : part.rows) {
+            Json object = Json::object();
+            for (size_t column = 0; column < row.size() && column < keys.size(); ++column)
+                object[keys[column]] = toJson(row[column]);
+            text += (isEmpty_ ? "[\n  " : ",\n  ") + dumped(object);
+            isEmpty_ = false;
+        }
+        return text;
+    }
+
+    std::string end() override { return isEmpty_ ? "[]\n" : "\n]\n"; }
+
+  private:
+    bool isEmpty_ = true;
+};
+
 }  // namespace
 
-std::string formatAsJson(const ReportTable& table) {
-    // A row at a time, so that a long table needs no second copy of itself as a document.
-    std::vector<std::string> keys;
-    for (const ReportColumn& column : table.columns) keys.push_back(headerOf(column));
-    std::string text = "[";
-    const char* separator = "\n  ";
-    for (const std::vector<Cell>& row : table.rows) {
-        Json object = Json::object();
-        for (size_t column = 0; column < row.size() && column < keys.size(); ++column)
-            object[keys[column]] = toJson(row[column]);
-        text += separator + dumped(object);
-        separator = ",\n  ";
-    }
-    text += table.rows.empty() ? "]\n" : "\n]\n";
-    return text;
+std::unique_ptr<TableFormatter> makeJsonFormatter() {
+    return std::make_unique<JsonFormatter>();
 }
 
 }  // namespace lanescope

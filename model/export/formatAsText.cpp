@@ -11,13 +11,6 @@ namespace {
 /// A text column wider than this is printed last, where its length moves nothing else.
 constexpr size_t widestInnerText = 32;
 
-struct TextColumn {
-    std::string header;
-    std::vector<std::string> cells;
-    size_t width = 0;
-    bool isText = false;
-};
-
 std::string textOf(const Cell& cell, Unit unit) {
     if (const auto* text = std::get_if<std::string>(&cell)) return printable(*text);
     const auto* real = std::get_if<double>(&cell);
@@ -34,68 +27,86 @@ std::string textOf(const Cell& cell, Unit unit) {
     return text;
 }
 
-TextColumn makeColumn(const ReportTable& table, size_t column) {
-    const Unit unit = table.columns[column].unit;
-    TextColumn result;
-    result.isText = unit == Unit::Text;
-    result.header = unit == Unit::GigabytesPerSecond || unit == Unit::Percent
-                        ? headerOf(table.columns[column])
-                        : table.columns[column].name;
-    result.width = displayWidth(result.header);
-    result.cells.reserve(table.rows.size());
-    for (const std::vector<Cell>& row : table.rows) {
-        result.cells.push_back(textOf(row[column], unit));
-        result.width = std::max(result.width, displayWidth(result.cells.back()));
-    }
-    return result;
+std::string headingOf(const ReportColumn& column) {
+    const bool hasFixedUnit =
+        column.unit == Unit::GigabytesPerSecond || column.unit == Unit::Percent;
+    return hasFixedUnit ? headerOf(column) : column.name;
 }
 
-/// Appends one line; `textIn` gives a column's header or one of its cells.
-template <class TextIn>
-void appendLine(std::string& text, const std::vector<TextColumn>& columns, TextIn textIn) {
-    for (size_t index = 0; index < columns.size(); ++index) {
-        const TextColumn& column = columns[index];
-        const std::string& cell = textIn(column);
-        const size_t padding = column.width - displayWidth(cell);
-        if (index > 0) text += "  ";
-        if (!column.isText) text.append(padding, ' ');
-        text += cell;
-        if (column.isText && index + 1 < columns.size()) text.append(padding, ' ');
+class TextFormatter : public TableFormatter {
+  public:
+    std::string next(const ReportTable& part) override {
+        const std::vector<ReportColumn>& columns = part.columns;
+        if (columns.empty()) return {};
+        std::vector<std::vector<std::string>> lines;
+        if (isFirst_) {
+            lines.emplace_back();
+            for (const ReportColumn& column : columns) lines[0].push_back(headingOf(column));
+            lines.emplace_back(columns.size());  // the rules, as wide as all below turns out
+            widths_.resize(columns.size());
+        }
+        for (const std::vector<Cell>& row : part.rows) {
+            lines.emplace_back();
+            for (size_t column = 0; column < columns.size(); ++column)
+                lines.back().push_back(textOf(row[column], columns[column].unit));
+        }
+        for (const std::vector<std::string>& line : lines)
+            for (size_t column = 0; column < columns.size(); ++column)
+                widths_[column] = std::max(widths_[column], displayWidth(line[column]));
+        if (isFirst_) {
+            chooseOrder(columns);
+            for (size_t column = 0; column < columns.size(); ++column)
+                lines[1][column] = rule(columns, column);
+        }
+        isFirst_ = false;
+        std::string text;
+        for (const std::vector<std::string>& line : lines) appendLine(text, columns, line);
+        return text;
     }
-    text += '\n';
-}
+
+  private:
+    /// The widest text column goes last if it is long.
+    void chooseOrder(const std::vector<ReportColumn>& columns) {
+        for (size_t column = 0; column < columns.size(); ++column) order_.push_back(column);
+        const auto textWidth = [&](size_t column) {
+            return columns[column].unit == Unit::Text ? widths_[column] : 0;
+        };
+        const auto widest = std::max_element(order_.begin(), order_.end(), [&](size_t a, size_t b) {
+            return textWidth(a) < textWidth(b);
+        });
+        if (widest != order_.end() && textWidth(*widest) > widestInnerText)
+            std::rotate(widest, widest + 1, order_.end());
+    }
+
+    std::string rule(const std::vector<ReportColumn>& columns, size_t column) const {
+        // A rule as long as the longest kernel name would wrap around the terminal.
+        const bool isLastText = column == order_.back() && columns[column].unit == Unit::Text;
+        return std::string(
+            isLastText ? std::min(widths_[column], widestInnerText) : widths_[column], '-');
+    }
+
+    void appendLine(std::string& text, const std::vector<ReportColumn>& columns,
+                    const std::vector<std::string>& line) const {
+        for (const size_t column : order_) {
+            const bool isText = columns[column].unit == Unit::Text;
+            const size_t padding = widths_[column] - displayWidth(line[column]);
+            if (column != order_.front()) text += "  ";
+            if (!isText) text.append(padding, ' ');
+            text += line[column];
+            if (isText && column != order_.back()) text.append(padding, ' ');
+        }
+        text += '\n';
+    }
+
+    std::vector<size_t> widths_;
+    std::vector<size_t> order_;
+    bool isFirst_ = true;
+};
 
 }  // namespace
 
-std::string formatAsText(const ReportTable& table) {
-    std::vector<TextColumn> columns;
-    for (size_t column = 0; column < table.columns.size(); ++column)
-        columns.push_back(makeColumn(table, column));
-    const auto widest = std::max_element(
-        columns.begin(), columns.end(), [](const TextColumn& a, const TextColumn& b) {
-            return (a.isText ? a.width : 0) < (b.isText ? b.width : 0);
-        });
-    if (widest != columns.end() && widest->isText && widest->width > widestInnerText)
-        std::rotate(widest, widest + 1, columns.end());
-
-    std::string text;
-    appendLine(text, columns,
-               [](const TextColumn& column) -> const std::string& { return column.header; });
-    for (size_t index = 0; index < columns.size(); ++index) {
-        if (index > 0) text += "  ";
-        // A rule as long as the longest kernel name would wrap around the terminal.
-        const bool isLast = index + 1 == columns.size();
-        const size_t length = isLast && columns[index].isText
-                                  ? std::min(columns[index].width, widestInnerText)
-                                  : columns[index].width;
-        text.append(length, '-');
-    }
-    text += '\n';
-    for (size_t row = 0; row < table.rows.size(); ++row)
-        appendLine(text, columns, [row](const TextColumn& column) -> const std::string& {
-            return column.cells[row];
-        });
-    return text;
+std::unique_ptr<TableFormatter> makeTextFormatter() {
+    return std::make_unique<TextFormatter>();
 }
 
 }  // namespace lanescope

@@ -30,16 +30,22 @@ std::string headerOf(const ReportColumn& column) {
     return column.name;
 }
 
-std::string formatTable(const ReportTable& table, TableFormat format) {
+std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format) {
     switch (format) {
         case TableFormat::Text:
-            return formatAsText(table);
+            return makeTextFormatter();
         case TableFormat::Csv:
-            return formatAsCsv(table);
+            return makeCsvFormatter();
         case TableFormat::Json:
-            return formatAsJson(table);
+            break;
     }
-    return {};
+    return makeJsonFormatter();
+}
+
+std::string formatTable(const ReportTable& table, TableFormat format) {
+    const std::unique_ptr<TableFormatter> formatter = makeTableFormatter(format);
+    std::string text = formatter->next(table);
+    return text += formatter->end();
 }
 
 }  // namespace lanescope

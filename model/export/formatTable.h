@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -22,10 +23,22 @@ Result<TableFormat> tableFormatFrom(std::string_view name);
 /// holds. Ends with a line break; linear in the cells.
 std::string formatTable(const ReportTable& table, TableFormat format);
 
+/// Formats a table that comes in parts, all with the same columns. Concatenated, what it returns is what
+/// `formatTable` makes of the whole, but that text columns are aligned by the rows seen so far.
+class TableFormatter {
+  public:
+    virtual ~TableFormatter() = default;
+    /// The rows of `part`, behind the header if it is the first.
+    virtual std::string next(const ReportTable& part) = 0;
+    /// What closes the table.
+    virtual std::string end() { return {}; }
+};
+
+std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format);
 /// The three formats, one file each.
-std::string formatAsText(const ReportTable& table);
-std::string formatAsCsv(const ReportTable& table);
-std::string formatAsJson(const ReportTable& table);
+std::unique_ptr<TableFormatter> makeTextFormatter();
+std::unique_ptr<TableFormatter> makeCsvFormatter();
+std::unique_ptr<TableFormatter> makeJsonFormatter();
 
 /// Name of a column with its unit, as in CSV and JSON: "Total Time (ns)", "Time (%)", "Name".
 std::string headerOf(const ReportColumn& column);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "model/summary/reportBuilders.h"
 
@@ -121,9 +122,36 @@ class RowMaker {
     const Trace& trace_;
 };
 
+std::vector<ReportColumn> traceColumns() {
+    return {{"Start", Unit::Timestamp},
+            {"Duration", Unit::Nanoseconds},
+            {"CorrId", Unit::Identifier},
+            {"GrdX", Unit::Count},
+            {"GrdY", Unit::Count},
+            {"GrdZ", Unit::Count},
+            {"BlkX", Unit::Count},
+            {"BlkY", Unit::Count},
+            {"BlkZ", Unit::Count},
+            {"Reg/Trd", Unit::Count},
+            {"StcSMem", Unit::Bytes},
+            {"DymSMem", Unit::Bytes},
+            {"Bytes", Unit::Bytes},
+            {"Throughput", Unit::GigabytesPerSecond},
+            {"SrcMemKd", Unit::Text},
+            {"DstMemKd", Unit::Text},
+            {"Device", Unit::Text},
+            {"Ctx", Unit::Identifier},
+            {"GreenCtx", Unit::Identifier},
+            {"Strm", Unit::Identifier},
+            {"Name", Unit::Text}};
+}
+
+/// A row takes about a kilobyte, so a part some megabytes.
+constexpr size_t rowsPerPart = 8192;
+
 }  // namespace
 
-ReportTable gpuTrace(const ReportQuery& query) {
+void gpuTraceInParts(const ReportQuery& query, const std::function<bool(ReportTable&)>& sink) {
     const Trace& trace = query.trace;
     std::vector<GpuEvent> events;
     append(query, trace.kernels, EventKind::Kernel, events);
@@ -132,31 +160,24 @@ ReportTable gpuTrace(const ReportQuery& query) {
     std::stable_sort(events.begin(), events.end(),
                      [](const GpuEvent& a, const GpuEvent& b) { return a.startNs < b.startNs; });
 
-    ReportTable table;
-    table.columns = {{"Start", Unit::Timestamp},
-                     {"Duration", Unit::Nanoseconds},
-                     {"CorrId", Unit::Identifier},
-                     {"GrdX", Unit::Count},
-                     {"GrdY", Unit::Count},
-                     {"GrdZ", Unit::Count},
-                     {"BlkX", Unit::Count},
-                     {"BlkY", Unit::Count},
-                     {"BlkZ", Unit::Count},
-                     {"Reg/Trd", Unit::Count},
-                     {"StcSMem", Unit::Bytes},
-                     {"DymSMem", Unit::Bytes},
-                     {"Bytes", Unit::Bytes},
-                     {"Throughput", Unit::GigabytesPerSecond},
-                     {"SrcMemKd", Unit::Text},
-                     {"DstMemKd", Unit::Text},
-                     {"Device", Unit::Text},
-                     {"Ctx", Unit::Identifier},
-                     {"GreenCtx", Unit::Identifier},
-                     {"Strm", Unit::Identifier},
-                     {"Name", Unit::Text}};
-    table.rows.reserve(events.size());
+    ReportTable part;
+    part.columns = traceColumns();
     const RowMaker maker(trace);
-    for (const GpuEvent& event : events) table.rows.push_back(maker.row(event.event));
+    size_t next = 0;
+    do {
+        part.rows.clear();
+        for (; next < events.size() && part.rows.size() < rowsPerPart; ++next)
+            part.rows.push_back(maker.row(events[next].event));
+    } while (sink(part) && next < events.size());
+}
+
+ReportTable gpuTrace(const ReportQuery& query) {
+    ReportTable table;
+    gpuTraceInParts(query, [&table](ReportTable& part) {
+        table.columns = part.columns;
+        std::move(part.rows.begin(), part.rows.end(), std::back_inserter(table.rows));
+        return true;
+    });
     return table;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "model/format/TimeRange.h"
@@ -42,5 +43,7 @@ ReportTable nvtxGpuProjectionSummary(const ReportQuery& query);
 ReportTable ncclSummary(const ReportQuery& query);
 
 ReportTable gpuTrace(const ReportQuery& query);
+/// The same in parts of some thousand rows, until `sink` returns false; at least one part.
+void gpuTraceInParts(const ReportQuery& query, const std::function<bool(ReportTable&)>& sink);
 
 }  // namespace lanescope

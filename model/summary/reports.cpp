@@ -77,4 +77,23 @@ Result<ReportTable> makeReport(const Trace& trace, std::string_view name,
     return table;
 }
 
+Result<void> makeReportInParts(const Trace& trace, std::string_view name,
+                               std::optional<TimeRange> range, const ReportSink& sink) {
+    const Result<size_t> index = indexOf(name);
+    if (!index) return fail(index.error());
+    if (builders[*index] != gpuTrace) {
+        const Result<ReportTable> table = makeReport(trace, name, range);
+        if (!table) return fail(table.error());
+        sink(*table);
+        return {};
+    }
+    // The only report with a row per event; all others have one per name.
+    gpuTraceInParts({trace, range}, [&](ReportTable& part) {
+        part.name = infos[*index].name;
+        part.title = infos[*index].title;
+        return sink(part);
+    });
+    return {};
+}
+
 }  // namespace lanescope

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -29,5 +30,14 @@ Result<ReportInfo> findReport(std::string_view name);
 /// Linear in the events; any thread.
 Result<ReportTable> makeReport(const Trace& trace, std::string_view name,
                                std::optional<TimeRange> range = std::nullopt);
+
+/// Takes some rows of a report; name, title and columns are the same each time. Returns false to have no
+/// more.
+using ReportSink = std::function<bool(const ReportTable& part)>;
+
+/// `makeReport`, but handed out in parts of some thousand rows, so that a listing of every event never
+/// stands in memory as a whole. Calls `sink` at least once, with no rows if there are none.
+Result<void> makeReportInParts(const Trace& trace, std::string_view name,
+                               std::optional<TimeRange> range, const ReportSink& sink);
 
 }  // namespace lanescope

@@ -37,7 +37,8 @@ ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> ro
         std::vector<Cell> cells;
         cells.reserve(table.columns.size());
         if (layout.hasShare)
-            cells.emplace_back(total > 0 ? 100.0 * static_cast<double>(figures.total) / total : 0.0);
+            cells.emplace_back(total > 0 ? 100.0 * static_cast<double>(figures.total) / total
+                                         : 0.0);
         cells.emplace_back(figures.total);
         cells.emplace_back(figures.count);
         cells.emplace_back(figures.average);

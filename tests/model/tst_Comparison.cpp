@@ -171,12 +171,12 @@ class TestComparison : public QObject {
                  std::string("The candidate is 25.0 % slower: 12.50 ms against 10.00 ms."));
         QCOMPARE(lines[1], std::string("Most GPU time was lost in kernel void gemm<float>(float*, "
                                        "int) (+3.000 ms)."));
-        QCOMPARE(lines[2], std::string("Most GPU time was won in kernel void relu<float>(float*, "
+        QCOMPARE(lines[2], std::string("Most GPU time was saved in kernel void relu<float>(float*, "
                                        "int) (-500.0 us)."));
         QCOMPARE(lines[3], std::string("The GPUs were busy 100.0 % of the time, against 100.0 %."));
         const std::vector<std::string> faster = summaryLines(compareWhole(*candidate, *baseline));
         QVERIFY(QString::fromStdString(faster[0]).contains("20.0 % faster"));
-        QVERIFY(QString::fromStdString(faster[1]).contains("won in kernel void gemm"));
+        QVERIFY(QString::fromStdString(faster[1]).contains("saved in kernel void gemm"));
     }
 
     void muchSlowerIsSaidAsAFactor() {

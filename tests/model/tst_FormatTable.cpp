@@ -95,6 +95,19 @@ class TestFormatTable : public QObject {
         QCOMPARE(error.error, QJsonParseError::NoError);
     }
 
+    void partsMakeTheSameFileAsTheWhole() {
+        ReportTable first = sample(), second = sample();
+        first.rows.pop_back();
+        second.rows.erase(second.rows.begin());
+        for (const TableFormat format : {TableFormat::Csv, TableFormat::Json}) {
+            const std::unique_ptr<TableFormatter> formatter = makeTableFormatter(format);
+            std::string text = formatter->next(first);
+            text += formatter->next(second);
+            text += formatter->end();
+            QCOMPARE(text, formatTable(sample(), format));
+        }
+    }
+
     void emptyTablesKeepTheirColumns() {
         ReportTable table = sample();
         table.rows.clear();

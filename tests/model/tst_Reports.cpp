@@ -199,6 +199,28 @@ class TestReports : public QObject {
         QCOMPARE(text(table.rows[2][20]), std::string("[CUDA memset]"));
     }
 
+    void gpuTraceInPartsIsTheWholeTrace() {
+        TraceBuilder builder;
+        for (int64_t event = 0; event < 20'000; ++event)
+            builder.addKernel(builder.defaultStream(), "k", event * 10, event * 10 + 5);
+        const TracePtr trace = builder.finish();
+        size_t parts = 0;
+        std::vector<std::vector<Cell>> rows;
+        const auto collect = [&](const ReportTable& part) {
+            ++parts;
+            rows.insert(rows.end(), part.rows.begin(), part.rows.end());
+            return part.name == "cuda_gpu_trace";
+        };
+        QVERIFY(makeReportInParts(*trace, "cuda_gpu_trace", std::nullopt, collect).has_value());
+        QVERIFY(parts > 1);
+        QCOMPARE(rows, report(*trace, "cuda_gpu_trace").rows);
+        parts = 0;
+        const auto stop = [&](const ReportTable&) { return ++parts > 1; };
+        QVERIFY(makeReportInParts(*trace, "cuda_gpu_trace", std::nullopt, stop).has_value());
+        QCOMPARE(parts, size_t{1});
+        QVERIFY(!makeReportInParts(*trace, "nothing", std::nullopt, stop).has_value());
+    }
+
     void ncclSummarySplitsByCommunicatorAndLeavesUnknownsEmpty() {
         TraceBuilder builder;
         const uint32_t thread = builder.defaultThread();
