@@ -23,8 +23,8 @@ std::string grouped(int64_t number) {
 
 std::string countsSentence(const ImportCounts& counts) {
     std::string text;
-    for (int index = 0; index < eventKindCount; ++index) {
-        const auto kind = static_cast<EventKind>(index);
+    for (int index = 0; index < importedKindCount; ++index) {
+        const auto kind = static_cast<ImportedKind>(index);
         if (counts.of(kind) == 0) continue;
         if (!text.empty()) text += ", ";
         text += fmt::format("{} {}", grouped(counts.of(kind)), pluralName(kind));

@@ -29,6 +29,10 @@ class EventRing {
     void commit();
     /// Producer: whether so much waits that the consumer should be woken.
     bool isHalfFull() const;
+    /// Whether everything committed has been taken. Any thread.
+    bool isEmpty() const {
+        return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_acquire);
+    }
 
     /// Consumer: calls `take(const void* entry, size_t bytes)` for each committed entry, oldest first.
     template <class Take>

@@ -79,6 +79,8 @@ NvtxRecorder::Thread* NvtxRecorder::threadState() {
 NvtxRecorder::Thread* NvtxRecorder::attachThread() {
     Thread* thread = threads_.load(std::memory_order_acquire);
     for (bool wasInUse = true; thread; thread = thread->next) {
+        // One that still holds events is left alone: a new thread deserves a whole ring.
+        if (!thread->ring.isEmpty()) continue;
         wasInUse = false;
         if (thread->inUse.compare_exchange_strong(wasInUse, true)) break;
     }

@@ -43,7 +43,7 @@ std::optional<T> unlessZero(T value) {
 
 }  // namespace
 
-ActivityImporter::Times ActivityImporter::times(EventKind kind, int64_t startNs, int64_t endNs) {
+ActivityImporter::Times ActivityImporter::times(ImportedKind kind, int64_t startNs, int64_t endNs) {
     ++counts_.of(kind);
     if (startNs == 0 && endNs == 0) {  // CUPTI's way to say that it did not time it.
         ++counts_.untimed[static_cast<size_t>(kind)];
@@ -58,7 +58,7 @@ int64_t ActivityImporter::deviceOf(uint32_t contextId) const {
 }
 
 void ActivityImporter::add(const log::KernelRecord& r) {
-    const auto [start, end] = times(EventKind::Kernel, r.startNs, r.endNs);
+    const auto [start, end] = times(ImportedKind::Kernel, r.startNs, r.endNs);
     const LogStrings::KernelNames names = process_.strings.kernelNames(r.name);
     process_.trace.kernels.insert(
         start, end, r.deviceId, r.contextId, r.streamId, r.correlationId, process_.processId(),
@@ -71,7 +71,7 @@ void ActivityImporter::add(const log::KernelRecord& r) {
 }
 
 void ActivityImporter::add(const log::MemcpyRecord& r) {
-    const auto [start, end] = times(EventKind::Memcpy, r.startNs, r.endNs);
+    const auto [start, end] = times(ImportedKind::Memcpy, r.startNs, r.endNs);
     const auto ofPeer = [&](uint32_t value) {
         return r.isPeer != 0 ? std::optional<uint32_t>(value) : std::nullopt;
     };
@@ -83,34 +83,34 @@ void ActivityImporter::add(const log::MemcpyRecord& r) {
 }
 
 void ActivityImporter::add(const log::MemsetRecord& r) {
-    const auto [start, end] = times(EventKind::Memset, r.startNs, r.endNs);
+    const auto [start, end] = times(ImportedKind::Memset, r.startNs, r.endNs);
     process_.trace.memsets.insert(start, end, r.deviceId, r.contextId, r.streamId, r.correlationId,
                                   process_.processId(), r.value, r.bytes,
                                   unlessZero(r.graphNodeId), memoryKind(r.memoryKind));
 }
 
 void ActivityImporter::add(const log::ApiRecord& r) {
-    const auto [start, end] = times(EventKind::Api, r.startNs, r.endNs);
+    const auto [start, end] = times(ImportedKind::Api, r.startNs, r.endNs);
     process_.trace.apiCalls.insert(start, end, r.isDriver != 0 ? driverClass : runtimeClass,
                                    process_.threadId(r.threadId), r.correlationId,
                                    process_.strings.traceId(r.name), r.returnValue);
 }
 
 void ActivityImporter::add(const log::SyncRecord& r) {
-    const auto [start, end] = times(EventKind::Sync, r.startNs, r.endNs);
+    const auto [start, end] = times(ImportedKind::Sync, r.startNs, r.endNs);
     process_.trace.syncs.insert(start, end, deviceOf(r.contextId), r.contextId, r.streamId,
                                 r.correlationId, process_.processId(), r.type, r.eventId,
                                 r.eventSyncId);
 }
 
 void ActivityImporter::add(const log::CudaEventRecord& r) {
-    const auto [time, unused] = times(EventKind::CudaEvent, r.timestampNs, r.timestampNs);
+    const auto [time, unused] = times(ImportedKind::CudaEvent, r.timestampNs, r.timestampNs);
     process_.trace.cudaEvents.insert(time, r.deviceId, r.contextId, r.streamId, r.correlationId,
                                      process_.processId(), r.eventId, r.eventSyncId);
 }
 
 void ActivityImporter::add(const log::OverheadRecord& r) {
-    const auto [start, end] = times(EventKind::Overhead, r.startNs, r.endNs);
+    const auto [start, end] = times(ImportedKind::Overhead, r.startNs, r.endNs);
     const OverheadName overhead = overheadName(r.overheadKind);
     process_.trace.overheads.insert(start, end, overheadClass, process_.threadId(r.threadId),
                                     r.correlationId, process_.trace.strings.intern(overhead.name),

@@ -35,7 +35,7 @@ class ActivityImporter {
 
   private:
     using Times = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
-    Times times(EventKind kind, int64_t startNs, int64_t endNs);
+    Times times(ImportedKind kind, int64_t startNs, int64_t endNs);
     int64_t deviceOf(uint32_t contextId) const;
 
     ProcessContext& process_;

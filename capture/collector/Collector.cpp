@@ -111,6 +111,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     if (auto done = poll(); !done) return fail(done.error());
     CollectedRun run;
     run.trace = output_;
+    run.logs = logCount();
     int64_t durationNs = 0;
     for (auto& [path, log] : logs_) {
         std::optional<int> status;

@@ -26,6 +26,7 @@ struct MainProcess {
 /// What became of a run, for the lines that `record` prints.
 struct CollectedRun {
     std::filesystem::path trace;
+    size_t logs = 0;  ///< Processes that loaded the agent and left a log.
     ImportCounts counts;
     int processes = 0;           ///< That did something worth showing.
     int processesCutShort = 0;   ///< Of these, without a proper end.
@@ -48,8 +49,8 @@ class Collector {
     Result<void> poll();
     /// Process ids of logs without an end, whose processes may still be writing.
     std::vector<uint32_t> openProcesses() const;
-    /// True once any process left a log.
-    bool sawLogs() const { return !logs_.empty(); }
+    /// How many logs were found so far.
+    size_t logCount() const { return logs_.size() + unreadable_.size(); }
 
     /// Reads the last of the logs, writes what is known at the end, and names the file. Unless
     /// `overwrite`, fails when a file of that name has come up in the meantime; the partial file stays

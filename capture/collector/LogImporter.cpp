@@ -88,8 +88,8 @@ bool LogImporter::endedNormally() const { return end_.has_value(); }
 
 ImportCounts LogImporter::counts() const {
     ImportCounts counts = activity_.counts();
-    counts.of(EventKind::Nvtx) = nvtx_.ranges();
-    counts.of(EventKind::Nccl) = nvtx_.ncclOperations();
+    counts.of(ImportedKind::Nvtx) = nvtx_.ranges();
+    counts.of(ImportedKind::Nccl) = nvtx_.ncclOperations();
     return counts;
 }
 
@@ -175,15 +175,15 @@ void LogImporter::writeLosses() {
                                  count, nameOf(what), shownName()),
                      id, {}, static_cast<int64_t>(count));
     const ImportCounts all = counts();
-    for (int kind = 0; kind < eventKindCount; ++kind) {
+    for (int kind = 0; kind < importedKindCount; ++kind) {
         const int64_t untimed = all.untimed[static_cast<size_t>(kind)];
         // CUDA events carry no time unless asked for; that is no loss.
-        if (untimed == 0 || static_cast<EventKind>(kind) == EventKind::CudaEvent) continue;
+        if (untimed == 0 || static_cast<ImportedKind>(kind) == ImportedKind::CudaEvent) continue;
         trace.health(HealthSeverity::Warning, "untimed",
                      fmt::format("CUPTI gave no times for {} of the {} {} of process {}; they are counted "
                                  "but not drawn.",
                                  untimed, all.total[static_cast<size_t>(kind)],
-                                 pluralName(static_cast<EventKind>(kind)), shownName()),
+                                 pluralName(static_cast<ImportedKind>(kind)), shownName()),
                      id, {}, untimed);
     }
     const NvtxAssembler& nvtx = nvtx_.assembler();

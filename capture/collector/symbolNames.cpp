@@ -11,9 +11,33 @@ namespace {
 
 /// A longer name is not worth the demangler's time, which can be quadratic.
 constexpr size_t longestDemangled = 32 * 1024;
+constexpr size_t none = std::string_view::npos;
 
 bool startsWith(std::string_view text, std::string_view prefix) {
     return text.substr(0, prefix.size()) == prefix;
+}
+
+/// The length of the bracketed text that `text` begins with, as "<a<b> >"; all of it if the brackets
+/// do not close.
+size_t bracketedLength(std::string_view text) {
+    int depth = 0;
+    for (size_t at = 0; at < text.size(); ++at) {
+        if (std::string_view("<([{").find(text[at]) != none) ++depth;
+        if (std::string_view(">)]}").find(text[at]) != none && --depth == 0) return at + 1;
+    }
+    return text.size();
+}
+
+/// The length of an operator's name at the beginning of `text`, as "operator()"; 0 if there is none.
+size_t operatorLength(std::string_view text) {
+    static constexpr std::string_view word = "operator";
+    // Longer signs stand before those that they begin with.
+    static constexpr std::string_view signs[] = {"()", "[]", "<=>", "<<=", ">>=", "->*", "<<",
+                                                 ">>", "<=", ">=",  "->",  "<",   ">"};
+    if (!startsWith(text, word)) return 0;
+    for (const std::string_view sign : signs)
+        if (startsWith(text.substr(word.size()), sign)) return word.size() + sign.size();
+    return 0;
 }
 
 }  // namespace
@@ -28,65 +52,35 @@ std::string demangled(const std::string& mangledName) {
 
 std::string_view shortFunctionName(std::string_view name) {
     static constexpr std::string_view anonymous = "(anonymous namespace)";
-    static constexpr std::string_view operatorWord = "operator";
-    size_t begin = 0;
-    size_t end = name.size();
-    int depth = 0;
-    for (size_t at = 0; at < name.size(); ++at) {
+    size_t begin = 0;     // Of the last part of the name so far,
+    size_t end = none;    // and where its brackets began.
+    for (size_t at = 0; at < name.size();) {
         const std::string_view rest = name.substr(at);
-        if (depth == 0 && startsWith(rest, anonymous)) {
-            at += anonymous.size() - 1;
-            continue;
-        }
-        if (depth == 0 && at == begin && startsWith(rest, operatorWord) && rest.size() > 8 &&
-            std::string_view("<>(=-").find(rest[8]) != std::string_view::npos) {
-            // Its brackets are part of the name: operator(), operator<, operator->.
-            at += operatorWord.size();
-            while (at + 1 < name.size() && std::string_view("<>()=-").find(name[at]) !=
-                                               std::string_view::npos &&
-                   name[at + 1] != '(')
-                ++at;
-            end = at + 1;
-            const bool isLast = name.find("::", end) == std::string_view::npos;
-            if (isLast) return name.substr(begin, end - begin);
-            end = name.size();
-            continue;
-        }
-        const char character = name[at];
-        if (character == '<' || character == '{' || character == '[') {
-            if (depth == 0 && character != '{') end = std::min(end, at);
-            ++depth;
-        } else if (character == '>' || character == '}' || character == ']') {
-            if (depth > 0) --depth;
-        } else if (character == '(') {
-            if (depth == 0) {
-                // A call operator or a local name may follow the parameters: f(int)::{lambda()#1}.
-                size_t close = at;
-                for (int open = 0; close < name.size(); ++close) {
-                    if (name[close] == '(') ++open;
-                    if (name[close] == ')' && --open == 0) break;
-                }
-                if (close + 2 >= name.size() || name.substr(close + 1, 2) != "::") {
-                    end = std::min(end, at);
-                    break;
-                }
-                at = close;
-            } else {
-                ++depth;
-            }
-        } else if (character == ')') {
-            if (depth > 0) --depth;
-        } else if (depth == 0 && character == ' ') {
-            begin = at + 1;
-            end = name.size();
-        } else if (depth == 0 && startsWith(rest, "::")) {
-            begin = at + 2;
-            end = name.size();
-            ++at;
+        const size_t operatorBytes = at == begin ? operatorLength(rest) : 0;
+        if (operatorBytes > 0) {
+            at += operatorBytes;
+        } else if (startsWith(rest, anonymous)) {
+            at += anonymous.size();
+        } else if (startsWith(rest, "::")) {
+            at += 2;
+            begin = at;
+            end = none;
+        } else if (rest.front() == ' ') {
+            at += 1;
+            begin = at;
+            end = none;
+        } else if (rest.front() == '<' || rest.front() == '[' || rest.front() == '(') {
+            if (end == none) end = at;
+            at += bracketedLength(rest);
+            // Parameters are the end, unless something is defined inside the function.
+            if (rest.front() == '(' && !startsWith(name.substr(at), "::")) break;
+        } else {
+            at += rest.front() == '{' ? bracketedLength(rest) : 1;
         }
     }
-    const std::string_view result = begin < end ? name.substr(begin, end - begin) : name;
-    return result.empty() ? name : result;
+    const std::string_view brief =
+        name.substr(begin, end == none ? none : end - begin);
+    return brief.empty() ? name : brief;
 }
 
 }  // namespace lanescope
