@@ -17,7 +17,7 @@ std::string headerOf(const ReportColumn& column) {
         case Unit::Timestamp:
             return fmt::format("{} (ns)", column.name);
         case Unit::Bytes:
-            return fmt::format("{} (bytes)", column.name);
+            return fmt::format("{} (B)", column.name);
         case Unit::GigabytesPerSecond:
             return fmt::format("{} (GB/s)", column.name);
         case Unit::Percent:

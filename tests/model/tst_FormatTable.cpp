@@ -63,7 +63,7 @@ class TestFormatTable : public QObject {
     void csvComesBackFieldByField() {
         const auto lines = parseCsv(formatTable(sample(), TableFormat::Csv));
         QCOMPARE(lines.size(), size_t{3});
-        QCOMPARE(lines[0], (std::vector<std::string>{"Time (%)", "Total Time (ns)", "Size (bytes)",
+        QCOMPARE(lines[0], (std::vector<std::string>{"Time (%)", "Total Time (ns)", "Size (B)",
                                                      "Count", "Rate (GB/s)", "Id", "Name"}));
         QCOMPARE(lines[1], (std::vector<std::string>{"62.5", "2000000000", "1073741824", "12345",
                                                      "55.5", "98765", "plain"}));
