@@ -186,7 +186,7 @@ class Writer {
     }
 
     void nvtx() {
-        // Each process registers its domains under numbers of its own.
+        // Each process registers its domains under numbers of its own, in rows after the ranges.
         Insert insert(*this,
                       "INSERT INTO NVTX_EVENTS (rowid, start, \"end\", eventType, textId,"
                       " globalTid, domainId) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
@@ -200,7 +200,7 @@ class Writer {
                     {thread.process, table.domain[row]}, static_cast<int64_t>(domains.size()) + 1);
                 domain = found->second;
                 if (isNew)
-                    insert.row(nvtxNameRow - domain, 0, std::nullopt, 75, table.domain[row],
+                    insert.row(table.size() + domain, 0, std::nullopt, 75, table.domain[row],
                                thread.globalTid, domain);
             }
             const int type = table.style[row] == NvtxStyle::PushPop    ? 59
@@ -224,9 +224,6 @@ class Writer {
             insert.row(table.nvtx[row] + 1, trace_.strings.at(table.operation[row]),
                        table.bytes[row], table.communicator[row]);
     }
-
-    /// Rows that name domains stand above all rows of ranges.
-    static constexpr int64_t nvtxNameRow = int64_t{1} << 40;
 
     const Trace& trace_;
     Database& database_;
