@@ -15,6 +15,7 @@ namespace {
 
 /// What `env` and `nohup` give back for a program that cannot be started.
 constexpr int exitProgramNotStarted = 127;
+constexpr const char* commandName = "record";
 
 int runRecord(const RecordOptions& options) {
     const auto outcome = record(options);
@@ -28,7 +29,7 @@ int runRecord(const RecordOptions& options) {
                    outcome->keptLogs.string());
         return outcome->exitStatus != 0 ? outcome->exitStatus : exitFailed;
     }
-    if (!outcome->sawAgent)
+    if (outcome->run->logs == 0)
         fmt::print(stderr, "lanescope: {} never used CUDA or NVTX, so {} holds no event.\n",
                    outcome->program, outcome->run->trace.string());
     else
@@ -46,7 +47,7 @@ void addRecord(CLI::App& app, int& exitStatus) {
     auto noCuda = std::make_shared<bool>(false);
     auto noNvtx = std::make_shared<bool>(false);
     CLI::App* command = app.add_subcommand(
-        "record", "Run a program and record what it and its children do on the GPUs");
+        commandName, "Run a program and record what it and its children do on the GPUs");
     command->add_option("-o,--output", options->outputPattern,
                         "The trace; %p is the program's process id, %h the host, %q{NAME} an "
                         "environment variable (default: lanescope-<program>-<n>.sqlite)");
@@ -56,8 +57,6 @@ void addRecord(CLI::App& app, int& exitStatus) {
     command->add_option("--agent", *agent, "The agent to load instead of ours");
     command->add_flag("--keep-logs", options->keepLogs, "Leave the agent's logs beside the trace");
     command->add_option("PROGRAM", options->commandLine, "The program and its arguments")->required();
-    command->prefix_command(false);
-    command->positionals_at_end(false);
     command->footer(
         "The exit status is the program's; 128 and the signal's number if a signal ended it.\n\n"
         "Examples:\n"
@@ -68,6 +67,21 @@ void addRecord(CLI::App& app, int& exitStatus) {
         options->agentOptions = {!*noCuda, !*noNvtx};
         exitStatus = runRecord(*options);
     });
+}
+
+void separateProgram(const CLI::App& app, std::vector<std::string>& words) {
+    if (words.empty() || words.front() != commandName) return;
+    const CLI::App* command = app.get_subcommand(commandName);
+    for (size_t at = 1; at < words.size(); ++at) {
+        const std::string& word = words[at];
+        if (word == "--") return;
+        if (word.size() < 2 || word.front() != '-') {
+            words.insert(words.begin() + static_cast<std::ptrdiff_t>(at), "--");
+            return;
+        }
+        const CLI::Option* option = command->get_option_no_throw(word);
+        if (option != nullptr && option->get_items_expected_max() > 0) ++at;  // Its value.
+    }
 }
 
 }  // namespace lanescope

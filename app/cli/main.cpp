@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "app/cli/Command.h"
 #include "app/cli/CompareCommand.h"
@@ -69,7 +72,12 @@ int run(int argc, char** argv) {
         return exitUsage;
     }
     try {
-        app.parse(argc, argv);
+        std::vector<std::string> words(argv + 1, argv + argc);
+#ifdef LANESCOPE_HAS_CAPTURE
+        separateProgram(app, words);
+#endif
+        std::reverse(words.begin(), words.end());  // As `parse` wants them.
+        app.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
         // Asking for help or the version also comes here, as a success.
         if (error.get_exit_code() == 0) return app.exit(error);

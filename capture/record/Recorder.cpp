@@ -136,8 +136,7 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
     program.exitStatus = child->wait();
     signals.stopForwarding();
     RecordOutcome outcome{program.exitStatus, options.commandLine.front(),
-                          collectRest(**collector, tail, program, options.overwrite),
-                          (*collector)->sawLogs(), {}};
+                          collectRest(**collector, tail, program, options.overwrite), {}};
     if (outcome.run && !options.keepLogs) folder->remove();
     else outcome.keptLogs = runFolderFor(*output);
     return outcome;

@@ -24,9 +24,8 @@ struct RecordOptions {
 struct RecordOutcome {
     int exitStatus = 0;
     std::string program;
-    Result<CollectedRun> run;              ///< Or why there is no trace.
-    bool sawAgent = false;                 ///< Some process loaded the agent.
-    std::filesystem::path keptLogs;        ///< Empty if the logs were removed.
+    Result<CollectedRun> run;        ///< Or why there is no trace.
+    std::filesystem::path keptLogs;  ///< Empty if the logs were removed.
 };
 
 /// Why a program was not started: `programProblem` if it lies in the program itself.

@@ -229,7 +229,7 @@ class tst_record : public QObject {
         const Ended run =
             lanescope(record({"--", "printf", "<%s>", "--force", "-o", "a b", "--", ""}));
         QCOMPARE(run.out, QByteArray("<--force><-o><a b><--><>"));
-        const Ended bare = lanescope(record({"printf", "<%s>", "--force", "-x"}));
+        const Ended bare = lanescope(record({"printf", "<%s>", "--force", "-x"}, "b.sqlite"));
         QCOMPARE(bare.out, QByteArray("<--force><-x>"));
     }
 
