@@ -3,10 +3,11 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
+#include <cmath>
 
-#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/paintSelection.h"
 #include "views/timeline/timeTicks.h"
+#include "views/timeline/timelineInput.h"
 
 namespace lanescope {
 namespace {
@@ -26,12 +27,14 @@ TimeRuler::TimeRuler(TimelineState& state, QWidget* parent)
     : QWidget(parent), state_(state), rangeDrag_(state) {
     setAttribute(Qt::WA_OpaquePaintEvent);
     setFocusPolicy(Qt::ClickFocus);
-    setToolTip(tr("Drag to select a range of time. Wheel: zoom. Shift+wheel: pan."));
+    setToolTip(
+        tr("Drag to select a range of time; over the tracks, hold Shift and drag.\n"
+           "Wheel: zoom. Shift+wheel: pan. Click: clear the range."));
     const auto repaint = [this] { update(); };
     connect(&state_, &TimelineState::themeChanged, this, repaint);
     connect(&state_, &TimelineState::viewChanged, this, repaint);
     connect(&state_, &TimelineState::selectedRangeChanged, this, repaint);
-    connect(&state_, &TimelineState::hoverTimeChanged, this, repaint);
+    connect(&state_, &TimelineState::hoverTimeChanged, this, &TimeRuler::moveHoverTime);
 }
 
 void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size,
@@ -72,25 +75,39 @@ void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size,
 void TimeRuler::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     paint(painter, state_, size(), font());
-    if (state_.hasTracks() && state_.hoverTime()) paintHoverTime(painter);
+    paintHoverTime(painter);
+    paintedPill_ = hoverPill();
 }
 
-void TimeRuler::paintHoverTime(QPainter& painter) const {
-    const Theme& theme = state_.theme();
+QString TimeRuler::hoverText() const {
     // No more digits than the pointer can aim at.
     int64_t step = 1;
     while (double(step) * 10 <= scale().nsPerPixel()) step *= 10;
     const int64_t sharedNs = *state_.hoverTime() - state_.timeOrigin();
-    const QString text = formatTime(sharedNs / step * step);
-    painter.setFont(smaller(font()));
-    const int textWidth = QFontMetrics(painter.font()).horizontalAdvance(text) + 12;
+    return formatTime(sharedNs / step * step);
+}
+
+QRect TimeRuler::hoverPill() const {
+    if (!state_.hasTracks() || !state_.hoverTime()) return {};
+    const int textWidth = QFontMetrics(smaller(font())).horizontalAdvance(hoverText()) + 12;
     const int x = static_cast<int>(std::floor(scale().toX(*state_.hoverTime())));
     const int left = std::clamp(x - textWidth / 2, 0, std::max(0, width() - textWidth));
-    const QRect pill(left, 4, textWidth, height() - 9);
-    painter.fillRect(QRect(x, 0, 1, height()), theme.mutedText);
-    painter.fillRect(pill, theme.text);
-    painter.setPen(theme.panel);
-    painter.drawText(pill, Qt::AlignCenter, text);
+    return {left, 4, textWidth, height() - 9};
+}
+
+void TimeRuler::paintHoverTime(QPainter& painter) const {
+    const QRect pill = hoverPill();
+    if (pill.isEmpty()) return;
+    painter.setFont(smaller(font()));
+    painter.fillRect(pill, state_.theme().text);
+    painter.setPen(state_.theme().panel);
+    painter.drawText(pill, Qt::AlignCenter, hoverText());
+}
+
+void TimeRuler::moveHoverTime() {
+    update(paintedPill_);
+    paintedPill_ = hoverPill();
+    update(paintedPill_);
 }
 
 void TimeRuler::wheelEvent(QWheelEvent* event) {

@@ -2,8 +2,8 @@
 
 #include <QWidget>
 
+#include "views/timeline/RangeDrag.h"
 #include "views/timeline/TimelineState.h"
-#include "views/timeline/timelineInput.h"
 
 namespace lanescope {
 
@@ -29,12 +29,17 @@ class TimeRuler : public QWidget {
     void mouseDoubleClickEvent(QMouseEvent* event) override;
 
   private:
+    /// Where the time under the pointer is written; empty without one.
+    QRect hoverPill() const;
+    QString hoverText() const;
     void paintHoverTime(QPainter& painter) const;
+    void moveHoverTime();
     TimeScale scale() const { return state_.scale(width()); }
 
     TimelineState& state_;
     RangeDrag rangeDrag_;
     int pressedX_ = 0;
+    QRect paintedPill_;
     bool isDragging_ = false;
     bool isPressed_ = false;
 };

@@ -7,6 +7,7 @@
 
 #include "views/timeline/KeyMotion.h"
 #include "views/timeline/LabelColumn.h"
+#include "views/timeline/OverviewPainter.h"
 #include "views/timeline/OverviewStrip.h"
 #include "views/timeline/TimeRuler.h"
 #include "views/timeline/TimelineCorner.h"
@@ -29,6 +30,7 @@ TimelineView::TimelineView(QWidget* parent)
       motion_(new KeyMotion(
           *state_, [this] { return canvas_->zoomAnchor(); }, this)) {
     setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(tr("Timeline"));
     for (QWidget* part : {static_cast<QWidget*>(overview_), static_cast<QWidget*>(ruler_),
                           static_cast<QWidget*>(labels_), static_cast<QWidget*>(canvas_)}) {
         part->setFocusProxy(this);
@@ -159,6 +161,8 @@ void TimelineView::updateMetrics() {
 
 void TimelineView::updateScrollBar() {
     const QSignalBlocker blocker(scrollBar_);  // the state knows already
+    // Never hidden: two timelines that move together must be equally wide.
+    scrollBar_->setEnabled(state_->maximumScrollY() > 0);
     scrollBar_->setRange(0, state_->maximumScrollY());
     scrollBar_->setPageStep(state_->viewportHeight());
     scrollBar_->setSingleStep(state_->layout().metrics().laneHeight);
@@ -173,6 +177,7 @@ void TimelineView::styleScrollBar() {
             "QScrollBar::handle:vertical { background: %2; min-height: 32px; margin: 2px;"
             " border-radius: 4px; }"
             "QScrollBar::handle:vertical:hover { background: %3; }"
+            "QScrollBar::handle:vertical:disabled { background: transparent; }"
             "QScrollBar::add-line, QScrollBar::sub-line { height: 0; }"
             "QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }")
             .arg(theme().panel.name(), handle.name(), theme().mutedText.name()));
@@ -196,7 +201,7 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
     paintIn(areas.canvas, [&](QSize part) {
         TrackPainter tracks(*state_);
         tracks.reset(font());
-        tracks.paint(*painter, part, 1);
+        tracks.paint(*painter, part, painter->device()->devicePixelRatioF());
         paintSelection(*painter, *state_, part);
     });
 }

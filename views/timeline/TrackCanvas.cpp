@@ -6,6 +6,7 @@
 
 #include "views/timeline/canvasTexts.h"
 #include "views/timeline/paintSelection.h"
+#include "views/timeline/timelineInput.h"
 
 namespace lanescope {
 namespace {

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "views/timeline/HoverCard.h"
+#include "views/timeline/RangeDrag.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackPainter.h"
-#include "views/timeline/timelineInput.h"
 
 namespace lanescope {
 

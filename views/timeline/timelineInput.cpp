@@ -1,7 +1,6 @@
 #include "views/timeline/timelineInput.h"
 
 #include <QWheelEvent>
-#include <algorithm>
 #include <cmath>
 
 namespace lanescope {
@@ -26,11 +25,6 @@ void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& 
     const double share =
         pixels.x() != 0 && scale.width > 0 ? pixels.x() / scale.width : units * screensPerUnit;
     state.visibleRange()->pan(-std::llround(share * double(state.visible().durationNs())));
-}
-
-void RangeDrag::moveTo(int64_t timeNs) {
-    const TimeRange range{std::min(anchorNs_, timeNs), std::max(anchorNs_, timeNs)};
-    state_.setSelectedRange(range.intersected(state_.limits()));
 }
 
 }  // namespace lanescope

@@ -1,0 +1,12 @@
+#include "views/timeline/RangeDrag.h"
+
+#include <algorithm>
+
+namespace lanescope {
+
+void RangeDrag::moveTo(int64_t timeNs) {
+    const TimeRange range{std::min(anchorNs_, timeNs), std::max(anchorNs_, timeNs)};
+    state_.setSelectedRange(range.intersected(state_.limits()));
+}
+
+}  // namespace lanescope
