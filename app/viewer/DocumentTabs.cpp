@@ -117,6 +117,8 @@ void DocumentTabs::replace(LoadPage* page, DocumentPage* document) {
 void DocumentTabs::closeTab(int index) {
     QWidget* page = widget(index);
     if (!page) return;
+    // Its trace may be on the way; it must not arrive in a page that is gone.
+    if (auto* loading = qobject_cast<LoadPage*>(page)) loading->cancel();
     removeTab(index);
     page->deleteLater();
 }

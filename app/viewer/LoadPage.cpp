@@ -71,6 +71,11 @@ void LoadPage::start() {
     loadNext();
 }
 
+void LoadPage::cancel() {
+    isLoading_ = false;
+    if (loader_) loader_->cancel();
+}
+
 void LoadPage::loadNext() {
     const size_t index = traces_.size();
     loader_ = new TraceLoader(paths_[index], this);

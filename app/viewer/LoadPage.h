@@ -23,6 +23,8 @@ class LoadPage : public QWidget {
     explicit LoadPage(std::vector<std::filesystem::path> paths, QWidget* parent = nullptr);
 
     void start();
+    /// Nothing is reported from now on.
+    void cancel();
     bool isLoading() const { return isLoading_; }
     QString title() const;
     /// Why it failed; empty while it has not.

@@ -100,6 +100,11 @@ void SearchBar::searchNow() {
 
 void SearchBar::updateCount() {
     const int count = navigator_ ? navigator_->count() : 0;
+    // Tables search too; what they looked for shows here, unless the user is just typing.
+    if (navigator_ && !delay_->isActive() && edit_->text() != navigator_->text()) {
+        const QSignalBlocker blocker(edit_);
+        edit_->setText(navigator_->text());
+    }
     QString text;
     if (navigator_ && !navigator_->text().isEmpty()) {
         const QLocale locale(QLocale::English);

@@ -112,6 +112,7 @@ void TracePage::connectParts() {
     for (ReportPanel* report : reports_) {
         connect(report, &ReportPanel::nameActivated, this, &TracePage::showName);
     }
+    connect(bandwidth_, &BandwidthPanel::nameActivated, this, &TracePage::showName);
     connect(hits_, &HitNavigator::changed, this, &TracePage::updateHits);
     connect(hitView_, &ReportView::rowActivated, hits_, &HitNavigator::show);
 }

@@ -5,8 +5,8 @@
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
+#include <QVBoxLayout>
 
-#include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {
@@ -24,15 +24,20 @@ AlignmentBar::AlignmentBar(QWidget* parent)
     occurrence_->setRange(1, 1'000'000);
     occurrence_->setToolTip(tr("Which range of this name, counted from the start of the run"));
     message_->setTextFormat(Qt::PlainText);
-    message_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    message_->setWordWrap(true);
+    message_->setForegroundRole(QPalette::BrightText);
 
-    auto* layout = new QHBoxLayout(this);
+    auto* controls = new QHBoxLayout;
+    controls->addStretch();
+    controls->addWidget(new QLabel(tr("Align at"), this));
+    controls->addWidget(names_);
+    controls->addWidget(occurrenceLabel_);
+    controls->addWidget(occurrence_);
+    auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(new QLabel(tr("Align at"), this));
-    layout->addWidget(names_);
-    layout->addWidget(occurrenceLabel_);
-    layout->addWidget(occurrence_);
-    layout->addWidget(message_, 1);
+    layout->addLayout(controls);
+    layout->addWidget(message_);
+    message_->hide();
     setRangeNames({});
 
     connect(names_, &QComboBox::currentIndexChanged, this, [this] {
@@ -79,7 +84,7 @@ bool AlignmentBar::setAlignment(const QString& rangeName, int occurrence) {
 
 void AlignmentBar::setMessage(const QString& text) {
     message_->setText(text);
-    message_->setToolTip(plainToolTip(text));
+    message_->setVisible(!text.isEmpty());
 }
 
 QString AlignmentBar::message() const {

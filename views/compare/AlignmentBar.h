@@ -25,7 +25,7 @@ class AlignmentBar : public QWidget {
     int occurrence() const;
     /// False, and nothing changes, if there is no such name to choose.
     bool setAlignment(const QString& rangeName, int occurrence);
-    /// A sentence beside the controls, for an alignment that could not be done; empty clears.
+    /// A sentence under the controls, for an alignment that could not be done; empty clears.
     void setMessage(const QString& text);
     QString message() const;
 

@@ -67,6 +67,7 @@ double BandwidthChart::keyOf(const BandwidthRow& row) const {
 
 void BandwidthChart::rebuild() {
     plot_->clearPlottables();
+    plot_->clearItems();
     setUpAxes();
     if (selected_.empty()) {
         addBars(whole_, 0, 0.5, 1);
@@ -95,7 +96,18 @@ void BandwidthChart::addBars(const std::vector<BandwidthRow>& rows, double offse
         whisker->setSymbolGap(0);
         whisker->addData(std::max(0.0, mean - row.minimumGBps),
                          std::max(0.0, row.maximumGBps - mean));
+        addValue(key, mean, row.maximumGBps);
     }
+}
+
+void BandwidthChart::addValue(double key, double mean, double top) {
+    auto* value = new QCPItemText(plot_);
+    value->position->setCoords(key, std::max(mean, top));
+    value->setPositionAlignment(Qt::AlignHCenter | Qt::AlignBottom);
+    value->setPadding({0, 0, 0, 4});
+    value->setFont(font());
+    value->setColor(theme_.text);
+    value->setText(QString::number(mean, 'g', 3));
 }
 
 void BandwidthChart::setUpAxes() {
@@ -119,13 +131,13 @@ void BandwidthChart::setUpAxes() {
     if (isLogarithmic) {
         plot_->yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>::create());
         const double bottom = std::pow(10, std::floor(std::log10(least) - 0.3));
-        plot_->yAxis->setRange(bottom, greatest * 1.6);
+        plot_->yAxis->setRange(bottom, greatest * 3);
     } else {
         plot_->yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
-        plot_->yAxis->setRange(0, greatest > 0 ? greatest * 1.12 : 1);
+        plot_->yAxis->setRange(0, greatest > 0 ? greatest * 1.2 : 1);
     }
-    plot_->yAxis->setNumberFormat(QStringLiteral("f"));
-    plot_->yAxis->setNumberPrecision(isLogarithmic && least < 1 ? 1 : 0);
+    plot_->yAxis->setNumberFormat(QStringLiteral("g"));
+    plot_->yAxis->setNumberPrecision(4);
     plot_->yAxis->setLabel(tr("GB/s"));
 
     plot_->setBackground(theme_.canvas);

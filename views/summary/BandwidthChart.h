@@ -29,6 +29,8 @@ class BandwidthChart : public QWidget {
     void rebuild();
     void addBars(const std::vector<BandwidthRow>& rows, double offset, double width,
                  double opacity);
+    /// Writes the mean over its bar and whisker.
+    void addValue(double key, double mean, double top);
     void setUpAxes();
     double keyOf(const BandwidthRow& row) const;
 

@@ -1,7 +1,7 @@
 #include "views/summary/BandwidthPanel.h"
 
-#include <QLabel>
 #include <QSplitter>
+#include <QTabWidget>
 #include <QVBoxLayout>
 
 #include "model/export/formatTable.h"
@@ -12,50 +12,26 @@
 #include "views/text/toQString.h"
 
 namespace lanescope {
-namespace {
-
-QLabel* titleLabel(const QString& text, QWidget* parent) {
-    auto* label = new QLabel(text, parent);
-    QFont font = label->font();
-    font.setWeight(QFont::DemiBold);
-    label->setFont(font);
-    label->setContentsMargins(10, 6, 8, 4);
-    return label;
-}
-
-}  // namespace
-
 BandwidthPanel::BandwidthPanel(QWidget* parent)
     : QWidget(parent),
       job_(new LatestJob(this)),
       wholeView_(new ReportView(this)),
-      selectedTitle_(titleLabel({}, this)),
       selectedView_(new ReportView(this)),
-      selectedBox_(new QWidget(this)),
+      tables_(new QTabWidget(this)),
       chart_(new BandwidthChart(this)) {
     wholeView_->setFilterVisible(false);
     selectedView_->setFilterVisible(false);
     wholeView_->setEmptyText(tr("No memcpy was recorded."));
     selectedView_->setEmptyText(tr("No memcpy lies in the selected range."));
-
-    auto* selectedLayout = new QVBoxLayout(selectedBox_);
-    selectedLayout->setContentsMargins(0, 0, 0, 0);
-    selectedLayout->setSpacing(0);
-    selectedLayout->addWidget(selectedTitle_);
-    selectedLayout->addWidget(selectedView_, 1);
-    selectedBox_->hide();
-
-    auto* tables = new QWidget(this);
-    auto* tableLayout = new QVBoxLayout(tables);
-    tableLayout->setContentsMargins(0, 0, 0, 0);
-    tableLayout->setSpacing(0);
-    tableLayout->addWidget(titleLabel(tr("Whole trace"), this));
-    tableLayout->addWidget(wholeView_, 1);
-    tableLayout->addWidget(selectedBox_, 1);
+    tables_->setDocumentMode(true);
+    tables_->addTab(wholeView_, tr("Whole trace"));
+    tables_->addTab(selectedView_, tr("Selected range"));
+    tables_->setTabVisible(1, false);
 
     auto* splitter = new QSplitter(this);
-    splitter->addWidget(tables);
+    splitter->addWidget(tables_);
     splitter->addWidget(chart_);
+    splitter->setSizes({900, 600});
     splitter->setStretchFactor(0, 3);
     splitter->setStretchFactor(1, 2);
     splitter->setChildrenCollapsible(false);
@@ -119,11 +95,14 @@ void BandwidthPanel::showCounted(const Counted& whole, const Counted& selected) 
     isStale_ = false;
     wholeView_->setTable(whole.table);
     selectedView_->setTable(selected.table);
-    selectedBox_->setVisible(range_.has_value());
+    const bool wasSelected = tables_->isTabVisible(1);
+    tables_->setTabVisible(1, range_.has_value());
     if (range_) {
-        selectedTitle_->setText(tr("Selected range, %1 from %2")
-                                    .arg(toQString(formatDuration(range_->durationNs())),
-                                         toQString(formatDuration(range_->startNs))));
+        tables_->setTabText(1, tr("Selected range, %1 from %2")
+                                   .arg(toQString(formatDuration(range_->durationNs())),
+                                        toQString(formatDuration(range_->startNs))));
+        // A new selection is what the user wants to see; an extended one keeps the table chosen.
+        if (!wasSelected) tables_->setCurrentIndex(1);
     }
     chart_->setRows(whole.rows, selected.rows);
     emit updated();

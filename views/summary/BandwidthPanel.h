@@ -9,8 +9,7 @@
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 
-class QLabel;
-class QSplitter;
+class QTabWidget;
 
 namespace lanescope {
 
@@ -58,9 +57,8 @@ class BandwidthPanel : public QWidget {
     bool isStale_ = false;
     LatestJob* job_;
     ReportView* wholeView_;
-    QLabel* selectedTitle_;
     ReportView* selectedView_;
-    QWidget* selectedBox_;
+    QTabWidget* tables_;
     BandwidthChart* chart_;
 };
 

@@ -130,6 +130,8 @@ void ReportView::setEmptyText(const QString& text) {
 void ReportView::setFilterVisible(bool isVisible) {
     filterEdit_->setVisible(isVisible);
     countLabel_->setVisible(isVisible);
+    remark_->setVisible(isVisible);
+    top_->setContentsMargins(isVisible ? QMargins(8, 5, 8, 5) : QMargins());
 }
 
 void ReportView::setRemark(const QString& text) {

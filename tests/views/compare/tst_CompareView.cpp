@@ -40,11 +40,11 @@ struct Compared {
     }
     TimelineView& baseline() { return view.baseline().timeline(); }
     TimelineView& candidate() { return view.candidate().timeline(); }
-    /// The time in column "Lost" of the row called `name`.
+    /// The time in column "Lost" of the row whose name contains `name`; -1 if there is none.
     qlonglong lost(const QString& name) {
         auto& model = static_cast<DifferenceModel&>(view.differences().model());
         for (int row = 0; row < model.rowCount(); ++row) {
-            if (model.index(row, 1).data().toString() == name) return model.lostNsAt(row);
+            if (model.index(row, 1).data().toString().contains(name)) return model.lostNsAt(row);
         }
         return -1;
     }
@@ -126,7 +126,7 @@ class TestCompareView : public QObject {
         Compared compared(simulatedSteps(0, 100'000), simulatedSteps(0, 300'000));
         QVERIFY(compared.wait());
         const QModelIndex first = compared.view.differences().filter().index(0, 1);
-        QCOMPARE(first.data().toString(), QString("gemm"));
+        QVERIFY2(first.data().toString().contains("gemm"), qPrintable(first.data().toString()));
         QCOMPARE(compared.lost("gemm"), 400'000);
     }
 
