@@ -108,14 +108,15 @@ std::string LogImporter::shownName() const {
     const auto program = properties_.find("program");
     if (program == properties_.end() || program->second.empty())
         return std::to_string(process_.pid);
-    return fmt::format("{} ({})", process_.pid, program->second);
+    return fmt::format("{} ({})", process_.pid,
+                       std::filesystem::path(program->second).filename().string());
 }
 
 void LogImporter::finish(std::optional<int> exitStatus) {
     nvtx_.finish();
     if (!isWorthShowing()) return;
     if (reader_.header()) writeProcess(exitStatus);
-    writeHealth();
+    writeHealth(exitStatus);
 }
 
 void LogImporter::writeProcess(std::optional<int> exitStatus) {
@@ -138,7 +139,11 @@ void LogImporter::writeProcess(std::optional<int> exitStatus) {
         trace.clocks.insert(id, clock.realtimeNs, clock.monotonicNs, clock.cuptiNs);
 }
 
-void LogImporter::writeHealth() {
+void LogImporter::writeHealth(std::optional<int> exitStatus) {
+    std::string reason = "it was killed, crashed or still ran";
+    if (exitStatus)
+        reason = *exitStatus > 128 ? fmt::format("signal {} ended it", *exitStatus - 128)
+                                   : std::string("it left without its exit handlers");
     for (const log::NoteRecord& note : notes_) {
         const auto severity = note.severity <= log::NoteSeverity::Error
                                   ? static_cast<HealthSeverity>(note.severity)
@@ -150,9 +155,9 @@ void LogImporter::writeHealth() {
     if (!endedNormally() && reader_.header())
         process_.trace.health(
             HealthSeverity::Warning, "process-ended-abnormally",
-            fmt::format("Process {} ended abnormally at {:.1f} s: it was killed, crashed or was still "
-                        "running, so up to the last half second of it may be missing.",
-                        shownName(), static_cast<double>(lastEventNs()) / 1e9),
+            fmt::format("Process {} ended abnormally at {:.1f} s: {}, so up to the last half second "
+                        "of it may be missing.",
+                        shownName(), static_cast<double>(lastEventNs()) / 1e9, reason),
             process_.processId(), lastEventNs());
     else if (end_ && end_->reason == log::EndReason::LogFull)
         process_.trace.health(

@@ -71,7 +71,7 @@ class LogImporter : private log::RecordVisitor {
 
     std::string shownName() const;
     void writeProcess(std::optional<int> exitStatus);
-    void writeHealth();
+    void writeHealth(std::optional<int> exitStatus);
     void writeLosses();
     void writeUnreadable();
 
