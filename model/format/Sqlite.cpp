@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <system_error>
+
+#include "model/format/checkSqliteHeader.h"
 
 namespace lanescope {
 
@@ -18,7 +18,6 @@ namespace {
 
 /// Longest text or blob taken from a file, in bytes.
 constexpr int maximumCellBytes = 16 << 20;
-constexpr size_t sqliteHeaderBytes = 100;
 
 Error sqliteError(sqlite3* database, const std::string& path, int code) {
     const int primary = code & 0xff;
@@ -28,8 +27,7 @@ Error sqliteError(sqlite3* database, const std::string& path, int code) {
     if (primary == SQLITE_INTERRUPT) return {fmt::format("Reading {} was stopped.", path)};
     if (primary == SQLITE_BUSY || primary == SQLITE_LOCKED)
         return {fmt::format(
-            "{} is still being written: wait for the recording to end, then open it again.",
-            path)};
+            "{} is still being written: wait for the recording to end, then open it again.", path)};
     if (primary == SQLITE_FULL)
         return {fmt::format("The disk is full: {} could not be written.", path)};
     const char* message = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code);
@@ -54,48 +52,6 @@ int authorizeRead(void*, int action, const char*, const char* second, const char
         default:
             return SQLITE_DENY;
     }
-}
-
-uint32_t bigEndian32(const unsigned char* bytes) {
-    return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
-}
-
-/// Looks at the header before SQLite does, for errors that say what is wrong with the file.
-Result<void> checkHeader(const std::filesystem::path& path) {
-    const std::string shown = path.string();
-    std::error_code error;
-    const auto status = std::filesystem::status(path, error);
-    if (status.type() == std::filesystem::file_type::not_found)
-        return fail("There is no file {}: check the path.", shown);
-    if (error) return fail("Cannot look at {}: {}.", shown, error.message());
-    if (status.type() == std::filesystem::file_type::directory)
-        return fail("{} is a folder: name the trace file in it.", shown);
-    if (status.type() != std::filesystem::file_type::regular)
-        return fail("{} is not a regular file: name a trace file.", shown);
-    const uintmax_t size = std::filesystem::file_size(path, error);
-    if (error) return fail("Cannot look at {}: {}.", shown, error.message());
-    if (size == 0) return fail("The file {} is empty: nothing was recorded into it.", shown);
-
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return fail("Cannot read {}: {}.", shown, std::strerror(errno));
-    std::array<unsigned char, sqliteHeaderBytes> header{};
-    file.read(reinterpret_cast<char*>(header.data()), header.size());
-    const auto got = static_cast<size_t>(file.gcount());
-    static constexpr std::string_view magic("SQLite format 3\0", 16);
-    const size_t compared = std::min(got, magic.size());
-    if (std::memcmp(header.data(), magic.data(), compared) != 0)
-        return fail("{} is not a trace: it is no SQLite file.", shown);
-    if (got < header.size())
-        return fail("The file {} is cut short: it ends inside its header.", shown);
-
-    uint64_t pageBytes = uint64_t{header[16]} << 8 | header[17];
-    if (pageBytes == 1) pageBytes = 65536;
-    const uint64_t pageCount = bigEndian32(&header[28]);
-    const bool countIsValid = bigEndian32(&header[24]) == bigEndian32(&header[92]);
-    if (countIsValid && pageBytes * pageCount > size)
-        return fail("The file {} is cut short: {} of its {} bytes are there. Copy it again.", shown,
-                    size, pageBytes * pageCount);
-    return {};
 }
 
 void harden(sqlite3* database) {
@@ -201,7 +157,7 @@ void Database::Close::operator()(sqlite3* database) const {
 }
 
 Result<Database> Database::openReadOnly(const std::filesystem::path& path) {
-    if (const auto header = checkHeader(path); !header) return fail(header.error());
+    if (const auto header = checkSqliteHeader(path); !header) return fail(header.error());
     Database result;
     result.path_ = path.string();
     // An absolute path, so that no file name can be taken for a URI or for ":memory:".

@@ -56,6 +56,14 @@ void readEverything(LoadContext& context) {
     context.noteSkipped();
 }
 
+/// Says it unless the recorder has noted it with more detail.
+void noteAbnormalEnd(LoadContext& context, uint32_t pid) {
+    const std::string sentence = fmt::format("Process {} ended abnormally", pid);
+    for (const HealthNote& note : context.trace().health)
+        if (note.sentence.starts_with(sentence)) return;
+    context.note(Severity::Warning, sentence + ": the last of its events may be missing.");
+}
+
 void noteCounts(LoadContext& context) {
     int64_t total = 0;
     for (const EventCount& count : context.trace().counts) {
@@ -71,11 +79,7 @@ void noteCounts(LoadContext& context) {
                      "This trace holds no events: no CUDA work, API call or NVTX range was "
                      "recorded.");
     for (const Process& process : context.trace().processes)
-        if (process.endedAbnormally)
-            context.note(Severity::Warning,
-                         fmt::format("Process {} ended abnormally: the last of its events may be "
-                                     "missing.",
-                                     process.pid));
+        if (process.endedAbnormally) noteAbnormalEnd(context, process.pid);
 }
 
 }  // namespace

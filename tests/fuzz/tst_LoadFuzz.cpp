@@ -50,7 +50,8 @@ bool isUsable(const Trace& trace) {
 
 }  // namespace
 
-/// A trace file is untrusted: whatever stands in it, loading ends, and ends with a trace or a sentence.
+/// A trace file is untrusted: whatever stands in it, loading ends, and ends with a trace or a
+/// sentence.
 class tst_LoadFuzz : public QObject {
     Q_OBJECT
 

@@ -115,10 +115,9 @@ void tst_LaneBuilder::unionIsWhatAnySliceCovers() {
     const Lane lane = builder.buildUnion(0);
     QVERIFY(isSound(lane));
     for (int64_t timeNs = 0; timeNs < 2100; ++timeNs) {
-        const bool expected =
-            std::any_of(intervals.begin(), intervals.end(), [timeNs](const Interval& i) {
-                return i.startNs <= timeNs && timeNs < i.endNs;
-            });
+        const bool expected = std::any_of(
+            intervals.begin(), intervals.end(),
+            [timeNs](const Interval& i) { return i.startNs <= timeNs && timeNs < i.endNs; });
         bool found = false;
         for (uint32_t i = 0; i < lane.size(); ++i)
             found |= lane.startNs[i] <= timeNs && timeNs < lane.endNs[i];

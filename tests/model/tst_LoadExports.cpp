@@ -84,9 +84,10 @@ void tst_LoadExports::everyRowIsThere() {
     for (int kind = 0; kind < memcpyKindCount; ++kind) {
         const auto found = std::count(trace->memcpys.kind.begin(), trace->memcpys.kind.end(),
                                       static_cast<MemcpyKind>(kind));
-        QCOMPARE(int64_t{found},
-                 ask(*database, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = " +
-                                    std::to_string(kind)));
+        QCOMPARE(
+            int64_t{found},
+            ask(*database, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = " +
+                               std::to_string(kind)));
     }
     for (const EventCount& each : trace->counts) QCOMPARE(each.untimed, int64_t{0});
 }

@@ -48,8 +48,10 @@ std::vector<Projected> projectionsOf(const Trace& trace) {
     std::vector<Projected> result;
     const ProjectionTable& table = trace.projections;
     for (uint32_t row = 0; row < table.size(); ++row)
-        result.push_back({table.nvtx[row], table.stream[row],
-                          {table.startNs[row], table.endNs[row]}, table.operationCount[row]});
+        result.push_back({table.nvtx[row],
+                          table.stream[row],
+                          {table.startNs[row], table.endNs[row]},
+                          table.operationCount[row]});
     std::sort(result.begin(), result.end());
     return result;
 }

@@ -39,8 +39,8 @@ void tst_Schema::marksTheFileAsOurs() {
     const Database database = open();
     QCOMPARE(database.pragma("application_id"), int64_t{traceApplicationId});
     QCOMPARE(database.pragma("user_version"), int64_t{traceSchemaVersion});
-    auto version = database.prepare(
-        "SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_SCHEMA_VERSION'");
+    auto version =
+        database.prepare("SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_SCHEMA_VERSION'");
     QVERIFY(version && *version->step());
     QCOMPARE(version->text(0), std::string_view("3.25.0"));
 }
@@ -49,21 +49,21 @@ void tst_Schema::hasTheTablesOfAnExport_data() {
     QTest::addColumn<QByteArray>("columns");
     // In the order of the export, as far as readers are known to rely on it.
     QTest::newRow("StringIds") << QByteArray("id,value");
-    QTest::newRow("CUPTI_ACTIVITY_KIND_KERNEL")
-        << QByteArray("start,end,deviceId,contextId,greenContextId,streamId,correlationId,"
-                      "globalPid,demangledName,shortName,mangledName,launchType,cacheConfig");
-    QTest::newRow("CUPTI_ACTIVITY_KIND_MEMCPY")
-        << QByteArray("start,end,deviceId,contextId,greenContextId,streamId,correlationId,"
-                      "globalPid,bytes,copyKind,deprecatedSrcId,srcKind,dstKind");
-    QTest::newRow("CUPTI_ACTIVITY_KIND_MEMSET")
-        << QByteArray("start,end,deviceId,contextId,greenContextId,streamId,correlationId,"
-                      "globalPid,value,bytes,graphNodeId,memKind");
+    QTest::newRow("CUPTI_ACTIVITY_KIND_KERNEL") << QByteArray(
+        "start,end,deviceId,contextId,greenContextId,streamId,correlationId,"
+        "globalPid,demangledName,shortName,mangledName,launchType,cacheConfig");
+    QTest::newRow("CUPTI_ACTIVITY_KIND_MEMCPY") << QByteArray(
+        "start,end,deviceId,contextId,greenContextId,streamId,correlationId,"
+        "globalPid,bytes,copyKind,deprecatedSrcId,srcKind,dstKind");
+    QTest::newRow("CUPTI_ACTIVITY_KIND_MEMSET") << QByteArray(
+        "start,end,deviceId,contextId,greenContextId,streamId,correlationId,"
+        "globalPid,value,bytes,graphNodeId,memKind");
     QTest::newRow("CUPTI_ACTIVITY_KIND_RUNTIME")
         << QByteArray("start,end,eventClass,globalTid,correlationId,nameId,returnValue");
     QTest::newRow("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION") << QByteArray("start,end,deviceId");
-    QTest::newRow("NVTX_EVENTS")
-        << QByteArray("start,end,eventType,rangeId,category,color,text,globalTid,endGlobalTid,"
-                      "textId,domainId,uint64Value");
+    QTest::newRow("NVTX_EVENTS") << QByteArray(
+        "start,end,eventType,rangeId,category,color,text,globalTid,endGlobalTid,"
+        "textId,domainId,uint64Value");
     QTest::newRow("ThreadNames") << QByteArray("nameId,priority,globalTid");
     QTest::newRow("PROCESSES") << QByteArray("globalPid,pid,name");
     QTest::newRow("TARGET_INFO_GPU") << QByteArray("vmId,id,name,busLocation");

@@ -97,6 +97,7 @@ void tst_Sqlite::saysWhyAFileCannotBeOpened_data() {
     QTest::newRow("empty") << "empty" << QByteArray("") << "is empty";
     QTest::newRow("folder") << "." << QByteArray() << "is a folder";
     QTest::newRow("text") << "text" << QByteArray("hello, trace") << "no SQLite file";
+    QTest::newRow("Nsight report") << "run.nsys-rep" << QByteArray("QDSTRM") << "nsys export";
     QTest::newRow("header only") << "header" << QByteArray("SQLite format 3\0", 16)
                                  << "ends inside its header";
     QTest::newRow("zeros") << "zeros" << QByteArray(4096, '\0') << "no SQLite file";

@@ -107,13 +107,24 @@ void tst_Trace::findsWhereEveryEventIsDrawn() {
 
 void tst_Trace::standsTracksInOrder() {
     const TracePtr trace = simulatedTraining();
-    const QStringList expected{
-        "GPU 0", "GPU 0/Default stream 7", "GPU 0/Default stream 7/NVTX", "GPU 0/Stream 20",
-        "GPU 0/Stream 20/NVTX", "GPU 1", "GPU 1/Default stream 7", "GPU 1/Default stream 7/NVTX",
-        "GPU 1/Stream 20", "GPU 1/Stream 20/NVTX", "python3", "python3/python3",
-        "python3/python3/NVTX", "python3/python3/CUDA API", "python3/pt_autograd_0",
-        "python3/pt_autograd_0/NVTX", "python3/pt_autograd_0/NVTX: NCCL",
-        "python3/pt_autograd_0/CUDA API"};
+    const QStringList expected{"GPU 0",
+                               "GPU 0/Default stream 7",
+                               "GPU 0/Default stream 7/NVTX",
+                               "GPU 0/Stream 20",
+                               "GPU 0/Stream 20/NVTX",
+                               "GPU 1",
+                               "GPU 1/Default stream 7",
+                               "GPU 1/Default stream 7/NVTX",
+                               "GPU 1/Stream 20",
+                               "GPU 1/Stream 20/NVTX",
+                               "python3",
+                               "python3/python3",
+                               "python3/python3/NVTX",
+                               "python3/python3/CUDA API",
+                               "python3/pt_autograd_0",
+                               "python3/pt_autograd_0/NVTX",
+                               "python3/pt_autograd_0/NVTX: NCCL",
+                               "python3/pt_autograd_0/CUDA API"};
     QCOMPARE(trackPaths(*trace).mid(0, expected.size()), expected);
     for (const Track& track : trace->tracks) {
         const int parentDepth =
@@ -182,10 +193,9 @@ void tst_Trace::categoriesFollowNames() {
                 QCOMPARE(track.lanes[0].category[i], calls[i].second);
         if (track.kind == TrackKind::Stream)
             QVERIFY(track.lanes[0].category ==
-                    (std::vector<SliceCategory>{
-                        SliceCategory::NcclKernel, SliceCategory::Kernel,
-                        SliceCategory::MemcpyPtoP, SliceCategory::MemcpyHtoD,
-                        SliceCategory::Memset}));
+                    (std::vector<SliceCategory>{SliceCategory::NcclKernel, SliceCategory::Kernel,
+                                                SliceCategory::MemcpyPtoP,
+                                                SliceCategory::MemcpyHtoD, SliceCategory::Memset}));
         if (track.kind == TrackKind::ThreadNvtx)
             QCOMPARE(track.lanes[0].category[0], SliceCategory::NcclCall);
     }

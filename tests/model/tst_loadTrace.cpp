@@ -132,52 +132,53 @@ void tst_loadTrace::readsBackWhatWasWritten() {
 }
 
 void tst_loadTrace::readsEveryKindOfRow() {
-    write(QString(
-              "INSERT INTO StringIds VALUES (0, 'void gemm<float>(float*)'), (1, 'gemm'),"
-              " (2, '_Z4gemm'), (3, 'cudaLaunchKernel_v7000'), (4, 'main'), (5, 'registered');"
-              "INSERT INTO PROCESSES VALUES (%1, 4242, 'python3');"
-              "INSERT INTO ThreadNames VALUES (4, 10, %2);"
-              "INSERT INTO LANESCOPE_PROCESSES VALUES (%1, 3, 0, 1000, 0, NULL, 'x.log');"
-              "INSERT INTO LANESCOPE_HEALTH VALUES (1, 'dropped', %1, NULL, 7, '7 were lost.');"
-              "INSERT INTO LANESCOPE_PROPERTIES VALUES (NULL, 'Command', 'python3 train.py'),"
-              " (%1, 'CUDA', '13.0');"
-              "INSERT INTO DIAGNOSTIC_EVENT VALUES (0, 1, 1, 3, 'It failed.', NULL),"
-              " (0, 1, 1, 1, 'It went well.', NULL);"
-              "INSERT INTO TARGET_INFO_SESSION_START_TIME (utcEpochNs) VALUES (1700000000000000000);"
-              "INSERT INTO TARGET_INFO_GPU (id, name, smCount, computeMajor, totalMemory)"
-              " VALUES (0, 'NVIDIA H200', 132, 9, 150754820096);"
-              "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO VALUES (7, 0, 1, 4242, 0, 1, NULL, 0);"
-              "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES"
-              " (100, 110, 0, %2, 9, 3, 2, NULL), (120, 130, 1, %2, 10, 3, 0, NULL);"
-              "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, \"end\", deviceId, contextId,"
-              " streamId, correlationId, globalPid, demangledName, shortName, mangledName,"
-              " registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ,"
-              " staticSharedMemory, dynamicSharedMemory, localMemoryPerThread, localMemoryTotal,"
-              " gridId, graphNodeId) VALUES (150, 250, 0, 1, 7, 9, %1, 0, 1, 2, 64, 4, 5, 6, 32,"
-              " 2, 1, 1024, 2048, 0, 0, 1, 77);")
-              .arg(pid)
-              .arg(tid) +
-          QString("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId,"
-                  " streamId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind,"
-                  " srcDeviceId, dstDeviceId) VALUES (260, 300, 0, 1, 7, 10, %1, 4096, 10, 2, 2,"
-                  " 0, 1);"
-                  "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId,"
-                  " streamId, correlationId, globalPid, value, bytes, memKind)"
-                  " VALUES (310, 320, 0, 1, 7, 11, %1, 255, 128, 2);"
-                  "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId,"
-                  " contextId, streamId, globalPid, syncType, eventId)"
-                  " VALUES (330, 340, 0, 1, 4294967295, %1, 4, 0);"
-                  "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, textId, text, globalTid,"
-                  " domainId, category, color, int64Value) VALUES"
-                  " (0, NULL, 75, NULL, 'NCCL', %2, 3, NULL, NULL, NULL),"
-                  " (0, NULL, 33, NULL, 'comms', %2, 3, 8, NULL, NULL),"
-                  " (90, 240, 59, NULL, 'ncclAllReduce', %2, 3, 8, 4278190335, 42),"
-                  " (95, NULL, 60, 5, NULL, %2, 0, NULL, NULL, NULL),"
-                  " (99, NULL, 34, NULL, 'mark', %2, 0, NULL, NULL, NULL);"
-                  "INSERT INTO LANESCOPE_NCCL_OPERATIONS VALUES"
-                  " (3, 'AllReduce', 1048576, -1, 0, NULL, NULL, %2);")
-              .arg(pid)
-              .arg(tid));
+    write(
+        QString(
+            "INSERT INTO StringIds VALUES (0, 'void gemm<float>(float*)'), (1, 'gemm'),"
+            " (2, '_Z4gemm'), (3, 'cudaLaunchKernel_v7000'), (4, 'main'), (5, 'registered');"
+            "INSERT INTO PROCESSES VALUES (%1, 4242, 'python3');"
+            "INSERT INTO ThreadNames VALUES (4, 10, %2);"
+            "INSERT INTO LANESCOPE_PROCESSES VALUES (%1, 3, 0, 1000, 0, NULL, 'x.log');"
+            "INSERT INTO LANESCOPE_HEALTH VALUES (1, 'dropped', %1, NULL, 7, '7 were lost.');"
+            "INSERT INTO LANESCOPE_PROPERTIES VALUES (NULL, 'Command', 'python3 train.py'),"
+            " (%1, 'CUDA', '13.0');"
+            "INSERT INTO DIAGNOSTIC_EVENT VALUES (0, 1, 1, 3, 'It failed.', NULL),"
+            " (0, 1, 1, 1, 'It went well.', NULL);"
+            "INSERT INTO TARGET_INFO_SESSION_START_TIME (utcEpochNs) VALUES (1700000000000000000);"
+            "INSERT INTO TARGET_INFO_GPU (id, name, smCount, computeMajor, totalMemory)"
+            " VALUES (0, 'NVIDIA H200', 132, 9, 150754820096);"
+            "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO VALUES (7, 0, 1, 4242, 0, 1, NULL, 0);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES"
+            " (100, 110, 0, %2, 9, 3, 2, NULL), (120, 130, 1, %2, 10, 3, 0, NULL);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, \"end\", deviceId, contextId,"
+            " streamId, correlationId, globalPid, demangledName, shortName, mangledName,"
+            " registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ,"
+            " staticSharedMemory, dynamicSharedMemory, localMemoryPerThread, localMemoryTotal,"
+            " gridId, graphNodeId) VALUES (150, 250, 0, 1, 7, 9, %1, 0, 1, 2, 64, 4, 5, 6, 32,"
+            " 2, 1, 1024, 2048, 0, 0, 1, 77);")
+            .arg(pid)
+            .arg(tid) +
+        QString("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId,"
+                " streamId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind,"
+                " srcDeviceId, dstDeviceId) VALUES (260, 300, 0, 1, 7, 10, %1, 4096, 10, 2, 2,"
+                " 0, 1);"
+                "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId,"
+                " streamId, correlationId, globalPid, value, bytes, memKind)"
+                " VALUES (310, 320, 0, 1, 7, 11, %1, 255, 128, 2);"
+                "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId,"
+                " contextId, streamId, globalPid, syncType, eventId)"
+                " VALUES (330, 340, 0, 1, 4294967295, %1, 4, 0);"
+                "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, textId, text, globalTid,"
+                " domainId, category, color, int64Value) VALUES"
+                " (0, NULL, 75, NULL, 'NCCL', %2, 3, NULL, NULL, NULL),"
+                " (0, NULL, 33, NULL, 'comms', %2, 3, 8, NULL, NULL),"
+                " (90, 240, 59, NULL, 'ncclAllReduce', %2, 3, 8, 4278190335, 42),"
+                " (95, NULL, 60, 5, NULL, %2, 0, NULL, NULL, NULL),"
+                " (99, NULL, 34, NULL, 'mark', %2, 0, NULL, NULL, NULL);"
+                "INSERT INTO LANESCOPE_NCCL_OPERATIONS VALUES"
+                " (3, 'AllReduce', 1048576, -1, 0, NULL, NULL, %2);")
+            .arg(pid)
+            .arg(tid));
     const TracePtr trace = load();
 
     QCOMPARE(trace->startUtcNs, int64_t{1'700'000'000'000'000'000});
@@ -403,7 +404,8 @@ void tst_loadTrace::saysThatATraceIsStillBeingWritten() {
 
 void tst_loadTrace::canBeCancelled() {
     QVERIFY(writeTrace(*simulatedTraining({.steps = 100}), file()));
-    const Result<TracePtr> trace = loadTrace(file(), [](double, std::string_view) { return false; });
+    const Result<TracePtr> trace =
+        loadTrace(file(), [](double, std::string_view) { return false; });
     QVERIFY(!trace);
     QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
 }
@@ -427,13 +429,20 @@ void tst_loadTrace::reportsProgressUpwards() {
 void tst_loadTrace::stripsVersionsFromApiNames_data() {
     QTest::addColumn<QString>("entryPoint");
     QTest::addColumn<QString>("expected");
-    QTest::newRow("runtime") << "cudaLaunchKernel_v7000" << "cudaLaunchKernel";
-    QTest::newRow("per-thread stream") << "cudaMemcpyAsync_ptsz_v7000" << "cudaMemcpyAsync";
-    QTest::newRow("five digits") << "cudaLaunchKernelExC_v11060" << "cudaLaunchKernelExC";
-    QTest::newRow("driver") << "cuMemAlloc_v2" << "cuMemAlloc_v2";
-    QTest::newRow("plain") << "cudaFree" << "cudaFree";
-    QTest::newRow("no digits") << "cuda_value" << "cuda_value";
-    QTest::newRow("empty") << "" << "";
+    QTest::newRow("runtime") << "cudaLaunchKernel_v7000"
+                             << "cudaLaunchKernel";
+    QTest::newRow("per-thread stream") << "cudaMemcpyAsync_ptsz_v7000"
+                                       << "cudaMemcpyAsync";
+    QTest::newRow("five digits") << "cudaLaunchKernelExC_v11060"
+                                 << "cudaLaunchKernelExC";
+    QTest::newRow("driver") << "cuMemAlloc_v2"
+                            << "cuMemAlloc_v2";
+    QTest::newRow("plain") << "cudaFree"
+                           << "cudaFree";
+    QTest::newRow("no digits") << "cuda_value"
+                               << "cuda_value";
+    QTest::newRow("empty") << ""
+                           << "";
 }
 
 void tst_loadTrace::stripsVersionsFromApiNames() {

@@ -199,7 +199,8 @@ void tst_reduceToPixels::findsTheSliceUnderATime() {
     std::mt19937 random(11);
     for (int round = 0; round < 40; ++round) {
         const Lane lane = randomLane(random, {60, round % 2 == 0 ? 0 : 30, 25});
-        for (int64_t timeNs = lane.startNs.front() - 20; timeNs < lane.endNs.back() + 20; ++timeNs) {
+        for (int64_t timeNs = lane.startNs.front() - 20; timeNs < lane.endNs.back() + 20;
+             ++timeNs) {
             const uint32_t found = sliceAt(lane, timeNs, toleranceNs);
             const uint32_t expected = plainSliceAt(lane, timeNs, toleranceNs);
             // Slices of no length may share a place; any of them is right.

@@ -137,8 +137,7 @@ class Writer {
             insert.row(table.startNs[row], table.endNs[row],
                        trace_.processes[stream.process].globalPid, trace_.gpus[stream.gpu].id,
                        stream.contextId, stream.streamId, table.correlation[row], table.bytes[row],
-                       static_cast<int>(table.kind[row]),
-                       static_cast<int>(table.sourceMemory[row]),
+                       static_cast<int>(table.kind[row]), static_cast<int>(table.sourceMemory[row]),
                        static_cast<int>(table.destinationMemory[row]));
         }
     }

@@ -1,0 +1,68 @@
+#include "model/format/checkSqliteHeader.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t sqliteHeaderBytes = 100;
+
+uint32_t bigEndian32(const unsigned char* bytes) {
+    return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
+}
+
+}  // namespace
+
+Result<void> checkSqliteHeader(const std::filesystem::path& path) {
+    const std::string shown = path.string();
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (status.type() == std::filesystem::file_type::not_found)
+        return fail("There is no file {}: check the path.", shown);
+    if (error) return fail("Cannot look at {}: {}.", shown, error.message());
+    if (status.type() == std::filesystem::file_type::directory)
+        return fail("{} is a folder: name the trace file in it.", shown);
+    if (status.type() != std::filesystem::file_type::regular)
+        return fail("{} is not a regular file: name a trace file.", shown);
+    const uintmax_t size = std::filesystem::file_size(path, error);
+    if (error) return fail("Cannot look at {}: {}.", shown, error.message());
+    if (size == 0) return fail("The file {} is empty: nothing was recorded into it.", shown);
+
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return fail("Cannot read {}: {}.", shown, std::strerror(errno));
+    std::array<unsigned char, sqliteHeaderBytes> header{};
+    file.read(reinterpret_cast<char*>(header.data()), header.size());
+    const auto got = static_cast<size_t>(file.gcount());
+    static constexpr std::string_view magic("SQLite format 3\0", 16);
+    const size_t compared = std::min(got, magic.size());
+    if (std::memcmp(header.data(), magic.data(), compared) != 0) {
+        if (path.extension() == ".nsys-rep" || path.extension() == ".qdrep")
+            return fail(
+                "{} is a report of Nsight Systems: turn it into a file that can be opened with"
+                " \"nsys export --type sqlite {}\".",
+                shown, path.filename().string());
+        return fail("{} is not a trace: it is no SQLite file.", shown);
+    }
+    if (got < header.size())
+        return fail("The file {} is cut short: it ends inside its header.", shown);
+
+    uint64_t pageBytes = uint64_t{header[16]} << 8 | header[17];
+    if (pageBytes == 1) pageBytes = 65536;
+    const uint64_t pageCount = bigEndian32(&header[28]);
+    const bool countIsValid = bigEndian32(&header[24]) == bigEndian32(&header[92]);
+    if (countIsValid && pageBytes * pageCount > size)
+        return fail("The file {} is cut short: {} of its {} bytes are there. Copy it again.", shown,
+                    size, pageBytes * pageCount);
+    return {};
+}
+
+}  // namespace lanescope
