@@ -59,7 +59,7 @@ void OverviewPainter::paint(QPainter& painter, const TimelineState& state, QSize
     const double left = scale.toX(state.visible().startNs);
     const double right = std::max(left + narrowestWindow, scale.toX(state.visible().endNs));
     QColor veil = theme.window;
-    veil.setAlpha(170);
+    veil.setAlpha(theme.isDark ? 130 : 165);
     painter.fillRect(QRectF(0, 0, left, bottom), veil);
     painter.fillRect(QRectF(right, 0, size.width() - right, bottom), veil);
     painter.fillRect(QRectF(left, 0, right - left, 2), theme.accent);

@@ -17,6 +17,7 @@ void TimelineState::setTrace(TracePtr trace) {
     layout_.setTracks(trace_ ? std::span<const Track>(trace_->tracks) : std::span<const Track>());
     scrollY_ = 0;
     emit traceChanged();
+    visibleRange()->setExtent(this, {});  // a place in the old trace means nothing in this one
     publishExtent();
     afterLayout();
 }
