@@ -1,0 +1,145 @@
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <chrono>
+#include <csignal>
+#include <set>
+
+#include "model/load/loadTrace.h"
+#include "tests/capture/standin/TrainingPlan.h"
+
+using namespace lanescope;
+using lanescope::standin::TrainingPlan;
+
+/// The whole way, with a simulated GPU: `lanescope record` a training program, then load the trace.
+class tst_RecordTraining : public QObject {
+    Q_OBJECT
+    QTemporaryDir folder_;
+
+    struct Run {
+        TrainingPlan plan;
+        QByteArray output, errors;
+        int exitCode = -1;
+    };
+
+    static void start(QProcess& process, const QStringList& arguments) {
+        QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
+        variables.insert("LANESCOPE_CUPTI", LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13");
+        process.setProcessEnvironment(variables);
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
+    }
+
+    QStringList recordCommand(const QString& trace, const TrainingPlan& plan, const QStringList& more) const {
+        return QStringList{"record", "-o", trace, "--", LANESCOPE_BINARY_DIR "/bin/standin-training",
+                           "--base", QString::number(plan.baseNs),
+                           "--cupti", LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13",
+                           "--threads", QString::number(plan.threads),
+                           "--steps", QString::number(plan.steps),
+                           "--kernels", QString::number(plan.kernelsPerStep),
+                           "--untimed", QString::number(plan.untimedKernels)} + more;
+    }
+
+    static TrainingPlan planNow(int threads, int steps, int kernels, int untimed = 0) {
+        const auto now = std::chrono::system_clock::now().time_since_epoch();
+        return {std::chrono::nanoseconds(now).count(), threads, steps, kernels, untimed};
+    }
+
+    Run record(const QString& trace, const TrainingPlan& plan, const QStringList& more = {}) const {
+        Run run{plan, {}, {}, -1};
+        QProcess process;
+        start(process, recordCommand(trace, plan, more));
+        if (!process.waitForFinished(60'000)) return run;
+        run.output = process.readAllStandardOutput();
+        run.errors = process.readAllStandardError();
+        run.exitCode = process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2;
+        return run;
+    }
+
+    QString path(const char* name) const { return folder_.filePath(name); }
+
+    static void compareWithPlan(const Trace& trace, const TrainingPlan& plan) {
+        QCOMPARE(int64_t{trace.kernels.size()}, plan.kernels() - plan.untimedKernels);
+        QCOMPARE(int64_t{trace.memcpys.size()}, plan.memcpys());
+        QCOMPARE(int64_t{trace.memsets.size()}, plan.memsets());
+        QCOMPARE(int64_t{trace.syncs.size()}, plan.waits());
+        QCOMPARE(int64_t{trace.apiCalls.size()}, plan.runtimeCalls() + plan.driverCalls());
+        std::set<uint32_t> seen;
+        const int64_t firstNs = trace.kernels.startNs.at(0) -
+                                TrainingPlan::startOffsetNs(trace.kernels.correlation.at(0));
+        for (uint32_t i = 0; i < trace.kernels.size(); ++i) {
+            const uint32_t correlation = trace.kernels.correlation[i];
+            QVERIFY(seen.insert(correlation).second);
+            QCOMPARE(trace.kernels.startNs[i], firstNs + TrainingPlan::startOffsetNs(correlation));
+            QCOMPARE(trace.kernels.endNs[i] - trace.kernels.startNs[i], TrainingPlan::durationNs(correlation));
+        }
+        // Time 0 lies where the trace says, to the nanosecond of the records.
+        if (trace.startUtcNs != 0) QCOMPARE(trace.startUtcNs + firstNs, plan.baseNs);
+    }
+
+  private slots:
+    void holdsEveryEventOnce() {
+        const TrainingPlan plan = planNow(3, 50, 20, 9);
+        const Run run = record(path("all.sqlite"), plan, {"--exit-code", "3"});
+        QCOMPARE(run.exitCode, 3);
+        QCOMPARE(run.output, "trained " + QByteArray::number(qint64(plan.kernels())) + " kernels\n");
+        const auto trace = loadTrace(path("all.sqlite").toStdString());
+        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
+        compareWithPlan(**trace, plan);
+        QCOMPARE((*trace)->processes.size(), size_t{1});
+        QVERIFY(!(*trace)->processes[0].endedAbnormally);
+        QCOMPARE((*trace)->gpus.size(), size_t{1});
+        QCOMPARE((*trace)->gpus[0].name, std::string("Simulated GPU"));
+        for (const EventCount& count : (*trace)->counts) {
+            if (count.name == "kernels") QCOMPARE(count.untimed, 9);
+        }
+        // Five ranges and a mark in each step.
+        QCOMPARE(int64_t{(*trace)->nvtx.size()}, int64_t{3} * 50 * 6);
+        QCOMPARE(int64_t{(*trace)->nccl.size()}, int64_t{3} * 50);
+    }
+
+    void showsWhatAKilledProgramDid() {
+        const TrainingPlan plan = planNow(1, 100, 6);
+        const Run run = record(path("killed.sqlite"), plan, {"--exit-by", "kill", "--step-ms", "20"});
+        QCOMPARE(run.exitCode, 128 + SIGKILL);
+        const auto trace = loadTrace(path("killed.sqlite").toStdString());
+        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
+        QVERIFY((*trace)->kernels.size() >= 300);
+        QCOMPARE((*trace)->processes.size(), size_t{1});
+        QVERIFY((*trace)->processes[0].endedAbnormally);
+    }
+
+    void recordsForkedChildren() {
+        const TrainingPlan plan = planNow(1, 10, 6);
+        const Run run = record(path("fork.sqlite"), plan, {"--fork", "nvtx"});
+        QCOMPARE(run.exitCode, 0);
+        const auto trace = loadTrace(path("fork.sqlite").toStdString());
+        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
+        compareWithPlan(**trace, plan);
+        QCOMPARE((*trace)->processes.size(), size_t{4});
+        QCOMPARE(int64_t{(*trace)->nvtx.size()}, int64_t{10 * 6 + 3 * 50});
+    }
+
+    void recoversWhenTheRecorderIsKilled() {
+        const TrainingPlan plan = planNow(1, 100, 6);
+        QProcess process;
+        start(process, recordCommand(path("lost.sqlite"), plan, {"--step-ms", "20"}));
+        QVERIFY(process.waitForStarted());
+        QTest::qWait(1200);
+        ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
+        process.waitForFinished();
+        QVERIFY(!QFile::exists(path("lost.sqlite")));
+        const QString logs = path(".lost.sqlite.run");
+        QVERIFY(QDir(logs).exists());
+        QTest::qWait(2500);  // the program itself goes on to its end
+        QProcess recover;
+        start(recover, {"recover", logs, "-o", path("found.sqlite")});
+        QVERIFY(recover.waitForFinished(60'000));
+        QVERIFY2(recover.exitCode() == 0, recover.readAllStandardError().constData());
+        const auto trace = loadTrace(path("found.sqlite").toStdString());
+        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
+        QVERIFY((*trace)->kernels.size() > 100);
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_RecordTraining)
+#include "tst_RecordTraining.moc"
