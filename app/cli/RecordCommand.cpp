@@ -25,7 +25,9 @@ int runRecord(const RecordOptions& options) {
     }
     if (!outcome->run) {
         reportFailure(outcome->run.error());
-        fmt::print(stderr, "lanescope: The logs are kept; 'lanescope recover {}' makes the trace.\n",
+        fmt::print(stderr,
+                   "lanescope: The logs are kept: make the trace with 'lanescope recover {}', on "
+                   "another disk with -o.\n",
                    outcome->keptLogs.string());
         return outcome->exitStatus != 0 ? outcome->exitStatus : exitFailed;
     }

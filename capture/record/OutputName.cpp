@@ -96,7 +96,7 @@ Result<void> checkOutput(const std::filesystem::path& output, bool overwrite) {
 }
 
 std::filesystem::path runFolderFor(const std::filesystem::path& output) {
-    return folderOf(output) / fmt::format(".{}.run", output.filename().string());
+    return output.parent_path() / fmt::format(".{}.run", output.filename().string());
 }
 
 std::filesystem::path outputForRunFolder(const std::filesystem::path& runFolder) {
@@ -107,9 +107,9 @@ std::filesystem::path outputForRunFolder(const std::filesystem::path& runFolder)
     static constexpr std::string_view ending = ".run";
     if (name.size() > ending.size() + 1 && name.front() == '.' &&
         std::string_view(name).substr(name.size() - ending.size()) == ending)
-        return folderOf(folder) / name.substr(1, name.size() - ending.size() - 1);
+        return folder.parent_path() / name.substr(1, name.size() - ending.size() - 1);
     if (name.empty() || name == "." || name == "..") return folder / "recovered.sqlite";
-    return folderOf(folder) / (name + ".sqlite");
+    return folder.parent_path() / (name + ".sqlite");
 }
 
 std::string hostName() {
