@@ -1,0 +1,91 @@
+#include <unistd.h>
+
+#include <QDir>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <csignal>
+
+#include "capture/collector/RunInfo.h"
+#include "capture/doctor/diagnose.h"
+#include "capture/doctor/probe.h"
+#include "tests/capture/TestLog.h"
+
+using namespace lanescope;
+
+class tst_doctor : public QObject {
+    Q_OBJECT
+    QTemporaryDir folder_;
+    std::string in(const char* name) const { return folder_.filePath(name).toStdString(); }
+
+  private slots:
+    void findsRivalProcesses() {
+        QDir(folder_.path()).mkpath("proc/123");
+        QDir(folder_.path()).mkpath("proc/not-a-process");
+        test::TestLog::write(in("proc/123/comm"), "python\n");
+        test::TestLog::write(in("proc/not-a-process/comm"), "nsys\n");
+        QCOMPARE(checkRivalProcesses(in("proc")).status, CheckStatus::Ok);
+        QDir(folder_.path()).mkpath("proc/124");
+        test::TestLog::write(in("proc/124/comm"), "nsys\n");
+        const Check check = checkRivalProcesses(in("proc"));
+        QCOMPARE(check.status, CheckStatus::Warning);
+        QVERIFY(check.sentence.find("nsys (124)") != std::string::npos);
+    }
+
+    void readsTheDriversRestriction() {
+        QCOMPARE(checkCounterPermission(in("missing")).status, CheckStatus::Ok);
+        test::TestLog::write(in("params"), "Other: 3\nRmProfilingAdminOnly: 0\n");
+        QCOMPARE(checkCounterPermission(in("params")).status, CheckStatus::Ok);
+        test::TestLog::write(in("params"), "RmProfilingAdminOnly: 1\n");
+        const auto expected = geteuid() == 0 ? CheckStatus::Ok : CheckStatus::Warning;
+        QCOMPARE(checkCounterPermission(in("params")).status, expected);
+    }
+
+    void looksAtTheAgent() {
+        QCOMPARE(checkAgent(in("none.so")).status, CheckStatus::Failure);
+        test::TestLog::write(in("without.so"), "nothing in here");
+        QCOMPARE(checkAgent(in("without.so")).status, CheckStatus::Failure);
+        test::TestLog::write(in("with.so"), std::string("x\0cuptiActivityEnable\0", 22));
+        QCOMPARE(checkAgent(in("with.so")).status, CheckStatus::Ok);
+    }
+
+    void asksInAnotherProcess() {
+        QCOMPARE(probe([] { return std::string("answer"); }), std::optional<std::string>("answer"));
+        QVERIFY(!probe([]() -> std::string { std::raise(SIGKILL); return {}; }).has_value());
+    }
+
+    void oneFailureIsEnough() {
+        const Check ok{CheckStatus::Ok, {}, {}, {}}, warning{CheckStatus::Warning, {}, {}, {}};
+        QVERIFY(canRecord({ok, warning}));
+        QVERIFY(!canRecord({ok, {CheckStatus::Failure, {}, {}, {}}}));
+    }
+
+    void remembersARun() {
+        RunInfo info;
+        info.startRealtimeNs = 123456789012345;
+        info.commandLine = {"python", "a b", "\xff"};
+        info.machine.driverVersion = "580.1";
+        MachineGpu gpu;
+        gpu.uuid = "GPU-1";
+        gpu.nvlinkCount = 18;
+        info.machine.gpus = {gpu};
+        info.machine.links = {{0, 1, 18, "NVSwitch"}};
+        QVERIFY(info.save(in("session.json")).has_value());
+        const auto read = RunInfo::load(in("session.json"));
+        QVERIFY(read.has_value());
+        QCOMPARE(read->startRealtimeNs, info.startRealtimeNs);
+        QCOMPARE(read->commandLine.size(), 3u);
+        QCOMPARE(read->commandLine[1], "a b");
+        QCOMPARE(read->machine.gpus.at(0).nvlinkCount, 18);
+        QCOMPARE(read->machine.links.at(0).connection, "NVSwitch");
+        for (const char* text : {"", "[]", "{", "{\"machine\": 3}", "{\"commandLine\": {\"a\": 1}}",
+                                 "{\"startRealtimeNs\": \"x\", \"machine\": {\"gpus\": [1, {}]}}"}) {
+            test::TestLog::write(in("odd.json"), text);
+            const auto odd = RunInfo::load(in("odd.json"));
+            if (odd) QCOMPARE(odd->startRealtimeNs, 0);
+        }
+        QVERIFY(!RunInfo::load(in("missing.json")).has_value());
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_doctor)
+#include "tst_doctor.moc"
