@@ -4,6 +4,8 @@
 
 #include <cstring>
 #include <string>
+
+#include "capture/cupti/ApiFilter.h"
 #include <utility>
 
 namespace lanescope {
@@ -166,7 +168,8 @@ uint32_t ActivityDecoder::apiName(uint32_t callbackId, bool isDriver) {
     }
     const std::string unnamed =
         (isDriver ? "driver call " : "runtime call ") + std::to_string(callbackId);
-    return apiNames_[key] = writer_.string(name ? name : unnamed);
+    const std::string_view known = name ? std::string_view(name) : std::string_view(unnamed);
+    return apiNames_[key] = writer_.string(isDriver ? known : runtimeCallName(known));
 }
 
 void ActivityDecoder::synchronization(const CUpti_Activity& record) {

@@ -13,6 +13,7 @@ namespace {
 /// Names without the suffix that tells the version of the entry point.
 constexpr std::string_view askingCalls[] = {
     "cudaGetDevice", "cudaSetDevice", "cudaGetLastError", "cudaPeekAtLastError",
+    "cudaGetErrorString", "cudaGetErrorName",
     "cudaStreamIsCapturing", "cudaStreamGetCaptureInfo", "cudaEventQuery", "cudaStreamQuery",
     "cudaDeviceGetAttribute", "cudaFuncGetAttributes", "cudaPointerGetAttributes",
     "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
@@ -55,12 +56,8 @@ constexpr CUpti_driver_api_trace_cbid launchingCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuMemsetD32_v2,
 };
 
-/// "cudaGetDevice_v3020" -> "cudaGetDevice".
-std::string_view withoutVersion(std::string_view name) {
-    const size_t at = name.rfind("_v");
-    const bool isVersion = at != std::string_view::npos && at + 2 < name.size() &&
-                           name.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
-    if (isVersion) name = name.substr(0, at);
+/// Without the suffix of a build where each thread has a default stream of its own.
+std::string_view withoutVariant(std::string_view name) {
     for (const std::string_view variant : {std::string_view("_ptsz"), std::string_view("_ptds")}) {
         if (name.size() > variant.size() && name.substr(name.size() - variant.size()) == variant) {
             name.remove_suffix(variant.size());
@@ -70,7 +67,7 @@ std::string_view withoutVersion(std::string_view name) {
 }
 
 bool isAskingCall(std::string_view name) {
-    const std::string_view plain = withoutVersion(name);
+    const std::string_view plain = withoutVariant(runtimeCallName(name));
     for (const std::string_view asking : askingCalls) {
         if (plain == asking) return true;
     }
@@ -78,6 +75,13 @@ bool isAskingCall(std::string_view name) {
 }
 
 }  // namespace
+
+std::string_view runtimeCallName(std::string_view callbackName) {
+    const size_t at = callbackName.rfind("_v");
+    const bool isVersion = at != std::string_view::npos && at + 2 < callbackName.size() &&
+                           callbackName.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
+    return isVersion ? callbackName.substr(0, at) : callbackName;
+}
 
 int enableApiRecords(const CuptiLibrary& cupti, bool recordAll, std::string& problems) {
     if (const CUptiResult result = cupti.enable(CUPTI_ACTIVITY_KIND_RUNTIME); result != CUPTI_SUCCESS) {

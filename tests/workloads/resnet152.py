@@ -14,6 +14,7 @@ import sys
 try:
     import torch
     from torch import nn
+    from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 except ImportError:
     sys.exit("resnet152: PyTorch is not installed; install it with 'pip install torch'.")
 
@@ -22,9 +23,11 @@ EXPANSION = 4
 
 
 def conv_norm(channels_in, channels_out, kernel, stride=1):
+    norm = nn.BatchNorm2d(channels_out)
+    norm.num_batches_tracked = None  # counts batches with a kernel of its own; nobody reads it here
     return [
         nn.Conv2d(channels_in, channels_out, kernel, stride, padding=kernel // 2, bias=False),
-        nn.BatchNorm2d(channels_out),
+        norm,
     ]
 
 
@@ -77,7 +80,8 @@ class HostBatches:
         torch.index_select(self.images, 0, chosen, out=self.image_buffer)
         torch.index_select(self.labels, 0, chosen, out=self.label_buffer)
         return (
-            self.image_buffer.to(device, non_blocking=self.pinned),
+            self.image_buffer.to(device, non_blocking=self.pinned).contiguous(
+                memory_format=torch.channels_last),
             self.label_buffer.to(device, non_blocking=self.pinned),
         )
 
@@ -125,10 +129,14 @@ def main():
     torch.cuda.set_device(device)
     torch.manual_seed(rank)
 
-    model = resnet152(classes=10).to(device)
+    model = resnet152(classes=10).to(device, memory_format=torch.channels_last)
     if world_size > 1:
         torch.distributed.init_process_group("nccl")
-        model = nn.parallel.DistributedDataParallel(model, device_ids=[device.index])
+        # Gradients live in the buckets that NCCL reduces, and each bucket is averaged as a whole: no
+        # copy and no division for each of the 467 parameters.
+        model = nn.parallel.DistributedDataParallel(
+            model, device_ids=[device.index], gradient_as_bucket_view=True)
+        model.register_comm_hook(None, default_hooks.allreduce_hook)
     loss = train(model, HostBatches(arguments.batch, arguments.pinned), device, arguments.steps)
     if rank == 0:
         print(f"resnet152: {arguments.steps} steps on {world_size} GPU(s), last loss {loss:.3f}")
