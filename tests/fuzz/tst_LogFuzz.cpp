@@ -4,6 +4,7 @@
 #include <random>
 
 #include "capture/collector/Collector.h"
+#include "model/load/loadTrace.h"
 #include "tests/capture/TestLog.h"
 
 using namespace lanescope;
@@ -79,11 +80,13 @@ void addAny(TestLog& log, OddNumbers& odd) {
 }  // namespace
 
 /// Logs come from the traced program and may be damaged or made to hurt. Whatever is in them, collecting
-/// them ends, with a trace or a sentence.
+/// them ends, with a trace or a sentence; and whatever trace it is, loading it ends as well.
 class tst_LogFuzz : public QObject {
     Q_OBJECT
 
-    static void collect(const std::vector<std::string>& logs) {
+    int64_t eventsCollected_ = 0;
+
+    void collect(const std::vector<std::string>& logs) {
         QTemporaryDir folder;
         const std::filesystem::path run = folder.filePath("run").toStdString();
         std::filesystem::create_directories(run);
@@ -98,6 +101,10 @@ class tst_LogFuzz : public QObject {
         (void)(*collector)->poll();
         const auto result = (*collector)->finish(MainProcess{1, 0}, false);
         QVERIFY(result.has_value() || !result.error().sentence.empty());
+        if (!result) return;
+        eventsCollected_ += result->counts.events();
+        const auto trace = loadTrace(result->trace);
+        QVERIFY(trace.has_value() || !trace.error().sentence.empty());
     }
 
   private slots:
@@ -118,6 +125,7 @@ class tst_LogFuzz : public QObject {
             }
             collect(logs);
         }
+        QVERIFY2(eventsCollected_ > 1000, qPrintable(QString::number(eventsCollected_)));
     }
 
     void collectsBrokenBytes() {
