@@ -1,0 +1,71 @@
+#include <QElapsedTimer>
+#include <QTest>
+
+#include "model/format/Sqlite.h"
+#include "model/load/loadTrace.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/writeTrace.h"
+
+using namespace lanescope;
+
+/// Opens a simulated trace of some hundred thousand events, and compares with stepping through the
+/// same tables without keeping anything.
+class bench_LoadTrace : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase();
+    void loadingCostsFewTimesReading();
+
+  private:
+    /// Loading also interns names, links, projects and lays out tracks; more than this many times
+    /// the bare reading would mean that something in it is no longer linear.
+    static constexpr double mostTimesReading = 6;
+
+    qint64 readPlainlyMs() const;
+
+    TemporaryFolder folder_;
+};
+
+void bench_LoadTrace::initTestCase() {
+    const TracePtr trace = simulatedTraining({.steps = 500});
+    QVERIFY(writeTrace(*trace, folder_ / "trace"));
+    qInfo("%u kernels, %u API calls", trace->kernels.size(), trace->apiCalls.size());
+}
+
+qint64 bench_LoadTrace::readPlainlyMs() const {
+    QElapsedTimer timer;
+    timer.start();
+    const auto database = Database::openReadOnly(folder_ / "trace");
+    for (const char* sql :
+         {"SELECT * FROM StringIds", "SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL",
+          "SELECT * FROM CUPTI_ACTIVITY_KIND_MEMCPY", "SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME",
+          "SELECT * FROM NVTX_EVENTS"}) {
+        auto statement = database->prepare(sql);
+        uint64_t sum = 0;
+        while (*statement->step())
+            for (int column = 0; column < statement->columnCount(); ++column)
+                sum += static_cast<uint64_t>(statement->integer(column));
+        if (sum == 1) qInfo("unlikely");  // keeps the reading from being optimized away
+    }
+    return timer.elapsed();
+}
+
+void bench_LoadTrace::loadingCostsFewTimesReading() {
+    // The best of some rounds each, so that a busy machine does not decide.
+    qint64 readMs = INT64_MAX;
+    qint64 loadMs = INT64_MAX;
+    for (int round = 0; round < 3; ++round) {
+        readMs = std::min(readMs, readPlainlyMs());
+        QElapsedTimer timer;
+        timer.start();
+        QVERIFY(loadTrace(folder_ / "trace"));
+        loadMs = std::min(loadMs, timer.elapsed());
+    }
+    qInfo("reading %lld ms, loading %lld ms", readMs, loadMs);
+    QVERIFY(static_cast<double>(loadMs) < mostTimesReading * static_cast<double>(readMs));
+}
+
+QTEST_APPLESS_MAIN(bench_LoadTrace)
+#include "bench_LoadTrace.moc"
