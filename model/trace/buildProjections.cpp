@@ -10,6 +10,10 @@ namespace lanescope {
 
 namespace {
 
+/// Ranges times streams; some seconds' work. Real runs need less than a hundredth, hostile files
+/// could ask for any number.
+constexpr uint64_t mostSteps = uint64_t{1} << 32;
+
 /// One piece of GPU work with the call that launched it.
 struct LaunchedWork {
     uint32_t thread;
@@ -123,11 +127,21 @@ void buildProjections(Trace& trace) {
     const std::vector<LaunchedWork> work = joinCallsWithWork(trace);
     const std::vector<std::vector<uint32_t>> ranges = rangesByThread(trace);
     const LaunchedWork* const end = work.data() + work.size();
+    uint64_t steps = 0;
     for (const LaunchedWork* first = work.data(); first != end;) {
         const LaunchedWork* next = std::find_if(first, end, [first](const LaunchedWork& w) {
             return w.thread != first->thread || w.stream != first->stream;
         });
-        project(trace, ranges[first->thread], first, next, table);
+        const std::vector<uint32_t>& ofThread = ranges[first->thread];
+        steps += ofThread.size();
+        if (steps > mostSteps) {
+            trace.health.push_back(
+                {Severity::Warning,
+                 "Too many NVTX ranges on threads with too many streams: those of the last threads "
+                 "are not shown on the GPU."});
+            break;
+        }
+        project(trace, ofThread, first, next, table);
         first = next;
     }
     sortProjections(trace.nvtx, table);
