@@ -15,9 +15,12 @@ namespace {
 
 const char* word(CheckStatus status) {
     switch (status) {
-        case CheckStatus::Ok: return "ok";
-        case CheckStatus::Warning: return "warn";
-        case CheckStatus::Failure: return "fail";
+        case CheckStatus::Ok:
+            return "ok";
+        case CheckStatus::Warning:
+            return "warn";
+        case CheckStatus::Failure:
+            return "fail";
     }
     return "";
 }

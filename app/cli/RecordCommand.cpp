@@ -58,7 +58,8 @@ void addRecord(CLI::App& app, int& exitStatus) {
     command->add_flag("--no-nvtx", *noNvtx, "Record no NVTX ranges, so no NCCL calls either");
     command->add_option("--agent", *agent, "The agent to load instead of ours");
     command->add_flag("--keep-logs", options->keepLogs, "Leave the agent's logs beside the trace");
-    command->add_option("PROGRAM", options->commandLine, "The program and its arguments")->required();
+    command->add_option("PROGRAM", options->commandLine, "The program and its arguments")
+        ->required();
     command->footer(
         "The exit status is the program's; 128 and the signal's number if a signal ended it.\n\n"
         "Examples:\n"

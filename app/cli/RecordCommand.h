@@ -9,8 +9,8 @@ namespace lanescope {
 /// Adds `lanescope record`, which runs a program under the agent and passes its exit status on.
 void addRecord(CLI::App& app, int& exitStatus);
 
-/// Puts "--" before the program in the words of a command line that begins with "record", if it is not
-/// there, so that the program's options are not taken for ours. `addRecord` comes first.
+/// Puts "--" before the program in the words of a command line that begins with "record", if it is
+/// not there, so that the program's options are not taken for ours. `addRecord` comes first.
 void separateProgram(const CLI::App& app, std::vector<std::string>& words);
 
 }  // namespace lanescope

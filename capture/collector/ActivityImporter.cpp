@@ -24,15 +24,24 @@ struct OverheadName {
 
 OverheadName overheadName(uint32_t cuptiKind) {
     switch (cuptiKind) {
-        case 1: return {2, "Driver compiler"};
-        case 1 << 16: return {3, "CUPTI buffer flush"};
-        case 2 << 16: return {4, "CUPTI instrumentation"};
-        case 3 << 16: return {5, "CUPTI resource"};
-        case 4 << 16: return {6, "Module loading"};
-        case 5 << 16: return {7, "Lazy function loading"};
-        case 6 << 16: return {8, "Command buffer full"};
-        case 7 << 16: return {1, "CUPTI buffer request"};
-        default: return {1, "Unknown overhead"};
+        case 1:
+            return {2, "Driver compiler"};
+        case 1 << 16:
+            return {3, "CUPTI buffer flush"};
+        case 2 << 16:
+            return {4, "CUPTI instrumentation"};
+        case 3 << 16:
+            return {5, "CUPTI resource"};
+        case 4 << 16:
+            return {6, "Module loading"};
+        case 5 << 16:
+            return {7, "Lazy function loading"};
+        case 6 << 16:
+            return {8, "Command buffer full"};
+        case 7 << 16:
+            return {1, "CUPTI buffer request"};
+        default:
+            return {1, "Unknown overhead"};
     }
 }
 
@@ -85,8 +94,8 @@ void ActivityImporter::add(const log::MemcpyRecord& r) {
 void ActivityImporter::add(const log::MemsetRecord& r) {
     const auto [start, end] = times(ImportedKind::Memset, r.startNs, r.endNs);
     process_.trace.memsets.insert(start, end, r.deviceId, r.contextId, r.streamId, r.correlationId,
-                                  process_.processId(), r.value, r.bytes,
-                                  unlessZero(r.graphNodeId), memoryKind(r.memoryKind));
+                                  process_.processId(), r.value, r.bytes, unlessZero(r.graphNodeId),
+                                  memoryKind(r.memoryKind));
 }
 
 void ActivityImporter::add(const log::ApiRecord& r) {

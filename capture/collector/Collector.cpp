@@ -68,7 +68,9 @@ Collector::~Collector() {
     if (wasBegun && !isNamed_) ::unlink(partialPath().c_str());
 }
 
-std::filesystem::path Collector::partialPath() const { return output_.string() + ".partial"; }
+std::filesystem::path Collector::partialPath() const {
+    return output_.string() + ".partial";
+}
 
 Result<void> Collector::poll() {
     findLogs();
@@ -90,8 +92,10 @@ void Collector::findLogs() {
             continue;
         auto log = LogImporter::open(path, *trace_, gpus_, info_.startRealtimeNs,
                                      hostNumber(path.filename().string()));
-        if (log) logs_.emplace(path, std::move(*log));
-        else unreadable_.emplace(path, log.error());
+        if (log)
+            logs_.emplace(path, std::move(*log));
+        else
+            unreadable_.emplace(path, log.error());
     }
 }
 
@@ -126,8 +130,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     for (const auto& [path, error] : unreadable_)
         trace_->health(HealthSeverity::Error, "log-unreadable", error.sentence);
     writeRun(durationNs);
-    if (mainProcess)
-        trace_->property("exitStatus", std::to_string(mainProcess->exitStatus));
+    if (mainProcess) trace_->property("exitStatus", std::to_string(mainProcess->exitStatus));
     run.warnings = trace_->healthSentences();
     if (auto done = trace_->finish(); !done) return fail(done.error());
     logs_.clear();

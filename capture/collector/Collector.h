@@ -28,12 +28,13 @@ struct CollectedRun {
     std::filesystem::path trace;
     size_t logs = 0;  ///< Processes that loaded the agent and left a log.
     ImportCounts counts;
-    int processes = 0;           ///< That did something worth showing.
-    int processesCutShort = 0;   ///< Of these, without a proper end.
+    int processes = 0;                  ///< That did something worth showing.
+    int processesCutShort = 0;          ///< Of these, without a proper end.
     std::vector<std::string> warnings;  ///< Sentences of the trace's health, worst first.
 };
 
-/// Makes one trace of all logs in a run folder, while they grow or later. Tails every `*.log`; builds
+/// Makes one trace of all logs in a run folder, while they grow or later. Tails every `*.log`;
+/// builds
 /// `<output>.partial` and gives it its name at the end, so that a file of that name is whole. The
 /// logs are only read. One thread at a time.
 class Collector {
@@ -53,8 +54,8 @@ class Collector {
     size_t logCount() const { return logs_.size() + unreadable_.size(); }
 
     /// Reads the last of the logs, writes what is known at the end, and names the file. Unless
-    /// `overwrite`, fails when a file of that name has come up in the meantime; the partial file stays
-    /// then. Call once.
+    /// `overwrite`, fails when a file of that name has come up in the meantime; the partial file
+    /// stays then. Call once.
     Result<CollectedRun> finish(std::optional<MainProcess> mainProcess, bool overwrite);
 
   private:

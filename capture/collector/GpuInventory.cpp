@@ -83,9 +83,9 @@ void GpuInventory::write(TraceWriter& trace, const Gpu& gpu) const {
         known(device.maxBlockDim[0]), known(device.maxBlockDim[1]), known(device.maxBlockDim[2]),
         known(device.maxGridDim[0]), known(device.maxGridDim[1]), known(device.maxGridDim[2]),
         known(major), minorIfKnown, known(major), minorIfKnown);
-    for (const auto& [name, value] : {std::pair("pcieGeneration", machine.pcieGeneration),
-                                      std::pair("pcieWidth", machine.pcieWidth),
-                                      std::pair("nvlinkCount", machine.nvlinkCount)})
+    for (const auto& [name, value] :
+         {std::pair("pcieGeneration", machine.pcieGeneration),
+          std::pair("pcieWidth", machine.pcieWidth), std::pair("nvlinkCount", machine.nvlinkCount)})
         if (value != 0)
             trace.property(fmt::format("gpu{}.{}", machine.index, name), std::to_string(value));
 }

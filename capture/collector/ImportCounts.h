@@ -10,9 +10,15 @@ inline constexpr int importedKindCount = 9;
 
 /// "kernels", "memcpys", "CUDA API calls": what they are called where they are counted.
 constexpr const char* pluralName(ImportedKind kind) {
-    constexpr const char* names[importedKindCount] = {
-        "kernels", "memcpys", "memsets", "CUDA API calls", "synchronizations",
-        "CUDA events", "profiler overheads", "NVTX ranges and marks", "NCCL operations"};
+    constexpr const char* names[importedKindCount] = {"kernels",
+                                                      "memcpys",
+                                                      "memsets",
+                                                      "CUDA API calls",
+                                                      "synchronizations",
+                                                      "CUDA events",
+                                                      "profiler overheads",
+                                                      "NVTX ranges and marks",
+                                                      "NCCL operations"};
     return names[static_cast<int>(kind)];
 }
 

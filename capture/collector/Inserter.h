@@ -19,8 +19,10 @@ class Inserter {
     /// `sql` is fixed text: "INSERT INTO T (a, b) VALUES (?1, ?2)".
     Inserter(Database& database, std::string_view sql, FirstError& error) : error_(&error) {
         auto prepared = database.prepare(sql);
-        if (prepared) statement_ = std::move(*prepared);
-        else if (!*error_) *error_ = prepared.error();
+        if (prepared)
+            statement_ = std::move(*prepared);
+        else if (!*error_)
+            *error_ = prepared.error();
     }
 
     /// Writes one row: a value per `?`, integers, reals, texts, `nullptr` for NULL, or an optional.
@@ -38,15 +40,18 @@ class Inserter {
   private:
     template <class Value>
     void bind(int index, const Value& value) {
-        if constexpr (std::is_same_v<Value, std::nullptr_t>) statement_.bindNull(index);
+        if constexpr (std::is_same_v<Value, std::nullptr_t>)
+            statement_.bindNull(index);
         else if constexpr (std::is_enum_v<Value> || std::is_integral_v<Value>)
             statement_.bind(index, static_cast<int64_t>(value));
         else if constexpr (std::is_floating_point_v<Value>)
             statement_.bind(index, static_cast<double>(value));
         else if constexpr (std::is_convertible_v<const Value&, std::string_view>)
             statement_.bind(index, std::string_view(value));
-        else if (value) bind(index, *value);
-        else statement_.bindNull(index);
+        else if (value)
+            bind(index, *value);
+        else
+            statement_.bindNull(index);
     }
 
     Statement statement_;

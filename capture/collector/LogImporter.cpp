@@ -12,10 +12,14 @@ constexpr size_t maximumNotes = 1000;
 
 const char* nameOf(log::DroppedWhat what) {
     switch (what) {
-        case log::DroppedWhat::Nvtx: return "NVTX calls";
-        case log::DroppedWhat::CudaActivity: return "CUDA activity records";
-        case log::DroppedWhat::LogBlock: return "blocks of its log";
-        case log::DroppedWhat::String: return "names";
+        case log::DroppedWhat::Nvtx:
+            return "NVTX calls";
+        case log::DroppedWhat::CudaActivity:
+            return "CUDA activity records";
+        case log::DroppedWhat::LogBlock:
+            return "blocks of its log";
+        case log::DroppedWhat::String:
+            return "names";
     }
     return "events of an unknown kind";
 }
@@ -78,13 +82,17 @@ void LogImporter::visit(const log::ThreadNameRecord& record) {
     threadNames_[record.threadId] = record.name;
 }
 
-void LogImporter::visit(const log::DroppedRecord& record) { dropped_[record.what] += record.count; }
+void LogImporter::visit(const log::DroppedRecord& record) {
+    dropped_[record.what] += record.count;
+}
 
 void LogImporter::visit(const log::NoteRecord& record) {
     if (notes_.size() < maximumNotes) notes_.push_back(record);
 }
 
-bool LogImporter::endedNormally() const { return end_.has_value(); }
+bool LogImporter::endedNormally() const {
+    return end_.has_value();
+}
 
 ImportCounts LogImporter::counts() const {
     ImportCounts counts = activity_.counts();
@@ -127,10 +135,9 @@ void LogImporter::writeProcess(std::optional<int> exitStatus) {
         return found == properties_.end() ? std::string{} : found->second;
     };
     trace.processes.insert(id, process_.pid, property("program"));
-    trace.processFates.insert(id, numberIn(property("rank")),
-                              process_.time(reader_.header()->realtimeNs), lastEventNs(),
-                              endedNormally() ? 1 : 0, exitStatus,
-                              reader_.path().filename().string());
+    trace.processFates.insert(
+        id, numberIn(property("rank")), process_.time(reader_.header()->realtimeNs), lastEventNs(),
+        endedNormally() ? 1 : 0, exitStatus, reader_.path().filename().string());
     for (const auto& [name, value] : properties_) trace.property(name, value, id);
     for (const auto& [thread, name] : threadNames_)
         trace.threadNames.insert(process_.strings.traceId(name), 0, process_.threadId(thread));
@@ -155,16 +162,18 @@ void LogImporter::writeHealth(std::optional<int> exitStatus) {
     if (!endedNormally() && reader_.header())
         process_.trace.health(
             HealthSeverity::Warning, "process-ended-abnormally",
-            fmt::format("Process {} ended abnormally at {:.1f} s: {}, so up to the last half second "
-                        "of it may be missing.",
-                        shownName(), static_cast<double>(lastEventNs()) / 1e9, reason),
+            fmt::format(
+                "Process {} ended abnormally at {:.1f} s: {}, so up to the last half second "
+                "of it may be missing.",
+                shownName(), static_cast<double>(lastEventNs()) / 1e9, reason),
             process_.processId(), lastEventNs());
     else if (end_ && end_->reason == log::EndReason::LogFull)
         process_.trace.health(
             HealthSeverity::Error, "log-full",
-            fmt::format("Process {} could write no more of its log from {:.1f} s on: the disk was full or "
-                        "the log had its largest size.",
-                        shownName(), static_cast<double>(lastEventNs()) / 1e9),
+            fmt::format(
+                "Process {} could write no more of its log from {:.1f} s on: the disk was full or "
+                "the log had its largest size.",
+                shownName(), static_cast<double>(lastEventNs()) / 1e9),
             process_.processId(), lastEventNs());
     writeLosses();
     writeUnreadable();
@@ -174,22 +183,24 @@ void LogImporter::writeLosses() {
     TraceWriter& trace = process_.trace;
     const int64_t id = process_.processId();
     for (const auto& [what, count] : dropped_)
-        trace.health(HealthSeverity::Warning, "events-dropped",
-                     fmt::format("{} {} of process {} were lost, because they came faster than they could "
-                                 "be written down.",
-                                 count, nameOf(what), shownName()),
-                     id, {}, static_cast<int64_t>(count));
+        trace.health(
+            HealthSeverity::Warning, "events-dropped",
+            fmt::format("{} {} of process {} were lost, because they came faster than they could "
+                        "be written down.",
+                        count, nameOf(what), shownName()),
+            id, {}, static_cast<int64_t>(count));
     const ImportCounts all = counts();
     for (int kind = 0; kind < importedKindCount; ++kind) {
         const int64_t untimed = all.untimed[static_cast<size_t>(kind)];
         // CUDA events carry no time unless asked for; that is no loss.
         if (untimed == 0 || static_cast<ImportedKind>(kind) == ImportedKind::CudaEvent) continue;
-        trace.health(HealthSeverity::Warning, "untimed",
-                     fmt::format("CUPTI gave no times for {} of the {} {} of process {}; they are counted "
-                                 "but not drawn.",
-                                 untimed, all.total[static_cast<size_t>(kind)],
-                                 pluralName(static_cast<ImportedKind>(kind)), shownName()),
-                     id, {}, untimed);
+        trace.health(
+            HealthSeverity::Warning, "untimed",
+            fmt::format("CUPTI gave no times for {} of the {} {} of process {}; they are counted "
+                        "but not drawn.",
+                        untimed, all.total[static_cast<size_t>(kind)],
+                        pluralName(static_cast<ImportedKind>(kind)), shownName()),
+            id, {}, untimed);
     }
     const NvtxAssembler& nvtx = nvtx_.assembler();
     if (const uint64_t doubtful = nvtx.guessedEnds() + nvtx.lostBeginnings(); doubtful > 0)
@@ -213,10 +224,10 @@ void LogImporter::writeUnreadable() {
                                  bytes, file, reader_.isDamaged() ? "damaged" : "incomplete"),
                      id, {}, static_cast<int64_t>(bytes));
     if (progress.lostBlocks > 0)
-        trace.health(HealthSeverity::Error, "log-gap",
-                     fmt::format("{} blocks are missing inside the log {}.", progress.lostBlocks,
-                                 file),
-                     id, {}, static_cast<int64_t>(progress.lostBlocks));
+        trace.health(
+            HealthSeverity::Error, "log-gap",
+            fmt::format("{} blocks are missing inside the log {}.", progress.lostBlocks, file), id,
+            {}, static_cast<int64_t>(progress.lostBlocks));
     if (progress.oddRecords > 0)
         trace.health(HealthSeverity::Warning, "log-odd-records",
                      fmt::format("{} records of the log {} made no sense and were left out.",

@@ -29,7 +29,8 @@ class LogImporter : private log::RecordVisitor {
     /// on; `finish` says so in the trace. Returns how many blocks were taken.
     size_t poll(size_t maximumBlocks);
     /// Call once at the end: writes what is still open, who the process was, and what is doubtful.
-    /// A process that did nothing worth showing leaves nothing. `exitStatus` of the process if known.
+    /// A process that did nothing worth showing leaves nothing. `exitStatus` of the process if
+    /// known.
     void finish(std::optional<int> exitStatus);
 
     uint32_t pid() const { return process_.pid; }

@@ -26,7 +26,8 @@ int64_t LogStrings::traceId(uint32_t id) {
 LogStrings::KernelNames LogStrings::kernelNames(uint32_t id) {
     if (const auto known = kernels_.find(id); known != kernels_.end()) return known->second;
     const auto found = strings_.find(id);
-    const std::string mangled = found == strings_.end() ? std::string(lostName) : found->second.text;
+    const std::string mangled =
+        found == strings_.end() ? std::string(lostName) : found->second.text;
     const std::string full = demangled(mangled);
     const KernelNames names{trace_.intern(mangled), trace_.intern(full),
                             trace_.intern(shortFunctionName(full))};

@@ -14,8 +14,15 @@ using Json = nlohmann::ordered_json;
 /// Where NVTX's static layout ids begin; NCCL counts its own from there.
 constexpr uint64_t staticSchemaStart = 1 << 24;
 enum NcclSchema : uint64_t {
-    commInitRank = 0, allReduce = 5, broadcast = 6, reduceScatter = 7, reduce = 8, send = 9,
-    receive = 10, gather = 17, scatter = 18,
+    commInitRank = 0,
+    allReduce = 5,
+    broadcast = 6,
+    reduceScatter = 7,
+    reduce = 8,
+    send = 9,
+    receive = 10,
+    gather = 17,
+    scatter = 18,
 };
 
 bool contains(std::string_view text, std::string_view word) {
@@ -28,14 +35,22 @@ bool contains(std::string_view text, std::string_view word) {
 void readField(NcclCall& call, std::string_view name, const Json& value) {
     if (!value.is_number_integer()) return;
     const auto number = static_cast<int64_t>(value.get<uint64_t>());
-    if (contains(name, "communicator")) call.communicator = static_cast<uint64_t>(number);
-    else if (contains(name, "size") && contains(name, "byte")) call.bytes = number;
-    else if (contains(name, "reduction")) call.reduction = number;
-    else if (contains(name, "root")) call.root = number;
-    else if (contains(name, "peer")) call.peer = number;
-    else if (contains(name, "no. of ranks") || contains(name, "nranks")) call.rankCount = number;
-    else if (contains(name, "device")) call.cudaDevice = number;
-    else if (contains(name, "rank")) call.rank = number;
+    if (contains(name, "communicator"))
+        call.communicator = static_cast<uint64_t>(number);
+    else if (contains(name, "size") && contains(name, "byte"))
+        call.bytes = number;
+    else if (contains(name, "reduction"))
+        call.reduction = number;
+    else if (contains(name, "root"))
+        call.root = number;
+    else if (contains(name, "peer"))
+        call.peer = number;
+    else if (contains(name, "no. of ranks") || contains(name, "nranks"))
+        call.rankCount = number;
+    else if (contains(name, "device"))
+        call.cudaDevice = number;
+    else if (contains(name, "rank"))
+        call.rank = number;
 }
 
 /// Reads one number of a payload without a registered layout and steps over it.
@@ -59,17 +74,24 @@ void readByLayout(NcclCall& call, uint64_t schema, std::span<const std::byte> pa
     call.bytes = take<int64_t>(payload);
     switch (schema) {
         case allReduce:
-        case reduceScatter: call.reduction = take<uint32_t>(payload); break;
+        case reduceScatter:
+            call.reduction = take<uint32_t>(payload);
+            break;
         case broadcast:
         case gather:
-        case scatter: call.root = take<int32_t>(payload); break;
+        case scatter:
+            call.root = take<int32_t>(payload);
+            break;
         case reduce:
             call.root = take<int32_t>(payload);
             call.reduction = take<uint32_t>(payload);
             break;
         case send:
-        case receive: call.peer = take<int32_t>(payload); break;
-        default: break;
+        case receive:
+            call.peer = take<int32_t>(payload);
+            break;
+        default:
+            break;
     }
 }
 
@@ -83,8 +105,8 @@ bool isKnownLayout(uint64_t schema) {
 
 std::string_view ncclOperationOf(std::string_view functionName) {
     static constexpr std::string_view operations[] = {
-        "AllReduce", "AllGather", "ReduceScatter", "Reduce", "Broadcast", "Send",
-        "Recv",      "AlltoAll",  "Gather",        "Scatter", "AllToAll", "AllToAllv"};
+        "AllReduce", "AllGather", "ReduceScatter", "Reduce",  "Broadcast", "Send",
+        "Recv",      "AlltoAll",  "Gather",        "Scatter", "AllToAll",  "AllToAllv"};
     static constexpr std::string_view prefix = "nccl";
     if (functionName.substr(0, prefix.size()) != prefix) return {};
     functionName.remove_prefix(prefix.size());

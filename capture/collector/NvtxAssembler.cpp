@@ -20,11 +20,21 @@ NvtxInterval intervalOf(const NvtxRecord& record, std::span<const std::byte> ext
 
 void NvtxAssembler::add(const NvtxRecord& record, std::span<const std::byte> extended) {
     switch (record.event) {
-        case NvtxEvent::Push: push(intervalOf(record, extended)); break;
-        case NvtxEvent::Pop: pop(record, extended); break;
-        case NvtxEvent::Start: start(intervalOf(record, extended)); break;
-        case NvtxEvent::End: end(record); break;
-        case NvtxEvent::Mark: sink_(intervalOf(record, extended)); break;
+        case NvtxEvent::Push:
+            push(intervalOf(record, extended));
+            break;
+        case NvtxEvent::Pop:
+            pop(record, extended);
+            break;
+        case NvtxEvent::Start:
+            start(intervalOf(record, extended));
+            break;
+        case NvtxEvent::End:
+            end(record);
+            break;
+        case NvtxEvent::Mark:
+            sink_(intervalOf(record, extended));
+            break;
     }
 }
 

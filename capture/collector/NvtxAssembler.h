@@ -23,9 +23,9 @@ struct NvtxInterval {
     uint32_t endThreadId = 0;         ///< Where it ended; 0 if it did not.
 };
 
-/// Matches the NVTX calls of one process. Pushes and pops are matched per thread and domain by their
-/// nesting level, so a lost call spoils one range and no other; starts and ends by range id, in
-/// whichever order they come. No database, no clock: give it records, it gives intervals.
+/// Matches the NVTX calls of one process. Pushes and pops are matched per thread and domain by
+/// their nesting level, so a lost call spoils one range and no other; starts and ends by range id,
+/// in whichever order they come. No database, no clock: give it records, it gives intervals.
 class NvtxAssembler {
   public:
     using Sink = std::function<void(const NvtxInterval&)>;

@@ -21,9 +21,12 @@ constexpr int domainCreateEvent = 75;
 
 int eventTypeOf(NvtxEvent begin) {
     switch (begin) {
-        case NvtxEvent::Mark: return markEvent;
-        case NvtxEvent::Start: return startEndEvent;
-        default: return pushPopEvent;
+        case NvtxEvent::Mark:
+            return markEvent;
+        case NvtxEvent::Start:
+            return startEndEvent;
+        default:
+            return pushPopEvent;
     }
 }
 
@@ -39,13 +42,26 @@ struct PlainPayload {
     PlainPayload(NvtxPayload kind, uint64_t bits) {
         const auto low = static_cast<uint32_t>(bits);
         switch (kind) {
-            case NvtxPayload::UInt64: unsigned64 = bits; break;
-            case NvtxPayload::Int64: signed64 = static_cast<int64_t>(bits); break;
-            case NvtxPayload::Double: real64 = std::bit_cast<double>(bits); break;
-            case NvtxPayload::UInt32: unsigned32 = low; break;
-            case NvtxPayload::Int32: signed32 = static_cast<int32_t>(low); break;
-            case NvtxPayload::Float: real32 = std::bit_cast<float>(low); break;
-            default: break;
+            case NvtxPayload::UInt64:
+                unsigned64 = bits;
+                break;
+            case NvtxPayload::Int64:
+                signed64 = static_cast<int64_t>(bits);
+                break;
+            case NvtxPayload::Double:
+                real64 = std::bit_cast<double>(bits);
+                break;
+            case NvtxPayload::UInt32:
+                unsigned32 = low;
+                break;
+            case NvtxPayload::Int32:
+                signed32 = static_cast<int32_t>(low);
+                break;
+            case NvtxPayload::Float:
+                real32 = std::bit_cast<float>(low);
+                break;
+            default:
+                break;
         }
     }
 };
@@ -69,7 +85,9 @@ void NvtxImporter::add(const log::NvtxDomainRecord& record) {
     if (process_.strings.text(record.name) == ncclDomainName) ncclDomains_.insert(record.domain);
 }
 
-void NvtxImporter::add(const log::NvtxCategoryRecord& record) { categories_.push_back(record); }
+void NvtxImporter::add(const log::NvtxCategoryRecord& record) {
+    categories_.push_back(record);
+}
 
 void NvtxImporter::add(const log::NvtxSchemaRecord& record) {
     schemas_.push_back(record);
@@ -109,8 +127,7 @@ void NvtxImporter::write(const NvtxInterval& interval) {
         process_.threadId(begin.threadId), endThread, textId, begin.domain, plain.unsigned64,
         plain.signed64, plain.real64, plain.unsigned32, plain.signed32, plain.real32, json);
     ++ranges_;
-    if (ncclDomains_.contains(begin.domain))
-        writeNccl(interval, payload, process_.trace.lastRow());
+    if (ncclDomains_.contains(begin.domain)) writeNccl(interval, payload, process_.trace.lastRow());
 }
 
 void NvtxImporter::writeNccl(const NvtxInterval& interval,
@@ -119,9 +136,9 @@ void NvtxImporter::writeNccl(const NvtxInterval& interval,
     const std::string_view function = process_.strings.text(interval.begin.text);
     const NcclCall call = decodeNcclCall(function, interval.schemaId, interval.extended, payload);
     if (!call.operation.empty()) {
-        process_.trace.ncclOperations.insert(nvtxRow, call.operation, call.bytes,
-                                             call.communicator, call.reduction, call.root,
-                                             call.peer, process_.threadId(interval.begin.threadId));
+        process_.trace.ncclOperations.insert(nvtxRow, call.operation, call.bytes, call.communicator,
+                                             call.reduction, call.root, call.peer,
+                                             process_.threadId(interval.begin.threadId));
         ++ncclOperations_;
     }
     if (call.describesCommunicator())

@@ -61,19 +61,27 @@ T read(std::span<const std::byte> bytes) {
 
 int64_t readSigned(std::span<const std::byte> bytes) {
     switch (bytes.size()) {
-        case 1: return read<int8_t>(bytes);
-        case 2: return read<int16_t>(bytes);
-        case 4: return read<int32_t>(bytes);
-        default: return read<int64_t>(bytes);
+        case 1:
+            return read<int8_t>(bytes);
+        case 2:
+            return read<int16_t>(bytes);
+        case 4:
+            return read<int32_t>(bytes);
+        default:
+            return read<int64_t>(bytes);
     }
 }
 
 Json readValue(Form form, std::span<const std::byte> bytes) {
     switch (form) {
-        case Form::Signed: return readSigned(bytes);
-        case Form::Unsigned: return read<uint64_t>(bytes);
-        case Form::Real: return bytes.size() == 4 ? double{read<float>(bytes)} : read<double>(bytes);
-        case Form::Character: return std::string(1, read<char>(bytes));
+        case Form::Signed:
+            return readSigned(bytes);
+        case Form::Unsigned:
+            return read<uint64_t>(bytes);
+        case Form::Real:
+            return bytes.size() == 4 ? double{read<float>(bytes)} : read<double>(bytes);
+        case Form::Character:
+            return std::string(1, read<char>(bytes));
     }
     return nullptr;
 }
@@ -109,8 +117,10 @@ uint64_t PayloadDecoder::sizeOf(uint32_t domain, const PayloadEntry& entry) cons
     if (entry.type == typeCString || entry.type == typeCStringUtf8)
         return entry.arrayOrUnionDetail != 0 ? entry.arrayOrUnionDetail : 8;
     uint64_t item = 0;
-    if (const TypeInfo* info = typeInfo(entry.type)) item = info->bytes;
-    else if (const Schema* nested = find(domain, entry.type)) item = nested->payloadBytes;
+    if (const TypeInfo* info = typeInfo(entry.type))
+        item = info->bytes;
+    else if (const Schema* nested = find(domain, entry.type))
+        item = nested->payloadBytes;
     if ((entry.flags & flagArrayMask) == 0) return item;
     if ((entry.flags & flagArrayMask) != flagArrayFixed) return 0;
     const uint64_t items = entry.arrayOrUnionDetail;

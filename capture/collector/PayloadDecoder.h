@@ -22,8 +22,8 @@ struct PayloadEntry {
 };
 
 /// Turns the extended payloads of one process's NVTX calls into values, by the layouts that it
-/// registered. Payload bytes and layouts are untrusted: nothing outside the payload is read, nesting
-/// and size are bounded.
+/// registered. Payload bytes and layouts are untrusted: nothing outside the payload is read,
+/// nesting and size are bounded.
 class PayloadDecoder {
   public:
     void addSchema(uint32_t domain, uint64_t schemaId, uint64_t payloadBytes);

@@ -127,7 +127,8 @@ Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {
     read(object, "workingDirectory", info.workingDirectory);
     read(object, "host", info.host);
     read(object, "version", info.version);
-    if (const auto machine = object.find("machine"); machine != object.end() && machine->is_object())
+    if (const auto machine = object.find("machine");
+        machine != object.end() && machine->is_object())
         info.machine = machineFrom(*machine);
     return info;
 }

@@ -24,7 +24,8 @@ class TraceWriter {
     /// Creates `path`, which must not exist, with all tables and begins a transaction.
     static Result<std::unique_ptr<TraceWriter>> create(const std::filesystem::path& path);
 
-    /// Ends the transaction and begins the next. Fails with the first error of any row since creation.
+    /// Ends the transaction and begins the next. Fails with the first error of any row since
+    /// creation.
     Result<void> commit();
     /// Ends the last transaction. The file is closed by the destructor.
     Result<void> finish();
@@ -49,8 +50,8 @@ class TraceWriter {
 
   public:
     StringTableWriter strings;
-    // One per table, in the order of the schema. The order of values is that of the columns named in
-    // TraceWriter.cpp.
+    // One per table, in the order of the schema. The order of values is that of the columns named
+    // in TraceWriter.cpp.
     Inserter kernels, memcpys, memsets, apiCalls, syncs, cudaEvents, overheads;
     Inserter nvtxRanges, nvtxNames, payloadSchemas, payloadEntries;
     Inserter threadNames, processes, gpus, cudaDevices, contexts, streams, nullStreams;

@@ -19,7 +19,8 @@ int syncToDisk(const std::filesystem::path& path, int openFlags) {
     return problem;
 }
 
-/// Zero, or why the file could not get its name. A link fails where a file exists, a rename does not.
+/// Zero, or why the file could not get its name. A link fails where a file exists, a rename does
+/// not.
 int giveName(const char* unfinished, const char* target, bool overwrite) {
     if (overwrite) return std::rename(unfinished, target) == 0 ? 0 : errno;
     if (::renameat2(AT_FDCWD, unfinished, AT_FDCWD, target, RENAME_NOREPLACE) == 0) return 0;
@@ -48,7 +49,8 @@ Result<void> publishFile(const std::filesystem::path& unfinished,
     }
     std::filesystem::path folder = target.parent_path();
     if (folder.empty()) folder = ".";
-    syncToDisk(folder, O_DIRECTORY);  // So that the name survives a power cut; no harm if it cannot.
+    syncToDisk(folder,
+               O_DIRECTORY);  // So that the name survives a power cut; no harm if it cannot.
     return {};
 }
 

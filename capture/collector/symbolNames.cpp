@@ -17,8 +17,8 @@ bool startsWith(std::string_view text, std::string_view prefix) {
     return text.substr(0, prefix.size()) == prefix;
 }
 
-/// The length of the bracketed text that `text` begins with, as "<a<b> >"; all of it if the brackets
-/// do not close.
+/// The length of the bracketed text that `text` begins with, as "<a<b> >"; all of it if the
+/// brackets do not close.
 size_t bracketedLength(std::string_view text) {
     int depth = 0;
     for (size_t at = 0; at < text.size(); ++at) {
@@ -28,7 +28,8 @@ size_t bracketedLength(std::string_view text) {
     return text.size();
 }
 
-/// The length of an operator's name at the beginning of `text`, as "operator()"; 0 if there is none.
+/// The length of an operator's name at the beginning of `text`, as "operator()"; 0 if there is
+/// none.
 size_t operatorLength(std::string_view text) {
     static constexpr std::string_view word = "operator";
     // Longer signs stand before those that they begin with.
@@ -52,8 +53,8 @@ std::string demangled(const std::string& mangledName) {
 
 std::string_view shortFunctionName(std::string_view name) {
     static constexpr std::string_view anonymous = "(anonymous namespace)";
-    size_t begin = 0;     // Of the last part of the name so far,
-    size_t end = none;    // and where its brackets began.
+    size_t begin = 0;   // Of the last part of the name so far,
+    size_t end = none;  // and where its brackets began.
     for (size_t at = 0; at < name.size();) {
         const std::string_view rest = name.substr(at);
         const size_t operatorBytes = at == begin ? operatorLength(rest) : 0;
@@ -78,8 +79,7 @@ std::string_view shortFunctionName(std::string_view name) {
             at += rest.front() == '{' ? bracketedLength(rest) : 1;
         }
     }
-    const std::string_view brief =
-        name.substr(begin, end == none ? none : end - begin);
+    const std::string_view brief = name.substr(begin, end == none ? none : end - begin);
     return brief.empty() ? name : brief;
 }
 

@@ -5,8 +5,8 @@
 
 namespace lanescope {
 
-/// The name as written in the source, with template arguments and parameters: what `c++filt` prints.
-/// A name that is not mangled comes back as it is.
+/// The name as written in the source, with template arguments and parameters: what `c++filt`
+/// prints. A name that is not mangled comes back as it is.
 std::string demangled(const std::string& mangledName);
 
 /// The name of the function alone: without return type, scopes, template arguments and parameters.

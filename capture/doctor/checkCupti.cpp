@@ -62,8 +62,7 @@ std::vector<std::filesystem::path> candidates() {
 std::string askLibrary(const std::filesystem::path& path) {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return {};
-    const auto getVersion =
-        reinterpret_cast<int (*)(unsigned*)>(dlsym(library, "cuptiGetVersion"));
+    const auto getVersion = reinterpret_cast<int (*)(unsigned*)>(dlsym(library, "cuptiGetVersion"));
     unsigned version = 0;
     if (getVersion == nullptr || getVersion(&version) != 0) return {};
     Dl_info info{};

@@ -29,7 +29,8 @@ std::string askDriver() {
 Check checkDriver() {
     const std::optional<std::string> answer = probe(askDriver);
     if (!answer)
-        return {CheckStatus::Failure, "driver", "The CUDA driver crashed or did not answer in time.",
+        return {CheckStatus::Failure, "driver",
+                "The CUDA driver crashed or did not answer in time.",
                 "See whether nvidia-smi works."};
     if (*answer == noLibrary)
         return {CheckStatus::Failure, "driver", "There is no CUDA driver (libcuda.so.1).",

@@ -30,9 +30,8 @@ std::string readAll(const std::filesystem::path& path) {
 }  // namespace
 
 bool canRecord(const std::vector<Check>& checks) {
-    return std::none_of(checks.begin(), checks.end(), [](const Check& check) {
-        return check.status == CheckStatus::Failure;
-    });
+    return std::none_of(checks.begin(), checks.end(),
+                        [](const Check& check) { return check.status == CheckStatus::Failure; });
 }
 
 std::vector<Check> diagnose(const std::filesystem::path& agent) {
@@ -60,10 +59,11 @@ Check checkGpus() {
         if (!names.empty()) names += ", ";
         names += count > 1 ? fmt::format("{} x {}", count, name) : name;
     }
-    return {CheckStatus::Ok, "nvml",
-            fmt::format("Driver {}; GPUs: {}.", machine.driverVersion,
-                        names.empty() ? "none" : names),
-            {}};
+    return {
+        CheckStatus::Ok,
+        "nvml",
+        fmt::format("Driver {}; GPUs: {}.", machine.driverVersion, names.empty() ? "none" : names),
+        {}};
 }
 
 Check checkAgent(const std::filesystem::path& agent) {
@@ -83,7 +83,8 @@ Check checkCounterPermission(const std::filesystem::path& driverParameters) {
     static constexpr std::string_view key = "RmProfilingAdminOnly: ";
     const size_t at = text.find(key);
     if (at == std::string::npos || ::geteuid() == 0 || text.substr(at + key.size(), 1) == "0")
-        return {CheckStatus::Ok, "permission", "Nothing restricts profiling to administrators.", {}};
+        return {
+            CheckStatus::Ok, "permission", "Nothing restricts profiling to administrators.", {}};
     return {CheckStatus::Warning, "permission",
             "The driver keeps GPU counters to administrators. Recording works; sampled counters "
             "will not.",
@@ -112,8 +113,7 @@ Check checkRivalProcesses(const std::filesystem::path& processes) {
         });
         if (isRival) found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", name, pid);
     }
-    if (found.empty())
-        return {CheckStatus::Ok, "rivals", "No other GPU profiler is running.", {}};
+    if (found.empty()) return {CheckStatus::Ok, "rivals", "No other GPU profiler is running.", {}};
     return {CheckStatus::Warning, "rivals", fmt::format("Other tools are running: {}.", found),
             "Only one tool can trace a process; end them if a recording stays empty."};
 }
@@ -133,8 +133,10 @@ Check checkFolder(const std::filesystem::path& folder) {
         return {CheckStatus::Warning, "folder",
                 fmt::format("Only {:.1f} GiB are free in {}.", freeGib, shown),
                 "Record to another disk with -o."};
-    return {CheckStatus::Ok, "folder",
-            fmt::format("{} is writable and has {:.0f} GiB free.", shown, freeGib), {}};
+    return {CheckStatus::Ok,
+            "folder",
+            fmt::format("{} is writable and has {:.0f} GiB free.", shown, freeGib),
+            {}};
 }
 
 }  // namespace lanescope

@@ -56,28 +56,50 @@ bool giveNvtx(std::span<const std::byte> bytes, RecordVisitor& visitor) {
 std::optional<bool> giveRecord(RecordKind kind, std::span<const std::byte> bytes,
                                RecordVisitor& visitor) {
     switch (kind) {
-        case RecordKind::String: return giveString(bytes, visitor);
-        case RecordKind::Property: return give<PropertyRecord>(bytes, visitor);
-        case RecordKind::Kernel: return give<KernelRecord>(bytes, visitor);
-        case RecordKind::Memcpy: return give<MemcpyRecord>(bytes, visitor);
-        case RecordKind::Memset: return give<MemsetRecord>(bytes, visitor);
-        case RecordKind::Api: return give<ApiRecord>(bytes, visitor);
-        case RecordKind::Sync: return give<SyncRecord>(bytes, visitor);
-        case RecordKind::CudaEvent: return give<CudaEventRecord>(bytes, visitor);
-        case RecordKind::Overhead: return give<OverheadRecord>(bytes, visitor);
-        case RecordKind::Device: return give<DeviceRecord>(bytes, visitor);
-        case RecordKind::Context: return give<ContextRecord>(bytes, visitor);
-        case RecordKind::Stream: return give<StreamRecord>(bytes, visitor);
-        case RecordKind::Nvtx: return giveNvtx(bytes, visitor);
-        case RecordKind::NvtxDomain: return give<NvtxDomainRecord>(bytes, visitor);
-        case RecordKind::NvtxCategory: return give<NvtxCategoryRecord>(bytes, visitor);
-        case RecordKind::NvtxSchema: return give<NvtxSchemaRecord>(bytes, visitor);
-        case RecordKind::NvtxSchemaEntry: return give<NvtxSchemaEntryRecord>(bytes, visitor);
-        case RecordKind::ThreadName: return give<ThreadNameRecord>(bytes, visitor);
-        case RecordKind::Clock: return give<ClockRecord>(bytes, visitor);
-        case RecordKind::Dropped: return give<DroppedRecord>(bytes, visitor);
-        case RecordKind::Note: return give<NoteRecord>(bytes, visitor);
-        case RecordKind::End: return give<EndRecord>(bytes, visitor);
+        case RecordKind::String:
+            return giveString(bytes, visitor);
+        case RecordKind::Property:
+            return give<PropertyRecord>(bytes, visitor);
+        case RecordKind::Kernel:
+            return give<KernelRecord>(bytes, visitor);
+        case RecordKind::Memcpy:
+            return give<MemcpyRecord>(bytes, visitor);
+        case RecordKind::Memset:
+            return give<MemsetRecord>(bytes, visitor);
+        case RecordKind::Api:
+            return give<ApiRecord>(bytes, visitor);
+        case RecordKind::Sync:
+            return give<SyncRecord>(bytes, visitor);
+        case RecordKind::CudaEvent:
+            return give<CudaEventRecord>(bytes, visitor);
+        case RecordKind::Overhead:
+            return give<OverheadRecord>(bytes, visitor);
+        case RecordKind::Device:
+            return give<DeviceRecord>(bytes, visitor);
+        case RecordKind::Context:
+            return give<ContextRecord>(bytes, visitor);
+        case RecordKind::Stream:
+            return give<StreamRecord>(bytes, visitor);
+        case RecordKind::Nvtx:
+            return giveNvtx(bytes, visitor);
+        case RecordKind::NvtxDomain:
+            return give<NvtxDomainRecord>(bytes, visitor);
+        case RecordKind::NvtxCategory:
+            return give<NvtxCategoryRecord>(bytes, visitor);
+        case RecordKind::NvtxSchema:
+            return give<NvtxSchemaRecord>(bytes, visitor);
+        case RecordKind::NvtxSchemaEntry:
+            return give<NvtxSchemaEntryRecord>(bytes, visitor);
+        case RecordKind::ThreadName:
+            return give<ThreadNameRecord>(bytes, visitor);
+        case RecordKind::Clock:
+            return give<ClockRecord>(bytes, visitor);
+        case RecordKind::Dropped:
+            return give<DroppedRecord>(bytes, visitor);
+        case RecordKind::Note:
+            return give<NoteRecord>(bytes, visitor);
+        case RecordKind::End:
+            return give<EndRecord>(bytes, visitor);
     }
     return std::nullopt;
 }
@@ -96,7 +118,9 @@ Result<LogReader> LogReader::open(const std::filesystem::path& path) {
     return reader;
 }
 
-LogReader::LogReader(LogReader&& other) noexcept { *this = std::move(other); }
+LogReader::LogReader(LogReader&& other) noexcept {
+    *this = std::move(other);
+}
 
 LogReader& LogReader::operator=(LogReader&& other) noexcept {
     if (this == &other) return *this;
@@ -150,8 +174,9 @@ Result<LogReader::Step> LogReader::readHeader(uint64_t fileBytes) {
     if (std::memcmp(header.magic, fileMagic, sizeof(fileMagic)) != 0)
         return fail("{} is no log of the agent, or its beginning is damaged.", path_.string());
     if (header.version > formatVersion)
-        return fail("The log {} was written by a newer Lanescope (format {}): recover it with that.",
-                    path_.string(), header.version);
+        return fail(
+            "The log {} was written by a newer Lanescope (format {}): recover it with that.",
+            path_.string(), header.version);
     if (header.headerBytes < sizeof(header) || header.headerBytes > maximumHeaderBytes)
         return fail("The beginning of the log {} is damaged.", path_.string());
     if (fileBytes < header.headerBytes) return Step::Wait;
@@ -212,11 +237,13 @@ void LogReader::visitRecords(std::span<const std::byte> payload, RecordVisitor& 
             ++progress_.oddRecords;  // Where the next one begins is unknown.
             return;
         }
-        const auto given = giveRecord(static_cast<RecordKind>(record.kind),
-                                      payload.first(record.bytes), visitor);
+        const auto given =
+            giveRecord(static_cast<RecordKind>(record.kind), payload.first(record.bytes), visitor);
         ++progress_.records;
-        if (!given) ++progress_.unknownRecords;
-        else if (!*given) ++progress_.oddRecords;
+        if (!given)
+            ++progress_.unknownRecords;
+        else if (!*given)
+            ++progress_.oddRecords;
         payload = payload.subspan(record.bytes);
     }
 }

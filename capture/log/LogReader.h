@@ -20,17 +20,17 @@ class LogReader {
   public:
     /// What was read so far.
     struct Progress {
-        uint64_t bytesRead = 0;       ///< Of the file header and whole good blocks.
+        uint64_t bytesRead = 0;  ///< Of the file header and whole good blocks.
         uint64_t blocks = 0;
         uint64_t records = 0;
-        uint64_t lostBlocks = 0;      ///< Steps in the sequence: written by nobody, or lost on the way.
-        uint64_t oddRecords = 0;      ///< In good blocks, but too short for what they claim to be.
+        uint64_t lostBlocks = 0;  ///< Steps in the sequence: written by nobody, or lost on the way.
+        uint64_t oddRecords = 0;  ///< In good blocks, but too short for what they claim to be.
         uint64_t unknownRecords = 0;  ///< Of kinds that this version does not know.
         int64_t latestTimeNs = 0;     ///< CLOCK_REALTIME of the latest event; 0 if there was none.
     };
 
-    /// Opens `path` for reading; it may still be empty. Fails with a sentence if it is not a regular
-    /// file or cannot be opened. Never follows a symbolic link.
+    /// Opens `path` for reading; it may still be empty. Fails with a sentence if it is not a
+    /// regular file or cannot be opened. Never follows a symbolic link.
     static Result<LogReader> open(const std::filesystem::path& path);
 
     LogReader(LogReader&& other) noexcept;
@@ -39,9 +39,9 @@ class LogReader {
     LogReader& operator=(const LogReader&) = delete;
     ~LogReader();
 
-    /// Gives `visitor` the records of at most `maximumBlocks` blocks that are whole and were not given
-    /// before. Returns how many blocks it read; 0 when there is nothing more for now. Fails if the
-    /// file cannot be read or is no log.
+    /// Gives `visitor` the records of at most `maximumBlocks` blocks that are whole and were not
+    /// given before. Returns how many blocks it read; 0 when there is nothing more for now. Fails
+    /// if the file cannot be read or is no log.
     Result<size_t> poll(RecordVisitor& visitor, size_t maximumBlocks = SIZE_MAX);
 
     /// The file header, once it was there.

@@ -8,8 +8,9 @@
 
 namespace lanescope::log {
 
-/// Receives the records of a log in order. References and views live until the call returns. Numbers
-/// in them are as the traced process wrote them: a receiver checks what it uses as an index or enum.
+/// Receives the records of a log in order. References and views live until the call returns.
+/// Numbers in them are as the traced process wrote them: a receiver checks what it uses as an index
+/// or enum.
 class RecordVisitor {
   public:
     virtual ~RecordVisitor() = default;

@@ -16,7 +16,7 @@ struct MachineGpu {
     int computeMajor = 0;
     int computeMinor = 0;
     int pcieGeneration = 0;
-    int pcieWidth = 0;  ///< Lanes.
+    int pcieWidth = 0;    ///< Lanes.
     int nvlinkCount = 0;  ///< Links that are up, whoever is at the other end.
 };
 
@@ -24,8 +24,9 @@ struct MachineGpu {
 struct MachineLink {
     int64_t gpu = 0;
     int64_t peer = 0;
-    int nvlinkCount = 0;     ///< Direct links; through a switch, all links of `gpu`.
-    std::string connection;  ///< "NVLink", "NVSwitch", "PCIe switch", "host bridge", "NUMA node", "system".
+    int nvlinkCount = 0;  ///< Direct links; through a switch, all links of `gpu`.
+    std::string
+        connection;  ///< "NVLink", "NVSwitch", "PCIe switch", "host bridge", "NUMA node", "system".
 };
 
 /// What the driver tells about this machine.

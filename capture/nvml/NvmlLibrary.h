@@ -20,8 +20,8 @@ struct NvmlMemory {
 /// Numbers of `nvmlIntNvLinkDeviceType_t`.
 enum NvmlLinkEnd : int { nvmlEndGpu = 0, nvmlEndSwitch = 2 };
 
-/// NVML, opened and initialised; shut down and closed at the end. Functions that this driver lacks are
-/// null. NVML itself may be called from any thread.
+/// NVML, opened and initialised; shut down and closed at the end. Functions that this driver lacks
+/// are null. NVML itself may be called from any thread.
 class NvmlLibrary {
   public:
     using Device = void*;

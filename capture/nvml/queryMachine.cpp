@@ -42,7 +42,8 @@ MachineGpu describe(const NvmlLibrary& nvml, NvmlLibrary::Device device, unsigne
         gpu.memoryBytes = static_cast<int64_t>(memory.total);
     ask(nvml.deviceComputeCapability, device, &gpu.computeMajor, &gpu.computeMinor);
     unsigned value = 0;
-    if (ask(nvml.devicePcieGeneration, device, &value)) gpu.pcieGeneration = static_cast<int>(value);
+    if (ask(nvml.devicePcieGeneration, device, &value))
+        gpu.pcieGeneration = static_cast<int>(value);
     if (ask(nvml.devicePcieWidth, device, &value)) gpu.pcieWidth = static_cast<int>(value);
     return gpu;
 }
@@ -65,7 +66,8 @@ LinkEnds followLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
         int end = -1;
         ask(nvml.deviceLinkEnd, device, link, &end);
         NvmlPciInfo peer{};
-        if (end == nvmlEndSwitch) ++ends.toSwitches;
+        if (end == nvmlEndSwitch)
+            ++ends.toSwitches;
         else if (end == nvmlEndGpu && ask(nvml.deviceLinkPeer, device, link, &peer))
             ++ends.toGpus[fmt::format("{:04x}:{:02x}:{:02x}.0", peer.domain, peer.bus,
                                       peer.device)];
@@ -76,13 +78,20 @@ LinkEnds followLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
 /// Numbers of `nvmlGpuTopologyLevel_t`.
 const char* connectionName(int commonAncestor) {
     switch (commonAncestor) {
-        case 0: return "same board";
-        case 10: return "PCIe switch";
-        case 20: return "PCIe switches";
-        case 30: return "host bridge";
-        case 40: return "NUMA node";
-        case 50: return "system";
-        default: return "unknown";
+        case 0:
+            return "same board";
+        case 10:
+            return "PCIe switch";
+        case 20:
+            return "PCIe switches";
+        case 30:
+            return "host bridge";
+        case 40:
+            return "NUMA node";
+        case 50:
+            return "system";
+        default:
+            return "unknown";
     }
 }
 

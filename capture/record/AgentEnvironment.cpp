@@ -54,15 +54,17 @@ Result<void> checkForRivals(const std::filesystem::path& agent, const AgentOptio
     for (const char* name : neededVariables(options)) {
         const char* value = std::getenv(name);
         if (value == nullptr || *value == '\0' || isSameFile(value, agent)) continue;
-        return fail("Another tool is to be loaded into the program, and only one can: {} is {}. "
-                    "Unset it, or leave {} to it with {}.",
-                    name, value, name == cudaVariable ? "CUDA" : "NVTX",
-                    name == cudaVariable ? "--no-cuda" : "--no-nvtx");
+        return fail(
+            "Another tool is to be loaded into the program, and only one can: {} is {}. "
+            "Unset it, or leave {} to it with {}.",
+            name, value, name == cudaVariable ? "CUDA" : "NVTX",
+            name == cudaVariable ? "--no-cuda" : "--no-nvtx");
     }
     if (const char* folder = std::getenv(folderVariable); folder != nullptr && *folder != '\0')
-        return fail("'lanescope record' runs under another 'lanescope record' already ({} is {}): "
-                    "leave the inner one out.",
-                    folderVariable, folder);
+        return fail(
+            "'lanescope record' runs under another 'lanescope record' already ({} is {}): "
+            "leave the inner one out.",
+            folderVariable, folder);
     return {};
 }
 
@@ -78,7 +80,8 @@ std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
         if (std::find(replaced.begin(), replaced.end(), name) == replaced.end())
             result.emplace_back(text);
     }
-    for (const char* name : injections) result.push_back(fmt::format("{}={}", name, agent.string()));
+    for (const char* name : injections)
+        result.push_back(fmt::format("{}={}", name, agent.string()));
     result.push_back(fmt::format("{}=cuda={},nvtx={}", optionsVariable, options.cuda ? 1 : 0,
                                  options.nvtx ? 1 : 0));
     return result;

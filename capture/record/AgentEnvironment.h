@@ -14,8 +14,8 @@ struct AgentOptions {
     bool nvtx = true;
 };
 
-/// The agent: `given` if not empty, else the one that belongs to this program, beside it in the build
-/// or installation. Absolute. Fails if it is not there.
+/// The agent: `given` if not empty, else the one that belongs to this program, beside it in the
+/// build or installation. Absolute. Fails if it is not there.
 Result<std::filesystem::path> findAgent(const std::filesystem::path& given);
 
 /// Fails if another tool has set the variables by which the agent is loaded, or if we run under

@@ -34,9 +34,9 @@ struct Launch {
     const char* path;
     char* const* arguments;
     char* const* shellArguments;
-    char** environment;     ///< Has a free place before its end.
+    char** environment;  ///< Has a free place before its end.
     size_t environmentSize;
-    char* lastEntry;        ///< Room for the entry that comes through the gate.
+    char* lastEntry;  ///< Room for the entry that comes through the gate.
     size_t lastEntryRoom;
 };
 

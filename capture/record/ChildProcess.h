@@ -10,9 +10,9 @@
 
 namespace lanescope {
 
-/// A program that was forked but waits for a word before it begins, so that its process id can go into
-/// file names and its start can still be called off. It shares our terminal, process group, standard
-/// streams and signal settings. Start it before any thread is made.
+/// A program that was forked but waits for a word before it begins, so that its process id can go
+/// into file names and its start can still be called off. It shares our terminal, process group,
+/// standard streams and signal settings. Start it before any thread is made.
 class ChildProcess {
   public:
     /// Forks. `environment` holds "NAME=value" entries; `begin` adds one more.
@@ -25,11 +25,11 @@ class ChildProcess {
     ~ChildProcess();
 
     pid_t pid() const { return pid_; }
-    /// Lets the program run, with one more "NAME=value" in its environment; fails if the system cannot
-    /// execute it.
+    /// Lets the program run, with one more "NAME=value" in its environment; fails if the system
+    /// cannot execute it.
     Result<void> begin(const std::string& lastEnvironmentEntry);
-    /// Waits until the program ends, reaping others of its tree that end meanwhile. Returns its exit
-    /// status, or 128 and the number of the signal that ended it.
+    /// Waits until the program ends, reaping others of its tree that end meanwhile. Returns its
+    /// exit status, or 128 and the number of the signal that ended it.
     int wait();
 
   private:
@@ -41,7 +41,8 @@ class ChildProcess {
     int failure_ = -1;  ///< The child's errno comes here if it could not begin.
 };
 
-/// Collects ended processes that became our children because their parents had ended. Does not wait.
+/// Collects ended processes that became our children because their parents had ended. Does not
+/// wait.
 void reapOrphans();
 
 /// The file that running `name` executes: itself if it holds a slash, else the first executable of

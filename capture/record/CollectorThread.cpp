@@ -21,7 +21,9 @@ CollectorThread::CollectorThread(Collector& collector) : collector_(collector) {
     pthread_sigmask(SIG_SETMASK, &previous, nullptr);
 }
 
-CollectorThread::~CollectorThread() { static_cast<void>(stop()); }
+CollectorThread::~CollectorThread() {
+    static_cast<void>(stop());
+}
 
 Result<void> CollectorThread::stop() {
     {

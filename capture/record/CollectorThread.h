@@ -8,8 +8,8 @@
 
 namespace lanescope {
 
-/// Polls a collector on a thread of its own, four times a second, until it is stopped. The collector
-/// belongs to that thread until then. The thread takes no signals.
+/// Polls a collector on a thread of its own, four times a second, until it is stopped. The
+/// collector belongs to that thread until then. The thread takes no signals.
 class CollectorThread {
   public:
     explicit CollectorThread(Collector& collector);

@@ -31,7 +31,8 @@ Result<std::string> environmentValue(std::string_view& rest) {
     rest.remove_prefix(end + 1);
     const char* value = std::getenv(name.c_str());
     if (value == nullptr)
-        return fail("The output name asks for the environment variable {}, which is not set.", name);
+        return fail("The output name asks for the environment variable {}, which is not set.",
+                    name);
     return std::string(value);
 }
 
@@ -49,9 +50,15 @@ Result<std::string> expandOutputPattern(std::string_view pattern, int pid) {
         const char code = pattern.empty() ? '\0' : pattern.front();
         if (code != '\0') pattern.remove_prefix(1);
         switch (code) {
-            case '%': name += '%'; break;
-            case 'p': name += std::to_string(pid); break;
-            case 'h': name += hostName(); break;
+            case '%':
+                name += '%';
+                break;
+            case 'p':
+                name += std::to_string(pid);
+                break;
+            case 'h':
+                name += hostName();
+                break;
             case 'q': {
                 auto value = environmentValue(pattern);
                 if (!value) return value;
@@ -59,8 +66,9 @@ Result<std::string> expandOutputPattern(std::string_view pattern, int pid) {
                 break;
             }
             default:
-                return fail("The output name has a % that means nothing: use %p, %h, %q{{NAME}} or "
-                            "%% for a percent sign.");
+                return fail(
+                    "The output name has a % that means nothing: use %p, %h, %q{{NAME}} or "
+                    "%% for a percent sign.");
         }
     }
     if (name.empty()) return fail("The output name is empty.");

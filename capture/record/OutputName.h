@@ -18,8 +18,8 @@ Result<std::string> expandOutputPattern(std::string_view pattern, int pid);
 std::filesystem::path firstFreeOutput(const std::filesystem::path& folder,
                                       const std::filesystem::path& program);
 
-/// Checks that a trace can be written at `output`: its folder exists and is writable, and nothing is
-/// there, or with `overwrite` at most a regular file.
+/// Checks that a trace can be written at `output`: its folder exists and is writable, and nothing
+/// is there, or with `overwrite` at most a regular file.
 Result<void> checkOutput(const std::filesystem::path& output, bool overwrite);
 
 /// Where the logs of a run go whose trace is to be `output`: ".<name>.run" beside it.

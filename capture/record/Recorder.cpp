@@ -96,8 +96,8 @@ Result<std::filesystem::path> chooseOutput(const RecordOptions& options,
     return output;
 }
 
-Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail, const MainProcess& program,
-                                 bool overwrite) {
+Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
+                                 const MainProcess& program, bool overwrite) {
     if (auto tailed = tail.stop(); !tailed) return fail(tailed.error());
     if (auto waited = waitForStragglers(collector); !waited) return fail(waited.error());
     return collector.finish(program, overwrite);
@@ -135,10 +135,14 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
     CollectorThread tail(**collector);
     program.exitStatus = child->wait();
     signals.stopForwarding();
-    RecordOutcome outcome{program.exitStatus, options.commandLine.front(),
-                          collectRest(**collector, tail, program, options.overwrite), {}};
-    if (outcome.run && !options.keepLogs) folder->remove();
-    else outcome.keptLogs = runFolderFor(*output);
+    RecordOutcome outcome{program.exitStatus,
+                          options.commandLine.front(),
+                          collectRest(**collector, tail, program, options.overwrite),
+                          {}};
+    if (outcome.run && !options.keepLogs)
+        folder->remove();
+    else
+        outcome.keptLogs = runFolderFor(*output);
     return outcome;
 }
 

@@ -19,9 +19,10 @@ Result<RunFolder> RunFolder::create(const std::filesystem::path& path, const Run
     if (error) return fail("Cannot create the folder {}: {}.", path.string(), error.message());
     if (::mkdir(folder.path_.c_str(), 0700) != 0) {
         if (errno == EEXIST)
-            return fail("The folder {0} holds the logs of an earlier recording: make a trace of them "
-                        "with 'lanescope recover {0}', or remove it.",
-                        path.string());
+            return fail(
+                "The folder {0} holds the logs of an earlier recording: make a trace of them "
+                "with 'lanescope recover {0}', or remove it.",
+                path.string());
         return fail("Cannot create the folder {}: {}.", path.string(), std::strerror(errno));
     }
     if (auto saved = info.save(folder.path_ / runInfoFileName); !saved) {
@@ -65,7 +66,8 @@ Result<void> RunFolder::lock() {
     const std::filesystem::path file = path_ / runInfoFileName;
     lock_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return fail("The run in {} is still being recorded: wait for it, or end it.", path_.string());
+        return fail("The run in {} is still being recorded: wait for it, or end it.",
+                    path_.string());
     return {};
 }
 

@@ -40,6 +40,8 @@ SignalForwarder::~SignalForwarder() {
         sigaction(signals[index], &previous_[index], nullptr);
 }
 
-void SignalForwarder::stopForwarding() { forwardTarget = 0; }
+void SignalForwarder::stopForwarding() {
+    forwardTarget = 0;
+}
 
 }  // namespace lanescope

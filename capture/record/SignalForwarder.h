@@ -9,8 +9,8 @@ namespace lanescope {
 
 /// While it lives, signals that mean the program go to the program: SIGTERM, SIGHUP, SIGUSR1 and
 /// SIGUSR2 are passed on, and so are SIGINT and SIGQUIT unless they come from the terminal, which
-/// sends them to both by itself. We live on to write the trace. Signals that were ignored before stay
-/// ignored. At most one at a time; make it on the main thread.
+/// sends them to both by itself. We live on to write the trace. Signals that were ignored before
+/// stay ignored. At most one at a time; make it on the main thread.
 class SignalForwarder {
   public:
     explicit SignalForwarder(pid_t target);
@@ -22,8 +22,7 @@ class SignalForwarder {
     void stopForwarding();
 
   private:
-    static constexpr std::array<int, 6> signals{SIGTERM, SIGHUP,  SIGUSR1,
-                                                SIGUSR2, SIGINT, SIGQUIT};
+    static constexpr std::array<int, 6> signals{SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};
     std::array<struct sigaction, signals.size()> previous_{};
 };
 

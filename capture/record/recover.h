@@ -13,8 +13,9 @@ struct RecoverOptions {
     bool overwrite = false;
 };
 
-/// Makes a trace of the logs that a recording left behind, whatever there is of them. The logs stay.
-/// Fails if the folder holds no log or is still being recorded, or the trace cannot be written.
+/// Makes a trace of the logs that a recording left behind, whatever there is of them. The logs
+/// stay. Fails if the folder holds no log or is still being recorded, or the trace cannot be
+/// written.
 Result<CollectedRun> recover(const RecoverOptions& options);
 
 }  // namespace lanescope

@@ -51,7 +51,8 @@ class TestLog {
 
     /// Adds any record, with what follows it; fills its header.
     template <class Record>
-    void add(log::RecordKind kind, Record record, const void* rest = nullptr, size_t restBytes = 0) {
+    void add(log::RecordKind kind, Record record, const void* rest = nullptr,
+             size_t restBytes = 0) {
         const size_t bytes = (sizeof(record) + restBytes + 7) / 8 * 8;
         record.header.kind = static_cast<uint16_t>(kind);
         record.header.bytes = static_cast<uint32_t>(bytes);

@@ -19,10 +19,14 @@ int main(int argc, char** argv) {
     int status = 0;
     for (int at = 2; at < argc; ++at) {
         const std::string word = argv[at];
-        if (word == "--cut") isCut = true;
-        else if (word == "--kill") isKilled = true;
-        else if (word == "--after" && at + 1 < argc) usleep(1000u * std::stoi(argv[++at]));
-        else if (word == "--exit" && at + 1 < argc) status = std::stoi(argv[++at]);
+        if (word == "--cut")
+            isCut = true;
+        else if (word == "--kill")
+            isKilled = true;
+        else if (word == "--after" && at + 1 < argc)
+            usleep(1000u * std::stoi(argv[++at]));
+        else if (word == "--exit" && at + 1 < argc)
+            status = std::stoi(argv[++at]);
     }
     timespec time{};
     clock_gettime(CLOCK_REALTIME, &time);
@@ -41,7 +45,8 @@ int main(int argc, char** argv) {
     log.flush();
     std::string bytes = log.bytes();
     if (isCut) bytes.resize(bytes.size() - 20);
-    test::TestLog::write(std::string(folder) + "/box.-." + std::to_string(getpid()) + ".log", bytes);
+    test::TestLog::write(std::string(folder) + "/box.-." + std::to_string(getpid()) + ".log",
+                         bytes);
     if (isKilled) raise(SIGKILL);
     return status;
 }

@@ -149,8 +149,9 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT copyKind, srcKind, dstKind, bytes, srcDeviceId "
                      "FROM CUPTI_ACTIVITY_KIND_MEMCPY"),
                  "1|0|2|4096|NULL");
-        QCOMPARE(row("SELECT eventClass, globalTid, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME"),
-                 fmt::format("0|{}|55", globalTid(4242, 4243)));
+        QCOMPARE(
+            row("SELECT eventClass, globalTid, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME"),
+            fmt::format("0|{}|55", globalTid(4242, 4243)));
         QCOMPARE(row("SELECT deviceId, syncType FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"), "2|3");
         QCOMPARE(row("SELECT rank, endNs, endedNormally, exitStatus, logFile "
                      "FROM LANESCOPE_PROCESSES"),
@@ -226,7 +227,8 @@ class tst_Collector : public QObject {
         log.add(RecordKind::Kernel, kernel(200, 1));
         log.flush();
         TestLog::write(logPath("box.-.4242.log"), log.bytes() + std::string(64, 'x'));
-        TestLog::write(logPath("box.-.9.log"), "This is quite certainly no log of any kind at all.");
+        TestLog::write(logPath("box.-.9.log"),
+                       "This is quite certainly no log of any kind at all.");
         std::filesystem::create_symlink("/etc/passwd", logPath("sneaky.log"));
         const CollectedRun run = collect();
         QCOMPARE(run.processes, 2);
@@ -240,9 +242,10 @@ class tst_Collector : public QObject {
         QCOMPARE(count("log-gap"), "1");
         QCOMPARE(count("log-damaged"), "1");
         QCOMPARE(count("log-unreadable"), "2");
-        QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'process-ended-abnormally'")
-                     .substr(0, 42),
-                 "Process 4242 ended abnormally at 2.5 s: it");
+        QCOMPARE(
+            row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'process-ended-abnormally'")
+                .substr(0, 42),
+            "Process 4242 ended abnormally at 2.5 s: it");
         QVERIFY(run.warnings.size() >= 5);
     }
 

@@ -24,7 +24,9 @@ class Notebook : public RecordVisitor {
     void visit(const NvtxRecord& r, std::span<const std::byte> payload) override {
         lines.push_back(fmt::format("nvtx {} {}", r.timestampNs, payload.size()));
     }
-    void visit(const EndRecord& r) override { lines.push_back(fmt::format("end {}", r.timestampNs)); }
+    void visit(const EndRecord& r) override {
+        lines.push_back(fmt::format("end {}", r.timestampNs));
+    }
 };
 
 KernelRecord kernel(int64_t startNs, uint32_t name) {
@@ -84,8 +86,9 @@ class tst_LogReader : public QObject {
         const Reading all = readAll(sampleLog().bytes());
         QVERIFY(all.opened);
         const std::vector<std::string> expected{
-            "string 1 _Z3foov", "kernel 100 110", "kernel 101 111", "kernel 102 112",
-            "kernel 103 113",   "string 2 step",  "nvtx 200 11",    "kernel 300 310", "end 400"};
+            "string 1 _Z3foov", "kernel 100 110", "kernel 101 111",
+            "kernel 102 112",   "kernel 103 113", "string 2 step",
+            "nvtx 200 11",      "kernel 300 310", "end 400"};
         QCOMPARE(all.lines, expected);
         QCOMPARE(all.notUnderstood, 0u);
         QVERIFY(!all.damaged);

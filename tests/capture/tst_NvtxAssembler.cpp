@@ -51,7 +51,8 @@ Assembled assemble(const std::vector<NvtxRecord>& calls) {
     return result;
 }
 
-/// The plain way: for each push, the first later pop of its thread and domain that leaves its level.
+/// The plain way: for each push, the first later pop of its thread and domain that leaves its
+/// level.
 std::vector<Line> assembleByPlainLoop(const std::vector<NvtxRecord>& calls) {
     std::vector<Line> lines;
     for (size_t at = 0; at < calls.size(); ++at) {
@@ -79,10 +80,12 @@ std::vector<NvtxRecord> randomCalls(std::mt19937& random, int count) {
         const uint32_t thread = 1 + random() % 3, domain = random() % 2;
         int32_t& level = open[{thread, domain}];
         const uint32_t dice = random() % 10;
-        if (dice == 0) calls.push_back(call(NvtxEvent::Mark, at, thread, 0, at, domain));
+        if (dice == 0)
+            calls.push_back(call(NvtxEvent::Mark, at, thread, 0, at, domain));
         else if (dice < 6 || level == 0)
             calls.push_back(call(NvtxEvent::Push, at, thread, level++, at, domain));
-        else calls.push_back(call(NvtxEvent::Pop, at, thread, --level, 0, domain));
+        else
+            calls.push_back(call(NvtxEvent::Pop, at, thread, --level, 0, domain));
     }
     return calls;
 }
@@ -119,22 +122,20 @@ class tst_NvtxAssembler : public QObject {
     }
 
     void endsALostPopWhereTheNextCallShowsIt() {
-        const Assembled result = assemble({call(NvtxEvent::Push, 10, 1, 0, 100),
-                                           call(NvtxEvent::Push, 20, 1, 1, 101),
-                                           // The pop of 101 is lost.
-                                           call(NvtxEvent::Push, 40, 1, 1, 102),
-                                           call(NvtxEvent::Pop, 50, 1, 1),
-                                           call(NvtxEvent::Pop, 60, 1, 0)});
+        const Assembled result =
+            assemble({call(NvtxEvent::Push, 10, 1, 0, 100), call(NvtxEvent::Push, 20, 1, 1, 101),
+                      // The pop of 101 is lost.
+                      call(NvtxEvent::Push, 40, 1, 1, 102), call(NvtxEvent::Pop, 50, 1, 1),
+                      call(NvtxEvent::Pop, 60, 1, 0)});
         const std::vector<Line> expected{{10, 60, 100}, {20, 40, 101}, {40, 50, 102}};
         QCOMPARE(result.lines, expected);
         QCOMPARE(result.guessed, 1u);
     }
 
     void countsAPopWithoutPush() {
-        const Assembled result = assemble({call(NvtxEvent::Pop, 5, 1, 0),
-                                           call(NvtxEvent::Pop, 6, 1, -1),
-                                           call(NvtxEvent::Push, 10, 1, 0, 7),
-                                           call(NvtxEvent::Pop, 11, 1, 0)});
+        const Assembled result =
+            assemble({call(NvtxEvent::Pop, 5, 1, 0), call(NvtxEvent::Pop, 6, 1, -1),
+                      call(NvtxEvent::Push, 10, 1, 0, 7), call(NvtxEvent::Pop, 11, 1, 0)});
         QCOMPARE(result.lines, (std::vector<Line>{{10, 11, 7}}));
         QCOMPARE(result.lost, 2u);
     }

@@ -50,7 +50,10 @@ class tst_doctor : public QObject {
 
     void asksInAnotherProcess() {
         QCOMPARE(probe([] { return std::string("answer"); }), std::optional<std::string>("answer"));
-        QVERIFY(!probe([]() -> std::string { std::raise(SIGKILL); return {}; }).has_value());
+        QVERIFY(!probe([]() -> std::string {
+                     std::raise(SIGKILL);
+                     return {};
+                 }).has_value());
     }
 
     void oneFailureIsEnough() {
@@ -77,8 +80,9 @@ class tst_doctor : public QObject {
         QCOMPARE(read->commandLine[1], "a b");
         QCOMPARE(read->machine.gpus.at(0).nvlinkCount, 18);
         QCOMPARE(read->machine.links.at(0).connection, "NVSwitch");
-        for (const char* text : {"", "[]", "{", "{\"machine\": 3}", "{\"commandLine\": {\"a\": 1}}",
-                                 "{\"startRealtimeNs\": \"x\", \"machine\": {\"gpus\": [1, {}]}}"}) {
+        for (const char* text :
+             {"", "[]", "{", "{\"machine\": 3}", "{\"commandLine\": {\"a\": 1}}",
+              "{\"startRealtimeNs\": \"x\", \"machine\": {\"gpus\": [1, {}]}}"}) {
             test::TestLog::write(in("odd.json"), text);
             const auto odd = RunInfo::load(in("odd.json"));
             if (odd) QCOMPARE(odd->startRealtimeNs, 0);

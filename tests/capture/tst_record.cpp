@@ -88,8 +88,8 @@ class tst_record : public QObject {
     }
 
     void collectsAProcessTree() {
-        const Ended run = lanescope(record(
-            {"--", "sh", "-c", leaveLog_ + " 25 & " + leaveLog_ + " 10; wait; exit 4"}));
+        const Ended run = lanescope(
+            record({"--", "sh", "-c", leaveLog_ + " 25 & " + leaveLog_ + " 10; wait; exit 4"}));
         QCOMPARE(run.status, 4);
         QCOMPARE(kernels("out.sqlite"), 35);
         QVERIFY2(run.err.contains("35 kernels of 2 processes"), run.err);
@@ -97,9 +97,8 @@ class tst_record : public QObject {
     }
 
     void waitsForProcessesThatOutliveTheProgram() {
-        const Ended run =
-            lanescope(record({"--", "sh", "-c", leaveLog_ + " 5 --after 600 & " + leaveLog_ +
-                                                    " 1 --cut; true"}));
+        const Ended run = lanescope(record(
+            {"--", "sh", "-c", leaveLog_ + " 5 --after 600 & " + leaveLog_ + " 1 --cut; true"}));
         QCOMPARE(run.status, 0);
         QVERIFY(kernels("out.sqlite") >= 0);
     }
@@ -166,9 +165,10 @@ class tst_record : public QObject {
                                         << "cannot be executed" << 127;
         QTest::newRow("no such folder") << QStringList{"touch", "started"} << "none/out.sqlite"
                                         << "There is no folder none" << 1;
-        QTest::newRow("a folder") << QStringList{"touch", "started"} << "." << "is a folder" << 1;
-        QTest::newRow("bad pattern") << QStringList{"touch", "started"} << "%z" << "means nothing"
-                                     << 1;
+        QTest::newRow("a folder") << QStringList{"touch", "started"} << "."
+                                  << "is a folder" << 1;
+        QTest::newRow("bad pattern") << QStringList{"touch", "started"} << "%z"
+                                     << "means nothing" << 1;
         QTest::newRow("unset variable") << QStringList{"touch", "started"} << "%q{NOT_SET_HERE}"
                                         << "NOT_SET_HERE, which is not set" << 1;
     }

@@ -18,19 +18,29 @@ class tst_symbolNames : public QObject {
     void shortens_data() {
         QTest::addColumn<QString>("full");
         QTest::addColumn<QString>("brief");
-        QTest::newRow("plain") << "gemm" << "gemm";
-        QTest::newRow("parameters") << "saxpy(int, float*)" << "saxpy";
-        QTest::newRow("template") << "void at::native::fill<4, std::array<char*, 1ul> >(int)" << "fill";
-        QTest::newRow("anonymous") << "void (anonymous namespace)::kernel<float>(float)" << "kernel";
+        QTest::newRow("plain") << "gemm"
+                               << "gemm";
+        QTest::newRow("parameters") << "saxpy(int, float*)"
+                                    << "saxpy";
+        QTest::newRow("template") << "void at::native::fill<4, std::array<char*, 1ul> >(int)"
+                                  << "fill";
+        QTest::newRow("anonymous") << "void (anonymous namespace)::kernel<float>(float)"
+                                   << "kernel";
         QTest::newRow("inner anonymous")
             << "void at::native::(anonymous namespace)::softmax<8>(int, (anonymous namespace)::T)"
             << "softmax";
-        QTest::newRow("call operator") << "void Functor::operator()<int>(int) const" << "operator()";
-        QTest::newRow("shift operator") << "Stream& operator<<<int>(Stream&, int)" << "operator<<";
-        QTest::newRow("clone") << "foo(int) [clone .kd]" << "foo";
-        QTest::newRow("scoped template") << "Outer<a::B>::run<c::D>(e::F)" << "run";
-        QTest::newRow("empty") << "" << "";
-        QTest::newRow("unbalanced") << "foo<bar(" << "foo";
+        QTest::newRow("call operator") << "void Functor::operator()<int>(int) const"
+                                       << "operator()";
+        QTest::newRow("shift operator") << "Stream& operator<<<int>(Stream&, int)"
+                                        << "operator<<";
+        QTest::newRow("clone") << "foo(int) [clone .kd]"
+                               << "foo";
+        QTest::newRow("scoped template") << "Outer<a::B>::run<c::D>(e::F)"
+                                         << "run";
+        QTest::newRow("empty") << ""
+                               << "";
+        QTest::newRow("unbalanced") << "foo<bar("
+                                    << "foo";
     }
     void shortens() {
         QFETCH(QString, full);
@@ -41,7 +51,8 @@ class tst_symbolNames : public QObject {
 
     void everyCutOfANameIsSafe() {
         const std::string name =
-            "void at::(anonymous namespace)::f<4, x>::operator()<int>(int)::{lambda(a<b>)#1}::run(c)";
+            "void at::(anonymous namespace)::f<4, "
+            "x>::operator()<int>(int)::{lambda(a<b>)#1}::run(c)";
         for (size_t from = 0; from <= name.size(); ++from)
             for (size_t length = 0; from + length <= name.size(); ++length) {
                 const std::string part = name.substr(from, length);
