@@ -67,7 +67,11 @@ bool AgentRun::run() {
     if (!arguments.contains("--cupti")) all << "--cupti" << standinCupti();
     QElapsedTimer timer;
     timer.start();
-    process.start(LANESCOPE_BINARY_DIR "/bin/standin-training", all + arguments);
+    if (program.isEmpty()) {
+        process.start(LANESCOPE_BINARY_DIR "/bin/standin-training", all + arguments);
+    } else {
+        process.start(program, arguments);
+    }
     if (!process.waitForStarted()) return false;
     pid = static_cast<uint32_t>(process.processId());
     if (!process.waitForFinished(60'000)) {

@@ -80,12 +80,13 @@ struct ProcessLog : log::RecordVisitor {
     std::map<uint32_t, std::string> strings_;
 };
 
-/// One run of the stand-in training program under the agent.
+/// One run of the stand-in training, or of another program, under the agent.
 class AgentRun {
   public:
     AgentRun();
 
-    QStringList arguments;              ///< Beside --base and --cupti, which are always given.
+    QString program;                    ///< Another program than the stand-in training.
+    QStringList arguments;              ///< To the stand-in beside --base and --cupti, always given.
     QMap<QString, QString> environment; ///< Added to the agent's own variables; empty values unset.
     QString folder;                     ///< Where logs go; one of our own unless changed.
     bool withAgent = true;
