@@ -62,8 +62,7 @@ void HealthPanel::showNotes() {
         notes_->addParagraph(toQString(note.sentence), color);
     }
     if (sorted.empty()) {
-        notes_->addParagraph(tr("Nothing: every record arrived and every process ended by itself."),
-                             theme_.faster);
+        notes_->addParagraph(tr("Nothing that this file knows of."), theme_.faster);
     }
     notes_->addHeading(tr("What was recorded"));
     notes_->addFacts(countsOf(*trace_));

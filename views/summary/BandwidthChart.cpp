@@ -131,7 +131,8 @@ void BandwidthChart::setUpAxes() {
     if (isLogarithmic) {
         plot_->yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>::create());
         const double bottom = std::pow(10, std::floor(std::log10(least) - 0.3));
-        plot_->yAxis->setRange(bottom, greatest * 3);
+        // Room for the numbers over the bars, whatever the height of the chart.
+        plot_->yAxis->setRange(bottom, greatest * std::pow(greatest / bottom, 0.16));
     } else {
         plot_->yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
         plot_->yAxis->setRange(0, greatest > 0 ? greatest * 1.2 : 1);

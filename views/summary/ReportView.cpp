@@ -10,6 +10,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <string>
 
 #include "views/summary/ReportFilter.h"
 #include "views/summary/ReportModel.h"
@@ -168,10 +169,12 @@ void ReportView::fitColumns() {
 }
 
 int ReportView::stretchedColumn() const {
-    for (int column = model_->columnCount() - 1; column >= 0; --column) {
-        if (model_->unitOf(column) == Unit::Text) return column;
+    const auto& columns = model_->table().columns;
+    for (size_t column = 0; column < columns.size(); ++column) {
+        const std::string& name = columns[column].name;
+        if (name == "Name" || name == "Range") return static_cast<int>(column);
     }
-    return model_->columnCount() - 1;
+    return -1;
 }
 
 void ReportView::updateCount() {

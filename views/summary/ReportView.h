@@ -53,7 +53,7 @@ class ReportView : public QWidget {
   private:
     void build();
     void arrange();
-    /// The column that takes the spare width: the last one of text, where the names are.
+    /// The column of long names, which takes the spare width, or -1.
     int stretchedColumn() const;
     void fitColumns();
     void updateCount();
