@@ -35,8 +35,12 @@ void ProcessLog::visit(const log::NvtxRecord& record, std::span<const std::byte>
                     std::string(reinterpret_cast<const char*>(extended.data()), extended.size())});
 }
 
-QString standinCupti() { return QStringLiteral(LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13"); }
-QString agentLibrary() { return QStringLiteral(LANESCOPE_BINARY_DIR "/lib/liblanescope-agent.so"); }
+QString standinCupti() {
+    return QStringLiteral(LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13");
+}
+QString agentLibrary() {
+    return QStringLiteral(LANESCOPE_BINARY_DIR "/lib/liblanescope-agent.so");
+}
 
 AgentRun::AgentRun() {
     folder = ownFolder_.path();

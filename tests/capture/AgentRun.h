@@ -71,7 +71,9 @@ struct ProcessLog : log::RecordVisitor {
     void visit(const log::NvtxDomainRecord& r) override { domains[r.domain] = text(r.name); }
     void visit(const log::NvtxCategoryRecord& r) override { categories.push_back(text(r.name)); }
     void visit(const log::NvtxSchemaRecord& r) override { schemas[r.schemaId].record = r; }
-    void visit(const log::NvtxSchemaEntryRecord& r) override { schemas[r.schemaId].entries.push_back(r); }
+    void visit(const log::NvtxSchemaEntryRecord& r) override {
+        schemas[r.schemaId].entries.push_back(r);
+    }
     void visit(const log::NoteRecord& r) override { notes[text(r.code)] = text(r.sentence); }
     void visit(const log::DroppedRecord& r) override { drops.push_back({r.what, r.count}); }
     void visit(const log::EndRecord& r) override { ends.push_back(r); }
@@ -85,12 +87,13 @@ class AgentRun {
   public:
     AgentRun();
 
-    QString program;                    ///< Another program than the stand-in training.
-    QStringList arguments;              ///< To the stand-in beside --base and --cupti, always given.
-    QMap<QString, QString> environment; ///< Added to the agent's own variables; empty values unset.
-    QString folder;                     ///< Where logs go; one of our own unless changed.
+    QString program;        ///< Another program than the stand-in training.
+    QStringList arguments;  ///< To the stand-in beside --base and --cupti, always given.
+    QMap<QString, QString>
+        environment;  ///< Added to the agent's own variables; empty values unset.
+    QString folder;   ///< Where logs go; one of our own unless changed.
     bool withAgent = true;
-    std::function<void()> inChild;      ///< Called in the child before the program.
+    std::function<void()> inChild;  ///< Called in the child before the program.
 
     /// Runs the program to its end. Fails the test, by answering false, if it takes over 60 s.
     bool run();
@@ -101,7 +104,7 @@ class AgentRun {
     int64_t tookMs = 0;
     uint32_t pid = 0;
     QByteArray output, errors;
-    std::vector<ProcessLog> logs;       ///< The program's own first.
+    std::vector<ProcessLog> logs;  ///< The program's own first.
 
     /// The program's own log; an empty one if it left none.
     const ProcessLog& log() const;

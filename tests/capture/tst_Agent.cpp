@@ -57,7 +57,9 @@ void verifyEnd(const ProcessLog& log, log::EndReason reason, uint32_t signal = 0
     QCOMPARE(log.ends[0].signal, signal);
 }
 
-QByteArray saysTrained(int64_t kernels) { return "trained " + QByteArray::number(qint64(kernels)) + " kernels\n"; }
+QByteArray saysTrained(int64_t kernels) {
+    return "trained " + QByteArray::number(qint64(kernels)) + " kernels\n";
+}
 
 TrainingPlan planOf(const AgentRun& run, int threads, int steps, int kernels, int untimed = 0) {
     return {run.baseNs, threads, steps, kernels, untimed};
@@ -71,7 +73,8 @@ class tst_Agent : public QObject {
   private slots:
     void recordsEveryKernelOnce_data() {
         QTest::addColumn<QString>("version");
-        for (const char* version : {"19", "24", "26", "130000", "130001"}) QTest::newRow(version) << version;
+        for (const char* version : {"19", "24", "26", "130000", "130001"})
+            QTest::newRow(version) << version;
     }
     void recordsEveryKernelOnce() {
         QFETCH(QString, version);
@@ -174,13 +177,17 @@ class tst_Agent : public QObject {
         };
         const auto step = [](size_t i) { return "step " + std::to_string(i); };
         using log::NvtxEvent;
-        const std::vector<Expected> pattern = {
-            {NvtxEvent::Push, nullptr, "", 0},          {NvtxEvent::Push, "forward", "trainer", 0},
-            {NvtxEvent::Pop, "", "trainer", 0},         {NvtxEvent::Push, "backward", "", 1},
-            {NvtxEvent::Push, "ncclAllReduce", "NCCL", 0}, {NvtxEvent::Pop, "", "NCCL", 0},
-            {NvtxEvent::Mark, "loss", "", 0},           {NvtxEvent::Pop, "", "", 1},
-            {NvtxEvent::Start, "optimizer \xc2\xb5", "", 0}, {NvtxEvent::End, "", "", 0},
-            {NvtxEvent::Pop, "", "", 0}};
+        const std::vector<Expected> pattern = {{NvtxEvent::Push, nullptr, "", 0},
+                                               {NvtxEvent::Push, "forward", "trainer", 0},
+                                               {NvtxEvent::Pop, "", "trainer", 0},
+                                               {NvtxEvent::Push, "backward", "", 1},
+                                               {NvtxEvent::Push, "ncclAllReduce", "NCCL", 0},
+                                               {NvtxEvent::Pop, "", "NCCL", 0},
+                                               {NvtxEvent::Mark, "loss", "", 0},
+                                               {NvtxEvent::Pop, "", "", 1},
+                                               {NvtxEvent::Start, "optimizer \xc2\xb5", "", 0},
+                                               {NvtxEvent::End, "", "", 0},
+                                               {NvtxEvent::Pop, "", "", 0}};
         QCOMPARE(log.nvtx.size(), pattern.size() * 10);
         int64_t before = 0;
         for (size_t i = 0; i < log.nvtx.size(); ++i) {
@@ -201,7 +208,8 @@ class tst_Agent : public QObject {
                 QCOMPARE(record.category, 5u);
                 QCOMPARE(record.colorArgb, 0xff336699u);
             }
-            if (expected.event == NvtxEvent::End) QCOMPARE(record.rangeId, log.nvtx[i - 1].record.rangeId);
+            if (expected.event == NvtxEvent::End)
+                QCOMPARE(record.rangeId, log.nvtx[i - 1].record.rangeId);
         }
         QVERIFY(before >= run.baseNs);
         QCOMPARE(log.categories, std::vector<std::string>{"passes"});
@@ -275,7 +283,8 @@ class tst_Agent : public QObject {
         run.arguments = {"--cupti-first", "1"};
         QVERIFY(run.run());
         compareWithPlan(run.log(), planOf(run, 1, 10, 6));
-        QCOMPARE(run.log().properties.at("cuptiPath"), lanescope::test::standinCupti().toStdString());
+        QCOMPARE(run.log().properties.at("cuptiPath"),
+                 lanescope::test::standinCupti().toStdString());
     }
 
     void recordsWithNvtxBeforeCuda() {

@@ -30,8 +30,8 @@ int steps(const ProcessLog& log) {
 
 }  // namespace
 
-/// Every way in which things go wrong around the agent: the program must not notice, and the log must
-/// hold what was there until then.
+/// Every way in which things go wrong around the agent: the program must not notice, and the log
+/// must hold what was there until then.
 class tst_AgentTrouble : public QObject {
     Q_OBJECT
 
@@ -53,7 +53,8 @@ class tst_AgentTrouble : public QObject {
         QFETCH(bool, ends);
         AgentRun run;
         // Half a second passes, so all but its end must be there.
-        run.arguments = {"--exit-by", exitBy, "--exit-code", "3", "--steps", "100", "--step-ms", "20"};
+        run.arguments = {"--exit-by", exitBy, "--exit-code", "3",
+                         "--steps",   "100",  "--step-ms",   "20"};
         QVERIFY(run.run());
         verifyUntouched(run, expected, "trained 600 kernels\n");
         QCOMPARE(run.log().ends.size(), ends ? size_t{1} : size_t{0});
@@ -108,11 +109,26 @@ class tst_AgentTrouble : public QObject {
         QTest::addColumn<QString>("value");
         QTest::addColumn<QString>("code");
         QTest::addColumn<QString>("word");
-        QTest::newRow("taken") << "STANDIN_CUPTI_SUBSCRIBE" << "39" << "cupti-taken" << "SimulatedRival";
-        QTest::newRow("no driver") << "STANDIN_CUPTI_SUBSCRIBE" << "999" << "no-driver" << "driver";
-        QTest::newRow("not ready") << "STANDIN_CUPTI_SUBSCRIBE" << "15" << "no-driver" << "driver";
-        QTest::newRow("else") << "STANDIN_CUPTI_SUBSCRIBE" << "38" << "cupti-failed" << "CUPTI";
-        QTest::newRow("too old") << "STANDIN_CUPTI_VERSION" << "18" << "cupti-missing" << "older than";
+        QTest::newRow("taken") << "STANDIN_CUPTI_SUBSCRIBE"
+                               << "39"
+                               << "cupti-taken"
+                               << "SimulatedRival";
+        QTest::newRow("no driver") << "STANDIN_CUPTI_SUBSCRIBE"
+                                   << "999"
+                                   << "no-driver"
+                                   << "driver";
+        QTest::newRow("not ready") << "STANDIN_CUPTI_SUBSCRIBE"
+                                   << "15"
+                                   << "no-driver"
+                                   << "driver";
+        QTest::newRow("else") << "STANDIN_CUPTI_SUBSCRIBE"
+                              << "38"
+                              << "cupti-failed"
+                              << "CUPTI";
+        QTest::newRow("too old") << "STANDIN_CUPTI_VERSION"
+                                 << "18"
+                                 << "cupti-missing"
+                                 << "older than";
     }
     void saysWhyThereIsNoCuda() {
         QFETCH(QString, variable);
@@ -140,7 +156,8 @@ class tst_AgentTrouble : public QObject {
         verifyUntouched(run);
         // A machine with CUDA installed but no GPU has a CUPTI, which then finds no driver.
         QVERIFY(run.log().notes.count("cupti-missing") + run.log().notes.count("no-driver") +
-                    run.log().notes.count("cupti-failed") <= 1);
+                    run.log().notes.count("cupti-failed") <=
+                1);
         QCOMPARE(steps(run.log()), 10);
     }
 
@@ -162,7 +179,8 @@ class tst_AgentTrouble : public QObject {
         QVERIFY(run.run());
         QByteArray output = tenSteps;
         for (int i = 0; i < 3; ++i) {
-            output += "child " + QByteArray::number(i) + " ended with " + QByteArray::number(status) + "\n";
+            output += "child " + QByteArray::number(i) + " ended with " +
+                      QByteArray::number(status) + "\n";
         }
         verifyUntouched(run, 0, output);
         QVERIFY(run.tookMs < 2000);
@@ -262,8 +280,10 @@ class tst_AgentTrouble : public QObject {
         const QStringList names = QDir(run.folder).entryList({"*.log"}, QDir::Files);
         QCOMPARE(names.size(), 1);
         const auto permissions =
-            std::filesystem::status(QDir(run.folder).filePath(names[0]).toStdString()).permissions();
-        QCOMPARE(permissions, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+            std::filesystem::status(QDir(run.folder).filePath(names[0]).toStdString())
+                .permissions();
+        QCOMPARE(permissions,
+                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
     }
 };
 

@@ -25,7 +25,9 @@ struct Contents : log::RecordVisitor {
     uint64_t bytesNotUnderstood = 0;
     bool isDamaged = false;
 
-    void visit(const log::StringRecord& record, std::string_view text) override { strings[record.id] = text; }
+    void visit(const log::StringRecord& record, std::string_view text) override {
+        strings[record.id] = text;
+    }
     void visit(const log::PropertyRecord& record) override {
         const auto text = [this](uint32_t id) {
             return id == 0 ? "" : strings.count(id) ? strings[id] : "(unknown)";
@@ -86,7 +88,8 @@ class tst_LogFile : public QObject {
     void readsBackWhatWasWritten() {
         LogFile file(base("plain"));
         RecordWriter writer(file);
-        for (int i = 0; i < 5000; ++i) writer.property("name" + std::to_string(i % 7), std::string(size_t(i), 'x'));
+        for (int i = 0; i < 5000; ++i)
+            writer.property("name" + std::to_string(i % 7), std::string(size_t(i), 'x'));
         file.flush();
         const Contents contents = read(path("plain"));
         QCOMPARE(contents.properties.size(), size_t{5000});
@@ -127,7 +130,8 @@ class tst_LogFile : public QObject {
         {
             const FullDisk disk(5000);
             for (int i = 0; i < 3; ++i) {
-                writer.property("lost " + std::to_string(i), std::string(30'000, static_cast<char>('l' + i)));
+                writer.property("lost " + std::to_string(i),
+                                std::string(30'000, static_cast<char>('l' + i)));
                 file.flush();
             }
         }
@@ -153,9 +157,11 @@ class tst_LogFile : public QObject {
         RecordWriter writer(file);
         writer.property("a", "b");
         file.flush();
-        // Close every descriptor that leads to the log, as a program that closes all it does not know.
+        // Close every descriptor that leads to the log, as a program that closes all it does not
+        // know.
         const QDir descriptors("/proc/self/fd");
-        for (const QString& number : descriptors.entryList(QDir::NoDotAndDotDot | QDir::AllEntries | QDir::System)) {
+        for (const QString& number :
+             descriptors.entryList(QDir::NoDotAndDotDot | QDir::AllEntries | QDir::System)) {
             if (QFile::symLinkTarget(descriptors.filePath(number)) == path("taken")) {
                 QVERIFY(number.toInt() > 99);
                 ::close(number.toInt());
@@ -163,7 +169,8 @@ class tst_LogFile : public QObject {
         }
         std::vector<int> victims;
         for (int i = 0; i < 600; ++i) {
-            victims.push_back(::open(folder_.filePath("victim").toStdString().c_str(), O_WRONLY | O_CREAT, 0600));
+            victims.push_back(
+                ::open(folder_.filePath("victim").toStdString().c_str(), O_WRONLY | O_CREAT, 0600));
         }
         writer.property("c", "d");
         file.flush();

@@ -29,14 +29,26 @@ class tst_RecordTraining : public QObject {
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
     }
 
-    QStringList recordCommand(const QString& trace, const TrainingPlan& plan, const QStringList& more) const {
-        return QStringList{"record", "-o", trace, "--", LANESCOPE_BINARY_DIR "/bin/standin-training",
-                           "--base", QString::number(plan.baseNs),
-                           "--cupti", LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13",
-                           "--threads", QString::number(plan.threads),
-                           "--steps", QString::number(plan.steps),
-                           "--kernels", QString::number(plan.kernelsPerStep),
-                           "--untimed", QString::number(plan.untimedKernels)} + more;
+    QStringList recordCommand(const QString& trace, const TrainingPlan& plan,
+                              const QStringList& more) const {
+        return QStringList{"record",
+                           "-o",
+                           trace,
+                           "--",
+                           LANESCOPE_BINARY_DIR "/bin/standin-training",
+                           "--base",
+                           QString::number(plan.baseNs),
+                           "--cupti",
+                           LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13",
+                           "--threads",
+                           QString::number(plan.threads),
+                           "--steps",
+                           QString::number(plan.steps),
+                           "--kernels",
+                           QString::number(plan.kernelsPerStep),
+                           "--untimed",
+                           QString::number(plan.untimedKernels)} +
+               more;
     }
 
     static TrainingPlan planNow(int threads, int steps, int kernels, int untimed = 0) {
@@ -70,7 +82,8 @@ class tst_RecordTraining : public QObject {
             const uint32_t correlation = trace.kernels.correlation[i];
             QVERIFY(seen.insert(correlation).second);
             QCOMPARE(trace.kernels.startNs[i], firstNs + TrainingPlan::startOffsetNs(correlation));
-            QCOMPARE(trace.kernels.endNs[i] - trace.kernels.startNs[i], TrainingPlan::durationNs(correlation));
+            QCOMPARE(trace.kernels.endNs[i] - trace.kernels.startNs[i],
+                     TrainingPlan::durationNs(correlation));
         }
         // Time 0 lies where the trace says, to the nanosecond of the records.
         if (trace.startUtcNs != 0) QCOMPARE(trace.startUtcNs + firstNs, plan.baseNs);
@@ -81,7 +94,8 @@ class tst_RecordTraining : public QObject {
         const TrainingPlan plan = planNow(3, 50, 20, 9);
         const Run run = record(path("all.sqlite"), plan, {"--exit-code", "3"});
         QCOMPARE(run.exitCode, 3);
-        QCOMPARE(run.output, "trained " + QByteArray::number(qint64(plan.kernels())) + " kernels\n");
+        QCOMPARE(run.output,
+                 "trained " + QByteArray::number(qint64(plan.kernels())) + " kernels\n");
         const auto trace = loadTrace(path("all.sqlite").toStdString());
         QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
         compareWithPlan(**trace, plan);
@@ -99,7 +113,8 @@ class tst_RecordTraining : public QObject {
 
     void showsWhatAKilledProgramDid() {
         const TrainingPlan plan = planNow(1, 100, 6);
-        const Run run = record(path("killed.sqlite"), plan, {"--exit-by", "kill", "--step-ms", "20"});
+        const Run run =
+            record(path("killed.sqlite"), plan, {"--exit-by", "kill", "--step-ms", "20"});
         QCOMPARE(run.exitCode, 128 + SIGKILL);
         const auto trace = loadTrace(path("killed.sqlite").toStdString());
         QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());

@@ -19,12 +19,18 @@ class OddNumbers {
     explicit OddNumbers(uint32_t seed) : random_(seed) {}
     uint64_t operator()() {
         switch (random_() % 8) {
-            case 0: return 0;
-            case 1: return ~uint64_t{0};
-            case 2: return uint64_t{1} << 63;
-            case 3: return random_();
-            case 4: return 1'000'000'000'000 + random_() % 1'000'000;
-            default: return random_() % 12;
+            case 0:
+                return 0;
+            case 1:
+                return ~uint64_t{0};
+            case 2:
+                return uint64_t{1} << 63;
+            case 3:
+                return random_();
+            case 4:
+                return 1'000'000'000'000 + random_() % 1'000'000;
+            default:
+                return random_() % 12;
         }
     }
     bool oneIn(uint32_t n) { return random_() % n == 0; }
@@ -41,7 +47,8 @@ void addOdd(TestLog& log, RecordKind kind, OddNumbers& odd, size_t restBytes = 0
     unsigned char bytes[sizeof record];
     for (size_t at = 0; at < sizeof record; at += 4) {
         const uint64_t number = odd();
-        std::memcpy(bytes + at, &number, std::min<size_t>(odd.oneIn(2) ? 8 : 4, sizeof record - at));
+        std::memcpy(bytes + at, &number,
+                    std::min<size_t>(odd.oneIn(2) ? 8 : 4, sizeof record - at));
     }
     std::memcpy(reinterpret_cast<unsigned char*>(&record) + sizeof(RecordHeader),
                 bytes + sizeof(RecordHeader), sizeof record - sizeof(RecordHeader));
@@ -52,35 +59,80 @@ void addOdd(TestLog& log, RecordKind kind, OddNumbers& odd, size_t restBytes = 0
 
 void addAny(TestLog& log, OddNumbers& odd) {
     switch (odd.below(23)) {
-        case 0: addOdd<StringRecord>(log, RecordKind::String, odd, odd.below(40)); break;
-        case 1: addOdd<PropertyRecord>(log, RecordKind::Property, odd); break;
-        case 2: addOdd<KernelRecord>(log, RecordKind::Kernel, odd); break;
-        case 3: addOdd<MemcpyRecord>(log, RecordKind::Memcpy, odd); break;
-        case 4: addOdd<MemsetRecord>(log, RecordKind::Memset, odd); break;
-        case 5: addOdd<ApiRecord>(log, RecordKind::Api, odd); break;
-        case 6: addOdd<SyncRecord>(log, RecordKind::Sync, odd); break;
-        case 7: addOdd<CudaEventRecord>(log, RecordKind::CudaEvent, odd); break;
-        case 8: addOdd<OverheadRecord>(log, RecordKind::Overhead, odd); break;
-        case 9: addOdd<DeviceRecord>(log, RecordKind::Device, odd); break;
-        case 10: addOdd<ContextRecord>(log, RecordKind::Context, odd); break;
-        case 11: addOdd<StreamRecord>(log, RecordKind::Stream, odd); break;
-        case 12: addOdd<NvtxDomainRecord>(log, RecordKind::NvtxDomain, odd); break;
-        case 13: addOdd<NvtxCategoryRecord>(log, RecordKind::NvtxCategory, odd); break;
-        case 14: addOdd<NvtxSchemaRecord>(log, RecordKind::NvtxSchema, odd); break;
-        case 15: addOdd<NvtxSchemaEntryRecord>(log, RecordKind::NvtxSchemaEntry, odd); break;
-        case 16: addOdd<ThreadNameRecord>(log, RecordKind::ThreadName, odd); break;
-        case 17: addOdd<ClockRecord>(log, RecordKind::Clock, odd); break;
-        case 18: addOdd<DroppedRecord>(log, RecordKind::Dropped, odd); break;
-        case 19: addOdd<NoteRecord>(log, RecordKind::Note, odd); break;
-        case 20: addOdd<EndRecord>(log, RecordKind::End, odd); break;
-        default: addOdd<NvtxRecord>(log, RecordKind::Nvtx, odd, odd.below(64)); break;
+        case 0:
+            addOdd<StringRecord>(log, RecordKind::String, odd, odd.below(40));
+            break;
+        case 1:
+            addOdd<PropertyRecord>(log, RecordKind::Property, odd);
+            break;
+        case 2:
+            addOdd<KernelRecord>(log, RecordKind::Kernel, odd);
+            break;
+        case 3:
+            addOdd<MemcpyRecord>(log, RecordKind::Memcpy, odd);
+            break;
+        case 4:
+            addOdd<MemsetRecord>(log, RecordKind::Memset, odd);
+            break;
+        case 5:
+            addOdd<ApiRecord>(log, RecordKind::Api, odd);
+            break;
+        case 6:
+            addOdd<SyncRecord>(log, RecordKind::Sync, odd);
+            break;
+        case 7:
+            addOdd<CudaEventRecord>(log, RecordKind::CudaEvent, odd);
+            break;
+        case 8:
+            addOdd<OverheadRecord>(log, RecordKind::Overhead, odd);
+            break;
+        case 9:
+            addOdd<DeviceRecord>(log, RecordKind::Device, odd);
+            break;
+        case 10:
+            addOdd<ContextRecord>(log, RecordKind::Context, odd);
+            break;
+        case 11:
+            addOdd<StreamRecord>(log, RecordKind::Stream, odd);
+            break;
+        case 12:
+            addOdd<NvtxDomainRecord>(log, RecordKind::NvtxDomain, odd);
+            break;
+        case 13:
+            addOdd<NvtxCategoryRecord>(log, RecordKind::NvtxCategory, odd);
+            break;
+        case 14:
+            addOdd<NvtxSchemaRecord>(log, RecordKind::NvtxSchema, odd);
+            break;
+        case 15:
+            addOdd<NvtxSchemaEntryRecord>(log, RecordKind::NvtxSchemaEntry, odd);
+            break;
+        case 16:
+            addOdd<ThreadNameRecord>(log, RecordKind::ThreadName, odd);
+            break;
+        case 17:
+            addOdd<ClockRecord>(log, RecordKind::Clock, odd);
+            break;
+        case 18:
+            addOdd<DroppedRecord>(log, RecordKind::Dropped, odd);
+            break;
+        case 19:
+            addOdd<NoteRecord>(log, RecordKind::Note, odd);
+            break;
+        case 20:
+            addOdd<EndRecord>(log, RecordKind::End, odd);
+            break;
+        default:
+            addOdd<NvtxRecord>(log, RecordKind::Nvtx, odd, odd.below(64));
+            break;
     }
 }
 
 }  // namespace
 
-/// Logs come from the traced program and may be damaged or made to hurt. Whatever is in them, collecting
-/// them ends, with a trace or a sentence; and whatever trace it is, loading it ends as well.
+/// Logs come from the traced program and may be damaged or made to hurt. Whatever is in them,
+/// collecting them ends, with a trace or a sentence; and whatever trace it is, loading it ends as
+/// well.
 class tst_LogFuzz : public QObject {
     Q_OBJECT
 
@@ -117,7 +169,8 @@ class tst_LogFuzz : public QObject {
                 for (int i = 0; i < 10; ++i) log.string("string " + std::to_string(i));
                 for (int i = 0; i < 300; ++i) {
                     addAny(log, odd);
-                    if (odd.oneIn(50)) log.flush(static_cast<int64_t>(odd()), static_cast<int64_t>(odd()));
+                    if (odd.oneIn(50))
+                        log.flush(static_cast<int64_t>(odd()), static_cast<int64_t>(odd()));
                     if (odd.oneIn(200)) log.loseBlock();
                 }
                 log.flush();

@@ -2,19 +2,19 @@
 
 #include <cstddef>
 
-// SIMULATED: what the stand-in for libcupti offers beyond CUPTI's own functions, for programs that play
-// a training run without a GPU. Looked up by name; not part of any real CUPTI.
+// SIMULATED: what the stand-in for libcupti offers beyond CUPTI's own functions, for programs that
+// play a training run without a GPU. Looked up by name; not part of any real CUPTI.
 //
 // The environment makes it misbehave:
-//   STANDIN_CUPTI_VERSION      what cuptiGetVersion answers and which record layouts it writes (130001)
-//   STANDIN_CUPTI_SUBSCRIBE    result of subscribing (39: another tool holds it; 999: no driver)
-//   STANDIN_CUPTI_HANG         "flush": cuptiActivityFlushAll never returns
+//   STANDIN_CUPTI_VERSION      what cuptiGetVersion answers and which record layouts it writes
+//   (130001) STANDIN_CUPTI_SUBSCRIBE    result of subscribing (39: another tool holds it; 999: no
+//   driver) STANDIN_CUPTI_HANG         "flush": cuptiActivityFlushAll never returns
 //   STANDIN_CUPTI_SLOW_MS      an ordinary flush takes that long and brings nothing
 //   STANDIN_CUPTI_SILENT       no callback when a context is made
 //   STANDIN_CUPTI_DROPPED      so many records were dropped, said once
 
 /// Says that a context was made, to the subscriber.
 using SimulateContextFunction = void();
-/// Puts a record, built as the newest struct of its kind, into the calling thread's buffer, cut to the
-/// layout of the version played. Answers false if its kind or API call is not switched on.
+/// Puts a record, built as the newest struct of its kind, into the calling thread's buffer, cut to
+/// the layout of the version played. Answers false if its kind or API call is not switched on.
 using SimulateRecordFunction = bool(const void* activity);

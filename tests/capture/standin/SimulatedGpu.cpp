@@ -116,8 +116,10 @@ void SimulatedGpu::copy(uint32_t correlation, bool toDevice) const {
     placeInTime(memcpy, plan_, correlation);
     placeOnStream(memcpy, correlation);
     memcpy.copyKind = toDevice ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD : CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
-    memcpy.srcKind = toDevice ? CUPTI_ACTIVITY_MEMORY_KIND_PINNED : CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
-    memcpy.dstKind = toDevice ? CUPTI_ACTIVITY_MEMORY_KIND_DEVICE : CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
+    memcpy.srcKind =
+        toDevice ? CUPTI_ACTIVITY_MEMORY_KIND_PINNED : CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+    memcpy.dstKind =
+        toDevice ? CUPTI_ACTIVITY_MEMORY_KIND_DEVICE : CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
     memcpy.flags = CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC;
     memcpy.bytes = copyBytes;
     emit(memcpy);
@@ -143,7 +145,8 @@ void SimulatedGpu::wait(uint32_t correlation) const {
 }
 
 void SimulatedGpu::askForDevice() const {
-    emitCall(TrainingPlan::correlationsPerThread - 1, CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020, false);
+    emitCall(TrainingPlan::correlationsPerThread - 1, CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
+             false);
 }
 
 }  // namespace lanescope::standin

@@ -8,8 +8,8 @@
 
 namespace lanescope::standin {
 
-/// SIMULATED: a GPU whose work is made up. Says what it "did" to the stand-in for libcupti, if that is
-/// in this process; without it the program runs on unrecorded. Any thread.
+/// SIMULATED: a GPU whose work is made up. Says what it "did" to the stand-in for libcupti, if that
+/// is in this process; without it the program runs on unrecorded. Any thread.
 class SimulatedGpu {
   public:
     /// Does what cuInit does: calls the library that CUDA_INJECTION64_PATH names.
@@ -17,7 +17,8 @@ class SimulatedGpu {
     /// Finds the stand-in for libcupti at `path` and makes one simulated context on one device.
     void begin(const std::string& path, const TrainingPlan& plan);
 
-    /// A kernel and the runtime call that launched it; the first of a step is also launched by the driver.
+    /// A kernel and the runtime call that launched it; the first of a step is also launched by the
+    /// driver.
     void launchKernel(uint32_t correlation, bool alsoDriverCall) const;
     void launchUntimedKernel(uint32_t correlation) const;
     void copy(uint32_t correlation, bool toDevice) const;

@@ -6,23 +6,26 @@
 
 namespace lanescope::standin {
 
-/// What the command line of the stand-in training asks for. `--name value` for each; see the parser.
+/// What the command line of the stand-in training asks for. `--name value` for each; see the
+/// parser.
 struct TrainingOptions {
     TrainingPlan plan;
     int stepMs = 0;
-    std::string cupti;            ///< The stand-in for libcupti; without it there is no simulated GPU.
-    bool cuptiFirst = false;      ///< Loaded before the driver starts, as PyTorch does.
-    bool nvtxFirst = false;       ///< An NVTX call before the driver starts.
+    std::string cupti;        ///< The stand-in for libcupti; without it there is no simulated GPU.
+    bool cuptiFirst = false;  ///< Loaded before the driver starts, as PyTorch does.
+    bool nvtxFirst = false;   ///< An NVTX call before the driver starts.
     bool nvtx = true;
     bool driver = true;
-    std::string fork;             ///< Children that use nvtx, do nothing and exit, are quiet (_exit), or get a term.
-    int churn = 0;                ///< So many short threads that use NVTX.
-    int threadsPerRound = 4;      ///< Of which so many live at once.
-    int depth = 0;                ///< Nest so many ranges.
-    std::string plugin;           ///< A second shared object with NVTX to load and call.
-    bool closeStandard = false;   ///< Closes descriptors 0 to 2 before anything else.
-    std::string closeAll;         ///< Closes all other descriptors half way, then writes this file.
-    std::string exitBy = "return";///< return, exit, _exit, abort, kill, term, term-handled, term-thread.
+    std::string
+        fork;  ///< Children that use nvtx, do nothing and exit, are quiet (_exit), or get a term.
+    int churn = 0;               ///< So many short threads that use NVTX.
+    int threadsPerRound = 4;     ///< Of which so many live at once.
+    int depth = 0;               ///< Nest so many ranges.
+    std::string plugin;          ///< A second shared object with NVTX to load and call.
+    bool closeStandard = false;  ///< Closes descriptors 0 to 2 before anything else.
+    std::string closeAll;        ///< Closes all other descriptors half way, then writes this file.
+    std::string exitBy =
+        "return";  ///< return, exit, _exit, abort, kill, term, term-handled, term-thread.
     int exitCode = 0;
 };
 

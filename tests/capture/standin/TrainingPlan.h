@@ -4,8 +4,8 @@
 
 namespace lanescope::standin {
 
-/// SIMULATED: what the stand-in training does, as arithmetic, so that a test can say of every record
-/// what it must be. Nothing here happened on a GPU.
+/// SIMULATED: what the stand-in training does, as arithmetic, so that a test can say of every
+/// record what it must be. Nothing here happened on a GPU.
 struct TrainingPlan {
     int64_t baseNs = 0;
     int threads = 1;
@@ -39,7 +39,9 @@ struct TrainingPlan {
 inline constexpr const char* kernelNames[] = {
     "_Z9simulatedPfi", "_ZN3sim4gemmILi128EEEvPKfS2_Pf", "simulated_flash_attention",
     "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "_Z8optimizePff"};
-inline const char* kernelName(uint32_t correlation) { return kernelNames[correlation % 5]; }
+inline const char* kernelName(uint32_t correlation) {
+    return kernelNames[correlation % 5];
+}
 
 inline constexpr uint64_t copyBytes = 1u << 20;
 inline constexpr uint64_t communicatorHash = 0xfeedfacecafebeefu;

@@ -38,10 +38,10 @@ struct NcclDomain {
              offsetof(AllReducePayload, operation), nullptr, nullptr},
         };
         nvtxPayloadSchemaAttr_t attributes{};
-        attributes.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-                               NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
-                               NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE |
-                               NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME;
+        attributes.fieldMask =
+            NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+            NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+            NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME;
         attributes.name = "AllReduce";
         attributes.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
         attributes.entries = entries;
@@ -85,8 +85,12 @@ void beginForward() {
     nvtxDomainRangePushEx(trainer().domain, &attributes);
 }
 
-void endForward() { nvtxDomainRangePop(trainer().domain); }
-void beginBackward() { nvtxRangePushA("backward"); }
+void endForward() {
+    nvtxDomainRangePop(trainer().domain);
+}
+void beginBackward() {
+    nvtxRangePushA("backward");
+}
 
 void allReduce(uint64_t bytes) {
     const AllReducePayload payload{communicatorHash, bytes, 1};
@@ -104,9 +108,15 @@ void endBackward() {
     nvtxRangePop();
 }
 
-uint64_t beginOptimizer() { return nvtxRangeStartW(L"optimizer \u00b5"); }
-void endOptimizer(uint64_t range) { nvtxRangeEnd(range); }
-void endStep() { nvtxRangePop(); }
+uint64_t beginOptimizer() {
+    return nvtxRangeStartW(L"optimizer \u00b5");
+}
+void endOptimizer(uint64_t range) {
+    nvtxRangeEnd(range);
+}
+void endStep() {
+    nvtxRangePop();
+}
 
 void rangeWithThreadId(int number) {
     const std::string name = "thread " + std::to_string(number);

@@ -4,8 +4,8 @@
 
 namespace lanescope::standin {
 
-/// The NVTX calls of one training step on the calling thread, in the way of a framework: ranges by name,
-/// by registered string, in a domain, with plain and extended payloads, and across threads.
+/// The NVTX calls of one training step on the calling thread, in the way of a framework: ranges by
+/// name, by registered string, in a domain, with plain and extended payloads, and across threads.
 void beginStep(int step);
 void beginForward();
 void endForward();

@@ -1,6 +1,7 @@
-// SIMULATED: a stand-in for libcupti, for tests on machines without a GPU. It keeps CUPTI's manners, as
-// far as the agent sees them: buffers asked for on the thread that works, one for each thread; records
-// in the layout of the version it plays; buffers given back when they are full or flushed.
+// SIMULATED: a stand-in for libcupti, for tests on machines without a GPU. It keeps CUPTI's
+// manners, as far as the agent sees them: buffers asked for on the thread that works, one for each
+// thread; records in the layout of the version it plays; buffers given back when they are full or
+// flushed.
 
 #include <cupti.h>
 #include <unistd.h>
@@ -62,12 +63,16 @@ size_t recordBytes(CUpti_ActivityKind kind) {
             return is13 ? sizeof(CUpti_ActivityKernel10) : sizeof(CUpti_ActivityKernel9);
         case CUPTI_ACTIVITY_KIND_MEMCPY:
             return is13 ? sizeof(CUpti_ActivityMemcpy6) : sizeof(CUpti_ActivityMemcpy5);
-        case CUPTI_ACTIVITY_KIND_MEMCPY2: return sizeof(CUpti_ActivityMemcpyPtoP4);
-        case CUPTI_ACTIVITY_KIND_MEMSET: return sizeof(CUpti_ActivityMemset4);
+        case CUPTI_ACTIVITY_KIND_MEMCPY2:
+            return sizeof(CUpti_ActivityMemcpyPtoP4);
+        case CUPTI_ACTIVITY_KIND_MEMSET:
+            return sizeof(CUpti_ActivityMemset4);
         case CUPTI_ACTIVITY_KIND_RUNTIME:
-        case CUPTI_ACTIVITY_KIND_DRIVER: return sizeof(CUpti_ActivityAPI);
+        case CUPTI_ACTIVITY_KIND_DRIVER:
+            return sizeof(CUpti_ActivityAPI);
         case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-            return is12_8 ? sizeof(CUpti_ActivitySynchronization2) : sizeof(CUpti_ActivitySynchronization);
+            return is12_8 ? sizeof(CUpti_ActivitySynchronization2)
+                          : sizeof(CUpti_ActivitySynchronization);
         case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
             return is12_8 ? sizeof(CUpti_ActivityCudaEvent2) : sizeof(CUpti_ActivityCudaEvent);
         case CUPTI_ACTIVITY_KIND_OVERHEAD:
@@ -76,8 +81,10 @@ size_t recordBytes(CUpti_ActivityKind kind) {
             return is13 ? sizeof(CUpti_ActivityDevice5) : sizeof(CUpti_ActivityDevice4);
         case CUPTI_ACTIVITY_KIND_CONTEXT:
             return is13 ? sizeof(CUpti_ActivityContext3) : sizeof(CUpti_ActivityContext);
-        case CUPTI_ACTIVITY_KIND_STREAM: return sizeof(CUpti_ActivityStream);
-        default: return 0;
+        case CUPTI_ACTIVITY_KIND_STREAM:
+            return sizeof(CUpti_ActivityStream);
+        default:
+            return 0;
     }
 }
 
@@ -120,7 +127,8 @@ SIMULATED_EXPORT void simulateContext() {
     Simulation& s = simulation();
     if (!s.tellsContexts.load() || std::getenv("STANDIN_CUPTI_SILENT")) return;
     CUpti_ResourceData data{};
-    s.callback(s.callbackData, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &data);
+    s.callback(s.callbackData, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
+               &data);
 }
 
 SIMULATED_EXPORT bool simulateRecord(const void* record) {
@@ -149,8 +157,8 @@ SIMULATED_EXPORT CUptiResult cuptiGetVersion(uint32_t* version) {
     return CUPTI_SUCCESS;
 }
 
-SIMULATED_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
-                                            void* data) {
+SIMULATED_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber,
+                                            CUpti_CallbackFunc callback, void* data) {
     const CUptiResult result = subscribeResult();
     if (result != CUPTI_SUCCESS) return result;
     simulation().callback = callback;
@@ -164,7 +172,8 @@ SIMULATED_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscribe
                                                CUpti_SubscriberParams* parameters) {
     if (subscribeResult() == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED &&
         parameters->oldSubscriberName) {
-        std::strncpy(parameters->oldSubscriberName, "SimulatedRival", parameters->oldSubscriberSize - 1);
+        std::strncpy(parameters->oldSubscriberName, "SimulatedRival",
+                     parameters->oldSubscriberSize - 1);
     }
     return cuptiSubscribe(subscriber, callback, data);
 }
@@ -177,8 +186,8 @@ SIMULATED_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_Subscrib
     return CUPTI_SUCCESS;
 }
 
-SIMULATED_EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
-                                                            CUpti_BuffersCallbackCompleteFunc complete) {
+SIMULATED_EXPORT CUptiResult cuptiActivityRegisterCallbacks(
+    CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete) {
     simulation().request = request;
     simulation().complete = complete;
     return CUPTI_SUCCESS;
@@ -240,12 +249,14 @@ SIMULATED_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t 
                                                         CUpti_Activity** record) {
     uint8_t* next = buffer;
     if (*record) next = reinterpret_cast<uint8_t*>(*record) + recordBytes((*record)->kind);
-    if (next + sizeof(CUpti_ActivityKind) > buffer + validBytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+    if (next + sizeof(CUpti_ActivityKind) > buffer + validBytes)
+        return CUPTI_ERROR_MAX_LIMIT_REACHED;
     *record = reinterpret_cast<CUpti_Activity*>(next);
     return CUPTI_SUCCESS;
 }
 
-SIMULATED_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
+SIMULATED_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t,
+                                                               size_t* dropped) {
     const long count = fromEnvironment("STANDIN_CUPTI_DROPPED", 0);
     *dropped = simulation().saidDropped.exchange(true) ? 0 : static_cast<size_t>(count);
     return CUPTI_SUCCESS;
@@ -259,19 +270,27 @@ SIMULATED_EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char
 SIMULATED_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id,
                                                   const char** name) {
     const bool isDriver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
-    if (id >= (isDriver ? uint32_t{CUPTI_DRIVER_TRACE_CBID_SIZE} : uint32_t{CUPTI_RUNTIME_TRACE_CBID_SIZE})) {
+    if (id >= (isDriver ? uint32_t{CUPTI_DRIVER_TRACE_CBID_SIZE}
+                        : uint32_t{CUPTI_RUNTIME_TRACE_CBID_SIZE})) {
         return CUPTI_ERROR_INVALID_PARAMETER;
     }
     *name = "simulatedCall";
     if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) *name = "cuLaunchKernel";
-    if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000) *name = "cudaLaunchKernel_v7000";
-    if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020) *name = "cudaMemcpyAsync_v3020";
-    if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020) *name = "cudaGetDevice_v3020";
+    if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000)
+        *name = "cudaLaunchKernel_v7000";
+    if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020)
+        *name = "cudaMemcpyAsync_v3020";
+    if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020)
+        *name = "cudaGetDevice_v3020";
     return CUPTI_SUCCESS;
 }
 
 SIMULATED_EXPORT CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute, size_t*, void*) {
     return CUPTI_SUCCESS;
 }
-SIMULATED_EXPORT CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType) { return CUPTI_SUCCESS; }
-SIMULATED_EXPORT CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t) { return CUPTI_SUCCESS; }
+SIMULATED_EXPORT CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType) {
+    return CUPTI_SUCCESS;
+}
+SIMULATED_EXPORT CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t) {
+    return CUPTI_SUCCESS;
+}

@@ -1,5 +1,6 @@
-// SIMULATED: plays a training run without a GPU, for tests of the capture. Real are its NVTX calls, its
-// threads, its children and the ways in which it ends; its GPU work is made up by `TrainingPlan`.
+// SIMULATED: plays a training run without a GPU, for tests of the capture. Real are its NVTX calls,
+// its threads, its children and the ways in which it ends; its GPU work is made up by
+// `TrainingPlan`.
 
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -59,12 +60,14 @@ void train(const TrainingOptions& options, const SimulatedGpu& gpu) {
         for (int step = 0; step < options.plan.steps; ++step) runStep(options, gpu, thread, step);
     };
     std::vector<std::thread> threads;
-    for (int thread = 1; thread < options.plan.threads; ++thread) threads.emplace_back(work, thread);
+    for (int thread = 1; thread < options.plan.threads; ++thread)
+        threads.emplace_back(work, thread);
     work(0);
     for (std::thread& thread : threads) thread.join();
     for (int i = 0; i < options.plan.untimedKernels; ++i) {
         gpu.launchUntimedKernel(static_cast<uint32_t>(options.plan.threads) *
-                                    TrainingPlan::correlationsPerThread + static_cast<uint32_t>(i) + 1);
+                                    TrainingPlan::correlationsPerThread +
+                                static_cast<uint32_t>(i) + 1);
     }
 }
 
@@ -94,7 +97,8 @@ void forkChildren(const std::string& how) {
 void churnThreads(int count, int atOnce) {
     for (int first = 0; first < count; first += atOnce) {
         std::vector<std::thread> threads;
-        for (int i = first; i < first + atOnce && i < count; ++i) threads.emplace_back(rangeWithThreadId, i);
+        for (int i = first; i < first + atOnce && i < count; ++i)
+            threads.emplace_back(rangeWithThreadId, i);
         for (std::thread& thread : threads) thread.join();
     }
 }
@@ -103,7 +107,8 @@ void closeEverythingAndWrite(const std::string& path) {
     for (int descriptor = 3; descriptor < 1024; ++descriptor) ::close(descriptor);
     // Takes the lowest numbers that have become free, as many as any other code held.
     std::vector<FILE*> files;
-    for (int i = 0; i < 20; ++i) files.push_back(std::fopen((path + std::to_string(i)).c_str(), "w"));
+    for (int i = 0; i < 20; ++i)
+        files.push_back(std::fopen((path + std::to_string(i)).c_str(), "w"));
     std::this_thread::sleep_for(std::chrono::milliseconds(600));
     for (FILE* file : files) {
         std::fputs("mine", file);
