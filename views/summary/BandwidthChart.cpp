@@ -107,7 +107,7 @@ void BandwidthChart::addValue(double key, double mean, double top) {
     value->setPadding({0, 0, 0, 4});
     value->setFont(font());
     value->setColor(theme_.text);
-    value->setText(QString::number(mean, 'g', 3));
+    value->setText(QString::number(mean, 'g', mean < 0.1 ? 1 : 3));
 }
 
 void BandwidthChart::setUpAxes() {

@@ -31,9 +31,9 @@ BandwidthPanel::BandwidthPanel(QWidget* parent)
     auto* splitter = new QSplitter(this);
     splitter->addWidget(tables_);
     splitter->addWidget(chart_);
-    splitter->setSizes({900, 600});
-    splitter->setStretchFactor(0, 3);
-    splitter->setStretchFactor(1, 2);
+    splitter->setSizes({1060, 540});
+    splitter->setStretchFactor(0, 2);
+    splitter->setStretchFactor(1, 1);
     splitter->setChildrenCollapsible(false);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
