@@ -5,16 +5,19 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 
 #include "capture/agent/Agent.h"
+#include "capture/agent/clocks.h"
 
 namespace lanescope {
 
 namespace {
 
 std::atomic<sem_t*> wakeUp{nullptr};
-std::atomic<bool> termSignalCame{false};
+std::atomic<int64_t> firstTermSignalNs{0};
+constexpr int64_t impatienceNs = 3'000'000'000;
 std::atomic<bool> termSignalPending{false};
 
 void onExit() {
@@ -32,9 +35,12 @@ void endAtOnce() {
 // Only async-signal-safe calls in here.
 void onTermSignal(int) {
     sem_t* wake = wakeUp.load(std::memory_order_relaxed);
-    // A second SIGTERM is impatience; without a semaphore no writer would see the first.
-    if (!wake || termSignalCame.exchange(true)) {
-        endAtOnce();
+    const int64_t nowNs = monotonicNs();
+    int64_t firstNs = 0;
+    if (!wake || !firstTermSignalNs.compare_exchange_strong(firstNs, nowNs)) {
+        // Whoever signals a process and its group makes two of one; only a later one is impatience.
+        // Without a semaphore no writer would see the first.
+        if (!wake || nowNs - firstNs > impatienceNs) endAtOnce();
         return;
     }
     termSignalPending.store(true);
@@ -67,7 +73,7 @@ void endByTermSignal() { endAtOnce(); }
 
 void forgetTermSignal() {
     wakeUp.store(nullptr);
-    termSignalCame.store(false);
+    firstTermSignalNs.store(0);
     termSignalPending.store(false);
 }
 

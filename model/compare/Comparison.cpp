@@ -5,6 +5,7 @@
 
 #include "model/compare/busyTime.h"
 #include "model/compare/sideTotals.h"
+#include "model/compare/stepPace.h"
 #include "model/summary/Statistics.h"
 
 namespace lanescope {
@@ -75,6 +76,7 @@ Comparison compare(Baseline baseline, Candidate candidate) {
     comparison.candidateRange = candidate.range;
     comparison.baseline = overviewOf(baseline.trace, baseline.range);
     comparison.candidate = overviewOf(candidate.trace, candidate.range);
+    comparison.steps = stepPace(baseline, candidate);
     comparison.differences = differencesOf(sideTotals(baseline.trace, baseline.range),
                                            sideTotals(candidate.trace, candidate.range));
     return comparison;

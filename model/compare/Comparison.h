@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,13 @@ struct SideOverview {
     double busyShare() const;
 };
 
+/// How long one step of a run takes: what a training is judged by, start-up left out.
+struct StepPace {
+    std::string pattern;  ///< Name of the NVTX ranges, digits as '#': "step #".
+    int64_t baselineCount = 0, candidateCount = 0;
+    double baselineMedianNs = 0, candidateMedianNs = 0;
+};
+
 /// Two runs, name by name. A name that only one side has stands there with nothing on the other.
 struct Comparison {
     std::string baselineTitle;
@@ -61,6 +69,7 @@ struct Comparison {
     TimeRange candidateRange;
     SideOverview baseline;
     SideOverview candidate;
+    std::optional<StepPace> steps;  ///< If both runs repeat an NVTX range.
     /// Sorted by time lost, greatest first, within each group; groups in the order of the enum.
     std::vector<Difference> differences;
 };
@@ -83,7 +92,8 @@ std::vector<std::string> summaryLines(const Comparison& comparison);
 ReportTable toTable(const Comparison& comparison);
 
 /// The stretches to compare when start-up must not count: in each run from the start of the first
-/// NVTX range called `name` to the end of the last, over as many of them as both runs have.
+/// NVTX range called `name` to the end of the last, over as many of them as both runs have. In a name
+/// '#' stands for any number: "step #" means every step.
 struct AlignedRanges {
     TimeRange baseline;
     TimeRange candidate;
@@ -95,7 +105,8 @@ Result<AlignedRanges> alignedRanges(const Trace& baseline, const Trace& candidat
 /// The start of the `occurrence`-th NVTX range called `name` (0 = first), for lining two runs up.
 Result<int64_t> alignmentTime(const Trace& trace, std::string_view name, int occurrence = 0);
 
-/// Names of NVTX ranges that both traces have, most frequent first: what runs can be aligned by.
+/// Names of NVTX ranges that both traces have, most frequent first: what runs can be aligned by. Numbered
+/// names also stand there together, as "step #".
 std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& candidate);
 
 }  // namespace lanescope

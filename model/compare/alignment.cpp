@@ -2,6 +2,7 @@
 #include <map>
 
 #include "model/compare/Comparison.h"
+#include "model/compare/rangePattern.h"
 
 namespace lanescope {
 
@@ -11,12 +12,21 @@ bool isRange(const NvtxTable& nvtx, uint32_t row) {
     return nvtx.style[row] != NvtxStyle::Mark;
 }
 
-/// Rows of the ranges called `name`, by start.
+/// Rows of the ranges called `name`, or like the pattern `name`, by start.
 std::vector<uint32_t> rowsNamed(const Trace& trace, std::string_view name) {
+    const bool isPattern = name.find('#') != std::string_view::npos;
+    std::map<StringIndex, bool> isNamed;  // each text is looked at once
     std::vector<uint32_t> rows;
     const NvtxTable& nvtx = trace.nvtx;
-    for (uint32_t row = 0; row < nvtx.size(); ++row)
-        if (isRange(nvtx, row) && trace.strings.at(nvtx.text[row]) == name) rows.push_back(row);
+    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+        if (!isRange(nvtx, row)) continue;
+        const auto [known, isNew] = isNamed.try_emplace(nvtx.text[row], false);
+        if (isNew) {
+            const std::string_view text = trace.strings.at(nvtx.text[row]);
+            known->second = text == name || (isPattern && rangePattern(text) == name);
+        }
+        if (known->second) rows.push_back(row);
+    }
     return rows;
 }
 
@@ -28,13 +38,21 @@ TimeRange spanOf(const Trace& trace, const std::vector<uint32_t>& rows, size_t c
     return span;
 }
 
-std::map<std::string_view, int64_t> rangeCounts(const Trace& trace) {
+/// How often each name occurs, and each pattern that several names share.
+std::map<std::string, int64_t> rangeCounts(const Trace& trace) {
     std::map<StringIndex, int64_t> countOf;
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
         if (isRange(trace.nvtx, row)) ++countOf[trace.nvtx.text[row]];
-    std::map<std::string_view, int64_t> result;
-    for (const auto& [text, count] : countOf)
-        if (text != 0) result[trace.strings.at(text)] = count;
+    std::map<std::string, int64_t> result, patternCount, namesOfPattern;
+    for (const auto& [text, count] : countOf) {
+        if (text == 0) continue;
+        const std::string name(trace.strings.at(text));
+        result[name] += count;
+        patternCount[rangePattern(name)] += count;
+        ++namesOfPattern[rangePattern(name)];
+    }
+    for (const auto& [pattern, names] : namesOfPattern)
+        if (names > 1) result[pattern] = patternCount[pattern];
     return result;
 }
 
@@ -71,7 +89,7 @@ std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& ca
     for (const auto& [name, count] : baselineCounts) {
         const auto other = candidateCounts.find(name);
         if (other != candidateCounts.end())
-            common.emplace_back(count + other->second, std::string(name));
+            common.emplace_back(count + other->second, name);
     }
     std::stable_sort(common.begin(), common.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });

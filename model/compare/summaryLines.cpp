@@ -15,15 +15,9 @@ constexpr double sameWithinPercent = 0.5;
 constexpr size_t namedDifferences = 3;
 constexpr size_t longestName = 60;
 
-std::string verdict(const Comparison& comparison) {
-    const int64_t baselineNs = comparison.baseline.wallNs;
-    const int64_t candidateNs = comparison.candidate.wallNs;
-    const std::string times =
-        fmt::format("{} against {}", formatDuration(candidateNs), formatDuration(baselineNs));
-    if (baselineNs <= 0 || candidateNs <= 0)
-        return "One of the runs is empty, so there is nothing to compare.";
-    const double percent =
-        100.0 * (static_cast<double>(candidateNs) / static_cast<double>(baselineNs) - 1);
+/// "The candidate is 9.8 % slower: " and then `times`, which says what was timed.
+std::string verdict(double candidateNs, double baselineNs, std::string_view times) {
+    const double percent = 100.0 * (candidateNs / baselineNs - 1);
     if (std::abs(percent) < sameWithinPercent)
         return fmt::format("The candidate takes as long as the baseline: {}.", times);
     if (percent >= 100)  // no one pictures 640 %
@@ -31,6 +25,31 @@ std::string verdict(const Comparison& comparison) {
                            1 + percent / 100, times);
     return fmt::format("The candidate is {:.1f} % {}: {}.", std::abs(percent),
                        percent > 0 ? "slower" : "faster", times);
+}
+
+std::string against(double candidateNs, double baselineNs) {
+    return fmt::format("{} against {}", formatDuration(static_cast<int64_t>(candidateNs)),
+                       formatDuration(static_cast<int64_t>(baselineNs)));
+}
+
+/// By its steps, if the runs have any: the length of a run is also that of its start-up.
+std::vector<std::string> verdicts(const Comparison& comparison) {
+    const auto baselineNs = static_cast<double>(comparison.baseline.wallNs);
+    const auto candidateNs = static_cast<double>(comparison.candidate.wallNs);
+    if (baselineNs <= 0 || candidateNs <= 0)
+        return {"One of the runs is empty, so there is nothing to compare."};
+    const std::string whole = against(candidateNs, baselineNs);
+    if (!comparison.steps || comparison.steps->baselineMedianNs < 1 ||
+        comparison.steps->candidateMedianNs < 1) {
+        return {verdict(candidateNs, baselineNs, whole)};
+    }
+    const StepPace& steps = *comparison.steps;
+    const std::string times = fmt::format(
+        "\"{}\" takes {} (medians of {} and {})", printable(steps.pattern),
+        against(steps.candidateMedianNs, steps.baselineMedianNs), formatCount(steps.candidateCount),
+        formatCount(steps.baselineCount));
+    return {verdict(steps.candidateMedianNs, steps.baselineMedianNs, times),
+            fmt::format("All that was compared took {}.", whole)};
 }
 
 /// A name for a sentence: what it is, and not too long.
@@ -81,7 +100,7 @@ std::string busySentence(const Comparison& comparison) {
 }  // namespace
 
 std::vector<std::string> summaryLines(const Comparison& comparison) {
-    std::vector<std::string> lines{verdict(comparison)};
+    std::vector<std::string> lines = verdicts(comparison);
     const std::string lost = greatestChanges(comparison, 1, "Most GPU time was lost in");
     const std::string won = greatestChanges(comparison, -1, "Most GPU time was saved in");
     const bool isSlower = comparison.candidate.wallNs >= comparison.baseline.wallNs;

@@ -115,7 +115,8 @@ class RowMaker {
         cells[bytesColumn] = memsets.bytes[row];
         cells[throughputColumn] =
             gigabytesPerSecond(memsets.bytes[row], memsets.endNs[row] - memsets.startNs[row]);
-        cells[destinationColumn] = std::string(longName(memsets.memory[row]));
+        // As Nsight Systems puts it: a memset has one side, and that stands in the first column.
+        cells[sourceColumn] = std::string(longName(memsets.memory[row]));
         cells[nameColumn] = std::string("[CUDA memset]");
     }
 

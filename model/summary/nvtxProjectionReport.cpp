@@ -49,7 +49,7 @@ std::vector<ProjectedRanges> collect(const ReportQuery& query) {
         group.projectedNs.push_back(projection.range.durationNs());
         group.rangeNs = saturatingSum(group.rangeNs, nvtx.endNs[row] - nvtx.startNs[row]);
         group.operations += projection.operationCount;
-        group.levels += nvtx.depth[row];
+        group.levels += projection.level;
         group.children += projection.childCount;
     }
     return groups;

@@ -45,6 +45,20 @@ TracePtr kernelsOf(std::initializer_list<std::pair<const char*, int64_t>> durati
     return builder.finish();
 }
 
+/// Steps one after another, `stepMs` long each, after a start-up of `startUpMs`.
+TracePtr stepsOf(std::initializer_list<int64_t> stepMs, int64_t startUpMs) {
+    TraceBuilder builder;
+    int64_t nowNs = 0;
+    const auto add = [&](const std::string& text, int64_t durationNs) {
+        builder.addNvtx(builder.defaultThread(), text, nowNs, nowNs + durationNs);
+        nowNs += durationNs;
+    };
+    if (startUpMs > 0) add("start-up", startUpMs * 1'000'000);
+    int number = 0;
+    for (const int64_t ms : stepMs) add("step " + std::to_string(number++), ms * 1'000'000);
+    return builder.finish();
+}
+
 }  // namespace
 
 class TestComparison : public QObject {
@@ -177,6 +191,32 @@ class TestComparison : public QObject {
         const std::vector<std::string> faster = summaryLines(compareWhole(*candidate, *baseline));
         QVERIFY(QString::fromStdString(faster[0]).contains("20.0 % faster"));
         QVERIFY(QString::fromStdString(faster[1]).contains("saved in kernel void gemm"));
+    }
+
+    void aTrainingIsJudgedByItsSteps() {
+        // A start-up of ten seconds in the faster run must not make it the slower one.
+        const TracePtr baseline = stepsOf({70, 71, 72, 69}, 10'000);
+        const TracePtr candidate = stepsOf({78, 77, 79, 300}, 0);
+        const Comparison comparison = compareWhole(*baseline, *candidate);
+        QVERIFY(comparison.steps.has_value());
+        QCOMPARE(comparison.steps->pattern, std::string("step #"));
+        QCOMPARE(comparison.steps->baselineMedianNs, 70'500'000.0);
+        QCOMPARE(comparison.steps->candidateMedianNs, 78'500'000.0);
+        const std::vector<std::string> lines = summaryLines(comparison);
+        QCOMPARE(lines[0], std::string("The candidate is 11.3 % slower: \"step #\" takes 78.50 ms "
+                                       "against 70.50 ms (medians of 4 and 4)."));
+        QVERIFY(QString::fromStdString(lines[1]).startsWith("All that was compared took"));
+    }
+
+    void numberedRangesAlignTogether() {
+        const TracePtr baseline = stepsOf({10, 10, 10}, 5);
+        const TracePtr candidate = stepsOf({20, 20}, 0);
+        QCOMPARE(commonRangeNames(*baseline, *candidate).front(), std::string("step #"));
+        const auto aligned = alignedRanges(*baseline, *candidate, "step #");
+        QVERIFY(aligned.has_value());
+        QCOMPARE(aligned->occurrences, int64_t{2});
+        QCOMPARE(aligned->baseline, (TimeRange{5'000'000, 25'000'000}));
+        QCOMPARE(aligned->candidate, (TimeRange{0, 40'000'000}));
     }
 
     void muchSlowerIsSaidAsAFactor() {
