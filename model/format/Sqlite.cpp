@@ -195,7 +195,7 @@ Result<Database> Database::create(const std::filesystem::path& path) {
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
     result.database_.reset(raw);
     if (code != SQLITE_OK) return fail(sqliteError(raw, result.path_, code));
-    if (const auto tuned = result.execute("PRAGMA page_size = 16384;"
+    if (const auto tuned = result.execute("PRAGMA page_size = 4096;"
                                           "PRAGMA journal_mode = OFF;"
                                           "PRAGMA synchronous = OFF;"
                                           "PRAGMA locking_mode = EXCLUSIVE;"
