@@ -9,19 +9,19 @@ namespace lanescope {
 struct AgentOptions;
 class Agent;
 
-/// Where records of CUDA activity come from: capture/cupti, or in an agent built without CUPTI a source
-/// that only says so.
+/// Where records of CUDA activity come from: capture/cupti, or in an agent built without CUPTI a
+/// source that only says so.
 class ActivitySource {
   public:
     virtual ~ActivitySource() = default;
 
-    /// Starts recording, on the thread that initializes CUDA. Never fails loudly: what went wrong is
-    /// written down by the next `drain`.
+    /// Starts recording, on the thread that initializes CUDA. Never fails loudly: what went wrong
+    /// is written down by the next `drain`.
     virtual void start() = 0;
     /// Writer thread: gets memory ready ahead of need.
     virtual void prepare() = 0;
-    /// Flusher thread: asks for what is complete. `isFinal` asks for everything, once, at the end. May
-    /// block inside CUPTI, which is why nobody waits for it without a deadline.
+    /// Flusher thread: asks for what is complete. `isFinal` asks for everything, once, at the end.
+    /// May block inside CUPTI, which is why nobody waits for it without a deadline.
     virtual void flush(bool isFinal) = 0;
     /// Writer thread: writes down everything that has been handed over.
     virtual void drain(RecordWriter& writer) = 0;

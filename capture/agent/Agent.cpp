@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int64_t writePeriodNs = 200'000'000;   // what a SIGKILL can lose, with the flush period
+constexpr int64_t writePeriodNs = 200'000'000;  // what a SIGKILL can lose, with the flush period
 constexpr int64_t clockPeriodNs = 1'000'000'000;
 constexpr auto flushPeriod = 250ms;
 constexpr auto flushDeadline = 2s;
@@ -29,12 +29,16 @@ std::atomic<Agent*> currentAgent{nullptr};
 std::atomic<bool> isUnwanted{false};  // the environment asks for no agent
 std::atomic<bool> forkedChild{false};
 
-void beforeFork() { nvtxRegistry().lockForFork(); }
-void afterForkInParent() { nvtxRegistry().unlockAfterFork(); }
+void beforeFork() {
+    nvtxRegistry().lockForFork();
+}
+void afterForkInParent() {
+    nvtxRegistry().unlockAfterFork();
+}
 void afterForkInChild() {
     nvtxRegistry().unlockAfterFork();
-    // The parent's agent stays where it is, untouched: its threads do not exist here, and what waits in
-    // its rings is the parent's to write.
+    // The parent's agent stays where it is, untouched: its threads do not exist here, and what
+    // waits in its rings is the parent's to write.
     const Agent* parents = currentAgent.exchange(nullptr);
     if (parents && parents->hasCuda()) forkedChild.store(true);
     forgetTermSignal();
@@ -64,7 +68,8 @@ bool startThread(const char* name, void* (*main)(void*), void* argument) {
 
 Agent* Agent::current() {
     Agent* agent = currentAgent.load(std::memory_order_acquire);
-    if (agent) [[likely]] return agent;
+    if (agent) [[likely]]
+        return agent;
     if (isUnwanted.load(std::memory_order_relaxed)) return nullptr;
     AgentOptions options = readAgentOptions();
     if (!options.isActive()) {
@@ -79,9 +84,13 @@ Agent* Agent::current() {
     return agent;
 }
 
-Agent* Agent::existing() { return currentAgent.load(std::memory_order_acquire); }
+Agent* Agent::existing() {
+    return currentAgent.load(std::memory_order_acquire);
+}
 
-bool Agent::isForkedChild() { return forkedChild.load(); }
+bool Agent::isForkedChild() {
+    return forkedChild.load();
+}
 
 Agent::Agent(AgentOptions options)
     : options_(std::move(options)),
@@ -102,7 +111,9 @@ void Agent::startCuda() {
     finishAtExit();
 }
 
-int Agent::recordNvtx(const NvtxCall& call) { return options_.recordNvtx ? nvtx_.record(call) : -1; }
+int Agent::recordNvtx(const NvtxCall& call) {
+    return options_.recordNvtx ? nvtx_.record(call) : -1;
+}
 
 void Agent::startThreads() {
     if (threadsStarted_.exchange(true)) return;
@@ -213,7 +224,8 @@ void Agent::runFlusher() {
         lock.unlock();
         if (hasActivity_.load(std::memory_order_acquire)) activity_->flush(isFinal);
         lock.lock();
-        if (isFinal && phase_ == Phase::Flushing) {  // else it took too long and nobody waits any more
+        if (isFinal &&
+            phase_ == Phase::Flushing) {  // else it took too long and nobody waits any more
             phase_ = Phase::Flushed;
             changed_.notify_all();
         }

@@ -17,19 +17,21 @@
 namespace lanescope {
 
 /// The agent of one process: takes NVTX calls and CUDA activity and writes them to the log with two
-/// threads of its own, a writer and a flusher. The flusher alone calls into CUPTI, so a CUPTI that hangs
-/// stops neither NVTX nor the end of the process.
+/// threads of its own, a writer and a flusher. The flusher alone calls into CUPTI, so a CUPTI that
+/// hangs stops neither NVTX nor the end of the process.
 ///
-/// It is reached through `current()`, because the entry points that NVTX and the driver call carry no
-/// pointer of ours. A forked child finds no agent there and gets a fresh one with its first NVTX call;
-/// its parent's CUPTI is never touched again. An agent is never destroyed: calls may come until the end.
+/// It is reached through `current()`, because the entry points that NVTX and the driver call carry
+/// no pointer of ours. A forked child finds no agent there and gets a fresh one with its first NVTX
+/// call; its parent's CUPTI is never touched again. An agent is never destroyed: calls may come
+/// until the end.
 class Agent {
   public:
     /// The agent of this process, made when there is none. Null if the environment asks for none.
     static Agent* current();
     /// The same, but null when there is none yet.
     static Agent* existing();
-    /// Whether this process was forked from one that used CUDA: CUDA is unusable here and so is CUPTI.
+    /// Whether this process was forked from one that used CUDA: CUDA is unusable here and so is
+    /// CUPTI.
     static bool isForkedChild();
 
     /// Called by the driver's injection point: begins to record CUDA activity. Once per process.

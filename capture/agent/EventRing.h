@@ -8,8 +8,8 @@
 namespace lanescope {
 
 /// A ring of variable-sized byte entries between one producing and one consuming thread, without
-/// locks. When it is full the newest entry is refused and counted. Memory is taken from the system in
-/// `create` and touched only as far as it is used.
+/// locks. When it is full the newest entry is refused and counted. Memory is taken from the system
+/// in `create` and touched only as far as it is used.
 class EventRing {
   public:
     static constexpr size_t capacityBytes = 1u << 20;
@@ -24,7 +24,8 @@ class EventRing {
     /// False if there is no memory; then every `reserve` refuses.
     bool create();
 
-    /// Producer: room for an entry of `bytes`, or null if there is none (counted). Fill it, then `commit`.
+    /// Producer: room for an entry of `bytes`, or null if there is none (counted). Fill it, then
+    /// `commit`.
     void* reserve(size_t bytes);
     void commit();
     /// Producer: whether so much waits that the consumer should be woken.
@@ -34,7 +35,8 @@ class EventRing {
         return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_acquire);
     }
 
-    /// Consumer: calls `take(const void* entry, size_t bytes)` for each committed entry, oldest first.
+    /// Consumer: calls `take(const void* entry, size_t bytes)` for each committed entry, oldest
+    /// first.
     template <class Take>
     void drain(Take&& take) {
         const uint64_t end = head_.load(std::memory_order_acquire);

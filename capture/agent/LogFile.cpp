@@ -48,7 +48,9 @@ LogFile::LogFile(std::string pathWithoutSuffix) : pathWithoutSuffix_(std::move(p
     block_.reserve(flushBytes + (64u << 10));
 }
 
-LogFile::~LogFile() { close(); }
+LogFile::~LogFile() {
+    close();
+}
 
 void LogFile::close() {
     if (descriptor_ >= 0 && isStillOurs()) ::close(descriptor_);
@@ -57,14 +59,16 @@ void LogFile::close() {
 
 bool LogFile::isStillOurs() const {
     struct stat now {};
-    return ::fstat(descriptor_, &now) == 0 && now.st_dev == deviceNumber_ && now.st_ino == fileNumber_;
+    return ::fstat(descriptor_, &now) == 0 && now.st_dev == deviceNumber_ &&
+           now.st_ino == fileNumber_;
 }
 
 void LogFile::append(const void* record, size_t bytes, int64_t timeNs) {
     const auto* begin = static_cast<const unsigned char*>(record);
     block_.insert(block_.end(), begin, begin + bytes);
     if (timeNs > 0) {
-        if (header_.minimumTimeNs == 0 || timeNs < header_.minimumTimeNs) header_.minimumTimeNs = timeNs;
+        if (header_.minimumTimeNs == 0 || timeNs < header_.minimumTimeNs)
+            header_.minimumTimeNs = timeNs;
         if (timeNs > header_.maximumTimeNs) header_.maximumTimeNs = timeNs;
     }
     if (block_.size() >= flushBytes) flush();
@@ -115,7 +119,8 @@ bool LogFile::open() {
         std::string path = pathWithoutSuffix_;
         if (attempt > 1) path += "." + std::to_string(attempt);
         path += ".log";
-        descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+        descriptor_ =
+            ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
         if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) break;
     }
     for (const int lowest : lowestDescriptors) {

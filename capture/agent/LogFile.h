@@ -10,10 +10,11 @@
 namespace lanescope {
 
 /// Appends checksummed blocks of records to the log of this process. What has been flushed survives
-/// any end of the process, since the page cache is the kernel's. The file is created, readable by its
-/// owner only, with the first flush. Its descriptor keeps away from the low numbers, which programs
-/// close and expect to get; should the program close it all the same, the log ends there rather than go
-/// on in whatever file got the number. Used by the writer thread only; nothing here throws for I/O.
+/// any end of the process, since the page cache is the kernel's. The file is created, readable by
+/// its owner only, with the first flush. Its descriptor keeps away from the low numbers, which
+/// programs close and expect to get; should the program close it all the same, the log ends there
+/// rather than go on in whatever file got the number. Used by the writer thread only; nothing here
+/// throws for I/O.
 class LogFile {
   public:
     /// `pathWithoutSuffix` is completed by ".log", or by ".2.log" and so on if that exists already.
@@ -25,13 +26,13 @@ class LogFile {
     /// Adds one whole record (`bytes` a multiple of 8) to the block being built and flushes a block
     /// that has become large. `timeNs` is the event's start, 0 if it has none.
     void append(const void* record, size_t bytes, int64_t timeNs = 0);
-    /// Writes the block being built, if there is one. A full disk loses the block, cuts the file back to
-    /// the last good one and counts it; the next flush tries again.
+    /// Writes the block being built, if there is one. A full disk loses the block, cuts the file
+    /// back to the last good one and counts it; the next flush tries again.
     void flush();
 
     bool isEmpty() const { return block_.empty() && descriptor_ < 0; }
-    /// Blocks lost to a disk that was full or failed, since the last call. 0 when the log has ended for
-    /// good, since nothing can be written about it any more.
+    /// Blocks lost to a disk that was full or failed, since the last call. 0 when the log has ended
+    /// for good, since nothing can be written about it any more.
     uint64_t takeLostBlocks();
 
   private:

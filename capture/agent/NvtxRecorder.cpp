@@ -25,7 +25,8 @@ struct NvtxRecorder::Entry {
     uint32_t category;
     uint32_t colorArgb;
     int32_t level;
-    uint32_t threadId;  // here because an ended thread's ring passes to another before it is drained
+    uint32_t
+        threadId;  // here because an ended thread's ring passes to another before it is drained
     uint32_t textBytes;
     uint32_t extendedBytes;
     log::NvtxEvent event;
@@ -72,7 +73,8 @@ void NvtxRecorder::detachThread(void* thread) {
 NvtxRecorder::Thread* NvtxRecorder::threadState() {
     auto* thread = static_cast<Thread*>(currentThread);
     // After a fork the state is the parent's.
-    if (thread && thread->owner == this) [[likely]] return thread;
+    if (thread && thread->owner == this) [[likely]]
+        return thread;
     return attachThread();
 }
 
@@ -118,10 +120,20 @@ int NvtxRecorder::record(const NvtxCall& call) {
     const size_t extendedBytes = std::min(call.extended.size(), longestExtended);
     void* room = thread->ring.reserve(sizeof(Entry) + textBytes + extendedBytes);
     if (!room) return level;
-    auto* entry = new (room) Entry{nowNs, call.rangeId, call.payloadBits, call.schemaId,
-                                   call.registered, call.domain, call.category, call.colorArgb, level,
-                                   thread->threadId, static_cast<uint32_t>(textBytes),
-                                   static_cast<uint32_t>(extendedBytes), call.event, call.payload,
+    auto* entry = new (room) Entry{nowNs,
+                                   call.rangeId,
+                                   call.payloadBits,
+                                   call.schemaId,
+                                   call.registered,
+                                   call.domain,
+                                   call.category,
+                                   call.colorArgb,
+                                   level,
+                                   thread->threadId,
+                                   static_cast<uint32_t>(textBytes),
+                                   static_cast<uint32_t>(extendedBytes),
+                                   call.event,
+                                   call.payload,
                                    extendedBytes < call.extended.size()};
     char* tail = reinterpret_cast<char*>(entry + 1);
     // An empty view may hold no address at all.

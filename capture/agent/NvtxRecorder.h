@@ -25,18 +25,19 @@ struct NvtxCall {
     uint64_t schemaId = 0;
     const std::string* registered = nullptr;  ///< A registered string instead of `text`.
     std::string_view text;
-    std::string_view extended;                ///< Bytes of the extended payload.
+    std::string_view extended;  ///< Bytes of the extended payload.
 };
 
-/// Takes NVTX calls from any number of threads into one ring per thread, and gives them to the writer
-/// thread. The calling thread never waits and, after its first call, never allocates.
+/// Takes NVTX calls from any number of threads into one ring per thread, and gives them to the
+/// writer thread. The calling thread never waits and, after its first call, never allocates.
 class NvtxRecorder {
   public:
     /// `wakeWriter` is called, from any thread, with a thread's first event and when a ring fills.
     explicit NvtxRecorder(std::function<void()> wakeWriter);
 
-    /// Records a call on the calling thread. Push answers how many ranges of the domain were open on this
-    /// thread before, Pop how many after; a Pop without a Push answers -1 and is not recorded.
+    /// Records a call on the calling thread. Push answers how many ranges of the domain were open
+    /// on this thread before, Pop how many after; a Pop without a Push answers -1 and is not
+    /// recorded.
     int record(const NvtxCall& call);
     /// A new id for a start/end range.
     uint64_t nextRangeId() { return rangeIds_.fetch_add(1, std::memory_order_relaxed) + 1; }
@@ -57,7 +58,7 @@ class NvtxRecorder {
     std::function<void()> wakeWriter_;
     std::atomic<Thread*> threads_{nullptr};
     std::atomic<uint64_t> rangeIds_{0};
-    size_t announcementsWritten_ = 0;    // writer thread only
+    size_t announcementsWritten_ = 0;   // writer thread only
     uint32_t announcedGeneration_ = 0;  // writer thread only
 };
 

@@ -43,9 +43,10 @@ struct NvtxSchema {
 };
 using NvtxAnnouncement = std::variant<NvtxDomain, NvtxCategory, NvtxThreadName, NvtxSchema>;
 
-/// Everything announced in this process, in order. The handles that NVTX gives out point in here, so it
-/// outlives everything, a fork included: a forked child goes on using its parent's handles. Locked for
-/// moments only and never while other code is called; `lockForFork` keeps a fork from copying a held lock.
+/// Everything announced in this process, in order. The handles that NVTX gives out point in here,
+/// so it outlives everything, a fork included: a forked child goes on using its parent's handles.
+/// Locked for moments only and never while other code is called; `lockForFork` keeps a fork from
+/// copying a held lock.
 class NvtxRegistry {
   public:
     /// The domain of that name; made when it is new. Never null.
@@ -81,8 +82,8 @@ class NvtxRegistry {
     NvtxRegistry();
 };
 
-/// The registry of the process, made with the first use and never destroyed, because NVTX calls may come
-/// until the very end.
+/// The registry of the process, made with the first use and never destroyed, because NVTX calls may
+/// come until the very end.
 NvtxRegistry& nvtxRegistry();
 
 }  // namespace lanescope

@@ -7,7 +7,8 @@ namespace lanescope {
 namespace {
 
 constexpr size_t longestString = 32u << 10;
-constexpr size_t mostStringBytes = 256u << 20;  // what we may take of the process's memory for names
+constexpr size_t mostStringBytes = 256u
+                                   << 20;  // what we may take of the process's memory for names
 
 }  // namespace
 
@@ -31,7 +32,8 @@ uint32_t RecordWriter::string(std::string_view text) {
 
 void RecordWriter::writeNvtx(log::NvtxRecord& record, std::string_view extended) {
     record.extendedBytes = static_cast<uint32_t>(extended.size());
-    writeWithTail(record.header, sizeof record, log::RecordKind::Nvtx, extended, record.timestampNs);
+    writeWithTail(record.header, sizeof record, log::RecordKind::Nvtx, extended,
+                  record.timestampNs);
 }
 
 void RecordWriter::startAgain() {
@@ -66,8 +68,8 @@ void RecordWriter::dropped(log::DroppedWhat what, uint64_t count) {
     write(log::RecordKind::Dropped, record, record.timestampNs);
 }
 
-void RecordWriter::writeWithTail(log::RecordHeader& header, size_t structBytes, log::RecordKind kind,
-                                 std::string_view tail, int64_t timeNs) {
+void RecordWriter::writeWithTail(log::RecordHeader& header, size_t structBytes,
+                                 log::RecordKind kind, std::string_view tail, int64_t timeNs) {
     const size_t padded = (structBytes + tail.size() + 7) & ~size_t{7};
     header = {static_cast<uint16_t>(kind), header.flags, static_cast<uint32_t>(padded)};
     // The header is the first member, so the record begins where it does.

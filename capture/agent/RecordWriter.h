@@ -11,8 +11,8 @@
 
 namespace lanescope {
 
-/// Turns records into bytes of the log and each distinct string into an id, once. Used by the writer
-/// thread only.
+/// Turns records into bytes of the log and each distinct string into an id, once. Used by the
+/// writer thread only.
 class RecordWriter {
   public:
     explicit RecordWriter(LogFile& file) : file_(file) {}
@@ -32,7 +32,8 @@ class RecordWriter {
     /// Writes an NVTX record followed by the bytes of its extended payload.
     void writeNvtx(log::NvtxRecord& record, std::string_view extended);
 
-    /// Forgets what was written, after blocks were lost: every string gets a new id with its next use.
+    /// Forgets what was written, after blocks were lost: every string gets a new id with its next
+    /// use.
     void startAgain();
     /// How often that happened; ids from before are void.
     uint32_t generation() const { return generation_; }

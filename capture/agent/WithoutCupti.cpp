@@ -16,9 +16,10 @@ class WithoutCupti final : public ActivitySource {
     void drain(RecordWriter& writer) override {
         if (hasSaid_) return;
         hasSaid_ = true;
-        writer.note(log::NoteSeverity::Warning, "no-cupti",
-                    "This agent was built without CUPTI, so no CUDA activity was recorded; build it "
-                    "with CUPTI's headers to record kernels and copies.");
+        writer.note(
+            log::NoteSeverity::Warning, "no-cupti",
+            "This agent was built without CUPTI, so no CUDA activity was recorded; build it "
+            "with CUPTI's headers to record kernels and copies.");
     }
 
   private:

@@ -52,7 +52,9 @@ void onTermSignal(int) {
 }  // namespace
 
 // Exit handlers run newest first, so the one registered when CUDA begins runs before CUDA's own.
-void finishAtExit() { std::atexit(&onExit); }
+void finishAtExit() {
+    std::atexit(&onExit);
+}
 
 void watchForTermSignal(sem_t* wake) {
     struct sigaction present {};
@@ -67,9 +69,13 @@ void watchForTermSignal(sem_t* wake) {
     ::sigaction(SIGTERM, &action, nullptr);
 }
 
-bool takeTermSignal() { return termSignalPending.exchange(false); }
+bool takeTermSignal() {
+    return termSignalPending.exchange(false);
+}
 
-void endByTermSignal() { endAtOnce(); }
+void endByTermSignal() {
+    endAtOnce();
+}
 
 void forgetTermSignal() {
     wakeUp.store(nullptr);

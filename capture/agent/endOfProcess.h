@@ -6,12 +6,12 @@ namespace lanescope {
 
 class Agent;
 
-/// Sees to it that the agent finishes when the process exits, before everything that was there at the
-/// time of the call is torn down. Any number of calls.
+/// Sees to it that the agent finishes when the process exits, before everything that was there at
+/// the time of the call is torn down. Any number of calls.
 void finishAtExit();
 
-/// Lets `agent` finish when SIGTERM ends the process, which still ends by SIGTERM. Does nothing if the
-/// program handles or ignores SIGTERM, and a handler it installs later simply replaces ours.
+/// Lets `agent` finish when SIGTERM ends the process, which still ends by SIGTERM. Does nothing if
+/// the program handles or ignores SIGTERM, and a handler it installs later simply replaces ours.
 /// The handler posts `wake`; `takeTermSignal` says that it came.
 void watchForTermSignal(sem_t* wake);
 /// True once after SIGTERM came; the caller finishes and then calls `endByTermSignal`.

@@ -7,8 +7,8 @@
 
 #define LANESCOPE_EXPORT extern "C" __attribute__((visibility("default")))
 
-/// The CUDA driver calls this in cuInit when CUDA_INJECTION64_PATH names this library. Answers 1 always:
-/// the program goes on whether or not it can be recorded.
+/// The CUDA driver calls this in cuInit when CUDA_INJECTION64_PATH names this library. Answers 1
+/// always: the program goes on whether or not it can be recorded.
 LANESCOPE_EXPORT int InitializeInjection() {
     try {
         if (lanescope::Agent* agent = lanescope::Agent::current()) agent->startCuda();
@@ -17,7 +17,8 @@ LANESCOPE_EXPORT int InitializeInjection() {
     return 1;
 }
 
-/// NVTX calls this once for each shared object that uses it when NVTX_INJECTION64_PATH names this library.
+/// NVTX calls this once for each shared object that uses it when NVTX_INJECTION64_PATH names this
+/// library.
 LANESCOPE_EXPORT int InitializeInjectionNvtx2(const void* (*getExportTable)(uint32_t)) {
     try {
         return lanescope::Agent::current() && lanescope::attachNvtx(getExportTable);

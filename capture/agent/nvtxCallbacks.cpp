@@ -21,7 +21,9 @@ namespace {
 
 constexpr size_t longestMessage = 8u << 10;  // as the recorder keeps
 
-uint32_t currentThreadId() { return static_cast<uint32_t>(::syscall(SYS_gettid)); }
+uint32_t currentThreadId() {
+    return static_cast<uint32_t>(::syscall(SYS_gettid));
+}
 
 std::string_view view(const char* text) {
     return text ? std::string_view(text, ::strnlen(text, longestMessage)) : std::string_view();
@@ -37,12 +39,14 @@ std::string utf8(const wchar_t* text) {
         } else if (c < 0x800) {
             result += {static_cast<char>(0xc0 | (c >> 6)), static_cast<char>(0x80 | (c & 0x3f))};
         } else if (c < 0x10000) {
-            result += {static_cast<char>(0xe0 | (c >> 12)), static_cast<char>(0x80 | ((c >> 6) & 0x3f)),
-                       static_cast<char>(0x80 | (c & 0x3f))};
+            result +=
+                {static_cast<char>(0xe0 | (c >> 12)), static_cast<char>(0x80 | ((c >> 6) & 0x3f)),
+                 static_cast<char>(0x80 | (c & 0x3f))};
         } else {
-            result += {static_cast<char>(0xf0 | ((c >> 18) & 7)),
-                       static_cast<char>(0x80 | ((c >> 12) & 0x3f)),
-                       static_cast<char>(0x80 | ((c >> 6) & 0x3f)), static_cast<char>(0x80 | (c & 0x3f))};
+            result +=
+                {static_cast<char>(0xf0 | ((c >> 18) & 7)),
+                 static_cast<char>(0x80 | ((c >> 12) & 0x3f)),
+                 static_cast<char>(0x80 | ((c >> 6) & 0x3f)), static_cast<char>(0x80 | (c & 0x3f))};
         }
     }
     return result;
@@ -108,13 +112,14 @@ void readPayload(NvtxCall& call, const nvtxEventAttributes_t& attributes) {
             readExtended(call, reinterpret_cast<const nvtxPayloadData_t*>(value.ullValue),
                          static_cast<size_t>(attributes.reserved0));
             break;
-        default: break;
+        default:
+            break;
     }
 }
 
 /// Records a call with attributes. The struct may be of any version: its size says how far it goes.
-int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes,
-               uint64_t rangeId = 0) {
+int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain,
+               const nvtxEventAttributes_t* attributes, uint64_t rangeId = 0) {
     return guarded([&]() -> int {
         NvtxCall call;
         call.event = event;
@@ -126,15 +131,19 @@ int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain, const nvtxEventA
             if (attributes->colorType == NVTX_COLOR_ARGB) call.colorArgb = attributes->color;
             readPayload(call, *attributes);
             switch (attributes->messageType) {
-                case NVTX_MESSAGE_TYPE_ASCII: call.text = view(attributes->message.ascii); break;
+                case NVTX_MESSAGE_TYPE_ASCII:
+                    call.text = view(attributes->message.ascii);
+                    break;
                 case NVTX_MESSAGE_TYPE_UNICODE:
                     wide = utf8(attributes->message.unicode);
                     call.text = wide;
                     break;
                 case NVTX_MESSAGE_TYPE_REGISTERED:
-                    call.registered = reinterpret_cast<const std::string*>(attributes->message.registered);
+                    call.registered =
+                        reinterpret_cast<const std::string*>(attributes->message.registered);
                     break;
-                default: break;
+                default:
+                    break;
             }
         }
         return record(call);
@@ -156,15 +165,27 @@ uint64_t newRangeId() {
 
 // --- the functions that NVTX calls; their names are those of the table slots ---
 
-void markEx(const nvtxEventAttributes_t* a) { recordWith(log::NvtxEvent::Mark, nullptr, a); }
-void markA(const char* text) { recordText(log::NvtxEvent::Mark, view(text)); }
-void markW(const wchar_t* text) { guarded([&] { recordText(log::NvtxEvent::Mark, utf8(text)); }); }
-int rangePushEx(const nvtxEventAttributes_t* a) { return recordWith(log::NvtxEvent::Push, nullptr, a); }
-int rangePushA(const char* text) { return recordText(log::NvtxEvent::Push, view(text)); }
+void markEx(const nvtxEventAttributes_t* a) {
+    recordWith(log::NvtxEvent::Mark, nullptr, a);
+}
+void markA(const char* text) {
+    recordText(log::NvtxEvent::Mark, view(text));
+}
+void markW(const wchar_t* text) {
+    guarded([&] { recordText(log::NvtxEvent::Mark, utf8(text)); });
+}
+int rangePushEx(const nvtxEventAttributes_t* a) {
+    return recordWith(log::NvtxEvent::Push, nullptr, a);
+}
+int rangePushA(const char* text) {
+    return recordText(log::NvtxEvent::Push, view(text));
+}
 int rangePushW(const wchar_t* text) {
     return guarded([&] { return recordText(log::NvtxEvent::Push, utf8(text)); });
 }
-int rangePop() { return recordText(log::NvtxEvent::Pop, {}); }
+int rangePop() {
+    return recordText(log::NvtxEvent::Pop, {});
+}
 nvtxRangeId_t rangeStartEx(const nvtxEventAttributes_t* a) {
     const uint64_t id = newRangeId();
     recordWith(log::NvtxEvent::Start, nullptr, a, id);
@@ -180,7 +201,9 @@ nvtxRangeId_t rangeStartW(const wchar_t* text) {
     guarded([&] { recordText(log::NvtxEvent::Start, utf8(text), id); });
     return id;
 }
-void rangeEnd(nvtxRangeId_t id) { recordText(log::NvtxEvent::End, {}, id); }
+void rangeEnd(nvtxRangeId_t id) {
+    recordText(log::NvtxEvent::End, {}, id);
+}
 
 void nameCategory(nvtxDomainHandle_t domain, uint32_t category, std::string_view name) {
     nvtxRegistry().add(
@@ -213,7 +236,9 @@ void domainRangeEnd(nvtxDomainHandle_t d, nvtxRangeId_t id) {
 int domainRangePushEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a) {
     return recordWith(log::NvtxEvent::Push, d, a);
 }
-int domainRangePop(nvtxDomainHandle_t d) { return recordWith(log::NvtxEvent::Pop, d, nullptr); }
+int domainRangePop(nvtxDomainHandle_t d) {
+    return recordWith(log::NvtxEvent::Pop, d, nullptr);
+}
 nvtxResourceHandle_t domainResourceCreate(nvtxDomainHandle_t, nvtxResourceAttributes_t*) {
     return nullptr;
 }
@@ -276,16 +301,20 @@ void rangeEndPayload(nvtxDomainHandle_t d, nvtxRangeId_t id, const nvtxPayloadDa
 void markPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data, size_t count) {
     recordExtended(log::NvtxEvent::Mark, d, data, count);
 }
-uint8_t domainIsEnabled(nvtxDomainHandle_t) { return Agent::current() ? 1 : 0; }
+uint8_t domainIsEnabled(nvtxDomainHandle_t) {
+    return Agent::current() ? 1 : 0;
+}
 
-uint64_t payloadSchemaRegister(nvtxDomainHandle_t domain, const nvtxPayloadSchemaAttr_t* attributes) {
+uint64_t payloadSchemaRegister(nvtxDomainHandle_t domain,
+                               const nvtxPayloadSchemaAttr_t* attributes) {
     return guarded([&]() -> uint64_t {
         constexpr size_t mostEntries = 4096;
         if (!attributes) return 0;
         const nvtxPayloadSchemaAttr_t& a = *attributes;
         const auto has = [&](uint64_t field) { return (a.fieldMask & field) != 0; };
         if (!has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) ||
-            !has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES) || !a.entries || a.numEntries > mostEntries) {
+            !has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES) || !a.entries ||
+            a.numEntries > mostEntries) {
             return 0;
         }
         NvtxSchema schema;
@@ -293,13 +322,14 @@ uint64_t payloadSchemaRegister(nvtxDomainHandle_t domain, const nvtxPayloadSchem
         if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME)) schema.name = view(a.name);
         if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE)) schema.type = a.type;
         if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS)) schema.flags = a.flags;
-        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE)) schema.payloadBytes = a.payloadStaticSize;
+        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE))
+            schema.payloadBytes = a.payloadStaticSize;
         if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT)) schema.alignTo = a.packAlign;
         if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID)) schema.schemaId = a.schemaId;
         for (size_t i = 0; i < a.numEntries; ++i) {
             const nvtxPayloadSchemaEntry_t& entry = a.entries[i];
-            schema.entries.push_back({entry.flags, entry.type, entry.arrayOrUnionDetail, entry.offset,
-                                      std::string(view(entry.name)),
+            schema.entries.push_back({entry.flags, entry.type, entry.arrayOrUnionDetail,
+                                      entry.offset, std::string(view(entry.name)),
                                       std::string(view(entry.description))});
         }
         return nvtxRegistry().add(std::move(schema));
@@ -355,7 +385,8 @@ bool attachNvtx(const void* (*getExportTable)(uint32_t)) {
     if (!callbacks || callbacks->struct_size < sizeof *callbacks) return false;
     NvtxFunctionTable table = nullptr;
     unsigned size = 0;
-    if (!callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) || !table) return false;
+    if (!callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) || !table)
+        return false;
     fillCore(table, size);
     if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) && table) {
         fillCore2(table, size);

@@ -56,8 +56,8 @@ std::vector<std::pair<std::string, std::string>> processIdentity() {
     add("host", hostName());
     add("bootId", readSmallFile("/proc/sys/kernel/random/boot_id"));
     add("rank", rank());
-    add("localRank", firstOf({"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                              "SLURM_LOCALID"}));
+    add("localRank",
+        firstOf({"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}));
     add("worldSize", firstOf({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}));
     add("visibleDevices", firstOf({"CUDA_VISIBLE_DEVICES"}));
     add("agentVersion", LANESCOPE_VERSION);

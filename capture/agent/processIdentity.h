@@ -6,8 +6,8 @@
 
 namespace lanescope {
 
-/// Who this process is, as names and values for the log: program, commandLine, host, bootId, rank and
-/// world size as launchers announce them. Never the environment, which may hold secrets.
+/// Who this process is, as names and values for the log: program, commandLine, host, bootId, rank
+/// and world size as launchers announce them. Never the environment, which may hold secrets.
 std::vector<std::pair<std::string, std::string>> processIdentity();
 
 /// `<host>.<rank or ->.<pid>`: how the log of this process is called.

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <string>
 
-#include "capture/cupti/ApiFilter.h"
 #include <utility>
+#include "capture/cupti/ApiFilter.h"
 
 namespace lanescope {
 
@@ -20,7 +20,9 @@ const Activity& as(const CUpti_Activity& record) {
     return reinterpret_cast<const Activity&>(record);
 }
 
-int64_t time(uint64_t ns) { return static_cast<int64_t>(ns); }
+int64_t time(uint64_t ns) {
+    return static_cast<int64_t>(ns);
+}
 
 }  // namespace
 
@@ -34,19 +36,44 @@ void ActivityDecoder::decode(uint8_t* buffer, size_t validBytes) {
 void ActivityDecoder::decodeRecord(const CUpti_Activity& record) {
     switch (record.kind) {
         case CUPTI_ACTIVITY_KIND_KERNEL:
-        case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: kernel(record); break;
-        case CUPTI_ACTIVITY_KIND_MEMCPY: memcpy(record); break;
-        case CUPTI_ACTIVITY_KIND_MEMCPY2: peerMemcpy(record); break;
-        case CUPTI_ACTIVITY_KIND_MEMSET: memset(record); break;
-        case CUPTI_ACTIVITY_KIND_RUNTIME: api(record, false); break;
-        case CUPTI_ACTIVITY_KIND_DRIVER: api(record, true); break;
-        case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: synchronization(record); break;
-        case CUPTI_ACTIVITY_KIND_CUDA_EVENT: cudaEvent(record); break;
-        case CUPTI_ACTIVITY_KIND_OVERHEAD: overhead(record); break;
-        case CUPTI_ACTIVITY_KIND_DEVICE: device(record); break;
-        case CUPTI_ACTIVITY_KIND_CONTEXT: context(record); break;
-        case CUPTI_ACTIVITY_KIND_STREAM: stream(record); break;
-        default: break;  // a kind that comes along with another and that we do not keep
+        case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+            kernel(record);
+            break;
+        case CUPTI_ACTIVITY_KIND_MEMCPY:
+            memcpy(record);
+            break;
+        case CUPTI_ACTIVITY_KIND_MEMCPY2:
+            peerMemcpy(record);
+            break;
+        case CUPTI_ACTIVITY_KIND_MEMSET:
+            memset(record);
+            break;
+        case CUPTI_ACTIVITY_KIND_RUNTIME:
+            api(record, false);
+            break;
+        case CUPTI_ACTIVITY_KIND_DRIVER:
+            api(record, true);
+            break;
+        case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+            synchronization(record);
+            break;
+        case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
+            cudaEvent(record);
+            break;
+        case CUPTI_ACTIVITY_KIND_OVERHEAD:
+            overhead(record);
+            break;
+        case CUPTI_ACTIVITY_KIND_DEVICE:
+            device(record);
+            break;
+        case CUPTI_ACTIVITY_KIND_CONTEXT:
+            context(record);
+            break;
+        case CUPTI_ACTIVITY_KIND_STREAM:
+            stream(record);
+            break;
+        default:
+            break;  // a kind that comes along with another and that we do not keep
     }
 }
 
@@ -158,7 +185,8 @@ void ActivityDecoder::api(const CUpti_Activity& record, bool isDriver) {
 }
 
 uint32_t ActivityDecoder::apiName(uint32_t callbackId, bool isDriver) {
-    if (std::exchange(namesGeneration_, writer_.generation()) != writer_.generation()) apiNames_.clear();
+    if (std::exchange(namesGeneration_, writer_.generation()) != writer_.generation())
+        apiNames_.clear();
     const uint32_t key = callbackId | (isDriver ? driverBit : 0);
     if (const auto found = apiNames_.find(key); found != apiNames_.end()) return found->second;
     const char* name = nullptr;
@@ -182,9 +210,10 @@ void ActivityDecoder::synchronization(const CUpti_Activity& record) {
     to.streamId = from.streamId;
     to.correlationId = from.correlationId;
     to.eventId = from.cudaEventId;
-    to.eventSyncId = cupti_.version >= CuptiLibrary::version12_8
-                         ? static_cast<uint32_t>(as<CUpti_ActivitySynchronization2>(record).cudaEventSyncId)
-                         : 0xffffffff;
+    to.eventSyncId =
+        cupti_.version >= CuptiLibrary::version12_8
+            ? static_cast<uint32_t>(as<CUpti_ActivitySynchronization2>(record).cudaEventSyncId)
+            : 0xffffffff;
     writer_.write(log::RecordKind::Sync, to, to.startNs);
 }
 

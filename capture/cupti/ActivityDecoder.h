@@ -9,10 +9,12 @@
 
 namespace lanescope {
 
-/// Reads the records of a CUPTI buffer and writes them to the log, names interned. Writer thread only.
+/// Reads the records of a CUPTI buffer and writes them to the log, names interned. Writer thread
+/// only.
 class ActivityDecoder {
   public:
-    ActivityDecoder(const CuptiLibrary& cupti, RecordWriter& writer) : cupti_(cupti), writer_(writer) {}
+    ActivityDecoder(const CuptiLibrary& cupti, RecordWriter& writer)
+        : cupti_(cupti), writer_(writer) {}
 
     /// Decodes the records in the first `validBytes` of `buffer`.
     void decode(uint8_t* buffer, size_t validBytes);

@@ -12,13 +12,25 @@ namespace {
 /// Runtime calls that start nothing and wait for nothing, but are made thousands of times a second.
 /// Names without the suffix that tells the version of the entry point.
 constexpr std::string_view askingCalls[] = {
-    "cudaGetDevice", "cudaSetDevice", "cudaGetLastError", "cudaPeekAtLastError",
-    "cudaGetErrorString", "cudaGetErrorName",
-    "cudaStreamIsCapturing", "cudaStreamGetCaptureInfo", "cudaEventQuery", "cudaStreamQuery",
-    "cudaDeviceGetAttribute", "cudaFuncGetAttributes", "cudaPointerGetAttributes",
+    "cudaGetDevice",
+    "cudaSetDevice",
+    "cudaGetLastError",
+    "cudaPeekAtLastError",
+    "cudaGetErrorString",
+    "cudaGetErrorName",
+    "cudaStreamIsCapturing",
+    "cudaStreamGetCaptureInfo",
+    "cudaEventQuery",
+    "cudaStreamQuery",
+    "cudaDeviceGetAttribute",
+    "cudaFuncGetAttributes",
+    "cudaPointerGetAttributes",
     "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
-    "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "cudaOccupancyMaxActiveClusters",
-    "cudaGetDeviceCount", "cudaDriverGetVersion", "cudaRuntimeGetVersion",
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "cudaOccupancyMaxActiveClusters",
+    "cudaGetDeviceCount",
+    "cudaDriverGetVersion",
+    "cudaRuntimeGetVersion",
     "cudaThreadExchangeStreamCaptureMode",
 };
 
@@ -78,23 +90,26 @@ bool isAskingCall(std::string_view name) {
 
 std::string_view runtimeCallName(std::string_view callbackName) {
     const size_t at = callbackName.rfind("_v");
-    const bool isVersion = at != std::string_view::npos && at + 2 < callbackName.size() &&
-                           callbackName.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
+    const bool isVersion =
+        at != std::string_view::npos && at + 2 < callbackName.size() &&
+        callbackName.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
     return isVersion ? callbackName.substr(0, at) : callbackName;
 }
 
 int enableApiRecords(const CuptiLibrary& cupti, bool recordAll, std::string& problems) {
-    if (const CUptiResult result = cupti.enable(CUPTI_ACTIVITY_KIND_RUNTIME); result != CUPTI_SUCCESS) {
+    if (const CUptiResult result = cupti.enable(CUPTI_ACTIVITY_KIND_RUNTIME);
+        result != CUPTI_SUCCESS) {
         problems += "CUDA runtime calls: " + cupti.describe(result) + "; ";
     }
     int switchedOff = 0;
     if (!recordAll && cupti.enableRuntimeApi && cupti.getCallbackName) {
-        // The library may know more calls than the headers; it says so by an error for the first it does
-        // not know.
+        // The library may know more calls than the headers; it says so by an error for the first it
+        // does not know.
         constexpr uint32_t wellPastTheLast = 2048;
         for (uint32_t id = 1; id < wellPastTheLast; ++id) {
             const char* name = nullptr;
-            if (cupti.getCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, id, &name) != CUPTI_SUCCESS) break;
+            if (cupti.getCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, id, &name) != CUPTI_SUCCESS)
+                break;
             if (name && isAskingCall(name) && cupti.enableRuntimeApi(id, 0) == CUPTI_SUCCESS) {
                 ++switchedOff;
             }

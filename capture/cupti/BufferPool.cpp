@@ -34,7 +34,8 @@ uint8_t* BufferPool::take() {
     if (!discard_.load()) {
         uint8_t* fresh = map(false);
         uint8_t* expected = nullptr;
-        if (!discard_.compare_exchange_strong(expected, fresh) && fresh) ::munmap(fresh, bufferBytes);
+        if (!discard_.compare_exchange_strong(expected, fresh) && fresh)
+            ::munmap(fresh, bufferBytes);
     }
     return discard_.load();
 }

@@ -7,17 +7,18 @@
 
 namespace lanescope {
 
-/// Buffers for CUPTI to put records into. CUPTI asks for one on the thread that launches a kernel, so
-/// warm zeroed ones lie ready: taking one is a scan over a few flags, without lock or system call. Never
-/// frees memory, because CUPTI may still write to what it has not given back.
+/// Buffers for CUPTI to put records into. CUPTI asks for one on the thread that launches a kernel,
+/// so warm zeroed ones lie ready: taking one is a scan over a few flags, without lock or system
+/// call. Never frees memory, because CUPTI may still write to what it has not given back.
 class BufferPool {
   public:
     static constexpr size_t bufferBytes = 4u << 20;
-    static constexpr size_t maximumBuffers = 64;  // 256 MiB of the program's memory at the very most
+    static constexpr size_t maximumBuffers =
+        64;  // 256 MiB of the program's memory at the very most
     static constexpr size_t warmBuffers = 4;
 
-    /// A zeroed buffer; any thread. When all are out it is the discard buffer, whose records are lost:
-    /// no buffer at all would crash CUPTI before 12.9.
+    /// A zeroed buffer; any thread. When all are out it is the discard buffer, whose records are
+    /// lost: no buffer at all would crash CUPTI before 12.9.
     uint8_t* take();
     /// Gives a buffer back after `usedBytes` of it were written; zeroes those. Writer thread only.
     void giveBack(uint8_t* buffer, size_t usedBytes);

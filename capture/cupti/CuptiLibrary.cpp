@@ -15,8 +15,10 @@ std::string CuptiLibrary::describe(CUptiResult result) const {
 bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::string& problem) {
     const OpenedCupti opened = findCupti(overridePath);
     if (!opened.handle) {
-        problem = "No CUPTI library was found, so no CUDA activity was recorded; set LANESCOPE_CUPTI to "
-                  "the path of libcupti.so (tried " + opened.searched + ").";
+        problem =
+            "No CUPTI library was found, so no CUDA activity was recorded; set LANESCOPE_CUPTI to "
+            "the path of libcupti.so (tried " +
+            opened.searched + ").";
         return false;
     }
     library.path = opened.path;
@@ -45,13 +47,15 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
     want(library.getNumDroppedRecords, "cuptiActivityGetNumDroppedRecords");
     want(library.getCallbackName, "cuptiGetCallbackName");
     if (!isComplete) {
-        problem = library.path + " lacks functions that CUPTI has had for years, so no CUDA activity was "
+        problem = library.path +
+                  " lacks functions that CUPTI has had for years, so no CUDA activity was "
                   "recorded; set LANESCOPE_CUPTI to another libcupti.so.";
         return false;
     }
     library.getVersion(&library.version);
     if (library.version < CuptiLibrary::version12_0) {
-        problem = library.path + " is older than CUDA 12.0, so no CUDA activity was recorded; use a newer "
+        problem = library.path +
+                  " is older than CUDA 12.0, so no CUDA activity was recorded; use a newer "
                   "CUDA toolkit.";
         return false;
     }

@@ -6,9 +6,9 @@
 
 namespace lanescope {
 
-/// The functions of the CUPTI that this process has, looked up by name. The record layouts are those of
-/// the loaded library, not of the headers this was built with: records only ever grow at their end, so
-/// older structs read newer records, and `version` says which fields are there.
+/// The functions of the CUPTI that this process has, looked up by name. The record layouts are
+/// those of the loaded library, not of the headers this was built with: records only ever grow at
+/// their end, so older structs read newer records, and `version` says which fields are there.
 struct CuptiLibrary {
     std::string path;
     uint32_t version = 0;  ///< 19 = 12.0, 26 = 12.8, then xxyyzz: 130001 = 13.0 update 1.
@@ -40,8 +40,8 @@ struct CuptiLibrary {
     std::string describe(CUptiResult result) const;
 };
 
-/// Opens CUPTI and looks its functions up. On failure answers false and puts the reason, as a sentence,
-/// into `problem`.
+/// Opens CUPTI and looks its functions up. On failure answers false and puts the reason, as a
+/// sentence, into `problem`.
 bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::string& problem);
 
 }  // namespace lanescope

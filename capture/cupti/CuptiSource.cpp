@@ -13,11 +13,13 @@ namespace {
 // CUPTI's buffer callbacks carry no pointer of ours; there is one registration in a process.
 std::atomic<CuptiSource*> registered{nullptr};
 
-constexpr size_t devicePoolLimit = 20;  // of 3.2 MB each; CUPTI's own limit would let it take 750 MB
+constexpr size_t devicePoolLimit =
+    20;  // of 3.2 MB each; CUPTI's own limit would let it take 750 MB
 
 }  // namespace
 
-CuptiSource::CuptiSource(const AgentOptions& options, Agent& agent) : options_(options), agent_(agent) {}
+CuptiSource::CuptiSource(const AgentOptions& options, Agent& agent)
+    : options_(options), agent_(agent) {}
 
 void CuptiSource::start() {
     std::string problem;
@@ -27,9 +29,10 @@ void CuptiSource::start() {
         return;
     }
     if (cupti_.version == CuptiLibrary::version13_0_0) {
-        notes_.push_back({log::NoteSeverity::Warning, "cupti-13.0.0",
-                          "CUPTI 13.0.0 loses synchronization records and may crash; CUDA 13.0 update 1 "
-                          "has a good one."});
+        notes_.push_back(
+            {log::NoteSeverity::Warning, "cupti-13.0.0",
+             "CUPTI 13.0.0 loses synchronization records and may crash; CUDA 13.0 update 1 "
+             "has a good one."});
     }
     if (!subscribe()) {
         agent_.startThreads();
@@ -39,8 +42,9 @@ void CuptiSource::start() {
     registered.store(this);
     const CUptiResult result = cupti_.registerCallbacks(&bufferRequested, &bufferCompleted);
     if (result != CUPTI_SUCCESS) {
-        notes_.push_back({log::NoteSeverity::Error, "cupti-failed",
-                          "CUPTI refused to record CUDA activity: " + cupti_.describe(result) + "."});
+        notes_.push_back(
+            {log::NoteSeverity::Error, "cupti-failed",
+             "CUPTI refused to record CUDA activity: " + cupti_.describe(result) + "."});
         agent_.startThreads();
         return;
     }
@@ -68,15 +72,19 @@ bool CuptiSource::subscribe() {
         return true;
     }
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-        const std::string who = *holder ? std::string("\"") + holder + "\"" : std::string("another tool");
+        const std::string who =
+            *holder ? std::string("\"") + holder + "\"" : std::string("another tool");
         notes_.push_back({log::NoteSeverity::Error, "cupti-taken",
-                          "CUPTI is in use by " + who + ", so no CUDA activity was recorded; run the "
-                          "program without that tool."});
+                          "CUPTI is in use by " + who +
+                              ", so no CUDA activity was recorded; run the "
+                              "program without that tool."});
     } else if (result == CUPTI_ERROR_UNKNOWN || result == CUPTI_ERROR_NOT_INITIALIZED) {
-        notes_.push_back({log::NoteSeverity::Error, "no-driver",
-                          "CUPTI could not reach the CUDA driver (" + cupti_.describe(result) +
-                              "), so no CUDA activity was recorded; check that the driver is not older "
-                              "than " + cupti_.path + "."});
+        notes_.push_back(
+            {log::NoteSeverity::Error, "no-driver",
+             "CUPTI could not reach the CUDA driver (" + cupti_.describe(result) +
+                 "), so no CUDA activity was recorded; check that the driver is not older "
+                 "than " +
+                 cupti_.path + "."});
     } else {
         notes_.push_back({log::NoteSeverity::Error, "cupti-failed",
                           "CUPTI could not be used: " + cupti_.describe(result) + "."});
@@ -104,7 +112,8 @@ void CuptiSource::enableKinds() {
     std::string problems;
     const auto enable = [&](CUpti_ActivityKind kind, const char* what) {
         const CUptiResult result = cupti_.enable(kind);
-        if (result != CUPTI_SUCCESS) problems += std::string(what) + ": " + cupti_.describe(result) + "; ";
+        if (result != CUPTI_SUCCESS)
+            problems += std::string(what) + ": " + cupti_.describe(result) + "; ";
     };
     enable(CUPTI_ACTIVITY_KIND_DEVICE, "devices");
     enable(CUPTI_ACTIVITY_KIND_CONTEXT, "contexts");
@@ -135,7 +144,8 @@ void CuptiSource::flush(bool isFinal) {
 
 void CuptiSource::countDropped() {
     size_t count = 0;
-    if (cupti_.getNumDroppedRecords && cupti_.getNumDroppedRecords(nullptr, 0, &count) == CUPTI_SUCCESS) {
+    if (cupti_.getNumDroppedRecords &&
+        cupti_.getNumDroppedRecords(nullptr, 0, &count) == CUPTI_SUCCESS) {
         dropped_.fetch_add(count, std::memory_order_relaxed);
     }
 }
@@ -164,9 +174,10 @@ void CuptiSource::drain(RecordWriter& writer) {
         writer.dropped(log::DroppedWhat::CudaActivity, count);
     }
     if (discardedBuffers_.exchange(0)) {
-        writer.note(log::NoteSeverity::Warning, "buffers-exhausted",
-                    "CUDA activity came faster than it could be written down, so some of it was lost; the "
-                    "disk may be slow.");
+        writer.note(
+            log::NoteSeverity::Warning, "buffers-exhausted",
+            "CUDA activity came faster than it could be written down, so some of it was lost; the "
+            "disk may be slow.");
     }
 }
 
@@ -178,12 +189,14 @@ void CuptiSource::onCompleted(uint8_t* buffer, size_t validBytes) {
     auto* completed = static_cast<Completed*>(std::malloc(sizeof(Completed)));
     if (!completed) return;
     *completed = {buffer, validBytes, completed_.load(std::memory_order_relaxed)};
-    while (!completed_.compare_exchange_weak(completed->next, completed, std::memory_order_release)) {
+    while (
+        !completed_.compare_exchange_weak(completed->next, completed, std::memory_order_release)) {
     }
     agent_.wakeWriter();
 }
 
-void CUPTIAPI CuptiSource::bufferRequested(uint8_t** buffer, size_t* bytes, size_t* maximumRecords) {
+void CUPTIAPI CuptiSource::bufferRequested(uint8_t** buffer, size_t* bytes,
+                                           size_t* maximumRecords) {
     *buffer = nullptr;
     *bytes = 0;
     *maximumRecords = 0;
@@ -203,7 +216,8 @@ void CUPTIAPI CuptiSource::bufferCompleted(CUcontext, uint32_t, uint8_t* buffer,
     if (source && buffer) source->onCompleted(buffer, validBytes);
 }
 
-void CUPTIAPI CuptiSource::onEvent(void* source, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {
+void CUPTIAPI CuptiSource::onEvent(void* source, CUpti_CallbackDomain, CUpti_CallbackId,
+                                   const void*) {
     try {
         static_cast<CuptiSource*>(source)->agent_.startThreads();
     } catch (...) {

@@ -15,9 +15,9 @@
 
 namespace lanescope {
 
-/// Records CUDA activity through CUPTI: subscribes, switches the kinds on, hands out buffers and queues
-/// those that come back for the writer thread. The program's threads, which CUPTI calls back on, do
-/// nothing but take a buffer from the pool or push one on the queue.
+/// Records CUDA activity through CUPTI: subscribes, switches the kinds on, hands out buffers and
+/// queues those that come back for the writer thread. The program's threads, which CUPTI calls back
+/// on, do nothing but take a buffer from the pool or push one on the queue.
 class CuptiSource final : public ActivitySource {
   public:
     CuptiSource(const AgentOptions& options, Agent& agent);
@@ -45,8 +45,8 @@ class CuptiSource final : public ActivitySource {
     void onCompleted(uint8_t* buffer, size_t validBytes);
     void countDropped();
     static void CUPTIAPI bufferRequested(uint8_t** buffer, size_t* bytes, size_t* maximumRecords);
-    static void CUPTIAPI bufferCompleted(CUcontext context, uint32_t stream, uint8_t* buffer, size_t bytes,
-                                         size_t validBytes);
+    static void CUPTIAPI bufferCompleted(CUcontext context, uint32_t stream, uint8_t* buffer,
+                                         size_t bytes, size_t validBytes);
     static void CUPTIAPI onEvent(void* source, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                  const void* data);
 

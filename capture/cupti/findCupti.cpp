@@ -28,7 +28,9 @@ std::vector<std::string> mappedLibraries(std::string_view prefix) {
     return found;
 }
 
-std::string folderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
+std::string folderOf(const std::string& path) {
+    return path.substr(0, path.rfind('/'));
+}
 
 }  // namespace
 
