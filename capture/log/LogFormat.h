@@ -4,10 +4,11 @@
 
 namespace lanescope::log {
 
-// The append-only log one traced process leaves: a file header, then blocks, each a header and a run
-// of records. Little-endian, as written by the process. A reader trusts nothing: it checks magic,
-// length and checksum of each block and stops at the first that is wrong, so any prefix of a log is a
-// log. Every size is a multiple of 8, so records lie aligned in a block read to aligned memory.
+// The append-only log one traced process leaves: a file header, then blocks, each a header and a
+// run of records. Little-endian, as written by the process. A reader trusts nothing: it checks
+// magic, length and checksum of each block and stops at the first that is wrong, so any prefix of a
+// log is a log. Every size is a multiple of 8, so records lie aligned in a block read to aligned
+// memory.
 
 inline constexpr char fileMagic[8] = {'L', 'N', 'S', 'C', 'L', 'O', 'G', '1'};
 inline constexpr uint32_t formatVersion = 1;
@@ -18,11 +19,12 @@ inline constexpr uint32_t maximumBlockBytes = 4u << 20;
 struct FileHeader {
     char magic[8];
     uint32_t version;
-    uint32_t headerBytes;  ///< Where the first block begins; more than this struct in later versions.
+    uint32_t
+        headerBytes;  ///< Where the first block begins; more than this struct in later versions.
     uint32_t pid;
     uint32_t parentPid;
-    int64_t realtimeNs;  ///< CLOCK_REALTIME when the log was begun.
-    int64_t monotonicNs; ///< CLOCK_MONOTONIC at the same moment.
+    int64_t realtimeNs;   ///< CLOCK_REALTIME when the log was begun.
+    int64_t monotonicNs;  ///< CLOCK_MONOTONIC at the same moment.
 };
 static_assert(sizeof(FileHeader) == 40);
 
@@ -33,9 +35,10 @@ struct BlockHeader {
     BlockType type;
     uint16_t flags;         ///< 0.
     uint32_t payloadBytes;  ///< Multiple of 8.
-    uint32_t checksum;      ///< zlib crc32 of the payload, begun with the crc32 of the fields below.
-    uint64_t sequence;      ///< 0, 1, 2, ... A step means a lost block.
-    int64_t minimumTimeNs;  ///< CLOCK_REALTIME of the earliest and latest event; 0 if there is none.
+    uint32_t checksum;  ///< zlib crc32 of the payload, begun with the crc32 of the fields below.
+    uint64_t sequence;  ///< 0, 1, 2, ... A step means a lost block.
+    int64_t
+        minimumTimeNs;  ///< CLOCK_REALTIME of the earliest and latest event; 0 if there is none.
     int64_t maximumTimeNs;
 };
 static_assert(sizeof(BlockHeader) == 40);

@@ -6,15 +6,34 @@
 
 namespace lanescope::log {
 
-// What the agent writes down. Times are CLOCK_REALTIME nanoseconds as CUPTI and the agent read them;
-// a GPU time of 0 to 0 means "not timed". Strings are ids of `StringRecord`s that stand earlier in the
-// same log; 0 is "none". Kinds and memory kinds keep CUPTI's numbers; the collector translates.
+// What the agent writes down. Times are CLOCK_REALTIME nanoseconds as CUPTI and the agent read
+// them; a GPU time of 0 to 0 means "not timed". Strings are ids of `StringRecord`s that stand
+// earlier in the same log; 0 is "none". Kinds and memory kinds keep CUPTI's numbers; the collector
+// translates.
 
 enum class RecordKind : uint16_t {
-    String = 1, Property = 2, Kernel = 3, Memcpy = 4, Memset = 5, Api = 6, Sync = 7, CudaEvent = 8,
-    Overhead = 9, Device = 10, Context = 11, Stream = 12,
-    Nvtx = 20, NvtxDomain = 21, NvtxCategory = 22, NvtxSchema = 23, NvtxSchemaEntry = 24,
-    ThreadName = 30, Clock = 31, Dropped = 32, Note = 33, End = 34,
+    String = 1,
+    Property = 2,
+    Kernel = 3,
+    Memcpy = 4,
+    Memset = 5,
+    Api = 6,
+    Sync = 7,
+    CudaEvent = 8,
+    Overhead = 9,
+    Device = 10,
+    Context = 11,
+    Stream = 12,
+    Nvtx = 20,
+    NvtxDomain = 21,
+    NvtxCategory = 22,
+    NvtxSchema = 23,
+    NvtxSchemaEntry = 24,
+    ThreadName = 30,
+    Clock = 31,
+    Dropped = 32,
+    Note = 33,
+    End = 34,
 };
 
 /// Followed by `length` bytes of text, padded with zeros.
@@ -36,7 +55,7 @@ struct KernelRecord {
     int64_t startNs, endNs;
     uint64_t graphNodeId;  ///< 0 outside a graph.
     int64_t gridId;
-    uint32_t name;         ///< Mangled.
+    uint32_t name;  ///< Mangled.
     uint32_t deviceId, contextId, streamId, correlationId, graphId;
     uint32_t grid[3], block[3], cluster[3];
     uint32_t registersPerThread, staticSharedBytes, dynamicSharedBytes;
@@ -51,7 +70,8 @@ struct MemcpyRecord {
     int64_t startNs, endNs;
     uint64_t bytes, graphNodeId;
     uint32_t deviceId, contextId, streamId, correlationId, graphId;
-    uint32_t sourceDeviceId, sourceContextId, destinationDeviceId, destinationContextId;  ///< PtoP only.
+    uint32_t sourceDeviceId, sourceContextId, destinationDeviceId,
+        destinationContextId;                       ///< PtoP only.
     uint8_t copyKind, sourceKind, destinationKind;  ///< CUPTI's numbers.
     uint8_t isAsync;
     uint8_t isPeer;  ///< The four peer fields are filled.
@@ -82,7 +102,8 @@ struct SyncRecord {
     RecordHeader header;
     int64_t startNs, endNs;
     uint32_t type;  ///< CUPTI's numbers, which are the file's.
-    uint32_t contextId, streamId, correlationId, eventId, eventSyncId;  ///< 0xffffffff: does not apply.
+    uint32_t contextId, streamId, correlationId, eventId,
+        eventSyncId;  ///< 0xffffffff: does not apply.
 };
 
 struct CudaEventRecord {
@@ -125,7 +146,15 @@ struct StreamRecord {
 
 enum class NvtxEvent : uint8_t { Push = 1, Pop = 2, Start = 3, End = 4, Mark = 5 };
 /// Which member of the NVTX payload union is set; `None` if the program passed none.
-enum class NvtxPayload : uint8_t { None = 0, UInt64 = 1, Int64 = 2, Double = 3, UInt32 = 4, Int32 = 5, Float = 6 };
+enum class NvtxPayload : uint8_t {
+    None = 0,
+    UInt64 = 1,
+    Int64 = 2,
+    Double = 3,
+    UInt32 = 4,
+    Int32 = 5,
+    Float = 6
+};
 
 /// One NVTX call. Followed by `extendedBytes` bytes of payload laid out as schema `schemaId` of the
 /// domain says, padded with zeros. `RecordHeader::flags` 1: the payload was cut short.
@@ -136,11 +165,12 @@ struct NvtxRecord {
     uint64_t payloadBits;  ///< As `payload` says; a 4-byte payload in the low half.
     uint64_t schemaId;     ///< 0 without extended payload.
     uint32_t threadId;
-    uint32_t domain;       ///< 0 is the default domain.
+    uint32_t domain;  ///< 0 is the default domain.
     uint32_t text;
     uint32_t category;
-    uint32_t colorArgb;    ///< 0 if none was given.
-    int32_t level;         ///< Push: how many ranges of the thread and domain were open before. Pop: after.
+    uint32_t colorArgb;  ///< 0 if none was given.
+    int32_t
+        level;  ///< Push: how many ranges of the thread and domain were open before. Pop: after.
     uint32_t extendedBytes;
     NvtxEvent event;
     NvtxPayload payload;
