@@ -8,9 +8,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <system_error>
 
 #include "model/format/checkSqliteHeader.h"
+#include "model/format/descriptorVfs.h"
 
 namespace lanescope {
 
@@ -158,15 +160,34 @@ void Database::Close::operator()(sqlite3* database) const {
 
 Result<Database> Database::openReadOnly(const std::filesystem::path& path) {
     if (const auto header = checkSqliteHeader(path); !header) return fail(header.error());
-    Database result;
-    result.path_ = path.string();
     // An absolute path, so that no file name can be taken for a URI or for ":memory:".
     std::error_code error;
     const std::filesystem::path absolute = std::filesystem::absolute(path, error);
-    if (error) return fail("Cannot open {}: {}.", result.path_, error.message());
+    const uintmax_t size = error ? 0 : std::filesystem::file_size(path, error);
+    if (error) return fail("Cannot open {}: {}.", path.string(), error.message());
+    return openUntrusted(absolute.c_str(), nullptr, path, size);
+}
+
+Result<Database> Database::openReadOnly(int descriptor, const std::filesystem::path& path) {
+    std::array<unsigned char, sqliteHeaderBytes> header{};
+    struct stat status {};
+    const ssize_t got = ::pread(descriptor, header.data(), header.size(), 0);
+    if (got < 0 || ::fstat(descriptor, &status) != 0)
+        return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
+    const auto size = static_cast<uint64_t>(status.st_size);
+    const auto checked =
+        checkSqliteHeader(std::span(header).first(static_cast<size_t>(got)), size, path);
+    if (!checked) return fail(checked.error());
+    return openUntrusted(descriptorName(descriptor).c_str(), descriptorVfs(), path, size);
+}
+
+Result<Database> Database::openUntrusted(const char* name, const char* vfs,
+                                         const std::filesystem::path& path, uint64_t fileBytes) {
+    Database result;
+    result.path_ = path.string();
+    result.fileBytes_ = fileBytes;
     sqlite3* raw = nullptr;
-    const int code = sqlite3_open_v2(absolute.c_str(), &raw,
-                                     SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
+    const int code = sqlite3_open_v2(name, &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, vfs);
     result.database_.reset(raw);
     if (code != SQLITE_OK) return fail(sqliteError(raw, result.path_, code));
     harden(raw);

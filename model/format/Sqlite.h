@@ -61,6 +61,9 @@ class Database {
     /// Opens an existing file for reading, as untrusted input: no extension, no trigger, no view
     /// with side effects is run, cells are checked. Fails with a sentence for what is not SQLite.
     static Result<Database> openReadOnly(const std::filesystem::path& path);
+    /// The same for a file that is open for reading and may have no name; nobody else may change
+    /// it. `path` is what errors call it. The descriptor stays the caller's, who may close it.
+    static Result<Database> openReadOnly(int descriptor, const std::filesystem::path& path);
     /// Creates `path`, readable by its owner only; fails if it exists. Tuned for bulk writing: no
     /// rollback journal, so a file that was not closed is unusable and must be made again.
     static Result<Database> create(const std::filesystem::path& path);
@@ -78,16 +81,23 @@ class Database {
     int64_t pragma(const char* name) const;
     int64_t lastRowId() const;
     const std::string& path() const { return path_; }
+    /// Size of the file when it was opened for reading.
+    uint64_t fileBytes() const { return fileBytes_; }
 
     /// Lets another thread stop a running statement, which then fails. Safe from any thread.
     void interrupt() const;
 
   private:
+    /// `vfs` is null for SQLite's own.
+    static Result<Database> openUntrusted(const char* name, const char* vfs,
+                                          const std::filesystem::path& path, uint64_t fileBytes);
+
     struct Close {
         void operator()(sqlite3* database) const;
     };
     std::unique_ptr<sqlite3, Close> database_;
     std::string path_;
+    uint64_t fileBytes_ = 0;
 };
 
 }  // namespace lanescope

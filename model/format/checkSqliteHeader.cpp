@@ -14,8 +14,6 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t sqliteHeaderBytes = 100;
-
 uint32_t bigEndian32(const unsigned char* bytes) {
     return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
 }
@@ -41,10 +39,29 @@ Result<void> checkSqliteHeader(const std::filesystem::path& path) {
     if (!file) return fail("Cannot read {}: {}.", shown, std::strerror(errno));
     std::array<unsigned char, sqliteHeaderBytes> header{};
     file.read(reinterpret_cast<char*>(header.data()), header.size());
-    const auto got = static_cast<size_t>(file.gcount());
+    return checkSqliteHeader(std::span(header).first(static_cast<size_t>(file.gcount())), size,
+                             path);
+}
+
+bool isSqliteHeader(std::span<const unsigned char> header) {
     static constexpr std::string_view magic("SQLite format 3\0", 16);
-    const size_t compared = std::min(got, magic.size());
-    if (std::memcmp(header.data(), magic.data(), compared) != 0) {
+    return !header.empty() &&
+           std::memcmp(header.data(), magic.data(), std::min(header.size(), magic.size())) == 0;
+}
+
+uint64_t sqliteFileBytes(std::span<const unsigned char> header) {
+    if (header.size() < sqliteHeaderBytes) return 0;
+    uint64_t pageBytes = uint64_t{header[16]} << 8 | header[17];
+    if (pageBytes == 1) pageBytes = 65536;
+    // The count is only kept by versions of SQLite that also keep these two equal.
+    const bool countIsValid = bigEndian32(&header[24]) == bigEndian32(&header[92]);
+    return countIsValid ? pageBytes * bigEndian32(&header[28]) : 0;
+}
+
+Result<void> checkSqliteHeader(std::span<const unsigned char> header, uint64_t fileBytes,
+                               const std::filesystem::path& path) {
+    const std::string shown = path.string();
+    if (!isSqliteHeader(header)) {
         if (path.extension() == ".nsys-rep" || path.extension() == ".qdrep")
             return fail(
                 "{} is a report of Nsight Systems: turn it into a file that can be opened with"
@@ -52,16 +69,11 @@ Result<void> checkSqliteHeader(const std::filesystem::path& path) {
                 shown, path.filename().string());
         return fail("{} is not a trace: it is no SQLite file.", shown);
     }
-    if (got < header.size())
+    if (header.size() < sqliteHeaderBytes)
         return fail("The file {} is cut short: it ends inside its header.", shown);
-
-    uint64_t pageBytes = uint64_t{header[16]} << 8 | header[17];
-    if (pageBytes == 1) pageBytes = 65536;
-    const uint64_t pageCount = bigEndian32(&header[28]);
-    const bool countIsValid = bigEndian32(&header[24]) == bigEndian32(&header[92]);
-    if (countIsValid && pageBytes * pageCount > size)
+    if (const uint64_t expected = sqliteFileBytes(header); expected > fileBytes)
         return fail("The file {} is cut short: {} of its {} bytes are there. Copy it again.", shown,
-                    size, pageBytes * pageCount);
+                    fileBytes, expected);
     return {};
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
 
 #include "model/format/Result.h"
 
@@ -9,5 +11,18 @@ namespace lanescope {
 /// Looks at a file before SQLite does, for errors that say what is wrong with it: missing, a
 /// folder, empty, no SQLite file, cut short. Reads 100 bytes.
 Result<void> checkSqliteHeader(const std::filesystem::path& path);
+
+/// Bytes at the start of an SQLite file that describe it.
+inline constexpr size_t sqliteHeaderBytes = 100;
+
+/// The same of a file that is open: its first bytes, `sqliteHeaderBytes` of them or all it has, and
+/// its size. The error calls it `path`.
+Result<void> checkSqliteHeader(std::span<const unsigned char> header, uint64_t fileBytes,
+                               const std::filesystem::path& path);
+
+/// Whether these first bytes of a file, at most `sqliteHeaderBytes`, are those of an SQLite file.
+bool isSqliteHeader(std::span<const unsigned char> header);
+/// The size that a whole header gives its file; 0 if the header does not know it.
+uint64_t sqliteFileBytes(std::span<const unsigned char> header);
 
 }  // namespace lanescope

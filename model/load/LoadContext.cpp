@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 
 #include "model/export/formatTable.h"
 
@@ -21,11 +19,10 @@ constexpr double readingShare = 0.8;
 }  // namespace
 
 LoadContext::LoadContext(const Database& database, Trace& trace, const LoadProgress& progress)
-    : database_(database), trace_(trace), progress_(progress) {
-    std::error_code error;
-    const uintmax_t size = std::filesystem::file_size(database.path(), error);
-    if (!error) possibleRows_ = static_cast<int64_t>(size) / leastBytesPerRow;
-}
+    : database_(database),
+      trace_(trace),
+      progress_(progress),
+      possibleRows_(static_cast<int64_t>(database.fileBytes()) / leastBytesPerRow) {}
 
 int64_t LoadContext::estimatedRows(const char* table) const {
     if (!database_.hasTable(table)) return 0;

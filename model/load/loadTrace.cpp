@@ -4,13 +4,13 @@
 
 #include <array>
 #include <memory>
-#include <system_error>
 
 #include "model/export/formatTable.h"
 #include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
 #include "model/load/LoadContext.h"
 #include "model/load/readers.h"
+#include "model/load/unpackGzip.h"
 #include "model/trace/finishTrace.h"
 
 namespace lanescope {
@@ -34,6 +34,28 @@ bool isTrace(const Database& database) {
         if (database.hasTable(table)) return true;
     return database.hasTable("StringIds") &&
            (database.hasTable("PROCESSES") || database.hasTable("ThreadNames"));
+}
+
+/// Share of the progress that unpacking takes where there is something to unpack.
+constexpr double unpackingShare = 0.4;
+
+/// `progress`, of which only the part from `from` to `to` is left. `progress` must stay alive.
+LoadProgress partOf(const LoadProgress& progress, double from, double to) {
+    if (!progress) return {};
+    return [&progress, from, to](double fraction, std::string_view what) {
+        return progress(from + fraction * (to - from), what);
+    };
+}
+
+/// Opens `path`, and unpacks it first if it is compressed; the unpacked copy lives as long as the
+/// database is open.
+Result<Database> openTrace(const std::filesystem::path& path, bool isCompressed,
+                           const LoadProgress& progress) {
+    if (!isCompressed) return Database::openReadOnly(path);
+    const Result<TemporaryFile> unpacked =
+        unpackGzip(path, UnpackLimits{}, partOf(progress, 0, unpackingShare));
+    if (!unpacked) return fail(unpacked.error());
+    return Database::openReadOnly(unpacked->descriptor(), path);
 }
 
 void readEverything(LoadContext& context) {
@@ -85,7 +107,8 @@ void noteCounts(LoadContext& context) {
 }  // namespace
 
 Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress& progress) {
-    const Result<Database> database = Database::openReadOnly(path);
+    const bool isCompressed = isGzip(path);
+    const Result<Database> database = openTrace(path, isCompressed, progress);
     if (!database) return fail(database.error());
     if (!isTrace(*database))
         return fail(
@@ -95,7 +118,8 @@ Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress
     auto trace = std::make_shared<Trace>();
     trace->path = path;
     trace->title = path.filename().string();
-    LoadContext context(*database, *trace, progress);
+    const LoadProgress reading = partOf(progress, isCompressed ? unpackingShare : 0, 1);
+    LoadContext context(*database, *trace, reading);
     readEverything(context);
     if (context.isCancelled() || !context.report(0.85, "tracks"))
         return fail("Opening {} was cancelled.", path.string());

@@ -13,10 +13,12 @@ namespace lanescope {
 /// cancel. Called on the loading thread, at most some tens of times a second.
 using LoadProgress = std::function<bool(double fraction, std::string_view what)>;
 
-/// Opens a Lanescope trace or an `nsys export --type sqlite` file and builds all tables and tracks.
+/// Opens a Lanescope trace or an `nsys export --type sqlite` file, either as it is or compressed
+/// with gzip, whatever it is called, and builds all tables and tracks. What is compressed is
+/// unpacked into a nameless temporary file.
 /// The file is untrusted: bad cells are skipped and counted in `Trace::health`, never trusted.
-/// Errors: not readable, not SQLite, no table of ours or Nsight's in it, cancelled; each one
-/// sentence. Blocks for the whole read; call it off the GUI thread.
+/// Errors: not readable, not SQLite, no table of ours or Nsight's in it, not to be unpacked,
+/// cancelled; each one sentence. Blocks for the whole read; call it off the GUI thread.
 Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress& progress = {});
 
 }  // namespace lanescope

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "model/format/Result.h"
+#include "model/format/TemporaryFile.h"
+#include "model/load/loadTrace.h"
+
+namespace lanescope {
+
+/// How far unpacking may go. A small file can hold a gigantic one.
+struct UnpackLimits {
+    uint64_t unpackedBytes = uint64_t{64} << 30;
+    /// Left free on the disk for everybody else.
+    uint64_t spareBytes = uint64_t{256} << 20;
+    /// Where to unpack to; empty for the usual folder of temporary files.
+    std::filesystem::path folder;
+};
+
+/// Whether the content, not the name, of `path` is that of gzip. False if it cannot be read.
+bool isGzip(const std::filesystem::path& path);
+
+/// Unpacks a trace that was compressed with gzip into a temporary file that has no name. Stops at
+/// the first bytes if what is packed is no SQLite file. `progress` hears fractions in [0, 1].
+/// Errors: damaged, cut short, no trace, too large, no space, cancelled; each one sentence about
+/// `path`. Linear in the size; blocks.
+Result<TemporaryFile> unpackGzip(const std::filesystem::path& path, const UnpackLimits& limits,
+                                 const LoadProgress& progress);
+
+}  // namespace lanescope

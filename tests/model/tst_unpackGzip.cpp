@@ -1,0 +1,297 @@
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <QtTest>
+#include <fstream>
+#include <random>
+
+#include "model/format/Schema.h"
+#include "model/format/Sqlite.h"
+#include "model/load/loadTrace.h"
+#include "model/load/unpackGzip.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/writeTrace.h"
+
+using namespace lanescope;
+
+namespace {
+
+using Bytes = std::string;
+
+Bytes contentOf(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Bytes gzipped(const Bytes& content) {
+    z_stream stream{};
+    deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+    Bytes out(deflateBound(&stream, content.size()) + 64, '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
+    stream.avail_in = static_cast<uInt>(content.size());
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = static_cast<uInt>(out.size());
+    deflate(&stream, Z_FINISH);
+    out.resize(stream.total_out);
+    deflateEnd(&stream);
+    return out;
+}
+
+}  // namespace
+
+class tst_unpackGzip : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase();
+    void init() { folder_ = std::make_unique<TemporaryFolder>(); }
+
+    void opensACompressedTraceLikeThePlainOne();
+    void goesByTheContentAndNotTheName();
+    void opensWhatWasCompressedInPieces();
+    void opensATraceInWalMode();
+    void saysWhatIsWrong_data();
+    void saysWhatIsWrong();
+    void neverCrashesOnDamage();
+    void stopsAtTheLimit();
+    void refusesBeforeTheDiskIsFull();
+    void needsAFolderToUnpackTo();
+    void stopsSoonAtWhatIsNoTrace();
+    void leavesNothingBehind();
+    void canBeCancelledWhileUnpacking();
+    void reportsProgressUpwards();
+
+  private:
+    std::filesystem::path file() const { return *folder_ / "run.sqlite.gz"; }
+    void write(const Bytes& content) const {
+        std::ofstream(file(), std::ios::binary)
+            .write(content.data(), static_cast<long>(content.size()));
+    }
+    QString errorOf(const UnpackLimits& limits) const {
+        const auto unpacked = unpackGzip(file(), limits, {});
+        return unpacked ? QString() : QString::fromStdString(unpacked.error().sentence);
+    }
+
+    Bytes plain_;  ///< A whole trace file.
+    Bytes packed_;
+    TracePtr trace_;
+    std::unique_ptr<TemporaryFolder> folder_;
+};
+
+void tst_unpackGzip::initTestCase() {
+    const TemporaryFolder folder;
+    QVERIFY(writeTrace(*simulatedTraining(), folder / "trace"));
+    const auto loaded = loadTrace(folder / "trace");
+    QVERIFY(loaded);
+    trace_ = *loaded;
+    plain_ = contentOf(folder / "trace");
+    packed_ = gzipped(plain_);
+    QVERIFY(packed_.size() < plain_.size());
+}
+
+void tst_unpackGzip::opensACompressedTraceLikeThePlainOne() {
+    write(packed_);
+    const auto read = loadTrace(file());
+    QVERIFY2(read, read ? "" : read.error().sentence.c_str());
+    const Trace& trace = **read;
+    QCOMPARE(trace.path, file());
+    QCOMPARE(trace.title, std::string("run.sqlite.gz"));
+    QCOMPARE(trace.range, trace_->range);
+    QCOMPARE(trace.health.size(), trace_->health.size());
+    QVERIFY(trace.kernels.startNs == trace_->kernels.startNs);
+    QVERIFY(trace.memcpys.bytes == trace_->memcpys.bytes);
+    QVERIFY(trace.apiCalls.correlation == trace_->apiCalls.correlation);
+    QVERIFY(trace.nvtx.startNs == trace_->nvtx.startNs);
+    QCOMPARE(trace.tracks.size(), trace_->tracks.size());
+}
+
+void tst_unpackGzip::goesByTheContentAndNotTheName() {
+    const auto plainlyNamed = *folder_ / "run.sqlite";
+    write(packed_);
+    std::filesystem::rename(file(), plainlyNamed);
+    QVERIFY(isGzip(plainlyNamed));
+    QVERIFY(loadTrace(plainlyNamed));
+    write(plain_);
+    QVERIFY(!isGzip(file()));
+    QVERIFY(loadTrace(file()));
+    QVERIFY(!isGzip(folder_->path()));
+    QVERIFY(!isGzip(*folder_ / "missing"));
+    const auto pipe = *folder_ / "pipe";
+    QCOMPARE(::mkfifo(pipe.c_str(), 0600), 0);
+    QVERIFY(!isGzip(pipe));
+}
+
+void tst_unpackGzip::opensWhatWasCompressedInPieces() {
+    const size_t cut = 37;  // Within SQLite's header.
+    write(gzipped(plain_.substr(0, cut)) + gzipped(plain_.substr(cut, 5000)) +
+          gzipped(plain_.substr(cut + 5000)) + Bytes(1000, '\0'));
+    const auto read = loadTrace(file());
+    QVERIFY2(read, read ? "" : read.error().sentence.c_str());
+    QVERIFY((*read)->kernels.startNs == trace_->kernels.startNs);
+}
+
+void tst_unpackGzip::opensATraceInWalMode() {
+    Bytes wal = plain_;
+    wal[18] = wal[19] = 2;  // What SQLite writes there for a file with a write-ahead log.
+    write(gzipped(wal));
+    const auto read = loadTrace(file());
+    QVERIFY2(read, read ? "" : read.error().sentence.c_str());
+    QVERIFY((*read)->kernels.startNs == trace_->kernels.startNs);
+}
+
+void tst_unpackGzip::saysWhatIsWrong_data() {
+    QTest::addColumn<QByteArray>("content");
+    QTest::addColumn<QString>("sentence");
+    const auto row = [](const char* name, const Bytes& content, const char* sentence) {
+        QTest::newRow(name) << QByteArray::fromStdString(content) << sentence;
+    };
+    const auto changed = [](Bytes content, size_t at) {
+        content[at] = static_cast<char>(~content[at]);
+        return content;
+    };
+    row("cut in its header", packed_.substr(0, 5),
+        "The compressed file %1 is cut short. Copy it again.");
+    row("cut in the middle", packed_.substr(0, packed_.size() / 2),
+        "The compressed file %1 is cut short. Copy it again.");
+    row("cut before its checksum", packed_.substr(0, packed_.size() - 8),
+        "The compressed file %1 is cut short. Copy it again.");
+    row("wrong checksum", changed(packed_, packed_.size() - 8),
+        "The compressed file %1 is damaged. Copy it again.");
+    row("rubbish inside", Bytes(packed_).replace(packed_.size() / 2, 200, 200, '\xff'),
+        "The compressed file %1 is damaged. Copy it again.");
+    row("rubbish behind", packed_ + "rubbish", "The compressed file %1 is damaged. Copy it again.");
+    row("text", gzipped("a letter to nobody"),
+        "%1 is not a trace: what is compressed in it is no SQLite file.");
+    row("nothing", gzipped(""), "%1 is not a trace: what is compressed in it is no SQLite file.");
+    row("compressed twice", gzipped(packed_),
+        "%1 is not a trace: what is compressed in it is no SQLite file.");
+    row("less than SQLite's header", gzipped(plain_.substr(0, 50)),
+        "The file %1 is cut short: it ends inside its header.");
+    row("a trace that was cut before it was compressed", gzipped(plain_.substr(0, 40000)),
+        qPrintable("The file %1 is cut short: 40000 of its " + QString::number(plain_.size()) +
+                   " bytes are there. Copy it again."));
+}
+
+void tst_unpackGzip::saysWhatIsWrong() {
+    QFETCH(QByteArray, content);
+    QFETCH(QString, sentence);
+    write(content.toStdString());
+    const auto read = loadTrace(file());
+    QVERIFY(!read);
+    QCOMPARE(QString::fromStdString(read.error().sentence),
+             sentence.arg(QString::fromStdString(file().string())));
+}
+
+void tst_unpackGzip::neverCrashesOnDamage() {
+    std::mt19937 random(7);
+    for (int round = 0; round < 60; ++round) {
+        Bytes content = packed_;
+        for (int i = 0; i < 3; ++i)
+            content[3 + random() % (content.size() - 3)] = static_cast<char>(random());
+        if (round % 2 == 0) content.resize(random() % content.size());
+        write(content);
+        const auto read = loadTrace(file());
+        if (!read) QVERIFY(read.error().sentence.find(file().string()) != std::string::npos);
+    }
+}
+
+void tst_unpackGzip::stopsAtTheLimit() {
+    // A header that does not know the size of its file, so that only the content can tell.
+    Bytes content = plain_;
+    content[24] = static_cast<char>(~content[24]);
+    for (const Bytes& whole : {plain_, content}) {
+        write(gzipped(whole));
+        UnpackLimits limits;
+        limits.unpackedBytes = plain_.size() - 1;
+        QVERIFY2(errorOf(limits).contains("is too large to be opened compressed: it unpacks to "
+                                          "more than"),
+                 qPrintable(errorOf(limits)));
+        limits.unpackedBytes = plain_.size();
+        QCOMPARE(errorOf(limits), QString());
+    }
+}
+
+void tst_unpackGzip::refusesBeforeTheDiskIsFull() {
+    write(packed_);
+    UnpackLimits limits;
+    limits.folder = folder_->path();
+    limits.spareBytes = INT64_MAX;
+    const QString error = errorOf(limits);
+    QVERIFY2(error.startsWith(QString("There is not enough space in %1 to unpack %2: ")
+                                  .arg(folder_->path().c_str(), file().c_str())),
+             qPrintable(error));
+    QVERIFY2(error.endsWith("Make space, or set TMPDIR to a folder that has more."),
+             qPrintable(error));
+}
+
+void tst_unpackGzip::needsAFolderToUnpackTo() {
+    write(packed_);
+    UnpackLimits limits;
+    limits.folder = *folder_ / "missing";
+    const QString error = errorOf(limits);
+    QVERIFY2(error.contains("cannot be unpacked. No temporary file can be made in"),
+             qPrintable(error));
+}
+
+void tst_unpackGzip::stopsSoonAtWhatIsNoTrace() {
+    write(gzipped(Bytes(size_t{64} << 20, 'x')));
+    UnpackLimits limits;
+    limits.unpackedBytes = size_t{8} << 20;
+    QVERIFY(errorOf(limits).contains("no SQLite file"));
+}
+
+void tst_unpackGzip::leavesNothingBehind() {
+    write(packed_);
+    UnpackLimits limits;
+    limits.folder = *folder_ / "unpacked";
+    std::filesystem::create_directory(limits.folder);
+    const auto unpacked = unpackGzip(file(), limits, {});
+    QVERIFY(unpacked);
+    QVERIFY(std::filesystem::is_empty(limits.folder));
+    struct stat status {};
+    QCOMPARE(::fstat(unpacked->descriptor(), &status), 0);
+    QCOMPARE(status.st_mode & 0777, 0600u);
+    QCOMPARE(status.st_nlink, 0u);
+    QCOMPARE(static_cast<size_t>(status.st_size), plain_.size());
+    // Two at a time, and each still there when the other is gone.
+    const auto first = Database::openReadOnly(unpacked->descriptor(), file());
+    QVERIFY(first);
+    {
+        const auto second = Database::openReadOnly(unpacked->descriptor(), file());
+        QVERIFY(second);
+        QCOMPARE(second->tables(), first->tables());
+    }
+    QCOMPARE(first->rowCount("CUPTI_ACTIVITY_KIND_KERNEL"),
+             static_cast<int64_t>(trace_->kernels.size()));
+    QCOMPARE(first->path(), file().string());
+}
+
+void tst_unpackGzip::canBeCancelledWhileUnpacking() {
+    write(packed_);
+    std::string heard;
+    const auto read = loadTrace(file(), [&](double, std::string_view what) {
+        heard = what;
+        return false;
+    });
+    QVERIFY(!read);
+    QCOMPARE(read.error().sentence, "Opening " + file().string() + " was cancelled.");
+    QCOMPARE(heard, std::string("unpacking"));
+}
+
+void tst_unpackGzip::reportsProgressUpwards() {
+    write(packed_);
+    double last = 0;
+    bool isUpwards = true;
+    const auto read = loadTrace(file(), [&](double fraction, std::string_view) {
+        isUpwards = isUpwards && fraction >= last && fraction <= 1;
+        last = fraction;
+        return true;
+    });
+    QVERIFY(read);
+    QVERIFY(isUpwards);
+    QVERIFY(last > 0.4);
+}
+
+QTEST_GUILESS_MAIN(tst_unpackGzip)
+#include "tst_unpackGzip.moc"
