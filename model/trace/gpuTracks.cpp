@@ -11,6 +11,10 @@ namespace lanescope {
 
 namespace {
 
+/// A stream with less than this share of the operations of the busiest stream of its GPU shows its
+/// own slices only, until it is unfolded: start-up leaves several of them behind.
+constexpr double quietShare = 0.01;
+
 /// Names of copies like "HtoD 4.00 MiB", made once for each kind and size.
 class CopyNames {
   public:
@@ -95,16 +99,27 @@ std::string gpuSubtitle(const Gpu& gpu) {
     return fmt::format("{}{}{} SMs", gpu.name, gpu.name.empty() ? "" : ", ", gpu.smCount);
 }
 
-/// The streams of a GPU by process, then by number; only those with work.
+size_t sliceCountOf(const std::vector<Lane>& lanes) {
+    size_t count = 0;
+    for (const Lane& lane : lanes) count += lane.size();
+    return count;
+}
+
+/// The streams of a GPU by process, those with the most operations first; only those with work.
+/// By operations and not by time, so that two runs of one program stand in the same order.
 std::vector<uint32_t> streamsOf(const Trace& trace, uint32_t gpu,
                                 const std::vector<std::vector<Lane>>& lanes) {
     std::vector<uint32_t> streams;
-    for (uint32_t stream = 0; stream < trace.streams.size(); ++stream)
-        if (trace.streams[stream].gpu == gpu && !lanes[stream].empty()) streams.push_back(stream);
-    std::stable_sort(streams.begin(), streams.end(), [&trace](uint32_t a, uint32_t b) {
+    std::vector<size_t> sliceCount(trace.streams.size());
+    for (uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
+        sliceCount[stream] = sliceCountOf(lanes[stream]);
+        if (trace.streams[stream].gpu == gpu && sliceCount[stream] > 0) streams.push_back(stream);
+    }
+    std::stable_sort(streams.begin(), streams.end(), [&](uint32_t a, uint32_t b) {
         const Stream& first = trace.streams[a];
         const Stream& second = trace.streams[b];
         if (first.process != second.process) return first.process < second.process;
+        if (sliceCount[a] != sliceCount[b]) return sliceCount[a] > sliceCount[b];
         return first.streamId < second.streamId;
     });
     return streams;
@@ -150,8 +165,13 @@ void addGpuTracks(Trace& trace) {
         const bool namesProcess =
             trace.streams[streams.front()].process != trace.streams[streams.back()].process ||
             trace.processes.size() > 1;
+        size_t mostSlices = 0;
+        for (const uint32_t stream : streams)
+            mostSlices = std::max(mostSlices, sliceCountOf(lanes[stream]));
         LaneBuilder all;
         for (const uint32_t stream : streams) {
+            const bool isQuiet = static_cast<double>(sliceCountOf(lanes[stream])) <
+                                 quietShare * static_cast<double>(mostSlices);
             for (const Lane& lane : lanes[stream])
                 for (uint32_t slice = 0; slice < lane.size(); ++slice)
                     all.add(lane.startNs[slice], lane.endNs[slice], 0, EventRef(),
@@ -160,6 +180,7 @@ void addGpuTracks(Trace& trace) {
                 addTrack(trace, TrackKind::Stream, stream, static_cast<int32_t>(gpuTrack),
                          streamTitle(trace.streams[stream]),
                          streamSubtitle(trace, stream, namesProcess, lanes[stream]));
+            trace.tracks[track].isInitiallyFolded = isQuiet;
             trace.tracks[track].lanes = std::move(lanes[stream]);
             noteDropped(trace, track, work[stream].droppedCount());
             if (projections[stream].empty()) continue;

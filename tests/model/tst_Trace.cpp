@@ -35,6 +35,7 @@ class tst_Trace : public QObject {
     void linksCallsAndWorkWithinAProcess();
     void findsWhereEveryEventIsDrawn();
     void standsTracksInOrder();
+    void busyStreamsStandFirstAndQuietOnesFolded();
     void sumsUpFoldedTracks();
     void namesStreamsAndWhoseTheyAre();
     void categoriesFollowNames();
@@ -132,6 +133,23 @@ void tst_Trace::standsTracksInOrder() {
         QCOMPARE(int{track.depth}, parentDepth + 1);
         QVERIFY(!track.lanes.empty());
     }
+}
+
+void tst_Trace::busyStreamsStandFirstAndQuietOnesFolded() {
+    TraceBuilder builder;
+    const uint32_t gpu = builder.addGpu();
+    const uint32_t quiet = builder.addStream(0, gpu, 14);
+    const uint32_t some = builder.addStream(0, gpu, 15);
+    const uint32_t busy = builder.addStream(0, gpu, 17);
+    builder.addMemcpy(quiet, MemcpyKind::HtoD, 4, 0, 1'000'000);  // long, and still only one
+    for (int64_t i = 0; i < 200; ++i) builder.addKernel(busy, "gemm", 10 * i, 10 * i + 5);
+    for (int64_t i = 0; i < 2; ++i) builder.addKernel(some, "relu", 10 * i, 10 * i + 5);
+    const TracePtr trace = builder.finish();
+    QCOMPARE(trackPaths(*trace).mid(0, 4),
+             QStringList({"GPU 0", "GPU 0/Stream 17", "GPU 0/Stream 15", "GPU 0/Stream 14"}));
+    QVERIFY(!trace->tracks[1].isInitiallyFolded);
+    QVERIFY(!trace->tracks[2].isInitiallyFolded);  // a hundredth is not less than a hundredth
+    QVERIFY(trace->tracks[3].isInitiallyFolded);
 }
 
 void tst_Trace::sumsUpFoldedTracks() {
