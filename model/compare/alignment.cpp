@@ -15,41 +15,57 @@ bool isRange(const NvtxTable& nvtx, uint32_t row) {
 /// Rows of the ranges called `name`, or like the pattern `name`, by start.
 std::vector<uint32_t> rowsNamed(const Trace& trace, std::string_view name) {
     const bool isPattern = name.find('#') != std::string_view::npos;
-    std::map<StringIndex, bool> isNamed;  // each text is looked at once
+    enum class Match : uint8_t { Unknown, No, Yes };
+    std::vector<Match> matches(trace.strings.size());  // each text is looked at once
     std::vector<uint32_t> rows;
     const NvtxTable& nvtx = trace.nvtx;
     for (uint32_t row = 0; row < nvtx.size(); ++row) {
         if (!isRange(nvtx, row)) continue;
-        const auto [known, isNew] = isNamed.try_emplace(nvtx.text[row], false);
-        if (isNew) {
+        Match& match = matches[nvtx.text[row]];
+        if (match == Match::Unknown) {
             const std::string_view text = trace.strings.at(nvtx.text[row]);
-            known->second = text == name || (isPattern && rangePattern(text) == name);
+            const bool isNamed = text == name || (isPattern && rangePattern(text) == name);
+            match = isNamed ? Match::Yes : Match::No;
         }
-        if (known->second) rows.push_back(row);
+        if (match == Match::Yes) rows.push_back(row);
     }
     return rows;
 }
 
-/// From the first start to the last end of the first `count` of `rows`.
-TimeRange spanOf(const Trace& trace, const std::vector<uint32_t>& rows, size_t count) {
-    TimeRange span{trace.nvtx.startNs[rows[0]], trace.nvtx.endNs[rows[0]]};
-    for (size_t index = 1; index < count; ++index)
+/// From the first start to the last end of `rows[first, end)`, which must not be empty.
+TimeRange spanOf(const Trace& trace, const std::vector<uint32_t>& rows, size_t first, size_t end) {
+    TimeRange span{trace.nvtx.startNs[rows[first]], trace.nvtx.endNs[rows[first]]};
+    for (size_t index = first + 1; index < end; ++index)
         span = span.united({trace.nvtx.startNs[rows[index]], trace.nvtx.endNs[rows[index]]});
     return span;
 }
 
+/// How many of the first `rows` took more than twice the median.
+size_t slowBeginnings(const Trace& trace, const std::vector<uint32_t>& rows) {
+    std::vector<int64_t> durations;
+    for (const uint32_t row : rows)
+        durations.push_back(trace.nvtx.endNs[row] - trace.nvtx.startNs[row]);
+    std::vector<int64_t> sorted = durations;
+    const auto middle = sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    size_t slow = 0;
+    while (slow < durations.size() && durations[slow] / 2 > *middle) ++slow;
+    return slow;
+}
+
 /// How often each name occurs, and each pattern that several names share.
 std::map<std::string, int64_t> rangeCounts(const Trace& trace) {
-    std::map<StringIndex, int64_t> countOf;
+    std::vector<int64_t> countOf(trace.strings.size());
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
         if (isRange(trace.nvtx, row)) ++countOf[trace.nvtx.text[row]];
     std::map<std::string, int64_t> result, patternCount, namesOfPattern;
-    for (const auto& [text, count] : countOf) {
-        if (text == 0) continue;
+    for (StringIndex text = 1; text < countOf.size(); ++text) {
+        if (countOf[text] == 0) continue;
         const std::string name(trace.strings.at(text));
-        result[name] += count;
-        patternCount[rangePattern(name)] += count;
-        ++namesOfPattern[rangePattern(name)];
+        const std::string pattern = rangePattern(name);
+        result[name] += countOf[text];
+        patternCount[pattern] += countOf[text];
+        ++namesOfPattern[pattern];
     }
     for (const auto& [pattern, names] : namesOfPattern)
         if (names > 1) result[pattern] = patternCount[pattern];
@@ -60,26 +76,46 @@ tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
     return fail("{} has no NVTX range called \"{}\".", trace.title, name);
 }
 
+tl::unexpected<Error> noSuchNumber(const Trace& trace, std::string_view name, size_t count,
+                                   int occurrence) {
+    return fail("{} has {} NVTX ranges called \"{}\", so there is no number {}.", trace.title,
+                count, name, int64_t{occurrence} + 1);
+}
+
 }  // namespace
 
 Result<int64_t> alignmentTime(const Trace& trace, std::string_view name, int occurrence) {
     const std::vector<uint32_t> rows = rowsNamed(trace, name);
     if (rows.empty()) return noSuchRange(trace, name);
     if (occurrence < 0 || static_cast<size_t>(occurrence) >= rows.size())
-        return fail("{} has {} NVTX ranges called \"{}\", so there is no number {}.", trace.title,
-                    rows.size(), name, occurrence);
+        return noSuchNumber(trace, name, rows.size(), occurrence);
     return trace.nvtx.startNs[rows[static_cast<size_t>(occurrence)]];
 }
 
 Result<AlignedRanges> alignedRanges(const Trace& baseline, const Trace& candidate,
-                                    std::string_view name) {
+                                    std::string_view name, int first) {
     const std::vector<uint32_t> baselineRows = rowsNamed(baseline, name);
     if (baselineRows.empty()) return noSuchRange(baseline, name);
     const std::vector<uint32_t> candidateRows = rowsNamed(candidate, name);
     if (candidateRows.empty()) return noSuchRange(candidate, name);
-    const size_t count = std::min(baselineRows.size(), candidateRows.size());
-    return AlignedRanges{spanOf(baseline, baselineRows, count),
-                         spanOf(candidate, candidateRows, count), static_cast<int64_t>(count)};
+    const size_t end = std::min(baselineRows.size(), candidateRows.size());
+    const auto begin = static_cast<size_t>(std::max(0, first));
+    if (first < 0 || begin >= end) {
+        const bool isBaseline = baselineRows.size() <= candidateRows.size();
+        return noSuchNumber(isBaseline ? baseline : candidate, name, end, first);
+    }
+    return AlignedRanges{spanOf(baseline, baselineRows, begin, end),
+                         spanOf(candidate, candidateRows, begin, end),
+                         static_cast<int64_t>(end - begin)};
+}
+
+int warmUpCount(const Trace& baseline, const Trace& candidate, std::string_view name) {
+    const std::vector<uint32_t> baselineRows = rowsNamed(baseline, name);
+    const std::vector<uint32_t> candidateRows = rowsNamed(candidate, name);
+    if (baselineRows.empty() || candidateRows.empty()) return 0;
+    const size_t slow =
+        std::max(slowBeginnings(baseline, baselineRows), slowBeginnings(candidate, candidateRows));
+    return slow < std::min(baselineRows.size(), candidateRows.size()) ? static_cast<int>(slow) : 0;
 }
 
 std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& candidate) {
@@ -88,8 +124,7 @@ std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& ca
     std::vector<std::pair<int64_t, std::string>> common;
     for (const auto& [name, count] : baselineCounts) {
         const auto other = candidateCounts.find(name);
-        if (other != candidateCounts.end())
-            common.emplace_back(count + other->second, name);
+        if (other != candidateCounts.end()) common.emplace_back(count + other->second, name);
     }
     std::stable_sort(common.begin(), common.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });

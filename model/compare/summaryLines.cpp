@@ -15,9 +15,28 @@ constexpr double sameWithinPercent = 0.5;
 constexpr size_t namedDifferences = 3;
 constexpr size_t longestName = 60;
 
+/// The two times that the runs are judged by.
+struct JudgedTimes {
+    double baselineNs = 0;
+    double candidateNs = 0;
+    bool isOfSteps = false;
+};
+
+/// By its steps, if the runs have any: the length of a run is also that of its start-up.
+JudgedTimes judgedTimes(const Comparison& comparison) {
+    const std::optional<StepPace>& steps = comparison.steps;
+    if (steps && steps->baselineMedianNs >= 1 && steps->candidateMedianNs >= 1)
+        return {steps->baselineMedianNs, steps->candidateMedianNs, true};
+    return {static_cast<double>(comparison.baseline.wallNs),
+            static_cast<double>(comparison.candidate.wallNs), false};
+}
+
+double percentLost(const JudgedTimes& times) {
+    return 100.0 * (times.candidateNs / times.baselineNs - 1);
+}
+
 /// "The candidate is 9.8 % slower: " and then `times`, which says what was timed.
-std::string verdict(double candidateNs, double baselineNs, std::string_view times) {
-    const double percent = 100.0 * (candidateNs / baselineNs - 1);
+std::string verdictSentence(double percent, std::string_view times) {
     if (std::abs(percent) < sameWithinPercent)
         return fmt::format("The candidate takes as long as the baseline: {}.", times);
     if (percent >= 100)  // no one pictures 640 %
@@ -32,30 +51,44 @@ std::string against(double candidateNs, double baselineNs) {
                        formatDuration(static_cast<int64_t>(baselineNs)));
 }
 
-/// By its steps, if the runs have any: the length of a run is also that of its start-up.
-std::vector<std::string> verdicts(const Comparison& comparison) {
-    const auto baselineNs = static_cast<double>(comparison.baseline.wallNs);
-    const auto candidateNs = static_cast<double>(comparison.candidate.wallNs);
-    if (baselineNs <= 0 || candidateNs <= 0)
-        return {"One of the runs is empty, so there is nothing to compare."};
-    const std::string whole = against(candidateNs, baselineNs);
-    if (!comparison.steps || comparison.steps->baselineMedianNs < 1 ||
-        comparison.steps->candidateMedianNs < 1) {
-        return {verdict(candidateNs, baselineNs, whole)};
+std::string judgement(const Comparison& comparison) {
+    if (verdictOf(comparison) == Verdict::None)
+        return "One of the runs is empty, so there is nothing to compare.";
+    const JudgedTimes judged = judgedTimes(comparison);
+    std::string times = against(judged.candidateNs, judged.baselineNs);
+    if (judged.isOfSteps) {
+        const StepPace& steps = *comparison.steps;
+        times =
+            fmt::format("\"{}\" takes {} (medians of {} and {})", printable(steps.pattern), times,
+                        formatCount(steps.candidateCount), formatCount(steps.baselineCount));
     }
-    const StepPace& steps = *comparison.steps;
-    const std::string times = fmt::format(
-        "\"{}\" takes {} (medians of {} and {})", printable(steps.pattern),
-        against(steps.candidateMedianNs, steps.baselineMedianNs), formatCount(steps.candidateCount),
-        formatCount(steps.baselineCount));
-    return {verdict(steps.candidateMedianNs, steps.baselineMedianNs, times),
-            fmt::format("All that was compared took {}.", whole)};
+    return verdictSentence(percentLost(judged), times);
+}
+
+/// What the steps leave out. Empty if the runs were judged by their whole length anyway.
+std::string wholeSentence(const Comparison& comparison) {
+    if (verdictOf(comparison) == Verdict::None || !judgedTimes(comparison).isOfSteps) return {};
+    return fmt::format("All that was compared took {}.",
+                       against(static_cast<double>(comparison.candidate.wallNs),
+                               static_cast<double>(comparison.baseline.wallNs)));
+}
+
+/// "void gemm<float>" of "void gemm<float>(float*, int)": the rest tells no two kernels apart.
+std::string_view withoutParameters(std::string_view kernel) {
+    if (!kernel.ends_with(')')) return kernel;
+    int depth = 0;
+    for (size_t at = kernel.size(); at-- > 1;) {
+        if (kernel[at] == ')') ++depth;
+        if (kernel[at] == '(' && --depth == 0) return kernel.substr(0, at);
+    }
+    return kernel;
 }
 
 /// A name for a sentence: what it is, and not too long.
 std::string shortName(const Difference& difference) {
-    std::string text = printable(difference.name);
     if (difference.group == DifferenceGroup::Memset) return "memsets";
+    const bool isKernel = difference.group == DifferenceGroup::Kernel;
+    std::string text = printable(isKernel ? withoutParameters(difference.name) : difference.name);
     if (displayWidth(text) > longestName) {
         size_t end = 0, width = 0;
         while (width < longestName - 1 && end < text.size()) {
@@ -99,13 +132,20 @@ std::string busySentence(const Comparison& comparison) {
 
 }  // namespace
 
+Verdict verdictOf(const Comparison& comparison) {
+    if (comparison.baseline.wallNs <= 0 || comparison.candidate.wallNs <= 0) return Verdict::None;
+    const double percent = percentLost(judgedTimes(comparison));
+    if (std::abs(percent) < sameWithinPercent) return Verdict::Same;
+    return percent > 0 ? Verdict::Slower : Verdict::Faster;
+}
+
 std::vector<std::string> summaryLines(const Comparison& comparison) {
-    std::vector<std::string> lines = verdicts(comparison);
+    std::vector<std::string> lines{judgement(comparison)};
     const std::string lost = greatestChanges(comparison, 1, "Most GPU time was lost in");
     const std::string won = greatestChanges(comparison, -1, "Most GPU time was saved in");
-    const bool isSlower = comparison.candidate.wallNs >= comparison.baseline.wallNs;
-    for (const std::string& line :
-         {isSlower ? lost : won, isSlower ? won : lost, busySentence(comparison)})
+    const bool isFaster = verdictOf(comparison) == Verdict::Faster;
+    for (const std::string& line : {isFaster ? won : lost, isFaster ? lost : won,
+                                    busySentence(comparison), wholeSentence(comparison)})
         if (!line.empty()) lines.push_back(line);
     return lines;
 }

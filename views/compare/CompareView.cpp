@@ -5,7 +5,9 @@
 #include <QScopedValueRollback>
 #include <QSplitter>
 #include <QVBoxLayout>
+#include <utility>
 
+#include "model/compare/stepPace.h"
 #include "model/export/formatTable.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareSide.h"
@@ -81,13 +83,18 @@ void CompareView::addGroupFilter() {
         return names;
     };
     auto* box = new QComboBox(this);
-    box->addItem(tr("All differences"), QStringList());
+    // First what takes time itself; ranges and calls only hold or await the same time again.
     box->addItem(tr("GPU work"), groups({DifferenceGroup::Kernel, DifferenceGroup::Memcpy,
                                          DifferenceGroup::Memset}));
     box->addItem(tr("NVTX ranges"), groups({DifferenceGroup::NvtxRange}));
     box->addItem(tr("CUDA API calls"), groups({DifferenceGroup::ApiCall}));
-    connect(box, &QComboBox::currentIndexChanged, this,
-            [this, box] { differences_->filter().setGroups(box->currentData().toStringList()); });
+    box->addItem(tr("All differences"), QStringList());
+    box->setAccessibleName(tr("Kind of differences"));
+    const auto apply = [this, box] {
+        differences_->filter().setGroups(box->currentData().toStringList());
+    };
+    connect(box, &QComboBox::currentIndexChanged, this, apply);
+    apply();
     differences_->addControl(box);
 }
 
@@ -108,14 +115,26 @@ void CompareView::setTraces(TracePtr baseline, TracePtr candidate) {
     baselineTrace_ = std::move(baseline);
     candidateTrace_ = std::move(candidate);
     selectedRange_.reset();
+    shownName_.clear();
     alignment_->setRangeNames(commonRangeNames(*baselineTrace_, *candidateTrace_));
     {
         const QScopedValueRollback guard(isMirroring_, true);
         baseline_->setTrace(baselineTrace_);
         candidate_->setTrace(candidateTrace_);
     }
-    align();
-    visibleRange_->fit();
+    if (!alignAtSteps()) {
+        align();
+        visibleRange_->fit();
+    }
+}
+
+bool CompareView::alignAtSteps() {
+    const std::optional<StepPace> pace =
+        stepPace(Baseline{*baselineTrace_, baselineTrace_->range},
+                 Candidate{*candidateTrace_, candidateTrace_->range});
+    if (!pace) return false;
+    return alignment_->setAlignment(toQString(pace->pattern),
+                                    warmUpCount(*baselineTrace_, *candidateTrace_, pace->pattern));
 }
 
 void CompareView::setTheme(const Theme& theme) {
@@ -161,7 +180,20 @@ void CompareView::align() {
         candidate_->timeline().setSelectedRange(std::nullopt);
     }
     selectedRange_.reset();
+    showCompared(name);
     startComparison();
+}
+
+void CompareView::showCompared(const std::string& name) {
+    // The next number of the same range is looked at with the same zoom.
+    const bool isOther = std::exchange(shownName_, name) != name;
+    if (!isOther) return;
+    if (name.empty()) return visibleRange_->fit();
+    const AlignedRanges ranges = comparedRanges();
+    const TimeRange compared =
+        baseline_->toAxis(ranges.baseline).united(candidate_->toAxis(ranges.candidate));
+    const int64_t marginNs = compared.durationNs() / 50;
+    visibleRange_->setRange({compared.startNs - marginNs, compared.endNs + marginNs});
 }
 
 void CompareView::selectRange(CompareSide* from, std::optional<TimeRange> traceRange) {
@@ -192,7 +224,8 @@ AlignedRanges CompareView::comparedRanges() const {
         return {baseline_->toTrace(*selectedRange_), candidate_->toTrace(*selectedRange_), 0};
     }
     if (const std::string name = alignment_->rangeName().toStdString(); !name.empty()) {
-        const auto ranges = alignedRanges(*baselineTrace_, *candidateTrace_, name);
+        const auto ranges =
+            alignedRanges(*baselineTrace_, *candidateTrace_, name, alignment_->occurrence());
         if (ranges) return *ranges;
     }
     return {baselineTrace_->range, candidateTrace_->range, 0};
@@ -211,9 +244,7 @@ QString CompareView::comparedText(const AlignedRanges& ranges) const {
 }
 
 void CompareView::showComparison(const Comparison& comparison) {
-    const bool isVerdict = comparison.baseline.wallNs > 0 && comparison.candidate.wallNs > 0;
-    const int64_t lostNs = comparison.candidate.wallNs - comparison.baseline.wallNs;
-    headline_->setSentences(summaryLines(comparison), isVerdict ? lostNs : 0);
+    headline_->setSentences(summaryLines(comparison), verdictOf(comparison));
     const bool isFirst = model_->columnCount() == 0;
     model_->setComparison(comparison);
     if (isFirst) differences_->fitAndSort(model_->lostColumn(), Qt::DescendingOrder);

@@ -23,8 +23,9 @@ class VisibleRange;
 
 /// Two runs on one time axis: baseline above, candidate below, the outcome in words on top and the
 /// differences by name underneath. A range selected on either side is selected on both and narrows
-/// the comparison to it; runs aligned at an NVTX range are compared from the first to the last
-/// range of that name, so that start-up does not count. Compares off the GUI thread.
+/// the comparison to it; runs aligned at an NVTX range are compared from there to the last range of
+/// that name, so that start-up does not count. Runs with steps start aligned at the first step
+/// after the warm-up. Compares off the GUI thread.
 class CompareView : public QWidget {
     Q_OBJECT
   public:
@@ -60,7 +61,9 @@ class CompareView : public QWidget {
     void build();
     void addGroupFilter();
     void connectSide(CompareSide* side, CompareSide* other);
+    bool alignAtSteps();
     void align();
+    void showCompared(const std::string& name);
     void selectRange(CompareSide* from, std::optional<TimeRange> traceRange);
     void startComparison();
     AlignedRanges comparedRanges() const;
@@ -70,6 +73,7 @@ class CompareView : public QWidget {
     TracePtr baselineTrace_;
     TracePtr candidateTrace_;
     std::optional<TimeRange> selectedRange_;
+    std::string shownName_;  // of the alignment that the visible range was set for
     bool isMirroring_ = false;
     VisibleRange* visibleRange_;
     LatestJob* job_;

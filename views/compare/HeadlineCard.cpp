@@ -1,10 +1,10 @@
 #include "views/compare/HeadlineCard.h"
 
 #include <QLabel>
-#include <QStringList>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {
@@ -32,15 +32,16 @@ HeadlineCard::HeadlineCard(QWidget* parent)
     layout->addWidget(reasons_);
 }
 
-void HeadlineCard::setSentences(const std::vector<std::string>& sentences, int64_t lostNs) {
-    lostNs_ = lostNs;
+void HeadlineCard::setSentences(const std::vector<std::string>& sentences, Verdict verdict) {
+    verdict_ = verdict;
     headline_->setText(sentences.empty() ? QString() : toQString(sentences.front()));
-    QStringList reasons;
+    sentences_.clear();
     for (size_t i = 1; i < std::min(sentences.size(), maximumReasons + 1); ++i) {
-        reasons << toQString(sentences[i]);
+        sentences_ << toQString(sentences[i]);
     }
-    reasons_->setText(reasons.join(QLatin1Char('\n')));
-    reasons_->setVisible(!reasons.isEmpty());
+    reasons_->setToolTip(plainToolTip(sentences_.join(QLatin1Char('\n'))));
+    reasons_->setVisible(!sentences_.isEmpty());
+    updateReasons();
     updateColors();
 }
 
@@ -53,11 +54,30 @@ QString HeadlineCard::headline() const {
     return headline_->text();
 }
 
+QString HeadlineCard::reasons() const {
+    return reasons_->text();
+}
+
+void HeadlineCard::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    updateReasons();
+}
+
+void HeadlineCard::updateReasons() {
+    const QMargins margins = layout()->contentsMargins();
+    const int room = width() - margins.left() - margins.right();
+    QStringList shown;
+    for (const QString& sentence : sentences_) {
+        shown << reasons_->fontMetrics().elidedText(sentence, Qt::ElideRight, room);
+    }
+    reasons_->setText(shown.join(QLatin1Char('\n')));
+}
+
 void HeadlineCard::updateColors() {
     QPalette colors = palette();
-    colors.setColor(QPalette::WindowText, lostNs_ > 0   ? theme_.slower
-                                          : lostNs_ < 0 ? theme_.faster
-                                                        : theme_.text);
+    colors.setColor(QPalette::WindowText, verdict_ == Verdict::Slower   ? theme_.slower
+                                          : verdict_ == Verdict::Faster ? theme_.faster
+                                                                        : theme_.text);
     headline_->setPalette(colors);
     colors.setColor(QPalette::WindowText, theme_.mutedText);
     reasons_->setPalette(colors);

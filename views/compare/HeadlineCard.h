@@ -1,9 +1,11 @@
 #pragma once
 
+#include <QStringList>
 #include <QWidget>
 #include <string>
 #include <vector>
 
+#include "model/compare/Comparison.h"
 #include "views/theme/Theme.h"
 
 class QLabel;
@@ -16,16 +18,24 @@ class HeadlineCard : public QWidget {
   public:
     explicit HeadlineCard(QWidget* parent = nullptr);
 
-    /// The first sentence is the headline. `lostNs` gives it its colour: lost, gained or neither.
-    void setSentences(const std::vector<std::string>& sentences, int64_t lostNs);
+    /// The first sentence is the headline, coloured by `verdict`; of the others the most telling
+    /// are shown, cut to the width there is and in full as a tool tip.
+    void setSentences(const std::vector<std::string>& sentences, Verdict verdict);
     void setTheme(const Theme& theme);
     QString headline() const;
+    /// As shown, one a line.
+    QString reasons() const;
+
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
     void updateColors();
+    void updateReasons();
 
     Theme theme_ = Theme::light();
-    int64_t lostNs_ = 0;
+    Verdict verdict_ = Verdict::None;
+    QStringList sentences_;  // the reasons in full
     QLabel* headline_;
     QLabel* reasons_;
 };

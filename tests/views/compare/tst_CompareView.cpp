@@ -1,4 +1,5 @@
 #include <QAbstractItemModelTester>
+#include <QComboBox>
 #include <QTest>
 
 #include "tests/support/TraceBuilder.h"
@@ -26,6 +27,20 @@ TracePtr simulatedSteps(int64_t offsetNs, int64_t kernelNs) {
                           start + 10'000 + kernelNs);
     }
     builder.addKernel(builder.defaultStream(), "warm-up", 0, 1'000);
+    return builder.finish();
+}
+
+/// "step 0", "step 1", ... as long as `durationsNs`, each half of it a kernel.
+TracePtr numberedSteps(std::initializer_list<int64_t> durationsNs) {
+    TraceBuilder builder;
+    int64_t nowNs = 0;
+    int number = 0;
+    for (const int64_t durationNs : durationsNs) {
+        builder.addNvtx(builder.defaultThread(), "step " + std::to_string(number++), nowNs,
+                        nowNs + durationNs);
+        builder.addKernel(builder.defaultStream(), "gemm", nowNs, nowNs + durationNs / 2);
+        nowNs += durationNs;
+    }
     return builder.finish();
 }
 
@@ -150,6 +165,57 @@ class TestCompareView : public QObject {
         compared.view.alignment().setAlignment("step", 0);
         QVERIFY(compared.wait());
         QCOMPARE(compared.lost("warm-up"), -1);  // outside of the steps
+    }
+
+    void runsWithStepsStartAlignedAfterTheWarmUp() {
+        Compared compared(numberedSteps({5'000'000, 150'000, 150'000, 150'000}),
+                          numberedSteps({200'000, 200'000, 200'000, 200'000}));
+        QCOMPARE(compared.view.alignment().rangeName(), QString("step #"));
+        QCOMPARE(compared.view.alignment().occurrence(), 1);
+        QCOMPARE(compared.baseline().timeOrigin(), 5'000'000);
+        QCOMPARE(compared.candidate().timeOrigin(), 200'000);
+        // On the screen: the steps that are compared, and little else.
+        const TimeRange visible = compared.view.visibleRange().range();
+        QVERIFY(visible.contains(0) && visible.endNs > 600'000);
+        QVERIFY(visible.durationNs() < 700'000);
+        QVERIFY(compared.wait());
+        QCOMPARE(compared.lost("gemm"), 3 * 25'000);
+        QVERIFY(compared.view.headline().headline().contains("slower"));
+    }
+
+    void theNextNumberOfARangeKeepsTheZoom() {
+        Compared compared(simulatedSteps(50'000, 100'000), simulatedSteps(700'000, 100'000));
+        compared.view.alignment().setAlignment("step", 0);
+        compared.view.visibleRange().setRange({-1'000, 99'000});
+        compared.view.alignment().setAlignment("step", 1);
+        QCOMPARE(compared.view.visibleRange().range(), (TimeRange{-1'000, 99'000}));
+        compared.view.alignment().setAlignment({}, 0);
+        QVERIFY(compared.view.visibleRange().isFitted());
+    }
+
+    void showsGpuWorkFirstAndAllOnRequest() {
+        Compared compared(simulatedSteps(0, 100'000), simulatedSteps(0, 300'000));
+        QVERIFY(compared.wait());
+        const ReportFilter& shown = compared.view.differences().filter();
+        for (int row = 0; row < shown.rowCount(); ++row) {
+            QCOMPARE(shown.index(row, 0).data().toString(), QString("kernel"));
+        }
+        auto* kinds = compared.view.differences().findChild<QComboBox*>();
+        QVERIFY(kinds);
+        kinds->setFocus();
+        QTest::keyClick(kinds, Qt::Key_End);
+        QCOMPARE(shown.rowCount(), compared.view.differences().model().rowCount());
+    }
+
+    void longReasonsAreCutAtTheEdge() {
+        HeadlineCard card;
+        card.resize(400, 80);
+        card.setSentences({"Slower.", std::string(500, 'x')}, Verdict::Slower);
+        card.show();
+        QVERIFY(card.reasons().endsWith(QChar(0x2026)));
+        QVERIFY(card.reasons().size() < 200);
+        card.resize(10'000, 80);
+        QTRY_COMPARE(card.reasons().size(), 500);
     }
 
     void onlyOneSideHasASelectedEvent() {
