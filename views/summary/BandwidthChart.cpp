@@ -30,7 +30,7 @@ SliceCategory categoryOf(MemcpyKind kind) {
 
 QString labelOf(const BandwidthRow& row) {
     return toQString(name(row.kind)) + QLatin1Char('\n') + toQString(name(row.sourceMemory)) +
-           QStringLiteral(" → ") + toQString(name(row.destinationMemory));
+           QStringLiteral(" →\n") + toQString(name(row.destinationMemory));
 }
 
 bool isSameKind(const BandwidthRow& a, const BandwidthRow& b) {
@@ -138,7 +138,7 @@ void BandwidthChart::setUpAxes() {
         plot_->yAxis->setRange(0, greatest > 0 ? greatest * 1.2 : 1);
     }
     plot_->yAxis->setNumberFormat(QStringLiteral("g"));
-    plot_->yAxis->setNumberPrecision(4);
+    plot_->yAxis->setNumberPrecision(6);  // bytes move at less than a petabyte a second
     plot_->yAxis->setLabel(tr("GB/s"));
 
     plot_->setBackground(theme_.canvas);

@@ -48,9 +48,8 @@ void paintTexts(QPainter& painter, const Track& track, const QRect& area, const 
     const bool isStacked =
         !subtitle.isEmpty() && area.height() >= titleMetrics.height() + plainMetrics.height() + 6;
     const int titleHeight = titleMetrics.height();
-    // Titles of high rows stand beside their first lane, where the eye begins.
-    const int top =
-        isStacked || area.height() > 3 * titleHeight ? 5 : (area.height() - titleHeight) / 2;
+    // Titles of high rows stand beside their first lane, where the eye begins and the chevron is.
+    const int top = std::min(5, (area.height() - titleHeight) / 2);
 
     painter.setFont(titleFont);
     painter.setPen(theme.text);
