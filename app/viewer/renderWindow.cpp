@@ -77,15 +77,18 @@ Result<void> arrange(MainWindow& window, const RenderOptions& render) {
         if (auto result = showTable(page, render.table); !result) return result;
     }
     TimelineView& timeline = *page->timelines().front();
+    const auto showVisible = [&] {
+        if (!render.visible) return;
+        timeline.visibleRange()->setRange(render.visible->shifted(-timeline.timeOrigin()));
+    };
+    showVisible();  // The search begins at what can be seen.
     if (!render.find.empty()) {
         window.searchBar().edit().setText(toQString(render.find));
         window.searchBar().next();
         // The hit moves the view; what is asked for below has the last word.
         if (auto result = waitUntilIdle(window); !result) return result;
     }
-    if (render.visible) {
-        timeline.visibleRange()->setRange(render.visible->shifted(-timeline.timeOrigin()));
-    }
+    showVisible();
     if (render.select) timeline.setSelectedRange(render.select);
     return {};
 }

@@ -11,8 +11,9 @@ namespace lanescope {
 
 namespace {
 
-/// A stream with less than this share of the operations of the busiest stream of its GPU shows its
-/// own slices only, until it is unfolded: start-up leaves several of them behind.
+/// A stream with less than this share of the operations of the busiest stream of its GPU is quiet:
+/// it stands last and shows its own slices only, until it is unfolded. Start-up leaves several of
+/// them.
 constexpr double quietShare = 0.01;
 
 /// Names of copies like "HtoD 4.00 MiB", made once for each kind and size.
@@ -105,21 +106,48 @@ size_t sliceCountOf(const std::vector<Lane>& lanes) {
     return count;
 }
 
-/// The streams of a GPU by process, those with the most operations first; only those with work.
-/// By operations and not by time, so that two runs of one program stand in the same order.
-std::vector<uint32_t> streamsOf(const Trace& trace, uint32_t gpu,
-                                const std::vector<std::vector<Lane>>& lanes) {
-    std::vector<uint32_t> streams;
-    std::vector<size_t> sliceCount(trace.streams.size());
-    for (uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
-        sliceCount[stream] = sliceCountOf(lanes[stream]);
-        if (trace.streams[stream].gpu == gpu && sliceCount[stream] > 0) streams.push_back(stream);
+bool isMostlyNccl(const std::vector<Lane>& lanes) {
+    int64_t ncclCount = 0;
+    int64_t kernelCount = 0;
+    for (const Lane& lane : lanes) {
+        ncclCount +=
+            std::count(lane.category.begin(), lane.category.end(), SliceCategory::NcclKernel);
+        kernelCount +=
+            std::count(lane.category.begin(), lane.category.end(), SliceCategory::Kernel);
     }
-    std::stable_sort(streams.begin(), streams.end(), [&](uint32_t a, uint32_t b) {
-        const Stream& first = trace.streams[a];
-        const Stream& second = trace.streams[b];
+    return ncclCount > kernelCount;
+}
+
+/// A stream of a GPU that did something, with what decides where it stands.
+struct StreamRank {
+    uint32_t stream = 0;
+    size_t sliceCount = 0;
+    bool isQuiet = false;
+};
+
+/// The streams of a GPU by process, busy ones first, those with the most operations before all;
+/// only those with work. Counts and not times decide, so that two runs of one program look alike.
+std::vector<StreamRank> streamsOf(const Trace& trace, uint32_t gpu,
+                                  const std::vector<std::vector<Lane>>& lanes) {
+    std::vector<StreamRank> streams;
+    size_t most = 0;
+    for (uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
+        const size_t count = sliceCountOf(lanes[stream]);
+        if (trace.streams[stream].gpu != gpu || count == 0) continue;
+        streams.push_back({stream, count});
+        most = std::max(most, count);
+    }
+    // The few calls of NCCL are what a training on several GPUs waits for.
+    for (StreamRank& rank : streams)
+        rank.isQuiet =
+            static_cast<double>(rank.sliceCount) < quietShare * static_cast<double>(most) &&
+            !isMostlyNccl(lanes[rank.stream]);
+    std::stable_sort(streams.begin(), streams.end(), [&trace](const auto& a, const auto& b) {
+        const Stream& first = trace.streams[a.stream];
+        const Stream& second = trace.streams[b.stream];
         if (first.process != second.process) return first.process < second.process;
-        if (sliceCount[a] != sliceCount[b]) return sliceCount[a] > sliceCount[b];
+        if (a.isQuiet != b.isQuiet) return b.isQuiet;
+        if (!a.isQuiet && a.sliceCount != b.sliceCount) return a.sliceCount > b.sliceCount;
         return first.streamId < second.streamId;
     });
     return streams;
@@ -130,15 +158,7 @@ std::string streamSubtitle(const Trace& trace, uint32_t stream, bool namesProces
                            const std::vector<Lane>& lanes) {
     std::string text;
     if (namesProcess) text = processSubtitle(trace.processes[trace.streams[stream].process]);
-    int64_t ncclCount = 0;
-    int64_t kernelCount = 0;
-    for (const Lane& lane : lanes) {
-        ncclCount +=
-            std::count(lane.category.begin(), lane.category.end(), SliceCategory::NcclKernel);
-        kernelCount +=
-            std::count(lane.category.begin(), lane.category.end(), SliceCategory::Kernel);
-    }
-    if (ncclCount > kernelCount) text += text.empty() ? "NCCL" : ", NCCL";
+    if (isMostlyNccl(lanes)) text += text.empty() ? "NCCL" : ", NCCL";
     return text;
 }
 
@@ -157,21 +177,17 @@ void addGpuTracks(Trace& trace) {
         return trace.gpus[a].id < trace.gpus[b].id;
     });
     for (const uint32_t gpu : gpus) {
-        const std::vector<uint32_t> streams = streamsOf(trace, gpu, lanes);
+        const std::vector<StreamRank> streams = streamsOf(trace, gpu, lanes);
         if (streams.empty()) continue;
         const uint32_t gpuTrack =
             addTrack(trace, TrackKind::Gpu, gpu, -1, fmt::format("GPU {}", trace.gpus[gpu].id),
                      gpuSubtitle(trace.gpus[gpu]));
-        const bool namesProcess =
-            trace.streams[streams.front()].process != trace.streams[streams.back()].process ||
-            trace.processes.size() > 1;
-        size_t mostSlices = 0;
-        for (const uint32_t stream : streams)
-            mostSlices = std::max(mostSlices, sliceCountOf(lanes[stream]));
+        const bool namesProcess = trace.streams[streams.front().stream].process !=
+                                      trace.streams[streams.back().stream].process ||
+                                  trace.processes.size() > 1;
         LaneBuilder all;
-        for (const uint32_t stream : streams) {
-            const bool isQuiet = static_cast<double>(sliceCountOf(lanes[stream])) <
-                                 quietShare * static_cast<double>(mostSlices);
+        for (const StreamRank& rank : streams) {
+            const uint32_t stream = rank.stream;
             for (const Lane& lane : lanes[stream])
                 for (uint32_t slice = 0; slice < lane.size(); ++slice)
                     all.add(lane.startNs[slice], lane.endNs[slice], 0, EventRef(),
@@ -180,7 +196,7 @@ void addGpuTracks(Trace& trace) {
                 addTrack(trace, TrackKind::Stream, stream, static_cast<int32_t>(gpuTrack),
                          streamTitle(trace.streams[stream]),
                          streamSubtitle(trace, stream, namesProcess, lanes[stream]));
-            trace.tracks[track].isInitiallyFolded = isQuiet;
+            trace.tracks[track].isInitiallyFolded = rank.isQuiet;
             trace.tracks[track].lanes = std::move(lanes[stream]);
             noteDropped(trace, track, work[stream].droppedCount());
             if (projections[stream].empty()) continue;

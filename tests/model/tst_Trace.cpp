@@ -144,12 +144,16 @@ void tst_Trace::busyStreamsStandFirstAndQuietOnesFolded() {
     builder.addMemcpy(quiet, MemcpyKind::HtoD, 4, 0, 1'000'000);  // long, and still only one
     for (int64_t i = 0; i < 200; ++i) builder.addKernel(busy, "gemm", 10 * i, 10 * i + 5);
     for (int64_t i = 0; i < 2; ++i) builder.addKernel(some, "relu", 10 * i, 10 * i + 5);
+    const uint32_t nccl = builder.addStream(0, gpu, 18);
+    builder.addKernel(nccl, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 5);
     const TracePtr trace = builder.finish();
-    QCOMPARE(trackPaths(*trace).mid(0, 4),
-             QStringList({"GPU 0", "GPU 0/Stream 17", "GPU 0/Stream 15", "GPU 0/Stream 14"}));
+    QCOMPARE(trackPaths(*trace).mid(0, 5),
+             QStringList({"GPU 0", "GPU 0/Stream 17", "GPU 0/Stream 15", "GPU 0/Stream 18",
+                          "GPU 0/Stream 14"}));
     QVERIFY(!trace->tracks[1].isInitiallyFolded);
     QVERIFY(!trace->tracks[2].isInitiallyFolded);  // a hundredth is not less than a hundredth
-    QVERIFY(trace->tracks[3].isInitiallyFolded);
+    QVERIFY(!trace->tracks[3].isInitiallyFolded);  // NCCL is never quiet
+    QVERIFY(trace->tracks[4].isInitiallyFolded);
 }
 
 void tst_Trace::sumsUpFoldedTracks() {
