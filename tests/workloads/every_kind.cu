@@ -2,7 +2,7 @@
 // it did and how fast its copies were by CUDA's own events. A trace of it must say the same.
 //
 //     nvcc -O2 -std=c++17 -arch=sm_90 every_kind.cu -o every_kind -ldl
-//     lanescope record -o every-kind.sqlite -- ./every_kind
+//     lanescope record --keep-logs -o every-kind.sqlite -- ./every_kind > output.txt
 //
 // Output: a line `count WHAT N` for each kind of operation, `bytes KIND N` for each kind of copy
 // and `speed KIND GB/s` for the copies that were timed. All counts are the same in every run on a
