@@ -27,7 +27,8 @@ constexpr size_t threadStackBytes = 512u << 10;
 
 std::atomic<Agent*> currentAgent{nullptr};
 std::atomic<bool> isUnwanted{false};  // the environment asks for no agent
-std::atomic<bool> forkedChild{false};
+std::atomic<bool> wasForked{false};   // from a process that had an agent
+std::atomic<bool> parentUsedCuda{false};
 
 void beforeFork() {
     nvtxRegistry().lockForFork();
@@ -40,12 +41,13 @@ void afterForkInChild() {
     // The parent's agent stays where it is, untouched: its threads do not exist here, and what
     // waits in its rings is the parent's to write.
     const Agent* parents = currentAgent.exchange(nullptr);
-    if (parents && parents->hasCuda()) forkedChild.store(true);
+    if (parents) wasForked.store(true);
+    if (parents && parents->hasCuda()) parentUsedCuda.store(true);
     forgetTermSignal();
 }
 
 /// Starts a thread that no signal of the program is delivered to.
-bool startThread(const char* name, void* (*main)(void*), void* argument) {
+bool startThread(void* (*main)(void*), void* argument) {
     sigset_t all, before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -58,7 +60,6 @@ bool startThread(const char* name, void* (*main)(void*), void* argument) {
     const bool ok = ::pthread_create(&thread, &attributes, main, argument) == 0 ||
                     (::pthread_attr_setstacksize(&attributes, 16 * threadStackBytes) == 0 &&
                      ::pthread_create(&thread, &attributes, main, argument) == 0);
-    if (ok) ::pthread_setname_np(thread, name);
     ::pthread_attr_destroy(&attributes);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return ok;
@@ -88,8 +89,8 @@ Agent* Agent::existing() {
     return currentAgent.load(std::memory_order_acquire);
 }
 
-bool Agent::isForkedChild() {
-    return forkedChild.load();
+bool Agent::hasLostCuda() {
+    return parentUsedCuda.load();
 }
 
 Agent::Agent(AgentOptions options)
@@ -104,7 +105,7 @@ Agent::Agent(AgentOptions options)
 }
 
 void Agent::startCuda() {
-    if (!options_.recordCuda || isForkedChild() || hasActivity_.load()) return;
+    if (!options_.recordCuda || hasLostCuda() || hasActivity_.load()) return;
     activity_ = makeActivitySource(options_, *this);
     activity_->start();
     hasActivity_.store(true, std::memory_order_release);
@@ -117,8 +118,8 @@ int Agent::recordNvtx(const NvtxCall& call) {
 
 void Agent::startThreads() {
     if (threadsStarted_.exchange(true)) return;
-    const bool writes = startThread("lanescope-write", &Agent::writerMain, this);
-    const bool flushes = startThread("lanescope-flush", &Agent::flusherMain, this);
+    const bool writes = startThread(&Agent::writerMain, this);
+    const bool flushes = startThread(&Agent::flusherMain, this);
     if (!writes || !flushes) {
         const std::lock_guard lock(mutex_);
         // Nobody will answer, so nobody must wait.
@@ -135,19 +136,33 @@ void Agent::wakeWriter() {
     if (::sem_getvalue(&wake_, &waiting) == 0 && waiting < 1) ::sem_post(&wake_);
 }
 
-void* Agent::writerMain(void* agent) {
+void* Agent::writerMain(void* self) {
+    ::pthread_setname_np(::pthread_self(), "lanescope-write");
+    auto& agent = *static_cast<Agent*>(self);
     try {
-        static_cast<Agent*>(agent)->runWriter();
+        agent.runWriter();
     } catch (...) {
         // Out of memory. The log is valid as far as it goes.
     }
+    {
+        const std::lock_guard lock(agent.mutex_);
+        agent.phase_ = Phase::Ended;
+        agent.changed_.notify_all();
+    }
+    // From here on nobody would see that SIGTERM came, so the handler has to end the process
+    // itself.
+    const bool cameMeanwhile = takeTermSignal();
+    forgetTermSignal();
+    if (cameMeanwhile) endByTermSignal();
     return nullptr;
 }
 
-void* Agent::flusherMain(void* agent) {
+void* Agent::flusherMain(void* self) {
+    ::pthread_setname_np(::pthread_self(), "lanescope-flush");
     try {
-        static_cast<Agent*>(agent)->runFlusher();
+        static_cast<Agent*>(self)->runFlusher();
     } catch (...) {
+        // As above; the writer goes on without it.
     }
     return nullptr;
 }
@@ -176,11 +191,12 @@ void Agent::runWriter() {
         if (phase == Phase::Running && takeTermSignal()) {
             // finish() waits for this thread, so another one must call it.
             const auto finishAndEnd = [](void* agent) -> void* {
+                ::pthread_setname_np(::pthread_self(), "lanescope-end");
                 static_cast<Agent*>(agent)->finish(SIGTERM);
                 endByTermSignal();
                 return nullptr;
             };
-            if (!startThread("lanescope-end", finishAndEnd, this)) endByTermSignal();
+            if (!startThread(finishAndEnd, this)) endByTermSignal();
         }
         drain();
         const int64_t nowNs = monotonicNs();
@@ -190,9 +206,6 @@ void Agent::runWriter() {
         }
         if (phase == Phase::Ending) {
             writeEnd();
-            const std::lock_guard lock(mutex_);
-            phase_ = Phase::Ended;
-            changed_.notify_all();
             return;
         }
         if (nowNs >= nextWriteNs) {
@@ -271,7 +284,7 @@ void Agent::reportLostBlocks() {
 
 void Agent::writeIdentity() {
     for (const auto& [name, value] : processIdentity()) writer_.property(name, value);
-    if (isForkedChild()) writer_.property("forkedChild", "1");
+    if (wasForked.load()) writer_.property("forkedChild", "1");
     if (!options_.recordNvtx) writer_.property("nvtx", "off");
     if (!options_.recordCuda) writer_.property("cuda", "off");
     writeClock();

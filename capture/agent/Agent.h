@@ -32,7 +32,7 @@ class Agent {
     static Agent* existing();
     /// Whether this process was forked from one that used CUDA: CUDA is unusable here and so is
     /// CUPTI.
-    static bool isForkedChild();
+    static bool hasLostCuda();
 
     /// Called by the driver's injection point: begins to record CUDA activity. Once per process.
     void startCuda();

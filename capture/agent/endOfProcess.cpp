@@ -74,6 +74,11 @@ bool takeTermSignal() {
 }
 
 void endByTermSignal() {
+    // Our threads block every signal, and so may those of the program by now.
+    sigset_t term;
+    ::sigemptyset(&term);
+    ::sigaddset(&term, SIGTERM);
+    ::pthread_sigmask(SIG_UNBLOCK, &term, nullptr);
     endAtOnce();
 }
 

@@ -16,9 +16,10 @@ void finishAtExit();
 void watchForTermSignal(sem_t* wake);
 /// True once after SIGTERM came; the caller finishes and then calls `endByTermSignal`.
 bool takeTermSignal();
-/// Ends the process as SIGTERM would have.
+/// Ends the process as SIGTERM would have. Any thread, whatever signals it blocks.
 void endByTermSignal();
-/// In a forked child: the handler, if it is ours, ends the child at once.
+/// In a forked child, and once the log has its end: the handler, if it is still installed, ends the
+/// process at once, as SIGTERM would without it.
 void forgetTermSignal();
 
 }  // namespace lanescope

@@ -35,12 +35,3 @@ LANESCOPE_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* modul
         return 0;
     }
 }
-
-/// Tells `lanescope doctor` what this build can record: "nvtx" or "nvtx,cupti".
-LANESCOPE_EXPORT const char* lanescopeAgentFeatures() {
-#ifdef LANESCOPE_HAVE_CUPTI
-    return "nvtx,cupti";
-#else
-    return "nvtx";
-#endif
-}
