@@ -18,7 +18,10 @@ struct Shortcut {
 constexpr Shortcut timelineKeys[] = {
     {"Wheel, W / S", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom in and out around the pointer")},
     {"Drag, A / D, Shift + wheel", QT_TRANSLATE_NOOP("ShortcutSheet", "move along the time")},
-    {"Wheel on the names", QT_TRANSLATE_NOOP("ShortcutSheet", "scroll through the tracks")},
+    {"Wheel on the names, Page Up / Down",
+     QT_TRANSLATE_NOOP("ShortcutSheet", "scroll through the tracks")},
+    {"Home, End", QT_TRANSLATE_NOOP("ShortcutSheet", "first track, last track")},
+    {"Click on a name", QT_TRANSLATE_NOOP("ShortcutSheet", "fold or unfold a track")},
     {"Click", QT_TRANSLATE_NOOP("ShortcutSheet", "select a slice and show its flow")},
     {"← →", QT_TRANSLATE_NOOP("ShortcutSheet", "select the slice before or after")},
     {"↑ ↓", QT_TRANSLATE_NOOP("ShortcutSheet", "select in the lane above or below")},
@@ -39,10 +42,13 @@ constexpr Shortcut windowKeys[] = {
     {"Ctrl+0, Ctrl++, Ctrl+-",
      QT_TRANSLATE_NOOP("ShortcutSheet", "whole trace, zoom in, zoom out")},
     {"Ctrl+Enter", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom to the selection")},
+    {"Ctrl+Shift+F, Ctrl+Shift+E",
+     QT_TRANSLATE_NOOP("ShortcutSheet", "fold or unfold all tracks")},
     {"F9, F10", QT_TRANSLATE_NOOP("ShortcutSheet", "show or hide the details, the tables")},
     {"Ctrl+C", QT_TRANSLATE_NOOP("ShortcutSheet", "copy the rows of a table")},
     {"Ctrl+P, Ctrl+E", QT_TRANSLATE_NOOP("ShortcutSheet", "export the picture, the table")},
-    {"Ctrl+W", QT_TRANSLATE_NOOP("ShortcutSheet", "close the tab")},
+    {"Ctrl+W, Ctrl+Q", QT_TRANSLATE_NOOP("ShortcutSheet", "close the tab, the window")},
+    {"F1", QT_TRANSLATE_NOOP("ShortcutSheet", "show this sheet")},
 };
 
 void addColumn(QHBoxLayout* layout, const QString& title, std::span<const Shortcut> shortcuts) {

@@ -46,8 +46,11 @@ void ViewerActions::makeViewActions() {
     zoomOut = make(tr("Zoom &out"), QKeySequence(Qt::CTRL | Qt::Key_Minus), "zoom-out");
     zoomSelection = make(tr("Zoom to the &selection"), QKeySequence(Qt::CTRL | Qt::Key_Return),
                          "zoom-selection");
-    foldAll = make(tr("&Fold all tracks"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Minus));
-    unfoldAll = make(tr("&Unfold all tracks"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Plus));
+    zoomSelection->setShortcuts(
+        {QKeySequence(Qt::CTRL | Qt::Key_Return), QKeySequence(Qt::CTRL | Qt::Key_Enter)});
+    // Letters: Ctrl with plus is typed with Shift on many keyboards and means to zoom.
+    foldAll = make(tr("&Fold all tracks"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F));
+    unfoldAll = make(tr("&Unfold all tracks"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E));
     showDetails = make(tr("&Details beside the timeline"), QKeySequence(Qt::Key_F9), "details");
     showTables = make(tr("&Tables under the timeline"), QKeySequence(Qt::Key_F10), "tables");
     showDetails->setCheckable(true);

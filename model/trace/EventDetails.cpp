@@ -3,12 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "model/export/formatTable.h"
 
 namespace lanescope {
 
 namespace {
+
+/// "9.521234567 s", on the same clock as the ruler of the timeline.
+std::string exactSeconds(int64_t timeNs) {
+    const int64_t second = 1'000'000'000;
+    return fmt::format("{}{}.{:09} s", timeNs < 0 ? "-" : "", std::abs(timeNs / second),
+                       std::abs(timeNs % second));
+}
 
 /// Collects the lines about one event, leaving out what is not known.
 class Details {
@@ -23,8 +31,7 @@ class Details {
 
     void addTimes() {
         const TimeRange range = trace_.rangeOf(event_);
-        add("Start",
-            formatDuration(range.startNs - trace_.range.startNs) + " from the first event");
+        add("Start", exactSeconds(range.startNs));
         if (range.durationNs() > 0) add("Duration", formatDuration(range.durationNs()));
     }
 

@@ -2,11 +2,16 @@
 #include <QApplication>
 #include <QDropEvent>
 #include <QFile>
+#include <QFileDialog>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
+#include <QSplitter>
+#include <QStatusBar>
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimer>
 #include <fstream>
 
 #include "app/viewer/ComparePage.h"
@@ -17,6 +22,7 @@
 #include "app/viewer/OfferBar.h"
 #include "app/viewer/RecentFiles.h"
 #include "app/viewer/SearchBar.h"
+#include "app/viewer/ShortcutSheet.h"
 #include "app/viewer/StartPage.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
@@ -67,6 +73,7 @@ class TestMainWindow : public QObject {
   private slots:
     void initTestCase() {
         registerIcons();
+        QApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
         first_ = pathOf("first.lanescope");
         second_ = pathOf("second.lanescope");
         bad_ = pathOf("bad.lanescope");
@@ -280,7 +287,112 @@ class TestMainWindow : public QObject {
         QVERIFY(page->tables().tabText(page->tables().currentIndex()).startsWith("Health"));
     }
 
+    void sizesAreKeptFromRunToRun() {
+        QTemporaryDir folder;
+        const QString file = folder.filePath("settings.ini");
+        QList<int> sizes;
+        {
+            AppSettings settings(file);
+            MainWindow window(settings);
+            window.resize(1111, 777);
+            window.show();
+            window.openFiles({first_});
+            QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 20'000));
+            dragHandle(upperSplitter(window), -60);
+            sizes = upperSplitter(window).sizes();
+            window.close();
+        }
+        AppSettings settings(file);
+        MainWindow window(settings);
+        QCOMPARE(window.size(), QSize(1111, 777));
+        window.show();
+        window.openFiles({first_});
+        QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 20'000));
+        QCOMPARE(upperSplitter(window).sizes(), sizes);
+    }
+
+    void theSheetOfShortcutsKnowsEveryCommand() {
+        const ShortcutSheet sheet;
+        QString text;
+        for (const QLabel* label : sheet.findChildren<QLabel*>()) text += label->text() + ", ";
+        Shown shown;
+        QSet<QKeySequence> taken;
+        for (const QAction* action : shown.window.actions().findChildren<QAction*>()) {
+            bool isKnown = action->shortcuts().isEmpty();
+            for (const QKeySequence& keys : action->shortcuts()) {
+                isKnown |= text.contains(keys.toString(QKeySequence::PortableText) + ", ");
+                QVERIFY2(!taken.contains(keys), qPrintable(action->text()));
+                taken.insert(keys);
+            }
+            QVERIFY2(isKnown, qPrintable(action->text()));
+        }
+        QVERIFY(taken.size() > 10);
+    }
+
+    void theOpenDialogOpensWhatWasChosen() {
+        Shown shown;
+        chooseInNextDialog(first_);
+        shown.window.actions().open->trigger();
+        QVERIFY(shown.wait());
+        QVERIFY(shown.window.tabs().currentTrace());
+        QCOMPARE(shown.settings.folder(), QFileInfo(first_).absolutePath());
+    }
+
+    void aCancelledDialogChangesNothing() {
+        Shown shown;
+        chooseInNextDialog({});
+        shown.window.actions().open->trigger();
+        QCOMPARE(shown.window.tabs().count(), 0);
+        chooseInNextDialog({});
+        shown.window.actions().compare->trigger();
+        QCOMPARE(shown.window.tabs().count(), 0);
+    }
+
+    void theCompareDialogTakesTheOpenTraceForTheBaseline() {
+        Shown shown;
+        shown.window.openFiles({first_});
+        QVERIFY(shown.wait());
+        chooseInNextDialog(second_);
+        shown.window.actions().compare->trigger();
+        QVERIFY(shown.wait());
+        auto* page = qobject_cast<ComparePage*>(shown.window.tabs().currentDocument());
+        QVERIFY(page);
+        QCOMPARE(page->title(), QString("second.lanescope against first.lanescope"));
+    }
+
+    void theTableIsWrittenWhereTheDialogSays() {
+        Shown shown;
+        shown.window.openFiles({first_});
+        QVERIFY(shown.wait());
+        const QString path = pathOf("chosen.json");
+        chooseInNextDialog(path);
+        shown.window.actions().exportTable->trigger();
+        QVERIFY(QFile::exists(path));
+        QVERIFY(shown.window.statusBar()->currentMessage().contains("chosen.json"));
+    }
+
   private:
+    static QSplitter& upperSplitter(MainWindow& window) {
+        return *qobject_cast<QSplitter*>(window.tabs().currentTrace()->details().parentWidget());
+    }
+    static void dragHandle(QSplitter& splitter, int dx) {
+        QWidget* handle = splitter.handle(1);
+        const QPoint grip = handle->rect().center();
+        QTest::mousePress(handle, Qt::LeftButton, {}, grip);
+        QTest::mouseMove(handle, grip + QPoint(dx, 0));
+        QTest::mouseRelease(handle, Qt::LeftButton, {}, grip + QPoint(dx, 0));
+    }
+    /// Answers the file dialog that is about to open with `path`; empty cancels it.
+    static void chooseInNextDialog(const QString& path) {
+        QTimer::singleShot(0, qApp, [path] {
+            auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+            if (!dialog) return chooseInNextDialog(path);
+            if (path.isEmpty()) return dialog->reject();
+            auto* edit = dialog->findChild<QLineEdit*>("fileNameEdit");
+            edit->setText(path);
+            QTest::keyClick(edit, Qt::Key_Return);
+        });
+    }
     QString pathOf(const char* name) { return QString::fromStdString((folder_ / name).string()); }
     static int64_t totalTime(const TracePage& page) {
         int64_t total = 0;
