@@ -17,8 +17,8 @@
 namespace lanescope {
 
 /// The agent of one process: takes NVTX calls and CUDA activity and writes them to the log with two
-/// threads of its own, a writer and a flusher. The flusher alone calls into CUPTI, so a CUPTI that
-/// hangs stops neither NVTX nor the end of the process.
+/// threads of its own, a writer and a flusher. The flusher alone calls what may wait inside CUPTI,
+/// so a CUPTI that hangs stops neither NVTX nor the end of the process.
 ///
 /// It is reached through `current()`, because the entry points that NVTX and the driver call carry
 /// no pointer of ours. A forked child finds no agent there and gets a fresh one with its first NVTX

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <string_view>
@@ -10,8 +11,6 @@
 namespace lanescope {
 
 namespace {
-
-constexpr const char* sonames[] = {"libcupti.so.13", "libcupti.so.12"};
 
 /// Paths of shared objects mapped into this process whose file name begins with `prefix`.
 std::vector<std::string> mappedLibraries(std::string_view prefix) {
@@ -28,6 +27,13 @@ std::vector<std::string> mappedLibraries(std::string_view prefix) {
     return found;
 }
 
+/// File names of CUPTI: first that of the CUDA major in use, then newest first.
+std::vector<std::string> cuptiNames() {
+    std::vector<std::string> names{"libcupti.so.13", "libcupti.so.12"};
+    if (!mappedLibraries("libcudart.so.12").empty()) std::reverse(names.begin(), names.end());
+    return names;
+}
+
 std::string folderOf(const std::string& path) {
     return path.substr(0, path.rfind('/'));
 }
@@ -36,6 +42,7 @@ std::string folderOf(const std::string& path) {
 
 OpenedCupti findCupti(const std::string& overridePath) {
     OpenedCupti result;
+    const std::vector<std::string> names = cuptiNames();
     const auto tryOpen = [&](const std::string& path, int flags) {
         if (result.handle) return;
         result.handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | flags);
@@ -46,7 +53,7 @@ OpenedCupti findCupti(const std::string& overridePath) {
         }
     };
     for (const std::string& path : mappedLibraries("libcupti.so")) tryOpen(path, RTLD_NOLOAD);
-    for (const char* name : sonames) tryOpen(name, RTLD_NOLOAD);
+    for (const std::string& name : names) tryOpen(name, RTLD_NOLOAD);
     if (!overridePath.empty()) tryOpen(overridePath, 0);
 
     std::vector<std::string> folders;
@@ -64,9 +71,9 @@ OpenedCupti findCupti(const std::string& overridePath) {
         }
     }
     for (const std::string& folder : folders) {
-        for (const char* name : sonames) tryOpen(folder + "/" + name, 0);
+        for (const std::string& name : names) tryOpen(folder + "/" + name, 0);
     }
-    for (const char* name : sonames) tryOpen(name, 0);
+    for (const std::string& name : names) tryOpen(name, 0);
     tryOpen("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", 0);
     return result;
 }

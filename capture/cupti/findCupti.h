@@ -13,8 +13,8 @@ struct OpenedCupti {
 
 /// Opens the CUPTI that suits this process: the one already loaded if there is one, since two
 /// copies fight over the driver; then `overridePath`; then those beside the CUDA runtime in use, in
-/// the toolkit and in the loader's cache, newest major first. Never a copy newer than what the
-/// program brought.
+/// CUDA_HOME and CUDA_PATH, and in the loader's cache, of the runtime's major first. Opens nothing
+/// twice and closes nothing. Takes some milliseconds; any thread.
 OpenedCupti findCupti(const std::string& overridePath);
 
 }  // namespace lanescope
