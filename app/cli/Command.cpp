@@ -5,14 +5,18 @@
 
 namespace lanescope {
 
-int reportFailure(const Error& error) {
+void say(std::string_view sentence) {
     // Not fmt::print: it throws where stderr is closed.
-    std::fputs(fmt::format("lanescope: {}\n", error.sentence).c_str(), stderr);
+    std::fputs(fmt::format("lanescope: {}\n", sentence).c_str(), stderr);
+}
+
+int reportFailure(const Error& error) {
+    say(error.sentence);
     return exitFailed;
 }
 
 void reportWarning(std::string_view sentence) {
-    std::fputs(fmt::format("lanescope: warning: {}\n", sentence).c_str(), stderr);
+    say(fmt::format("warning: {}", sentence));
 }
 
 }  // namespace lanescope

@@ -14,7 +14,8 @@ namespace lanescope {
 //
 // that adds the subcommand with its options and help to `app` and gives it a callback. The callback
 // runs the command when the command line named it and leaves the exit status of the program in
-// `exitStatus`, which outlives the parse. Options live in a `std::shared_ptr` that the callback holds.
+// `exitStatus`, which outlives the parse. Options live in a `std::shared_ptr` that the callback
+// holds.
 // Output goes to stdout; sentences about trouble go to stderr.
 
 /// What the exit status of `lanescope` means. `record` passes on the status of its child instead.
@@ -24,10 +25,13 @@ enum ExitStatus : int {
     exitUsage = 2,   ///< The command line made no sense.
 };
 
-/// Prints "lanescope: " and the sentence on stderr; returns `exitFailed`.
+/// Prints "lanescope: " and the sentence on stderr. Does nothing where stderr is closed.
+void say(std::string_view sentence);
+
+/// Says the sentence; returns `exitFailed`.
 int reportFailure(const Error& error);
 
-/// Prints "lanescope: warning: " and the sentence on stderr.
+/// Says the sentence as a warning.
 void reportWarning(std::string_view sentence);
 
 }  // namespace lanescope

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/cli/Command.h"
+#include "app/cli/Output.h"
 #include "capture/doctor/diagnose.h"
 
 namespace lanescope {
@@ -64,8 +65,12 @@ void addDoctor(CLI::App& app, int& exitStatus) {
     command->footer("The exit status is 0 if recording will work, else 1.");
     command->callback([words, &exitStatus] {
         const std::vector<Check> checks = diagnose(words->agent);
-        fmt::print("{}", words->format == "json" ? asJson(checks) : asText(checks));
-        exitStatus = canRecord(checks) ? exitOk : exitFailed;
+        Result<Output> output = Output::open(std::nullopt, {});
+        output->write(words->format == "json" ? asJson(checks) : asText(checks));
+        const Result<void> closed = output->close();
+        exitStatus = !closed             ? reportFailure(closed.error())
+                     : canRecord(checks) ? exitOk
+                                         : exitFailed;
     });
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "app/cli/Command.h"
@@ -25,19 +24,20 @@ int runRecord(const RecordOptions& options) {
     }
     if (!outcome->run) {
         reportFailure(outcome->run.error());
-        fmt::print(stderr,
-                   "lanescope: The logs are kept: make the trace with 'lanescope recover {}', on "
-                   "another disk with -o.\n",
-                   outcome->keptLogs.string());
+        say(
+            fmt::format("The logs are kept: make the trace with 'lanescope recover {}', on another "
+                        "disk with -o.",
+                        outcome->keptLogs.string()));
         return outcome->exitStatus != 0 ? outcome->exitStatus : exitFailed;
     }
     if (outcome->run->logs == 0)
-        fmt::print(stderr, "lanescope: {} never used CUDA or NVTX, so {} holds no event.\n",
-                   outcome->program, outcome->run->trace.string());
+        say(fmt::format("{} never used CUDA or NVTX, so {} holds no event.", outcome->program,
+                        outcome->run->trace.string()));
     else
-        printRun(*outcome->run);
+        sayWhatIsIn(*outcome->run);
+    reportWarnings(*outcome->run);
     if (!outcome->keptLogs.empty())
-        fmt::print(stderr, "lanescope: The logs are in {}.\n", outcome->keptLogs.string());
+        say(fmt::format("The logs are in {}.", outcome->keptLogs.string()));
     return outcome->exitStatus;
 }
 
@@ -48,6 +48,7 @@ void addRecord(CLI::App& app, int& exitStatus) {
     auto agent = std::make_shared<std::string>();
     auto noCuda = std::make_shared<bool>(false);
     auto noNvtx = std::make_shared<bool>(false);
+    auto allApiCalls = std::make_shared<bool>(false);
     CLI::App* command = app.add_subcommand(
         commandName, "Run a program and record what it and its children do on the GPUs");
     command->add_option("-o,--output", options->outputPattern,
@@ -56,6 +57,8 @@ void addRecord(CLI::App& app, int& exitStatus) {
     command->add_flag("--force", options->overwrite, "Overwrite the trace if it exists");
     command->add_flag("--no-cuda", *noCuda, "Record no CUDA activity");
     command->add_flag("--no-nvtx", *noNvtx, "Record no NVTX ranges, so no NCCL calls either");
+    command->add_flag("--all-api-calls", *allApiCalls,
+                      "Also record CUDA calls that only ask, such as cudaGetDevice; slower");
     command->add_option("--agent", *agent, "The agent to load instead of ours");
     command->add_flag("--keep-logs", options->keepLogs, "Leave the agent's logs beside the trace");
     command->add_option("PROGRAM", options->commandLine, "The program and its arguments")
@@ -65,9 +68,9 @@ void addRecord(CLI::App& app, int& exitStatus) {
         "Examples:\n"
         "  lanescope record -- python train.py --epochs 1\n"
         "  lanescope record -o run-%h.sqlite -- torchrun --nproc-per-node 8 train.py");
-    command->callback([options, agent, noCuda, noNvtx, &exitStatus] {
+    command->callback([options, agent, noCuda, noNvtx, allApiCalls, &exitStatus] {
         options->agent = *agent;
-        options->agentOptions = {!*noCuda, !*noNvtx};
+        options->agentRequest = {!*noCuda, !*noNvtx, *allApiCalls};
         exitStatus = runRecord(*options);
     });
 }

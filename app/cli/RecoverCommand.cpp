@@ -13,7 +13,8 @@ namespace {
 int runRecover(const RecoverOptions& options) {
     const Result<CollectedRun> run = recover(options);
     if (!run) return reportFailure(run.error());
-    printRun(*run);
+    sayWhatIsIn(*run);
+    reportWarnings(*run);
     return exitOk;
 }
 

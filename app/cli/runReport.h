@@ -9,7 +9,10 @@ namespace lanescope {
 /// "1,234 kernels, 56 memcpys": the kinds of which there are any; "no event" if there are none.
 std::string countsSentence(const ImportCounts& counts);
 
-/// Prints on stderr where the trace is, what is in it and what is doubtful about it.
-void printRun(const CollectedRun& run);
+/// Says where the trace is and what is in it.
+void sayWhatIsIn(const CollectedRun& run);
+
+/// Says what is doubtful about the trace, worst first; leaves a long list to `lanescope info`.
+void reportWarnings(const CollectedRun& run);
 
 }  // namespace lanescope

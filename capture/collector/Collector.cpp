@@ -121,15 +121,18 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
         std::optional<int> status;
         if (mainProcess && mainProcess->pid == log->pid()) status = mainProcess->exitStatus;
         log->finish(status);
+        if (log->isNotAllRead()) ++run.logsNotAllRead;
         if (!log->isWorthShowing()) continue;
         ++run.processes;
-        if (!log->endedNormally()) ++run.processesCutShort;
+        if (log->wasCutShort()) ++run.processesCutShort;
         run.counts += log->counts();
         durationNs = std::max(durationNs, log->lastEventNs());
     }
+    run.logsNotAllRead += unreadable_.size();
     for (const auto& [path, error] : unreadable_)
         trace_->health(HealthSeverity::Error, "log-unreadable", error.sentence);
     writeRun(durationNs);
+    writeMissingDriver();
     if (mainProcess) trace_->property("exitStatus", std::to_string(mainProcess->exitStatus));
     run.warnings = trace_->healthSentences();
     if (auto done = trace_->finish(); !done) return fail(done.error());
@@ -169,6 +172,19 @@ void Collector::writeRun(int64_t durationNs) {
     for (const auto& [host, number] : hosts_)
         if (!host.empty() && hosts_.size() > 1)
             trace_->property(fmt::format("host{}", number), host);
+}
+
+/// Says why there is no CUDA activity where there can be none. A trace that was recovered without
+/// knowing the machine says nothing.
+void Collector::writeMissingDriver() {
+    const bool isKnown = !info_.host.empty();
+    const bool usedCuda = std::any_of(logs_.begin(), logs_.end(),
+                                      [](const auto& each) { return each.second->usedCuda(); });
+    if (!isKnown || !info_.recordsCuda || !info_.machine.driverVersion.empty() || usedCuda) return;
+    trace_->health(
+        HealthSeverity::Warning, "no-driver",
+        "No NVIDIA driver answered on this machine, so CUDA activity could not be recorded, "
+        "only NVTX.");
 }
 
 Result<void> Collector::nameFile(bool overwrite) {

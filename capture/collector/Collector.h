@@ -30,6 +30,7 @@ struct CollectedRun {
     ImportCounts counts;
     int processes = 0;                  ///< That did something worth showing.
     int processesCutShort = 0;          ///< Of these, without a proper end.
+    size_t logsNotAllRead = 0;          ///< Damaged or unreadable: they hold more than the trace.
     std::vector<std::string> warnings;  ///< Sentences of the trace's health, worst first.
 };
 
@@ -65,6 +66,7 @@ class Collector {
     void findLogs();
     uint32_t hostNumber(const std::string& logName);
     void writeRun(int64_t durationNs);
+    void writeMissingDriver();
     Result<void> nameFile(bool overwrite);
 
     std::filesystem::path runFolder_;

@@ -90,10 +90,6 @@ void LogImporter::visit(const log::NoteRecord& record) {
     if (notes_.size() < maximumNotes) notes_.push_back(record);
 }
 
-bool LogImporter::endedNormally() const {
-    return end_.has_value();
-}
-
 ImportCounts LogImporter::counts() const {
     ImportCounts counts = activity_.counts();
     counts.of(ImportedKind::Nvtx) = nvtx_.ranges();
@@ -111,13 +107,16 @@ bool LogImporter::isWorthShowing() const {
            problem_ || reader_.isDamaged();
 }
 
+std::string_view LogImporter::property(std::string_view name) const {
+    const auto found = properties_.find(name);
+    return found == properties_.end() ? std::string_view{} : found->second;
+}
+
 /// "4242 (python)".
 std::string LogImporter::shownName() const {
-    const auto program = properties_.find("program");
-    if (program == properties_.end() || program->second.empty())
-        return std::to_string(process_.pid);
-    return fmt::format("{} ({})", process_.pid,
-                       std::filesystem::path(program->second).filename().string());
+    const std::filesystem::path program(property("program"));
+    if (program.empty()) return std::to_string(process_.pid);
+    return fmt::format("{} ({})", process_.pid, program.filename().string());
 }
 
 void LogImporter::finish(std::optional<int> exitStatus) {
@@ -130,15 +129,20 @@ void LogImporter::finish(std::optional<int> exitStatus) {
 void LogImporter::writeProcess(std::optional<int> exitStatus) {
     TraceWriter& trace = process_.trace;
     const int64_t id = process_.processId();
-    const auto property = [&](std::string_view name) -> std::string {
-        const auto found = properties_.find(name);
-        return found == properties_.end() ? std::string{} : found->second;
-    };
     trace.processes.insert(id, process_.pid, property("program"));
-    trace.processFates.insert(
-        id, numberIn(property("rank")), process_.time(reader_.header()->realtimeNs), lastEventNs(),
-        endedNormally() ? 1 : 0, exitStatus, reader_.path().filename().string());
+    const auto insertFate = [&](const auto& endedNormally) {
+        trace.processFates.insert(id, numberIn(property("rank")),
+                                  process_.time(reader_.header()->realtimeNs), lastEventNs(),
+                                  endedNormally, exitStatus, reader_.path().filename().string());
+    };
+    // How a forked child without an end ended, nobody knows.
+    if (end_ || wasCutShort())
+        insertFate(end_ ? 1 : 0);
+    else
+        insertFate(nullptr);
     for (const auto& [name, value] : properties_) trace.property(name, value, id);
+    if (end_ && end_->reason == log::EndReason::Signal)
+        trace.property("endSignal", std::to_string(end_->signal), id);
     for (const auto& [thread, name] : threadNames_)
         trace.threadNames.insert(process_.strings.traceId(name), 0, process_.threadId(thread));
     if (clocks_.size() > maximumClocks) clocks_.resize(maximumClocks);
@@ -147,10 +151,6 @@ void LogImporter::writeProcess(std::optional<int> exitStatus) {
 }
 
 void LogImporter::writeHealth(std::optional<int> exitStatus) {
-    std::string reason = "it was killed, crashed or still ran";
-    if (exitStatus)
-        reason = *exitStatus > 128 ? fmt::format("signal {} ended it", *exitStatus - 128)
-                                   : std::string("it left without its exit handlers");
     for (const log::NoteRecord& note : notes_) {
         const auto severity = note.severity <= log::NoteSeverity::Error
                                   ? static_cast<HealthSeverity>(note.severity)
@@ -159,24 +159,43 @@ void LogImporter::writeHealth(std::optional<int> exitStatus) {
                               process_.strings.text(note.sentence), process_.processId(),
                               process_.time(note.timestampNs));
     }
-    if (!endedNormally() && reader_.header())
-        process_.trace.health(
-            HealthSeverity::Warning, "process-ended-abnormally",
+    if (reader_.header()) writeEnd(exitStatus);
+    writeLosses();
+    writeUnreadable();
+}
+
+/// How the process ended, unless that is nothing to speak of.
+void LogImporter::writeEnd(std::optional<int> exitStatus) {
+    const double endSeconds = static_cast<double>(lastEventNs()) / 1e9;
+    const auto say = [&](HealthSeverity severity, std::string_view code,
+                         std::string_view sentence) {
+        process_.trace.health(severity, code, sentence, process_.processId(), lastEventNs());
+    };
+    if (end_ && end_->reason == log::EndReason::LogFull) {
+        say(HealthSeverity::Error, "log-full",
+            fmt::format("Process {} could write no more of its log from {:.1f} s on: the disk was "
+                        "full or the log had its largest size.",
+                        shownName(), endSeconds));
+    } else if (end_ && end_->reason == log::EndReason::Signal) {
+        say(HealthSeverity::Info, "process-ended-by-signal",
+            fmt::format("Process {} was ended by signal {} at {:.1f} s; all it did is here.",
+                        shownName(), end_->signal, endSeconds));
+    } else if (wasCutShort()) {
+        std::string reason = "it was killed, crashed or still ran";
+        if (exitStatus)
+            reason = *exitStatus > 128 ? fmt::format("signal {} ended it", *exitStatus - 128)
+                                       : std::string("it left without its exit handlers");
+        say(HealthSeverity::Warning, "process-ended-abnormally",
             fmt::format(
                 "Process {} ended abnormally at {:.1f} s: {}, so up to the last half second "
                 "of it may be missing.",
-                shownName(), static_cast<double>(lastEventNs()) / 1e9, reason),
-            process_.processId(), lastEventNs());
-    else if (end_ && end_->reason == log::EndReason::LogFull)
-        process_.trace.health(
-            HealthSeverity::Error, "log-full",
-            fmt::format(
-                "Process {} could write no more of its log from {:.1f} s on: the disk was full or "
-                "the log had its largest size.",
-                shownName(), static_cast<double>(lastEventNs()) / 1e9),
-            process_.processId(), lastEventNs());
-    writeLosses();
-    writeUnreadable();
+                shownName(), endSeconds, reason));
+    } else if (!end_) {
+        say(HealthSeverity::Info, "forked-child-ended",
+            fmt::format("Process {}, forked from a recorded one, left at {:.1f} s without its exit "
+                        "handlers, as such workers do; up to its last half second may be missing.",
+                        shownName(), endSeconds));
+    }
 }
 
 void LogImporter::writeLosses() {

@@ -36,7 +36,14 @@ class LogImporter : private log::RecordVisitor {
     uint32_t pid() const { return process_.pid; }
     /// True once the process wrote its last record, or the log cannot be read.
     bool isComplete() const { return end_.has_value() || problem_.has_value(); }
-    bool endedNormally() const;
+    /// True if its end may be missing: it was killed, crashed or still ran. A process forked from a
+    /// recorded one commonly leaves without its exit handlers, and is not counted as cut short.
+    bool wasCutShort() const { return !end_ && !isForkedChild(); }
+    /// True if the log is damaged or could not be read, so that there is more in it than in the
+    /// trace.
+    bool isNotAllRead() const { return problem_.has_value() || reader_.isDamaged(); }
+    /// True if the process showed a device, a context or CUDA activity.
+    bool usedCuda() const { return activity_.sawDevice() || activity_.counts().events() > 0; }
     /// True if the process recorded an event, used a GPU or had something to say.
     bool isWorthShowing() const;
     ImportCounts counts() const;
@@ -70,9 +77,13 @@ class LogImporter : private log::RecordVisitor {
     void visit(const log::NoteRecord& record) override;
     void visit(const log::EndRecord& record) override { end_ = record; }
 
+    bool isForkedChild() const { return property("forkedChild") == "1"; }
+    /// What the process said of itself; empty if it did not.
+    std::string_view property(std::string_view name) const;
     std::string shownName() const;
     void writeProcess(std::optional<int> exitStatus);
     void writeHealth(std::optional<int> exitStatus);
+    void writeEnd(std::optional<int> exitStatus);
     void writeLosses();
     void writeUnreadable();
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 namespace lanescope {
 
@@ -49,6 +50,8 @@ void read(const json& object, const char* key, T& value) {
     if (found == object.end()) return;
     if constexpr (std::is_same_v<T, std::string>) {
         if (found->is_string()) value = found->get<std::string>();
+    } else if constexpr (std::is_same_v<T, bool>) {
+        if (found->is_boolean()) value = found->get<bool>();
     } else {
         if (found->is_number_integer()) value = found->get<T>();
     }
@@ -100,6 +103,7 @@ Result<void> RunInfo::save(const std::filesystem::path& path) const {
                       {"workingDirectory", workingDirectory},
                       {"host", host},
                       {"version", version},
+                      {"recordsCuda", recordsCuda},
                       {"machine", toJson(machine)}};
     const std::string text = object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -112,6 +116,10 @@ Result<void> RunInfo::save(const std::filesystem::path& path) const {
 }
 
 Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {
+    // Opening a pipe would wait for its writer, and a link may lead anywhere.
+    std::error_code error;
+    if (std::filesystem::symlink_status(path, error).type() != std::filesystem::file_type::regular)
+        return fail("{} is not a regular file.", path.string());
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     if (!file) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
     if (file.tellg() > maximumFileBytes) return fail("{} is far too long.", path.string());
@@ -127,6 +135,7 @@ Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {
     read(object, "workingDirectory", info.workingDirectory);
     read(object, "host", info.host);
     read(object, "version", info.version);
+    read(object, "recordsCuda", info.recordsCuda);
     if (const auto machine = object.find("machine");
         machine != object.end() && machine->is_object())
         info.machine = machineFrom(*machine);

@@ -18,12 +18,14 @@ struct RunInfo {
     std::vector<std::string> commandLine;
     std::string workingDirectory;
     std::string host;
-    std::string version;  ///< Of Lanescope.
+    std::string version;      ///< Of Lanescope.
+    bool recordsCuda = true;  ///< False if CUDA activity was not asked for.
     Machine machine;
 
     /// Writes it to `path`, readable by its owner only.
     Result<void> save(const std::filesystem::path& path) const;
     /// Reads what `save` wrote; fields that are missing or of another type keep their defaults.
+    /// Fails for anything but a regular file of at most 16 MiB that holds a JSON object.
     static Result<RunInfo> load(const std::filesystem::path& path);
 };
 

@@ -17,11 +17,11 @@ constexpr const char* folderVariable = "LANESCOPE_AGENT_DIR";
 constexpr const char* optionsVariable = "LANESCOPE_AGENT_OPTIONS";
 constexpr const char* agentFileName = "liblanescope-agent.so";
 
-/// The injection variables that recording as `options` say needs.
-std::vector<const char*> neededVariables(const AgentOptions& options) {
+/// The injection variables that recording as `request` says needs.
+std::vector<const char*> neededVariables(const AgentRequest& request) {
     std::vector<const char*> names;
-    if (options.cuda) names.push_back(cudaVariable);
-    if (options.nvtx) names.push_back(nvtxVariable);
+    if (request.cuda) names.push_back(cudaVariable);
+    if (request.nvtx) names.push_back(nvtxVariable);
     return names;
 }
 
@@ -50,8 +50,8 @@ Result<std::filesystem::path> findAgent(const std::filesystem::path& given) {
                 agentFileName, (root / "lib").string());
 }
 
-Result<void> checkForRivals(const std::filesystem::path& agent, const AgentOptions& options) {
-    for (const char* name : neededVariables(options)) {
+Result<void> checkForRivals(const std::filesystem::path& agent, const AgentRequest& request) {
+    for (const char* name : neededVariables(request)) {
         const char* value = std::getenv(name);
         if (value == nullptr || *value == '\0' || isSameFile(value, agent)) continue;
         return fail(
@@ -69,8 +69,8 @@ Result<void> checkForRivals(const std::filesystem::path& agent, const AgentOptio
 }
 
 std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
-                                          const AgentOptions& options) {
-    const std::vector<const char*> injections = neededVariables(options);
+                                          const AgentRequest& request) {
+    const std::vector<const char*> injections = neededVariables(request);
     std::vector<std::string_view> replaced{folderVariable, optionsVariable};
     replaced.insert(replaced.end(), injections.begin(), injections.end());
     std::vector<std::string> result;
@@ -82,8 +82,8 @@ std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
     }
     for (const char* name : injections)
         result.push_back(fmt::format("{}={}", name, agent.string()));
-    result.push_back(fmt::format("{}=cuda={},nvtx={}", optionsVariable, options.cuda ? 1 : 0,
-                                 options.nvtx ? 1 : 0));
+    result.push_back(fmt::format("{}=cuda={},nvtx={}{}", optionsVariable, request.cuda ? 1 : 0,
+                                 request.nvtx ? 1 : 0, request.allApiCalls ? ",api=all" : ""));
     return result;
 }
 

@@ -125,6 +125,8 @@ Result<void> ChildProcess::begin(const std::string& lastEnvironmentEntry) {
     while (sent < bytes) {
         done = ::write(gate_, lastEnvironmentEntry.c_str() + sent, bytes - sent);
         if (done < 0 && errno == EINTR) continue;
+        if (done <= 0 && errno == EPIPE)
+            return fail("{} was not started: a signal came first.", program_);
         if (done <= 0) return fail("Cannot start {}: {}.", program_, std::strerror(errno));
         sent += static_cast<size_t>(done);
     }

@@ -26,7 +26,7 @@ class ChildProcess {
 
     pid_t pid() const { return pid_; }
     /// Lets the program run, with one more "NAME=value" in its environment; fails if the system
-    /// cannot execute it.
+    /// cannot execute it. SIGPIPE is ignored by then, in case a signal has ended the child.
     Result<void> begin(const std::string& lastEnvironmentEntry);
     /// Waits until the program ends, reaping others of its tree that end meanwhile. Returns its
     /// exit status, or 128 and the number of the signal that ended it.

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <ctime>
 #include <system_error>
 #include <thread>
 
+#include "capture/agent/clocks.h"
 #include "capture/nvml/queryMachine.h"
 #include "capture/record/ChildProcess.h"
 #include "capture/record/CollectorThread.h"
@@ -27,12 +27,6 @@ using namespace std::chrono_literals;
 constexpr auto lingerTime = 4s;
 constexpr auto lingerInterval = 50ms;
 
-int64_t now(clockid_t clock) {
-    timespec time{};
-    clock_gettime(clock, &time);
-    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 RunInfo describeRun(const RecordOptions& options) {
     RunInfo info;
     info.commandLine = options.commandLine;
@@ -40,9 +34,10 @@ RunInfo describeRun(const RecordOptions& options) {
     info.workingDirectory = std::filesystem::current_path(error).string();
     info.host = hostName();
     info.version = LANESCOPE_VERSION;
+    info.recordsCuda = options.agentRequest.cuda;
     info.machine = queryMachine();
-    info.startRealtimeNs = now(CLOCK_REALTIME);
-    info.startMonotonicNs = now(CLOCK_MONOTONIC);
+    info.startRealtimeNs = realtimeNs();
+    info.startMonotonicNs = monotonicNs();
     return info;
 }
 
@@ -76,7 +71,7 @@ tl::expected<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
     if (!program) return refuse(program.error(), true);
     auto agent = findAgent(options.agent);
     if (!agent) return refuse(agent.error());
-    if (auto alone = checkForRivals(*agent, options.agentOptions); !alone)
+    if (auto alone = checkForRivals(*agent, options.agentRequest); !alone)
         return refuse(alone.error());
     return Prepared{std::move(*program), std::move(*agent)};
 }
@@ -113,8 +108,12 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
     };
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     auto child = ChildProcess::fork(prepared->program, options.commandLine,
-                                    agentEnvironment(prepared->agent, options.agentOptions));
+                                    agentEnvironment(prepared->agent, options.agentRequest));
     if (!child) return refuse(child.error(), true);
+    // The program keeps its own way with signals. We take from here on what is meant for it, so
+    // that nothing half made stays behind, and write the trace even if nobody reads our messages.
+    SignalForwarder signals(child->pid());
+    ::signal(SIGPIPE, SIG_IGN);
     const auto output = chooseOutput(options, prepared->program, child->pid());
     if (!output) return refuse(output.error());
     const RunInfo info = describeRun(options);
@@ -127,7 +126,6 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
     }
 
     MainProcess program{static_cast<uint32_t>(child->pid()), 0};
-    SignalForwarder signals(child->pid());
     if (auto begun = child->begin(agentFolderEntry(folder->path())); !begun) {
         folder->remove();
         return refuse(begun.error(), true);
@@ -139,7 +137,7 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
                           options.commandLine.front(),
                           collectRest(**collector, tail, program, options.overwrite),
                           {}};
-    if (outcome.run && !options.keepLogs)
+    if (outcome.run && outcome.run->logsNotAllRead == 0 && !options.keepLogs)
         folder->remove();
     else
         outcome.keptLogs = runFolderFor(*output);

@@ -15,9 +15,9 @@ struct RecordOptions {
     std::vector<std::string> commandLine;  ///< The program and its arguments.
     std::string outputPattern;             ///< Empty: the first free default name.
     bool overwrite = false;
-    bool keepLogs = false;
+    bool keepLogs = false;        ///< They stay anyway if not all of them could be read.
     std::filesystem::path agent;  ///< Empty: ours.
-    AgentOptions agentOptions;
+    AgentRequest agentRequest;
 };
 
 /// How a recording went. The program's status stands whatever became of the trace.

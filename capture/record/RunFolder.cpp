@@ -64,7 +64,7 @@ void RunFolder::remove() {
 /// Where the file is missing or the file system has no locks, the run goes unlocked.
 Result<void> RunFolder::lock() {
     const std::filesystem::path file = path_ / runInfoFileName;
-    lock_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    lock_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return fail("The run in {} is still being recorded: wait for it, or end it.",
                     path_.string());

@@ -45,6 +45,7 @@ RunInfo runInfo() {
     info.startRealtimeNs = startNs;
     info.commandLine = {"python", "train.py"};
     info.host = "box";
+    info.machine.driverVersion = "580.1";
     return info;
 }
 
@@ -233,6 +234,7 @@ class tst_Collector : public QObject {
         const CollectedRun run = collect();
         QCOMPARE(run.processes, 2);
         QCOMPARE(run.processesCutShort, 2);
+        QCOMPARE(run.logsNotAllRead, 3u);
         QCOMPARE(run.counts.of(ImportedKind::Kernel), 2);
         const auto count = [&](const char* code) {
             return row(fmt::format("SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = '{}'", code)
@@ -247,6 +249,52 @@ class tst_Collector : public QObject {
                 .substr(0, 42),
             "Process 4242 ended abnormally at 2.5 s: it");
         QVERIFY(run.warnings.size() >= 5);
+    }
+
+    void knowsHowProcessesEnd() {
+        const auto leave = [&](const std::string& pid, bool isForked, int signal) {
+            TestLog log(static_cast<uint32_t>(std::stoi(pid)));
+            if (isForked) log.property("forkedChild", "1");
+            log.add(RecordKind::Kernel, kernel(100, log.string("k")));
+            EndRecord end{};
+            end.timestampNs = startNs + 200;
+            end.reason = EndReason::Signal;
+            end.signal = static_cast<uint32_t>(signal);
+            if (signal != 0) log.add(RecordKind::End, end);
+            log.flush();
+            log.writeTo(logPath("box.-." + pid + ".log"));
+        };
+        leave("10", true, 0);
+        leave("11", false, 15);
+        const CollectedRun run = collect();
+        QCOMPARE(run.processes, 2);
+        QCOMPARE(run.processesCutShort, 0);
+        QVERIFY(run.warnings.empty());
+        QCOMPARE(row("SELECT severity, code FROM LANESCOPE_HEALTH ORDER BY code"),
+                 "0|forked-child-ended");
+        QCOMPARE(row("SELECT severity, sentence FROM LANESCOPE_HEALTH WHERE code = "
+                     "'process-ended-by-signal'"),
+                 "0|Process 11 was ended by signal 15 at 0.0 s; all it did is here.");
+        QCOMPARE(row("SELECT endedNormally FROM LANESCOPE_PROCESSES ORDER BY globalPid"), "NULL");
+        QCOMPARE(row("SELECT endedNormally FROM LANESCOPE_PROCESSES ORDER BY globalPid DESC"), "1");
+        QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'endSignal'"), "15");
+    }
+
+    void saysThatThereIsNoDriver() {
+        TestLog log;
+        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 100, 0, log.string("m")));
+        log.end(startNs + 200);
+        log.flush();
+        log.writeTo(logPath("box.-.4242.log"));
+        RunInfo info = runInfo();
+        info.machine.driverVersion.clear();
+        for (const bool recordsCuda : {true, false}) {
+            info.recordsCuda = recordsCuda;
+            auto collector = Collector::begin(in("run"), in("out.sqlite"), info);
+            const auto run = (*collector)->finish({}, true);
+            QCOMPARE(run->counts.of(ImportedKind::Nvtx), 1);
+            QCOMPARE(run->warnings.size(), recordsCuda ? 1u : 0u);
+        }
     }
 
     void followsLogsThatGrow() {

@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <QDir>
@@ -67,6 +68,7 @@ class tst_doctor : public QObject {
         info.startRealtimeNs = 123456789012345;
         info.commandLine = {"python", "a b", "\xff"};
         info.machine.driverVersion = "580.1";
+        info.recordsCuda = false;
         MachineGpu gpu;
         gpu.uuid = "GPU-1";
         gpu.nvlinkCount = 18;
@@ -76,6 +78,7 @@ class tst_doctor : public QObject {
         const auto read = RunInfo::load(in("session.json"));
         QVERIFY(read.has_value());
         QCOMPARE(read->startRealtimeNs, info.startRealtimeNs);
+        QCOMPARE(read->recordsCuda, false);
         QCOMPARE(read->commandLine.size(), 3u);
         QCOMPARE(read->commandLine[1], "a b");
         QCOMPARE(read->machine.gpus.at(0).nvlinkCount, 18);
@@ -88,6 +91,8 @@ class tst_doctor : public QObject {
             if (odd) QCOMPARE(odd->startRealtimeNs, 0);
         }
         QVERIFY(!RunInfo::load(in("missing.json")).has_value());
+        QCOMPARE(::mkfifo(in("pipe.json").c_str(), 0600), 0);
+        QVERIFY(!RunInfo::load(in("pipe.json")).has_value());  // Rather than wait for a writer.
     }
 };
 

@@ -201,6 +201,23 @@ class tst_record : public QObject {
         QVERIFY(agent.err.contains("There is no agent none.so"));
     }
 
+    void writesTheTraceThoughNobodyListens() {
+        const Ended run =
+            lanescope({"record", "--agent", "agent.so", "-o", "inner.sqlite", "--all-api-calls",
+                       "--", "sh", "-c", "echo $LANESCOPE_AGENT_OPTIONS; exit 3"});
+        QCOMPARE(run.out, QByteArray("cuda=1,nvtx=1,api=all\n"));
+        QProcess shell;
+        prepare(shell, {"--version"});
+        shell.setArguments({"-c",
+                            "\"$0\" record --agent agent.so -o out.sqlite -- sh -c 'exit 3' "
+                            "2>&-; echo $?",
+                            shell.program()});
+        shell.setProgram("sh");
+        shell.start();
+        QCOMPARE(finish(shell).out, QByteArray("3\n"));
+        QVERIFY(isThere("out.sqlite"));
+    }
+
     void overwritesOnlyWhenForced() {
         test::TestLog::write(in("out.sqlite").toStdString(), "precious");
         const Ended refused = lanescope(record({"--", "touch", "started"}));
