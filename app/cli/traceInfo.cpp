@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/TraceFacts.h"
 #include "model/export/formatValue.h"
 
 namespace lanescope {
@@ -36,20 +39,66 @@ std::string startTime(const Trace& trace) {
     return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", parts);
 }
 
-std::string gpuLine(const Gpu& gpu) {
+/// What the names of facts about the whole run are on screen; others are shown as they are.
+std::string shownName(const std::string& name) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> known{{
+        {"commandLine", "Command"},
+        {"workingDirectory", "Working folder"},
+        {"host", "Host"},
+        {"driverVersion", "CUDA driver"},
+        {"driverCudaVersion", "CUDA of the driver"},
+        {"exitStatus", "Exit status"},
+    }};
+    for (const auto& [fileName, shown] : known)
+        if (name == fileName) return std::string(shown);
+    return name;
+}
+
+/// "13.0.1" of 130001, as CUPTI counts from 13.0 on; older numbers say little and stay.
+std::string cuptiVersion(std::string_view text) {
+    const int number = std::atoi(std::string(text).c_str());
+    if (number < 100'000) return fmt::format("(API version {})", text);
+    return fmt::format("{}.{}.{}", number / 10'000, number / 100 % 100, number % 100);
+}
+
+std::string gpuLine(const Gpu& gpu, const FactMap& facts) {
     std::string line = fmt::format("GPU {}  {}", gpu.id, gpu.name);
     if (gpu.smCount > 0) line += fmt::format(", {} SMs", gpu.smCount);
     if (gpu.computeMajor > 0) line += fmt::format(", sm_{}{}", gpu.computeMajor, gpu.computeMinor);
     if (gpu.memoryBytes > 0) line += ", " + formatBytes(gpu.memoryBytes);
+    if (const auto pcie = factOf(facts, "pcieGeneration"); !pcie.empty())
+        line += fmt::format(", PCIe {} x{}", pcie, factOf(facts, "pcieWidth"));
+    if (const auto links = factOf(facts, "nvlinkCount"); !links.empty())
+        line += fmt::format(", {} NVLinks", links);
     if (!gpu.busLocation.empty()) line += ", " + gpu.busLocation;
     return line;
 }
 
-std::string processLine(const Process& process) {
+/// One line that names the process, then what is known about it, indented. Its command only if it
+/// is not that of the run.
+std::vector<std::string> processLines(const Process& process, const FactMap& facts,
+                                      std::string_view runCommand) {
     std::string line = fmt::format("PID {}  {}", process.pid, process.name);
     if (process.rank) line += fmt::format(", rank {}", *process.rank);
+    if (const auto size = factOf(facts, "worldSize"); process.rank && !size.empty())
+        line += fmt::format(" of {}", size);
+    if (!factOf(facts, "forkedChild").empty()) line += ", forked";
+    if (const auto signal = factOf(facts, "endSignal"); !signal.empty())
+        line += fmt::format(", ended by signal {}", signal);
     if (process.endedAbnormally) line += ", ended abnormally";
-    return line;
+
+    std::vector<std::string> lines{line};
+    const auto add = [&lines](std::string_view name, std::string_view value) {
+        if (!value.empty()) lines.push_back(fmt::format("  {:<15} {}", name, value));
+    };
+    if (const auto command = factOf(facts, "commandLine"); command != runCommand)
+        add("Command", command);
+    add("Visible GPUs", factOf(facts, "visibleDevices"));
+    if (const auto version = factOf(facts, "cuptiVersion"); !version.empty() && version != "0")
+        add("CUPTI", fmt::format("{}, {}", cuptiVersion(version), factOf(facts, "cuptiPath")));
+    if (factOf(facts, "cuda") == "off") add("Not recorded", "CUDA");
+    if (factOf(facts, "nvtx") == "off") add("Not recorded", "NVTX");
+    return lines;
 }
 
 /// A heading and its lines, indented; nothing where there are none.
@@ -87,17 +136,31 @@ std::vector<Property> countProperties(const Trace& trace) {
 }  // namespace
 
 std::string infoAsText(const Trace& trace) {
+    const TraceFacts known(trace);
+    static const FactMap nothing;
+    const auto of = [](const auto& map, auto key) -> const FactMap& {
+        const auto found = map.find(key);
+        return found == map.end() ? nothing : found->second;
+    };
     std::vector<Property> facts{{"File", trace.path.string()}, {"Producer", trace.producer}};
     if (const std::string start = startTime(trace); !start.empty())
         facts.push_back({"Recorded", start});
     facts.push_back({"Duration", formatDuration(trace.range.durationNs())});
-    facts.insert(facts.end(), trace.properties.begin(), trace.properties.end());
+    std::string_view runCommand;
+    for (const Property& property : known.run) {
+        if (property.name == "lanescopeVersion") continue;  // Stands in the producer.
+        if (property.name == "commandLine") runCommand = property.value;
+        facts.push_back({shownName(property.name), property.value});
+    }
 
     std::string text;
     for (const std::string& line : aligned(facts)) text += printable(line) + "\n";
     std::vector<std::string> gpus, processes, health;
-    for (const Gpu& gpu : trace.gpus) gpus.push_back(gpuLine(gpu));
-    for (const Process& process : trace.processes) processes.push_back(processLine(process));
+    for (const Gpu& gpu : trace.gpus) gpus.push_back(gpuLine(gpu, of(known.gpus, gpu.id)));
+    for (const Process& process : trace.processes)
+        for (std::string& line :
+             processLines(process, of(known.processes, process.pid), runCommand))
+            processes.push_back(std::move(line));
     for (const HealthNote& note : trace.health)
         health.push_back(fmt::format("{}: {}", severityName(note.severity), note.sentence));
     appendSection(text, "GPUs", gpus);
@@ -109,6 +172,11 @@ std::string infoAsText(const Trace& trace) {
 }
 
 std::string infoAsJson(const Trace& trace) {
+    const TraceFacts known(trace);
+    const auto of = [](const auto& map, auto key) -> Json {
+        const auto found = map.find(key);
+        return found == map.end() ? Json::object() : Json(found->second);
+    };
     Json json;
     json["file"] = trace.path.string();
     json["producer"] = trace.producer;
@@ -116,8 +184,7 @@ std::string infoAsJson(const Trace& trace) {
     json["rangeNs"] = {trace.range.startNs, trace.range.endNs};
     json["durationNs"] = trace.range.durationNs();
     json["properties"] = Json::object();
-    for (const Property& property : trace.properties)
-        json["properties"][property.name] = property.value;
+    for (const Property& property : known.run) json["properties"][property.name] = property.value;
     json["gpus"] = Json::array();
     for (const Gpu& gpu : trace.gpus)
         json["gpus"].push_back({{"id", gpu.id},
@@ -127,13 +194,15 @@ std::string infoAsJson(const Trace& trace) {
                                 {"memoryBytes", gpu.memoryBytes},
                                 {"smCount", gpu.smCount},
                                 {"computeMajor", gpu.computeMajor},
-                                {"computeMinor", gpu.computeMinor}});
+                                {"computeMinor", gpu.computeMinor},
+                                {"properties", of(known.gpus, gpu.id)}});
     json["processes"] = Json::array();
     for (const Process& process : trace.processes)
         json["processes"].push_back({{"pid", process.pid},
                                      {"name", process.name},
                                      {"rank", process.rank ? Json(*process.rank) : Json()},
-                                     {"endedAbnormally", process.endedAbnormally}});
+                                     {"endedAbnormally", process.endedAbnormally},
+                                     {"properties", of(known.processes, process.pid)}});
     json["counts"] = Json::array();
     for (const EventCount& count : trace.counts)
         json["counts"].push_back(

@@ -63,6 +63,14 @@ bool writeSampleTrace(const std::filesystem::path& path, int steps, long long ke
     if (!insert(*database, "INSERT INTO PROCESSES (globalPid, pid, name) VALUES (?, ?, 'python3')",
                 {static_cast<int64_t>(globalPid(pid)), pid}))
         return false;
+    const char* facts =
+        "INSERT INTO LANESCOPE_PROPERTIES (name, value) VALUES ('workingDirectory', "
+        "'/home/simulated');"
+        "INSERT INTO LANESCOPE_PROPERTIES (name, value) VALUES ('gpu0.nvlinkCount', '18');"
+        "INSERT INTO LANESCOPE_PROPERTIES SELECT globalPid, 'cuptiVersion', '130001' FROM "
+        "PROCESSES;"
+        "INSERT INTO LANESCOPE_PROPERTIES SELECT globalPid, 'endSignal', '15' FROM PROCESSES;";
+    if (!database->execute(facts)) return false;
     for (int step = 0; step < steps; ++step)
         if (!insertStep(*database, step, kernelNs)) return false;
     return true;

@@ -160,6 +160,21 @@ class TestCommandLine : public QObject {
         QVERIFY(!object["health"].toArray().isEmpty());
     }
 
+    void infoSortsFactsByWhatTheyAreAbout() {
+        const QByteArray text = run({"info", fast_}).output;
+        QVERIFY2(text.contains("Working folder  /home/simulated"), text);
+        QVERIFY2(text.contains("132 SMs, 18 NVLinks"), text);
+        QVERIFY2(text.contains("python3, ended by signal 15\n    CUPTI           13.0.1"), text);
+        QVERIFY2(!text.contains("cuptiVersion"), text);
+        const QByteArray json = run({"info", fast_, "--format", "json"}).output;
+        const QJsonObject object = QJsonDocument::fromJson(json).object();
+        QCOMPARE(object["properties"].toObject().keys(), QStringList{"workingDirectory"});
+        const QJsonObject process = object["processes"].toArray()[0].toObject();
+        QCOMPARE(process["properties"].toObject()["cuptiVersion"].toString(), QString("130001"));
+        const QJsonObject gpu = object["gpus"].toArray()[0].toObject();
+        QCOMPARE(gpu["properties"].toObject()["nvlinkCount"].toString(), QString("18"));
+    }
+
     void statsPrintsTheReportsAsked() {
         const Outcome csv = run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "csv"});
         QCOMPARE(csv.exitCode, 0);
