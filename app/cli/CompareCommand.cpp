@@ -93,9 +93,9 @@ void addCompare(CLI::App& app, int& exitStatus) {
     command->add_option("-o,--output", options->output, "File to write instead of stdout");
     command->footer(
         "Examples:\n"
-        "  lanescope compare before.lanescope after.lanescope\n"
-        "  lanescope compare before.lanescope after.lanescope --align step --top 5\n"
-        "  lanescope compare before.lanescope after.lanescope -f csv -o lost.csv");
+        "  lanescope compare before.sqlite after.sqlite\n"
+        "  lanescope compare before.sqlite after.sqlite --align step --top 5\n"
+        "  lanescope compare before.sqlite after.sqlite -f csv -o lost.csv");
     command->callback([options, top, &exitStatus] {
         options->isTopGiven = top->count() > 0;
         const Result<void> result = runCompare(*options);

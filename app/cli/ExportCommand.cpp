@@ -50,8 +50,8 @@ void addExport(CLI::App& app, int& exitStatus) {
         "A trace is SQLite with the tables of an Nsight Systems export, so it needs no "
         "export for SQL.\nTables as CSV or JSON: see 'lanescope stats --help'.\n\n"
         "Examples:\n"
-        "  lanescope export run.lanescope -o run.json\n"
-        "  lanescope export run.lanescope | gzip > run.json.gz");
+        "  lanescope export run.sqlite -o run.json\n"
+        "  lanescope export run.sqlite | gzip > run.json.gz");
     command->callback([options, &exitStatus] {
         const Result<void> result = runExport(*options);
         exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());

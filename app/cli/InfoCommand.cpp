@@ -38,8 +38,8 @@ void addInfo(CLI::App& app, int& exitStatus) {
         ->capture_default_str();
     command->footer(
         "Examples:\n"
-        "  lanescope info run.lanescope\n"
-        "  lanescope info run.lanescope --format json");
+        "  lanescope info run.sqlite\n"
+        "  lanescope info run.sqlite --format json");
     command->callback([options, &exitStatus] {
         const Result<void> result = runInfo(*options);
         exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());

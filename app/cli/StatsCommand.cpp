@@ -155,9 +155,9 @@ void addStats(CLI::App& app, int& exitStatus) {
                     "\nCSV and JSON give plain numbers: nanoseconds, bytes, GB/s (10^9 bytes a "
                     "second). JSON of\nseveral reports is one object, of one report its array.\n\n"
                     "Examples:\n"
-                    "  lanescope stats run.lanescope\n"
-                    "  lanescope stats run.lanescope -r cuda_gpu_kern_sum -f csv -o kernels.csv\n"
-                    "  lanescope stats run.lanescope --range 10:20");
+                    "  lanescope stats run.sqlite\n"
+                    "  lanescope stats run.sqlite -r cuda_gpu_kern_sum -f csv -o kernels.csv\n"
+                    "  lanescope stats run.sqlite --range 10:20");
     command->callback([options, &exitStatus] {
         const Result<void> result = runStats(*options);
         exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());

@@ -42,8 +42,8 @@ void addView(CLI::App& app, int& exitStatus) {
     command->add_option("FILE", *files, "Traces to open; two are compared side by side");
     command->footer(
         "Examples:\n"
-        "  lanescope view run.lanescope\n"
-        "  lanescope view before.lanescope after.lanescope");
+        "  lanescope view run.sqlite\n"
+        "  lanescope view before.sqlite after.sqlite");
     command->callback([files, &exitStatus] { exitStatus = reportFailure(becomeViewer(*files)); });
 }
 

@@ -7,8 +7,8 @@
 
 namespace lanescope {
 
-/// `loadTrace` with its progress on stderr where that is a terminal and the load takes long enough to
-/// wonder.
+/// `loadTrace` with its progress on stderr where that is a terminal and the load takes long enough
+/// to wonder.
 Result<TracePtr> loadForCommand(const std::filesystem::path& path);
 
 /// Prints what the trace's health says is lost or doubtful as warnings on stderr.

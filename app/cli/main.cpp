@@ -46,11 +46,11 @@ int run(int argc, char** argv) {
     app.footer(
         "Examples:\n"
 #ifdef LANESCOPE_HAS_CAPTURE
-        "  lanescope record -o run.lanescope -- python train.py\n"
+        "  lanescope record -o run.sqlite -- python train.py\n"
 #endif
-        "  lanescope stats run.lanescope\n"
-        "  lanescope compare before.lanescope after.lanescope\n"
-        "  lanescope view run.lanescope\n\n"
+        "  lanescope stats run.sqlite\n"
+        "  lanescope compare before.sqlite after.sqlite\n"
+        "  lanescope view run.sqlite\n\n"
         "Also reads what `nsys export --type sqlite` writes. 'lanescope COMMAND --help' says "
         "more.");
 #ifdef LANESCOPE_HAS_CAPTURE
