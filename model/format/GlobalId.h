@@ -20,6 +20,10 @@ constexpr uint32_t processIdOf(int64_t globalId) {
 constexpr uint32_t threadIdOf(int64_t globalId) {
     return static_cast<uint32_t>(globalId & 0xffffff);
 }
+/// Which host, of those whose processes are in one file.
+constexpr uint32_t hostOf(int64_t globalId) {
+    return static_cast<uint32_t>((globalId >> 56) & 0xff);
+}
 /// The process part of a packed thread id.
 constexpr int64_t processOf(int64_t globalTid) {
     return globalTid & ~int64_t{0xffffff};

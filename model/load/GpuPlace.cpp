@@ -17,8 +17,10 @@ GpuPlace readGpuPlace(TableReader& reader, Identities& identities) {
     if (place.process == noIndex) return {};
     const int64_t stream = reader.integerOr(gpuStream, 0);
     if (stream == wholeContext || stream < 0) return place;
-    place.stream = identities.stream(place.process, reader.integerOr(gpuDevice, 0),
-                                     reader.integerOr(gpuContext, 0), stream);
+    const int64_t device = reader.integerOr(gpuDevice, 0);
+    if (device < 0) return place;  // What the recorder writes where it knows none.
+    place.stream =
+        identities.stream(place.process, device, reader.integerOr(gpuContext, 0), stream);
     return place;
 }
 

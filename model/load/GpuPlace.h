@@ -25,7 +25,8 @@ std::vector<const char*> gpuColumns(std::initializer_list<const char*> own);
 /// Which stream of which process the current row belongs to.
 struct GpuPlace {
     uint32_t process = noIndex;
-    uint32_t stream = noIndex;  ///< `noIndex` also for what concerns a whole context.
+    uint32_t stream =
+        noIndex;  ///< `noIndex` also for what concerns a whole context or no known device.
 };
 
 /// Reads it from the row; both `noIndex` if there are more processes or streams than can be.

@@ -16,6 +16,11 @@ int toInt(int64_t value) {
     return value >= 0 && value <= INT32_MAX ? static_cast<int>(value) : 0;
 }
 
+/// The host in a column that holds packed PIDs; 0 for a plain PID.
+uint32_t hostOfPid(int64_t value) {
+    return value > 0xffffff ? hostOf(value) : 0;
+}
+
 /// The PID in a column that holds plain PIDs in some files and packed ones in others.
 uint32_t plainPid(int64_t value) {
     return value > 0xffffff ? processIdOf(value) : static_cast<uint32_t>(value & 0xffffff);
@@ -92,21 +97,23 @@ void Identities::readDeviceMap(LoadContext& context) {
     while (reader.next()) {
         const std::optional<int64_t> gpuId = reader.integer(0);
         const std::optional<int64_t> cudaId = reader.integer(1);
-        if (gpuId && cudaId) gpuIdOf_[{plainPid(reader.integerOr(2, 0)), *cudaId}] = *gpuId;
+        const int64_t pid = reader.integerOr(2, 0);
+        if (gpuId && cudaId) gpuIdOf_[{plainPid(pid), *cudaId}][hostOfPid(pid)] = *gpuId;
     }
 }
 
 void Identities::readNullStreams(LoadContext& context) {
-    TableReader nulls(context, "TARGET_INFO_CUDA_NULL_STREAM",
-                      {"processId", "contextId", "streamId"}, "streams");
-    while (nulls.next())
-        nullStreams_.emplace(plainPid(nulls.integerOr(0, 0)), nulls.integerOr(1, 0),
-                             nulls.integerOr(2, -1));
-    TableReader contexts(context, "TARGET_INFO_CUDA_CONTEXT_INFO",
-                         {"processId", "contextId", "nullStreamId"}, "streams");
-    while (contexts.next())
-        nullStreams_.emplace(plainPid(contexts.integerOr(0, 0)), contexts.integerOr(1, 0),
-                             contexts.integerOr(2, -1));
+    const auto read = [&](const char* table, const char* stream) {
+        TableReader reader(context, table, {"processId", "contextId", stream, "hwId"}, "streams");
+        while (reader.next()) {
+            const int64_t pid = reader.integerOr(0, 0);
+            const uint32_t host = pid > 0xffffff ? hostOf(pid) : reader.unsigned32(3);
+            nullStreams_[{plainPid(pid), reader.integerOr(1, 0), reader.integerOr(2, -1)}].insert(
+                host);
+        }
+    };
+    read("TARGET_INFO_CUDA_NULL_STREAM", "streamId");
+    read("TARGET_INFO_CUDA_CONTEXT_INFO", "nullStreamId");
 }
 
 void Identities::readNames(LoadContext& context, FileStrings& strings) {
@@ -133,6 +140,22 @@ uint32_t Identities::gpu(int64_t gpuId) {
     const auto index = static_cast<uint32_t>(trace_.gpus.size() - 1);
     gpus_.emplace(gpuId, index);
     return index;
+}
+
+int64_t Identities::gpuIdOf(const Process& process, int64_t device) const {
+    const auto found = gpuIdOf_.find({process.pid, device});
+    if (found == gpuIdOf_.end()) return device;
+    const auto& byHost = found->second;
+    const auto ofHost = byHost.find(hostOf(process.globalPid));
+    // Where PIDs are plain, the only process of that PID is meant, whatever its host.
+    return ofHost != byHost.end() ? ofHost->second : byHost.begin()->second;
+}
+
+bool Identities::isNullStream(const Process& process, int64_t context, int64_t stream) const {
+    const auto found = nullStreams_.find({process.pid, context, stream});
+    if (found == nullStreams_.end()) return false;
+    // Exports exist that number hosts otherwise in this table; then one host can only be the one.
+    return found->second.size() == 1 || found->second.contains(hostOf(process.globalPid));
 }
 
 uint32_t Identities::process(int64_t globalPid) {
@@ -181,12 +204,11 @@ uint32_t Identities::stream(uint32_t process, int64_t device, int64_t context, i
     auto found = streams_.find(key);
     if (found == streams_.end()) {
         if (trace_.streams.size() >= maximumStreams) return noIndex;
-        const uint32_t pid = trace_.processes[process].pid;
-        const auto mapped = gpuIdOf_.find({pid, device});
-        const uint32_t gpuIndex = gpu(mapped != gpuIdOf_.end() ? mapped->second : device);
+        const Process& owner = trace_.processes[process];
+        const uint32_t gpuIndex = gpu(gpuIdOf(owner, device));
         if (gpuIndex == noIndex) return noIndex;
         trace_.streams.push_back(
-            {process, gpuIndex, context, stream, nullStreams_.contains({pid, context, stream})});
+            {process, gpuIndex, context, stream, isNullStream(owner, context, stream)});
         found = streams_.emplace(key, static_cast<uint32_t>(trace_.streams.size() - 1)).first;
     }
     lastStream_ = {key, found->second};

@@ -48,14 +48,19 @@ class Identities {
     void readNullStreams(LoadContext& context);
     void readNames(LoadContext& context, FileStrings& strings);
     uint32_t gpu(int64_t gpuId);
+    /// The GPU that a process calls `device`; the same number where the file does not say.
+    int64_t gpuIdOf(const Process& process, int64_t device) const;
+    bool isNullStream(const Process& process, int64_t context, int64_t stream) const;
 
     Trace& trace_;
     std::unordered_map<int64_t, uint32_t> processes_;
     std::unordered_map<int64_t, uint32_t> threads_;
     std::unordered_map<StreamKey, uint32_t, StreamHash> streams_;
     std::unordered_map<int64_t, uint32_t> gpus_;
-    std::map<std::pair<uint32_t, int64_t>, int64_t> gpuIdOf_;       ///< By PID and CUDA ordinal.
-    std::set<std::tuple<uint32_t, int64_t, int64_t>> nullStreams_;  ///< PID, context, stream.
+    /// By PID and CUDA ordinal, and then by host: two hosts may use the same PID.
+    std::map<std::pair<uint32_t, int64_t>, std::map<uint32_t, int64_t>> gpuIdOf_;
+    /// Hosts by PID, context and stream.
+    std::map<std::tuple<uint32_t, int64_t, int64_t>, std::set<uint32_t>> nullStreams_;
     std::unordered_map<int64_t, std::string> processNames_;
     std::unordered_map<int64_t, std::pair<int64_t, StringIndex>> threadNames_;  ///< With priority.
     std::pair<int64_t, uint32_t> lastProcess_{0, noIndex};

@@ -63,6 +63,7 @@ void readEverything(LoadContext& context) {
     context.expectRows(context.estimatedRows("StringIds"));
     for (const char* table : eventTables) context.expectRows(context.estimatedRows(table));
     readDescription(context);
+    readTopology(context);
     readHealth(context);
     directory.strings.read(context);
     directory.identities.read(context, directory.strings);
@@ -75,6 +76,7 @@ void readEverything(LoadContext& context) {
     readMemsets(context, directory);
     readSyncs(context, directory);
     readNvtx(context, directory);
+    readOverhead(context);
     context.noteSkipped();
 }
 

@@ -31,6 +31,10 @@ void readNvtx(LoadContext& context, FileDirectory& directory);
 void readDescription(LoadContext& context);
 /// What the recording side noted in `LANESCOPE_HEALTH` and `DIAGNOSTIC_EVENT`.
 void readHealth(LoadContext& context);
+/// How the GPUs of the machine are joined, as properties.
+void readTopology(LoadContext& context);
+/// A health note on the time that the profiler took from the program, if it says so.
+void readOverhead(LoadContext& context);
 /// Ranks and ends of processes, as our own recorder noted them.
 void readProcessStates(LoadContext& context, FileDirectory& directory);
 
