@@ -1,5 +1,6 @@
 #include "app/viewer/SearchBar.h"
 
+#include <QAction>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -28,7 +29,9 @@ SearchBar::SearchBar(QWidget* parent)
       next_(new QToolButton(this)),
       delay_(new QTimer(this)) {
     edit_->setPlaceholderText(tr("Search kernels, ranges, calls"));
-    edit_->setClearButtonEnabled(true);
+    clear_ = edit_->addAction(QIcon(), QLineEdit::TrailingPosition);
+    clear_->setToolTip(tr("Clear the search (Esc)"));
+    clear_->setVisible(false);
     edit_->setFixedWidth(320);
     edit_->installEventFilter(this);
     count_->setMinimumWidth(fontMetrics().horizontalAdvance("9,999 of 99,999"));
@@ -50,6 +53,9 @@ SearchBar::SearchBar(QWidget* parent)
     layout->addWidget(next_);
 
     connect(edit_, &QLineEdit::textChanged, delay_, qOverload<>(&QTimer::start));
+    connect(edit_, &QLineEdit::textChanged, clear_,
+            [this](const QString& text) { clear_->setVisible(!text.isEmpty()); });
+    connect(clear_, &QAction::triggered, edit_, &QLineEdit::clear);
     connect(delay_, &QTimer::timeout, this, &SearchBar::searchNow);
     connect(previous_, &QToolButton::clicked, this, &SearchBar::previous);
     connect(next_, &QToolButton::clicked, this, &SearchBar::next);
@@ -72,6 +78,7 @@ void SearchBar::setNavigator(HitNavigator* navigator) {
 void SearchBar::setTheme(const Theme& theme) {
     previous_->setIcon(themedIcon("previous", theme));
     next_->setIcon(themedIcon("next", theme));
+    clear_->setIcon(themedIcon("close", theme));
 }
 
 void SearchBar::activate() {
@@ -118,6 +125,7 @@ void SearchBar::updateCount() {
         }
     }
     count_->setText(text);
+    clear_->setVisible(!edit_->text().isEmpty());
     previous_->setEnabled(count > 0);
     next_->setEnabled(count > 0);
 }

@@ -5,6 +5,7 @@
 
 #include "views/theme/Theme.h"
 
+class QAction;
 class QLabel;
 class QLineEdit;
 class QTimer;
@@ -46,6 +47,7 @@ class SearchBar : public QWidget {
 
     QPointer<HitNavigator> navigator_;
     QLineEdit* edit_;
+    QAction* clear_;  // The style's own button cannot be seen on a dark ground.
     QLabel* count_;
     QToolButton* previous_;
     QToolButton* next_;

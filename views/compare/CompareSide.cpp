@@ -72,7 +72,8 @@ void CompareSide::updateTitle() {
     const TracePtr& trace = timeline_->trace();
     const QString side = isBaseline ? tr("Baseline") : tr("Candidate");
     title_->setText(side);
-    remark_->setText(trace ? toQString(trace->path.string()) : QString());
+    // The name stands in the corner of the timeline; two runs often share it, so here is where from.
+    remark_->setText(trace ? toQString(trace->path.parent_path().string()) : QString());
 }
 
 }  // namespace lanescope

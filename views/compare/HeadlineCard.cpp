@@ -34,14 +34,15 @@ HeadlineCard::HeadlineCard(QWidget* parent)
 
 void HeadlineCard::setSentences(const std::vector<std::string>& sentences, Verdict verdict) {
     verdict_ = verdict;
-    headline_->setText(sentences.empty() ? QString() : toQString(sentences.front()));
+    headlineText_ = sentences.empty() ? QString() : toQString(sentences.front());
+    headline_->setToolTip(plainToolTip(headlineText_));
     sentences_.clear();
     for (size_t i = 1; i < std::min(sentences.size(), maximumReasons + 1); ++i) {
         sentences_ << toQString(sentences[i]);
     }
     reasons_->setToolTip(plainToolTip(sentences_.join(QLatin1Char('\n'))));
     reasons_->setVisible(!sentences_.isEmpty());
-    updateReasons();
+    updateTexts();
     updateColors();
 }
 
@@ -50,22 +51,19 @@ void HeadlineCard::setTheme(const Theme& theme) {
     updateColors();
 }
 
-QString HeadlineCard::headline() const {
-    return headline_->text();
-}
-
 QString HeadlineCard::reasons() const {
     return reasons_->text();
 }
 
 void HeadlineCard::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    updateReasons();
+    updateTexts();
 }
 
-void HeadlineCard::updateReasons() {
+void HeadlineCard::updateTexts() {
     const QMargins margins = layout()->contentsMargins();
     const int room = width() - margins.left() - margins.right();
+    headline_->setText(headline_->fontMetrics().elidedText(headlineText_, Qt::ElideRight, room));
     QStringList shown;
     for (const QString& sentence : sentences_) {
         shown << reasons_->fontMetrics().elidedText(sentence, Qt::ElideRight, room);

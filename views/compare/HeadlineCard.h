@@ -19,10 +19,11 @@ class HeadlineCard : public QWidget {
     explicit HeadlineCard(QWidget* parent = nullptr);
 
     /// The first sentence is the headline, coloured by `verdict`; of the others the most telling
-    /// are shown, cut to the width there is and in full as a tool tip.
+    /// are shown. All are cut to the width there is, and in full as a tool tip.
     void setSentences(const std::vector<std::string>& sentences, Verdict verdict);
     void setTheme(const Theme& theme);
-    QString headline() const;
+    /// In full.
+    QString headline() const { return headlineText_; }
     /// As shown, one a line.
     QString reasons() const;
 
@@ -31,10 +32,11 @@ class HeadlineCard : public QWidget {
 
   private:
     void updateColors();
-    void updateReasons();
+    void updateTexts();
 
     Theme theme_ = Theme::light();
     Verdict verdict_ = Verdict::None;
+    QString headlineText_;
     QStringList sentences_;  // the reasons in full
     QLabel* headline_;
     QLabel* reasons_;

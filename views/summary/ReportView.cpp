@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -20,6 +21,8 @@
 
 namespace lanescope {
 namespace {
+
+constexpr int leastNameCharacters = 28;
 
 bool sameColumns(const ReportTable& a, const ReportTable& b) {
     return std::equal(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
@@ -56,6 +59,7 @@ void ReportView::build() {
     remark_->setForegroundRole(QPalette::Link);
     remark_->setTextFormat(Qt::PlainText);
 
+    table_->viewport()->installEventFilter(this);
     table_->setModel(filter_);
     table_->setItemDelegate(delegate_);
     table_->setSortingEnabled(true);
@@ -159,13 +163,30 @@ void ReportView::fitColumns() {
     const int widest = 60 * fontMetrics().averageCharWidth();
     const int stretched = stretchedColumn();
     for (int column = 0; column < model_->columnCount(); ++column) {
-        const bool isStretched = column == stretched;
-        table_->horizontalHeader()->setSectionResizeMode(
-            column, isStretched ? QHeaderView::Stretch : QHeaderView::Interactive);
+        table_->horizontalHeader()->setSectionResizeMode(column, QHeaderView::Interactive);
         // Room for values that are wider than those of the first rows.
         const int width = table_->columnWidth(column) + 2 * fontMetrics().averageCharWidth();
-        if (!isStretched) table_->setColumnWidth(column, std::min(width, widest));
+        if (column != stretched) table_->setColumnWidth(column, std::min(width, widest));
     }
+    stretchName();
+}
+
+void ReportView::stretchName() {
+    const int stretched = stretchedColumn();
+    if (stretched < 0 || stretched >= model_->columnCount()) return;
+    QHeaderView* header = table_->horizontalHeader();
+    const int room =
+        table_->viewport()->width() - (header->length() - header->sectionSize(stretched));
+    const int least = leastNameCharacters * fontMetrics().averageCharWidth();
+    // A name of three letters is none; rather let the table scroll.
+    header->setSectionResizeMode(stretched,
+                                 room < least ? QHeaderView::Interactive : QHeaderView::Stretch);
+    if (room < least) header->resizeSection(stretched, least);
+}
+
+bool ReportView::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == table_->viewport() && event->type() == QEvent::Resize) stretchName();
+    return QWidget::eventFilter(watched, event);
 }
 
 int ReportView::stretchedColumn() const {

@@ -50,12 +50,16 @@ class ReportView : public QWidget {
     /// The same, by row of the model.
     void rowActivated(int row);
 
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
   private:
     void build();
     void arrange();
     /// The column of long names, which takes the spare width, or -1.
     int stretchedColumn() const;
     void fitColumns();
+    void stretchName();
     void updateCount();
 
     ReportModel* model_;

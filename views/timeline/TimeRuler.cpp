@@ -66,6 +66,8 @@ void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size,
         const int length = tick.isMajor ? majorLength : minorLength;
         painter.fillRect(QRect(x, size.height() - 1 - length, 1, length), tickColor);
         if (!tick.isMajor || x + labelInset < labelsFrom) continue;
+        // Half a number would be a wrong number.
+        if (x + labelInset + metrics.horizontalAdvance(tick.label) > size.width()) continue;
         painter.setPen(theme.mutedText);
         painter.drawText(QPoint(x + labelInset, baseline), tick.label);
     }

@@ -1,3 +1,4 @@
+#include <QAction>
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QTest>
@@ -116,6 +117,17 @@ class TestSearchBar : public QObject {
         QCOMPARE(dismissed.count(), 1);
         QCOMPARE(searched.navigator.count(), 0);
         QVERIFY(searched.bar.countText().isEmpty());
+    }
+
+    void theCrossClears() {
+        Searched searched;
+        QTest::keyClicks(&searched.bar.edit(), "gemm");
+        QVERIFY(searched.wait(3));
+        QAction* cross = searched.bar.edit().actions().front();
+        QVERIFY(cross->isVisible());
+        cross->trigger();
+        QTRY_COMPARE(searched.navigator.count(), 0);
+        QVERIFY(!cross->isVisible());
     }
 
     void withoutADocumentItIsOff() {

@@ -1,6 +1,7 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QClipboard>
+#include <QHeaderView>
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QTableView>
@@ -159,6 +160,20 @@ class TestReportView : public QObject {
         QCOMPARE(names.count(), 1);
         QCOMPARE(names.front().front().toString(), QString("softmax_forward"));
         QCOMPARE(rows.front().front().toInt(), 1);
+    }
+
+    void namesStayReadableInANarrowWindow() {
+        ReportView view;
+        view.setTable(kernelTable());
+        view.resize(900, 300);
+        view.show();
+        const int name = view.model().columnCount() - 1;
+        QTRY_COMPARE(view.table().horizontalHeader()->length(), view.table().viewport()->width());
+        view.resize(240, 300);
+        QTRY_VERIFY(view.table().columnWidth(name) >= 20 * view.fontMetrics().averageCharWidth());
+        QVERIFY(view.table().horizontalHeader()->length() > view.table().viewport()->width());
+        view.resize(900, 300);
+        QTRY_COMPARE(view.table().horizontalHeader()->length(), view.table().viewport()->width());
     }
 
     void searchTextsLeaveTheDomainAway() {
