@@ -15,9 +15,10 @@ namespace {
 
 constexpr const char* viewerName = "lanescope-viewer";
 
-/// Becomes the viewer; returns only if that fails.
+/// Becomes the viewer, which compares if there are two files; returns only if that fails.
 Error becomeViewer(const std::vector<std::string>& files) {
     std::vector<char*> arguments{const_cast<char*>(viewerName)};
+    if (files.size() == 2) arguments.push_back(const_cast<char*>("--compare"));
     for (const std::string& file : files) arguments.push_back(const_cast<char*>(file.c_str()));
     arguments.push_back(nullptr);
 

@@ -319,7 +319,10 @@ class TestCommandLine : public QObject {
         process.start(path("lanescope"), {"view", "a b", "c"});
         QVERIFY(process.waitForFinished());
         QCOMPARE(process.exitCode(), 7);
-        QCOMPARE(process.readAllStandardOutput(), QByteArray("a b c\n"));
+        QCOMPARE(process.readAllStandardOutput(), QByteArray("--compare a b c\n"));
+        process.start(path("lanescope"), {"view", "a b"});
+        QVERIFY(process.waitForFinished());
+        QCOMPARE(process.readAllStandardOutput(), QByteArray("a b\n"));
     }
 };
 
