@@ -85,6 +85,17 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(steps(run.log()), 10);
     }
 
+    void endsBySigtermAfterTheLogHasItsEnd() {
+        AgentRun run;
+        run.arguments = {"--exit-by", "term-late"};
+        QVERIFY(run.run());
+        verifyUntouched(run, 128 + SIGTERM);
+        QVERIFY2(run.tookMs < 2000, qPrintable(QString::number(run.tookMs)));
+        QCOMPARE(run.log().ends.size(), size_t{1});
+        QCOMPARE(run.log().ends[0].reason, log::EndReason::Exit);
+        QCOMPARE(run.log().kernels.size(), size_t{60});
+    }
+
     void survivesAHangingFlush_data() {
         QTest::addColumn<QString>("exitBy");
         QTest::addColumn<int>("expected");

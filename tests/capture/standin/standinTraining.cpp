@@ -116,6 +116,12 @@ void closeEverythingAndWrite(const std::string& path) {
     }
 }
 
+/// An exit handler that hangs until SIGTERM ends the process.
+void waitForTermSignal() {
+    ::kill(::getpid(), SIGTERM);
+    for (;;) ::pause();
+}
+
 int endBy(const TrainingOptions& options) {
     const std::string& how = options.exitBy;
     if (how == "exit") std::exit(options.exitCode);
@@ -141,6 +147,7 @@ int main(int argc, char** argv) {
     if (options.closeStandard) {
         for (int descriptor = 0; descriptor < 3; ++descriptor) ::close(descriptor);
     }
+    if (options.exitBy == "term-late") std::atexit(&waitForTermSignal);
     if (options.cuptiFirst) ::dlopen(options.cupti.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (options.nvtxFirst) rangeWithThreadId(-1);
     SimulatedGpu gpu;
