@@ -6,7 +6,6 @@ namespace lanescope {
 
 namespace {
 
-constexpr int virtualMachine = 1;
 // Of ENUM_NSYS_EVENT_CLASS.
 constexpr int runtimeClass = 0;
 constexpr int driverClass = 1;
@@ -43,11 +42,6 @@ OverheadName overheadName(uint32_t cuptiKind) {
         default:
             return {1, "Unknown overhead"};
     }
-}
-
-template <class T>
-std::optional<T> unlessZero(T value) {
-    return value != 0 ? std::optional<T>(value) : std::nullopt;
 }
 
 }  // namespace

@@ -6,12 +6,6 @@
 
 namespace lanescope {
 
-namespace {
-
-constexpr int virtualMachine = 1;
-
-}  // namespace
-
 std::string formatGpuUuid(const uint8_t (&uuid)[16]) {
     std::string text = "GPU-";
     for (int index = 0; index < 16; ++index) {
@@ -61,9 +55,7 @@ void GpuInventory::write(TraceWriter& trace, const Gpu& gpu) const {
     const MachineGpu& machine = gpu.machine;
     const log::DeviceRecord device = gpu.device.value_or(log::DeviceRecord{});
     // What no process told stays NULL rather than becoming 0.
-    const auto known = [](uint64_t value) {
-        return value != 0 ? std::optional<uint64_t>(value) : std::nullopt;
-    };
+    const auto known = [](uint64_t value) { return unlessZero(value); };
     const uint64_t memory =
         device.memoryBytes != 0 ? device.memoryBytes : static_cast<uint64_t>(machine.memoryBytes);
     const uint64_t major = gpu.device ? device.computeMajor : machine.computeMajor;

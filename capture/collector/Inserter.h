@@ -59,4 +59,10 @@ class Inserter {
     int64_t rows_ = 0;
 };
 
+/// For columns in which 0 means that there is nothing: NULL then.
+template <class T>
+std::optional<T> unlessZero(T value) {
+    return value != 0 ? std::optional<T>(value) : std::nullopt;
+}
+
 }  // namespace lanescope

@@ -66,11 +66,6 @@ struct PlainPayload {
     }
 };
 
-template <class T>
-std::optional<T> unlessZero(T value) {
-    return value != 0 ? std::optional<T>(value) : std::nullopt;
-}
-
 }  // namespace
 
 NvtxImporter::NvtxImporter(ProcessContext& process)

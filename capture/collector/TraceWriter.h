@@ -15,6 +15,9 @@
 
 namespace lanescope {
 
+/// The `vmId` of every row: the processes we record share one operating system.
+inline constexpr int virtualMachine = 1;
+
 enum class HealthSeverity : int { Info = 0, Warning = 1, Error = 2 };
 
 /// A trace file being written: its statements, one per table, and the strings all of them share.

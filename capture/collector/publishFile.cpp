@@ -49,8 +49,8 @@ Result<void> publishFile(const std::filesystem::path& unfinished,
     }
     std::filesystem::path folder = target.parent_path();
     if (folder.empty()) folder = ".";
-    syncToDisk(folder,
-               O_DIRECTORY);  // So that the name survives a power cut; no harm if it cannot.
+    // So that the name survives a power cut; no harm if it cannot.
+    syncToDisk(folder, O_DIRECTORY);
     return {};
 }
 

@@ -25,8 +25,9 @@ struct MachineLink {
     int64_t gpu = 0;
     int64_t peer = 0;
     int nvlinkCount = 0;  ///< Direct links; through a switch, all links of `gpu`.
-    std::string
-        connection;  ///< "NVLink", "NVSwitch", "PCIe switch", "host bridge", "NUMA node", "system".
+    /// "NVLink", "NVSwitch", "same board", "PCIe switch", "PCIe switches", "host bridge", "NUMA
+    /// node", "system", "unknown".
+    std::string connection;
 };
 
 /// What the driver tells about this machine.
