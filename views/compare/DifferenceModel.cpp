@@ -18,10 +18,19 @@ void DifferenceModel::setTable(ReportTable table) {
         if (table.columns[column].unit == Unit::Nanoseconds) lostColumn_ = static_cast<int>(column);
     }
     ReportModel::setTable(std::move(table));
-    greatestLossNs_ = 0;
+    greatestLossNs_.fill(0);
     for (int row = 0; row < rowCount(); ++row) {
-        greatestLossNs_ = std::max<int64_t>(greatestLossNs_, std::abs(lostNsAt(row)));
+        int64_t& greatest = greatestLossNs_[scaleOf(row)];
+        greatest = std::max<int64_t>(greatest, std::abs(lostNsAt(row)));
     }
+}
+
+size_t DifferenceModel::scaleOf(int row) const {
+    const Cell* cell = cellAt(row, 0);
+    const auto* group = cell ? std::get_if<std::string>(cell) : nullptr;
+    if (group && *group == name(DifferenceGroup::NvtxRange)) return 1;
+    if (group && *group == name(DifferenceGroup::ApiCall)) return 2;
+    return 0;
 }
 
 void DifferenceModel::setTheme(const Theme& theme) {
@@ -49,7 +58,7 @@ QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
         case ShareRole:
             // A bar of the time at stake; the percentages are changes here, not shares of a whole.
             if (lostNs == 0 || index.column() != lostColumn_) return {};
-            return double(std::abs(lostNs)) / double(greatestLossNs_);
+            return double(std::abs(lostNs)) / double(greatestLossNs_[scaleOf(index.row())]);
         default:
             return ReportModel::data(index, role);
     }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <string>
+
 #include <vector>
 
 #include "model/compare/Comparison.h"
@@ -25,8 +28,12 @@ class DifferenceModel : public ReportModel {
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
 
   private:
+    /// GPU work, NVTX ranges and API calls hold the same time again, so each has bars of its own
+    /// scale. Which one a row has, as an index.
+    size_t scaleOf(int row) const;
+
     int lostColumn_ = -1;
-    int64_t greatestLossNs_ = 0;
+    std::array<int64_t, 3> greatestLossNs_{};
     Theme theme_ = Theme::light();
 };
 

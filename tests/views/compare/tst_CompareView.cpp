@@ -102,6 +102,24 @@ class TestCompareView : public QObject {
         QVERIFY(gained > 0);
     }
 
+    void theGreatestLossOfGpuWorkHasAFullBar() {
+        TraceBuilder fast, slow;
+        for (TraceBuilder* builder : {&fast, &slow}) {
+            const int64_t factor = builder == &slow ? 2 : 1;
+            builder->addNvtx(builder->defaultThread(), "step", 0, 1'000'000 * factor);
+            builder->addKernel(builder->defaultStream(), "gemm", 0, 1'000 * factor);
+        }
+        const TracePtr baseline = fast.finish(), candidate = slow.finish();
+        DifferenceModel model;
+        model.setComparison(compare(Baseline{*baseline, baseline->range},
+                                    Candidate{*candidate, candidate->range}));
+        QCOMPARE(model.rowCount(), 2);
+        for (int row = 0; row < 2; ++row) {
+            QCOMPARE(model.index(row, model.lostColumn()).data(ReportModel::ShareRole).toDouble(),
+                     1.0);
+        }
+    }
+
     void bothSidesZoomTogether() {
         Compared compared(simulatedSteps(0, 100'000), simulatedSteps(0, 300'000));
         compared.view.visibleRange().setRange({100'000, 200'000});
