@@ -41,10 +41,15 @@ std::string startTime(const Trace& trace) {
 
 /// What the names of facts about the whole run are on screen; others are shown as they are.
 std::string shownName(const std::string& name) {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> known{{
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> known{{
         {"commandLine", "Command"},
         {"workingDirectory", "Working folder"},
         {"host", "Host"},
+        {"operatingSystem", "Operating system"},
+        {"kernel", "Kernel"},
+        {"cpu", "CPU"},
+        {"cpuCount", "CPUs"},
+        {"hostMemoryBytes", "Host memory"},
         {"driverVersion", "CUDA driver"},
         {"driverCudaVersion", "CUDA of the driver"},
         {"exitStatus", "Exit status"},
@@ -52,6 +57,11 @@ std::string shownName(const std::string& name) {
     for (const auto& [fileName, shown] : known)
         if (name == fileName) return std::string(shown);
     return name;
+}
+
+std::string shownValue(const Property& property) {
+    if (property.name == "hostMemoryBytes") return formatBytes(std::atoll(property.value.c_str()));
+    return property.value;
 }
 
 /// "13.0.1" of 130001, as CUPTI counts from 13.0 on; older numbers say little and stay.
@@ -150,7 +160,7 @@ std::string infoAsText(const Trace& trace) {
     for (const Property& property : known.run) {
         if (property.name == "lanescopeVersion") continue;  // Stands in the producer.
         if (property.name == "commandLine") runCommand = property.value;
-        facts.push_back({shownName(property.name), property.value});
+        facts.push_back({shownName(property.name), shownValue(property)});
     }
 
     std::string text;

@@ -39,6 +39,10 @@ std::string joined(const std::vector<std::string>& words) {
     return text;
 }
 
+std::string textUnlessZero(int64_t number) {
+    return number != 0 ? std::to_string(number) : std::string();
+}
+
 }  // namespace
 
 Collector::Collector(std::filesystem::path runFolder, std::filesystem::path output, RunInfo info)
@@ -160,6 +164,11 @@ void Collector::writeRun(int64_t durationNs) {
         {"commandLine", joined(info_.commandLine)},
         {"workingDirectory", info_.workingDirectory},
         {"host", info_.host},
+        {"operatingSystem", info_.hostFacts.operatingSystem},
+        {"kernel", info_.hostFacts.kernel},
+        {"cpu", info_.hostFacts.cpu},
+        {"cpuCount", textUnlessZero(info_.hostFacts.cpuCount)},
+        {"hostMemoryBytes", textUnlessZero(info_.hostFacts.memoryBytes)},
         {"lanescopeVersion", info_.version},
         {"driverVersion", info_.machine.driverVersion},
         {"driverCudaVersion", info_.machine.cudaVersion},

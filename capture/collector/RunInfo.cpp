@@ -63,6 +63,24 @@ json arrayOf(const json& object, const char* key) {
     return found != object.end() && found->is_array() ? *found : json::array();
 }
 
+json toJson(const HostFacts& facts) {
+    return {{"operatingSystem", facts.operatingSystem},
+            {"kernel", facts.kernel},
+            {"cpu", facts.cpu},
+            {"cpuCount", facts.cpuCount},
+            {"memoryBytes", facts.memoryBytes}};
+}
+
+HostFacts hostFactsFrom(const json& object) {
+    HostFacts facts;
+    read(object, "operatingSystem", facts.operatingSystem);
+    read(object, "kernel", facts.kernel);
+    read(object, "cpu", facts.cpu);
+    read(object, "cpuCount", facts.cpuCount);
+    read(object, "memoryBytes", facts.memoryBytes);
+    return facts;
+}
+
 Machine machineFrom(const json& object) {
     Machine machine;
     read(object, "driverVersion", machine.driverVersion);
@@ -104,6 +122,7 @@ Result<void> RunInfo::save(const std::filesystem::path& path) const {
                       {"host", host},
                       {"version", version},
                       {"recordsCuda", recordsCuda},
+                      {"hostFacts", toJson(hostFacts)},
                       {"machine", toJson(machine)}};
     const std::string text = object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -136,6 +155,8 @@ Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {
     read(object, "host", info.host);
     read(object, "version", info.version);
     read(object, "recordsCuda", info.recordsCuda);
+    if (const auto facts = object.find("hostFacts"); facts != object.end() && facts->is_object())
+        info.hostFacts = hostFactsFrom(*facts);
     if (const auto machine = object.find("machine");
         machine != object.end() && machine->is_object())
         info.machine = machineFrom(*machine);

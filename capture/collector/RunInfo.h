@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "capture/nvml/Machine.h"
+#include "capture/nvml/HostFacts.h"
 #include "model/format/Result.h"
 
 namespace lanescope {
@@ -20,6 +21,7 @@ struct RunInfo {
     std::string host;
     std::string version;      ///< Of Lanescope.
     bool recordsCuda = true;  ///< False if CUDA activity was not asked for.
+    HostFacts hostFacts;
     Machine machine;
 
     /// Writes it to `path`, readable by its owner only.

@@ -35,6 +35,7 @@ RunInfo describeRun(const RecordOptions& options) {
     info.host = hostName();
     info.version = LANESCOPE_VERSION;
     info.recordsCuda = options.agentRequest.cuda;
+    info.hostFacts = queryHostFacts();
     info.machine = queryMachine();
     info.startRealtimeNs = realtimeNs();
     info.startMonotonicNs = monotonicNs();
