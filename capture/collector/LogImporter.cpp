@@ -104,7 +104,8 @@ int64_t LogImporter::lastEventNs() const {
 
 bool LogImporter::isWorthShowing() const {
     return counts().events() > 0 || activity_.sawDevice() || !notes_.empty() || !dropped_.empty() ||
-           problem_ || reader_.isDamaged();
+           problem_ || reader_.isDamaged() ||
+           (!reader_.header() && reader_.bytesNotUnderstood() > 0);
 }
 
 std::string_view LogImporter::property(std::string_view name) const {

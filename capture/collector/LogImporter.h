@@ -44,7 +44,8 @@ class LogImporter : private log::RecordVisitor {
     bool isNotAllRead() const { return problem_.has_value() || reader_.isDamaged(); }
     /// True if the process showed a device, a context or CUDA activity.
     bool usedCuda() const { return activity_.sawDevice() || activity_.counts().events() > 0; }
-    /// True if the process recorded an event, used a GPU or had something to say.
+    /// True if the process recorded an event, used a GPU or had something to say, or if its log
+    /// cannot be read.
     bool isWorthShowing() const;
     ImportCounts counts() const;
     /// Of the last event on the trace's axis; 0 if there was none.

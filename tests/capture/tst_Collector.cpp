@@ -280,6 +280,14 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'endSignal'"), "15");
     }
 
+    void saysThatALogIsCutInItsHeader() {
+        TestLog::write(logPath("box.-.4242.log"), TestLog().bytes().substr(0, 20));
+        TestLog::write(logPath("box.-.4243.log"), "");
+        const CollectedRun run = collect();
+        QCOMPARE(run.warnings.size(), 1u);
+        QCOMPARE(row("SELECT code, count FROM LANESCOPE_HEALTH"), "log-cut|20");
+    }
+
     void saysThatThereIsNoDriver() {
         TestLog log;
         log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 100, 0, log.string("m")));
