@@ -19,7 +19,7 @@ namespace lanescope {
 namespace {
 
 QString traceFilter() {
-    return MainWindow::tr("Traces (*.lanescope *.sqlite *.sqlite3 *.db);;All files (*)");
+    return MainWindow::tr("Traces (*.sqlite *.sqlite.gz *.sqlite3 *.db);;All files (*)");
 }
 
 void say(QMainWindow* window, const Result<void>& result, const QString& path) {

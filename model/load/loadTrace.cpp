@@ -82,10 +82,14 @@ void readEverything(LoadContext& context) {
 
 /// Says it unless the recorder has noted it with more detail.
 void noteAbnormalEnd(LoadContext& context, uint32_t pid) {
-    const std::string sentence = fmt::format("Process {} ended abnormally", pid);
-    for (const HealthNote& note : context.trace().health)
-        if (note.sentence.starts_with(sentence)) return;
-    context.note(Severity::Warning, sentence + ": the last of its events may be missing.");
+    const std::string process = fmt::format("Process {} ", pid);
+    for (const HealthNote& note : context.trace().health) {
+        const bool isNoted = note.sentence.starts_with(process) &&
+                             note.sentence.find("ended abnormally") != std::string::npos;
+        if (isNoted) return;
+    }
+    context.note(Severity::Warning,
+                 process + "ended abnormally: the last of its events may be missing.");
 }
 
 void noteCounts(LoadContext& context) {
