@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "capture/nvml/Machine.h"
 #include "capture/nvml/HostFacts.h"
+#include "capture/nvml/Machine.h"
 #include "model/format/Result.h"
 
 namespace lanescope {

@@ -13,7 +13,8 @@ class RunFolder {
   public:
     /// Makes `path`, which must not exist, accessible by its owner only, and writes `info` into it.
     static Result<RunFolder> create(const std::filesystem::path& path, const RunInfo& info);
-    /// Takes over a folder that `record` left. Fails if there is none or it is still being recorded.
+    /// Takes over a folder that `record` left. Fails if there is none or it is still being
+    /// recorded.
     static Result<RunFolder> takeOver(const std::filesystem::path& path);
 
     RunFolder(RunFolder&& other) noexcept;
