@@ -37,13 +37,13 @@ Result<Comparison> compareFiles(const CompareOptions& options, const Trace& base
     return compare(Baseline{baseline, baselineRange}, Candidate{candidate, candidateRange});
 }
 
-std::string textOf(const Comparison& comparison) {
+/// What was compared and what came of it, in sentences.
+std::string headOf(const Comparison& comparison) {
     std::string text =
         fmt::format("Baseline   {}\nCandidate  {}\n\n", printable(comparison.baselineTitle),
                     printable(comparison.candidateTitle));
     for (const std::string& line : summaryLines(comparison)) text += line + "\n";
-    if (comparison.differences.empty()) return text;
-    return text + "\n" + formatTable(toTable(comparison), TableFormat::Text);
+    return comparison.differences.empty() ? text : text + "\n";
 }
 
 Result<void> runCompare(const CompareOptions& options) {
@@ -55,8 +55,9 @@ Result<void> runCompare(const CompareOptions& options) {
     if (!candidate) return fail(candidate.error());
     Result<Comparison> comparison = compareFiles(options, **baseline, **candidate);
     if (!comparison) return fail(comparison.error());
-    // Programs get every row unless they ask for fewer.
+    // Programs get every row unless they ask for fewer. The sentences are about all of them.
     const bool isText = *format == TableFormat::Text;
+    const std::string head = isText ? headOf(*comparison) : std::string();
     if (options.isTopGiven || isText) {
         const size_t top = options.isTopGiven ? options.top : defaultTop;
         *comparison = largestDifferences(std::move(*comparison), top);
@@ -66,7 +67,8 @@ Result<void> runCompare(const CompareOptions& options) {
     if (!options.output.empty()) path = options.output;
     Result<Output> output = Output::open(path, {options.baseline, options.candidate});
     if (!output) return fail(output.error());
-    output->write(isText ? textOf(*comparison) : formatTable(toTable(*comparison), *format));
+    const bool hasTable = !isText || !comparison->differences.empty();
+    output->write(head + (hasTable ? formatTable(toTable(*comparison), *format) : std::string()));
     const Result<void> closed = output->close();
     reportHealth(**baseline);
     reportHealth(**candidate);
