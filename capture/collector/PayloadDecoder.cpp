@@ -24,6 +24,10 @@ constexpr uint64_t flagArrayMask = 3 << 4;
 constexpr uint64_t flagArrayFixed = 1 << 4;
 constexpr uint64_t typeCString = 75;
 constexpr uint64_t typeCStringUtf8 = 76;
+/// Where NVTX's ids of a program's own types begin. One without a layout is an enumeration, which C
+/// gives four bytes, whatever padding comes behind it.
+constexpr uint64_t ownTypesStart = 1 << 24;
+constexpr uint64_t enumBytes = 4;
 
 enum class Form { Signed, Unsigned, Real, Character };
 struct TypeInfo {
@@ -121,6 +125,8 @@ uint64_t PayloadDecoder::sizeOf(uint32_t domain, const PayloadEntry& entry) cons
         item = info->bytes;
     else if (const Schema* nested = find(domain, entry.type))
         item = nested->payloadBytes;
+    else if (entry.type >= ownTypesStart)
+        item = enumBytes;
     if ((entry.flags & flagArrayMask) == 0) return item;
     if ((entry.flags & flagArrayMask) != flagArrayFixed) return 0;
     const uint64_t items = entry.arrayOrUnionDetail;
@@ -162,7 +168,7 @@ Json PayloadDecoder::decodeSchema(uint32_t domain, const Schema& schema,
         if (offset >= payload.size()) continue;
         uint64_t bytes = sizeOf(domain, entry);
         if (bytes == 0) {
-            // An enumeration, say, whose layout was not written down: it reaches to the next field.
+            // A type that we do not know: it reaches to the next field.
             uint64_t end = payload.size();
             for (const uint64_t other : offsets)
                 if (other > offset) end = std::min(end, other);

@@ -133,6 +133,35 @@ class tst_PayloadDecoder : public QObject {
         QVERIFY(!call.describesCommunicator());
     }
 
+    void aTypeWithoutLayoutIsAnEnumerationAndNotThePaddingBehindIt() {
+        struct {
+            uint64_t communicator, bytes;
+            uint32_t operation, padding;
+        } payload{77, 8, 3, 0x7fca};
+        PayloadDecoder decoder;
+        decoder.addSchema(3, schemaId + 5, sizeof(payload));
+        decoder.addEntry(3, schemaId + 5, 0, {0, uint64Type, 0, 0, "NCCL communicator ID"});
+        decoder.addEntry(3, schemaId + 5, 1, {0, uint64Type, 0, 8, "Message size [bytes]"});
+        decoder.addEntry(3, schemaId + 5, 2, {0, schemaId + 11, 0, 16, "Reduction operation"});
+        const auto decoded = decoder.decode(3, schemaId + 5, bytesOf(payload));
+        QCOMPARE((*decoded)["Reduction operation"].dump(), "3");
+        const NcclCall call =
+            decodeNcclCall("ncclAllReduce", schemaId + 5, bytesOf(payload), decoded);
+        QCOMPARE(call.reduction, std::optional<int64_t>(3));
+        // The same without any layout.
+        QCOMPARE(decodeNcclCall("ncclAllReduce", schemaId + 5, bytesOf(payload), std::nullopt)
+                     .reduction,
+                 std::optional<int64_t>(3));
+        // An id that NVTX gives out itself, and an array of such.
+        struct {
+            uint32_t one, more[2], padding;
+        } several{1, {2, 3}, 0x7fca};
+        decoder.addSchema(3, 9, sizeof(several));
+        decoder.addEntry(3, 9, 0, {0, 1ull << 32, 0, 0, "one"});
+        decoder.addEntry(3, 9, 1, {fixedArray, 1ull << 32, 2, 4, "more"});
+        QCOMPARE(decoder.decode(3, 9, bytesOf(several))->dump(), R"({"one":1,"more":[2,3]})");
+    }
+
     void readsNcclFieldsByLayout() {
         struct {
             uint64_t communicator;
