@@ -19,6 +19,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int64_t writePeriodNs = 200'000'000;  // what a SIGKILL can lose, with the flush period
+// Processes that live for moments only and forked workers, which leave by _exit, would lose most of
+// what they did.
+constexpr int64_t shortWritePeriodNs = 20'000'000;
+constexpr int64_t shortPeriodsNs = 2'000'000'000;  // from the first look for work on
 constexpr int64_t clockPeriodNs = 1'000'000'000;
 constexpr auto flushPeriod = 250ms;
 constexpr auto flushDeadline = 2s;
@@ -167,10 +171,10 @@ void* Agent::flusherMain(void* self) {
     return nullptr;
 }
 
-void Agent::waitForWork() {
+void Agent::waitForWork(int64_t periodNs) {
     timespec until;
     ::clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += writePeriodNs / 2;
+    until.tv_nsec += periodNs / 2;
     if (until.tv_nsec >= 1'000'000'000) {
         until.tv_nsec -= 1'000'000'000;
         ++until.tv_sec;
@@ -181,8 +185,10 @@ void Agent::waitForWork() {
 void Agent::runWriter() {
     int64_t nextWriteNs = 0;
     int64_t nextClockNs = 0;
+    int64_t periodNs = shortWritePeriodNs;
+    const int64_t begunNs = monotonicNs();
     for (;;) {
-        waitForWork();
+        waitForWork(periodNs);
         Phase phase;
         {
             const std::lock_guard lock(mutex_);
@@ -211,7 +217,8 @@ void Agent::runWriter() {
         if (nowNs >= nextWriteNs) {
             reportLostBlocks();
             file_.flush();
-            nextWriteNs = nowNs + writePeriodNs;
+            if (!wasForked.load() && nowNs - begunNs > shortPeriodsNs) periodNs = writePeriodNs;
+            nextWriteNs = nowNs + periodNs;
         }
     }
 }

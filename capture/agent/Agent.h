@@ -58,7 +58,7 @@ class Agent {
     static void* flusherMain(void* agent);
     void runWriter();
     void runFlusher();
-    void waitForWork();
+    void waitForWork(int64_t periodNs);
     void drain();
     void writeEnd();
     void reportLostBlocks();

@@ -210,6 +210,18 @@ class tst_AgentTrouble : public QObject {
         }
     }
 
+    void aForkedWorkerThatLeavesByExitKeepsNearlyAll() {
+        AgentRun run;
+        run.arguments = {"--fork", "worker"};
+        QVERIFY(run.run());
+        QCOMPARE(int(run.logs.size()), 4);
+        for (size_t i = 1; i < run.logs.size(); ++i) {
+            qInfo("%zu of 1000 ranges survive", run.logs[i].nvtx.size() / 2);
+            QVERIFY(run.logs[i].ends.empty());
+            QVERIFY2(run.logs[i].nvtx.size() >= 2 * 850, "more than the last moments are lost");
+        }
+    }
+
     void cutsTheLogWhenTheDiskIsFull() {
         AgentRun run;
         // As on a full disk: writing past this size fails, after a part of it was written.

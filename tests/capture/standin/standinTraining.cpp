@@ -81,6 +81,14 @@ void forkChildren(const std::string& how) {
                 for (int item = 0; item < 50; ++item) rangeWithThreadId(item);
                 std::exit(0);
             }
+            // Half a second of work and gone, as Python's multiprocessing goes.
+            if (how == "worker") {
+                for (int item = 0; item < 1000; ++item) {
+                    rangeWithThreadId(item);
+                    std::this_thread::sleep_for(std::chrono::microseconds(500));
+                }
+                ::_exit(0);
+            }
             if (how == "nothing") std::exit(0);
             if (how == "term") {
                 ::raise(SIGTERM);
