@@ -19,7 +19,8 @@ std::string countsSentence(const ImportCounts& counts) {
         const auto kind = static_cast<ImportedKind>(index);
         if (counts.of(kind) == 0) continue;
         if (!text.empty()) text += ", ";
-        text += fmt::format("{} {}", formatCount(counts.of(kind)), pluralName(kind));
+        text += fmt::format("{} {}", formatCount(counts.of(kind)),
+                            counts.of(kind) == 1 ? singularName(kind) : pluralName(kind));
         if (counts.untimedOf(kind) > 0)
             text += fmt::format(" ({} not timed)", formatCount(counts.untimedOf(kind)));
     }

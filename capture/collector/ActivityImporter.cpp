@@ -107,7 +107,10 @@ void ActivityImporter::add(const log::SyncRecord& r) {
 }
 
 void ActivityImporter::add(const log::CudaEventRecord& r) {
-    const auto [time, unused] = times(ImportedKind::CudaEvent, r.timestampNs, r.timestampNs);
+    ++counts_.of(ImportedKind::CudaEvent);
+    // They carry no time unless asked for, which is no loss.
+    std::optional<int64_t> time;
+    if (r.timestampNs != 0) time = process_.time(r.timestampNs);
     process_.trace.cudaEvents.insert(time, r.deviceId, r.contextId, r.streamId, r.correlationId,
                                      process_.processId(), r.eventId, r.eventSyncId);
 }

@@ -22,6 +22,20 @@ constexpr const char* pluralName(ImportedKind kind) {
     return names[static_cast<int>(kind)];
 }
 
+/// The same for one of them.
+constexpr const char* singularName(ImportedKind kind) {
+    constexpr const char* names[importedKindCount] = {"kernel",
+                                                      "memcpy",
+                                                      "memset",
+                                                      "CUDA API call",
+                                                      "synchronization",
+                                                      "CUDA event",
+                                                      "profiler overhead",
+                                                      "NVTX range or mark",
+                                                      "NCCL operation"};
+    return names[static_cast<int>(kind)];
+}
+
 /// How many events of each kind were written, and how many of them carry no time.
 struct ImportCounts {
     std::array<int64_t, importedKindCount> total{};
