@@ -69,6 +69,8 @@ Check checkGpus() {
 Check checkAgent(const std::filesystem::path& agent) {
     const auto found = findAgent(agent);
     if (!found) return {CheckStatus::Failure, "agent", found.error().sentence, {}};
+    if (auto fits = checkIsAgent(*found); !fits)
+        return {CheckStatus::Failure, "agent", fits.error().sentence, {}};
     // The name of the function by which it starts CUDA recording, which it looks up at run time.
     if (readAll(*found).find("cuptiActivityEnable") == std::string::npos)
         return {CheckStatus::Failure, "agent",

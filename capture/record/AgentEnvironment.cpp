@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -48,6 +51,18 @@ Result<std::filesystem::path> findAgent(const std::filesystem::path& given) {
     }
     return fail("The agent {} is not in {} or below: install it, or name it with --agent.",
                 agentFileName, (root / "lib").string());
+}
+
+Result<void> checkIsAgent(const std::filesystem::path& agent) {
+    static constexpr size_t typeAt = 16;  // e_type of the file header, which is 3 for a library.
+    std::ifstream file(agent, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    const bool isLibrary =
+        bytes.size() > typeAt && bytes.compare(0, 4, "\177ELF") == 0 && bytes[typeAt] == 3;
+    if (isLibrary && bytes.find("InitializeInjectionNvtx2") != std::string::npos &&
+        bytes.find(folderVariable) != std::string::npos)
+        return {};
+    return fail("{} is no agent of Lanescope: leave --agent out to load ours.", agent.string());
 }
 
 Result<void> checkForRivals(const std::filesystem::path& agent, const AgentRequest& request) {

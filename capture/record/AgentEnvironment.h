@@ -19,6 +19,9 @@ struct AgentRequest {
 /// build or installation. Absolute. Fails if it is not there.
 Result<std::filesystem::path> findAgent(const std::filesystem::path& given);
 
+/// Fails if the file is no agent of ours: nothing would be recorded with it. Does not load it.
+Result<void> checkIsAgent(const std::filesystem::path& agent);
+
 /// Fails if another tool has set the variables by which the agent is loaded, or if we run under
 /// `lanescope record` ourselves.
 Result<void> checkForRivals(const std::filesystem::path& agent, const AgentRequest& request);

@@ -13,6 +13,14 @@
 
 namespace lanescope::test {
 
+/// What passes for an agent until somebody loads it.
+inline std::string fakeAgent() {
+    std::string bytes("\177ELF\2\1\1", 7);
+    bytes.resize(64, '\0');
+    bytes[16] = 3;
+    return bytes + "InitializeInjectionNvtx2 LANESCOPE_AGENT_DIR";
+}
+
 /// Makes logs as the agent does, from simulated events. Records gather in a block until `flush`.
 class TestLog {
   public:

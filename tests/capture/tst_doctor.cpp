@@ -43,9 +43,13 @@ class tst_doctor : public QObject {
 
     void looksAtTheAgent() {
         QCOMPARE(checkAgent(in("none.so")).status, CheckStatus::Failure);
-        test::TestLog::write(in("without.so"), "nothing in here");
-        QCOMPARE(checkAgent(in("without.so")).status, CheckStatus::Failure);
-        test::TestLog::write(in("with.so"), std::string("x\0cuptiActivityEnable\0", 22));
+        test::TestLog::write(in("odd.so"), "nothing in here");
+        QVERIFY(checkAgent(in("odd.so")).sentence.find("is no agent") != std::string::npos);
+        test::TestLog::write(in("without.so"), test::fakeAgent());
+        const Check without = checkAgent(in("without.so"));
+        QCOMPARE(without.status, CheckStatus::Failure);
+        QVERIFY(without.sentence.find("without CUPTI") != std::string::npos);
+        test::TestLog::write(in("with.so"), test::fakeAgent() + "cuptiActivityEnable");
         QCOMPARE(checkAgent(in("with.so")).status, CheckStatus::Ok);
     }
 
