@@ -11,13 +11,36 @@
 #include <utility>
 #include <vector>
 
+#include "capture/record/OutputName.h"
+
 namespace lanescope {
+
+namespace {
+
+/// True while another process records into the folder. Keeps errno.
+bool isLockedByAnother(const std::filesystem::path& folder) {
+    const int saved = errno;
+    const int file =
+        ::open((folder / runInfoFileName).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const bool isLocked =
+        file >= 0 && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (file >= 0) ::close(file);
+    errno = saved;
+    return isLocked;
+}
+
+}  // namespace
 
 Result<RunFolder> RunFolder::create(const std::filesystem::path& path, const RunInfo& info) {
     std::error_code error;
     RunFolder folder(std::filesystem::absolute(path, error));
     if (error) return fail("Cannot create the folder {}: {}.", path.string(), error.message());
     if (::mkdir(folder.path_.c_str(), 0700) != 0) {
+        if (errno == EEXIST && isLockedByAnother(folder.path_))
+            return fail(
+                "{} is being recorded by another lanescope right now: choose another name with "
+                "-o.",
+                outputForRunFolder(path).string());
         if (errno == EEXIST)
             return fail(
                 "The folder {0} holds the logs of an earlier recording: make a trace of them "

@@ -13,6 +13,7 @@ namespace {
 
 struct FoundLogs {
     int count = 0;
+    int readable = 0;
     int64_t earliestNs = 0;  ///< When the first of them was begun; 0 if none says.
 };
 
@@ -25,6 +26,7 @@ FoundLogs findLogs(const std::filesystem::path& folder) {
         ++found.count;
         auto reader = log::LogReader::open(entry.path());
         if (!reader || !reader->poll(ignoreRecords, 0) || !reader->header()) continue;
+        ++found.readable;
         const int64_t begunNs = reader->header()->realtimeNs;
         if (found.earliestNs == 0 || begunNs < found.earliestNs) found.earliestNs = begunNs;
     }
@@ -40,6 +42,11 @@ Result<CollectedRun> recover(const RecoverOptions& options) {
     if (logs.count == 0)
         return fail("The folder {} holds no log: there is nothing to recover.",
                     options.runFolder.string());
+    if (logs.readable == 0)
+        return fail(
+            "The folder {} holds no Lanescope log that can be read: what is there is cut in "
+            "its first bytes or something else.",
+            options.runFolder.string());
     const std::filesystem::path output =
         options.output.empty() ? outputForRunFolder(options.runFolder) : options.output;
     if (auto possible = checkOutput(output, options.overwrite); !possible)
