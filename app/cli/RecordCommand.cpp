@@ -13,14 +13,48 @@ namespace lanescope {
 namespace {
 
 /// What `env` and `nohup` give back for a program that cannot be started.
-constexpr int exitProgramNotStarted = 127;
+constexpr int exitProgramNotFound = 127;
+constexpr int exitProgramCannotRun = 126;
 constexpr const char* commandName = "record";
+
+int exitStatusOf(RefusalCause cause) {
+    switch (cause) {
+        case RefusalCause::NoProgram:
+            return exitProgramNotFound;
+        case RefusalCause::ProgramCannotRun:
+            return exitProgramCannotRun;
+        case RefusalCause::Recording:
+            break;
+    }
+    return exitFailed;
+}
+
+/// Why there may be nothing in the trace. What a process did in its first moments is not in a log
+/// yet.
+std::string nothingSentence(const RecordOutcome& outcome) {
+    std::string reason =
+        "it used neither CUDA nor NVTX, or left within its first moments without its exit "
+        "handlers, or cleared the environment";
+    if (outcome.exitStatus > 128)
+        reason = fmt::format(
+            "signal {} ended it before it used CUDA or NVTX, or within the first moments after",
+            outcome.exitStatus - 128);
+    return fmt::format("Nothing was recorded of {}: {}. {} holds no event.", outcome.program,
+                       reason, outcome.run->trace.string());
+}
+
+/// What is wrong with the name of a trace; empty if nothing.
+std::string outputProblem(const std::string& name) {
+    if (name.empty()) return "The output name is empty";
+    if (name == "-") return "A trace cannot go to standard output: name a file";
+    return {};
+}
 
 int runRecord(const RecordOptions& options) {
     const auto outcome = record(options);
     if (!outcome) {
         reportFailure(outcome.error().error);
-        return outcome.error().programProblem ? exitProgramNotStarted : exitFailed;
+        return exitStatusOf(outcome.error().cause);
     }
     if (!outcome->run) {
         reportFailure(outcome->run.error());
@@ -30,9 +64,8 @@ int runRecord(const RecordOptions& options) {
                         outcome->keptLogs.string()));
         return outcome->exitStatus != 0 ? outcome->exitStatus : exitFailed;
     }
-    if (outcome->run->logs == 0)
-        say(fmt::format("{} never used CUDA or NVTX, so {} holds no event.", outcome->program,
-                        outcome->run->trace.string()));
+    if (outcome->run->processes == 0)
+        say(nothingSentence(*outcome));
     else
         sayWhatIsIn(*outcome->run);
     reportWarnings(*outcome->run);
@@ -46,20 +79,29 @@ int runRecord(const RecordOptions& options) {
 void addRecord(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<RecordOptions>();
     auto agent = std::make_shared<std::string>();
+    auto wait = std::make_shared<std::string>("main");
     auto noCuda = std::make_shared<bool>(false);
     auto noNvtx = std::make_shared<bool>(false);
     auto allApiCalls = std::make_shared<bool>(false);
     CLI::App* command = app.add_subcommand(
         commandName, "Run a program and record what it and its children do on the GPUs");
-    command->add_option("-o,--output", options->outputPattern,
-                        "The trace; %p is the program's process id, %h the host, %q{NAME} an "
-                        "environment variable (default: lanescope-<program>-<n>.sqlite)");
+    command
+        ->add_option("-o,--output", options->outputPattern,
+                     "The trace; %p is the program's process id, %h the host, %q{NAME} an "
+                     "environment variable (default: lanescope-<program>-<n>.sqlite)")
+        ->check(CLI::Validator(outputProblem, ""));
     command->add_flag("--force", options->overwrite, "Overwrite the trace if it exists");
     command->add_flag("--no-cuda", *noCuda, "Record no CUDA activity");
     command->add_flag("--no-nvtx", *noNvtx, "Record no NVTX ranges, so no NCCL calls either");
     command->add_flag("--all-api-calls", *allApiCalls,
                       "Also record CUDA calls that only ask, such as cudaGetDevice; slower");
     command->add_option("--agent", *agent, "The agent to load instead of ours");
+    command
+        ->add_option("--wait", *wait,
+                     "main: until the program has ended, and a little for others of its run; all: "
+                     "until the last of them has ended, or Ctrl-C")
+        ->check(CLI::IsMember({"main", "all"}))
+        ->capture_default_str();
     command->add_flag("--keep-logs", options->keepLogs, "Leave the agent's logs beside the trace");
     command->add_option("PROGRAM", options->commandLine, "The program and its arguments")
         ->required();
@@ -68,8 +110,9 @@ void addRecord(CLI::App& app, int& exitStatus) {
         "Examples:\n"
         "  lanescope record -- python train.py --epochs 1\n"
         "  lanescope record -o run-%h.sqlite -- torchrun --nproc-per-node 8 train.py");
-    command->callback([options, agent, noCuda, noNvtx, allApiCalls, &exitStatus] {
+    command->callback([options, agent, wait, noCuda, noNvtx, allApiCalls, &exitStatus] {
         options->agent = *agent;
+        options->waitForAll = *wait == "all";
         options->agentRequest = {!*noCuda, !*noNvtx, *allApiCalls};
         exitStatus = runRecord(*options);
     });

@@ -60,7 +60,10 @@ Result<std::unique_ptr<Collector>> Collector::begin(std::filesystem::path runFol
         return fail("Cannot remove the unfinished trace {}: {}.", partial.string(),
                     std::strerror(errno));
     auto trace = TraceWriter::create(partial);
-    if (!trace) return fail(trace.error());
+    if (!trace) {
+        ::unlink(partial.c_str());  // What a full disk left of it.
+        return fail(trace.error());
+    }
     collector->trace_ = std::move(*trace);
     return collector;
 }
@@ -115,28 +118,43 @@ std::vector<uint32_t> Collector::openProcesses() const {
     return open;
 }
 
+void Collector::cut(std::vector<uint32_t> running, int64_t atRealtimeNs) {
+    running_ = std::move(running);
+    cutRealtimeNs_ = atRealtimeNs;
+}
+
 Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, bool overwrite) {
     if (auto done = poll(); !done) return fail(done.error());
     CollectedRun run;
     run.trace = output_;
     run.logs = logCount();
     int64_t durationNs = 0;
+    const LogImporter* lastOfMain = nullptr;  // A program that ran another by exec leaves several.
+    for (const auto& [path, log] : logs_)
+        if (mainProcess && mainProcess->pid == log->pid() &&
+            (lastOfMain == nullptr || log->begunRealtimeNs() > lastOfMain->begunRealtimeNs()))
+            lastOfMain = log.get();
     for (auto& [path, log] : logs_) {
         std::optional<int> status;
         if (mainProcess && mainProcess->pid == log->pid()) status = mainProcess->exitStatus;
-        log->finish(status);
+        LogImporter::KnownEnd known{status,
+                                    log.get() == lastOfMain ? mainProcess->endRealtimeNs : 0};
+        known.stillRan = std::find(running_.begin(), running_.end(), log->pid()) != running_.end();
+        if (known.stillRan) known.seenNs = cutRealtimeNs_;
+        log->finish(known);
         if (log->isNotAllRead()) ++run.logsNotAllRead;
         if (!log->isWorthShowing()) continue;
         ++run.processes;
         if (log->wasCutShort()) ++run.processesCutShort;
         run.counts += log->counts();
-        durationNs = std::max(durationNs, log->lastEventNs());
+        durationNs = std::max(durationNs, log->endNs());
     }
     run.logsNotAllRead += unreadable_.size();
     for (const auto& [path, error] : unreadable_)
         trace_->health(HealthSeverity::Error, "log-unreadable", error.sentence);
     writeRun(durationNs);
     writeMissingDriver();
+    writeCut();
     if (mainProcess) trace_->property("exitStatus", std::to_string(mainProcess->exitStatus));
     run.warnings = trace_->healthSentences();
     if (auto done = trace_->finish(); !done) return fail(done.error());
@@ -194,6 +212,19 @@ void Collector::writeMissingDriver() {
         HealthSeverity::Warning, "no-driver",
         "No NVIDIA driver answered on this machine, so CUDA activity could not be recorded, "
         "only NVTX.");
+}
+
+void Collector::writeCut() {
+    if (running_.empty()) return;
+    const int64_t cutNs = cutRealtimeNs_ - info_.startRealtimeNs;
+    const size_t count = running_.size();
+    trace_->health(HealthSeverity::Warning, "processes-cut",
+                   fmt::format("{} of the run still ran and {} cut at {:.1f} s; --wait all waits "
+                               "for {}.",
+                               count == 1 ? "1 process" : fmt::format("{} processes", count),
+                               count == 1 ? "is" : "are", static_cast<double>(cutNs) / 1e9,
+                               count == 1 ? "it" : "them"),
+                   {}, cutNs, static_cast<int64_t>(count));
 }
 
 Result<void> Collector::nameFile(bool overwrite) {

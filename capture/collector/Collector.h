@@ -20,7 +20,8 @@ namespace lanescope {
 /// How the program that `record` started ended.
 struct MainProcess {
     uint32_t pid = 0;
-    int exitStatus = 0;  ///< 128 and the signal's number for a signal, as shells count.
+    int exitStatus = 0;         ///< 128 and the signal's number for a signal, as shells count.
+    int64_t endRealtimeNs = 0;  ///< When it was seen to have ended; 0 if nobody saw it.
 };
 
 /// What became of a run, for the lines that `record` prints.
@@ -54,6 +55,10 @@ class Collector {
     /// How many logs were found so far.
     size_t logCount() const { return logs_.size() + unreadable_.size(); }
 
+    /// Notes that these processes still run though the recording ends at `atRealtimeNs`. Call it
+    /// before `finish`.
+    void cut(std::vector<uint32_t> running, int64_t atRealtimeNs);
+
     /// Reads the last of the logs, writes what is known at the end, and names the file. Unless
     /// `overwrite`, fails when a file of that name has come up in the meantime; the partial file
     /// stays then. Call once.
@@ -67,6 +72,7 @@ class Collector {
     uint32_t hostNumber(const std::string& logName);
     void writeRun(int64_t durationNs);
     void writeMissingDriver();
+    void writeCut();
     Result<void> nameFile(bool overwrite);
 
     std::filesystem::path runFolder_;
@@ -77,6 +83,8 @@ class Collector {
     std::map<std::filesystem::path, std::unique_ptr<LogImporter>> logs_;
     std::map<std::filesystem::path, Error> unreadable_;
     std::map<std::string, uint32_t> hosts_;
+    std::vector<uint32_t> running_;  ///< When the recording ended.
+    int64_t cutRealtimeNs_ = 0;
     bool isNamed_ = false;
 };
 

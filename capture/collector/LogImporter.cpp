@@ -1,5 +1,6 @@
 #include "capture/collector/LogImporter.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace lanescope {
@@ -97,8 +98,11 @@ ImportCounts LogImporter::counts() const {
     return counts;
 }
 
-int64_t LogImporter::lastEventNs() const {
-    const int64_t latest = end_ ? end_->timestampNs : reader_.progress().latestTimeNs;
+int64_t LogImporter::endNs() const {
+    int64_t latest = end_ ? end_->timestampNs : reader_.progress().latestTimeNs;
+    // The clock is read once a second, whether the process does anything or not.
+    if (!end_ && !clocks_.empty()) latest = std::max(latest, clocks_.back().realtimeNs);
+    if (!end_) latest = std::max(latest, known_.seenNs);
     return latest != 0 ? process_.time(latest) : 0;
 }
 
@@ -120,21 +124,22 @@ std::string LogImporter::shownName() const {
     return fmt::format("{} ({})", process_.pid, program.filename().string());
 }
 
-void LogImporter::finish(std::optional<int> exitStatus) {
+void LogImporter::finish(const KnownEnd& known) {
+    known_ = known;
     nvtx_.finish();
     if (!isWorthShowing()) return;
-    if (reader_.header()) writeProcess(exitStatus);
-    writeHealth(exitStatus);
+    if (reader_.header()) writeProcess();
+    writeHealth();
 }
 
-void LogImporter::writeProcess(std::optional<int> exitStatus) {
+void LogImporter::writeProcess() {
     TraceWriter& trace = process_.trace;
     const int64_t id = process_.processId();
     trace.processes.insert(id, process_.pid, property("program"));
     const auto insertFate = [&](const auto& endedNormally) {
-        trace.processFates.insert(id, numberIn(property("rank")),
-                                  process_.time(reader_.header()->realtimeNs), lastEventNs(),
-                                  endedNormally, exitStatus, reader_.path().filename().string());
+        trace.processFates.insert(
+            id, numberIn(property("rank")), process_.time(reader_.header()->realtimeNs), endNs(),
+            endedNormally, known_.exitStatus, reader_.path().filename().string());
     };
     // How a forked child without an end ended, nobody knows.
     if (end_ || wasCutShort())
@@ -151,7 +156,7 @@ void LogImporter::writeProcess(std::optional<int> exitStatus) {
         trace.clocks.insert(id, clock.realtimeNs, clock.monotonicNs, clock.cuptiNs);
 }
 
-void LogImporter::writeHealth(std::optional<int> exitStatus) {
+void LogImporter::writeHealth() {
     for (const log::NoteRecord& note : notes_) {
         const auto severity = note.severity <= log::NoteSeverity::Error
                                   ? static_cast<HealthSeverity>(note.severity)
@@ -160,17 +165,17 @@ void LogImporter::writeHealth(std::optional<int> exitStatus) {
                               process_.strings.text(note.sentence), process_.processId(),
                               process_.time(note.timestampNs));
     }
-    if (reader_.header()) writeEnd(exitStatus);
+    if (reader_.header()) writeEnd();
     writeLosses();
     writeUnreadable();
 }
 
 /// How the process ended, unless that is nothing to speak of.
-void LogImporter::writeEnd(std::optional<int> exitStatus) {
-    const double endSeconds = static_cast<double>(lastEventNs()) / 1e9;
+void LogImporter::writeEnd() {
+    const double endSeconds = static_cast<double>(endNs()) / 1e9;
     const auto say = [&](HealthSeverity severity, std::string_view code,
                          std::string_view sentence) {
-        process_.trace.health(severity, code, sentence, process_.processId(), lastEventNs());
+        process_.trace.health(severity, code, sentence, process_.processId(), endNs());
     };
     if (end_ && end_->reason == log::EndReason::LogFull) {
         say(HealthSeverity::Error, "log-full",
@@ -183,14 +188,18 @@ void LogImporter::writeEnd(std::optional<int> exitStatus) {
                         shownName(), end_->signal, endSeconds));
     } else if (wasCutShort()) {
         std::string reason = "it was killed, crashed or still ran";
-        if (exitStatus)
-            reason = *exitStatus > 128 ? fmt::format("signal {} ended it", *exitStatus - 128)
-                                       : std::string("it left without its exit handlers");
+        if (const auto status = known_.exitStatus)
+            reason = *status > 128 ? fmt::format("signal {} ended it", *status - 128)
+                                   : std::string("it left without its exit handlers");
         say(HealthSeverity::Warning, "process-ended-abnormally",
             fmt::format(
                 "Process {} ended abnormally at {:.1f} s: {}, so up to the last half second "
                 "of it may be missing.",
                 shownName(), endSeconds, reason));
+    } else if (known_.stillRan && !end_) {
+        say(HealthSeverity::Info, "process-still-ran",
+            fmt::format("Process {} still ran at {:.1f} s, when the recording ended.", shownName(),
+                        endSeconds));
     } else if (!end_) {
         say(HealthSeverity::Info, "forked-child-ended",
             fmt::format("Process {}, forked from a recorded one, left at {:.1f} s without its exit "
@@ -212,8 +221,7 @@ void LogImporter::writeLosses() {
     const ImportCounts all = counts();
     for (int kind = 0; kind < importedKindCount; ++kind) {
         const int64_t untimed = all.untimed[static_cast<size_t>(kind)];
-        // CUDA events carry no time unless asked for; that is no loss.
-        if (untimed == 0 || static_cast<ImportedKind>(kind) == ImportedKind::CudaEvent) continue;
+        if (untimed == 0) continue;
         trace.health(
             HealthSeverity::Warning, "untimed",
             fmt::format("CUPTI gave no times for {} of the {} {} of process {}; they are counted "

@@ -25,20 +25,26 @@ class LogImporter : private log::RecordVisitor {
                                                      TraceWriter& trace, GpuInventory& gpus,
                                                      int64_t sessionStartNs, uint32_t host);
 
+    /// What others than the process itself know of its end.
+    struct KnownEnd {
+        std::optional<int> exitStatus;
+        int64_t seenNs = 0;     ///< When it was seen to have ended, CLOCK_REALTIME; 0 if never.
+        bool stillRan = false;  ///< It had not ended at `seenNs`, when the recording did.
+    };
+
     /// Takes at most `maximumBlocks` new blocks. A log that cannot be read is left alone from then
     /// on; `finish` says so in the trace. Returns how many blocks were taken.
     size_t poll(size_t maximumBlocks);
     /// Call once at the end: writes what is still open, who the process was, and what is doubtful.
-    /// A process that did nothing worth showing leaves nothing. `exitStatus` of the process if
-    /// known.
-    void finish(std::optional<int> exitStatus);
+    /// A process that did nothing worth showing leaves nothing.
+    void finish(const KnownEnd& known);
 
     uint32_t pid() const { return process_.pid; }
     /// True once the process wrote its last record, or the log cannot be read.
     bool isComplete() const { return end_.has_value() || problem_.has_value(); }
     /// True if its end may be missing: it was killed, crashed or still ran. A process forked from a
     /// recorded one commonly leaves without its exit handlers, and is not counted as cut short.
-    bool wasCutShort() const { return !end_ && !isForkedChild(); }
+    bool wasCutShort() const { return !end_ && !isForkedChild() && !known_.stillRan; }
     /// True if the log is damaged or could not be read, so that there is more in it than in the
     /// trace.
     bool isNotAllRead() const { return problem_.has_value() || reader_.isDamaged(); }
@@ -48,8 +54,11 @@ class LogImporter : private log::RecordVisitor {
     /// cannot be read.
     bool isWorthShowing() const;
     ImportCounts counts() const;
-    /// Of the last event on the trace's axis; 0 if there was none.
-    int64_t lastEventNs() const;
+    /// When the log was begun, CLOCK_REALTIME; 0 if it does not say.
+    int64_t begunRealtimeNs() const { return reader_.header() ? reader_.header()->realtimeNs : 0; }
+    /// When the process ended, on the trace's axis: as it said itself, else the latest moment at
+    /// which it is known to have run. 0 if nothing is known.
+    int64_t endNs() const;
 
   private:
     LogImporter(log::LogReader reader, TraceWriter& trace, GpuInventory& gpus,
@@ -82,9 +91,9 @@ class LogImporter : private log::RecordVisitor {
     /// What the process said of itself; empty if it did not.
     std::string_view property(std::string_view name) const;
     std::string shownName() const;
-    void writeProcess(std::optional<int> exitStatus);
-    void writeHealth(std::optional<int> exitStatus);
-    void writeEnd(std::optional<int> exitStatus);
+    void writeProcess();
+    void writeHealth();
+    void writeEnd();
     void writeLosses();
     void writeUnreadable();
 
@@ -98,6 +107,7 @@ class LogImporter : private log::RecordVisitor {
     std::vector<log::NoteRecord> notes_;
     std::map<log::DroppedWhat, uint64_t> dropped_;
     std::optional<log::EndRecord> end_;
+    KnownEnd known_;
     std::optional<Error> problem_;
 };
 

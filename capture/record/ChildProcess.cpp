@@ -152,35 +152,44 @@ int ChildProcess::wait() {
     }
 }
 
-void reapOrphans() {
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
+bool reapOrphans() {
+    pid_t ended = 0;
+    do ended = ::waitpid(-1, nullptr, WNOHANG);
+    while (ended > 0);
+    return ended == 0;
 }
 
-Result<std::filesystem::path> findProgram(const std::string& name) {
+tl::expected<std::filesystem::path, ProgramProblem> findProgram(const std::string& name) {
+    const auto problem = [&](bool isFound, const char* sentence) {
+        return tl::unexpected(ProgramProblem{{fmt::format(fmt::runtime(sentence), name)}, isFound});
+    };
     struct stat status {};
     const auto isFile = [&](const std::string& path) {
         return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
     };
     if (name.find('/') != std::string::npos) {
         if (::stat(name.c_str(), &status) != 0)
-            return fail("There is no program {}: check the path.", name);
-        if (!S_ISREG(status.st_mode)) return fail("{} is not a program.", name);
+            return problem(false, "There is no program {}: check the path.");
+        if (!S_ISREG(status.st_mode)) return problem(true, "{} is not a program.");
         if (::access(name.c_str(), X_OK) != 0)
-            return fail("{} cannot be executed: chmod +x it, or name its interpreter.", name);
+            return problem(true, "{} cannot be executed: chmod +x it, or name its interpreter.");
         return std::filesystem::path(name);
     }
     const char* variable = std::getenv("PATH");
     std::string_view rest = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
+    bool isFound = false;
     for (bool isLast = name.empty(); !isLast;) {
         const size_t colon = rest.find(':');
         isLast = colon == std::string_view::npos;
         const std::string_view folder = rest.substr(0, colon);
         const std::string path = std::string(folder.empty() ? "." : folder) + "/" + name;
-        if (isFile(path) && ::access(path.c_str(), X_OK) == 0) return std::filesystem::path(path);
+        const bool isHere = isFile(path);
+        if (isHere && ::access(path.c_str(), X_OK) == 0) return std::filesystem::path(path);
+        isFound = isFound || isHere;
         if (!isLast) rest.remove_prefix(colon + 1);
     }
-    return fail("There is no program {} in PATH: check its name, or give its path.", name);
+    if (isFound) return problem(true, "The {} in PATH cannot be executed: chmod +x it.");
+    return problem(false, "There is no program {} in PATH: check its name, or give its path.");
 }
 
 }  // namespace lanescope

@@ -42,11 +42,17 @@ class ChildProcess {
 };
 
 /// Collects ended processes that became our children because their parents had ended. Does not
-/// wait.
-void reapOrphans();
+/// wait. Returns true if some of our children still run.
+bool reapOrphans();
+
+/// Why there is no file to execute.
+struct ProgramProblem {
+    Error error;
+    bool isFound = false;  ///< Something of that name is there, but it cannot be executed.
+};
 
 /// The file that running `name` executes: itself if it holds a slash, else the first executable of
-/// that name in PATH. The sentence of the error says whether nothing was found or it cannot run.
-Result<std::filesystem::path> findProgram(const std::string& name);
+/// that name in PATH.
+tl::expected<std::filesystem::path, ProgramProblem> findProgram(const std::string& name);
 
 }  // namespace lanescope

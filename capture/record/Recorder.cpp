@@ -16,6 +16,7 @@
 #include "capture/record/OutputName.h"
 #include "capture/record/RunFolder.h"
 #include "capture/record/SignalForwarder.h"
+#include "capture/record/livingDescendants.h"
 
 namespace lanescope {
 
@@ -42,17 +43,30 @@ RunInfo describeRun(const RecordOptions& options) {
     return info;
 }
 
-/// Gives processes that outlived the program time to finish their logs.
-Result<void> waitForStragglers(Collector& collector) {
+/// Gives processes that outlived the program time to finish their logs, or all the time they want;
+/// a signal ends that. Those that still run then are cut.
+Result<void> waitForStragglers(Collector& collector, const SignalForwarder& signals, bool forAll) {
     const auto deadline = std::chrono::steady_clock::now() + lingerTime;
     for (;;) {
-        reapOrphans();
+        // Also waits for a child that has not begun a log yet.
+        const bool hasChildren = reapOrphans();
         if (auto polled = collector.poll(); !polled) return polled;
-        const std::vector<uint32_t> open = collector.openProcesses();
-        const bool anyAlive = std::any_of(open.begin(), open.end(), [](uint32_t pid) {
-            return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
-        });
-        if (!anyAlive || std::chrono::steady_clock::now() > deadline) return {};
+        std::vector<uint32_t> running = collector.openProcesses();
+        running.erase(std::remove_if(running.begin(), running.end(),
+                                     [](uint32_t pid) {
+                                         return ::kill(static_cast<pid_t>(pid), 0) != 0 &&
+                                                errno != EPERM;
+                                     }),
+                      running.end());
+        if (!hasChildren && running.empty()) return {};
+        const bool isTimeUp = !forAll && std::chrono::steady_clock::now() > deadline;
+        if (isTimeUp || signals.cameAfterEnd()) {
+            for (const pid_t pid : livingDescendants()) running.push_back(pid);
+            std::sort(running.begin(), running.end());
+            running.erase(std::unique(running.begin(), running.end()), running.end());
+            collector.cut(std::move(running), realtimeNs());
+            return {};
+        }
         std::this_thread::sleep_for(lingerInterval);
     }
 }
@@ -63,15 +77,19 @@ struct Prepared {
 };
 
 tl::expected<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
-    const auto refuse = [](const Error& error, bool isProgram = false) {
-        return tl::unexpected(RecordRefusal{error, isProgram});
+    const auto refuse = [](const Error& error, RefusalCause cause = RefusalCause::Recording) {
+        return tl::unexpected(RecordRefusal{error, cause});
     };
     if (options.commandLine.empty())
         return refuse({"Name the program to record: lanescope record -- PROGRAM ARGUMENTS."});
     auto program = findProgram(options.commandLine.front());
-    if (!program) return refuse(program.error(), true);
+    if (!program)
+        return refuse(program.error().error, program.error().isFound
+                                                 ? RefusalCause::ProgramCannotRun
+                                                 : RefusalCause::NoProgram);
     auto agent = findAgent(options.agent);
     if (!agent) return refuse(agent.error());
+    if (auto fits = checkIsAgent(*agent); !fits) return refuse(fits.error());
     if (auto alone = checkForRivals(*agent, options.agentRequest); !alone)
         return refuse(alone.error());
     return Prepared{std::move(*program), std::move(*agent)};
@@ -93,10 +111,12 @@ Result<std::filesystem::path> chooseOutput(const RecordOptions& options,
 }
 
 Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
-                                 const MainProcess& program, bool overwrite) {
+                                 const SignalForwarder& signals, const MainProcess& program,
+                                 const RecordOptions& options) {
     if (auto tailed = tail.stop(); !tailed) return fail(tailed.error());
-    if (auto waited = waitForStragglers(collector); !waited) return fail(waited.error());
-    return collector.finish(program, overwrite);
+    if (auto waited = waitForStragglers(collector, signals, options.waitForAll); !waited)
+        return fail(waited.error());
+    return collector.finish(program, options.overwrite);
 }
 
 }  // namespace
@@ -104,13 +124,13 @@ Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
 tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     const auto prepared = prepare(options);
     if (!prepared) return tl::unexpected(prepared.error());
-    const auto refuse = [](const Error& error, bool isProgram = false) {
-        return tl::unexpected(RecordRefusal{error, isProgram});
+    const auto refuse = [](const Error& error, RefusalCause cause = RefusalCause::Recording) {
+        return tl::unexpected(RecordRefusal{error, cause});
     };
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     auto child = ChildProcess::fork(prepared->program, options.commandLine,
                                     agentEnvironment(prepared->agent, options.agentRequest));
-    if (!child) return refuse(child.error(), true);
+    if (!child) return refuse(child.error(), RefusalCause::ProgramCannotRun);
     // The program keeps its own way with signals. We take from here on what is meant for it, so
     // that nothing half made stays behind, and write the trace even if nobody reads our messages.
     SignalForwarder signals(child->pid());
@@ -126,17 +146,18 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
         return refuse(collector.error());
     }
 
-    MainProcess program{static_cast<uint32_t>(child->pid()), 0};
+    MainProcess program{static_cast<uint32_t>(child->pid()), 0, 0};
     if (auto begun = child->begin(agentFolderEntry(folder->path())); !begun) {
         folder->remove();
-        return refuse(begun.error(), true);
+        return refuse(begun.error(), RefusalCause::ProgramCannotRun);
     }
     CollectorThread tail(**collector);
     program.exitStatus = child->wait();
+    program.endRealtimeNs = realtimeNs();
     signals.stopForwarding();
     RecordOutcome outcome{program.exitStatus,
                           options.commandLine.front(),
-                          collectRest(**collector, tail, program, options.overwrite),
+                          collectRest(**collector, tail, signals, program, options),
                           {}};
     if (outcome.run && outcome.run->logsNotAllRead == 0 && !options.keepLogs)
         folder->remove();

@@ -15,6 +15,7 @@ struct RecordOptions {
     std::vector<std::string> commandLine;  ///< The program and its arguments.
     std::string outputPattern;             ///< Empty: the first free default name.
     bool overwrite = false;
+    bool waitForAll = false;      ///< Until the last process of the run ends, not only the program.
     bool keepLogs = false;        ///< They stay anyway if not all of them could be read.
     std::filesystem::path agent;  ///< Empty: ours.
     AgentRequest agentRequest;
@@ -28,10 +29,12 @@ struct RecordOutcome {
     std::filesystem::path keptLogs;  ///< Empty if the logs were removed.
 };
 
-/// Why a program was not started: `programProblem` if it lies in the program itself.
+/// What kept a program from being started: something of ours, or of the program itself.
+enum class RefusalCause { Recording, NoProgram, ProgramCannotRun };
+
 struct RecordRefusal {
     Error error;
-    bool programProblem = false;
+    RefusalCause cause = RefusalCause::Recording;
 };
 
 /// Runs a program under the agent and makes a trace of what its processes leave. Blocks until the

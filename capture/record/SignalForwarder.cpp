@@ -9,9 +9,12 @@ namespace {
 
 /// A signal handler reaches no object, so what it needs stands here. 0: swallow.
 std::atomic<pid_t> forwardTarget{0};
+std::atomic<bool> isProgramOver{false};
+std::atomic<bool> wasAskedToEnd{false};
 static_assert(std::atomic<pid_t>::is_always_lock_free);
 
 void forward(int number, siginfo_t* info, void*) {
+    if (isProgramOver.load() && number != SIGUSR1 && number != SIGUSR2) wasAskedToEnd = true;
     const bool isTerminals = (number == SIGINT || number == SIGQUIT) && info->si_code > 0;
     const pid_t target = forwardTarget.load();
     if (target <= 0 || isTerminals) return;
@@ -23,6 +26,8 @@ void forward(int number, siginfo_t* info, void*) {
 }  // namespace
 
 SignalForwarder::SignalForwarder(pid_t target) {
+    isProgramOver = false;
+    wasAskedToEnd = false;
     forwardTarget = target;
     struct sigaction action {};
     action.sa_sigaction = forward;
@@ -42,6 +47,11 @@ SignalForwarder::~SignalForwarder() {
 
 void SignalForwarder::stopForwarding() {
     forwardTarget = 0;
+    isProgramOver = true;
+}
+
+bool SignalForwarder::cameAfterEnd() const {
+    return wasAskedToEnd.load();
 }
 
 }  // namespace lanescope

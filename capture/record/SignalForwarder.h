@@ -20,6 +20,9 @@ class SignalForwarder {
 
     /// The program has ended and its number may be used again: swallow signals from here on.
     void stopForwarding();
+    /// True once a signal came after `stopForwarding`, from the terminal or elsewhere: whoever sent
+    /// it wants no more waiting.
+    bool cameAfterEnd() const;
 
   private:
     static constexpr std::array<int, 6> signals{SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};

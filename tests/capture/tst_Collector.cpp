@@ -137,7 +137,7 @@ class tst_Collector : public QObject {
         log.flush(startNs + 50, startNs + 600);
         log.writeTo(logPath("box.3.4242.log"));
 
-        const CollectedRun run = collect(MainProcess{4242, 9});
+        const CollectedRun run = collect(MainProcess{4242, 9, 0});
         QCOMPARE(run.counts.of(ImportedKind::Kernel), 2);
         QCOMPARE(run.counts.untimedOf(ImportedKind::Kernel), 1);
         QCOMPARE(run.processesCutShort, 0);
@@ -278,6 +278,33 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT endedNormally FROM LANESCOPE_PROCESSES ORDER BY globalPid"), "NULL");
         QCOMPARE(row("SELECT endedNormally FROM LANESCOPE_PROCESSES ORDER BY globalPid DESC"), "1");
         QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'endSignal'"), "15");
+    }
+
+    void aProcessWithoutEndLastsAsLongAsItIsKnownToHaveRun() {
+        TestLog log;
+        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Push, 100, 0, log.string("open")));
+        ClockRecord clock{};
+        clock.realtimeNs = startNs + 3'000'000'000;
+        log.add(RecordKind::Clock, clock);
+        log.flush(startNs + 100, startNs + 100);
+        log.writeTo(logPath("box.-.4242.log"));
+        collect();
+        QCOMPARE(row("SELECT endNs FROM LANESCOPE_PROCESSES"), "3000000000");
+        QCOMPARE(row("SELECT \"end\" FROM NVTX_EVENTS WHERE eventType = 59"), "NULL");
+        std::filesystem::remove(in("out.sqlite"));
+
+        // `record` saw it end later still. What the process had been before an exec had ended.
+        TestLog earlier(4242, startNs - 1000);
+        earlier.add(RecordKind::Nvtx, nvtx(NvtxEvent::Push, 50, 0, earlier.string("before")));
+        earlier.flush(startNs + 50, startNs + 50);
+        earlier.writeTo(logPath("box.-.4242.0.log"));
+        const CollectedRun run = collect(MainProcess{4242, 137, startNs + 4'500'000'000});
+        QCOMPARE(row("SELECT min(endNs), max(endNs) FROM LANESCOPE_PROCESSES"), "50|4500000000");
+        QCOMPARE(row("SELECT duration FROM ANALYSIS_DETAILS"), "4500000000");
+        QVERIFY(std::any_of(run.warnings.begin(), run.warnings.end(), [](const auto& sentence) {
+            return sentence.find("Process 4242 ended abnormally at 4.5 s: signal 9 ended it") !=
+                   std::string::npos;
+        }));
     }
 
     void saysThatALogIsCutInItsHeader() {

@@ -87,7 +87,7 @@ std::optional<MainProcess> mainProcessOf(const Database& recorded) {
     if (!statement) return {};
     const auto row = statement->step();
     if (!row || !*row) return {};
-    return MainProcess{processIdOf(statement->integer(0)), static_cast<int>(statement->integer(1))};
+    return MainProcess{processIdOf(statement->integer(0)), static_cast<int>(statement->integer(1)), 0};
 }
 
 /// Compresses a file as gzip does.
@@ -160,11 +160,11 @@ class tst_GoldenCapture : public QObject {
         const auto simulated = folder_ / "simulated";
         std::filesystem::create_directories(simulated);
         test::writeSimulatedEveryKind(simulated);
-        const auto first = collect(simulated, folder_ / "first.sqlite", MainProcess{4242, 0});
+        const auto first = collect(simulated, folder_ / "first.sqlite", MainProcess{4242, 0, 0});
         QVERIFY2(first, first ? "" : first.error().sentence.c_str());
         QVERIFY(compress(folder_ / "first.sqlite", simulated / "every-kind.sqlite.gz"));
         addCapture("simulated", simulated, goldenFolder / "every-kind-simulated",
-                   MainProcess{4242, 0});
+                   MainProcess{4242, 0, 0});
         const auto recorded = goldenFolder / "every-kind";
         if (!std::filesystem::exists(recorded / runInfoFileName)) return;
         const auto shipped = openUnpacked(recorded / "every-kind.sqlite.gz");

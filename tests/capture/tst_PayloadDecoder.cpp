@@ -149,9 +149,9 @@ class tst_PayloadDecoder : public QObject {
             decodeNcclCall("ncclAllReduce", schemaId + 5, bytesOf(payload), decoded);
         QCOMPARE(call.reduction, std::optional<int64_t>(3));
         // The same without any layout.
-        QCOMPARE(decodeNcclCall("ncclAllReduce", schemaId + 5, bytesOf(payload), std::nullopt)
-                     .reduction,
-                 std::optional<int64_t>(3));
+        QCOMPARE(
+            decodeNcclCall("ncclAllReduce", schemaId + 5, bytesOf(payload), std::nullopt).reduction,
+            std::optional<int64_t>(3));
         // An id that NVTX gives out itself, and an array of such.
         struct {
             uint32_t one, more[2], padding;

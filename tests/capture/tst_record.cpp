@@ -75,13 +75,14 @@ class tst_record : public QObject {
   private slots:
     void init() {
         folder_ = std::make_unique<QTemporaryDir>();
-        test::TestLog::write(in("agent.so").toStdString(), "not loaded by these programs");
+        test::TestLog::write(in("agent.so").toStdString(), test::fakeAgent());
     }
 
     void aProgramWithoutGpuLeavesAnEmptyTrace() {
         const Ended run = lanescope(record({"--", "/bin/true"}));
         QCOMPARE(run.status, 0);
-        QVERIFY(run.err.contains("never used CUDA or NVTX"));
+        QVERIFY(run.err.contains(
+            "Nothing was recorded of /bin/true: it used neither CUDA nor NVTX, or"));
         QCOMPARE(kernels("out.sqlite"), 0);
         QVERIFY(!isThere(".out.sqlite.run"));
         QVERIFY(!isThere("out.sqlite.partial"));
@@ -101,6 +102,64 @@ class tst_record : public QObject {
             {"--", "sh", "-c", leaveLog_ + " 5 --after 600 & " + leaveLog_ + " 1 --cut; true"}));
         QCOMPARE(run.status, 0);
         QVERIFY(kernels("out.sqlite") >= 0);
+    }
+
+    void waitsForAChildThatHasNotBegunItsLogYet() {
+        const Ended run = lanescope(
+            record({"--", "sh", "-c", leaveLog_ + " 5 --after 900 >/dev/null 2>&1 & exit 0"}));
+        QCOMPARE(run.status, 0);
+        QCOMPARE(kernels("out.sqlite"), 5);
+        QVERIFY(!run.err.contains("still ran"));
+    }
+
+    void saysWhatStillRanAndWaitsForItIfAsked() {
+        const QStringList words{"--", "sh", "-c",
+                                leaveLog_ + " 5 --after 5500 >/dev/null 2>&1 & exit 0"};
+        const Ended cut = lanescope(record(words));
+        QCOMPARE(cut.status, 0);
+        QCOMPARE(kernels("out.sqlite"), 0);
+        const QRegularExpression sentence(
+            "1 process of the run still ran and is cut at [4-9]\\.\\d s; --wait all waits for it");
+        QVERIFY2(QString::fromUtf8(cut.err).contains(sentence), cut.err);
+        const Ended waited = lanescope(record(QStringList{"--wait", "all"} + words, "b.sqlite"));
+        QCOMPARE(waited.status, 0);
+        QCOMPARE(kernels("b.sqlite"), 5);
+        QVERIFY(!waited.err.contains("still ran"));
+        QCOMPARE(lanescope(record({"--wait", "some", "--", "true"})).status, 2);
+    }
+
+    void aSignalEndsTheWaiting() {
+        QProcess process;
+        prepare(process, record({"--wait", "all", "--", "sh", "-c",
+                                 "sleep 25 >/dev/null 2>&1 & echo $!; exit 3"}));
+        process.start();
+        QVERIFY(process.waitForReadyRead(waitMs));
+        QVERIFY(!process.waitForFinished(5000));  // Longer than without --wait all.
+        ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+        const Ended run = finish(process);
+        ::kill(run.out.trimmed().toInt(), SIGKILL);
+        QCOMPARE(run.status, 3);
+        QVERIFY2(run.err.contains("1 process of the run still ran"), run.err);
+        QVERIFY(isThere("out.sqlite"));
+    }
+
+    void refusesWhatIsNoAgent() {
+        test::TestLog::write(in("agent.so").toStdString(), "something else");
+        const Ended run = lanescope(record({"--", "touch", "started"}));
+        QCOMPARE(run.status, 1);
+        QVERIFY2(run.err.contains("agent.so is no agent of Lanescope"), run.err);
+        QCOMPARE(run.err.count('\n'), 1);
+        QVERIFY(!isThere("started"));
+    }
+
+    void saysThatASignalCameBeforeAnythingWasRecorded() {
+        const Ended run = lanescope(record({"--", "sh", "-c", "kill -9 $$"}));
+        QCOMPARE(run.status, 137);
+        QVERIFY2(run.err.contains("Nothing was recorded of sh: signal 9 ended it before"), run.err);
+    }
+
+    void namesOneOfAKindInTheSingular() {
+        QVERIFY(lanescope(record({"--", leaveLog_, "1"})).err.contains("1 kernel of 1 process."));
     }
 
     void passesStreamsAndStatusThrough() {
@@ -162,7 +221,13 @@ class tst_record : public QObject {
         QTest::newRow("no such path") << QStringList{"/no/such/program"} << "out.sqlite"
                                       << "There is no program /no/such/program" << 127;
         QTest::newRow("not executable") << QStringList{"./agent.so"} << "out.sqlite"
-                                        << "cannot be executed" << 127;
+                                        << "cannot be executed" << 126;
+        QTest::newRow("a folder as program") << QStringList{"/usr"} << "out.sqlite"
+                                             << "is not a program" << 126;
+        QTest::newRow("no name") << QStringList{"touch", "started"} << ""
+                                 << "name is empty" << 2;
+        QTest::newRow("standard output") << QStringList{"touch", "started"} << "-"
+                                         << "standard output: name a file" << 2;
         QTest::newRow("no such folder") << QStringList{"touch", "started"} << "none/out.sqlite"
                                         << "There is no folder none" << 1;
         QTest::newRow("a folder") << QStringList{"touch", "started"} << "."
@@ -258,6 +323,11 @@ class tst_record : public QObject {
         const Ended busy = lanescope({"recover", ".out.sqlite.run"});
         QCOMPARE(busy.status, 1);
         QVERIFY(busy.err.contains("still being recorded"));
+        const Ended rival = lanescope(record({"--", "touch", "started"}));
+        QCOMPARE(rival.status, 1);
+        QVERIFY2(rival.err.contains("out.sqlite is being recorded by another lanescope right now"),
+                 rival.err);
+        QVERIFY(!isThere("started"));
         ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
         process.waitForFinished(waitMs);
         QVERIFY(isThere(".out.sqlite.run"));
@@ -281,7 +351,10 @@ class tst_record : public QObject {
         int64_t before = 31;
         for (qint64 size = QFileInfo(log).size(); size >= 0; size -= 700) {
             QFile::resize(log, size);
-            QCOMPARE(lanescope({"recover", ".out.sqlite.run", "--force"}).status, 0);
+            const bool isHeaderThere = size >= qint64(sizeof(log::FileHeader));
+            const Ended recovered = lanescope({"recover", ".out.sqlite.run", "--force"});
+            QCOMPARE(recovered.status, isHeaderThere ? 0 : 1);
+            QVERIFY(isHeaderThere || recovered.err.contains("holds no Lanescope log"));
             const int64_t now = kernels("out.sqlite");
             QVERIFY(now >= 0 && now <= before);
             before = now;

@@ -1,0 +1,42 @@
+#include "capture/record/livingDescendants.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <system_error>
+
+namespace lanescope {
+
+std::vector<pid_t> livingDescendants() {
+    std::multimap<pid_t, pid_t> childrenOf;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+        const std::string name = entry.path().filename().string();
+        pid_t pid = 0;
+        if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc{})
+            continue;
+        std::ifstream file(entry.path() / "stat");
+        std::string line;
+        std::getline(file, line);
+        // "pid (name) state parent ...", and the name may hold anything.
+        const size_t nameEnd = line.rfind(") ");
+        if (nameEnd == std::string::npos || nameEnd + 4 >= line.size()) continue;
+        if (line[nameEnd + 2] == 'Z') continue;
+        pid_t parent = 0;
+        std::from_chars(line.data() + nameEnd + 4, line.data() + line.size(), parent);
+        childrenOf.emplace(parent, pid);
+    }
+    std::vector<pid_t> found{::getpid()};
+    for (size_t at = 0; at < found.size() && found.size() <= childrenOf.size(); ++at) {
+        const auto [begin, end] = childrenOf.equal_range(found[at]);
+        for (auto child = begin; child != end; ++child) found.push_back(child->second);
+    }
+    found.erase(found.begin());
+    return found;
+}
+
+}  // namespace lanescope
