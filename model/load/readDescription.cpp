@@ -111,8 +111,8 @@ void readHealth(LoadContext& context) {
 }
 
 void readProcessStates(LoadContext& context, FileDirectory& directory) {
-    TableReader reader(context, "LANESCOPE_PROCESSES", {"globalPid", "rank", "endedNormally"},
-                       "processes");
+    TableReader reader(context, "LANESCOPE_PROCESSES",
+                       {"globalPid", "rank", "endedNormally", "endNs"}, "processes");
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(0);
         const uint32_t index = id ? directory.identities.process(*id) : noIndex;
@@ -124,6 +124,8 @@ void readProcessStates(LoadContext& context, FileDirectory& directory) {
         const std::optional<int64_t> rank = reader.integer(1);
         if (rank && *rank >= 0 && *rank <= INT32_MAX) process.rank = static_cast<int>(*rank);
         process.endedAbnormally = reader.integerOr(2, 1) == 0;
+        // `finishTrace` finds the start among the events.
+        if (!reader.isNull(3)) process.range.endNs = reader.time(3).value_or(0);
     }
 }
 

@@ -21,7 +21,10 @@ class RangeFinder {
   public:
     explicit RangeFinder(Trace& trace) : trace_(trace) {
         trace_.range = nothing;
-        for (Process& process : trace_.processes) process.range = nothing;
+        for (Process& process : trace_.processes) {
+            recordedEndNs_.push_back(process.range.endNs);
+            process.range = nothing;
+        }
     }
 
     template <class Table, class ProcessOf>
@@ -34,14 +37,24 @@ class RangeFinder {
         }
     }
 
+    /// Ranges reach to where their processes ended, so that a hang after the last event shows.
     void finish() {
+        for (size_t index = 0; index < trace_.processes.size(); ++index) {
+            TimeRange& range = trace_.processes[index].range;
+            if (range == nothing) {
+                range = {};
+                continue;
+            }
+            if (recordedEndNs_[index] != 0)
+                range.endNs = std::max(range.endNs, recordedEndNs_[index]);
+            trace_.range = trace_.range.united(range);
+        }
         if (trace_.range == nothing) trace_.range = {};
-        for (Process& process : trace_.processes)
-            if (process.range == nothing) process.range = {};
     }
 
   private:
     Trace& trace_;
+    std::vector<int64_t> recordedEndNs_;  ///< By process; 0 if not known.
 };
 
 void findRanges(Trace& trace) {
@@ -65,9 +78,12 @@ void endOpenRanges(Trace& trace) {
     NvtxTable& nvtx = trace.nvtx;
     for (uint32_t row = 0; row < nvtx.size(); ++row) {
         if (nvtx.isOpen[row] == 0) continue;
-        // What a process left open ended with it, not with the last process of the trace.
+        // What a process left open ended with it, not with the last process of the trace. If it did
+        // nothing more and nobody noted its end, the trace's is the best guess.
         const TimeRange process = trace.processes[trace.threads[nvtx.thread[row]].process].range;
-        nvtx.endNs[row] = std::max(nvtx.startNs[row], process.endNs);
+        const bool isEndKnown = process.endNs > nvtx.startNs[row];
+        nvtx.endNs[row] =
+            std::max(nvtx.startNs[row], isEndKnown ? process.endNs : trace.range.endNs);
     }
 }
 

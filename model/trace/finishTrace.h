@@ -5,8 +5,8 @@
 namespace lanescope {
 
 /// Makes a trace out of filled tables: sorts them, finds the ranges of time, ends open NVTX ranges,
-/// and builds depths, links, projections and tracks. Every index in the tables must be valid.
-/// O(n log n).
+/// and builds depths, links, projections and tracks. Every index in the tables must be valid. Where
+/// the end of a process is known, its range holds it beforehand, as `endNs`. O(n log n).
 void finishTrace(Trace& trace);
 
 }  // namespace lanescope

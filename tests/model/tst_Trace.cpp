@@ -41,6 +41,8 @@ class tst_Trace : public QObject {
     void categoriesFollowNames();
     void depthCountsWithinThreadAndDomain();
     void openRangesEndWithTheirProcess();
+    void aHangAtTheEndOfAProcessShows();
+    void openRangesOfUnknownEndReachToTheEndOfTheTrace();
     void describesACopyWithItsBandwidth();
     void describesNothingForNothing();
     void anEmptyTraceHasNoTracks();
@@ -247,6 +249,28 @@ void tst_Trace::openRangesEndWithTheirProcess() {
     const TracePtr trace = builder.finish();
     QCOMPARE(trace->nvtx.endNs[0], int64_t{900});
     QCOMPARE(trace->range, (TimeRange{0, 5'000}));
+}
+
+void tst_Trace::aHangAtTheEndOfAProcessShows() {
+    TraceBuilder builder;
+    builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 900);
+    builder.addNvtx(builder.defaultThread(), "hangs", 1'000, 1'000);
+    builder.trace().nvtx.isOpen[0] = 1;
+    builder.trace().processes[0].range.endNs = 60'000;
+    const TracePtr trace = builder.finish();
+    QCOMPARE(trace->nvtx.endNs[0], int64_t{60'000});
+    QCOMPARE(trace->nvtx.isOpen[0], uint8_t{1});
+    QCOMPARE(trace->processes[0].range, (TimeRange{0, 60'000}));
+    QCOMPARE(trace->range, (TimeRange{0, 60'000}));
+}
+
+void tst_Trace::openRangesOfUnknownEndReachToTheEndOfTheTrace() {
+    TraceBuilder builder;
+    builder.addNvtx(builder.defaultThread(), "hangs", 1'000, 1'000);
+    builder.trace().nvtx.isOpen[0] = 1;
+    const uint32_t other = builder.addThread(builder.addProcess(77, "other"), 78);
+    builder.addApi(other, "cudaMalloc", 0, 5'000);
+    QCOMPARE(builder.finish()->nvtx.endNs[0], int64_t{5'000});
 }
 
 void tst_Trace::describesACopyWithItsBandwidth() {
