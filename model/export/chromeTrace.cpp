@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "model/export/ChromeRows.h"
+
 namespace lanescope {
 
 namespace {
 
-/// GPUs stand as processes of their own; Linux gives no process a number as high.
-constexpr int64_t firstGpuPid = 0x70000000;
 constexpr size_t pieceSize = 64 * 1024;
 
 /// `text` quoted and escaped, valid UTF-8 whatever it holds.
@@ -28,7 +28,7 @@ std::string microseconds(int64_t ns) {
 /// Writes one event after the other; stops once the sink wants no more.
 class Writer {
   public:
-    Writer(const Trace& trace, const TextSink& sink) : trace_(trace), sink_(sink) {}
+    Writer(const Trace& trace, const TextSink& sink) : trace_(trace), sink_(sink), rows_(trace) {}
 
     void run() {
         text_ = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
@@ -41,10 +41,7 @@ class Writer {
     }
 
   private:
-    struct Place {
-        int64_t pid;
-        uint32_t tid;
-    };
+    using Place = ChromeRows::Place;
 
     template <class... Args>
     void event(fmt::format_string<Args...> format, Args&&... args) {
@@ -66,30 +63,6 @@ class Writer {
         return text;
     }
 
-    Place placeOfThread(uint32_t index) const {
-        const Thread& thread = trace_.threads[index];
-        return {trace_.processes[thread.process].pid, thread.tid};
-    }
-
-    Place placeOfStream(uint32_t index) const {
-        // Streams of several processes share a GPU, so their own numbers may come twice.
-        return {firstGpuPid + trace_.streams[index].gpu, index + 1};
-    }
-
-    Place placeOf(EventRef work) const {
-        const uint32_t row = work.row();
-        switch (work.kind()) {
-            case EventKind::Api:
-                return placeOfThread(trace_.apiCalls.thread[row]);
-            case EventKind::Kernel:
-                return placeOfStream(trace_.kernels.stream[row]);
-            case EventKind::Memcpy:
-                return placeOfStream(trace_.memcpys.stream[row]);
-            default:
-                return placeOfStream(trace_.memsets.stream[row]);
-        }
-    }
-
     void name(std::string_view what, Place place, const std::string& text) {
         event(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what, place.pid,
               place.tid, jsonString(text));
@@ -97,54 +70,64 @@ class Writer {
 
     void writeNames() {
         for (const Process& process : trace_.processes)
-            name("process_name", {process.pid, 0},
-                 process.rank ? fmt::format("{} (rank {})", process.name, *process.rank)
-                              : process.name);
-        for (uint32_t index = 0; index < trace_.threads.size(); ++index)
-            name("thread_name", placeOfThread(index), trace_.threads[index].name);
+            name("process_name", {process.pid, 0}, nameOf(process));
         for (uint32_t index = 0; index < trace_.gpus.size(); ++index)
-            name("process_name", {firstGpuPid + index, 0},
+            name("process_name", {ChromeRows::pidOfGpu(index), 0},
                  fmt::format("GPU {} {}", trace_.gpus[index].id, trace_.gpus[index].name));
-        for (uint32_t index = 0; index < trace_.streams.size(); ++index)
-            name("thread_name", placeOfStream(index),
-                 fmt::format("Stream {} (PID {})", trace_.streams[index].streamId,
-                             trace_.processes[trace_.streams[index].process].pid));
+        for (const ChromeRows::NamedPlace& row : rows_.names())
+            name("thread_name", row.place, row.name);
     }
 
+    static std::string nameOf(const Process& process) {
+        return process.rank
+                   ? fmt::format("{} (rank {}, PID {})", process.name, *process.rank, process.pid)
+                   : fmt::format("{} (PID {})", process.name, process.pid);
+    }
+
+    /// A slice; a pair of asynchronous events if there is no row left for it.
     template <class Table>
-    void slice(const Table& table, uint32_t row, Place place, std::string_view category,
+    void slice(const Table& table, EventRef event, std::string_view category,
                const std::string& quotedName, const std::string& arguments) {
-        event(
+        const uint32_t row = event.row();
+        const Place place = rows_.placeOf(event);
+        if (place.tid == ChromeRows::noRow)
+            return pair(table, row, {place.pid, 0}, category, quotedName, arguments);
+        this->event(
             R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
             category, quotedName, place.pid, place.tid, microseconds(table.startNs[row]),
             microseconds(table.endNs[row] - table.startNs[row]), arguments);
     }
 
+    /// For what may overlap in any way, which slices must not.
+    template <class Table>
+    void pair(const Table& table, uint32_t row, Place place, std::string_view category,
+              const std::string& quotedName, const std::string& arguments) {
+        for (const char phase : {'b', 'e'})
+            event(
+                R"({{"ph":"{}","cat":"{}","id":{},"name":{},"pid":{},"tid":{},"ts":{},"args":{{{}}}}})",
+                phase, category, row, quotedName, place.pid, place.tid,
+                microseconds(phase == 'b' ? table.startNs[row] : table.endNs[row]), arguments);
+    }
+
     void writeCpu() {
         const ApiTable& calls = trace_.apiCalls;
         for (uint32_t row = 0; row < calls.size() && isWanted_; ++row)
-            slice(calls, row, placeOfThread(calls.thread[row]), "cuda_api", string(calls.name[row]),
+            slice(calls, EventRef(EventKind::Api, row), "cuda_api", string(calls.name[row]),
                   fmt::format(R"("correlation":{})", calls.correlation[row]));
         for (uint32_t row = 0; row < trace_.nvtx.size() && isWanted_; ++row) writeRange(row);
     }
 
     void writeRange(uint32_t row) {
         const NvtxTable& nvtx = trace_.nvtx;
-        const Place place = placeOfThread(nvtx.thread[row]);
+        const Place place = rows_.placeOfThread(nvtx.thread[row]);
         const std::string& text = string(nvtx.text[row]);
         const std::string arguments = fmt::format(R"("domain":{})", string(nvtx.domain[row]));
         switch (nvtx.style[row]) {
             case NvtxStyle::PushPop:
-                slice(nvtx, row, place, "nvtx", text, arguments);
+                slice(nvtx, EventRef(EventKind::Nvtx, row), "nvtx", text, arguments);
                 break;
             case NvtxStyle::StartEnd:
-                // Such ranges may overlap, which slices of one thread must not.
-                for (const char phase : {'b', 'e'})
-                    event(
-                        R"({{"ph":"{}","cat":"nvtx","id":{},"name":{},"pid":{},"tid":{},"ts":{},"args":{{{}}}}})",
-                        phase, row, text, place.pid, place.tid,
-                        microseconds(phase == 'b' ? nvtx.startNs[row] : nvtx.endNs[row]),
-                        arguments);
+                pair(nvtx, row, place, "nvtx", text, arguments);
                 break;
             case NvtxStyle::Mark:
                 event(
@@ -158,8 +141,7 @@ class Writer {
         const KernelTable& kernels = trace_.kernels;
         for (uint32_t row = 0; row < kernels.size() && isWanted_; ++row) {
             const LaunchConfig& config = trace_.launchConfigs[kernels.config[row]];
-            slice(kernels, row, placeOfStream(kernels.stream[row]), "kernel",
-                  string(config.demangledName),
+            slice(kernels, EventRef(EventKind::Kernel, row), "kernel", string(config.demangledName),
                   fmt::format(R"("grid":[{}],"block":[{}],"registers per thread":{},)"
                               R"("shared memory":{},"correlation":{})",
                               fmt::join(config.grid, ","), fmt::join(config.block, ","),
@@ -169,7 +151,7 @@ class Writer {
         }
         const MemcpyTable& memcpys = trace_.memcpys;
         for (uint32_t row = 0; row < memcpys.size() && isWanted_; ++row)
-            slice(memcpys, row, placeOfStream(memcpys.stream[row]), "memcpy",
+            slice(memcpys, EventRef(EventKind::Memcpy, row), "memcpy",
                   fmt::format(R"("Memcpy {}")", lanescope::name(memcpys.kind[row])),
                   fmt::format(R"("bytes":{},"source":"{}","destination":"{}","correlation":{})",
                               memcpys.bytes[row], lanescope::name(memcpys.sourceMemory[row]),
@@ -177,7 +159,7 @@ class Writer {
                               memcpys.correlation[row]));
         const MemsetTable& memsets = trace_.memsets;
         for (uint32_t row = 0; row < memsets.size() && isWanted_; ++row)
-            slice(memsets, row, placeOfStream(memsets.stream[row]), "memset", R"("Memset")",
+            slice(memsets, EventRef(EventKind::Memset, row), "memset", R"("Memset")",
                   fmt::format(R"("bytes":{},"correlation":{})", memsets.bytes[row],
                               memsets.correlation[row]));
     }
@@ -191,8 +173,9 @@ class Writer {
             const bool isGpuWork =
                 kind == EventKind::Kernel || kind == EventKind::Memcpy || kind == EventKind::Memset;
             if (!call.isValid() || !isGpuWork) continue;
+            const Place from = rows_.placeOf(call), to = rows_.placeOf(link.event);
+            if (from.tid == ChromeRows::noRow || to.tid == ChromeRows::noRow) continue;
             ++id;
-            const Place from = placeOf(call), to = placeOf(link.event);
             event(
                 R"({{"ph":"s","cat":"launch","name":"launch","id":{},"pid":{},"tid":{},"ts":{}}})",
                 id, from.pid, from.tid, microseconds(trace_.rangeOf(call).startNs));
@@ -204,6 +187,7 @@ class Writer {
 
     const Trace& trace_;
     const TextSink& sink_;
+    const ChromeRows rows_;
     std::string text_;
     std::unordered_map<StringIndex, std::string> quotedStrings_;
     bool isFirst_ = true;

@@ -80,6 +80,38 @@ class TestChromeTrace : public QObject {
         QVERIFY(ofPhase(events, "X").size() >= slices);
     }
 
+    void slicesOfOneRowNeverOverlapPartially() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
+        builder.addKernel(stream, "first", 0, 100);
+        builder.addKernel(stream, "launched early", 90, 200);
+        builder.addKernel(stream, "inside", 95, 98);
+        builder.addMemset(stream, 64, 200, 300);
+        builder.addNvtx(thread, "outer", 0, 100);
+        builder.addNvtx(thread, "inner", 10, 100);
+        builder.addNvtx(thread, "crosses", 50, 150);
+        const QJsonArray events = eventsOf(*builder.finish());
+        const QList<QJsonObject> slices = ofPhase(events, "X");
+        QCOMPARE(slices.size(), 7);
+        for (const QJsonObject& a : slices)
+            for (const QJsonObject& b : slices) {
+                if (a["pid"] != b["pid"] || a["tid"] != b["tid"] || a == b) continue;
+                const double aEnd = a["ts"].toDouble() + a["dur"].toDouble();
+                const double bEnd = b["ts"].toDouble() + b["dur"].toDouble();
+                const bool isCrossing = a["ts"].toDouble() < b["ts"].toDouble() &&
+                                        b["ts"].toDouble() < aEnd - 1e-4 && bEnd > aEnd + 1e-4;
+                QVERIFY(!isCrossing);
+                if (a["cat"].toString() == "kernel" && b["cat"].toString() == "kernel")
+                    QVERIFY(a["ts"].toDouble() >= bEnd - 1e-4 || b["ts"].toDouble() >= aEnd - 1e-4);
+            }
+        QStringList names;
+        for (const QJsonObject& event : ofPhase(events, "M"))
+            names << event["args"].toObject()["name"].toString();
+        for (const char* part : {"Stream 7, PID", "Stream 7 (2), PID", "Stream 7 (3), PID"})
+            QVERIFY2(!names.filter(part).isEmpty(), qPrintable(names.join("; ")));
+        QVERIFY2(!names.filter("PID 4242)").isEmpty(), qPrintable(names.join("; ")));
+    }
+
     void stopsOnceNobodyListens() {
         const TracePtr trace = simulatedTraining({.steps = 20});
         int pieces = 0;
