@@ -128,7 +128,14 @@ void separateProgram(const CLI::App& app, std::vector<std::string>& words) {
             words.insert(words.begin() + static_cast<std::ptrdiff_t>(at), "--");
             return;
         }
-        const CLI::Option* option = command->get_option_no_throw(word);
+        const size_t nameLength = word.starts_with("--") ? word.find('=') : 2;
+        const CLI::Option* option = command->get_option_no_throw(word.substr(0, nameLength));
+        if (option == nullptr)
+            throw CLI::ParseError(fmt::format("'lanescope record' has no option {}; the program's "
+                                              "own options come after its name",
+                                              word),
+                                  CLI::ExitCodes::ExtrasError);
+        if (word.size() > nameLength) continue;  // It holds its value itself.
         if (option != nullptr && option->get_items_expected_max() > 0) ++at;  // Its value.
     }
 }

@@ -143,6 +143,21 @@ class tst_record : public QObject {
         QVERIFY(isThere("out.sqlite"));
     }
 
+    void refusesAnOptionThatItDoesNotHave() {
+        for (const char* word : {"--bogus", "--bogus=3", "-x"}) {
+            const Ended run = lanescope({"record", word, "--", "touch", "started"});
+            QCOMPARE(run.status, 2);
+            QVERIFY2(run.err.contains(QByteArray("has no option ") + word), run.err);
+            QCOMPARE(run.err.count('\n'), 1);
+        }
+        QVERIFY(!isThere("started"));
+        QCOMPARE(lanescope({"record", "--help"}).status, 0);
+        QCOMPARE(lanescope(record({"--wait=all", "-oc.sqlite", "--", "true"})).status, 2);
+        QCOMPARE(lanescope({"record", "--agent=" + in("agent.so"), "-oc.sqlite", "true"}).status,
+                 0);
+        QVERIFY(isThere("c.sqlite"));
+    }
+
     void refusesWhatIsNoAgent() {
         test::TestLog::write(in("agent.so").toStdString(), "something else");
         const Ended run = lanescope(record({"--", "touch", "started"}));
