@@ -21,6 +21,10 @@ struct StatsOptions {
     std::string output;
 };
 
+double seconds(int64_t ns) {
+    return static_cast<double>(ns) / 1e9;
+}
+
 std::string reportList() {
     std::string text = "Reports:\n";
     for (const ReportInfo& info : allReports())
@@ -101,7 +105,12 @@ Result<void> printReports(const Trace& trace, const StatsOptions& options, Table
     }
     printer.finish();
     if (printer.printed() == 0)
-        output.write(range ? "Nothing happened in this range.\n" : "The trace holds no events.\n");
+        output.write(
+            range && !trace.isEmpty()
+                ? fmt::format("Nothing happened in this range; the events lie from {:.3f} s "
+                              "to {:.3f} s.\n",
+                              seconds(trace.range.startNs), seconds(trace.range.endNs))
+                : "The trace holds no events.\n");
     return {};
 }
 
@@ -145,7 +154,8 @@ void addStats(CLI::App& app, int& exitStatus) {
         ->capture_default_str();
     command
         ->add_option("--range", options->range,
-                     "Only events that overlap START:END, in seconds of the timeline")
+                     "Only events that overlap START:END on the timeline, in seconds unless a "
+                     "unit follows (s, ms, us, ns)")
         ->check([](const std::string& text) {
             const Result<TimeRange> range = parseRange(text);
             return range ? std::string() : range.error().sentence;
@@ -157,7 +167,8 @@ void addStats(CLI::App& app, int& exitStatus) {
                     "Examples:\n"
                     "  lanescope stats run.sqlite\n"
                     "  lanescope stats run.sqlite -r cuda_gpu_kern_sum -f csv -o kernels.csv\n"
-                    "  lanescope stats run.sqlite --range 10:20");
+                    "  lanescope stats run.sqlite --range 10:20\n"
+                    "  lanescope stats run.sqlite --range 850ms:1.2s");
     command->callback([options, &exitStatus] {
         const Result<void> result = runStats(*options);
         exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());

@@ -156,6 +156,11 @@ std::string infoAsText(const Trace& trace) {
     if (const std::string start = startTime(trace); !start.empty())
         facts.push_back({"Recorded", start});
     facts.push_back({"Duration", formatDuration(trace.range.durationNs())});
+    // As --range and the ruler of the timeline count.
+    if (!trace.isEmpty())
+        facts.push_back({"Events", fmt::format("from {:.3f} s to {:.3f} s",
+                                               static_cast<double>(trace.range.startNs) / 1e9,
+                                               static_cast<double>(trace.range.endNs) / 1e9)});
     std::string_view runCommand;
     for (const Property& property : known.run) {
         if (property.name == "lanescopeVersion") continue;  // Stands in the producer.
