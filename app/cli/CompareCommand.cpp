@@ -88,15 +88,21 @@ void addCompare(CLI::App& app, int& exitStatus) {
         ->capture_default_str();
     command->add_option("--align", options->align,
                         "Compare only from the first NVTX range of this name to the last, over as "
-                        "many as both runs have; leaves start-up out");
+                        "many as both runs have; leaves start-up out. A # stands for any number: "
+                        "\"step #\" is step 0, step 1 and so on");
     CLI::Option* top = command->add_option(
         "--top", options->top, "Rows of each group, weightiest first (text: 10, else all)");
-    top->check(CLI::PositiveNumber);
+    top->check([](const std::string& text) {
+        const bool isNumber = text.find_first_not_of("0123456789") == std::string::npos;
+        const bool isPositive = text.find_first_not_of('0') != std::string::npos;
+        return isNumber && isPositive ? std::string()
+                                      : fmt::format("\"{}\" is no number of rows above 0", text);
+    });
     command->add_option("-o,--output", options->output, "File to write instead of stdout");
     command->footer(
         "Examples:\n"
         "  lanescope compare before.sqlite after.sqlite\n"
-        "  lanescope compare before.sqlite after.sqlite --align step --top 5\n"
+        "  lanescope compare before.sqlite after.sqlite --align \"step #\" --top 5\n"
         "  lanescope compare before.sqlite after.sqlite -f csv -o lost.csv");
     command->callback([options, top, &exitStatus] {
         options->isTopGiven = top->count() > 0;

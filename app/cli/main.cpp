@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ std::string helpCommand(const CLI::App& app) {
 /// What to say if the first word names no command, or nothing. The parser would only say that a
 /// command is missing.
 std::string unknownCommand(const CLI::App& app, std::string_view word) {
+    constexpr std::array options{"-h", "--help", "--version"};
+    if (word.starts_with('-') && std::ranges::find(options, word) == options.end())
+        return fmt::format("There is no option \"{}\"", word);
     if (word.empty() || word.starts_with('-')) return {};
     std::string names;
     for (const CLI::App* command : app.get_subcommands({})) {
@@ -81,7 +85,9 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         // Asking for help or the version also comes here, as a success.
         if (error.get_exit_code() == 0) return app.exit(error);
-        reportFailure({fmt::format("{}. Try '{}'.", error.what(), helpCommand(app))});
+        std::string sentence = error.what();
+        while (sentence.ends_with('.')) sentence.pop_back();
+        reportFailure({fmt::format("{}. Try '{}'.", sentence, helpCommand(app))});
         return exitUsage;
     }
     return exitStatus;

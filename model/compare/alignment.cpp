@@ -72,8 +72,18 @@ std::map<std::string, int64_t> rangeCounts(const Trace& trace) {
     return result;
 }
 
+/// Offers the names, or patterns, that begin with what was asked for: often the number is missing.
 tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
-    return fail("{} has no NVTX range called \"{}\".", trace.title, name);
+    constexpr size_t enough = 3;
+    std::vector<std::pair<int64_t, std::string>> similar;
+    for (const auto& [other, count] : rangeCounts(trace))
+        if (!name.empty() && other.starts_with(name)) similar.emplace_back(-count, other);
+    std::sort(similar.begin(), similar.end());
+    std::string offer;
+    for (size_t index = 0; index < std::min(enough, similar.size()); ++index)
+        offer += (index > 0 ? ", \"" : "\"") + similar[index].second + "\"";
+    if (offer.empty()) return fail("{} has no NVTX range called \"{}\".", trace.title, name);
+    return fail("{} has no NVTX range called \"{}\"; there are {}.", trace.title, name, offer);
 }
 
 tl::unexpected<Error> noSuchNumber(const Trace& trace, std::string_view name, size_t count,

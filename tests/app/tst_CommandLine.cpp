@@ -97,6 +97,12 @@ class TestCommandLine : public QObject {
             << QStringList{"compare", "a", "b", "-f", "x"} << "--format";
         QTest::newRow("export format") << QStringList{"export", "a", "-f", "x"} << "chrome";
         QTest::newRow("range") << QStringList{"stats", "x", "--range", "now"} << "START:END";
+        QTest::newRow("unit") << QStringList{"stats", "x", "--range", "1h:2h"} << "START:END";
+        QTest::newRow("no rows") << QStringList{"compare", "x", "y", "--top", "0"}
+                                 << "above 0. Try";
+        QTest::newRow("no option") << QStringList{"--bogus"} << "no option \"--bogus\"";
+        QTest::newRow("one full stop")
+            << QStringList{"stats", "x", "-r", "y"} << "cuda_gpu_trace. Try";
         QTest::newRow("empty range") << QStringList{"stats", "x", "--range", "3:2"} << "empty";
         QTest::newRow("nan range") << QStringList{"stats", "x", "--range", "nan:2"} << "START:END";
         QTest::newRow("top") << QStringList{"compare", "a", "b", "--top", "-1"} << "--top";
@@ -204,7 +210,14 @@ class TestCommandLine : public QObject {
             {"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json", "--range", "0.002:0.005"});
         const QJsonArray rows = QJsonDocument::fromJson(outcome.output).array();
         QCOMPARE(rows[0].toObject()["Instances"].toInt(), 3);
+        const Outcome sameInUnits =
+            run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json", "--range", "2ms:5000us"});
+        QCOMPARE(sameInUnits.exitCode, 0);
+        QCOMPARE(sameInUnits.output, run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json",
+                                          "--range", "0.002s:5000000ns"})
+                                         .output);
         const Outcome none = run({"stats", fast_, "--range", "100:"});
+        QVERIFY2(none.output.contains("the events lie from 0."), none.output.constData());
         QCOMPARE(none.exitCode, 0);
         QVERIFY(none.output.contains("Nothing happened"));
     }
