@@ -1,9 +1,12 @@
 #include "views/compare/CompareSide.h"
 
+#include <QDialog>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QVBoxLayout>
 
+#include "views/details/HealthBar.h"
+#include "views/details/HealthPanel.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 
@@ -15,6 +18,7 @@ CompareSide::CompareSide(Role role, VisibleRange* range, QWidget* parent)
       mark_(new QLabel(this)),
       title_(new QLabel(this)),
       remark_(new QLabel(this)),
+      healthBar_(new HealthBar(this)),
       timeline_(new TimelineView(this)) {
     timeline_->setVisibleRange(range);
     mark_->setFixedWidth(4);
@@ -36,11 +40,14 @@ CompareSide::CompareSide(Role role, VisibleRange* range, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addLayout(top);
+    layout->addWidget(healthBar_);
     layout->addWidget(timeline_, 1);
+    connect(healthBar_, &HealthBar::detailsRequested, this, &CompareSide::showHealth);
     updateTitle();
 }
 
 void CompareSide::setTrace(TracePtr trace) {
+    healthBar_->setNotes(trace->health);
     timeline_->setTrace(std::move(trace));
     updateTitle();
 }
@@ -48,6 +55,7 @@ void CompareSide::setTrace(TracePtr trace) {
 void CompareSide::setTheme(const Theme& theme) {
     theme_ = theme;
     timeline_->setTheme(theme);
+    healthBar_->setTheme(theme);
     updateTitle();
 }
 
@@ -57,6 +65,21 @@ TimeRange CompareSide::toAxis(TimeRange traceRange) const {
 
 TimeRange CompareSide::toTrace(TimeRange axisRange) const {
     return axisRange.shifted(timeline_->timeOrigin());
+}
+
+void CompareSide::showHealth() {
+    auto* dialog = new QDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(role_ == Role::Baseline ? tr("Health of the baseline")
+                                                   : tr("Health of the candidate"));
+    auto* panel = new HealthPanel(dialog);
+    panel->setTrace(timeline_->trace());
+    panel->setTheme(theme_);
+    auto* layout = new QVBoxLayout(dialog);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(panel);
+    dialog->resize(720, 360);
+    dialog->show();
 }
 
 void CompareSide::updateTitle() {

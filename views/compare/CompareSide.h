@@ -9,10 +9,12 @@ class QLabel;
 
 namespace lanescope {
 
+class HealthBar;
 class TimelineView;
 class VisibleRange;
 
-/// One side of a comparison: a title in the colour of the side over its timeline.
+/// One side of a comparison: a title in the colour of the side and, where the trace is doubtful, its
+/// health over its timeline.
 class CompareSide : public QWidget {
     Q_OBJECT
   public:
@@ -24,6 +26,7 @@ class CompareSide : public QWidget {
     void setTrace(TracePtr trace);
     void setTheme(const Theme& theme);
     TimelineView& timeline() const { return *timeline_; }
+    HealthBar& healthBar() const { return *healthBar_; }
 
     /// Between the trace's own time and the axis that both sides share.
     TimeRange toAxis(TimeRange traceRange) const;
@@ -31,12 +34,14 @@ class CompareSide : public QWidget {
 
   private:
     void updateTitle();
+    void showHealth();
 
     Role role_;
     Theme theme_ = Theme::light();
     QLabel* mark_;
     QLabel* title_;
     QLabel* remark_;
+    HealthBar* healthBar_;
     TimelineView* timeline_;
 };
 

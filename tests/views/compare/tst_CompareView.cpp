@@ -9,6 +9,7 @@
 #include "views/compare/CompareView.h"
 #include "views/compare/DifferenceModel.h"
 #include "views/compare/HeadlineCard.h"
+#include "views/details/HealthBar.h"
 #include "views/summary/ReportFilter.h"
 #include "views/summary/ReportView.h"
 #include "views/timeline/TimelineView.h"
@@ -71,6 +72,23 @@ struct Compared {
 class TestCompareView : public QObject {
     Q_OBJECT
   private slots:
+    void showsTheHealthOfTheSideThatIsDoubtful() {
+        // Not shared with anybody yet, so it may still change.
+        auto doubtful = std::const_pointer_cast<Trace>(simulatedSteps(0, 100'000));
+        auto sound = std::const_pointer_cast<Trace>(simulatedSteps(0, 100'000));
+        doubtful->health.clear();
+        sound->health.clear();
+        HealthNote note;
+        note.severity = Severity::Warning;
+        note.sentence = "Records were dropped.";
+        doubtful->health.push_back(note);
+        Compared compared(doubtful, sound);
+        QVERIFY(compared.wait());
+        QVERIFY(compared.view.baseline().healthBar().isVisible());
+        QCOMPARE(compared.view.baseline().healthBar().text(), QString("Records were dropped."));
+        QVERIFY(!compared.view.candidate().healthBar().isVisible());
+    }
+
     void theDifferenceModelKeepsTheContractOfItemModels() {
         const TracePtr fast = simulatedSteps(0, 100'000);
         const TracePtr slow = simulatedSteps(0, 300'000);
