@@ -320,6 +320,19 @@ class TestComparison : public QObject {
         QCOMPARE(commonRangeNames(*first.finish(), *second.finish()),
                  (std::vector<std::string>{"step", "epoch"}));
     }
+
+    void offersNamesThatBeginWithTheMissingOne() {
+        TraceBuilder builder;
+        for (int step = 0; step < 3; ++step)
+            builder.addNvtx(builder.defaultThread(), "step " + std::to_string(step), step * 100,
+                            step * 100 + 50);
+        const TracePtr trace = builder.finish();
+        const auto aligned = alignedRanges(*trace, *trace, "step");
+        QVERIFY(!aligned);
+        const QString sentence = QString::fromStdString(aligned.error().sentence);
+        QVERIFY2(sentence.contains("there are \"step #\""), qPrintable(sentence));
+        QVERIFY(alignedRanges(*trace, *trace, "step #").has_value());
+    }
 };
 
 QTEST_APPLESS_MAIN(TestComparison)
