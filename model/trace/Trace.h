@@ -38,7 +38,7 @@ struct Process {
     std::string name;
     std::optional<int> rank;       ///< Of a distributed job.
     bool endedAbnormally = false;  ///< No END record: killed, crashed, or the file was cut.
-    TimeRange range;               ///< Of its events.
+    TimeRange range;               ///< Of its events, and on to its end if known.
 };
 
 struct Thread {
@@ -92,7 +92,7 @@ class Trace {
     std::filesystem::path path;
     std::string title;       ///< File name without folder.
     std::string producer;    ///< "Lanescope 0.1.0", "Nsight Systems 2026.2.1".
-    TimeRange range;         ///< From the first to the last event.
+    TimeRange range;         ///< First event to last event or process end.
     int64_t startUtcNs = 0;  ///< Of time 0, since 1970; 0 if unknown.
     std::vector<Property> properties;
     std::vector<HealthNote> health;
