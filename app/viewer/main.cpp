@@ -11,9 +11,15 @@
 namespace lanescope {
 namespace {
 
+bool hasDisplay() {
+    return !qEnvironmentVariableIsEmpty("DISPLAY") ||
+           !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") ||
+           !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
+}
+
 /// Must be called before QApplication exists.
 void prepareForNoDisplay() {
-    if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+    if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
     // Qt remarks on the missing desktop and on windows that it cannot place; that is no news here.
     if (!qEnvironmentVariableIsSet("QT_LOGGING_RULES")) {
         QLoggingCategory::setFilterRules(QStringLiteral("default.warning=false"));
@@ -45,7 +51,16 @@ int show(const ViewerOptions& options) {
 int main(int argc, char** argv) {
     const auto options = lanescope::parseViewerOptions(argc, argv);
     if (!options) return options.error();
-    if (options->render) lanescope::prepareForNoDisplay();
+    if (options->render) {
+        lanescope::prepareForNoDisplay();
+    } else if (!lanescope::hasDisplay()) {
+        // Qt would end the process with a core dump.
+        std::fputs(
+            "lanescope-viewer: There is no display here: use --render FILE.png, or copy the trace "
+            "to a machine with one.\n",
+            stderr);
+        return 1;
+    }
     QApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("lanescope-viewer"));
     QApplication::setApplicationDisplayName(QStringLiteral("Lanescope"));
