@@ -48,6 +48,11 @@ void declare(CLI::App& app, RawOptions& raw) {
         ->excludes("FILE");
     auto* render = app.add_option(
         "--render", raw.render, "Write a PNG of the window to this file and end; needs no display");
+    render->check(CLI::Validator(
+        [](const std::string& text) {
+            return text.empty() ? std::string("the name of the picture is empty") : std::string();
+        },
+        "FILE"));
     app.add_option("--size", raw.size, "Size of the picture in pixels")
         ->check(check(parseSize, "WxH"))
         ->capture_default_str()
@@ -127,6 +132,9 @@ Result<QSize> parseSize(const std::string& text) {
 tl::expected<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv) {
     CLI::App app("Shows what a GPU training process did on a timeline, and compares two runs.",
                  "lanescope-viewer");
+    app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+        return "lanescope-viewer: " + CLI::FailureMessage::simple(failed, error);
+    });
     RawOptions raw;
     declare(app, raw);
     try {

@@ -6,6 +6,7 @@
 #include <QPixmap>
 #include <QTabWidget>
 #include <QThread>
+#include <utility>
 
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentTabs.h"
@@ -48,6 +49,14 @@ Result<void> firstLoadError(const MainWindow& window) {
     return {};
 }
 
+/// A picture of nothing would look like a trace of nothing.
+Result<void> checkInside(const char* option, const std::optional<TimeRange>& range,
+                         const Trace& trace) {
+    if (!range || range->overlaps(trace.range)) return {};
+    return fail("The range of {} lies outside the trace, which goes from {} ns to {} ns.", option,
+                trace.range.startNs, trace.range.endNs);
+}
+
 Result<void> showTable(DocumentPage* page, const std::string& title) {
     auto* trace = qobject_cast<TracePage*>(page);
     for (int index = 0; trace && index < trace->tables().count(); ++index) {
@@ -56,7 +65,12 @@ Result<void> showTable(DocumentPage* page, const std::string& title) {
         trace->tables().setCurrentIndex(index);
         return {};
     }
-    return fail("There is no table \"{}\" to show.", title);
+    if (!trace) return fail("There is no table \"{}\" to show: a comparison has one only.", title);
+    QStringList titles;
+    for (int index = 0; index < trace->tables().count(); ++index)
+        titles << trace->tables().tabText(index);
+    return fail("There is no table \"{}\" to show; there are {}.", title,
+                titles.join(QStringLiteral(", ")).toStdString());
 }
 
 Result<void> align(DocumentPage* page, const std::string& rangeName) {
@@ -70,6 +84,11 @@ Result<void> align(DocumentPage* page, const std::string& rangeName) {
 Result<void> arrange(MainWindow& window, const RenderOptions& render) {
     DocumentPage* page = window.tabs().currentDocument();
     if (!page) return {};
+    const Trace& shown = *page->timelines().front()->trace();
+    for (const auto& [option, range] :
+         {std::pair("--select", render.select), std::pair("--visible", render.visible)}) {
+        if (auto result = checkInside(option, range, shown); !result) return result;
+    }
     if (!render.align.empty()) {
         if (auto result = align(page, render.align); !result) return result;
     }

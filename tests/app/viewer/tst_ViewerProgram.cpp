@@ -22,6 +22,7 @@ Outcome runViewer(const QStringList& arguments) {
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.remove("QT_QPA_PLATFORM");  // it must find out by itself that it needs no display
     environment.remove("DISPLAY");
+    environment.remove("WAYLAND_DISPLAY");
     process.setProcessEnvironment(environment);
     process.start(LANESCOPE_BINARY_DIR "/bin/lanescope-viewer", arguments);
     if (!process.waitForFinished(60'000)) return {};
@@ -59,6 +60,13 @@ class TestViewerProgram : public QObject {
         QVERIFY(outcome.output.startsWith("lanescope-viewer "));
     }
 
+    void aMissingDisplayIsASentenceAndAStatus() {
+        const Outcome outcome = runViewer({baseline_});
+        QCOMPARE(outcome.status, 1);
+        QVERIFY(outcome.errors.startsWith("lanescope-viewer: There is no display here"));
+        QCOMPARE(outcome.errors.count('\n'), 1);
+    }
+
     void rendersATraceInTheAskedSize() {
         const Outcome outcome = runViewer(
             {baseline_, "--render", picture_, "--size", "1200x800", "--select", "1ms:5ms"});
@@ -86,6 +94,28 @@ class TestViewerProgram : public QObject {
         QVERIFY(outcome.errors.startsWith("lanescope-viewer: "));
         QVERIFY(outcome.errors.contains("bad.sqlite"));
         QCOMPARE(outcome.errors.count('\n'), 1);
+    }
+
+    void anEmptyPictureNameIsAMistakeOfUse() {
+        const Outcome outcome = runViewer({baseline_, "--render", ""});
+        QCOMPARE(outcome.status, 2);
+        QVERIFY(outcome.errors.startsWith("lanescope-viewer: "));
+    }
+
+    void aRangeOutsideTheTraceIsASentenceAndAStatus() {
+        for (const char* option : {"--select", "--visible"}) {
+            const Outcome outcome =
+                runViewer({baseline_, "--render", picture_, option, "5000s:5001s"});
+            QCOMPARE(outcome.status, 1);
+            QVERIFY(outcome.errors.contains(option));
+            QCOMPARE(outcome.errors.count('\n'), 1);
+        }
+    }
+
+    void anUnknownTableIsAnsweredWithThoseThatAre() {
+        const Outcome outcome = runViewer({baseline_, "--render", picture_, "--table", "nosuch"});
+        QCOMPARE(outcome.status, 1);
+        QVERIFY(outcome.errors.contains("Kernels, Memcpy bandwidth"));
     }
 
     void aPlaceThatCannotBeWrittenIsASentenceAndAStatus() {
