@@ -76,6 +76,15 @@ void TracePage::addTables() {
         std::count_if(trace_->health.begin(), trace_->health.end(),
                       [](const HealthNote& note) { return note.severity >= Severity::Warning; }));
     tables_->addTab(health_, grave > 0 ? tr("Health (%1)").arg(grave) : tr("Health"));
+    // A trace of NVTX ranges alone should not begin with an empty table of kernels.
+    if (trace_->kernels.size() == 0) {
+        const bool hasCopies = trace_->memcpys.size() > 0;
+        const bool hasRanges = trace_->nvtx.size() > 0;
+        if (hasCopies) tables_->setCurrentWidget(bandwidth_);
+        if (!hasCopies && hasRanges) tables_->setCurrentWidget(reports_[1]);
+        if (!hasCopies && !hasRanges && trace_->apiCalls.size() > 0)
+            tables_->setCurrentWidget(reports_[3]);
+    }
     tables_->setDocumentMode(true);
     tables_->tabBar()->setExpanding(false);
     tables_->tabBar()->setDrawBase(false);
