@@ -53,15 +53,17 @@ void MainWindow::askForFiles() {
 
 void MainWindow::askForComparison() {
     QString baseline;
+    QString folder = settings_.folder();
     if (const TracePage* page = tabs_->currentTrace()) {
         baseline = toQString(page->trace()->path.string());
+        folder = QFileInfo(baseline).absolutePath();  // runs to compare mostly lie side by side
     } else {
         baseline = QFileDialog::getOpenFileName(this, tr("The run to compare against (baseline)"),
                                                 settings_.folder(), traceFilter());
     }
     if (baseline.isEmpty()) return;
     const QString candidate = QFileDialog::getOpenFileName(
-        this, tr("The run in question (candidate)"), settings_.folder(), traceFilter());
+        this, tr("The run in question (candidate)"), folder, traceFilter());
     if (candidate.isEmpty()) return;
     settings_.setFolder(QFileInfo(candidate).absolutePath());
     tabs_->openComparison(baseline.toStdString(), candidate.toStdString());
