@@ -59,6 +59,7 @@ StartPage::StartPage(QWidget* parent)
     auto* layout = new QVBoxLayout(column);
     layout->setSpacing(14);
     layout->addLayout(top);
+    layout->addSpacing(14);
     layout->addLayout(buttons);
     layout->addWidget(dimmed(tr("or drop files here: traces of “lanescope record”, or files from "
                                 "“nsys export --type sqlite”. Drop two to compare them."),
