@@ -141,6 +141,17 @@ void BandwidthChart::setUpAxes() {
     plot_->yAxis->setNumberPrecision(6);  // bytes move at less than a petabyte a second
     plot_->yAxis->setLabel(tr("GB/s"));
 
+    // The upper axis carries nothing but the legend, which so never lies on a bar.
+    plot_->xAxis2->setVisible(true);
+    plot_->xAxis2->setTicks(false);
+    plot_->xAxis2->setTickLabels(false);
+    plot_->xAxis2->setBasePen(Qt::NoPen);
+    plot_->xAxis2->setLabelFont(font());
+    plot_->xAxis2->setLabelColor(theme_.mutedText);
+    plot_->xAxis2->setLabel(selected_.empty()
+                                ? tr("mean, from the slowest to the fastest copy")
+                                : tr("light: whole trace \u00b7 dark: selected range"));
+
     plot_->setBackground(theme_.canvas);
     for (QCPAxis* axis : {plot_->xAxis, plot_->yAxis}) {
         axis->setBasePen(QPen(theme_.separator));
