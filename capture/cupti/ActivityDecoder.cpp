@@ -24,6 +24,32 @@ int64_t time(uint64_t ns) {
     return static_cast<int64_t>(ns);
 }
 
+/// When and where a piece of GPU work ran: the fields that all kinds of it share.
+template <class Record, class Activity>
+void copyPlace(Record& to, const Activity& from) {
+    to.startNs = time(from.start);
+    to.endNs = time(from.end);
+    to.graphNodeId = from.graphNodeId;
+    to.deviceId = from.deviceId;
+    to.contextId = from.contextId;
+    to.streamId = from.streamId;
+    to.correlationId = from.correlationId;
+    to.graphId = from.graphId;
+}
+
+/// What a memcpy within a device and one between devices share.
+template <class Activity>
+log::MemcpyRecord memcpyRecord(const Activity& from) {
+    log::MemcpyRecord to{};
+    copyPlace(to, from);
+    to.bytes = from.bytes;
+    to.copyKind = from.copyKind;
+    to.sourceKind = from.srcKind;
+    to.destinationKind = from.dstKind;
+    to.isAsync = (from.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0;
+    return to;
+}
+
 }  // namespace
 
 void ActivityDecoder::decode(uint8_t* buffer, size_t validBytes) {
@@ -80,16 +106,9 @@ void ActivityDecoder::decodeRecord(const CUpti_Activity& record) {
 void ActivityDecoder::kernel(const CUpti_Activity& record) {
     const auto& from = as<CUpti_ActivityKernel9>(record);
     log::KernelRecord to{};
-    to.startNs = time(from.start);
-    to.endNs = time(from.end);
-    to.graphNodeId = from.graphNodeId;
+    copyPlace(to, from);
     to.gridId = from.gridId;
     to.name = writer_.string(from.name ? from.name : "");
-    to.deviceId = from.deviceId;
-    to.contextId = from.contextId;
-    to.streamId = from.streamId;
-    to.correlationId = from.correlationId;
-    to.graphId = from.graphId;
     const int32_t grid[] = {from.gridX, from.gridY, from.gridZ};
     const int32_t block[] = {from.blockX, from.blockY, from.blockZ};
     const uint32_t cluster[] = {from.clusterX, from.clusterY, from.clusterZ};
@@ -112,43 +131,17 @@ void ActivityDecoder::kernel(const CUpti_Activity& record) {
 
 void ActivityDecoder::memcpy(const CUpti_Activity& record) {
     const auto& from = as<CUpti_ActivityMemcpy5>(record);
-    log::MemcpyRecord to{};
-    to.startNs = time(from.start);
-    to.endNs = time(from.end);
-    to.bytes = from.bytes;
-    to.graphNodeId = from.graphNodeId;
-    to.deviceId = from.deviceId;
-    to.contextId = from.contextId;
-    to.streamId = from.streamId;
-    to.correlationId = from.correlationId;
-    to.graphId = from.graphId;
-    to.copyKind = from.copyKind;
-    to.sourceKind = from.srcKind;
-    to.destinationKind = from.dstKind;
-    to.isAsync = (from.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0;
+    log::MemcpyRecord to = memcpyRecord(from);
     writer_.write(log::RecordKind::Memcpy, to, to.startNs);
 }
 
 void ActivityDecoder::peerMemcpy(const CUpti_Activity& record) {
     const auto& from = as<CUpti_ActivityMemcpyPtoP4>(record);
-    log::MemcpyRecord to{};
-    to.startNs = time(from.start);
-    to.endNs = time(from.end);
-    to.bytes = from.bytes;
-    to.graphNodeId = from.graphNodeId;
-    to.deviceId = from.deviceId;
-    to.contextId = from.contextId;
-    to.streamId = from.streamId;
-    to.correlationId = from.correlationId;
-    to.graphId = from.graphId;
+    log::MemcpyRecord to = memcpyRecord(from);
     to.sourceDeviceId = from.srcDeviceId;
     to.sourceContextId = from.srcContextId;
     to.destinationDeviceId = from.dstDeviceId;
     to.destinationContextId = from.dstContextId;
-    to.copyKind = from.copyKind;
-    to.sourceKind = from.srcKind;
-    to.destinationKind = from.dstKind;
-    to.isAsync = (from.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0;
     to.isPeer = 1;
     writer_.write(log::RecordKind::Memcpy, to, to.startNs);
 }
@@ -156,15 +149,8 @@ void ActivityDecoder::peerMemcpy(const CUpti_Activity& record) {
 void ActivityDecoder::memset(const CUpti_Activity& record) {
     const auto& from = as<CUpti_ActivityMemset4>(record);
     log::MemsetRecord to{};
-    to.startNs = time(from.start);
-    to.endNs = time(from.end);
+    copyPlace(to, from);
     to.bytes = from.bytes;
-    to.graphNodeId = from.graphNodeId;
-    to.deviceId = from.deviceId;
-    to.contextId = from.contextId;
-    to.streamId = from.streamId;
-    to.correlationId = from.correlationId;
-    to.graphId = from.graphId;
     to.value = from.value;
     to.memoryKind = static_cast<uint8_t>(from.memoryKind);
     to.isAsync = (from.flags & CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC) != 0;
