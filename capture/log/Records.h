@@ -24,6 +24,10 @@ enum class RecordKind : uint16_t {
     Device = 10,
     Context = 11,
     Stream = 12,
+    Graph = 13,
+    DeviceMemory = 14,
+    MemoryPool = 15,
+    UnifiedMemory = 16,
     Nvtx = 20,
     NvtxDomain = 21,
     NvtxCategory = 22,
@@ -34,6 +38,9 @@ enum class RecordKind : uint16_t {
     Dropped = 32,
     Note = 33,
     End = 34,
+    Window = 35,
+    NcclCommunicator = 40,
+    NcclOperation = 41,
 };
 
 /// Followed by `length` bytes of text, padded with zeros.
@@ -142,6 +149,63 @@ struct ContextRecord {
 struct StreamRecord {
     RecordHeader header;
     uint32_t contextId, streamId, priority, flag;
+};
+
+/// One launch of a CUDA graph that is recorded as a whole.
+struct GraphRecord {
+    RecordHeader header;
+    int64_t startNs, endNs;
+    uint32_t graphId, deviceId, contextId, streamId, correlationId, reserved;
+};
+
+/// Memory was allocated or freed: device memory, pinned or managed memory, memory of a pool.
+struct DeviceMemoryRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    uint64_t address, bytes;
+    uint64_t programCounter;
+    uint64_t poolAddress;  ///< 0 outside a pool; the next three as well.
+    uint64_t poolReleaseThreshold, poolBytes, poolUsedBytes;
+    uint32_t poolProcessId;  ///< Whose pool it is, if it was imported.
+    uint32_t deviceId, contextId, streamId, correlationId;
+    uint32_t name;       ///< Of the variable, for a module's own memory.
+    uint8_t operation;   ///< CUPTI's number: 1 allocated, 2 freed.
+    uint8_t memoryKind;  ///< CUPTI's number.
+    uint8_t isAsync;
+    uint8_t poolType;  ///< CUPTI's number: 1 of this process, 2 imported.
+    uint32_t reserved;
+};
+
+/// A memory pool was created, destroyed or trimmed.
+struct MemoryPoolRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    uint64_t address, bytes, releaseThreshold, usedBytes, minimumBytesToKeep;
+    uint32_t deviceId, correlationId, processId;
+    uint8_t operation;  ///< CUPTI's number: 1 created, 2 destroyed, 3 trimmed.
+    uint8_t poolType;
+    uint8_t reserved[2];
+};
+
+/// Managed memory moved or was missed: a migration, page faults, thrashing, throttling.
+struct UnifiedMemoryRecord {
+    RecordHeader header;
+    int64_t startNs, endNs;  ///< `endNs` 0: a moment.
+    uint64_t value;          ///< Bytes moved, or how many faults; as `counterKind` says.
+    uint64_t address;
+    uint32_t counterKind;              ///< CUPTI's number.
+    uint32_t sourceId, destinationId;  ///< Devices; 0xffffffff is the CPU.
+    uint32_t flags;                    ///< CUPTI's: why it moved, how it was accessed.
+    uint32_t streamId, processId;
+};
+
+/// The process began (or ceased) to keep what it sees; see `record --steps` and its like. A process
+/// without such records keeps everything from its first moment on.
+struct WindowRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    uint32_t index;    ///< Counts the windows of the process from 0.
+    uint32_t isBegin;  ///< 1 begins it, 0 ends it.
 };
 
 enum class NvtxEvent : uint8_t { Push = 1, Pop = 2, Start = 3, End = 4, Mark = 5 };
