@@ -1,0 +1,186 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/compare/RunSummary.h"
+#include "model/summary/ReportTable.h"
+
+namespace lanescope {
+
+/// The run that is compared against. A type of its own, so that the sides cannot be swapped.
+struct BaselineRun {
+    const RunSummary& summary;
+};
+
+/// The run that is asked about: "why is it slower?"
+struct CandidateRun {
+    const RunSummary& summary;
+};
+
+/// How the durations of a run's steps are spread, in nanoseconds. All 0 for no steps.
+struct StepDistribution {
+    int64_t count = 0;
+    int64_t meanNs = 0;  ///< Rounded to the nanosecond: what the parts sum to.
+    double medianNs = 0;
+    double p95Ns = 0;
+    int64_t minimumNs = 0, maximumNs = 0;
+    double firstQuartileNs = 0, thirdQuartileNs = 0;
+    double interquartileRangeNs() const { return thirdQuartileNs - firstQuartileNs; }
+};
+
+enum class Outcome : uint8_t {
+    Nothing,      ///< A side is empty: nothing can be compared.
+    TooFewSteps,  ///< Fewer than `fewestStepsForClaim` steps on a side: figures, but no claim.
+    WithinNoise,  ///< The difference is not beyond the spread between steps.
+    Slower,
+    Faster,
+};
+/// "nothing", "too few steps", "within noise", "slower", "faster".
+std::string_view name(Outcome outcome);
+inline constexpr int64_t fewestStepsForClaim = 4;
+
+/// Whether the candidate's steps take longer, and how sure that is. `Slower` and `Faster` need all
+/// of: p below 0.01 in a Mann-Whitney U test, a bootstrap confidence interval of the difference of
+/// medians without 0, and a difference of medians greater than `noiseNs`.
+struct Claim {
+    Outcome outcome = Outcome::Nothing;
+    double differenceNs = 0;     ///< Candidate's median less the baseline's.
+    double percent = 0;          ///< Of the baseline's median.
+    double pValue = 1;           ///< Two-sided.
+    double lowNs = 0, highNs = 0;  ///< 95 % confidence interval of `differenceNs`.
+    /// Greatest of 1 % of the baseline's median and, in either run, half the interquartile range
+    /// and how far the medians of its first and second half lie apart.
+    double noiseNs = 0;
+};
+
+/// One part of the step in both runs, means per step. Over all parts each column sums to the mean
+/// step time of its run, to the nanosecond.
+struct PartDifference {
+    StepPart part = StepPart::Compute;
+    int64_t baselineNs = 0;
+    int64_t candidateNs = 0;
+    /// Positive: the candidate loses this much time a step.
+    int64_t lostNs() const { return candidateNs - baselineNs; }
+};
+
+/// How two contributors were found to be the same thing.
+enum class MatchKind : uint8_t {
+    SameName,       ///< Same name within the same NVTX path, or the only one of that name.
+    SamePosition,   ///< Renamed: same NVTX path, and alike in order and count within the step.
+    OnlyBaseline,
+    OnlyCandidate,
+};
+/// "same name", "same position", "only in baseline", "only in candidate".
+std::string_view name(MatchKind kind);
+
+/// One side of a contributor, per step.
+struct ContributorShare {
+    std::string name;
+    int64_t exposedNs = 0;  ///< Of the step's mean time; within a part these sum to the part.
+    int64_t totalNs = 0;    ///< Summed durations, hidden ones too.
+    double count = 0;
+    int64_t bytes = 0;
+    /// Bytes over summed durations, in 10^9 bytes a second; of a collective its bus bandwidth
+    /// (as nccl-tests define it). 0 if unknown.
+    double gigabytesPerSecond = 0;
+};
+
+struct ContributorDifference {
+    StepPart part = StepPart::Compute;
+    ContributorKind kind = ContributorKind::Kernel;
+    MatchKind match = MatchKind::SameName;
+    std::string path;  ///< NVTX ranges around it: "step #/backward".
+    ContributorShare baseline;
+    ContributorShare candidate;
+    int64_t lostNs() const { return candidate.exposedNs - baseline.exposedNs; }
+    /// The candidate's name, or the baseline's if only that has it.
+    const std::string& name() const;
+};
+
+/// Time that a part lost within one NVTX path, summed over its contributors.
+struct RangeDifference {
+    std::string path;  ///< Empty: outside of any range.
+    StepPart part = StepPart::Compute;
+    int64_t baselineNs = 0, candidateNs = 0;
+    int64_t lostNs() const { return candidateNs - baselineNs; }
+};
+
+/// A worker of the baseline against the worker of the candidate that stands in its place.
+struct WorkerComparison {
+    uint32_t baselineWorker = noIndex;  ///< Index into `RunSummary::workers`.
+    uint32_t candidateWorker = noIndex;
+    std::string baselineLabel, candidateLabel;  ///< "rank 1, GPU 1".
+    StepDistribution baseline, candidate;
+    Claim claim;
+    std::vector<PartDifference> parts;  ///< All of them, in the order of the enumeration.
+    /// By part, then by time lost, greatest first. Unmatched ones stand against nothing.
+    std::vector<ContributorDifference> contributors;
+    std::vector<RangeDifference> ranges;  ///< By time lost, greatest first.
+
+    /// What the mean step of the candidate takes longer; the sum of all parts' `lostNs()`.
+    int64_t lostNs() const { return candidate.meanNs - baseline.meanNs; }
+};
+
+/// One reason of the difference, for the sentence.
+struct Cause {
+    StepPart part = StepPart::Compute;
+    int64_t lostNs = 0;       ///< Per step; negative if the candidate saves it.
+    std::string contributor;  ///< "AllReduce"; empty if no single one stands out.
+    std::string path;
+    double baselineGBps = 0, candidateGBps = 0;  ///< Of a collective or copy, if both are known.
+    std::string text;  ///< "+31 ms exposed NCCL AllReduce per step, bus bandwidth 112 -> 24 GB/s".
+};
+
+/// The one answer.
+struct Answer {
+    Outcome outcome = Outcome::Nothing;
+    std::string sentence;  ///< "Candidate is 23 % slower (p < 0.001): +31 ms exposed ..."
+    std::vector<Cause> causes;         ///< Weightiest first; at most three.
+    std::vector<std::string> details;  ///< Further sentences: which steps, which rank, outliers.
+    std::vector<std::string> cautions; ///< What makes the numbers doubtful; to be shown before them.
+};
+
+/// A step that stands out, and in which run.
+struct RunOutlier {
+    bool isCandidate = false;
+    std::string worker;  ///< "rank 1, GPU 1".
+    OutlierStep step;
+};
+
+struct RunComparison {
+    RunFacts baseline, candidate;
+    StepSource baselineSource = StepSource::WholeRun, candidateSource = StepSource::WholeRun;
+    std::string baselinePattern, candidatePattern;
+    std::vector<WorkerComparison> workers;  ///< Pairs; in the order of the candidate's workers.
+    uint32_t critical = noIndex;  ///< The pair the answer is about; `noIndex` if there is none.
+    std::vector<RunOutlier> outliers;
+    Answer answer;
+
+    const WorkerComparison* criticalPair() const {
+        return critical < workers.size() ? &workers[critical] : nullptr;
+    }
+};
+
+/// Compares two runs. Workers are paired by rank, else in order; where one run has more, the rest
+/// stands alone and is not compared, but a caution says so. The pair that the answer is about is
+/// that of the candidate's critical worker. Linear but for sorting and for at most some hundred
+/// renamed kernels, which is quadratic; any thread. The same input gives the same answer.
+RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate);
+
+/// Tables of one pair for `lanescope compare` and the viewer. Parts: Part, Baseline, Candidate,
+/// Lost, Share of the difference (percent; empty if there is none).
+ReportTable partsTable(const WorkerComparison& pair);
+/// Part, Kind, Name, Range, Baseline Count, Baseline Time, Candidate Count, Candidate Time, Lost,
+/// Baseline GB/s, Candidate GB/s, Match; all per step.
+ReportTable contributorsTable(const WorkerComparison& pair);
+/// Run, Worker, Step, Time, Excess, Part, Contributor, Range.
+ReportTable outliersTable(const RunComparison& comparison);
+/// Worker, Baseline Steps, Baseline Median, Candidate Steps, Candidate Median, Change, p, Outcome.
+ReportTable workersTable(const RunComparison& comparison);
+/// Side, Worker, Step, Wall, then every part: one row per compared step.
+ReportTable stepsTable(BaselineRun baseline, CandidateRun candidate);
+
+}  // namespace lanescope

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/compare/StepParts.h"
+#include "model/compare/StepSelection.h"
+#include "model/format/Result.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// One step of one worker: how long, and made of what. `parts.sum() == wallNs`.
+struct StepSummary {
+    int64_t number = 0;   ///< Counted from 0 within the process, warm-up included.
+    std::string name;     ///< "step 12"; empty if the steps have no names.
+    int64_t startNs = 0;  ///< On the clock of the trace.
+    int64_t wallNs = 0;
+    StepParts parts;
+    bool operator==(const StepSummary&) const = default;
+};
+
+enum class ContributorKind : uint8_t { Kernel, Collective, Copy, Memset, Idle, Others };
+/// "kernel", "collective", "copy", "memset", "idle", "others".
+std::string_view name(ContributorKind kind);
+
+/// What a part of the steps is made of, summed over the steps of one worker. The contributors of a
+/// part sum to that part exactly (`exposedNs`).
+struct Contributor {
+    StepPart part = StepPart::Compute;
+    ContributorKind kind = ContributorKind::Kernel;
+    /// Demangled kernel, "AllReduce", "HtoD from pinned", "memset"; for idle time what the CPU did:
+    /// "in cudaMalloc", "outside CUDA calls". For `Others`, what is too small to be listed.
+    std::string name;
+    /// NVTX ranges around the launching call, outermost first, digits as '#': "step #/backward".
+    /// Empty outside of any.
+    std::string path;
+    int64_t count = 0;      ///< Kernels, copies ...; of idle time, stretches.
+    int64_t exposedNs = 0;  ///< Of the steps' wall time.
+    int64_t totalNs = 0;    ///< Summed durations within the steps, hidden ones too.
+    int64_t bytes = 0;      ///< Of copies, memsets and collectives; 0 if unknown.
+    int64_t order = 0;      ///< Place of its first launch within the first step that has it.
+    bool operator==(const Contributor&) const = default;
+};
+
+/// A step that took much longer than its like, and what it spent the time on. Much longer: beyond
+/// the third quartile by three times the interquartile range (Tukey's outer fence), and by at least
+/// 3 % of the median.
+struct OutlierStep {
+    int64_t number = 0;
+    std::string name;
+    int64_t startNs = 0;
+    int64_t wallNs = 0;
+    int64_t excessNs = 0;  ///< Over the median step.
+    StepPart part = StepPart::Compute;  ///< The one that grew most.
+    int64_t partExcessNs = 0;           ///< Over the median of that part.
+    /// The contributor of that part that grew most over its mean; empty if none is known.
+    std::string contributor;
+    std::string path;
+    bool operator==(const OutlierStep&) const = default;
+};
+
+/// One process on one GPU, the unit in which time is explained.
+struct WorkerSummary {
+    uint32_t pid = 0;
+    std::optional<int> rank;
+    std::string processName;
+    int64_t gpuId = 0;
+    std::string gpuName;
+    bool endedAbnormally = false;
+    int64_t foundSteps = 0;   ///< In the run.
+    int64_t warmUpSteps = 0;  ///< Of these left out at the beginning.
+    std::vector<StepSummary> steps;
+    std::vector<Contributor> contributors;  ///< By part, then by `exposedNs`, greatest first.
+    std::vector<OutlierStep> outliers;      ///< Longest first; at most `mostOutliers`.
+
+    /// "rank 1, GPU 1" or "PID 4242, GPU 0".
+    std::string label() const;
+    StepParts totalParts() const;
+    int64_t totalWallNs() const;
+    bool operator==(const WorkerSummary&) const = default;
+};
+inline constexpr size_t mostOutliers = 8;
+/// Contributors that are listed for each part; what is less goes to one of kind `Others`.
+inline constexpr size_t mostContributors = 128;
+
+/// What must be alike for a comparison to mean something, and what a trace says of itself.
+struct RunFacts {
+    std::string title;
+    std::string producer;
+    std::string driver;
+    std::string cuda;
+    std::string commandLine;
+    std::vector<std::string> gpuNames;  ///< Of the GPUs that worked, by id.
+    bool isNvlinkPresent = false;       ///< Some pair of GPUs is joined by NVLink.
+    int64_t worldSize = 0;              ///< Processes that work on a GPU, or ranks if more.
+    int64_t kernelCount = 0;
+    bool hasApiCalls = false;
+    bool hasNvtx = false;
+    bool isTruncated = false;                 ///< A process ended abnormally or its log was cut.
+    std::vector<std::string> healthWarnings;  ///< Drops, untimed events ...; sentences.
+    uint64_t contentHash = 0;                 ///< Equal for two copies of one recording.
+    bool operator==(const RunFacts&) const = default;
+};
+
+/// Everything that a comparison needs to know of a run. Small: grows with the number of steps, not
+/// with the number of events.
+struct RunSummary {
+    RunFacts facts;
+    StepSource source = StepSource::WholeRun;
+    std::string pattern;                 ///< Of the steps: "step #".
+    std::vector<WorkerSummary> workers;  ///< By rank, process id and GPU.
+
+    bool isEmpty() const;
+    /// The worker that the others wait for: of those that communicate, whose steps have least
+    /// exposed communication, else whose steps take longest. `noIndex` if there is none.
+    uint32_t criticalWorker() const;
+    bool operator==(const RunSummary&) const = default;
+};
+
+/// Told how far a summary has come, in [0, 1]; returns false to cancel.
+using SummaryProgress = std::function<bool(double fraction)>;
+
+/// Sums up a run. Fails if the selection does not fit the run or if cancelled, with a sentence; an
+/// empty trace gives an empty summary. O(n log n) in the events; any thread.
+Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selection = {},
+                                const SummaryProgress& progress = {});
+
+}  // namespace lanescope

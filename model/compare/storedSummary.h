@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+
+#include "model/compare/RunSummary.h"
+#include "model/format/Result.h"
+
+namespace lanescope {
+
+class Database;
+
+/// Stores the summary of a run in the trace it was made from, in the tables `LANESCOPE_SUMMARY_*`
+/// (`FORMAT.md`), so that a comparison needs no events. Replaces what was stored before. The
+/// summary must be that of the default selection. Call it when all events are written.
+Result<void> writeRunSummary(Database& database, const RunSummary& summary);
+
+/// The stored summary. Nothing if there is none, if another version of the program wrote it, if the
+/// events changed since, or if it contradicts itself: parts that do not sum to their step, cells
+/// that make no sense. Quick: reads no events.
+std::optional<RunSummary> readRunSummary(const Database& database);
+
+}  // namespace lanescope
