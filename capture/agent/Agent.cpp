@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "capture/agent/NoSource.h"
 #include "capture/agent/NvtxRegistry.h"
 #include "capture/agent/clocks.h"
 #include "capture/agent/endOfProcess.h"
@@ -47,7 +48,7 @@ void afterForkInChild() {
     const Agent* parents = currentAgent.exchange(nullptr);
     if (parents) wasForked.store(true);
     if (parents && parents->hasCuda()) parentUsedCuda.store(true);
-    forgetTermSignal();
+    forgetEndSignals();
 }
 
 /// Starts a thread that no signal of the program is delivered to.
@@ -77,7 +78,7 @@ Agent* Agent::current() {
         return agent;
     if (isUnwanted.load(std::memory_order_relaxed)) return nullptr;
     AgentOptions options = readAgentOptions();
-    if (!options.isActive()) {
+    if (!options.isActive() || !suitsProgram(options.only, programPath(), calledAs())) {
         isUnwanted.store(true);
         return nullptr;
     }
@@ -110,7 +111,14 @@ Agent::Agent(AgentOptions options)
 
 void Agent::startCuda() {
     if (!options_.recordCuda || hasLostCuda() || hasActivity_.load()) return;
-    activity_ = makeActivitySource(options_, *this);
+    if (options_.yieldCupti) {
+        activity_ = std::make_unique<NoSource>(
+            *this, log::NoteSeverity::Info, "cupti-yielded",
+            "CUPTI was left to other tools in the program, as asked, so no CUDA activity was "
+            "recorded.");
+    } else {
+        activity_ = makeActivitySource(options_, *this);
+    }
     activity_->start();
     hasActivity_.store(true, std::memory_order_release);
     finishAtExit();
@@ -130,7 +138,7 @@ void Agent::startThreads() {
         if (phase_ == Phase::Running) phase_ = writes ? Phase::Ending : Phase::Ended;
         return;
     }
-    watchForTermSignal(&wake_);
+    watchForEndSignals(&wake_);
     finishAtExit();
 }
 
@@ -153,11 +161,11 @@ void* Agent::writerMain(void* self) {
         agent.phase_ = Phase::Ended;
         agent.changed_.notify_all();
     }
-    // From here on nobody would see that SIGTERM came, so the handler has to end the process
+    // From here on nobody would see a signal that came, so the handler has to end the process
     // itself.
-    const bool cameMeanwhile = takeTermSignal();
-    forgetTermSignal();
-    if (cameMeanwhile) endByTermSignal();
+    const int cameMeanwhile = takeEndSignal();
+    forgetEndSignals();
+    if (cameMeanwhile) endBySignal(cameMeanwhile);
     return nullptr;
 }
 
@@ -194,15 +202,17 @@ void Agent::runWriter() {
             const std::lock_guard lock(mutex_);
             phase = phase_;
         }
-        if (phase == Phase::Running && takeTermSignal()) {
+        if (const int signal = phase == Phase::Running ? takeEndSignal() : 0) {
             // finish() waits for this thread, so another one must call it.
-            const auto finishAndEnd = [](void* agent) -> void* {
+            endingSignal_.store(signal);
+            const auto finishAndEnd = [](void* self) -> void* {
                 ::pthread_setname_np(::pthread_self(), "lanescope-end");
-                static_cast<Agent*>(agent)->finish(SIGTERM);
-                endByTermSignal();
+                auto* agent = static_cast<Agent*>(self);
+                agent->finish(agent->endingSignal_.load());
+                endBySignal(agent->endingSignal_.load());
                 return nullptr;
             };
-            if (!startThread(finishAndEnd, this)) endByTermSignal();
+            if (!startThread(finishAndEnd, this)) endBySignal(signal);
         }
         drain();
         const int64_t nowNs = monotonicNs();
@@ -214,7 +224,8 @@ void Agent::runWriter() {
             writeEnd();
             return;
         }
-        if (nowNs >= nextWriteNs) {
+        // What a flush of CUPTI brought is not kept waiting, so that it survives what comes next.
+        if (nowNs >= nextWriteNs || writeSoon_.exchange(false)) {
             reportLostBlocks();
             file_.flush();
             if (!wasForked.load() && nowNs - begunNs > shortPeriodsNs) periodNs = writePeriodNs;
@@ -242,7 +253,11 @@ void Agent::runFlusher() {
         changed_.wait_for(lock, flushPeriod, [this] { return phase_ != Phase::Running; });
         const bool isFinal = phase_ == Phase::Flushing;
         lock.unlock();
-        if (hasActivity_.load(std::memory_order_acquire)) activity_->flush(isFinal);
+        if (hasActivity_.load(std::memory_order_acquire)) {
+            activity_->flush(isFinal);
+            writeSoon_.store(true);
+            wakeWriter();
+        }
         lock.lock();
         if (isFinal &&
             phase_ == Phase::Flushing) {  // else it took too long and nobody waits any more

@@ -15,10 +15,13 @@ namespace lanescope {
 
 namespace {
 
+// A program that handles one of these runs its own end, in which we finish at exit.
+constexpr int endSignals[] = {SIGTERM, SIGINT, SIGHUP};
+
 std::atomic<sem_t*> wakeUp{nullptr};
-std::atomic<int64_t> firstTermSignalNs{0};
+std::atomic<int64_t> firstSignalNs{0};
 constexpr int64_t impatienceNs = 3'000'000'000;
-std::atomic<bool> termSignalPending{false};
+std::atomic<int> pendingSignal{0};
 
 void onExit() {
     try {
@@ -27,23 +30,23 @@ void onExit() {
     }
 }
 
-void endAtOnce() {
-    std::signal(SIGTERM, SIG_DFL);
-    ::kill(::getpid(), SIGTERM);
+void endAtOnce(int signal) {
+    std::signal(signal, SIG_DFL);
+    ::kill(::getpid(), signal);
 }
 
 // Only async-signal-safe calls in here.
-void onTermSignal(int) {
+void onEndSignal(int signal) {
     sem_t* wake = wakeUp.load(std::memory_order_relaxed);
     const int64_t nowNs = monotonicNs();
     int64_t firstNs = 0;
-    if (!wake || !firstTermSignalNs.compare_exchange_strong(firstNs, nowNs)) {
+    if (!wake || !firstSignalNs.compare_exchange_strong(firstNs, nowNs)) {
         // Whoever signals a process and its group makes two of one; only a later one is impatience.
         // Without a semaphore no writer would see the first.
-        if (!wake || nowNs - firstNs > impatienceNs) endAtOnce();
+        if (!wake || nowNs - firstNs > impatienceNs) endAtOnce(signal);
         return;
     }
-    termSignalPending.store(true);
+    pendingSignal.store(signal);
     const int before = errno;
     ::sem_post(wake);
     errno = before;
@@ -56,36 +59,38 @@ void finishAtExit() {
     std::atexit(&onExit);
 }
 
-void watchForTermSignal(sem_t* wake) {
-    struct sigaction present {};
-    if (::sigaction(SIGTERM, nullptr, &present) != 0) return;
-    // A forked child has inherited our handler; it needs only its own semaphore.
-    if (present.sa_handler == &onTermSignal) wakeUp.store(wake);
-    if (present.sa_handler != SIG_DFL) return;
-    wakeUp.store(wake);
-    struct sigaction action {};
-    action.sa_handler = &onTermSignal;
-    action.sa_flags = SA_RESTART;
-    ::sigaction(SIGTERM, &action, nullptr);
+void watchForEndSignals(sem_t* wake) {
+    for (const int signal : endSignals) {
+        struct sigaction present {};
+        if (::sigaction(signal, nullptr, &present) != 0) continue;
+        // A forked child has inherited our handler; it needs only its own semaphore.
+        if (present.sa_handler == &onEndSignal) wakeUp.store(wake);
+        if (present.sa_handler != SIG_DFL) continue;
+        wakeUp.store(wake);
+        struct sigaction action {};
+        action.sa_handler = &onEndSignal;
+        action.sa_flags = SA_RESTART;
+        ::sigaction(signal, &action, nullptr);
+    }
 }
 
-bool takeTermSignal() {
-    return termSignalPending.exchange(false);
+int takeEndSignal() {
+    return pendingSignal.exchange(0);
 }
 
-void endByTermSignal() {
+void endBySignal(int signal) {
     // Our threads block every signal, and so may those of the program by now.
-    sigset_t term;
-    ::sigemptyset(&term);
-    ::sigaddset(&term, SIGTERM);
-    ::pthread_sigmask(SIG_UNBLOCK, &term, nullptr);
-    endAtOnce();
+    sigset_t only;
+    ::sigemptyset(&only);
+    ::sigaddset(&only, signal);
+    ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+    endAtOnce(signal);
 }
 
-void forgetTermSignal() {
+void forgetEndSignals() {
     wakeUp.store(nullptr);
-    firstTermSignalNs.store(0);
-    termSignalPending.store(false);
+    firstSignalNs.store(0);
+    pendingSignal.store(0);
 }
 
 }  // namespace lanescope

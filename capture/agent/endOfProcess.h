@@ -4,22 +4,20 @@
 
 namespace lanescope {
 
-class Agent;
-
 /// Sees to it that the agent finishes when the process exits, before everything that was there at
 /// the time of the call is torn down. Any number of calls.
 void finishAtExit();
 
-/// Lets `agent` finish when SIGTERM ends the process, which still ends by SIGTERM. Does nothing if
-/// the program handles or ignores SIGTERM, and a handler it installs later simply replaces ours.
-/// The handler posts `wake`; `takeTermSignal` says that it came.
-void watchForTermSignal(sem_t* wake);
-/// True once after SIGTERM came; the caller finishes and then calls `endByTermSignal`.
-bool takeTermSignal();
-/// Ends the process as SIGTERM would have. Any thread, whatever signals it blocks.
-void endByTermSignal();
+/// Lets the agent finish when SIGTERM, SIGINT or SIGHUP ends the process, which still ends by that
+/// signal. Leaves alone those that the program handles or ignores, and a handler that it installs
+/// later simply replaces ours. The handler posts `wake`; `takeEndSignal` says which signal came.
+void watchForEndSignals(sem_t* wake);
+/// The signal, once after it came, else 0; the caller finishes and then calls `endBySignal`.
+int takeEndSignal();
+/// Ends the process as the signal would have. Any thread, whatever signals it blocks.
+void endBySignal(int signal);
 /// In a forked child, and once the log has its end: the handler, if it is still installed, ends the
-/// process at once, as SIGTERM would without it.
-void forgetTermSignal();
+/// process at once, as the signal would without it.
+void forgetEndSignals();
 
 }  // namespace lanescope

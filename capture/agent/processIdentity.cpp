@@ -11,14 +11,15 @@ namespace lanescope {
 
 namespace {
 
-/// The whole of a small file of /proc, with zero bytes as spaces.
-std::string readSmallFile(const char* path) {
+/// The whole of a small file of /proc, as a rule with zero bytes as spaces.
+std::string readSmallFile(const char* path, bool zeroAsSpace = true) {
     const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return {};
     char buffer[4096];
     const ssize_t count = ::read(descriptor, buffer, sizeof buffer);
     ::close(descriptor);
     std::string text(buffer, count > 0 ? static_cast<size_t>(count) : 0);
+    if (!zeroAsSpace) return text;
     std::replace(text.begin(), text.end(), '\0', ' ');
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
     return text;
@@ -43,14 +44,23 @@ std::string rank() {
 
 }  // namespace
 
+std::string programPath() {
+    char program[4096];
+    const ssize_t length = ::readlink("/proc/self/exe", program, sizeof program);
+    return length > 0 ? std::string(program, static_cast<size_t>(length)) : std::string();
+}
+
+std::string calledAs() {
+    const std::string commandLine = readSmallFile("/proc/self/cmdline", false);
+    return commandLine.substr(0, commandLine.find('\0'));
+}
+
 std::vector<std::pair<std::string, std::string>> processIdentity() {
     std::vector<std::pair<std::string, std::string>> identity;
     const auto add = [&](const char* name, std::string value) {
         if (!value.empty()) identity.emplace_back(name, std::move(value));
     };
-    char program[4096];
-    const ssize_t length = ::readlink("/proc/self/exe", program, sizeof program);
-    if (length > 0) add("program", std::string(program, static_cast<size_t>(length)));
+    add("program", programPath());
     add("commandLine", readSmallFile("/proc/self/cmdline"));
     add("processName", readSmallFile("/proc/self/comm"));
     add("host", hostName());

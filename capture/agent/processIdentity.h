@@ -10,6 +10,10 @@ namespace lanescope {
 /// and world size as launchers announce them. Never the environment, which may hold secrets.
 std::vector<std::pair<std::string, std::string>> processIdentity();
 
+/// The path of the executable, and the name by which it was called.
+std::string programPath();
+std::string calledAs();
+
 /// `<host>.<rank or ->.<pid>`: how the log of this process is called.
 std::string logName();
 

@@ -3,6 +3,8 @@
 #include <cupti_driver_cbid.h>
 #include <cupti_runtime_cbid.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace lanescope {
@@ -32,6 +34,13 @@ constexpr std::string_view askingCalls[] = {
     "cudaDriverGetVersion",
     "cudaRuntimeGetVersion",
     "cudaThreadExchangeStreamCaptureMode",
+};
+
+/// How the names of runtime calls begin that start GPU work, wait for it, or tie streams together.
+constexpr std::string_view launchingPrefixes[] = {
+    "cudaLaunch",   "cudaGraphLaunch",       "cudaMemcpy",          "cudaMemset",
+    "cudaMemPrefetch", "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
+    "cudaEventRecord", "cudaStreamWaitEvent",
 };
 
 constexpr CUpti_driver_api_trace_cbid launchingCalls[] = {
@@ -78,14 +87,6 @@ std::string_view withoutVariant(std::string_view name) {
     return name;
 }
 
-bool isAskingCall(std::string_view name) {
-    const std::string_view plain = withoutVariant(runtimeCallName(name));
-    for (const std::string_view asking : askingCalls) {
-        if (plain == asking) return true;
-    }
-    return false;
-}
-
 }  // namespace
 
 std::string_view runtimeCallName(std::string_view callbackName) {
@@ -96,13 +97,32 @@ std::string_view runtimeCallName(std::string_view callbackName) {
     return isVersion ? callbackName.substr(0, at) : callbackName;
 }
 
-int enableApiRecords(const CuptiLibrary& cupti, bool recordAll, std::string& problems) {
+bool wantsRuntimeCall(ApiCalls which, std::string_view callbackName) {
+    const std::string_view name = withoutVariant(runtimeCallName(callbackName));
+    switch (which) {
+        case ApiCalls::All:
+            return true;
+        case ApiCalls::None:
+            return false;
+        case ApiCalls::Filtered:
+            return std::find(std::begin(askingCalls), std::end(askingCalls), name) ==
+                   std::end(askingCalls);
+        case ApiCalls::Launch:
+            break;
+    }
+    return std::any_of(
+        std::begin(launchingPrefixes), std::end(launchingPrefixes),
+        [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; });
+}
+
+int enableApiRecords(const CuptiLibrary& cupti, ApiCalls which, std::string& problems) {
+    if (which == ApiCalls::None) return 0;
     if (const CUptiResult result = cupti.enable(CUPTI_ACTIVITY_KIND_RUNTIME);
         result != CUPTI_SUCCESS) {
         problems += "CUDA runtime calls: " + cupti.describe(result) + "; ";
     }
     int switchedOff = 0;
-    if (!recordAll && cupti.enableRuntimeApi && cupti.getCallbackName) {
+    if (which != ApiCalls::All && cupti.enableRuntimeApi && cupti.getCallbackName) {
         // The library may know more calls than the headers; it says so by an error for the first it
         // does not know.
         constexpr uint32_t wellPastTheLast = 2048;
@@ -110,7 +130,8 @@ int enableApiRecords(const CuptiLibrary& cupti, bool recordAll, std::string& pro
             const char* name = nullptr;
             if (cupti.getCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, id, &name) != CUPTI_SUCCESS)
                 break;
-            if (name && isAskingCall(name) && cupti.enableRuntimeApi(id, 0) == CUPTI_SUCCESS) {
+            if (name && !wantsRuntimeCall(which, name) &&
+                cupti.enableRuntimeApi(id, 0) == CUPTI_SUCCESS) {
                 ++switchedOff;
             }
         }

@@ -127,7 +127,7 @@ void CuptiSource::enableKinds() {
     enable(CUPTI_ACTIVITY_KIND_OVERHEAD, "overhead");
     // Polling for an event that is not ready yet is not a wait.
     if (cupti_.enableAllSyncRecords) cupti_.enableAllSyncRecords(0);
-    filteredCalls_ = enableApiRecords(cupti_, options_.recordAllApiCalls, problems);
+    filteredCalls_ = enableApiRecords(cupti_, options_.apiCalls, problems);
     if (!problems.empty()) {
         problems.resize(problems.size() - 2);
         notes_.push_back({log::NoteSeverity::Warning, "cupti-kinds",

@@ -25,7 +25,7 @@ struct TrainingOptions {
     bool closeStandard = false;  ///< Closes descriptors 0 to 2 before anything else.
     std::string closeAll;        ///< Closes all other descriptors half way, then writes this file.
     std::string exitBy =
-        "return";  ///< return, exit, _exit, abort, kill, term, term-handled, term-thread.
+        "return";  ///< return, exit, _exit, abort, kill, or a signal; see `endBy`.
     int exitCode = 0;
 };
 

@@ -10,6 +10,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -136,13 +138,21 @@ int endBy(const TrainingOptions& options) {
     if (how == "_exit") ::_exit(options.exitCode);
     if (how == "abort") std::abort();
     if (how == "kill") ::kill(::getpid(), SIGKILL);
-    if (how == "term" || how == "term-handled" || how == "term-thread") {
+    const std::map<std::string, int> signals = {{"term", SIGTERM},
+                                                {"term-handled", SIGTERM},
+                                                {"term-thread", SIGTERM},
+                                                {"int", SIGINT},
+                                                {"int-ignored", SIGINT},
+                                                {"hup", SIGHUP}};
+    if (const auto found = signals.find(how); found != signals.end()) {
         if (how == "term-handled") std::signal(SIGTERM, [](int) { ::_exit(7); });
+        if (how == "int-ignored") std::signal(SIGINT, SIG_IGN);
         if (how == "term-thread") {
             std::thread([] { ::kill(::getpid(), SIGTERM); }).detach();
         } else {
-            ::kill(::getpid(), SIGTERM);
+            ::kill(::getpid(), found->second);
         }
+        if (how == "int-ignored") return options.exitCode;
         for (;;) ::pause();
     }
     return options.exitCode;

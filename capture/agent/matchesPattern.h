@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string_view>
+
+namespace lanescope {
+
+/// Whether `text` is as `pattern` says, in which '*' stands for any characters and '?' for one.
+/// Neither allocates nor recurses: time is at worst the product of the two lengths.
+bool matchesPattern(std::string_view pattern, std::string_view text);
+
+}  // namespace lanescope

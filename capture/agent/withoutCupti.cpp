@@ -1,0 +1,14 @@
+// The activity source of an agent that was built without CUPTI's headers.
+
+#include "capture/agent/NoSource.h"
+
+namespace lanescope {
+
+std::unique_ptr<ActivitySource> makeActivitySource(const AgentOptions&, Agent& agent) {
+    return std::make_unique<NoSource>(
+        agent, log::NoteSeverity::Warning, "no-cupti",
+        "This agent was built without CUPTI, so no CUDA activity was recorded; build it with "
+        "CUPTI's headers to record kernels and copies.");
+}
+
+}  // namespace lanescope
