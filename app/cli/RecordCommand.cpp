@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "app/cli/Command.h"
+#include "app/cli/RecordArguments.h"
 #include "app/cli/runReport.h"
 #include "capture/record/Recorder.h"
 
@@ -43,13 +44,6 @@ std::string nothingSentence(const RecordOutcome& outcome) {
                        reason, outcome.run->trace.string());
 }
 
-/// What is wrong with the name of a trace; empty if nothing.
-std::string outputProblem(const std::string& name) {
-    if (name.empty()) return "The output name is empty";
-    if (name == "-") return "A trace cannot go to standard output: name a file";
-    return {};
-}
-
 int runRecord(const RecordOptions& options) {
     const auto outcome = record(options);
     if (!outcome) {
@@ -77,43 +71,25 @@ int runRecord(const RecordOptions& options) {
 }  // namespace
 
 void addRecord(CLI::App& app, int& exitStatus) {
-    auto options = std::make_shared<RecordOptions>();
-    auto agent = std::make_shared<std::string>();
-    auto wait = std::make_shared<std::string>("main");
-    auto noCuda = std::make_shared<bool>(false);
-    auto noNvtx = std::make_shared<bool>(false);
-    auto allApiCalls = std::make_shared<bool>(false);
+    auto arguments = std::make_shared<RecordArguments>();
     CLI::App* command = app.add_subcommand(
         commandName, "Run a program and record what it and its children do on the GPUs");
-    command
-        ->add_option("-o,--output", options->outputPattern,
-                     "The trace; %p is the program's process id, %h the host, %q{NAME} an "
-                     "environment variable (default: lanescope-<program>-<n>.sqlite)")
-        ->check(CLI::Validator(outputProblem, ""));
-    command->add_flag("--force", options->overwrite, "Overwrite the trace if it exists");
-    command->add_flag("--no-cuda", *noCuda, "Record no CUDA activity");
-    command->add_flag("--no-nvtx", *noNvtx, "Record no NVTX ranges, so no NCCL calls either");
-    command->add_flag("--all-api-calls", *allApiCalls,
-                      "Also record CUDA calls that only ask, such as cudaGetDevice; slower");
-    command->add_option("--agent", *agent, "The agent to load instead of ours");
-    command
-        ->add_option("--wait", *wait,
-                     "main: until the program has ended, and a little for others of its run; all: "
-                     "until the last of them has ended, or Ctrl-C")
-        ->check(CLI::IsMember({"main", "all"}))
-        ->capture_default_str();
-    command->add_flag("--keep-logs", options->keepLogs, "Leave the agent's logs beside the trace");
-    command->add_option("PROGRAM", options->commandLine, "The program and its arguments")
-        ->required();
+    arguments->addTo(*command);
     command->footer(
         "The exit status is the program's; 128 and the signal's number if a signal ended it.\n\n"
         "Examples:\n"
         "  lanescope record -- python train.py --epochs 1\n"
-        "  lanescope record -o run-%h.sqlite -- torchrun --nproc-per-node 8 train.py");
-    command->callback([options, agent, wait, noCuda, noNvtx, allApiCalls, &exitStatus] {
-        options->agent = *agent;
-        options->waitForAll = *wait == "all";
-        options->agentRequest = {!*noCuda, !*noNvtx, *allApiCalls};
+        "  lanescope record -o run-%h.sqlite -- torchrun --nproc-per-node 8 train.py\n"
+        "  mpirun -n 4 lanescope record -o run.%q{OMPI_COMM_WORLD_RANK}.sqlite -- ./train\n"
+        "  lanescope record --delay 60 --duration 5 --kill sigterm -- python train.py\n"
+        "  lanescope record --steps 10-12 -- python train.py");
+    command->callback([arguments, &exitStatus] {
+        const Result<RecordOptions> options = arguments->options();
+        if (!options) {
+            reportFailure(options.error());
+            exitStatus = exitUsage;
+            return;
+        }
         exitStatus = runRecord(*options);
     });
 }

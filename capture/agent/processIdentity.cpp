@@ -7,6 +7,8 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "capture/agent/launcherRank.h"
+
 namespace lanescope {
 
 namespace {
@@ -28,18 +30,6 @@ std::string readSmallFile(const char* path, bool zeroAsSpace = true) {
 std::string hostName() {
     char name[256] = {};
     return ::gethostname(name, sizeof name - 1) == 0 ? name : "host";
-}
-
-/// First of several variables that is set.
-std::string firstOf(std::initializer_list<const char*> names) {
-    for (const char* name : names) {
-        if (const char* value = std::getenv(name); value && *value) return value;
-    }
-    return {};
-}
-
-std::string rank() {
-    return firstOf({"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
 }
 
 }  // namespace
@@ -65,11 +55,12 @@ std::vector<std::pair<std::string, std::string>> processIdentity() {
     add("processName", readSmallFile("/proc/self/comm"));
     add("host", hostName());
     add("bootId", readSmallFile("/proc/sys/kernel/random/boot_id"));
-    add("rank", rank());
-    add("localRank",
-        firstOf({"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}));
-    add("worldSize", firstOf({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}));
-    add("visibleDevices", firstOf({"CUDA_VISIBLE_DEVICES"}));
+    const LauncherRank place = launcherRank();
+    add("rank", place.rank);
+    add("localRank", place.localRank);
+    add("worldSize", place.worldSize);
+    add("localWorldSize", place.localWorldSize);
+    if (const char* devices = std::getenv("CUDA_VISIBLE_DEVICES")) add("visibleDevices", devices);
     add("agentVersion", LANESCOPE_VERSION);
     return identity;
 }
@@ -82,7 +73,7 @@ std::string logName() {
         }
         return text.empty() ? "-" : text.substr(0, 64);
     };
-    return safe(hostName()) + "." + safe(rank()) + "." + std::to_string(::getpid());
+    return safe(hostName()) + "." + safe(launcherRank().rank) + "." + std::to_string(::getpid());
 }
 
 }  // namespace lanescope

@@ -11,6 +11,7 @@
 #include <ctime>
 #include <system_error>
 
+#include "capture/collector/missingRanks.h"
 #include "capture/collector/publishFile.h"
 
 namespace lanescope {
@@ -154,6 +155,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
         trace_->health(HealthSeverity::Error, "log-unreadable", error.sentence);
     writeRun(durationNs);
     writeMissingDriver();
+    writeMissingRanks();
     writeCut();
     if (mainProcess) trace_->property("exitStatus", std::to_string(mainProcess->exitStatus));
     run.warnings = trace_->healthSentences();
@@ -212,6 +214,18 @@ void Collector::writeMissingDriver() {
         HealthSeverity::Warning, "no-driver",
         "No NVIDIA driver answered on this machine, so CUDA activity could not be recorded, "
         "only NVTX.");
+}
+
+/// Not for one of several recordings of a launch, which has its own rank only.
+void Collector::writeMissingRanks() {
+    std::vector<RankFacts> present;
+    for (const auto& [path, log] : logs_) {
+        const std::optional<RankFacts> facts = log->rankFacts();
+        if (facts && (facts->rank != info_.rank || facts->worldSize != info_.worldSize))
+            present.push_back(*facts);
+    }
+    if (const auto sentence = missingRanksSentence(present))
+        trace_->health(HealthSeverity::Warning, "ranks-missing", *sentence);
 }
 
 void Collector::writeCut() {

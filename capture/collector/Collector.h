@@ -72,6 +72,7 @@ class Collector {
     uint32_t hostNumber(const std::string& logName);
     void writeRun(int64_t durationNs);
     void writeMissingDriver();
+    void writeMissingRanks();
     void writeCut();
     Result<void> nameFile(bool overwrite);
 

@@ -117,6 +117,14 @@ std::string_view LogImporter::property(std::string_view name) const {
     return found == properties_.end() ? std::string_view{} : found->second;
 }
 
+std::optional<RankFacts> LogImporter::rankFacts() const {
+    const auto rank = numberIn(property("rank"));
+    const auto worldSize = numberIn(property("worldSize"));
+    if (!rank || !worldSize) return std::nullopt;
+    return RankFacts{*rank, *worldSize, numberIn(property("localWorldSize")),
+                     std::string(property("host"))};
+}
+
 /// "4242 (python)".
 std::string LogImporter::shownName() const {
     const std::filesystem::path program(property("program"));

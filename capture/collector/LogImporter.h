@@ -13,6 +13,7 @@
 #include "capture/collector/ActivityImporter.h"
 #include "capture/collector/NvtxImporter.h"
 #include "capture/collector/ProcessContext.h"
+#include "capture/collector/missingRanks.h"
 #include "capture/log/LogReader.h"
 
 namespace lanescope {
@@ -53,6 +54,8 @@ class LogImporter : private log::RecordVisitor {
     /// True if the process recorded an event, used a GPU or had something to say, or if its log
     /// cannot be read.
     bool isWorthShowing() const;
+    /// Which rank the process said it is, if it said so and of how many.
+    std::optional<RankFacts> rankFacts() const;
     ImportCounts counts() const;
     /// When the log was begun, CLOCK_REALTIME; 0 if it does not say.
     int64_t begunRealtimeNs() const { return reader_.header() ? reader_.header()->realtimeNs : 0; }

@@ -122,6 +122,8 @@ Result<void> RunInfo::save(const std::filesystem::path& path) const {
                       {"host", host},
                       {"version", version},
                       {"recordsCuda", recordsCuda},
+                      {"rank", rank},
+                      {"worldSize", worldSize},
                       {"hostFacts", toJson(hostFacts)},
                       {"machine", toJson(machine)}};
     const std::string text = object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
@@ -155,6 +157,8 @@ Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {
     read(object, "host", info.host);
     read(object, "version", info.version);
     read(object, "recordsCuda", info.recordsCuda);
+    read(object, "rank", info.rank);
+    read(object, "worldSize", info.worldSize);
     if (const auto facts = object.find("hostFacts"); facts != object.end() && facts->is_object())
         info.hostFacts = hostFactsFrom(*facts);
     if (const auto machine = object.find("machine");

@@ -21,6 +21,8 @@ struct RunInfo {
     std::string host;
     std::string version;      ///< Of Lanescope.
     bool recordsCuda = true;  ///< False if CUDA activity was not asked for.
+    /// If `record` itself is one of a launcher's processes, which of how many; else -1 and 0.
+    int64_t rank = -1, worldSize = 0;
     HostFacts hostFacts;
     Machine machine;
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* cudaVariable = "CUDA_INJECTION64_PATH";
 constexpr const char* nvtxVariable = "NVTX_INJECTION64_PATH";
+constexpr const char* ncclVariable = "NCCL_PROFILER_PLUGIN";
 constexpr const char* folderVariable = "LANESCOPE_AGENT_DIR";
 constexpr const char* optionsVariable = "LANESCOPE_AGENT_OPTIONS";
 constexpr const char* agentFileName = "liblanescope-agent.so";
@@ -25,7 +26,20 @@ std::vector<const char*> neededVariables(const AgentRequest& request) {
     std::vector<const char*> names;
     if (request.cuda) names.push_back(cudaVariable);
     if (request.nvtx) names.push_back(nvtxVariable);
+    if (request.ncclPlugin) names.push_back(ncclVariable);
     return names;
+}
+
+/// What the sentence about a rival calls that which `variable` loads a tool for, and the option
+/// that leaves it to the rival.
+struct Claim {
+    const char* what;
+    const char* option;
+};
+Claim claimOf(const char* variable) {
+    if (variable == cudaVariable) return {"CUDA", "--no-cuda"};
+    if (variable == nvtxVariable) return {"NVTX", "--no-nvtx"};
+    return {"NCCL's profiler interface", "--nccl nvtx"};
 }
 
 bool isSameFile(const std::filesystem::path& one, const std::filesystem::path& other) {
@@ -69,11 +83,11 @@ Result<void> checkForRivals(const std::filesystem::path& agent, const AgentReque
     for (const char* name : neededVariables(request)) {
         const char* value = std::getenv(name);
         if (value == nullptr || *value == '\0' || isSameFile(value, agent)) continue;
+        const Claim claim = claimOf(name);
         return fail(
             "Another tool is to be loaded into the program, and only one can: {} is {}. "
             "Unset it, or leave {} to it with {}.",
-            name, value, name == cudaVariable ? "CUDA" : "NVTX",
-            name == cudaVariable ? "--no-cuda" : "--no-nvtx");
+            name, value, claim.what, claim.option);
     }
     if (const char* folder = std::getenv(folderVariable); folder != nullptr && *folder != '\0')
         return fail(
@@ -97,13 +111,13 @@ std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
     }
     for (const char* name : injections)
         result.push_back(fmt::format("{}={}", name, agent.string()));
-    result.push_back(fmt::format("{}=cuda={},nvtx={}{}", optionsVariable, request.cuda ? 1 : 0,
-                                 request.nvtx ? 1 : 0, request.allApiCalls ? ",api=all" : ""));
     return result;
 }
 
-std::string agentFolderEntry(const std::filesystem::path& runFolder) {
-    return fmt::format("{}={}", folderVariable, runFolder.string());
+std::vector<std::string> agentEntries(const std::filesystem::path& runFolder,
+                                      const AgentRequest& request, int64_t baseRealtimeNs) {
+    return {fmt::format("{}={}", folderVariable, runFolder.string()),
+            fmt::format("{}={}", optionsVariable, agentOptions(request, baseRealtimeNs))};
 }
 
 }  // namespace lanescope

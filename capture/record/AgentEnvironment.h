@@ -4,16 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "capture/record/AgentRequest.h"
 #include "model/format/Result.h"
 
 namespace lanescope {
-
-/// What the agent is asked to record.
-struct AgentRequest {
-    bool cuda = true;
-    bool nvtx = true;
-    bool allApiCalls = false;  ///< Also CUDA calls that only ask, such as cudaGetDevice.
-};
 
 /// The agent: `given` if not empty, else the one that belongs to this program, beside it in the
 /// build or installation. Absolute. Fails if it is not there.
@@ -26,11 +20,12 @@ Result<void> checkIsAgent(const std::filesystem::path& agent);
 /// `lanescope record` ourselves.
 Result<void> checkForRivals(const std::filesystem::path& agent, const AgentRequest& request);
 
-/// Our environment with what the agent needs, as "NAME=value", but for the folder of its logs.
+/// Our environment with what loads the agent, as "NAME=value". `agentEntries` is the rest.
 std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
                                           const AgentRequest& request);
 
-/// The entry that says where the agent puts its logs.
-std::string agentFolderEntry(const std::filesystem::path& runFolder);
+/// The entries that say where the agent puts its logs and what goes into them.
+std::vector<std::string> agentEntries(const std::filesystem::path& runFolder,
+                                      const AgentRequest& request, int64_t baseRealtimeNs);
 
 }  // namespace lanescope

@@ -15,7 +15,8 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t longestEntry = 16 * 1024;
+constexpr size_t longestEntries = 32 * 1024;
+constexpr size_t mostEntries = 4;
 
 void closeIfOpen(int& file) {
     if (file >= 0) ::close(file);
@@ -34,24 +35,28 @@ struct Launch {
     const char* path;
     char* const* arguments;
     char* const* shellArguments;
-    char** environment;  ///< Has a free place before its end.
+    char** environment;  ///< Has free places before its end.
     size_t environmentSize;
-    char* lastEntry;  ///< Room for the entry that comes through the gate.
-    size_t lastEntryRoom;
+    char* lastEntries;  ///< Room for the entries that come through the gate.
+    size_t lastEntriesRoom;
 };
 
 /// In the child: waits for the word and becomes the program. Only calls that are safe after a fork.
 [[noreturn]] void becomeProgram(int gate, int failure, const Launch& launch) {
     size_t length = 0;
-    while (length < launch.lastEntryRoom) {
-        const ssize_t got = ::read(gate, launch.lastEntry + length, launch.lastEntryRoom - length);
+    while (length < launch.lastEntriesRoom) {
+        const ssize_t got =
+            ::read(gate, launch.lastEntries + length, launch.lastEntriesRoom - length);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) break;
         length += static_cast<size_t>(got);
     }
-    // The entry is whole if its end came through.
-    if (length > 0 && launch.lastEntry[length - 1] == '\0') {
-        launch.environment[launch.environmentSize] = launch.lastEntry;
+    // The entries, each with its final zero, are whole if an empty one ends them.
+    if (length > 1 && launch.lastEntries[length - 1] == '\0' &&
+        launch.lastEntries[length - 2] == '\0') {
+        size_t count = launch.environmentSize;
+        for (size_t at = 0; at + 1 < length; at += std::strlen(launch.lastEntries + at) + 1)
+            launch.environment[count++] = launch.lastEntries + at;
         ::execve(launch.path, launch.arguments, launch.environment);
         // As shells do with a script that does not name its interpreter.
         if (errno == ENOEXEC) ::execve("/bin/sh", launch.shellArguments, launch.environment);
@@ -83,10 +88,10 @@ Result<ChildProcess> ChildProcess::fork(const std::filesystem::path& program,
     const std::vector<char*> argv = pointersTo(arguments);
     const std::vector<char*> shellArgv = pointersTo(shellWords);
     std::vector<char*> envp = pointersTo(environment);
-    envp.push_back(nullptr);
-    std::vector<char> lastEntry(longestEntry);
-    const Launch launch{path.c_str(),       argv.data(),      shellArgv.data(), envp.data(),
-                        environment.size(), lastEntry.data(), lastEntry.size()};
+    envp.resize(environment.size() + mostEntries + 1, nullptr);
+    std::vector<char> lastEntries(longestEntries);
+    const Launch launch{path.c_str(),       argv.data(),        shellArgv.data(),  envp.data(),
+                        environment.size(), lastEntries.data(), lastEntries.size()};
     const pid_t pid = ::fork();
     if (pid == 0) {
         ::close(gate[1]);
@@ -117,13 +122,16 @@ ChildProcess::~ChildProcess() {
     if (isWaiting) wait();
 }
 
-Result<void> ChildProcess::begin(const std::string& lastEnvironmentEntry) {
-    const size_t bytes = lastEnvironmentEntry.size() + 1;  // With its final zero.
-    if (bytes > longestEntry) return fail("The path of the output is too long.");
+Result<void> ChildProcess::begin(const std::vector<std::string>& lastEntries) {
+    std::string text;
+    for (const std::string& entry : lastEntries) text.append(entry.c_str(), entry.size() + 1);
+    text += '\0';
+    if (lastEntries.size() > mostEntries || text.size() > longestEntries)
+        return fail("The path of the output or the options of record are too long.");
     size_t sent = 0;
     ssize_t done = 0;
-    while (sent < bytes) {
-        done = ::write(gate_, lastEnvironmentEntry.c_str() + sent, bytes - sent);
+    while (sent < text.size()) {
+        done = ::write(gate_, text.data() + sent, text.size() - sent);
         if (done < 0 && errno == EINTR) continue;
         if (done <= 0 && errno == EPIPE)
             return fail("{} was not started: a signal came first.", program_);

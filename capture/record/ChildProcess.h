@@ -15,7 +15,7 @@ namespace lanescope {
 /// standard streams and signal settings. Start it before any thread is made.
 class ChildProcess {
   public:
-    /// Forks. `environment` holds "NAME=value" entries; `begin` adds one more.
+    /// Forks. `environment` holds "NAME=value" entries; `begin` adds more.
     static Result<ChildProcess> fork(const std::filesystem::path& program,
                                      const std::vector<std::string>& arguments,
                                      const std::vector<std::string>& environment);
@@ -25,9 +25,9 @@ class ChildProcess {
     ~ChildProcess();
 
     pid_t pid() const { return pid_; }
-    /// Lets the program run, with one more "NAME=value" in its environment; fails if the system
+    /// Lets the program run, with at most four more entries in its environment; fails if the system
     /// cannot execute it. SIGPIPE is ignored by then, in case a signal has ended the child.
-    Result<void> begin(const std::string& lastEnvironmentEntry);
+    Result<void> begin(const std::vector<std::string>& lastEntries);
     /// Waits until the program ends, reaping others of its tree that end meanwhile. Returns its
     /// exit status, or 128 and the number of the signal that ended it.
     int wait();
@@ -37,7 +37,7 @@ class ChildProcess {
 
     std::string program_;
     pid_t pid_ = -1;
-    int gate_ = -1;     ///< The last entry here lets the program begin; closing it calls it off.
+    int gate_ = -1;     ///< The last entries here let the program begin; closing it calls it off.
     int failure_ = -1;  ///< The child's errno comes here if it could not begin.
 };
 

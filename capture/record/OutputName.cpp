@@ -2,10 +2,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <system_error>
+#include <vector>
+
+#include "capture/agent/launcherRank.h"
 
 namespace lanescope {
 
@@ -22,66 +27,119 @@ bool isThere(const std::filesystem::path& path) {
            std::filesystem::file_type::not_found;
 }
 
-/// Reads "{NAME}" at `rest`, and moves `rest` behind it.
-Result<std::string> environmentValue(std::string_view& rest) {
+/// What stands after a percent sign.
+struct Placeholder {
+    char code = '\0';
+    std::string variable;  ///< Of %q.
+};
+
+/// Takes what follows a percent sign off the front of `rest`.
+Result<Placeholder> takePlaceholder(std::string_view& rest) {
+    Placeholder placeholder;
+    if (!rest.empty()) placeholder.code = rest.front();
+    if (placeholder.code == '\0' || std::string_view("%pnhq").find(placeholder.code) == rest.npos)
+        return fail(
+            "The output name has a % that means nothing: use %p, %n, %h, %q{{NAME}} or %% for a "
+            "percent sign.");
+    rest.remove_prefix(1);
+    if (placeholder.code != 'q') return placeholder;
     const size_t end = rest.find('}');
-    if (rest.empty() || rest.front() != '{' || end == std::string_view::npos)
+    if (rest.empty() || rest.front() != '{' || end == rest.npos)
         return fail("In the output name, %q needs a variable in braces: %q{{NAME}}.");
-    const std::string name(rest.substr(1, end - 1));
+    placeholder.variable = rest.substr(1, end - 1);
     rest.remove_prefix(end + 1);
-    const char* value = std::getenv(name.c_str());
-    if (value == nullptr)
-        return fail("The output name asks for the environment variable {}, which is not set.",
-                    name);
-    return std::string(value);
+    return placeholder;
+}
+
+Result<std::string> valueOf(const Placeholder& placeholder, const OutputNameParts& parts) {
+    switch (placeholder.code) {
+        case 'p':
+            return std::to_string(parts.pid);
+        case 'n':
+            return std::to_string(parts.number);
+        case 'h':
+            return hostName();
+        case 'q': {
+            const char* value = std::getenv(placeholder.variable.c_str());
+            if (value == nullptr)
+                return fail(
+                    "The output name asks for the environment variable {}, which is not "
+                    "set.",
+                    placeholder.variable);
+            return std::string(value);
+        }
+        default:
+            return std::string("%");
+    }
+}
+
+/// All that the well-formed placeholders of a pattern are.
+std::vector<Placeholder> placeholdersOf(std::string_view pattern) {
+    std::vector<Placeholder> found;
+    for (size_t at = pattern.find('%'); at != pattern.npos; at = pattern.find('%')) {
+        pattern.remove_prefix(at + 1);
+        const auto placeholder = takePlaceholder(pattern);
+        if (!placeholder) break;
+        found.push_back(*placeholder);
+    }
+    return found;
+}
+
+/// True if a variable has one value for the whole job, as far as its name tells.
+bool isSameForAll(std::string_view variable) {
+    static constexpr std::string_view endings[] = {"_SIZE", "JOB_ID",    "JOBID",    "JOB_NAME",
+                                                   "USER",  "STEP_ID",   "NTASKS",   "NNODES",
+                                                   "HOME",  "NUM_NODES", "NUM_TASKS"};
+    return std::any_of(std::begin(endings), std::end(endings),
+                       [&](std::string_view ending) { return variable.ends_with(ending); });
 }
 
 }  // namespace
 
-Result<std::string> expandOutputPattern(std::string_view pattern, int pid) {
+Result<std::string> expandOutputPattern(std::string_view pattern, const OutputNameParts& parts) {
     std::string name;
     while (!pattern.empty()) {
-        const char character = pattern.front();
-        pattern.remove_prefix(1);
-        if (character != '%') {
-            name += character;
-            continue;
-        }
-        const char code = pattern.empty() ? '\0' : pattern.front();
-        if (code != '\0') pattern.remove_prefix(1);
-        switch (code) {
-            case '%':
-                name += '%';
-                break;
-            case 'p':
-                name += std::to_string(pid);
-                break;
-            case 'h':
-                name += hostName();
-                break;
-            case 'q': {
-                auto value = environmentValue(pattern);
-                if (!value) return value;
-                name += *value;
-                break;
-            }
-            default:
-                return fail(
-                    "The output name has a % that means nothing: use %p, %h, %q{{NAME}} or "
-                    "%% for a percent sign.");
-        }
+        const size_t percent = pattern.find('%');
+        name += pattern.substr(0, percent);
+        if (percent == pattern.npos) break;
+        pattern.remove_prefix(percent + 1);
+        const auto placeholder = takePlaceholder(pattern);
+        if (!placeholder) return fail(placeholder.error());
+        auto value = valueOf(*placeholder, parts);
+        if (!value) return value;
+        name += *value;
     }
     if (name.empty()) return fail("The output name is empty.");
     return name;
 }
 
-std::filesystem::path firstFreeOutput(const std::filesystem::path& folder,
-                                      const std::filesystem::path& program) {
-    for (int number = 1;; ++number) {
-        std::filesystem::path path =
-            folder / fmt::format("lanescope-{}-{}.sqlite", program.filename().string(), number);
-        if (!isThere(path) && !isThere(runFolderFor(path))) return path;
+bool isNumbered(std::string_view pattern) {
+    const auto all = placeholdersOf(pattern);
+    return std::any_of(all.begin(), all.end(), [](const auto& each) { return each.code == 'n'; });
+}
+
+std::string defaultOutputPattern(const std::filesystem::path& program) {
+    std::string name;
+    for (const char character : program.filename().string()) {
+        if (character == '%') name += '%';
+        name += character;
     }
+    return fmt::format("lanescope-{}-%n.sqlite", name);
+}
+
+Result<void> checkNameOfRank(std::string_view pattern) {
+    const LauncherRank place = launcherRank();
+    const std::string& size = place.worldSize;
+    if (place.rank.empty() || size.empty() || size == "1") return {};
+    for (const Placeholder& each : placeholdersOf(pattern)) {
+        if (each.code == 'p' || each.code == 'n') return {};
+        if (each.code == 'h' && place.localWorldSize == "1") return {};
+        if (each.code == 'q' && !isSameForAll(each.variable)) return {};
+    }
+    return fail(
+        "All {} ranks of this launch would write {}: put %q{{{}}} into the name, or record the "
+        "launcher itself, 'lanescope record -- mpirun ...', for one trace of all.",
+        size, pattern, place.rankVariable);
 }
 
 Result<void> checkOutput(const std::filesystem::path& output, bool overwrite) {

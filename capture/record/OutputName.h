@@ -8,15 +8,26 @@
 
 namespace lanescope {
 
-/// Fills in a pattern for a file name: %p the program's process id, %h the host, %q{NAME} the
-/// environment variable NAME, %% a percent sign. Fails for anything else after a %, and for a
-/// variable that is not set.
-Result<std::string> expandOutputPattern(std::string_view pattern, int pid);
+/// What the name of a trace can be made of.
+struct OutputNameParts {
+    int pid = 0;     ///< Of the program.
+    int number = 1;  ///< Of several traces of one name.
+};
 
-/// "lanescope-<program>-<n>.sqlite" in `folder`, with the smallest n from 1 that is free: neither a
-/// trace nor the logs of an unfinished one have the name.
-std::filesystem::path firstFreeOutput(const std::filesystem::path& folder,
-                                      const std::filesystem::path& program);
+/// Fills in a pattern for a file name: %p the program's process id, %n the number, %h the host,
+/// %q{NAME} the environment variable NAME, %% a percent sign. Fails for anything else after a %,
+/// and for a variable that is not set.
+Result<std::string> expandOutputPattern(std::string_view pattern, const OutputNameParts& parts);
+
+/// True if the pattern has a %n, so that there is always a free name.
+bool isNumbered(std::string_view pattern);
+
+/// "lanescope-<program>-%n.sqlite".
+std::string defaultOutputPattern(const std::filesystem::path& program);
+
+/// If this process is one of several that a launcher started here, fails if the pattern gives the
+/// same name to all of them.
+Result<void> checkNameOfRank(std::string_view pattern);
 
 /// Checks that a trace can be written at `output`: its folder exists and is writable, and nothing
 /// is there, or with `overwrite` at most a regular file.

@@ -10,11 +10,12 @@
 #include <thread>
 
 #include "capture/agent/clocks.h"
+#include "capture/agent/launcherRank.h"
 #include "capture/nvml/queryMachine.h"
 #include "capture/record/ChildProcess.h"
 #include "capture/record/CollectorThread.h"
 #include "capture/record/OutputName.h"
-#include "capture/record/RunFolder.h"
+#include "capture/record/OutputPlace.h"
 #include "capture/record/SignalForwarder.h"
 #include "capture/record/livingDescendants.h"
 
@@ -36,6 +37,11 @@ RunInfo describeRun(const RecordOptions& options) {
     info.host = hostName();
     info.version = LANESCOPE_VERSION;
     info.recordsCuda = options.agentRequest.cuda;
+    const LauncherRank place = launcherRank();
+    if (!place.rank.empty() && !place.worldSize.empty()) {
+        info.rank = std::stoll(place.rank);
+        info.worldSize = std::stoll(place.worldSize);
+    }
     info.hostFacts = queryHostFacts();
     info.machine = queryMachine();
     info.startRealtimeNs = realtimeNs();
@@ -74,6 +80,7 @@ Result<void> waitForStragglers(Collector& collector, const SignalForwarder& sign
 struct Prepared {
     std::filesystem::path program;
     std::filesystem::path agent;
+    std::string outputPattern;
 };
 
 tl::expected<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
@@ -92,22 +99,10 @@ tl::expected<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
     if (auto fits = checkIsAgent(*agent); !fits) return refuse(fits.error());
     if (auto alone = checkForRivals(*agent, options.agentRequest); !alone)
         return refuse(alone.error());
-    return Prepared{std::move(*program), std::move(*agent)};
-}
-
-Result<std::filesystem::path> chooseOutput(const RecordOptions& options,
-                                           const std::filesystem::path& program, int pid) {
-    std::filesystem::path output;
-    if (options.outputPattern.empty()) {
-        output = firstFreeOutput("", program);
-    } else {
-        auto name = expandOutputPattern(options.outputPattern, pid);
-        if (!name) return fail(name.error());
-        output = *name;
-    }
-    if (auto possible = checkOutput(output, options.overwrite); !possible)
-        return fail(possible.error());
-    return output;
+    std::string pattern = options.outputPattern;
+    if (pattern.empty()) pattern = defaultOutputPattern(*program);
+    if (auto distinct = checkNameOfRank(pattern); !distinct) return refuse(distinct.error());
+    return Prepared{std::move(*program), std::move(*agent), std::move(pattern)};
 }
 
 Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
@@ -135,20 +130,21 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
     // that nothing half made stays behind, and write the trace even if nobody reads our messages.
     SignalForwarder signals(child->pid());
     ::signal(SIGPIPE, SIG_IGN);
-    const auto output = chooseOutput(options, prepared->program, child->pid());
-    if (!output) return refuse(output.error());
     const RunInfo info = describeRun(options);
-    auto folder = RunFolder::create(runFolderFor(*output), info);
-    if (!folder) return refuse(folder.error());
-    auto collector = Collector::begin(folder->path(), *output, info);
+    auto place = OutputPlace::claim(prepared->outputPattern, child->pid(), options.overwrite, info);
+    if (!place) return refuse(place.error());
+    RunFolder& folder = place->logs;
+    auto collector = Collector::begin(folder.path(), place->trace, info);
     if (!collector) {
-        folder->remove();
+        folder.remove();
         return refuse(collector.error());
     }
 
     MainProcess program{static_cast<uint32_t>(child->pid()), 0, 0};
-    if (auto begun = child->begin(agentFolderEntry(folder->path())); !begun) {
-        folder->remove();
+    if (auto begun =
+            child->begin(agentEntries(folder.path(), options.agentRequest, info.startRealtimeNs));
+        !begun) {
+        folder.remove();
         return refuse(begun.error(), RefusalCause::ProgramCannotRun);
     }
     CollectorThread tail(**collector);
@@ -160,9 +156,9 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
                           collectRest(**collector, tail, signals, program, options),
                           {}};
     if (outcome.run && outcome.run->logsNotAllRead == 0 && !options.keepLogs)
-        folder->remove();
+        folder.remove();
     else
-        outcome.keptLogs = runFolderFor(*output);
+        outcome.keptLogs = runFolderFor(place->trace);
     return outcome;
 }
 

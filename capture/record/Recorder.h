@@ -17,6 +17,7 @@ struct RecordOptions {
     bool overwrite = false;
     bool waitForAll = false;      ///< Until the last process of the run ends, not only the program.
     bool keepLogs = false;        ///< They stay anyway if not all of them could be read.
+    bool killsAtEnd = false;      ///< SIGTERM once the last window is over; see `CaptureWindows`.
     std::filesystem::path agent;  ///< Empty: ours.
     AgentRequest agentRequest;
 };

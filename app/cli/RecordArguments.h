@@ -1,0 +1,35 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "capture/record/Recorder.h"
+#include "model/format/Result.h"
+
+namespace lanescope {
+
+/// The options of `lanescope record` as its command line gives them.
+class RecordArguments {
+  public:
+    /// Adds the options to `command`; they are filled in when it parses. Outlive it.
+    void addTo(CLI::App& command);
+    /// What they ask for. Fails with a sentence if two of them contradict each other or one needs
+    /// another.
+    Result<RecordOptions> options() const;
+
+  private:
+    void addWhat(CLI::App& command);
+    void addWhen(CLI::App& command);
+    Result<CaptureWindows> windows() const;
+
+    RecordOptions options_;
+    std::string agent_, wait_ = "main", graphs_ = "node", nccl_ = "nvtx";
+    std::string range_, steps_, stepRange_, kill_ = "no";
+    bool noCuda_ = false, noNvtx_ = false;
+    double delaySeconds_ = 0, durationSeconds_ = 0;
+    uint64_t maximumBytes_ = 0;
+};
+
+}  // namespace lanescope

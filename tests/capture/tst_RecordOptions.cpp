@@ -1,0 +1,259 @@
+#include <QDir>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "capture/agent/launcherRank.h"
+#include "capture/collector/missingRanks.h"
+#include "capture/record/AgentRequest.h"
+#include "capture/record/OutputName.h"
+#include "tests/capture/TestLog.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int waitMs = 60'000;
+
+struct Ended {
+    int status = -1;
+    QByteArray out, err;
+};
+
+void clearLauncherVariables() {
+    for (const char* name :
+         {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
+          "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
+          "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMIX_RANK", "SLURM_PROCID",
+          "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID", "SLURM_STEP_ID"})
+        qunsetenv(name);
+}
+
+}  // namespace
+
+/// What the options of `record` ask of the agent, how traces are named, and what is said of options
+/// and names that cannot work.
+class tst_RecordOptions : public QObject {
+    Q_OBJECT
+    std::unique_ptr<QTemporaryDir> folder_;
+
+    Ended lanescope(const QStringList& arguments) const {
+        QProcess process;
+        process.setWorkingDirectory(folder_->path());
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
+        if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
+        return {process.exitCode(), process.readAllStandardOutput(),
+                process.readAllStandardError()};
+    }
+    /// What `record` with these options puts into the agent's environment.
+    QByteArray optionsOf(const QStringList& words) const {
+        return lanescope(QStringList{"record", "--agent", "agent.so"} + words +
+                         QStringList{"--", "sh", "-c", "echo $LANESCOPE_AGENT_OPTIONS"})
+            .out.trimmed();
+    }
+
+  private slots:
+    void init() {
+        clearLauncherVariables();
+        folder_ = std::make_unique<QTemporaryDir>();
+        test::TestLog::write(folder_->filePath("agent.so").toStdString(), test::fakeAgent());
+    }
+    void cleanup() { clearLauncherVariables(); }
+
+    void tellsTheAgentWhatToRecord() {
+        QCOMPARE(optionsOf({}), QByteArray("cuda=1,nvtx=1"));
+        QCOMPARE(optionsOf({"--api", "none", "--graphs", "whole", "--memory", "--unified-memory",
+                            "--yield", "--only", "python*", "--only", "a b", "--max-size", "2GB"}),
+                 QByteArray("cuda=1,nvtx=1,api=none,graphs=whole,memory=1,um=1,yield=1,"
+                            "only=python*:a%20b,max-log-mb=2048"));
+    }
+
+    void tellsTheAgentWhenToRecord() {
+        QCOMPARE(optionsOf({"--capture-range", "cudaProfilerApi"}),
+                 QByteArray("cuda=1,nvtx=1,range=cudaProfilerApi,repeat=1"));
+        QCOMPARE(optionsOf({"--capture-range", "nvtx:a,b:c@my domain", "--repeat", "0"}),
+                 QByteArray("cuda=1,nvtx=1,range=nvtx:a%2Cb%3Ac@my%20domain,repeat=0"));
+        QCOMPARE(optionsOf({"--steps", "10-12", "--step-range", "step*"}),
+                 QByteArray("cuda=1,nvtx=1,steps=10-12,step-range=step*"));
+        QCOMPARE(optionsOf({"--steps", "7"}), QByteArray("cuda=1,nvtx=1,steps=7-7"));
+        const QRegularExpression timed(
+            "^cuda=1,nvtx=1,delay-ms=1500,duration-ms=250,base-ns=(\\d{19})$");
+        QVERIFY(timed.match(optionsOf({"--delay", "1.5", "--duration", ".25"})).hasMatch());
+    }
+
+    void knowsHowManyWindowsThereWillBe() {
+        CaptureWindows windows;
+        QVERIFY(windows.isEverything() && !windows.count());
+        windows.delayMs = 5;
+        QVERIFY(!windows.isEverything() && !windows.count());
+        windows.durationMs = 5;
+        QCOMPARE(windows.count().value_or(0), 1u);
+        windows.range = "cudaProfilerApi";
+        windows.repeat = 3;
+        QCOMPARE(windows.count().value_or(0), 3u);
+        windows.repeat = 0;
+        QVERIFY(!windows.count());
+    }
+
+    void refusesOptionsThatMakeNoSense_data() {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QString>("sentence");
+        const auto row = [](const char* name, const QStringList& words, const char* sentence) {
+            QTest::newRow(name) << words << sentence;
+        };
+        row("api", {"--api", "some"}, "some not in");
+        row("delay", {"--delay", "soon"}, "\"soon\" is no time");
+        row("negative delay", {"--delay=-1"}, "\"-1\" is no time");
+        row("no duration", {"--duration", "0"}, "\"0\" is no time");
+        row("endless", {"--duration", "inf"}, "\"inf\" is no time");
+        row("steps", {"--steps", "3-2"}, "\"3-2\" names no steps");
+        row("step 0", {"--steps", "0-2"}, "\"0-2\" names no steps");
+        row("words as steps", {"--steps", "a-b"}, "\"a-b\" names no steps");
+        row("step range alone", {"--step-range", "s"}, "say which to record with --steps");
+        row("range", {"--capture-range", "foo"}, "\"foo\" is no range");
+        row("nameless range", {"--capture-range", "nvtx:@d"}, "\"nvtx:@d\" is no range");
+        row("range and steps", {"--capture-range", "nvtx:a", "--steps", "1"}, "leave one out");
+        row("repeat alone", {"--repeat", "2"}, "--repeat counts ranges");
+        row("size", {"--max-size", "10"}, "at least 1MB");
+        row("size in words", {"--max-size", "much"}, "--max-size");
+        row("kill without end", {"--kill", "sigterm"}, "--kill sigterm waits for the end");
+        row("kill with delay", {"--kill", "sigterm", "--delay", "1"}, "waits for the end");
+        row("nothing", {"--no-cuda", "--no-nvtx"}, "nothing to record");
+        row("range without CUDA", {"--no-cuda", "--capture-range", "cudaProfilerApi"},
+            "needs CUDA");
+        row("steps without NVTX", {"--no-nvtx", "--steps", "1"}, "--steps needs NVTX");
+    }
+    void refusesOptionsThatMakeNoSense() {
+        QFETCH(QStringList, words);
+        QFETCH(QString, sentence);
+        const Ended run =
+            lanescope(QStringList{"record"} + words + QStringList{"--", "touch", "x"});
+        QCOMPARE(run.status, 2);
+        QVERIFY2(run.err.contains(sentence.toUtf8()), run.err);
+        QCOMPARE(run.err.count('\n'), 1);
+        QVERIFY(!QFile::exists(folder_->filePath("x")));
+    }
+
+    void leavesNcclToAnotherPlugin() {
+        qputenv("NCCL_PROFILER_PLUGIN", "inspector");
+        const Ended run = lanescope({"record", "--agent", "agent.so", "--nccl", "plugin", "true"});
+        const Ended spared = lanescope({"record", "--agent", "agent.so", "true"});
+        qunsetenv("NCCL_PROFILER_PLUGIN");
+        QCOMPARE(run.status, 1);
+        QVERIFY2(run.err.contains("NCCL_PROFILER_PLUGIN is inspector"), run.err);
+        QVERIFY2(run.err.contains("--nccl nvtx"), run.err);
+        QCOMPARE(spared.status, 0);
+    }
+
+    void namesTraces() {
+        qputenv("WHO", "me");
+        const auto name = [](const char* pattern) {
+            return expandOutputPattern(pattern, {42, 7}).value_or("refused");
+        };
+        QCOMPARE(name("a-%p-%n-%q{WHO}-%%"), std::string("a-42-7-me-%"));
+        QCOMPARE(name("%h"), hostName());
+        for (const char* bad : {"%z", "%", "%q", "%qWHO", "%q{WHO", "%q{NOT_SET_HERE}", ""})
+            QCOMPARE(name(bad), std::string("refused"));
+        QVERIFY(isNumbered("a%%%n") && !isNumbered("a%%n") && !isNumbered("%q{%n}"));
+        QCOMPARE(expandOutputPattern(defaultOutputPattern("/bin/50%n"), {1, 2}).value_or(""),
+                 std::string("lanescope-50%n-2.sqlite"));
+        qunsetenv("WHO");
+    }
+
+    void readsWhatLaunchersSay_data() {
+        QTest::addColumn<QStringList>("variables");
+        QTest::addColumn<QString>("expected");
+        const auto row = [](const char* name, const char* variables, const char* expected) {
+            QTest::newRow(name) << QString(variables).split(' ', Qt::SkipEmptyParts) << expected;
+        };
+        row("none", "", "///");
+        row("torchrun", "RANK=3 LOCAL_RANK=1 WORLD_SIZE=4 LOCAL_WORLD_SIZE=2", "3/1/4/2");
+        row("Open MPI",
+            "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_SIZE=4 "
+            "OMPI_COMM_WORLD_LOCAL_SIZE=2 PMIX_RANK=3",
+            "3/1/4/2");
+        row("Hydra", "PMI_RANK=3 PMI_SIZE=4 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2", "3/1/4/2");
+        row("srun",
+            "SLURM_JOB_ID=9 SLURM_STEP_ID=0 SLURM_PROCID=3 SLURM_LOCALID=1 "
+            "SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=8",
+            "3/1/4/");
+        row("srun, in part", "SLURM_PROCID=3 SLURM_LOCALID=1 SLURM_NTASKS=4", "3/1/4/");
+        row("a batch script", "SLURM_JOB_ID=9 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NTASKS=4",
+            "///");
+        row("torchrun under srun",
+            "SLURM_JOB_ID=9 SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_LOCALID=0 "
+            "SLURM_STEP_NUM_TASKS=2 RANK=9 LOCAL_RANK=1 WORLD_SIZE=16 LOCAL_WORLD_SIZE=8",
+            "9/1/16/8");
+        row("a rank without a size", "PMIX_RANK=2", "2///");
+        row("the complete one", "RANK=0 OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4", "3//4/");
+        row("no numbers", "RANK=first WORLD_SIZE=-2", "///");
+    }
+    void readsWhatLaunchersSay() {
+        QFETCH(QStringList, variables);
+        QFETCH(QString, expected);
+        for (const QString& each : variables) {
+            const QStringList parts = each.split('=');
+            qputenv(parts[0].toUtf8(), parts[1].toUtf8());
+        }
+        const LauncherRank place = launcherRank();
+        QCOMPARE(QString::fromStdString(place.rank + "/" + place.localRank + "/" + place.worldSize +
+                                        "/" + place.localWorldSize),
+                 expected);
+    }
+
+    void refusesOneNameForAllRanks() {
+        QVERIFY(checkNameOfRank("run.sqlite"));
+        qputenv("OMPI_COMM_WORLD_RANK", "0");
+        qputenv("OMPI_COMM_WORLD_SIZE", "4");
+        for (const char* good : {"run.%q{OMPI_COMM_WORLD_RANK}", "run.%p", "%n", "run.%q{MINE}"})
+            QVERIFY2(checkNameOfRank(good), good);
+        for (const char* bad : {"run.sqlite", "%h", "%%p", "%q{OMPI_COMM_WORLD_SIZE}"}) {
+            const auto problem = checkNameOfRank(bad);
+            QVERIFY2(!problem, bad);
+            QVERIFY(problem.error().sentence.find("%q{OMPI_COMM_WORLD_RANK}") != std::string::npos);
+        }
+        qputenv("OMPI_COMM_WORLD_LOCAL_SIZE", "1");
+        QVERIFY(checkNameOfRank("%h"));
+        qputenv("OMPI_COMM_WORLD_SIZE", "1");
+        QVERIFY(checkNameOfRank("run.sqlite"));
+    }
+
+    void concurrentRecordsTakeDifferentNumbers() {
+        std::vector<std::unique_ptr<QProcess>> records;
+        for (int each = 0; each < 8; ++each) {
+            auto& process = *records.emplace_back(std::make_unique<QProcess>());
+            process.setWorkingDirectory(folder_->path());
+            process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
+                          {"record", "--agent", "agent.so", "--", "sleep", "0.3"});
+        }
+        for (const auto& process : records) {
+            QVERIFY(process->waitForFinished(waitMs));
+            QVERIFY2(process->exitCode() == 0, process->readAllStandardError().constData());
+        }
+        const QDir folder(folder_->path());
+        QCOMPARE(folder.entryList({"lanescope-sleep-?.sqlite"}).size(), 8);
+        QCOMPARE(folder.entryList({".*.run"}, QDir::AllEntries | QDir::Hidden).size(), 0);
+    }
+
+    void namesTheRanksThatAreMissing() {
+        const auto sentence = [](std::vector<RankFacts> present) {
+            return QString::fromStdString(missingRanksSentence(present).value_or(""));
+        };
+        QCOMPARE(sentence({}), QString());
+        QCOMPARE(sentence({{0, 2, {}, "a"}, {1, 2, {}, "a"}, {1, 2, {}, "a"}}), QString());
+        QVERIFY(sentence({{0, 4, 4, "a"}, {1, 4, 4, "a"}}).startsWith("Ranks 2, 3 of 4 left no"));
+        QVERIFY(sentence({{0, 2, {}, "a"}}).startsWith("Rank 1 of 2 left no record: it used"));
+        QVERIFY(sentence({{0, 9, {}, "a"}, {5, 9, {}, "a"}}).startsWith("Ranks 1 to 4, 6 to 8 of"));
+        // Of two hosts with two ranks each, one was recorded.
+        QCOMPARE(sentence({{2, 4, 2, "b"}, {3, 4, 2, "b"}}), QString());
+        QVERIFY(sentence({{2, 4, 2, "b"}}).startsWith("Only 1 of the 2 ranks that ran here"));
+        QVERIFY(sentence({{0, 4, 2, "a"}, {2, 4, 2, "b"}, {3, 4, 2, "b"}})
+                    .startsWith("Rank 1 of 4 left no record"));
+        // What makes no sense says nothing.
+        QCOMPARE(sentence({{7, 4, {}, "a"}, {0, -1, {}, "a"}, {0, 1, {}, "a"}}), QString());
+        QVERIFY(sentence({{5, 1'000'000, {}, "a"}}).size() < 300);
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_RecordOptions)
+#include "tst_RecordOptions.moc"
