@@ -105,6 +105,10 @@ Agent::Agent(AgentOptions options)
       nvtx_([this] {
           startThreads();
           wakeWriter();
+      }),
+      nccl_([this] {
+          startThreads();
+          wakeWriter();
       }) {
     ::sem_init(&wake_, 0, 0);
 }
@@ -235,7 +239,8 @@ void Agent::runWriter() {
 }
 
 void Agent::drain() {
-    if (!identityWritten_ && (hasActivity_.load(std::memory_order_acquire) || nvtx_.isUsed())) {
+    if (!identityWritten_ &&
+        (hasActivity_.load(std::memory_order_acquire) || nvtx_.isUsed() || nccl_.isUsed())) {
         identityWritten_ = true;
         writeIdentity();
     }
@@ -244,6 +249,7 @@ void Agent::drain() {
         activity_->prepare();
     }
     nvtx_.drain(writer_);
+    nccl_.drain(writer_);
 }
 
 void Agent::runFlusher() {

@@ -13,6 +13,7 @@
 #include "capture/agent/LogFile.h"
 #include "capture/agent/NvtxRecorder.h"
 #include "capture/agent/RecordWriter.h"
+#include "capture/nccl/NcclRecorder.h"
 
 namespace lanescope {
 
@@ -39,6 +40,8 @@ class Agent {
     /// Records an NVTX call of the calling thread; see `NvtxRecorder::record`.
     int recordNvtx(const NvtxCall& call);
     uint64_t nextNvtxRangeId() { return nvtx_.nextRangeId(); }
+    /// Takes what NCCL tells its profiler plugin; any thread.
+    NcclRecorder& nccl() { return nccl_; }
 
     /// Starts the two threads if they do not run yet. Any thread.
     void startThreads();
@@ -69,6 +72,7 @@ class Agent {
     LogFile file_;
     RecordWriter writer_;
     NvtxRecorder nvtx_;
+    NcclRecorder nccl_;
     std::unique_ptr<ActivitySource> activity_;
     std::atomic<bool> hasActivity_{false};
 

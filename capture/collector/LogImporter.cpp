@@ -21,6 +21,8 @@ const char* nameOf(log::DroppedWhat what) {
             return "blocks of its log";
         case log::DroppedWhat::String:
             return "names";
+        case log::DroppedWhat::Nccl:
+            return "NCCL events";
     }
     return "events of an unknown kind";
 }
@@ -48,7 +50,8 @@ LogImporter::LogImporter(log::LogReader reader, TraceWriter& trace, GpuInventory
     : reader_(std::move(reader)),
       process_{trace, LogStrings(trace.strings), sessionStartNs, host, 0},
       activity_(process_, gpus),
-      nvtx_(process_) {}
+      nvtx_(process_),
+      nccl_(process_) {}
 
 size_t LogImporter::poll(size_t maximumBlocks) {
     if (problem_) return 0;
@@ -94,7 +97,8 @@ void LogImporter::visit(const log::NoteRecord& record) {
 ImportCounts LogImporter::counts() const {
     ImportCounts counts = activity_.counts();
     counts.of(ImportedKind::Nvtx) = nvtx_.ranges();
-    counts.of(ImportedKind::Nccl) = nvtx_.ncclOperations();
+    // The same operations, unless NCCL's NVTX ranges or its plugin were off.
+    counts.of(ImportedKind::Nccl) = std::max(nvtx_.ncclOperations(), nccl_.operations());
     return counts;
 }
 
@@ -107,7 +111,7 @@ int64_t LogImporter::endNs() const {
 }
 
 bool LogImporter::isWorthShowing() const {
-    return counts().events() > 0 || activity_.sawDevice() || !notes_.empty() || !dropped_.empty() ||
+    return counts().events() > 0 || nccl_.operations() > 0 || activity_.sawDevice() || !notes_.empty() || !dropped_.empty() ||
            problem_ || reader_.isDamaged() ||
            (!reader_.header() && reader_.bytesNotUnderstood() > 0);
 }
@@ -135,6 +139,7 @@ std::string LogImporter::shownName() const {
 void LogImporter::finish(const KnownEnd& known) {
     known_ = known;
     nvtx_.finish();
+    nccl_.finish();
     if (!isWorthShowing()) return;
     if (reader_.header()) writeProcess();
     writeHealth();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "capture/collector/ActivityImporter.h"
+#include "capture/collector/NcclPluginImporter.h"
 #include "capture/collector/NvtxImporter.h"
 #include "capture/collector/ProcessContext.h"
 #include "capture/collector/missingRanks.h"
@@ -84,6 +85,9 @@ class LogImporter : private log::RecordVisitor {
     void visit(const log::NvtxCategoryRecord& record) override { nvtx_.add(record); }
     void visit(const log::NvtxSchemaRecord& record) override { nvtx_.add(record); }
     void visit(const log::NvtxSchemaEntryRecord& record) override { nvtx_.add(record); }
+    void visit(const log::NcclCommunicatorRecord& record) override { nccl_.add(record); }
+    void visit(const log::NcclOperationRecord& record) override { nccl_.add(record); }
+    void visit(const log::NcclStopRecord& record) override { nccl_.add(record); }
     void visit(const log::ThreadNameRecord& record) override;
     void visit(const log::ClockRecord& record) override { clocks_.push_back(record); }
     void visit(const log::DroppedRecord& record) override;
@@ -104,6 +108,7 @@ class LogImporter : private log::RecordVisitor {
     ProcessContext process_;
     ActivityImporter activity_;
     NvtxImporter nvtx_;
+    NcclPluginImporter nccl_;
     std::map<std::string, std::string, std::less<>> properties_;
     std::map<uint32_t, uint32_t> threadNames_;
     std::vector<log::ClockRecord> clocks_;

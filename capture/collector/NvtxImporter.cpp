@@ -138,7 +138,8 @@ void NvtxImporter::writeNccl(const NvtxInterval& interval,
     }
     if (call.describesCommunicator())
         process_.trace.ncclCommunicators.insert(process_.processId(), call.communicator, call.rank,
-                                                call.rankCount, call.cudaDevice);
+                                                call.rankCount, call.cudaDevice, nullptr,
+                                                nullptr);
 }
 
 void NvtxImporter::writeNames() {

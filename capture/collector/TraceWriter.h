@@ -59,7 +59,7 @@ class TraceWriter {
     Inserter nvtxRanges, nvtxNames, payloadSchemas, payloadEntries;
     Inserter threadNames, processes, gpus, cudaDevices, contexts, streams, nullStreams;
     Inserter sessionStart, analysisDetails, captureMetaData, exportMetaData;
-    Inserter ncclOperations, ncclCommunicators, processFates, clocks, topology;
+    Inserter ncclOperations, ncclCommunicators, ncclPluginOperations, processFates, clocks, topology;
 
   private:
     Inserter health_, properties_;

@@ -90,6 +90,12 @@ std::optional<bool> giveRecord(RecordKind kind, std::span<const std::byte> bytes
             return give<NvtxSchemaRecord>(bytes, visitor);
         case RecordKind::NvtxSchemaEntry:
             return give<NvtxSchemaEntryRecord>(bytes, visitor);
+        case RecordKind::NcclCommunicator:
+            return give<NcclCommunicatorRecord>(bytes, visitor);
+        case RecordKind::NcclOperation:
+            return give<NcclOperationRecord>(bytes, visitor);
+        case RecordKind::NcclStop:
+            return give<NcclStopRecord>(bytes, visitor);
         case RecordKind::ThreadName:
             return give<ThreadNameRecord>(bytes, visitor);
         case RecordKind::Clock:

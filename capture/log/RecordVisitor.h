@@ -32,6 +32,9 @@ class RecordVisitor {
     virtual void visit(const NvtxCategoryRecord&) {}
     virtual void visit(const NvtxSchemaRecord&) {}
     virtual void visit(const NvtxSchemaEntryRecord&) {}
+    virtual void visit(const NcclCommunicatorRecord&) {}
+    virtual void visit(const NcclOperationRecord&) {}
+    virtual void visit(const NcclStopRecord&) {}
     virtual void visit(const ThreadNameRecord&) {}
     virtual void visit(const ClockRecord&) {}
     virtual void visit(const DroppedRecord&) {}

@@ -41,6 +41,7 @@ enum class RecordKind : uint16_t {
     Window = 35,
     NcclCommunicator = 40,
     NcclOperation = 41,
+    NcclStop = 42,
 };
 
 /// Followed by `length` bytes of text, padded with zeros.
@@ -268,6 +269,52 @@ struct NvtxSchemaEntryRecord {
     uint32_t domain, index, name, description;
 };
 
+/// What NCCL's profiler interface says about a communicator of this process when it is made.
+struct NcclCommunicatorRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    uint64_t hash;  ///< The same in all processes that share the communicator.
+    uint32_t name;  ///< As the program called it.
+    int32_t rank, rankCount, nodeCount;
+    uint32_t interfaceVersion;  ///< Of the profiler interface: 4 for `ncclProfiler_v4`.
+    uint32_t reserved;
+};
+
+enum class NcclEvent : uint32_t {
+    Call = 1,        ///< The program called a function such as ncclAllReduce.
+    Task = 2,        ///< NCCL hands one operation over to the GPU; ends when that is done.
+    Launch = 3,      ///< NCCL launches the kernel of the tasks that follow on this thread.
+    CopyEngine = 4,  ///< As `Task`, for an operation that copy engines do without a kernel.
+};
+
+/// NCCL's profiler interface began an event. Fields that its kind does not have are 0, or -1 where
+/// the comment says so.
+struct NcclOperationRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    uint64_t id;            ///< Of the event, unlike any other of the process; never 0.
+    uint64_t parent;        ///< Task: id of the call it comes from, 0 if NCCL did not say.
+    uint64_t communicator;  ///< Hash; 0 if unknown.
+    uint64_t count;         ///< Elements of `datatype`.
+    int64_t sequence;       ///< Task: how many of this function the communicator had before; or -1.
+    uint32_t threadId;
+    uint32_t function, datatype, algorithm, protocol;  ///< Strings.
+    int32_t rank, root, peer;                          ///< -1: unknown, or does not apply.
+    NcclEvent event;
+    uint8_t channels, warps;
+    uint8_t isCaptured;  ///< Call: made while a CUDA graph was captured.
+    uint8_t reserved[9];
+};
+static_assert(sizeof(NcclOperationRecord) == 104);
+
+/// An event that NCCL's profiler interface began has ended, perhaps on another thread.
+struct NcclStopRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    uint64_t id;
+    uint32_t threadId, reserved;
+};
+
 struct ThreadNameRecord {
     RecordHeader header;
     uint32_t threadId, name;
@@ -279,7 +326,13 @@ struct ClockRecord {
     int64_t realtimeNs, monotonicNs, cuptiNs;
 };
 
-enum class DroppedWhat : uint32_t { Nvtx = 1, CudaActivity = 2, LogBlock = 3, String = 4 };
+enum class DroppedWhat : uint32_t {
+    Nvtx = 1,
+    CudaActivity = 2,
+    LogBlock = 3,
+    String = 4,
+    Nccl = 5
+};
 
 /// `count` more events were lost since the last such record.
 struct DroppedRecord {

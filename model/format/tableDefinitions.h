@@ -139,7 +139,15 @@ CREATE TABLE LANESCOPE_NCCL_OPERATIONS (
     reduction INTEGER, root INTEGER, peer INTEGER, globalTid INTEGER
 );
 CREATE TABLE LANESCOPE_NCCL_COMMUNICATORS (
-    globalPid INTEGER, communicator INTEGER, rank INTEGER, rankCount INTEGER, cudaDevice INTEGER
+    globalPid INTEGER, communicator INTEGER, rank INTEGER, rankCount INTEGER, cudaDevice INTEGER,
+    nodeCount INTEGER, name TEXT
+);
+CREATE TABLE LANESCOPE_NCCL_PLUGIN_OPERATIONS (
+    globalTid INTEGER, start INTEGER, "end" INTEGER, operation TEXT, datatype TEXT, count INTEGER,
+    bytes INTEGER, communicator INTEGER, rank INTEGER, root INTEGER, peer INTEGER, sequence INTEGER,
+    algorithm TEXT, protocol TEXT, channels INTEGER, warps INTEGER, isCaptured INTEGER,
+    enqueueGlobalTid INTEGER, enqueueStart INTEGER, enqueueEnd INTEGER,
+    launchGlobalTid INTEGER, launchStart INTEGER, launchEnd INTEGER
 );
 CREATE TABLE LANESCOPE_HEALTH (
     severity INTEGER NOT NULL, code TEXT NOT NULL, globalPid INTEGER, timestamp INTEGER,

@@ -1,0 +1,128 @@
+#include "capture/collector/NcclPluginImporter.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+#include <utility>
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::string_view prefix = "nccl";
+
+std::optional<int64_t> unlessNegative(int64_t value) {
+    return value >= 0 ? std::optional<int64_t>(value) : std::nullopt;
+}
+
+std::optional<std::string_view> unlessEmpty(std::string_view text) {
+    return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+}
+
+/// The whole message, unless a damaged log makes it larger than any memory.
+std::optional<int64_t> bytesOf(uint64_t count, int64_t elementBytes) {
+    constexpr auto most = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+    if (elementBytes == 0 || count > most / static_cast<uint64_t>(elementBytes))
+        return std::nullopt;
+    return static_cast<int64_t>(count) * elementBytes;
+}
+
+}  // namespace
+
+int64_t ncclDatatypeBytes(std::string_view name) {
+    static constexpr std::array<std::pair<std::string_view, int64_t>, 12> types{{
+        {"ncclInt8", 1},
+        {"ncclUint8", 1},
+        {"ncclInt32", 4},
+        {"ncclUint32", 4},
+        {"ncclInt64", 8},
+        {"ncclUint64", 8},
+        {"ncclFloat16", 2},
+        {"ncclFloat32", 4},
+        {"ncclFloat64", 8},
+        {"ncclBfloat16", 2},
+        {"ncclFloat8e4m3", 1},
+        {"ncclFloat8e5m2", 1},
+    }};
+    const auto* found = std::find_if(types.begin(), types.end(),
+                                     [name](const auto& type) { return type.first == name; });
+    return found == types.end() ? 0 : found->second;
+}
+
+std::string ncclDatatypeName(std::string_view name) {
+    if (!name.starts_with(prefix) || name.size() == prefix.size()) return std::string(name);
+    std::string brief(name.substr(prefix.size()));
+    brief[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(brief[0])));
+    return brief;
+}
+
+bool hasNcclRoot(std::string_view operation) {
+    return operation == "Broadcast" || operation == "Reduce" || operation == "Gather" ||
+           operation == "Scatter";
+}
+
+NcclPluginImporter::NcclPluginImporter(ProcessContext& process)
+    : process_(process), assembler_([this](const NcclOperation& operation) { write(operation); }) {}
+
+void NcclPluginImporter::add(const log::NcclCommunicatorRecord& record) {
+    process_.trace.ncclCommunicators.insert(
+        process_.processId(), record.hash, unlessNegative(record.rank),
+        unlessNegative(record.rankCount), nullptr, unlessNegative(record.nodeCount),
+        unlessEmpty(process_.strings.text(record.name)));
+    interfaceVersion_ = record.interfaceVersion;
+}
+
+void NcclPluginImporter::finish() {
+    assembler_.finish();
+    if (interfaceVersion_)
+        process_.trace.property("ncclProfilerInterface", std::to_string(*interfaceVersion_),
+                                process_.processId());
+}
+
+void NcclPluginImporter::write(const NcclOperation& operation) {
+    // What the program asked for stands in the call; NCCL gathers and broadcasts bytes, whatever
+    // the program's type was.
+    const log::NcclOperationRecord* task = operation.task ? &operation.task->begin : nullptr;
+    const log::NcclOperationRecord& asked = operation.call ? operation.call->begin : *task;
+    const LogStrings& strings = process_.strings;
+    const std::string function(strings.text(asked.function));
+    const std::string datatype(strings.text(asked.datatype));
+    const std::string brief = ncclDatatypeName(datatype);
+    const bool isTypeLost = !operation.call && datatype == "ncclInt8" &&
+                            (function == "AllGather" || function == "Broadcast");
+
+    const auto timeOf = [this](const std::optional<NcclInterval>& interval) {
+        return interval ? std::optional<int64_t>(process_.time(interval->begin.timestampNs))
+                        : std::nullopt;
+    };
+    const auto endOf = [this](const std::optional<NcclInterval>& interval) {
+        return interval && interval->endNs ? std::optional<int64_t>(process_.time(*interval->endNs))
+                                           : std::nullopt;
+    };
+    const auto threadOf = [this](const std::optional<NcclInterval>& interval) {
+        return interval ? std::optional<int64_t>(process_.threadId(interval->begin.threadId))
+                        : std::nullopt;
+    };
+    const bool isCopied = task && task->event == log::NcclEvent::CopyEngine;
+    const std::string_view algorithm =
+        isCopied ? std::string_view("copy engine") : strings.text(task ? task->algorithm : 0);
+    const auto nothing = std::optional<int64_t>();
+    process_.trace.ncclPluginOperations.insert(
+        threadOf(operation.call), timeOf(operation.call), endOf(operation.call),
+        unlessEmpty(function), isTypeLost ? std::nullopt : unlessEmpty(brief),
+        isTypeLost ? nothing : std::optional<int64_t>(asked.count),
+        bytesOf(asked.count, ncclDatatypeBytes(datatype)), unlessZero(asked.communicator),
+        unlessNegative(asked.rank), hasNcclRoot(function) ? unlessNegative(asked.root) : nothing,
+        task ? unlessNegative(task->peer) : nothing,
+        task ? unlessNegative(task->sequence) : nothing, unlessEmpty(algorithm),
+        unlessEmpty(strings.text(task ? task->protocol : 0)),
+        task ? unlessZero(int64_t{task->channels}) : nothing,
+        task ? unlessZero(int64_t{task->warps}) : nothing,
+        operation.call ? std::optional<int64_t>(asked.isCaptured != 0) : nothing,
+        threadOf(operation.task), timeOf(operation.task), endOf(operation.task),
+        threadOf(operation.launch), timeOf(operation.launch), endOf(operation.launch));
+    ++operations_;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,155 @@
+#include "capture/nccl/NcclRecorder.h"
+
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include "capture/agent/clocks.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t textCount = 4;
+/// NCCL's names are short; what is longer is no name.
+constexpr size_t longestText = 63;
+
+}  // namespace
+
+/// How an event lies in a ring: this, then its texts.
+struct NcclRecorder::Entry {
+    int64_t timestampNs;
+    uint64_t id, parent, communicator, count;
+    int64_t sequence;
+    uint32_t threadId;  // here because an ended thread's ring passes to another
+    int32_t rank, root, peer;
+    log::NcclEvent event;
+    uint8_t channels, warps;
+    bool isCaptured, isStop;
+    uint8_t textBytes[textCount];
+};
+
+NcclCommunicator* NcclRecorder::introduce(const NcclCommunicator& communicator) {
+    auto* kept = new (std::nothrow) NcclCommunicator(communicator);
+    if (!kept) return nullptr;
+    kept->timestampNs = realtimeNs();
+    kept->next = newest_.load(std::memory_order_relaxed);
+    while (!newest_.compare_exchange_weak(kept->next, kept, std::memory_order_release)) {
+    }
+    return kept;
+}
+
+uint64_t NcclRecorder::start(const NcclStart& event) {
+    auto* ring = rings_.ofThisThread();
+    if (!ring) return 0;
+    const char* const texts[textCount] = {event.function, event.datatype, event.algorithm,
+                                          event.protocol};
+    uint8_t lengths[textCount];
+    size_t textBytes = 0;
+    for (size_t index = 0; index < textCount; ++index) {
+        lengths[index] =
+            texts[index] ? static_cast<uint8_t>(::strnlen(texts[index], longestText)) : 0;
+        textBytes += lengths[index];
+    }
+    void* room = ring->events.reserve(sizeof(Entry) + textBytes);
+    if (!room) return 0;
+    auto* entry = new (room) Entry{};
+    entry->id = lastId_.fetch_add(1, std::memory_order_relaxed) + 1;
+    entry->parent = event.parent;
+    entry->communicator = event.communicator;
+    entry->count = event.count;
+    entry->sequence = event.sequence;
+    entry->threadId = ring->threadId;
+    entry->rank = event.rank;
+    entry->root = event.root;
+    entry->peer = event.peer;
+    entry->event = event.event;
+    entry->channels = event.channels;
+    entry->warps = event.warps;
+    entry->isCaptured = event.isCaptured;
+    char* tail = reinterpret_cast<char*>(entry + 1);
+    for (size_t index = 0; index < textCount; ++index) {
+        entry->textBytes[index] = lengths[index];
+        if (lengths[index]) std::memcpy(tail, texts[index], lengths[index]);
+        tail += lengths[index];
+    }
+    const uint64_t id = entry->id;
+    entry->timestampNs = realtimeNs();
+    rings_.commit(*ring);
+    return id;
+}
+
+void NcclRecorder::stop(uint64_t id) {
+    const int64_t nowNs = realtimeNs();
+    auto* ring = rings_.ofThisThread();
+    void* room = ring ? ring->events.reserve(sizeof(Entry)) : nullptr;
+    if (!room) return;
+    auto* entry = new (room) Entry{};
+    entry->timestampNs = nowNs;
+    entry->id = id;
+    entry->threadId = ring->threadId;
+    entry->isStop = true;
+    rings_.commit(*ring);
+}
+
+void NcclRecorder::drain(RecordWriter& writer) {
+    if (!isUsed()) return;
+    const uint64_t refused = rings_.drain([&](const void* memory, size_t) {
+        drainCommunicators(writer);  // a communicator stands before its first event
+        const auto& entry = *static_cast<const Entry*>(memory);
+        if (entry.isStop) {
+            log::NcclStopRecord record{};
+            record.timestampNs = entry.timestampNs;
+            record.id = entry.id;
+            record.threadId = entry.threadId;
+            writer.write(log::RecordKind::NcclStop, record, record.timestampNs);
+            return;
+        }
+        log::NcclOperationRecord record{};
+        const char* tail = reinterpret_cast<const char*>(&entry + 1);
+        uint32_t* const texts[textCount] = {&record.function, &record.datatype, &record.algorithm,
+                                            &record.protocol};
+        for (size_t index = 0; index < textCount; ++index) {
+            *texts[index] = writer.string(std::string_view(tail, entry.textBytes[index]));
+            tail += entry.textBytes[index];
+        }
+        record.timestampNs = entry.timestampNs;
+        record.id = entry.id;
+        record.parent = entry.parent;
+        record.communicator = entry.communicator;
+        record.count = entry.count;
+        record.sequence = entry.sequence;
+        record.threadId = entry.threadId;
+        record.rank = entry.rank;
+        record.root = entry.root;
+        record.peer = entry.peer;
+        record.event = entry.event;
+        record.channels = entry.channels;
+        record.warps = entry.warps;
+        record.isCaptured = entry.isCaptured ? 1 : 0;
+        writer.write(log::RecordKind::NcclOperation, record, record.timestampNs);
+    });
+    if (refused) writer.dropped(log::DroppedWhat::Nccl, refused);
+    drainCommunicators(writer);
+}
+
+void NcclRecorder::drainCommunicators(RecordWriter& writer) {
+    if (std::exchange(writtenGeneration_, writer.generation()) != writer.generation())
+        newestWritten_ = nullptr;
+    const NcclCommunicator* const newest = newest_.load(std::memory_order_acquire);
+    for (const auto* one = newest; one != newestWritten_; one = one->next) {
+        log::NcclCommunicatorRecord record{};
+        record.timestampNs = one->timestampNs;
+        record.hash = one->hash;
+        record.name = writer.string(one->name);
+        record.rank = one->rank;
+        record.rankCount = one->rankCount;
+        record.nodeCount = one->nodeCount;
+        record.interfaceVersion = one->interfaceVersion;
+        writer.write(log::RecordKind::NcclCommunicator, record, record.timestampNs);
+    }
+    newestWritten_ = newest;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "capture/agent/RecordWriter.h"
+#include "capture/agent/ThreadRings.h"
+#include "capture/log/Records.h"
+
+namespace lanescope {
+
+/// A communicator as NCCL introduced it. Lives as long as the process, because NCCL hands its
+/// address back with every event.
+struct NcclCommunicator {
+    uint64_t hash = 0;
+    char name[128] = "";  ///< As the program called it, cut to fit.
+    int32_t rank = -1, rankCount = -1, nodeCount = -1;
+    uint32_t interfaceVersion = 0;
+    int64_t timestampNs = 0;
+    NcclCommunicator* next = nullptr;  ///< The one made before.
+};
+
+/// An event that NCCL begins. Texts are NCCL's, need to live for the call only, and may be null.
+struct NcclStart {
+    log::NcclEvent event = log::NcclEvent::Task;
+    uint64_t parent = 0;
+    uint64_t communicator = 0;
+    uint64_t count = 0;
+    int64_t sequence = -1;
+    const char* function = nullptr;
+    const char* datatype = nullptr;
+    const char* algorithm = nullptr;
+    const char* protocol = nullptr;
+    int32_t rank = -1, root = -1, peer = -1;
+    uint8_t channels = 0, warps = 0;
+    bool isCaptured = false;
+};
+
+/// Takes events of NCCL's profiler interface from any number of threads and gives them to the
+/// writer thread. The calling thread never waits and, after its first event, never allocates.
+class NcclRecorder {
+  public:
+    /// `wakeWriter` as in `ThreadRings`.
+    explicit NcclRecorder(std::function<void()> wakeWriter) : rings_(std::move(wakeWriter)) {}
+
+    /// Keeps a communicator; null without memory. Not for the hot path: allocates.
+    NcclCommunicator* introduce(const NcclCommunicator& communicator);
+    /// Records that an event begins. Its id, by which `stop` knows it, or 0 if there was no room.
+    uint64_t start(const NcclStart& event);
+    /// Records that an event ends. An id that nobody began does no harm: the reader leaves it out.
+    void stop(uint64_t id);
+
+    /// Writer thread: writes down everything recorded so far, communicators first.
+    void drain(RecordWriter& writer);
+    /// Whether there is anything yet.
+    bool isUsed() const { return rings_.isUsed(); }
+
+  private:
+    struct NoState {};
+    struct Entry;
+    void drainCommunicators(RecordWriter& writer);
+
+    ThreadRings<NoState> rings_;
+    std::atomic<uint64_t> lastId_{0};
+    std::atomic<NcclCommunicator*> newest_{nullptr};
+    const NcclCommunicator* newestWritten_ = nullptr;  // writer thread only
+    uint32_t writtenGeneration_ = 0;                   // writer thread only
+};
+
+}  // namespace lanescope

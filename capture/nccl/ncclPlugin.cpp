@@ -1,0 +1,139 @@
+// The profiler plugin that NCCL finds in this library when NCCL_PROFILER_PLUGIN names it. It
+// answers "success" always: the program goes on whether or not its communication can be recorded.
+
+#include <cstring>
+#include <type_traits>
+
+#include "capture/agent/Agent.h"
+#include "capture/nccl/readDescriptor.h"
+
+namespace lanescope::nccl {
+
+namespace {
+
+// What NCCL gets for an event is a number, never an address: it may come back after the event has
+// ended, from another thread or in a forked child, and must not lead anywhere then.
+constexpr uint64_t unrecorded =
+    1;  // an event that we do not keep, but whose children NCCL then tells
+
+void* handleOf(uint64_t id) {
+    return reinterpret_cast<void*>(unrecorded + id);
+}
+uint64_t idOf(const void* handle) {
+    const auto number = reinterpret_cast<uint64_t>(handle);
+    return number > unrecorded ? number - unrecorded : 0;
+}
+
+/// The context of communicators that could not be kept, and of versions that name the communicator
+/// with each event.
+constinit NcclCommunicator nameless;
+
+// Groups are asked for because NCCL tells nothing about what is in a group it does not tell of.
+constexpr uint64_t groups = group | groupCall;
+constexpr uint64_t wantedEarly = group | collective | pointToPoint;
+constexpr uint64_t wantedV5 =
+    wantedEarly | groupCall | collectiveCall | pointToPointCall | kernelLaunch;
+constexpr uint64_t wantedV6 = wantedV5 | copyEngineCollective;
+
+Result init(void** context, int* activationMask, uint64_t wanted, uint32_t version,
+            const char* name, uint64_t hash, int nodeCount, int rankCount, int rank) {
+    if (context) *context = &nameless;
+    if (activationMask) *activationMask = 0;
+    try {
+        Agent* agent = Agent::current();
+        if (!agent) return success;
+        if (activationMask) *activationMask = static_cast<int>(wanted);
+        if (version < 4) return success;
+        NcclCommunicator made;
+        made.hash = hash;
+        if (name) std::memcpy(made.name, name, ::strnlen(name, sizeof made.name - 1));
+        made.rank = rank;
+        made.rankCount = rankCount;
+        made.nodeCount = nodeCount;
+        made.interfaceVersion = version;
+        NcclCommunicator* kept = agent->nccl().introduce(made);
+        if (context && kept) *context = kept;
+    } catch (...) {
+    }
+    return success;
+}
+
+Result initEarly(void** context, int* activationMask) {
+    return init(context, activationMask, wantedEarly, 1, nullptr, 0, -1, -1, -1);
+}
+
+Result initV4(void** context, int* activationMask, const char* name, uint64_t hash, int nodeCount,
+              int rankCount, int rank, Logger) {
+    return init(context, activationMask, wantedEarly, 4, name, hash, nodeCount, rankCount, rank);
+}
+
+template <uint32_t version, uint64_t wanted>
+Result initV5(void** context, uint64_t hash, int* activationMask, const char* name, int nodeCount,
+              int rankCount, int rank, Logger) {
+    return init(context, activationMask, wanted, version, name, hash, nodeCount, rankCount, rank);
+}
+
+template <class Descriptor>
+Result startEvent(void* context, void** event, Descriptor* descriptor) {
+    if (!event) return success;
+    *event = nullptr;  // then NCCL does not come back with it
+    if (!descriptor) return success;
+    try {
+        if (descriptor->type & groups) *event = handleOf(0);
+        std::optional<NcclStart> start = readDescriptor(*descriptor);
+        Agent* agent = start ? Agent::current() : nullptr;
+        if (!agent) return success;
+        constexpr bool isLate = std::is_same_v<Descriptor, DescriptorV5>;
+        if (isLate && start->event != log::NcclEvent::Launch)
+            start->parent = idOf(descriptor->parent);
+        if (isLate || std::is_same_v<Descriptor, DescriptorV4>) {
+            const auto* communicator = static_cast<const NcclCommunicator*>(context);
+            if (!communicator) communicator = &nameless;
+            start->communicator = communicator->hash;
+            start->rank = communicator->rank;  // NCCL 2.28 says 0 for the rank of calls
+        }
+        *event = handleOf(agent->nccl().start(*start));
+    } catch (...) {
+    }
+    return success;
+}
+
+Result stopEvent(void* event) {
+    try {
+        const uint64_t id = idOf(event);
+        if (Agent* agent = id != 0 ? Agent::current() : nullptr) agent->nccl().stop(id);
+    } catch (...) {
+    }
+    return success;
+}
+
+Result recordState(void*, int, void*) {
+    return success;
+}
+
+/// Communicators are kept to the end of the process: a thread of NCCL may still be at work.
+Result finalize(void*) {
+    return success;
+}
+
+template <class Profiler>
+constexpr Profiler profiler(decltype(Profiler::init) init) {
+    return {"Lanescope", init, startEvent, stopEvent, recordState, finalize};
+}
+
+}  // namespace
+
+#define LANESCOPE_EXPORT extern "C" __attribute__((visibility("default")))
+
+LANESCOPE_EXPORT const ProfilerV1<DescriptorV1> ncclProfiler_v1 =
+    profiler<ProfilerV1<DescriptorV1>>(initEarly);
+LANESCOPE_EXPORT const ProfilerV1<DescriptorV2> ncclProfiler_v2 =
+    profiler<ProfilerV1<DescriptorV2>>(initEarly);
+LANESCOPE_EXPORT const ProfilerV1<DescriptorV3> ncclProfiler_v3 =
+    profiler<ProfilerV1<DescriptorV3>>(initEarly);
+LANESCOPE_EXPORT const ProfilerV4 ncclProfiler_v4 = profiler<ProfilerV4>(initV4);
+LANESCOPE_EXPORT const ProfilerV5 ncclProfiler_v5 = profiler<ProfilerV5>(initV5<5, wantedV5>);
+LANESCOPE_EXPORT const ProfilerV5 ncclProfiler_v6 = profiler<ProfilerV5>(initV5<6, wantedV6>);
+LANESCOPE_EXPORT const ProfilerV5 ncclProfiler_v7 = profiler<ProfilerV5>(initV5<7, wantedV6>);
+
+}  // namespace lanescope::nccl
