@@ -1,6 +1,8 @@
 #include "capture/collector/ActivityImporter.h"
 
-#include "model/format/Memory.h"
+#include <algorithm>
+
+#include "capture/collector/cuptiNumbers.h"
 
 namespace lanescope {
 
@@ -10,11 +12,6 @@ namespace {
 constexpr int runtimeClass = 0;
 constexpr int driverClass = 1;
 constexpr int overheadClass = 103;
-
-/// CUPTI counts from 1 what the file counts from 0.
-MemoryKind memoryKind(uint8_t cuptiKind) {
-    return cuptiKind >= 1 && cuptiKind <= 7 ? memoryKindFrom(cuptiKind - 1) : MemoryKind::Unknown;
-}
 
 struct OverheadName {
     int type;  ///< Of ENUM_CUPTI_OVERHEAD_TYPE.
@@ -52,6 +49,7 @@ ActivityImporter::Times ActivityImporter::times(ImportedKind kind, int64_t start
         ++counts_.untimed[static_cast<size_t>(kind)];
         return {};
     }
+    latestNs_ = std::max(latestNs_, endNs);
     return {process_.time(startNs), process_.time(endNs)};
 }
 
@@ -80,8 +78,8 @@ void ActivityImporter::add(const log::MemcpyRecord& r) {
     };
     process_.trace.memcpys.insert(
         start, end, r.deviceId, r.contextId, r.streamId, r.correlationId, process_.processId(),
-        r.bytes, memcpyKindFrom(r.copyKind), memoryKind(r.sourceKind),
-        memoryKind(r.destinationKind), ofPeer(r.sourceDeviceId), ofPeer(r.sourceContextId),
+        r.bytes, memcpyKindFrom(r.copyKind), memoryKindOfCupti(r.sourceKind),
+        memoryKindOfCupti(r.destinationKind), ofPeer(r.sourceDeviceId), ofPeer(r.sourceContextId),
         ofPeer(r.destinationDeviceId), ofPeer(r.destinationContextId), unlessZero(r.graphNodeId));
 }
 
@@ -89,7 +87,14 @@ void ActivityImporter::add(const log::MemsetRecord& r) {
     const auto [start, end] = times(ImportedKind::Memset, r.startNs, r.endNs);
     process_.trace.memsets.insert(start, end, r.deviceId, r.contextId, r.streamId, r.correlationId,
                                   process_.processId(), r.value, r.bytes, unlessZero(r.graphNodeId),
-                                  memoryKind(r.memoryKind));
+                                  memoryKindOfCupti(r.memoryKind));
+}
+
+void ActivityImporter::add(const log::GraphRecord& r) {
+    const auto [start, end] = times(ImportedKind::Graph, r.startNs, r.endNs);
+    // CUPTI numbers graphs that were made ready to run and says nothing of what they were made of.
+    process_.trace.graphs.insert(start, end, r.deviceId, r.contextId, r.streamId, r.correlationId,
+                                 process_.processId(), r.graphId, r.graphId);
 }
 
 void ActivityImporter::add(const log::ApiRecord& r) {

@@ -21,6 +21,7 @@ class ActivityImporter {
     void add(const log::KernelRecord& record);
     void add(const log::MemcpyRecord& record);
     void add(const log::MemsetRecord& record);
+    void add(const log::GraphRecord& record);
     void add(const log::ApiRecord& record);
     void add(const log::SyncRecord& record);
     void add(const log::CudaEventRecord& record);
@@ -30,6 +31,8 @@ class ActivityImporter {
     void add(const log::StreamRecord& record);
 
     const ImportCounts& counts() const { return counts_; }
+    /// When the latest CUDA activity so far ended, CLOCK_REALTIME; 0 before any.
+    int64_t latestNs() const { return latestNs_; }
     /// True once the process showed a device or a context: it used CUDA.
     bool sawDevice() const { return sawDevice_; }
 
@@ -42,6 +45,7 @@ class ActivityImporter {
     GpuInventory& gpus_;
     std::unordered_map<uint32_t, uint32_t> deviceByContext_;
     ImportCounts counts_;
+    int64_t latestNs_ = 0;
     bool sawDevice_ = false;
 };
 

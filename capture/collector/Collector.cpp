@@ -13,6 +13,7 @@
 
 #include "capture/collector/missingRanks.h"
 #include "capture/collector/publishFile.h"
+#include "capture/collector/trimToWindows.h"
 
 namespace lanescope {
 
@@ -157,6 +158,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     writeMissingDriver();
     writeMissingRanks();
     writeCut();
+    if (auto done = trimToRecordedWindows(); !done) return fail(done.error());
     if (mainProcess) trace_->property("exitStatus", std::to_string(mainProcess->exitStatus));
     run.warnings = trace_->healthSentences();
     if (auto done = trace_->finish(); !done) return fail(done.error());
@@ -239,6 +241,27 @@ void Collector::writeCut() {
                                count == 1 ? "is" : "are", static_cast<double>(cutNs) / 1e9,
                                count == 1 ? "it" : "them"),
                    {}, cutNs, static_cast<int64_t>(count));
+}
+
+Result<void> Collector::trimToRecordedWindows() {
+    RecordedWindows windows;
+    for (const auto& [path, log] : logs_) {
+        const auto ranges = log->windows();
+        if (!ranges) continue;
+        std::vector<TimeRange>& all = windows[log->processId()];
+        all.insert(all.end(), ranges->begin(), ranges->end());
+        std::sort(all.begin(), all.end(),
+                  [](const TimeRange& a, const TimeRange& b) { return a.startNs < b.startNs; });
+    }
+    const Result<int64_t> trimmed = trimToWindows(trace_->database(), windows);
+    if (!trimmed) return fail(trimmed.error());
+    if (*trimmed > 0)
+        trace_->health(HealthSeverity::Info, "launched-outside-windows",
+                       fmt::format("{} operations of GPUs were left out: they were launched before "
+                                   "their process recorded.",
+                                   *trimmed),
+                       {}, {}, *trimmed);
+    return {};
 }
 
 Result<void> Collector::nameFile(bool overwrite) {

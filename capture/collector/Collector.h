@@ -74,6 +74,7 @@ class Collector {
     void writeMissingDriver();
     void writeMissingRanks();
     void writeCut();
+    Result<void> trimToRecordedWindows();
     Result<void> nameFile(bool overwrite);
 
     std::filesystem::path runFolder_;

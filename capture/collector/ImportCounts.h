@@ -5,18 +5,34 @@
 
 namespace lanescope {
 
-enum class ImportedKind { Kernel, Memcpy, Memset, Api, Sync, CudaEvent, Overhead, Nvtx, Nccl };
-inline constexpr int importedKindCount = 9;
+enum class ImportedKind {
+    Kernel,
+    Memcpy,
+    Memset,
+    Graph,
+    Api,
+    Sync,
+    CudaEvent,
+    Overhead,
+    MemoryEvent,
+    PageFault,
+    Nvtx,
+    Nccl
+};
+inline constexpr int importedKindCount = 12;
 
 /// "kernels", "memcpys", "CUDA API calls": what they are called where they are counted.
 constexpr const char* pluralName(ImportedKind kind) {
     constexpr const char* names[importedKindCount] = {"kernels",
                                                       "memcpys",
                                                       "memsets",
+                                                      "CUDA graph launches",
                                                       "CUDA API calls",
                                                       "synchronizations",
                                                       "CUDA events",
                                                       "profiler overheads",
+                                                      "memory events",
+                                                      "page faults",
                                                       "NVTX ranges and marks",
                                                       "NCCL operations"};
     return names[static_cast<int>(kind)];
@@ -27,10 +43,13 @@ constexpr const char* singularName(ImportedKind kind) {
     constexpr const char* names[importedKindCount] = {"kernel",
                                                       "memcpy",
                                                       "memset",
+                                                      "CUDA graph launch",
                                                       "CUDA API call",
                                                       "synchronization",
                                                       "CUDA event",
                                                       "profiler overhead",
+                                                      "memory event",
+                                                      "page fault",
                                                       "NVTX range or mark",
                                                       "NCCL operation"};
     return names[static_cast<int>(kind)];

@@ -10,6 +10,7 @@ namespace {
 /// Clock readings kept a process; one a second is enough for many hours.
 constexpr size_t maximumClocks = 100'000;
 constexpr size_t maximumNotes = 1000;
+constexpr size_t maximumGaps = 10'000;
 
 const char* nameOf(log::DroppedWhat what) {
     switch (what) {
@@ -50,6 +51,7 @@ LogImporter::LogImporter(log::LogReader reader, TraceWriter& trace, GpuInventory
     : reader_(std::move(reader)),
       process_{trace, LogStrings(trace.strings), sessionStartNs, host, 0},
       activity_(process_, gpus),
+      memory_(process_),
       nvtx_(process_),
       nccl_(process_) {}
 
@@ -79,6 +81,7 @@ void LogImporter::visit(const log::PropertyRecord& record) {
 }
 
 void LogImporter::visit(const log::NvtxRecord& record, std::span<const std::byte> extended) {
+    latestNvtxNs_ = std::max(latestNvtxNs_, record.timestampNs);
     nvtx_.add(record, extended);
 }
 
@@ -88,6 +91,19 @@ void LogImporter::visit(const log::ThreadNameRecord& record) {
 
 void LogImporter::visit(const log::DroppedRecord& record) {
     dropped_[record.what] += record.count;
+    // A lost name loses no event.
+    if (record.what == log::DroppedWhat::String || gaps_.size() >= maximumGaps) return;
+    const int64_t since = latestBefore(record.what);
+    gaps_.push_back({record.what,
+                     {since == 0 ? record.timestampNs : std::min(since, record.timestampNs),
+                      record.timestampNs},
+                     record.count});
+}
+
+int64_t LogImporter::latestBefore(log::DroppedWhat what) const {
+    if (what == log::DroppedWhat::Nvtx) return latestNvtxNs_;
+    if (what == log::DroppedWhat::CudaActivity) return activity_.latestNs();
+    return std::max(latestNvtxNs_, activity_.latestNs());
 }
 
 void LogImporter::visit(const log::NoteRecord& record) {
@@ -96,6 +112,7 @@ void LogImporter::visit(const log::NoteRecord& record) {
 
 ImportCounts LogImporter::counts() const {
     ImportCounts counts = activity_.counts();
+    counts += memory_.counts();
     counts.of(ImportedKind::Nvtx) = nvtx_.ranges();
     // The same operations, unless NCCL's NVTX ranges or its plugin were off.
     counts.of(ImportedKind::Nccl) = std::max(nvtx_.ncclOperations(), nccl_.operations());
@@ -152,7 +169,8 @@ void LogImporter::writeProcess() {
     const auto insertFate = [&](const auto& endedNormally) {
         trace.processFates.insert(
             id, numberIn(property("rank")), process_.time(reader_.header()->realtimeNs), endNs(),
-            endedNormally, known_.exitStatus, reader_.path().filename().string());
+            endedNormally, known_.exitStatus, reader_.path().filename().string(),
+            numberIn(property("localRank")), numberIn(property("worldSize")));
     };
     // How a forked child without an end ended, nobody knows.
     if (end_ || wasCutShort())
@@ -167,6 +185,55 @@ void LogImporter::writeProcess() {
     if (clocks_.size() > maximumClocks) clocks_.resize(maximumClocks);
     for (const log::ClockRecord& clock : clocks_)
         trace.clocks.insert(id, clock.realtimeNs, clock.monotonicNs, clock.cuptiNs);
+    writeWindows();
+    writeGaps();
+}
+
+std::optional<std::vector<TimeRange>> LogImporter::windows() const {
+    if (!windows_.areThere()) return std::nullopt;
+    std::vector<TimeRange> ranges;
+    for (const ProcessWindows::Window& window : windows_.all()) {
+        const int64_t startNs = process_.time(window.startNs);
+        const int64_t stopNs = window.endNs ? process_.time(*window.endNs) : endNs();
+        ranges.push_back({startNs, std::max(startNs, stopNs)});
+    }
+    std::sort(ranges.begin(), ranges.end(),
+              [](const TimeRange& a, const TimeRange& b) { return a.startNs < b.startNs; });
+    return ranges;
+}
+
+void LogImporter::writeWindows() {
+    if (!windows_.areThere()) return;
+    const auto insert = [&](const ProcessWindows::Window& window, const auto& endNs) {
+        process_.trace.windows.insert(process_.processId(), window.index,
+                                      process_.time(window.startNs), endNs);
+    };
+    for (const ProcessWindows::Window& window : windows_.all()) {
+        if (window.endNs)
+            insert(window, process_.time(*window.endNs));
+        else
+            insert(window, nullptr);
+    }
+    int64_t recordedNs = 0;
+    const std::vector<TimeRange> ranges = *windows();
+    for (const TimeRange& range : ranges) recordedNs += range.durationNs();
+    const size_t count = windows_.all().size();
+    process_.trace.health(
+        HealthSeverity::Info, "windows",
+        count == 0 ? fmt::format("Process {} was not to record before a window began, and none "
+                                 "did.",
+                                 shownName())
+                   : fmt::format("Process {} recorded in {} window{}, {:.3f} s in all; what it did "
+                                 "before, between and after is not in the trace.",
+                                 shownName(), count, count == 1 ? "" : "s",
+                                 static_cast<double>(recordedNs) / 1e9),
+        process_.processId(), {}, static_cast<int64_t>(count));
+}
+
+void LogImporter::writeGaps() {
+    for (const Gap& gap : gaps_)
+        process_.trace.gaps.insert(process_.processId(), gap.what, process_.time(gap.range.startNs),
+                                   process_.time(gap.range.endNs), gap.count);
 }
 
 void LogImporter::writeHealth() {
@@ -180,6 +247,7 @@ void LogImporter::writeHealth() {
     }
     if (reader_.header()) writeEnd();
     writeLosses();
+    writeMemoryTrouble();
     writeUnreadable();
 }
 
@@ -249,6 +317,26 @@ void LogImporter::writeLosses() {
                      fmt::format("{} NVTX ranges of process {} lack their beginning or their end.",
                                  doubtful, shownName()),
                      id, {}, static_cast<int64_t>(doubtful));
+}
+
+void LogImporter::writeMemoryTrouble() {
+    const auto say = [&](HealthSeverity severity, const char* code, uint64_t count,
+                         std::string_view sentence) {
+        if (count > 0)
+            process_.trace.health(severity, code, sentence, process_.processId(), {},
+                                  static_cast<int64_t>(count));
+    };
+    say(HealthSeverity::Info, "managed-memory-thrashed", memory_.thrashings(),
+        fmt::format("Managed memory of process {} thrashed {} times: processors took the same "
+                    "pages from each other.",
+                    shownName(), memory_.thrashings()));
+    say(HealthSeverity::Info, "managed-memory-throttled", memory_.throttlings(),
+        fmt::format("The driver held processors of process {} back {} times to keep pages of "
+                    "managed memory from moving to and fro.",
+                    shownName(), memory_.throttlings()));
+    say(HealthSeverity::Warning, "memory-odd-records", memory_.oddRecords(),
+        fmt::format("{} memory records of process {} made no sense and were left out.",
+                    memory_.oddRecords(), shownName()));
 }
 
 void LogImporter::writeUnreadable() {

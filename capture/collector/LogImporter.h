@@ -11,11 +11,14 @@
 #include <vector>
 
 #include "capture/collector/ActivityImporter.h"
+#include "capture/collector/MemoryImporter.h"
 #include "capture/collector/NcclPluginImporter.h"
 #include "capture/collector/NvtxImporter.h"
 #include "capture/collector/ProcessContext.h"
+#include "capture/collector/ProcessWindows.h"
 #include "capture/collector/missingRanks.h"
 #include "capture/log/LogReader.h"
+#include "model/format/TimeRange.h"
 
 namespace lanescope {
 
@@ -58,6 +61,9 @@ class LogImporter : private log::RecordVisitor {
     /// Which rank the process said it is, if it said so and of how many.
     std::optional<RankFacts> rankFacts() const;
     ImportCounts counts() const;
+    int64_t processId() const { return process_.processId(); }
+    /// When the process recorded, on the trace's axis, sorted; nothing if it did all the time.
+    std::optional<std::vector<TimeRange>> windows() const;
     /// When the log was begun, CLOCK_REALTIME; 0 if it does not say.
     int64_t begunRealtimeNs() const { return reader_.header() ? reader_.header()->realtimeNs : 0; }
     /// When the process ended, on the trace's axis: as it said itself, else the latest moment at
@@ -73,6 +79,10 @@ class LogImporter : private log::RecordVisitor {
     void visit(const log::KernelRecord& record) override { activity_.add(record); }
     void visit(const log::MemcpyRecord& record) override { activity_.add(record); }
     void visit(const log::MemsetRecord& record) override { activity_.add(record); }
+    void visit(const log::GraphRecord& record) override { activity_.add(record); }
+    void visit(const log::DeviceMemoryRecord& record) override { memory_.add(record); }
+    void visit(const log::MemoryPoolRecord& record) override { memory_.add(record); }
+    void visit(const log::UnifiedMemoryRecord& record) override { memory_.add(record); }
     void visit(const log::ApiRecord& record) override { activity_.add(record); }
     void visit(const log::SyncRecord& record) override { activity_.add(record); }
     void visit(const log::CudaEventRecord& record) override { activity_.add(record); }
@@ -93,27 +103,43 @@ class LogImporter : private log::RecordVisitor {
     void visit(const log::DroppedRecord& record) override;
     void visit(const log::NoteRecord& record) override;
     void visit(const log::EndRecord& record) override { end_ = record; }
+    void visit(const log::WindowRecord& record) override { windows_.add(record); }
 
     bool isForkedChild() const { return property("forkedChild") == "1"; }
     /// What the process said of itself; empty if it did not.
     std::string_view property(std::string_view name) const;
     std::string shownName() const;
+    /// When the latest thing of this kind happened that came before in the log, CLOCK_REALTIME.
+    int64_t latestBefore(log::DroppedWhat what) const;
     void writeProcess();
+    void writeWindows();
+    void writeGaps();
     void writeHealth();
     void writeEnd();
     void writeLosses();
+    void writeMemoryTrouble();
     void writeUnreadable();
 
     log::LogReader reader_;
     ProcessContext process_;
     ActivityImporter activity_;
+    MemoryImporter memory_;
     NvtxImporter nvtx_;
     NcclPluginImporter nccl_;
     std::map<std::string, std::string, std::less<>> properties_;
     std::map<uint32_t, uint32_t> threadNames_;
     std::vector<log::ClockRecord> clocks_;
     std::vector<log::NoteRecord> notes_;
+    /// A stretch in which something was lost, CLOCK_REALTIME.
+    struct Gap {
+        log::DroppedWhat what;
+        TimeRange range;
+        uint64_t count;
+    };
     std::map<log::DroppedWhat, uint64_t> dropped_;
+    std::vector<Gap> gaps_;
+    int64_t latestNvtxNs_ = 0;
+    ProcessWindows windows_;
     std::optional<log::EndRecord> end_;
     KnownEnd known_;
     std::optional<Error> problem_;

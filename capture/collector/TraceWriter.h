@@ -44,6 +44,8 @@ class TraceWriter {
                   std::optional<int64_t> globalPid = {});
     /// Row number of the row that was written last.
     int64_t lastRow() const { return database_.lastRowId(); }
+    /// For statements that look at what was written.
+    Database& database() { return database_; }
 
   private:
     explicit TraceWriter(Database database);
@@ -55,11 +57,13 @@ class TraceWriter {
     StringTableWriter strings;
     // One per table, in the order of the schema. The order of values is that of the columns named
     // in TraceWriter.cpp.
-    Inserter kernels, memcpys, memsets, apiCalls, syncs, cudaEvents, overheads;
+    Inserter kernels, memcpys, migrations, memsets, graphs, apiCalls, syncs, cudaEvents, overheads;
+    Inserter memoryEvents, poolEvents, cpuPageFaults, gpuPageFaults;
     Inserter nvtxRanges, nvtxNames, payloadSchemas, payloadEntries;
     Inserter threadNames, processes, gpus, cudaDevices, contexts, streams, nullStreams;
     Inserter sessionStart, analysisDetails, captureMetaData, exportMetaData;
-    Inserter ncclOperations, ncclCommunicators, ncclPluginOperations, processFates, clocks, topology;
+    Inserter ncclOperations, ncclCommunicators, ncclPluginOperations, processFates, windows, gaps;
+    Inserter clocks, topology;
 
   private:
     Inserter health_, properties_;

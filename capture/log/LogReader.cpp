@@ -80,6 +80,14 @@ std::optional<bool> giveRecord(RecordKind kind, std::span<const std::byte> bytes
             return give<ContextRecord>(bytes, visitor);
         case RecordKind::Stream:
             return give<StreamRecord>(bytes, visitor);
+        case RecordKind::Graph:
+            return give<GraphRecord>(bytes, visitor);
+        case RecordKind::DeviceMemory:
+            return give<DeviceMemoryRecord>(bytes, visitor);
+        case RecordKind::MemoryPool:
+            return give<MemoryPoolRecord>(bytes, visitor);
+        case RecordKind::UnifiedMemory:
+            return give<UnifiedMemoryRecord>(bytes, visitor);
         case RecordKind::Nvtx:
             return giveNvtx(bytes, visitor);
         case RecordKind::NvtxDomain:
@@ -106,6 +114,8 @@ std::optional<bool> giveRecord(RecordKind kind, std::span<const std::byte> bytes
             return give<NoteRecord>(bytes, visitor);
         case RecordKind::End:
             return give<EndRecord>(bytes, visitor);
+        case RecordKind::Window:
+            return give<WindowRecord>(bytes, visitor);
     }
     return std::nullopt;
 }

@@ -27,6 +27,10 @@ class RecordVisitor {
     virtual void visit(const DeviceRecord&) {}
     virtual void visit(const ContextRecord&) {}
     virtual void visit(const StreamRecord&) {}
+    virtual void visit(const GraphRecord&) {}
+    virtual void visit(const DeviceMemoryRecord&) {}
+    virtual void visit(const MemoryPoolRecord&) {}
+    virtual void visit(const UnifiedMemoryRecord&) {}
     virtual void visit(const NvtxRecord&, std::span<const std::byte>) {}
     virtual void visit(const NvtxDomainRecord&) {}
     virtual void visit(const NvtxCategoryRecord&) {}
@@ -40,6 +44,7 @@ class RecordVisitor {
     virtual void visit(const DroppedRecord&) {}
     virtual void visit(const NoteRecord&) {}
     virtual void visit(const EndRecord&) {}
+    virtual void visit(const WindowRecord&) {}
 };
 
 }  // namespace lanescope::log

@@ -4,7 +4,7 @@ namespace lanescope {
 
 /// SQL that creates the tables shared with the SQLite export of Nsight Systems: its names, columns,
 /// order and units. Only "start" and "end" differ: they may be NULL, for events that were not
-/// timed.
+/// timed; and a CPU page fault may be of no known module.
 inline constexpr const char* nsightTablesSql = R"sql(
 CREATE TABLE StringIds (
     id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL
@@ -58,6 +58,36 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (
 CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (
     start INTEGER, "end" INTEGER, eventClass INTEGER NOT NULL, globalTid INTEGER,
     correlationId INTEGER, nameId INTEGER, overheadType INTEGER NOT NULL
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (
+    start INTEGER, "end" INTEGER, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL,
+    greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER,
+    globalPid INTEGER, graphId INTEGER NOT NULL, graphExecId INTEGER NOT NULL
+);
+CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (
+    start INTEGER, globalPid INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+    contextId INTEGER NOT NULL, address INTEGER NOT NULL, pc INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, memKind INTEGER NOT NULL, memoryOperationType INTEGER NOT NULL,
+    name TEXT, correlationId INTEGER, streamId INTEGER, localMemoryPoolAddress INTEGER,
+    localMemoryPoolReleaseThreshold INTEGER, localMemoryPoolSize INTEGER,
+    localMemoryPoolUtilizedSize INTEGER, importedMemoryPoolAddress INTEGER,
+    importedMemoryPoolProcessId INTEGER
+);
+CREATE TABLE CUDA_GPU_MEMORY_POOL_EVENTS (
+    start INTEGER, globalPid INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+    address INTEGER NOT NULL, operationType INTEGER NOT NULL, poolType INTEGER NOT NULL,
+    correlationId INTEGER, minBytesToKeep INTEGER, localMemoryPoolReleaseThreshold INTEGER,
+    localMemoryPoolSize INTEGER, localMemoryPoolUtilizedSize INTEGER
+);
+CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (
+    start INTEGER, globalPid INTEGER NOT NULL, address INTEGER NOT NULL,
+    originalFaultPc INTEGER, CpuInstruction INTEGER NOT NULL, module INTEGER,
+    unresolvedFaultPc INTEGER, sourceFile INTEGER, sourceLine INTEGER
+);
+CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (
+    start INTEGER, "end" INTEGER, globalPid INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+    address INTEGER NOT NULL, numberOfPageFaults INTEGER NOT NULL,
+    faultAccessType INTEGER NOT NULL
 );
 CREATE TABLE NVTX_EVENTS (
     start INTEGER, "end" INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER,
@@ -158,7 +188,15 @@ CREATE TABLE LANESCOPE_PROPERTIES (
 );
 CREATE TABLE LANESCOPE_PROCESSES (
     globalPid INTEGER NOT NULL, rank INTEGER, startNs INTEGER, endNs INTEGER,
-    endedNormally INTEGER, exitStatus INTEGER, logFile TEXT
+    endedNormally INTEGER, exitStatus INTEGER, logFile TEXT, localRank INTEGER,
+    worldSize INTEGER
+);
+CREATE TABLE LANESCOPE_WINDOWS (
+    globalPid INTEGER NOT NULL, "index" INTEGER NOT NULL, startNs INTEGER NOT NULL, endNs INTEGER
+);
+CREATE TABLE LANESCOPE_GAPS (
+    globalPid INTEGER NOT NULL, what INTEGER NOT NULL, startNs INTEGER NOT NULL,
+    endNs INTEGER NOT NULL, count INTEGER
 );
 CREATE TABLE LANESCOPE_CLOCKS (
     globalPid INTEGER, realtimeNs INTEGER, monotonicNs INTEGER, cuptiNs INTEGER

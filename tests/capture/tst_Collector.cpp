@@ -4,89 +4,25 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "capture/collector/Collector.h"
-#include "model/format/Sqlite.h"
-#include "tests/capture/TestLog.h"
+#include "tests/capture/CollectorFixture.h"
 
 using namespace lanescope;
 using namespace lanescope::log;
-using lanescope::test::TestLog;
-
-namespace {
-
-constexpr int64_t startNs = 1'000'000'000'000;
-
-KernelRecord kernel(int64_t atNs, uint32_t name) {
-    KernelRecord record{};
-    if (atNs != 0) {
-        record.startNs = startNs + atNs;
-        record.endNs = startNs + atNs + 10;
-    }
-    record.name = name;
-    record.contextId = 1;
-    record.streamId = 7;
-    record.correlationId = 55;
-    record.grid[0] = 128;
-    return record;
-}
-
-NvtxRecord nvtx(NvtxEvent event, int64_t atNs, int32_t level, uint32_t text) {
-    NvtxRecord record{};
-    record.event = event;
-    record.timestampNs = startNs + atNs;
-    record.level = level;
-    record.text = text;
-    record.threadId = 4242;
-    return record;
-}
-
-RunInfo runInfo() {
-    RunInfo info;
-    info.startRealtimeNs = startNs;
-    info.commandLine = {"python", "train.py"};
-    info.host = "box";
-    info.machine.driverVersion = "580.1";
-    return info;
-}
-
-}  // namespace
+using namespace lanescope::test;
 
 class tst_Collector : public QObject {
     Q_OBJECT
-    std::unique_ptr<QTemporaryDir> folder_;
+    std::unique_ptr<CollectorFixture> fixture_;
 
-    std::string in(const std::string& name) const {
-        return folder_->filePath(QString::fromStdString(name)).toStdString();
-    }
-    std::string logPath(const std::string& name) const {
-        std::filesystem::create_directories(in("run"));
-        return in("run/" + name);
-    }
+    std::string in(const std::string& name) const { return fixture_->in(name); }
+    std::string logPath(const std::string& name) const { return fixture_->logPath(name); }
     CollectedRun collect(std::optional<MainProcess> mainProcess = {}) const {
-        std::filesystem::create_directories(in("run"));
-        auto collector = Collector::begin(in("run"), in("out.sqlite"), runInfo());
-        if (!collector) qFatal("%s", collector.error().sentence.c_str());
-        auto run = (*collector)->finish(mainProcess, false);
-        if (!run) qFatal("%s", run.error().sentence.c_str());
-        return *run;
+        return fixture_->collect(mainProcess);
     }
-    /// The first row of a query, cells joined by '|'.
-    std::string row(const char* sql) const {
-        const auto database = Database::openReadOnly(in("out.sqlite"));
-        auto statement = database->prepare(sql);
-        if (!statement) qFatal("%s", statement.error().sentence.c_str());
-        const auto step = statement->step();
-        if (!step || !*step) return "no row";
-        std::string text;
-        for (int column = 0; column < statement->columnCount(); ++column) {
-            if (column > 0) text += '|';
-            text += statement->isNull(column) ? "NULL" : std::string(statement->text(column));
-        }
-        return text;
-    }
+    std::string row(const char* sql) const { return fixture_->row(sql); }
 
   private slots:
-    void init() { folder_ = std::make_unique<QTemporaryDir>(); }
+    void init() { fixture_ = std::make_unique<CollectorFixture>(); }
 
     void anEmptyRunIsAValidTrace() {
         const CollectedRun run = collect();

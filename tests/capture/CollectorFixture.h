@@ -1,0 +1,102 @@
+#pragma once
+
+#include <QTemporaryDir>
+#include <QtGlobal>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capture/collector/Collector.h"
+#include "model/format/Sqlite.h"
+#include "tests/capture/TestLog.h"
+
+namespace lanescope::test {
+
+/// CLOCK_REALTIME of time 0 of the traces that `CollectorFixture` collects.
+inline constexpr int64_t startNs = 1'000'000'000'000;
+
+/// A kernel of 10 ns, or one without times if `atNs` is 0.
+inline log::KernelRecord kernel(int64_t atNs, uint32_t name) {
+    log::KernelRecord record{};
+    if (atNs != 0) {
+        record.startNs = startNs + atNs;
+        record.endNs = startNs + atNs + 10;
+    }
+    record.name = name;
+    record.contextId = 1;
+    record.streamId = 7;
+    record.correlationId = 55;
+    record.grid[0] = 128;
+    return record;
+}
+
+inline log::NvtxRecord nvtx(log::NvtxEvent event, int64_t atNs, int32_t level, uint32_t text) {
+    log::NvtxRecord record{};
+    record.event = event;
+    record.timestampNs = startNs + atNs;
+    record.level = level;
+    record.text = text;
+    record.threadId = 4242;
+    return record;
+}
+
+inline RunInfo runInfo() {
+    RunInfo info;
+    info.startRealtimeNs = startNs;
+    info.commandLine = {"python", "train.py"};
+    info.host = "box";
+    info.machine.driverVersion = "580.1";
+    return info;
+}
+
+/// A run folder, and the trace that is collected from the logs in it.
+class CollectorFixture {
+  public:
+    std::string in(const std::string& name) const {
+        return folder_.filePath(QString::fromStdString(name)).toStdString();
+    }
+    std::string logPath(const std::string& name) const {
+        std::filesystem::create_directories(in("run"));
+        return in("run/" + name);
+    }
+    CollectedRun collect(std::optional<MainProcess> mainProcess = {}) const {
+        std::filesystem::create_directories(in("run"));
+        auto collector = Collector::begin(in("run"), in("out.sqlite"), runInfo());
+        if (!collector) qFatal("%s", collector.error().sentence.c_str());
+        auto run = (*collector)->finish(mainProcess, false);
+        if (!run) qFatal("%s", run.error().sentence.c_str());
+        return *run;
+    }
+    /// The first row of a query over the trace, cells joined by '|'.
+    std::string row(const char* sql) const {
+        const std::vector<std::string> all = select(sql);
+        return all.empty() ? "no row" : all.front();
+    }
+    /// All rows, joined by ", ".
+    std::string rows(const char* sql) const {
+        std::string text;
+        for (const std::string& row : select(sql)) text += (text.empty() ? "" : ", ") + row;
+        return text;
+    }
+
+  private:
+    std::vector<std::string> select(const char* sql) const {
+        std::vector<std::string> all;
+        const auto database = Database::openReadOnly(in("out.sqlite"));
+        auto statement = database->prepare(sql);
+        if (!statement) qFatal("%s", statement.error().sentence.c_str());
+        for (auto step = statement->step(); step && *step; step = statement->step()) {
+            std::string text;
+            for (int column = 0; column < statement->columnCount(); ++column) {
+                if (column > 0) text += '|';
+                text += statement->isNull(column) ? "NULL" : std::string(statement->text(column));
+            }
+            all.push_back(std::move(text));
+        }
+        return all;
+    }
+
+    QTemporaryDir folder_;
+};
+
+}  // namespace lanescope::test

@@ -1,0 +1,267 @@
+#include <QtTest>
+
+#include "tests/capture/CollectorFixture.h"
+
+using namespace lanescope;
+using namespace lanescope::log;
+using namespace lanescope::test;
+
+/// Graph launches, memory, recorded windows and gaps, from the log into the trace.
+class tst_CollectMemory : public QObject {
+    Q_OBJECT
+    std::unique_ptr<CollectorFixture> fixture_;
+
+    std::string logPath(const std::string& name) const { return fixture_->logPath(name); }
+    CollectedRun collect() const { return fixture_->collect(); }
+    std::string row(const char* sql) const { return fixture_->row(sql); }
+    std::string rows(const char* sql) const { return fixture_->rows(sql); }
+
+  private slots:
+    void init() { fixture_ = std::make_unique<CollectorFixture>(); }
+
+    void writesGraphLaunches() {
+        TestLog log;
+        GraphRecord graph{};
+        graph.startNs = startNs + 100;
+        graph.endNs = startNs + 900;
+        graph.graphId = 5;
+        graph.deviceId = 1;
+        graph.contextId = 2;
+        graph.streamId = 7;
+        graph.correlationId = 55;
+        log.add(RecordKind::Graph, graph);
+        log.end(startNs + 1000);
+        log.flush();
+        log.writeTo(logPath("box.0.4242.log"));
+        QCOMPARE(collect().counts.of(ImportedKind::Graph), 1);
+        QCOMPARE(row("SELECT start, \"end\", deviceId, contextId, streamId, correlationId, graphId,"
+                     " graphExecId FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE"),
+                 "100|900|1|2|7|55|5|5");
+    }
+
+    void writesAllocationsAndPools() {
+        TestLog log;
+        DeviceMemoryRecord memory{};
+        memory.timestampNs = startNs + 10;
+        memory.address = 0x7f0000000000;
+        memory.bytes = 1 << 20;
+        memory.memoryKind = 3;
+        memory.operation = 1;
+        memory.deviceId = 1;
+        memory.contextId = 2;
+        memory.streamId = 7;
+        memory.correlationId = 9;
+        log.add(RecordKind::DeviceMemory, memory);
+        memory.timestampNs = startNs + 20;
+        memory.operation = 2;
+        memory.poolAddress = 0xabc000;
+        memory.poolType = 1;
+        memory.poolBytes = 4096;
+        memory.poolUsedBytes = 1024;
+        log.add(RecordKind::DeviceMemory, memory);
+        memory.timestampNs = startNs + 30;
+        memory.poolType = 2;
+        memory.poolProcessId = 77;
+        log.add(RecordKind::DeviceMemory, memory);
+        memory.operation = 9;  // CUPTI has no such operation.
+        log.add(RecordKind::DeviceMemory, memory);
+        MemoryPoolRecord pool{};
+        pool.timestampNs = startNs + 5;
+        pool.address = 0xabc000;
+        pool.operation = 1;
+        pool.poolType = 1;
+        pool.bytes = 8192;
+        log.add(RecordKind::MemoryPool, pool);
+        pool.operation = 0;
+        log.add(RecordKind::MemoryPool, pool);
+        log.end(startNs + 100);
+        log.flush();
+        log.writeTo(logPath("box.0.4242.log"));
+        QCOMPARE(collect().counts.of(ImportedKind::MemoryEvent), 3);
+        const char* usage =
+            "SELECT start, deviceId, contextId, address, bytes, memKind, memoryOperationType, name,"
+            " correlationId, streamId, localMemoryPoolAddress, localMemoryPoolSize,"
+            " localMemoryPoolUtilizedSize, importedMemoryPoolAddress, importedMemoryPoolProcessId"
+            " FROM CUDA_GPU_MEMORY_USAGE_EVENTS LIMIT 1 OFFSET ";
+        const auto event = [&](const char* offset) {
+            return row((std::string(usage) + offset).c_str());
+        };
+        QCOMPARE(event("0"),
+                 "10|1|2|139637976727552|1048576|2|0|NULL|9|7|NULL|NULL|NULL|NULL|NULL");
+        QCOMPARE(event("1"),
+                 "20|1|2|139637976727552|1048576|2|1|NULL|9|7|11255808|4096|1024|NULL|NULL");
+        QCOMPARE(event("2"),
+                 "30|1|2|139637976727552|1048576|2|1|NULL|9|7|NULL|NULL|NULL|11255808|77");
+        QCOMPARE(row("SELECT count(*), address, operationType, poolType, localMemoryPoolSize"
+                     " FROM CUDA_GPU_MEMORY_POOL_EVENTS"),
+                 "1|11255808|1|1|8192");
+        QCOMPARE(row("SELECT count FROM LANESCOPE_HEALTH WHERE code = 'memory-odd-records'"), "2");
+    }
+
+    void writesMovesAndMissesOfManagedMemory() {
+        constexpr uint32_t cpu = 0xffffffff;
+        TestLog log;
+        const auto add = [&](uint32_t kind, uint64_t value, uint32_t source, uint32_t destination,
+                             uint32_t flags, int64_t endNs) {
+            UnifiedMemoryRecord record{};
+            record.startNs = startNs + 10 * kind;
+            record.endNs = endNs == 0 ? 0 : startNs + endNs;
+            record.value = value;
+            record.address = 0x1000 * kind;
+            record.counterKind = kind;
+            record.sourceId = source;
+            record.destinationId = destination;
+            record.flags = flags;
+            log.add(RecordKind::UnifiedMemory, record);
+        };
+        add(1, 65536, cpu, 1, 2, 500);
+        add(2, 4096, 1, cpu, 4, 600);
+        add(8, 8192, 0, 1, 1, 700);
+        add(3, 0x401234, 0, 0, 0, 0);
+        add(4, 12, 1, 0, 2, 800);
+        add(5, 1, 3, 0, 0, 0);
+        add(6, 1, 3, 0, 0, 0);
+        add(7, 4096, 1, 0, 0, 0);   // Mapped from afar: nothing moved.
+        add(99, 4096, 1, 0, 0, 0);  // From a CUPTI of the future.
+        log.end(startNs + 1000);
+        log.flush();
+        log.writeTo(logPath("box.0.4242.log"));
+        const CollectedRun run = collect();
+        QCOMPARE(run.counts.of(ImportedKind::Memcpy), 3);
+        QCOMPARE(run.counts.of(ImportedKind::PageFault), 2);
+        const std::string copy =
+            "SELECT start, \"end\", deviceId, correlationId, bytes, srcKind, dstKind, srcDeviceId,"
+            " dstDeviceId, migrationCause, virtualAddress FROM CUPTI_ACTIVITY_KIND_MEMCPY"
+            " WHERE copyKind = ";
+        QCOMPARE(row((copy + "11").c_str()), "10|500|1|NULL|65536|4|4|NULL|1|2|4096");
+        QCOMPARE(row((copy + "12").c_str()), "20|600|1|NULL|4096|4|4|1|NULL|4|8192");
+        QCOMPARE(row((copy + "13").c_str()), "80|700|1|NULL|8192|4|4|0|1|1|32768");
+        QCOMPARE(row("SELECT start, address, originalFaultPc, value FROM"
+                     " CUDA_UM_CPU_PAGE_FAULT_EVENTS JOIN StringIds ON id = CpuInstruction"),
+                 "30|12288|4198964|0x401234");
+        QCOMPARE(row("SELECT start, \"end\", deviceId, address, numberOfPageFaults,"
+                     " faultAccessType FROM CUDA_UM_GPU_PAGE_FAULT_EVENTS"),
+                 "40|800|1|16384|12|2");
+        QCOMPARE(row("SELECT sum(count) FROM LANESCOPE_HEALTH WHERE code LIKE 'managed-memory-%'"),
+                 "2");
+    }
+
+    void keepsOnlyWorkOfTheWindows() {
+        TestLog log;
+        const auto window = [&](int64_t atNs, bool isBegin, uint32_t index) {
+            WindowRecord record{};
+            record.timestampNs = startNs + atNs;
+            record.index = index;
+            record.isBegin = isBegin ? 1 : 0;
+            log.add(RecordKind::Window, record);
+        };
+        const auto work = [&](int64_t atNs, uint32_t correlation) {
+            KernelRecord record = kernel(atNs, log.string("gemm"));
+            record.correlationId = correlation;
+            log.add(RecordKind::Kernel, record);
+        };
+        const auto call = [&](int64_t atNs, uint32_t correlation) {
+            ApiRecord record{};
+            record.startNs = startNs + atNs;
+            record.endNs = record.startNs + 5;
+            record.name = log.string("cudaLaunchKernel");
+            record.threadId = 4242;
+            record.correlationId = correlation;
+            log.add(RecordKind::Api, record);
+        };
+        window(1000, true, 0);
+        work(900, 1);   // Was under way when the window began.
+        work(1010, 2);  // Launched before, begun within.
+        call(1100, 3);
+        window(2000, false, 0);
+        work(2050, 3);  // Launched within, begun after.
+        window(3000, true, 1);
+        work(2900, 4);
+        call(3100, 5);
+        work(3200, 5);
+        log.end(startNs + 4000);
+        log.flush(startNs + 900, startNs + 4000);
+        log.writeTo(logPath("box.0.4242.log"));
+        TestLog other(4243);  // Without windows everything stays.
+        KernelRecord alone = kernel(10, other.string("gemm"));
+        other.add(RecordKind::Kernel, alone);
+        other.end(startNs + 4000);
+        other.flush();
+        other.writeTo(logPath("box.1.4243.log"));
+        collect();
+        QCOMPARE(rows("SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE"
+                      " (globalPid >> 24) & 16777215 = 4242 ORDER BY 1"),
+                 "2, 3, 5");
+        QCOMPARE(row("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), "4");
+        QCOMPARE(row("SELECT count(*), min(startNs), max(startNs), max(endNs), sum(\"index\")"
+                     " FROM LANESCOPE_WINDOWS"),
+                 "2|1000|3000|2000|1");
+        QCOMPARE(row("SELECT count FROM LANESCOPE_HEALTH WHERE code = 'launched-outside-windows'"),
+                 "2");
+        QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'windows'"),
+                 "Process 4242 recorded in 2 windows, 0.000 s in all; what it did before, between "
+                 "and after is not in the trace.");
+    }
+
+    void windowsMayComeInAnyOrder() {
+        TestLog log;
+        const auto window = [&](int64_t atNs, bool isBegin) {
+            WindowRecord record{};
+            record.timestampNs = startNs + atNs;
+            record.isBegin = isBegin ? 1 : 0;
+            log.add(RecordKind::Window, record);
+        };
+        window(50, false);  // An end whose beginning was lost.
+        window(100, true);
+        window(200, true);   // A beginning whose end before was lost.
+        window(150, false);  // Before its beginning.
+        window(300, true);   // Never ended.
+        log.add(RecordKind::Kernel, kernel(310, log.string("gemm")));
+        log.flush();
+        log.writeTo(logPath("box.0.4242.log"));
+        collect();
+        QCOMPARE(rows("SELECT startNs, endNs FROM LANESCOPE_WINDOWS"),
+                 "100|200, 200|200, 300|NULL");
+        QCOMPARE(row("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), "1");
+    }
+
+    void saysWhenSomethingWasLost() {
+        TestLog log;
+        log.add(RecordKind::Kernel, kernel(100, log.string("gemm")));
+        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 200, 0, log.string("mark")));
+        const auto dropped = [&](int64_t atNs, DroppedWhat what) {
+            DroppedRecord record{};
+            record.timestampNs = startNs + atNs;
+            record.count = 7;
+            record.what = what;
+            log.add(RecordKind::Dropped, record);
+        };
+        dropped(400, DroppedWhat::CudaActivity);
+        dropped(500, DroppedWhat::Nvtx);
+        dropped(600, DroppedWhat::LogBlock);
+        dropped(700, DroppedWhat::String);
+        dropped(150, DroppedWhat::Nvtx);  // Older than the latest event.
+        log.end(startNs + 1000);
+        log.flush();
+        log.writeTo(logPath("box.0.4242.log"));
+        collect();
+        QCOMPARE(rows("SELECT what, startNs, endNs, count FROM LANESCOPE_GAPS"),
+                 "2|110|400|7, 1|200|500|7, 3|200|600|7, 1|150|150|7");
+    }
+
+    void writesTheRanksOfAProcess() {
+        TestLog log;
+        log.property("rank", "5");
+        log.property("localRank", "1");
+        log.property("worldSize", "many");
+        log.add(RecordKind::Kernel, kernel(100, log.string("gemm")));
+        log.end(startNs + 1000);
+        log.flush();
+        log.writeTo(logPath("box.5.4242.log"));
+        collect();
+        QCOMPARE(row("SELECT rank, localRank, worldSize FROM LANESCOPE_PROCESSES"), "5|1|NULL");
+    }
+};
+
+QTEST_APPLESS_MAIN(tst_CollectMemory)
+#include "tst_CollectMemory.moc"
