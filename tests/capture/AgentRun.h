@@ -22,6 +22,10 @@ struct ProcessLog : log::RecordVisitor {
         std::string text;
         std::string extended;
     };
+    struct Nccl {
+        log::NcclOperationRecord record;
+        std::string function, datatype, algorithm, protocol;
+    };
     struct Drop {
         log::DroppedWhat what;
         uint64_t count;
@@ -47,6 +51,10 @@ struct ProcessLog : log::RecordVisitor {
     std::vector<log::ContextRecord> contexts;
     std::vector<log::StreamRecord> streams;
     std::vector<Nvtx> nvtx;
+    std::vector<Nccl> nccl;
+    std::vector<log::NcclStopRecord> ncclStops;
+    std::vector<std::pair<log::NcclCommunicatorRecord, std::string>>
+        communicators;  ///< With names.
     std::map<uint32_t, std::string> domains;
     std::map<uint64_t, Schema> schemas;
     std::vector<std::string> categories;
@@ -68,6 +76,14 @@ struct ProcessLog : log::RecordVisitor {
     void visit(const log::ContextRecord& r) override { contexts.push_back(r); }
     void visit(const log::StreamRecord& r) override { streams.push_back(r); }
     void visit(const log::NvtxRecord& record, std::span<const std::byte> extended) override;
+    void visit(const log::NcclOperationRecord& r) override {
+        nccl.push_back(
+            {r, text(r.function), text(r.datatype), text(r.algorithm), text(r.protocol)});
+    }
+    void visit(const log::NcclStopRecord& r) override { ncclStops.push_back(r); }
+    void visit(const log::NcclCommunicatorRecord& r) override {
+        communicators.emplace_back(r, text(r.name));
+    }
     void visit(const log::NvtxDomainRecord& r) override { domains[r.domain] = text(r.name); }
     void visit(const log::NvtxCategoryRecord& r) override { categories.push_back(text(r.name)); }
     void visit(const log::NvtxSchemaRecord& r) override { schemas[r.schemaId].record = r; }
