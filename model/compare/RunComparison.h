@@ -47,9 +47,9 @@ inline constexpr int64_t fewestStepsForClaim = 4;
 /// medians without 0, and a difference of medians greater than `noiseNs`.
 struct Claim {
     Outcome outcome = Outcome::Nothing;
-    double differenceNs = 0;     ///< Candidate's median less the baseline's.
-    double percent = 0;          ///< Of the baseline's median.
-    double pValue = 1;           ///< Two-sided.
+    double differenceNs = 0;       ///< Candidate's median less the baseline's.
+    double percent = 0;            ///< Of the baseline's median.
+    double pValue = 1;             ///< Two-sided.
     double lowNs = 0, highNs = 0;  ///< 95 % confidence interval of `differenceNs`.
     /// Greatest of 1 % of the baseline's median and, in either run, half the interquartile range
     /// and how far the medians of its first and second half lie apart.
@@ -68,8 +68,8 @@ struct PartDifference {
 
 /// How two contributors were found to be the same thing.
 enum class MatchKind : uint8_t {
-    SameName,       ///< Same name within the same NVTX path, or the only one of that name.
-    SamePosition,   ///< Renamed: same NVTX path, and alike in order and count within the step.
+    SameName,      ///< Same name within the same NVTX path, or the only one of that name.
+    SamePosition,  ///< Renamed: same NVTX path, and alike in order and count within the step.
     OnlyBaseline,
     OnlyCandidate,
 };
@@ -137,10 +137,11 @@ struct Cause {
 /// The one answer.
 struct Answer {
     Outcome outcome = Outcome::Nothing;
-    std::string sentence;  ///< "Candidate is 23 % slower (p < 0.001): +31 ms exposed ..."
-    std::vector<Cause> causes;         ///< Weightiest first; at most three.
+    std::string sentence;       ///< "Candidate is 23 % slower (p < 0.001): +31 ms exposed ..."
+    std::vector<Cause> causes;  ///< Weightiest first; at most three.
     std::vector<std::string> details;  ///< Further sentences: which steps, which rank, outliers.
-    std::vector<std::string> cautions; ///< What makes the numbers doubtful; to be shown before them.
+    std::vector<std::string>
+        cautions;  ///< What makes the numbers doubtful; to be shown before them.
 };
 
 /// A step that stands out, and in which run.

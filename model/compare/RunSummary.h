@@ -35,14 +35,17 @@ struct Contributor {
     /// Demangled kernel, "AllReduce", "HtoD from pinned", "memset"; for idle time what the CPU did:
     /// "in cudaMalloc", "outside CUDA calls". For `Others`, what is too small to be listed.
     std::string name;
-    /// NVTX ranges around the launching call, outermost first, digits as '#': "step #/backward".
-    /// Empty outside of any.
+    /// NVTX ranges around the launching call within the step, outermost first, digits as '#':
+    /// "backward/layer #". A thread without ranges of its own takes those of the thread with the
+    /// steps. Empty outside of any.
     std::string path;
     int64_t count = 0;      ///< Kernels, copies ...; of idle time, stretches.
     int64_t exposedNs = 0;  ///< Of the steps' wall time.
-    int64_t totalNs = 0;    ///< Summed durations within the steps, hidden ones too.
+    int64_t totalNs = 0;    ///< Summed durations of what starts in the steps, hidden time too.
     int64_t bytes = 0;      ///< Of copies, memsets and collectives; 0 if unknown.
-    int64_t order = 0;      ///< Place of its first launch within the first step that has it.
+    /// Of collectives: `bytes` times what nccl-tests multiply with to get the bus bandwidth.
+    int64_t busBytes = 0;
+    int64_t order = 0;  ///< Place of its first launch within the first step that has it.
     bool operator==(const Contributor&) const = default;
 };
 
@@ -54,7 +57,7 @@ struct OutlierStep {
     std::string name;
     int64_t startNs = 0;
     int64_t wallNs = 0;
-    int64_t excessNs = 0;  ///< Over the median step.
+    int64_t excessNs = 0;               ///< Over the median step.
     StepPart part = StepPart::Compute;  ///< The one that grew most.
     int64_t partExcessNs = 0;           ///< Over the median of that part.
     /// The contributor of that part that grew most over its mean; empty if none is known.
@@ -84,6 +87,7 @@ struct WorkerSummary {
     bool operator==(const WorkerSummary&) const = default;
 };
 inline constexpr size_t mostOutliers = 8;
+inline constexpr size_t fewestStepsForOutliers = 4;
 /// Contributors that are listed for each part; what is less goes to one of kind `Others`.
 inline constexpr size_t mostContributors = 128;
 
@@ -115,8 +119,8 @@ struct RunSummary {
     std::vector<WorkerSummary> workers;  ///< By rank, process id and GPU.
 
     bool isEmpty() const;
-    /// The worker that the others wait for: of those that communicate, whose steps have least
-    /// exposed communication, else whose steps take longest. `noIndex` if there is none.
+    /// The worker that the others wait for: the one whose mean step, less its exposed communication
+    /// (in which a rank waits for the others), is longest. `noIndex` if no worker has steps.
     uint32_t criticalWorker() const;
     bool operator==(const RunSummary&) const = default;
 };

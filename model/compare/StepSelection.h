@@ -14,7 +14,8 @@ namespace lanescope {
 
 /// Which stretches of a run are its steps. As it is: found by themselves, warm-up left out.
 struct StepSelection {
-    /// NVTX ranges that are the steps; '#' stands for any number ("step #"). Empty: found.
+    /// NVTX ranges that are the steps; '#' stands for any number ("step #"). Empty: found. Ranges
+    /// named here are compared as they are, without the time from one to the next.
     std::string rangeName;
     /// Only steps number `first` to `last`, counted from 0 in each run, both included. Warm-up is
     /// then whatever the caller wants: nothing else is left out.
@@ -24,7 +25,8 @@ struct StepSelection {
         bool operator==(const Numbers&) const = default;
     };
     std::optional<Numbers> numbers;
-    /// Exactly this stretch of time as the only step, whatever the ranges say: a slice, a selection.
+    /// Exactly this stretch of time as the only step, whatever the ranges say: a slice, a
+    /// selection.
     std::optional<TimeRange> stretch;
     bool keepsWarmUp = false;
 
@@ -37,7 +39,7 @@ Result<StepSelection::Numbers> parseStepNumbers(std::string_view text);
 
 /// Where the steps of a run come from.
 enum class StepSource : uint8_t {
-    NvtxRange,      ///< NVTX ranges of one name.
+    NvtxRange,      ///< NVTX ranges of one name pattern.
     KernelPattern,  ///< No such ranges: the sequence of kernels that repeats.
     WholeRun,       ///< Nothing repeats: the run is one step.
     Chosen,         ///< `StepSelection::stretch`.
@@ -46,7 +48,7 @@ enum class StepSource : uint8_t {
 /// One step of one process on the timeline.
 struct StepSpan {
     int64_t number = 0;  ///< Counted from 0 within the process.
-    TimeRange range;     ///< From its start to the start of the next; the last to its own end.
+    TimeRange range;     ///< Found ones: to the start of the next; the last to its own end.
     std::string name;    ///< "step 12"; empty without NVTX.
 };
 
@@ -63,7 +65,7 @@ struct ProcessSteps {
 /// The steps of a run.
 struct RunSteps {
     StepSource source = StepSource::WholeRun;
-    std::string pattern;  ///< "step #", or the kernel that begins a step.
+    std::string pattern;                  ///< "step #", or the kernel that begins a step.
     std::vector<ProcessSteps> processes;  ///< Those that have any and work on a GPU.
 };
 

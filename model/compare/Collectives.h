@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// What NCCL was asked to do by the calls that one kernel carries out.
+struct CollectiveBytes {
+    int64_t bytes = 0;     ///< As this rank passed them; 0 if unknown.
+    int64_t busBytes = 0;  ///< Times the factor that nccl-tests reckon the bus bandwidth with.
+};
+
+/// Finds the bytes of NCCL's kernels in the NVTX ranges that NCCL announces its calls with: a
+/// kernel carries out the calls that its thread began since the kernel before it, so that a group
+/// of calls counts with the kernel that `ncclGroupEnd` launches.
+class Collectives {
+  public:
+    /// `worldSize` counts where a communicator's own number of ranks is not known.
+    Collectives(const Trace& trace, int64_t worldSize);
+
+    /// To be asked in the order of the launching calls of each thread. Amortised O(1).
+    CollectiveBytes take(uint32_t thread, int64_t callStartNs);
+
+  private:
+    struct Call {
+        int64_t startNs;
+        CollectiveBytes amount;
+    };
+    std::vector<std::vector<Call>> callsOf_;  ///< By thread, by start.
+    std::vector<size_t> taken_;
+};
+
+/// "AllReduce" of "ncclDevKernel_AllReduce_Sum_f32_RING_LL"; the whole name if it is of no known
+/// form.
+std::string collectiveName(std::string_view kernelName);
+
+/// Bus bandwidth over the bandwidth of what each rank passes, as nccl-tests define them:
+/// AllReduce 2(n-1)/n, AllGather and ReduceScatter n-1 (a rank passes an n-th of the data),
+/// AlltoAll (n-1)/n, all others 1.
+double busFactor(std::string_view operation, int64_t rankCount);
+
+}  // namespace lanescope

@@ -1,0 +1,168 @@
+#include "model/compare/GpuWork.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "model/compare/Collectives.h"
+#include "model/trace/categories.h"
+
+namespace lanescope {
+
+namespace {
+
+bool isOf(const Trace& trace, uint32_t stream, const WorkerId& worker) {
+    return trace.streams[stream].process == worker.process &&
+           trace.streams[stream].gpu == worker.gpu;
+}
+
+StepPart partOf(MemcpyKind kind) {
+    switch (memcpyCategory(kind)) {
+        case SliceCategory::MemcpyHtoD:
+            return StepPart::ExposedHtoD;
+        case SliceCategory::MemcpyDtoH:
+            return StepPart::ExposedDtoH;
+        case SliceCategory::MemcpyDtoD:
+            return StepPart::ExposedDtoD;
+        case SliceCategory::MemcpyPtoP:
+            return StepPart::ExposedPtoP;
+        default:
+            return StepPart::ExposedOtherCopy;
+    }
+}
+
+/// The kind of host memory decides how fast a copy can be; of other copies nothing needs saying.
+MemoryKind hostMemory(const MemcpyTable& copies, uint32_t row) {
+    const StepPart part = partOf(copies.kind[row]);
+    if (part == StepPart::ExposedHtoD) return copies.sourceMemory[row];
+    if (part == StepPart::ExposedDtoH) return copies.destinationMemory[row];
+    return MemoryKind::Unknown;
+}
+
+/// "HtoD from pinned", "DtoH to pageable", "DtoD".
+std::string copyName(MemcpyKind kind, MemoryKind host) {
+    if (host == MemoryKind::Unknown) return std::string(name(kind));
+    const bool isFromHost = partOf(kind) == StepPart::ExposedHtoD;
+    return fmt::format("{} {} {}", name(kind), isFromHost ? "from" : "to", name(host));
+}
+
+class Gatherer {
+  public:
+    Gatherer(const RunContext& run, const WorkerId& worker, ContributorTable& contributors)
+        : run_(run), trace_(run.trace), worker_(worker), contributors_(contributors) {}
+
+    void addKernels() {
+        const KernelTable& table = trace_.kernels;
+        for (uint32_t row = 0; row < table.size(); ++row) {
+            if (!isOf(trace_, table.stream[row], worker_)) continue;
+            GpuWork work = workAt(table, row, run_.calls.ofKernel);
+            const LaunchConfig& config = trace_.launchConfigs[table.config[row]];
+            const bool isNccl =
+                kernelCategory(trace_.strings.at(config.shortName)) == SliceCategory::NcclKernel;
+            work.part = isNccl ? StepPart::ExposedCommunication : StepPart::Compute;
+            work.contributor = isNccl ? collective(trace_.strings.at(config.shortName), work.path)
+                                      : kernel(config.demangledName, work.path);
+            work_.push_back(work);
+        }
+    }
+
+    void addMemory() {
+        const MemcpyTable& copies = trace_.memcpys;
+        for (uint32_t row = 0; row < copies.size(); ++row) {
+            if (!isOf(trace_, copies.stream[row], worker_)) continue;
+            GpuWork work = workAt(copies, row, run_.calls.ofMemcpy);
+            work.part = partOf(copies.kind[row]);
+            work.bytes = copies.bytes[row];
+            const MemoryKind host = hostMemory(copies, row);
+            const auto key =
+                static_cast<uint32_t>(copies.kind[row]) << 8 | static_cast<uint32_t>(host);
+            work.contributor =
+                contributors_.find(work.part, ContributorKind::Copy, key, work.path, run_.paths,
+                                   [&] { return copyName(copies.kind[row], host); });
+            work_.push_back(work);
+        }
+        const MemsetTable& sets = trace_.memsets;
+        for (uint32_t row = 0; row < sets.size(); ++row) {
+            if (!isOf(trace_, sets.stream[row], worker_)) continue;
+            GpuWork work = workAt(sets, row, run_.calls.ofMemset);
+            work.part = StepPart::Memset;
+            work.bytes = sets.bytes[row];
+            work.contributor = contributors_.find(work.part, ContributorKind::Memset, 0, work.path,
+                                                  run_.paths, [] { return std::string("memset"); });
+            work_.push_back(work);
+        }
+    }
+
+    std::vector<GpuWork> finish() {
+        addCollectiveBytes();
+        std::stable_sort(work_.begin(), work_.end(),
+                         [](const GpuWork& a, const GpuWork& b) { return a.startNs < b.startNs; });
+        return std::move(work_);
+    }
+
+  private:
+    template <class Table>
+    GpuWork workAt(const Table& table, uint32_t row, const std::vector<uint32_t>& calls) const {
+        GpuWork work;
+        work.startNs = table.startNs[row];
+        work.endNs = table.endNs[row];
+        work.call = calls[row];
+        if (work.call != noIndex)
+            work.path = run_.pathAt(trace_.apiCalls.thread[work.call], worker_.stepThread,
+                                    trace_.apiCalls.startNs[work.call]);
+        return work;
+    }
+
+    ContributorTable::Id kernel(StringIndex name, RangePaths::Id path) {
+        return contributors_.find(StepPart::Compute, ContributorKind::Kernel, name, path,
+                                  run_.paths, [&] { return std::string(trace_.strings.at(name)); });
+    }
+
+    /// Kernels of one operation differ by algorithm and data type; they are one collective.
+    ContributorTable::Id collective(std::string_view kernelName, RangePaths::Id path) {
+        std::string name = collectiveName(kernelName);
+        const auto key =
+            operations_.try_emplace(name, static_cast<uint32_t>(operations_.size())).first->second;
+        return contributors_.find(StepPart::ExposedCommunication, ContributorKind::Collective, key,
+                                  path, run_.paths, [&] { return std::move(name); });
+    }
+
+    /// `Collectives` wants to be asked in the order of the calls.
+    void addCollectiveBytes() {
+        std::vector<GpuWork*> kernels;
+        for (GpuWork& work : work_)
+            if (work.part == StepPart::ExposedCommunication && work.call != noIndex)
+                kernels.push_back(&work);
+        const ApiTable& calls = trace_.apiCalls;
+        std::stable_sort(kernels.begin(), kernels.end(), [&](const auto* a, const auto* b) {
+            return calls.startNs[a->call] < calls.startNs[b->call];
+        });
+        Collectives collectives(trace_, run_.worldSize);
+        for (GpuWork* work : kernels) {
+            const CollectiveBytes amount =
+                collectives.take(calls.thread[work->call], calls.startNs[work->call]);
+            work->bytes = amount.bytes;
+            work->busBytes = amount.busBytes;
+        }
+    }
+
+    const RunContext& run_;
+    const Trace& trace_;
+    const WorkerId& worker_;
+    ContributorTable& contributors_;
+    std::map<std::string, uint32_t> operations_;
+    std::vector<GpuWork> work_;
+};
+
+}  // namespace
+
+std::vector<GpuWork> workOf(const RunContext& run, const WorkerId& worker,
+                            ContributorTable& contributors) {
+    Gatherer gatherer(run, worker, contributors);
+    gatherer.addKernels();
+    gatherer.addMemory();
+    return gatherer.finish();
+}
+
+}  // namespace lanescope

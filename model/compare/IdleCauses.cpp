@@ -1,0 +1,226 @@
+#include "model/compare/IdleCauses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "model/compare/WorkerTimeline.h"
+#include "model/compare/rangePattern.h"
+
+namespace lanescope {
+
+namespace {
+
+void append(std::vector<Stretch>& all, const Stretches& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+/// Whether an API call waits for the GPU. `cudaStreamWaitEvent` does not: the stream waits.
+bool isWait(std::string_view call) {
+    return call.find("Synchronize") != std::string_view::npos;
+}
+
+/// "outside CUDA calls on the main thread": thread ids differ from run to run, names do not.
+std::string threadText(const Trace& trace, uint32_t thread) {
+    const Thread& which = trace.threads[thread];
+    if (which.tid == trace.processes[which.process].pid) return "main thread";
+    if (which.name.empty()) return "another thread";
+    return fmt::format("thread {}", rangePattern(which.name));
+}
+
+}  // namespace
+
+IdleCauses::IdleCauses(const RunContext& run, const WorkerId& worker,
+                       const std::vector<TimeRange>& steps, const std::vector<GpuWork>& work,
+                       ContributorTable& contributors)
+    : run_(run), trace_(run.trace), worker_(worker), contributors_(contributors) {
+    findGaps(work);
+    findThreads(work);
+    findBatchCopies(steps, work);
+}
+
+void IdleCauses::findGaps(const std::vector<GpuWork>& work) {
+    if (work.empty()) return;
+    int64_t busyUntilNs = work.front().startNs;
+    for (const GpuWork& next : work) {
+        if (next.startNs > busyUntilNs) gaps_.push_back({{busyUntilNs, next.startNs}, &next});
+        busyUntilNs = std::max(busyUntilNs, next.endNs);
+    }
+}
+
+void IdleCauses::findThreads(const std::vector<GpuWork>& work) {
+    uint32_t last = noIndex;
+    for (const GpuWork& each : work) {
+        if (each.call == noIndex) continue;
+        const uint32_t thread = trace_.apiCalls.thread[each.call];
+        if (thread != last) threads_.insert(thread);
+        last = thread;
+    }
+    if (worker_.stepThread != noIndex) threads_.insert(worker_.stepThread);
+}
+
+void IdleCauses::findBatchCopies(const std::vector<TimeRange>& steps,
+                                 const std::vector<GpuWork>& work) {
+    size_t next = 0;
+    for (const TimeRange& step : steps) {
+        while (next < work.size() && work[next].startNs < step.startNs) ++next;
+        std::vector<const GpuWork*> copies;
+        int64_t largest = 0;
+        for (; next < work.size() && work[next].startNs < step.endNs; ++next) {
+            if (work[next].part != StepPart::ExposedHtoD) continue;
+            copies.push_back(&work[next]);
+            largest = std::max(largest, work[next].bytes);
+        }
+        const auto batch = std::find_if(copies.begin(), copies.end(), [largest](const auto* copy) {
+            return copy->bytes >= largest / 2;
+        });
+        if (batch != copies.end()) batchCopies_.insert(*batch);
+    }
+}
+
+bool IdleCauses::isLate(const Gap& gap) const {
+    if (gap.next->call == noIndex) return false;
+    return trace_.apiCalls.endNs[gap.next->call] + WorkerTimeline::launchLatencyNs >
+           gap.range.startNs;
+}
+
+uint32_t IdleCauses::awaitedThread(const Gap& gap) const {
+    return gap.next->call == noIndex ? noIndex : trace_.apiCalls.thread[gap.next->call];
+}
+
+uint32_t IdleCauses::nameKey(const std::string& name) {
+    const auto [known, isNew] = nameKeys_.try_emplace(name, static_cast<uint32_t>(names_.size()));
+    if (isNew) names_.push_back(name);
+    return known->second;
+}
+
+uint32_t IdleCauses::callKey(StringIndex call, const std::string& suffix,
+                             std::unordered_map<StringIndex, uint32_t>& known) {
+    const auto [key, isNew] = known.try_emplace(call, 0);
+    if (isNew) key->second = nameKey(fmt::format("in {}{}", trace_.strings.at(call), suffix));
+    return key->second;
+}
+
+ContributorTable::Id IdleCauses::contributor(StepPart part, uint32_t name, RangePaths::Id path) {
+    return contributors_.find(part, ContributorKind::Idle, name, path, run_.paths,
+                              [&] { return names_[name]; });
+}
+
+Stretches IdleCauses::claims(StepPart part) {
+    switch (part) {
+        case StepPart::DataLoading:
+            return dataLoading();
+        case StepPart::Synchronization:
+            return synchronization();
+        case StepPart::LaunchBound:
+            return launchBound();
+        case StepPart::OtherIdle:
+            return queued();
+        default:
+            return {};
+    }
+}
+
+ContributorTable::Id IdleCauses::unknownCause() {
+    return contributor(StepPart::OtherIdle, nameKey("no work before or after"), 0);
+}
+
+Stretches IdleCauses::dataLoading() {
+    std::vector<Stretch> claims;
+    const uint32_t inRange = nameKey("in a range of data loading");
+    const uint32_t beforeCopy = nameKey("outside CUDA calls before the copy of the batch");
+    for (const uint32_t thread : threads_)
+        for (const Stretch& open : run_.paths.of(thread))
+            if (run_.paths.isDataLoading(open.label))
+                claims.push_back({open.startNs, open.endNs,
+                                  contributor(StepPart::DataLoading, inRange, open.label)});
+    Stretches waits;  // for the copy of a batch
+    for (const Gap& gap : gaps_) {
+        if (!isLate(gap)) continue;
+        const uint32_t thread = awaitedThread(gap);
+        const auto claim = [&](uint32_t name) {
+            return Stretch{gap.range.startNs, gap.range.endNs,
+                           contributor(StepPart::DataLoading, name, gap.next->path)};
+        };
+        if (isDataLoadingName(trace_.threads[thread].name))
+            claims.push_back(claim(nameKey(threadText(trace_, thread))));
+        else if (batchCopies_.contains(gap.next))
+            waits.push_back(claim(beforeCopy));
+    }
+    for (const uint32_t thread : threads_)
+        if (!waits.empty()) waits = without(waits, run_.calls.callsOf[thread]);
+    append(claims, waits);
+    return withoutOverlaps(std::move(claims));
+}
+
+Stretches IdleCauses::synchronization() {
+    std::vector<Stretch> claims;
+    std::unordered_map<StringIndex, uint32_t> known;
+    for (const uint32_t thread : threads_) {
+        for (const Stretch& call : run_.calls.callsOf[thread]) {
+            if (!isWait(trace_.strings.at(call.label))) continue;
+            const RangePaths::Id path = run_.pathAt(thread, worker_.stepThread, call.startNs);
+            claims.push_back(
+                {call.startNs, call.endNs,
+                 contributor(StepPart::Synchronization, callKey(call.label, {}, known), path)});
+        }
+    }
+    return withoutOverlaps(std::move(claims));
+}
+
+/// Splits `pieces` by the range that is open on `thread`; labels are keys of names.
+void IdleCauses::addByPath(uint32_t thread, Stretches pieces, std::vector<Stretch>& claims) {
+    for (const uint32_t pathThread : {thread, worker_.stepThread}) {
+        if (pathThread == noIndex) continue;
+        const Stretches& open = run_.paths.of(pathThread);
+        forEachOverlap(
+            pieces, open, [&](int64_t startNs, int64_t endNs, uint32_t name, uint32_t path) {
+                claims.push_back({startNs, endNs, contributor(StepPart::LaunchBound, name, path)});
+            });
+        pieces = without(pieces, open);
+    }
+    for (const Stretch& piece : pieces)
+        claims.push_back(
+            {piece.startNs, piece.endNs, contributor(StepPart::LaunchBound, piece.label, 0)});
+}
+
+/// What `thread` did in the gaps that waited for it: in a call, or outside of any.
+void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, std::vector<Stretch>& claims) {
+    const Stretches& calls = run_.calls.callsOf[thread];
+    const std::string onThread = " on the " + threadText(trace_, thread);
+    std::unordered_map<StringIndex, uint32_t> known;
+    std::vector<Stretch> pieces;
+    forEachOverlap(gaps, calls, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
+        pieces.push_back({startNs, endNs, callKey(name, onThread, known)});
+    });
+    const uint32_t outside = nameKey("outside CUDA calls" + onThread);
+    for (const Stretch& piece : without(gaps, calls))
+        pieces.push_back({piece.startNs, piece.endNs, outside});
+    addByPath(thread, withoutOverlaps(std::move(pieces)), claims);
+}
+
+Stretches IdleCauses::launchBound() {
+    std::map<uint32_t, Stretches> gapsOf;  // by awaited thread
+    for (const Gap& gap : gaps_)
+        if (isLate(gap))
+            gapsOf[awaitedThread(gap)].push_back({gap.range.startNs, gap.range.endNs, 0});
+    std::vector<Stretch> claims;
+    for (const auto& [thread, gaps] : gapsOf) addLate(thread, gaps, claims);
+    return withoutOverlaps(std::move(claims));
+}
+
+Stretches IdleCauses::queued() {
+    const uint32_t known = nameKey("between pieces of queued work");
+    const uint32_t unknown = nameKey("launching call not recorded");
+    Stretches claims;
+    for (const Gap& gap : gaps_) {
+        if (isLate(gap)) continue;
+        const uint32_t name = gap.next->call != noIndex ? known : unknown;
+        claims.push_back({gap.range.startNs, gap.range.endNs,
+                          contributor(StepPart::OtherIdle, name, gap.next->path)});
+    }
+    return claims;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/compare/GpuWork.h"
+#include "model/compare/stretches.h"
+
+namespace lanescope {
+
+/// Why the GPU of a worker had nothing to do, by the rules that `WorkerTimeline` states. The claims
+/// of different parts overlap; the order of the parts decides.
+class IdleCauses {
+  public:
+    /// `work` by start. O(n log n) in the work and the calls of its threads.
+    IdleCauses(const RunContext& run, const WorkerId& worker, const std::vector<TimeRange>& steps,
+               const std::vector<GpuWork>& work, ContributorTable& contributors);
+
+    /// Of one of the four idle parts; labels are contributors.
+    Stretches claims(StepPart part);
+    /// For time before the first and after the last work.
+    ContributorTable::Id unknownCause();
+
+  private:
+    /// A time without work, and what ended it.
+    struct Gap {
+        TimeRange range;
+        const GpuWork* next = nullptr;
+    };
+    void findGaps(const std::vector<GpuWork>& work);
+    void findThreads(const std::vector<GpuWork>& work);
+    void findBatchCopies(const std::vector<TimeRange>& steps, const std::vector<GpuWork>& work);
+    bool isLate(const Gap& gap) const;
+    uint32_t awaitedThread(const Gap& gap) const;
+    Stretches dataLoading();
+    Stretches synchronization();
+    Stretches launchBound();
+    Stretches queued();
+    void addLate(uint32_t thread, const Stretches& gaps, std::vector<Stretch>& claims);
+    void addByPath(uint32_t thread, Stretches pieces, std::vector<Stretch>& claims);
+    /// Number of a name for a cause; the same for equal names.
+    uint32_t nameKey(const std::string& name);
+    /// For each API call name the key of "in cudaMalloc" and what `suffix` adds, made once each.
+    uint32_t callKey(StringIndex call, const std::string& suffix,
+                     std::unordered_map<StringIndex, uint32_t>& known);
+    ContributorTable::Id contributor(StepPart part, uint32_t name, RangePaths::Id path);
+
+    const RunContext& run_;
+    const Trace& trace_;
+    WorkerId worker_;
+    ContributorTable& contributors_;
+    std::set<uint32_t> threads_;  ///< That launch work, and the one with the steps.
+    std::vector<Gap> gaps_;
+    std::set<const GpuWork*> batchCopies_;
+    std::map<std::string, uint32_t> nameKeys_;
+    std::vector<std::string> names_;  ///< By key.
+};
+
+}  // namespace lanescope

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/compare/stretches.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// Which API call launched each piece of GPU work, and when which thread was in a call. The lookups
+/// of `Trace`, made once for all rows; O(n log n) in calls and work.
+struct LaunchingCalls {
+    explicit LaunchingCalls(const Trace& trace);
+
+    /// Rows of `ApiTable`, `noIndex` where the call is not recorded.
+    std::vector<uint32_t> ofKernel, ofMemcpy, ofMemset;
+    /// By thread: outermost calls. Labels are names.
+    std::vector<Stretches> callsOf;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/compare/stretches.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// Which NVTX ranges are open on a thread at a moment, as paths with digits as '#':
+/// "forward/layer #". NCCL's own ranges are no part of them. Immutable once made; O(n log n) in the
+/// ranges.
+class RangePaths {
+  public:
+    /// Number of a path; 0 is the empty one.
+    using Id = uint32_t;
+
+    /// Paths begin within ranges of the pattern `stepPattern`, where they are in any.
+    RangePaths(const Trace& trace, std::string_view stepPattern);
+
+    /// O(log n) in the ranges of the thread.
+    Id at(uint32_t thread, int64_t timeNs) const;
+    /// When which path is open on a thread, but for the empty one. Labels are ids.
+    const Stretches& of(uint32_t thread) const { return stretches_[thread]; }
+    const std::string& text(Id path) const { return paths_[path].text; }
+    /// Whether one of its ranges is named like getting data (`isDataLoadingName`).
+    bool isDataLoading(Id path) const { return paths_[path].isDataLoading; }
+
+  private:
+    struct Path {
+        std::string text;
+        bool isDataLoading = false;
+    };
+    void addThread(const Trace& trace, const std::vector<uint32_t>& rows);
+    Id child(Id parent, StringIndex text, const Trace& trace);
+
+    std::string stepPattern_;
+    std::vector<Path> paths_;
+    std::map<std::pair<Id, StringIndex>, Id> children_;
+    std::map<std::string, Id, std::less<>> byText_;
+    std::vector<Stretches> stretches_;  ///< By thread.
+};
+
+/// Whether a range or thread is named like getting the next batch: one of its words (parted by
+/// anything but letters, and by a capital after a small letter) is data, dataloader, dataset,
+/// loader, loading, load, fetch, prefetch or prefetcher. "data" before "parallel" does not count:
+/// DistributedDataParallel computes.
+bool isDataLoadingName(std::string_view name);
+
+}  // namespace lanescope

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "model/compare/GpuWork.h"
+#include "model/compare/StepParts.h"
+#include "model/compare/stretches.h"
+
+namespace lanescope {
+
+/// What one worker did at every moment: for each part the stretches that claim time for it. Made
+/// once, asked for any windows of time. Immutable; O(n log n) in the events of the run.
+///
+/// GPU work claims its time; of several pieces of one part at once the first to start. Where none
+/// runs, the GPU waits for its next work, and the thread that launched that is the awaited one:
+///
+/// - Data loading: a thread that launches work of this worker, or the one with the steps, is in an
+///   NVTX range named like data loading (`isDataLoadingName`). Or the launch is late and the
+///   awaited thread is named so. Or the launch is late, the next work is the copy of a batch, and
+///   none of these threads is in a CUDA call. The copy of a batch is the first HtoD copy of a step
+///   with at least half the bytes of its largest.
+/// - Synchronization: one of these threads is in a CUDA call whose name holds "Synchronize".
+/// - Launch-bound: the launch is late.
+/// - Other idle: the next work was launched in time, its call is unknown, or there is none.
+///
+/// The first that fits counts. A launch is late if its call ended less than `launchLatencyNs`
+/// before the GPU ran out of work, or later.
+class WorkerTimeline {
+  public:
+    /// `steps` are the windows in which a step's first copy is looked for.
+    WorkerTimeline(const RunContext& run, const WorkerId& worker,
+                   const std::vector<TimeRange>& steps);
+
+    /// Takes a piece of the time of window number `window`.
+    using Sink = std::function<void(uint32_t window, StepPart part, int64_t ns,
+                                    ContributorTable::Id contributor)>;
+    /// Splits windows, sorted and not overlapping, into pieces that cover them exactly. O(n).
+    void split(const std::vector<TimeRange>& windows, const Sink& sink) const;
+
+    const std::vector<GpuWork>& work() const { return work_; }
+    const std::vector<Contributor>& contributors() const { return table_.contributors(); }
+
+    /// How long a launch takes to reach a GPU that has nothing to do, generously.
+    static constexpr int64_t launchLatencyNs = 10'000;
+
+  private:
+    ContributorTable table_;
+    std::vector<GpuWork> work_;
+    std::array<Stretches, stepPartCount> claims_;
+    ContributorTable::Id nothing_ = 0;  ///< For time that nothing claims.
+};
+
+}  // namespace lanescope

@@ -1,0 +1,125 @@
+#include "model/compare/kernelPattern.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "model/summary/Statistics.h"
+#include "model/trace/categories.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t fewestRepetitions = 3;
+constexpr double alikeShare = 0.7;
+constexpr double coveredShare = 0.5;
+
+/// The kernels of one process by start, as numbers of their names.
+struct Sequence {
+    std::vector<uint32_t> rows;  ///< Of `KernelTable`.
+    std::vector<StringIndex> names;
+    std::vector<uint64_t> sums;  ///< `sums[i]` mixes the first `i` names, whatever their order.
+    std::unordered_map<StringIndex, std::vector<uint32_t>> places;  ///< By name.
+};
+
+/// Spreads the bits of a number (the finalizer of MurmurHash3), so that sums tell bags apart.
+uint64_t mixed(uint64_t bits) {
+    bits ^= bits >> 33;
+    bits *= 0xff51afd7ed558ccdULL;
+    bits ^= bits >> 33;
+    bits *= 0xc4ceb9fe1a85ec53ULL;
+    return bits ^ (bits >> 33);
+}
+
+Sequence sequenceOf(const Trace& trace, uint32_t process) {
+    Sequence sequence;
+    sequence.sums.push_back(0);
+    for (uint32_t row = 0; row < trace.kernels.size(); ++row) {
+        if (trace.streams[trace.kernels.stream[row]].process != process) continue;
+        const LaunchConfig& config = trace.launchConfigs[trace.kernels.config[row]];
+        if (kernelCategory(trace.strings.at(config.shortName)) == SliceCategory::NcclKernel)
+            continue;
+        const StringIndex name = config.demangledName;
+        sequence.places[name].push_back(static_cast<uint32_t>(sequence.rows.size()));
+        sequence.rows.push_back(row);
+        sequence.names.push_back(name);
+        sequence.sums.push_back(sequence.sums.back() + mixed(name + 1));
+    }
+    return sequence;
+}
+
+/// Whether dividing the run at `places` gives pieces that are alike.
+bool divides(const Sequence& sequence, const std::vector<uint32_t>& places) {
+    if (places.size() < fewestRepetitions) return false;
+    const size_t covered = places.back() - places.front();
+    if (static_cast<double>(covered) < coveredShare * static_cast<double>(sequence.rows.size()))
+        return false;
+    std::unordered_map<uint64_t, size_t> kernelsOf;  // by what a piece holds
+    size_t most = 0;
+    for (size_t index = 1; index < places.size(); ++index) {
+        const uint64_t held = sequence.sums[places[index]] - sequence.sums[places[index - 1]];
+        size_t& kernels = kernelsOf[held];
+        kernels += places[index] - places[index - 1];
+        most = std::max(most, kernels);
+    }
+    return static_cast<double>(most) >= alikeShare * static_cast<double>(covered);
+}
+
+/// Median time from the kernel before to each of `places`.
+double pauseBefore(const Trace& trace, const Sequence& sequence,
+                   const std::vector<uint32_t>& places) {
+    std::vector<int64_t> pauses;
+    for (const uint32_t place : places)
+        if (place > 0)
+            pauses.push_back(trace.kernels.startNs[sequence.rows[place]] -
+                             trace.kernels.endNs[sequence.rows[place - 1]]);
+    return medianOf(pauses);
+}
+
+StringIndex bestDivider(const Trace& trace, const Sequence& sequence) {
+    StringIndex best = 0;
+    size_t mostPieces = 0;
+    double longestPause = 0;
+    uint32_t firstPlace = 0;
+    for (const auto& [name, places] : sequence.places) {
+        if (places.size() < mostPieces || !divides(sequence, places)) continue;
+        const double pause = pauseBefore(trace, sequence, places);
+        // The first place decides between equals: the order of a hash table must not.
+        const bool isBetter = places.size() > mostPieces || pause > longestPause ||
+                              (pause == longestPause && places.front() < firstPlace);
+        if (!isBetter) continue;
+        best = name;
+        mostPieces = places.size();
+        longestPause = pause;
+        firstPlace = places.front();
+    }
+    return mostPieces == 0 ? StringIndex{0} : best;
+}
+
+/// The last piece ends with the run, unless more follows than a piece takes.
+int64_t endOfLast(const Trace& trace, const Sequence& sequence,
+                  const std::vector<uint32_t>& places) {
+    const size_t length = places[places.size() - 1] - places[places.size() - 2];
+    const size_t end = std::min(sequence.rows.size(), places.back() + length);
+    int64_t endNs = 0;
+    for (size_t place = places.back(); place < end; ++place)
+        endNs = std::max(endNs, trace.kernels.endNs[sequence.rows[place]]);
+    return endNs;
+}
+
+}  // namespace
+
+KernelPattern findKernelPattern(const Trace& trace, uint32_t process) {
+    const Sequence sequence = sequenceOf(trace, process);
+    const StringIndex name = bestDivider(trace, sequence);
+    if (name == 0) return {};
+    const std::vector<uint32_t>& places = sequence.places.at(name);
+    KernelPattern pattern;
+    pattern.kernel = trace.strings.at(name);
+    for (const uint32_t place : places)
+        pattern.startsNs.push_back(trace.kernels.startNs[sequence.rows[place]]);
+    pattern.endNs = endOfLast(trace, sequence, places);
+    return pattern;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "model/compare/RunSummary.h"
+
+namespace lanescope {
+
+/// What a trace says of itself. O(properties + events), linear.
+RunFacts factsOf(const Trace& trace);
+
+}  // namespace lanescope

@@ -1,0 +1,171 @@
+#include "model/compare/significance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "model/summary/Statistics.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t mostForExact = 20;
+constexpr int resamples = 2000;
+constexpr uint64_t seed = 20240229;  ///< Any; fixed, so that the same files give the same answer.
+
+/// Ranks of both samples together, ties at the mean of their places, and what ties cost.
+struct Ranking {
+    std::vector<double> first, second;
+    double tieSum = 0;  ///< Sum of t^3 - t over groups of t equal values.
+};
+
+Ranking rankingOf(std::span<const int64_t> first, std::span<const int64_t> second) {
+    struct Value {
+        int64_t value;
+        size_t place;  ///< In both samples together.
+    };
+    std::vector<Value> all;
+    for (const int64_t value : first) all.push_back({value, all.size()});
+    for (const int64_t value : second) all.push_back({value, all.size()});
+    std::sort(all.begin(), all.end(),
+              [](const Value& a, const Value& b) { return a.value < b.value; });
+    Ranking ranking{std::vector<double>(first.size()), std::vector<double>(second.size())};
+    for (size_t begin = 0; begin < all.size();) {
+        size_t end = begin;
+        while (end < all.size() && all[end].value == all[begin].value) ++end;
+        const auto tied = static_cast<double>(end - begin);
+        const double rank = static_cast<double>(begin + end + 1) / 2;
+        ranking.tieSum += tied * tied * tied - tied;
+        for (size_t index = begin; index < end; ++index) {
+            const size_t place = all[index].place;
+            if (place < first.size())
+                ranking.first[place] = rank;
+            else
+                ranking.second[place - first.size()] = rank;
+        }
+        begin = end;
+    }
+    return ranking;
+}
+
+/// Lag-1 autocorrelation, if it is greater than chance makes it; else 0.
+double serialCorrelation(const std::vector<double>& values) {
+    const auto count = static_cast<double>(values.size());
+    if (values.size() < 4) return 0;
+    double mean = 0;
+    for (const double value : values) mean += value / count;
+    double square = 0, product = 0;
+    for (size_t index = 0; index < values.size(); ++index) {
+        square += (values[index] - mean) * (values[index] - mean);
+        if (index > 0) product += (values[index] - mean) * (values[index - 1] - mean);
+    }
+    const double correlation = square > 0 ? product / square : 0;
+    constexpr double most = 0.99;
+    return correlation > 2 / std::sqrt(count) ? std::min(correlation, most) : 0;
+}
+
+/// P(U <= u) if both samples come from one distribution: counts the orders of m and n values in
+/// which the first sample wins at most u pairs, by the recurrence of Mann and Whitney (1947),
+/// N(u; m, n) = N(u - n; m - 1, n) + N(u; m, n - 1).
+double exactLowerTail(size_t m, size_t n, size_t u) {
+    const size_t most = m * n;
+    // counts[j][v]: orders of i values of the first and j of the second sample, for the current i.
+    std::vector<std::vector<double>> counts(n + 1, std::vector<double>(most + 1));
+    for (size_t j = 0; j <= n; ++j) counts[j][0] = 1;
+    for (size_t i = 1; i <= m; ++i) {
+        std::vector<std::vector<double>> next(n + 1, std::vector<double>(most + 1));
+        next[0][0] = 1;
+        for (size_t j = 1; j <= n; ++j)
+            for (size_t v = 0; v <= i * j; ++v)
+                next[j][v] = (v >= j ? counts[j][v - j] : 0) + next[j - 1][v];
+        counts = std::move(next);
+    }
+    double below = 0, all = 0;
+    for (size_t v = 0; v <= most; ++v) {
+        all += counts[n][v];
+        if (v <= u) below += counts[n][v];
+    }
+    return below / all;
+}
+
+/// Normal approximation with corrections for ties and continuity: Lehmann, "Nonparametrics:
+/// Statistical Methods Based on Ranks" (1975), section 1.3.
+double normalPValue(double u, double m, double n, double tieSum, double inflation) {
+    const double all = m + n;
+    const double variance = m * n / 12 * (all + 1 - tieSum / (all * (all - 1))) * inflation;
+    if (variance <= 0) return 1;
+    const double distance = std::max(0.0, std::abs(u - m * n / 2) - 0.5);
+    return std::erfc(distance / std::sqrt(variance) / std::sqrt(2.0));
+}
+
+/// One resample of `values` in blocks; `result` keeps its memory from call to call.
+void resample(std::span<const int64_t> values, std::mt19937_64& random,
+              std::vector<int64_t>& result) {
+    const auto count = values.size();
+    const auto block =
+        std::max<size_t>(1, static_cast<size_t>(std::cbrt(static_cast<double>(count))));
+    result.clear();
+    while (result.size() < count) {
+        // The standard's distributions differ between libraries; the bias of a remainder is nil.
+        const size_t start = random() % count;
+        for (size_t index = 0; index < block && result.size() < count; ++index)
+            result.push_back(values[(start + index) % count]);
+    }
+}
+
+}  // namespace
+
+double quantileOf(std::span<const int64_t> values, double share) {
+    if (values.empty()) return 0;
+    std::vector<int64_t> sorted(values.begin(), values.end());
+    std::sort(sorted.begin(), sorted.end());
+    const double place = std::clamp(share, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<size_t>(place);
+    const size_t above = std::min(below + 1, sorted.size() - 1);
+    const auto low = static_cast<double>(sorted[below]);
+    return low + (place - static_cast<double>(below)) * (static_cast<double>(sorted[above]) - low);
+}
+
+RankTest mannWhitney(std::span<const int64_t> first, std::span<const int64_t> second) {
+    RankTest test;
+    if (first.empty() || second.empty()) return test;
+    const Ranking ranking = rankingOf(first, second);
+    const auto m = static_cast<double>(first.size());
+    const auto n = static_cast<double>(second.size());
+    double rankSum = 0;
+    for (const double rank : ranking.first) rankSum += rank;
+    test.u = rankSum - m * (m + 1) / 2;
+    const double correlation =
+        std::max(serialCorrelation(ranking.first), serialCorrelation(ranking.second));
+    test.isExact = ranking.tieSum == 0 && correlation == 0 && first.size() <= mostForExact &&
+                   second.size() <= mostForExact;
+    if (test.isExact) {
+        const double lesser = std::min(test.u, m * n - test.u);
+        const double tail =
+            exactLowerTail(first.size(), second.size(), static_cast<size_t>(lesser));
+        test.pValue = std::min(1.0, 2 * tail);
+    } else {
+        const double inflation = (1 + correlation) / (1 - correlation);
+        test.pValue = normalPValue(test.u, m, n, ranking.tieSum, inflation);
+    }
+    return test;
+}
+
+Interval medianDifferenceInterval(std::span<const int64_t> first, std::span<const int64_t> second) {
+    if (first.empty() || second.empty()) return {};
+    std::mt19937_64 random(seed);
+    std::vector<int64_t> fromFirst, fromSecond;
+    std::vector<double> differences;
+    differences.reserve(resamples);
+    for (int count = 0; count < resamples; ++count) {
+        resample(first, random, fromFirst);
+        resample(second, random, fromSecond);
+        differences.push_back(medianOf(std::span(fromSecond)) - medianOf(std::span(fromFirst)));
+    }
+    std::sort(differences.begin(), differences.end());
+    const auto tail = static_cast<size_t>(resamples * 0.025);
+    return {differences[tail], differences[differences.size() - 1 - tail]};
+}
+
+}  // namespace lanescope

@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "model/compare/RunSummary.h"
+#include "model/compare/runFacts.h"
+#include "model/compare/summarizeWorker.h"
+#include "model/summary/Statistics.h"
+
+namespace lanescope {
+
+namespace {
+
+/// A GPU on which a process spends less than this share of its GPU time is none it works on: a
+/// context, a few bytes exchanged at start-up.
+constexpr double smallestGpuShare = 0.01;
+
+/// GPU time of a process by GPU.
+std::map<uint32_t, int64_t> gpuTimeOf(const Trace& trace, uint32_t process) {
+    std::map<uint32_t, int64_t> timeOf;
+    const auto add = [&](const auto& table) {
+        for (uint32_t row = 0; row < table.size(); ++row) {
+            const Stream& stream = trace.streams[table.stream[row]];
+            if (stream.process != process) continue;
+            int64_t& ns = timeOf[stream.gpu];
+            ns = saturatingSum(ns, table.endNs[row] - table.startNs[row]);
+        }
+    };
+    add(trace.kernels);
+    add(trace.memcpys);
+    add(trace.memsets);
+    return timeOf;
+}
+
+std::vector<uint32_t> gpusOf(const Trace& trace, uint32_t process) {
+    const std::map<uint32_t, int64_t> timeOf = gpuTimeOf(trace, process);
+    int64_t allNs = 0;
+    for (const auto& [gpu, ns] : timeOf) allNs = saturatingSum(allNs, ns);
+    std::vector<uint32_t> gpus;
+    for (const auto& [gpu, ns] : timeOf)
+        if (static_cast<double>(ns) >= smallestGpuShare * static_cast<double>(allNs))
+            gpus.push_back(gpu);
+    return gpus;
+}
+
+void describeWorker(const Trace& trace, uint32_t process, uint32_t gpu, WorkerSummary& worker) {
+    worker.pid = trace.processes[process].pid;
+    worker.rank = trace.processes[process].rank;
+    worker.processName = trace.processes[process].name;
+    worker.endedAbnormally = trace.processes[process].endedAbnormally;
+    worker.gpuId = trace.gpus[gpu].id;
+    worker.gpuName = trace.gpus[gpu].name;
+}
+
+struct Task {
+    const ProcessSteps* steps;
+    uint32_t gpu;
+};
+
+std::vector<Task> tasksOf(const Trace& trace, const RunSteps& steps) {
+    std::vector<Task> tasks;
+    for (const ProcessSteps& process : steps.processes)
+        if (!process.steps.empty())
+            for (const uint32_t gpu : gpusOf(trace, process.process))
+                tasks.push_back({&process, gpu});
+    return tasks;
+}
+
+void sortWorkers(std::vector<WorkerSummary>& workers) {
+    std::stable_sort(workers.begin(), workers.end(), [](const auto& a, const auto& b) {
+        const auto key = [](const WorkerSummary& each) {
+            return std::tuple(!each.rank.has_value(), each.rank.value_or(0), each.pid, each.gpuId);
+        };
+        return key(a) < key(b);
+    });
+}
+
+}  // namespace
+
+std::string_view name(ContributorKind kind) {
+    switch (kind) {
+        case ContributorKind::Kernel:
+            return "kernel";
+        case ContributorKind::Collective:
+            return "collective";
+        case ContributorKind::Copy:
+            return "copy";
+        case ContributorKind::Memset:
+            return "memset";
+        case ContributorKind::Idle:
+            return "idle";
+        case ContributorKind::Others:
+            return "others";
+    }
+    return "";
+}
+
+std::string WorkerSummary::label() const {
+    return rank ? fmt::format("rank {}, GPU {}", *rank, gpuId)
+                : fmt::format("PID {}, GPU {}", pid, gpuId);
+}
+
+StepParts WorkerSummary::totalParts() const {
+    StepParts total;
+    for (const StepSummary& step : steps) total += step.parts;
+    return total;
+}
+
+int64_t WorkerSummary::totalWallNs() const {
+    int64_t total = 0;
+    for (const StepSummary& step : steps) total += step.wallNs;
+    return total;
+}
+
+bool RunSummary::isEmpty() const {
+    return std::none_of(workers.begin(), workers.end(),
+                        [](const WorkerSummary& worker) { return worker.totalWallNs() > 0; });
+}
+
+uint32_t RunSummary::criticalWorker() const {
+    uint32_t critical = noIndex;
+    int64_t leastWaitingNs = 0;
+    for (uint32_t index = 0; index < workers.size(); ++index) {
+        const WorkerSummary& worker = workers[index];
+        if (worker.steps.empty()) continue;
+        // Of ranks that step together, the one that waits least for the others.
+        const int64_t waitingNs =
+            (worker.totalParts()[StepPart::ExposedCommunication] - worker.totalWallNs()) /
+            static_cast<int64_t>(worker.steps.size());
+        if (critical != noIndex && waitingNs >= leastWaitingNs) continue;
+        critical = index;
+        leastWaitingNs = waitingNs;
+    }
+    return critical;
+}
+
+Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selection,
+                                const SummaryProgress& progress) {
+    const auto isCancelled = [&](double fraction) { return progress && !progress(fraction); };
+    RunSummary summary;
+    summary.facts = factsOf(trace);
+    if (trace.isEmpty()) return summary;
+    const Result<RunSteps> steps = findSteps(trace, selection);
+    if (!steps) return fail(steps.error());
+    summary.source = steps->source;
+    summary.pattern = steps->pattern;
+    const bool isNvtx = steps->source == StepSource::NvtxRange;
+    if (isCancelled(0.1)) return fail("Summing up {} was cancelled.", trace.title);
+    const LaunchingCalls calls(trace);
+    const RangePaths paths(trace, isNvtx ? std::string_view(steps->pattern) : std::string_view());
+    const RunContext run{trace, calls, paths, summary.facts.worldSize};
+    const std::vector<Task> tasks = tasksOf(trace, *steps);
+    for (size_t index = 0; index < tasks.size(); ++index) {
+        const double done = static_cast<double>(index) / static_cast<double>(tasks.size());
+        if (isCancelled(0.3 + 0.7 * done)) return fail("Summing up {} was cancelled.", trace.title);
+        const auto [process, gpu] = tasks[index];
+        WorkerSummary worker = summarizeWorker(run, gpu, *process);
+        describeWorker(trace, process->process, gpu, worker);
+        summary.workers.push_back(std::move(worker));
+    }
+    sortWorkers(summary.workers);
+    return summary;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "model/compare/GpuWork.h"
+#include "model/compare/RunSummary.h"
+#include "model/compare/StepSelection.h"
+
+namespace lanescope {
+
+/// Explains the steps of one process on one of its GPUs: parts, contributors, outliers. Who the
+/// worker is (`pid`, `rank` ...) is left to the caller.
+WorkerSummary summarizeWorker(const RunContext& run, uint32_t gpu, const ProcessSteps& steps);
+
+}  // namespace lanescope
