@@ -15,6 +15,7 @@ constexpr int chevronSpace = 20;
 constexpr int rightInset = 12;
 constexpr int edgeWidth = 6;
 constexpr int pixelsPerNotch = 60;
+constexpr int markWidth = 4;
 
 QString titleOf(const Track& track) {
     return QString::fromStdString(track.title).simplified();
@@ -75,17 +76,37 @@ LabelColumn::LabelColumn(TimelineState& state, QWidget* parent) : QWidget(parent
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
     setFocusPolicy(Qt::ClickFocus);
+    watch(state_);
+}
+
+void LabelColumn::watch(const TimelineState& state) {
     const auto repaint = [this] { update(); };
-    connect(&state_, &TimelineState::traceChanged, this, [this] { hoveredTrack_ = -1; });
-    connect(&state_, &TimelineState::themeChanged, this, repaint);
-    connect(&state_, &TimelineState::layoutChanged, this, repaint);
-    connect(&state_, &TimelineState::scrolled, this, repaint);
+    connect(&state, &TimelineState::traceChanged, this, [this] { hoveredTrack_ = -1; });
+    connect(&state, &TimelineState::themeChanged, this, repaint);
+    connect(&state, &TimelineState::layoutChanged, this, repaint);
+    connect(&state, &TimelineState::scrolled, this, repaint);
+}
+
+void LabelColumn::setCompanion(TimelineState* companion) {
+    if (companion == companion_) return;
+    if (companion_) disconnect(companion_, nullptr, this, nullptr);
+    companion_ = companion;
+    hoveredTrack_ = -1;
+    if (companion) watch(*companion);
+    update();
 }
 
 void LabelColumn::paint(QPainter& painter, const TimelineState& state, QSize size,
                         const QFont& font, const LayoutRow* hovered) {
+    painter.fillRect(QRect(QPoint(), size), state.theme().panel);
+    paintRows(painter, state, size, font, hovered);
+    painter.fillRect(QRect(size.width() - 1, 0, 1, size.height()), state.theme().separator);
+}
+
+void LabelColumn::paintRows(QPainter& painter, const TimelineState& state, QSize size,
+                            const QFont& font, const LayoutRow* hovered) {
+    if (!state.hasTracks()) return;
     const Theme& theme = state.theme();
-    painter.fillRect(QRect(QPoint(), size), theme.panel);
     painter.save();
     painter.setClipRect(QRect(QPoint(), size), Qt::IntersectClip);
     const int scrollY = state.scrollY();
@@ -94,6 +115,9 @@ void LabelColumn::paint(QPainter& painter, const TimelineState& state, QSize siz
         const QRect area(0, row.top - scrollY, size.width(), row.height - 1);
         if (row.isHeader) painter.fillRect(area, theme.bandAt(track.depth));
         if (hovered && hovered->track == row.track) painter.fillRect(area, theme.hover);
+        if (state.mark().isValid())
+            painter.fillRect(QRect(0, area.top(), markWidth, area.height()), state.mark());
+        if (state.isUnmatched(row.track)) painter.setOpacity(0.5);
         const int indent = firstIndent + indentPerDepth * track.depth;
         if (row.canFold) {
             const double middle = area.top() + std::min(area.height(), 28) / 2.0;
@@ -101,28 +125,33 @@ void LabelColumn::paint(QPainter& painter, const TimelineState& state, QSize siz
         }
         paintTexts(painter, track, area.adjusted(indent + chevronSpace, 0, -rightInset, 0), font,
                    theme);
+        painter.setOpacity(1);
         painter.fillRect(QRect(0, row.bottom() - scrollY - 1, size.width(), 1), theme.separator);
     }
-    painter.fillRect(QRect(size.width() - 1, 0, 1, size.height()), theme.separator);
     painter.restore();
 }
 
 void LabelColumn::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    const LayoutRow* hovered =
-        hoveredTrack_ < 0 ? nullptr : state_.layout().rowOf(static_cast<uint32_t>(hoveredTrack_));
-    paint(painter, state_, size(), font(), hovered && hovered->canFold ? hovered : nullptr);
+    paint(painter, state_, size(), font(), hoveredRow(&state_));
+    if (companion_) paintRows(painter, *companion_, size(), font(), hoveredRow(companion_));
+}
+
+const LayoutRow* LabelColumn::hoveredRow(const TimelineState* state) const {
+    if (hoveredTrack_ < 0 || state != hoveredState_) return nullptr;
+    const LayoutRow* row = state->layout().rowOf(static_cast<uint32_t>(hoveredTrack_));
+    return row && row->canFold ? row : nullptr;
 }
 
 bool LabelColumn::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
     const auto* help = static_cast<QHelpEvent*>(event);
-    const LayoutRow* row = rowUnder(help->pos());
+    const auto [state, row] = placeUnder(help->pos());
     if (!row) {
         QToolTip::hideText();
         return true;
     }
-    const Track& track = state_.trace()->tracks[row->track];
+    const Track& track = state->trace()->tracks[row->track];
     // Names come from the trace file; they are text and never markup.
     QString text = titleOf(track).toHtmlEscaped();
     if (!subtitleOf(track).isEmpty())
@@ -146,8 +175,8 @@ void LabelColumn::mousePressEvent(QMouseEvent* event) {
         isResizing_ = true;
         return;
     }
-    const LayoutRow* row = rowUnder(event->pos());
-    if (row && row->canFold) state_.setFolded(row->track, !row->isFolded);
+    const auto [state, row] = placeUnder(event->pos());
+    if (row && row->canFold) state->setFolded(row->track, !row->isFolded);
 }
 
 void LabelColumn::mouseMoveEvent(QMouseEvent* event) {
@@ -156,8 +185,8 @@ void LabelColumn::mouseMoveEvent(QMouseEvent* event) {
         return;
     }
     setCursor(isOnEdge(event->pos()) ? Qt::SplitHCursor : Qt::ArrowCursor);
-    const LayoutRow* row = rowUnder(event->pos());
-    setHoveredTrack(row ? int64_t{row->track} : -1);
+    const auto [state, row] = placeUnder(event->pos());
+    setHoveredTrack(state, row ? int64_t{row->track} : -1);
 }
 
 void LabelColumn::mouseReleaseEvent(QMouseEvent*) {
@@ -165,19 +194,23 @@ void LabelColumn::mouseReleaseEvent(QMouseEvent*) {
 }
 
 void LabelColumn::leaveEvent(QEvent*) {
-    setHoveredTrack(-1);
+    setHoveredTrack(nullptr, -1);
 }
 
 bool LabelColumn::isOnEdge(QPoint position) const {
     return position.x() >= width() - edgeWidth;
 }
 
-const LayoutRow* LabelColumn::rowUnder(QPoint position) const {
-    return state_.layout().rowAt(position.y() + state_.scrollY());
+LabelColumn::Place LabelColumn::placeUnder(QPoint position) const {
+    const int y = position.y() + state_.scrollY();
+    if (const LayoutRow* row = state_.layout().rowAt(y)) return {&state_, row};
+    if (companion_) return {companion_, companion_->layout().rowAt(y)};
+    return {};
 }
 
-void LabelColumn::setHoveredTrack(int64_t track) {
-    if (track == hoveredTrack_) return;
+void LabelColumn::setHoveredTrack(const TimelineState* state, int64_t track) {
+    if (track == hoveredTrack_ && state == hoveredState_) return;
+    hoveredState_ = state;
     hoveredTrack_ = track;
     update();
 }

@@ -26,25 +26,40 @@ void paintChart(QPainter& painter, const std::vector<float>& columns, int bottom
 
 }  // namespace
 
-void OverviewPainter::update(const TimelineState& state, int width) {
+void OverviewPainter::update(const TimelineState& state, int width,
+                             const TimelineState* companion) {
     const TimeRange range = state.limits();
-    if (width == width_ && range == range_) return;
+    const TimeRange companionRange = companion ? companion->limits() : TimeRange{};
+    if (width == width_ && range == range_ && companionRange == companionRange_) return;
     width_ = width;
     range_ = range;
+    companionRange_ = companionRange;
     activity_ = overviewActivity(*state.trace(), range, width);
+    if (companion)
+        companionActivity_ = overviewActivity(*companion->trace(), companionRange, width);
 }
 
-void OverviewPainter::paint(QPainter& painter, const TimelineState& state, QSize size) {
+void OverviewPainter::paint(QPainter& painter, const TimelineState& state, QSize size,
+                            const TimelineState* companion) {
     const Theme& theme = state.theme();
     const int bottom = size.height() - 1;
     painter.fillRect(QRect(QPoint(), size), theme.canvas);
     painter.fillRect(QRect(0, bottom, size.width(), 1), theme.separator);
     if (!state.hasTracks()) return;
-    update(state, size.width());
-    const int cpuBottom = bottom - bottomInset;
-    const int gpuBottom = cpuBottom - cpuHeight - chartGap;
-    paintChart(painter, activity_.gpu, gpuBottom, gpuBottom - topInset, theme.busyGpu);
-    paintChart(painter, activity_.cpu, cpuBottom, cpuHeight, theme.busyCpu);
+    if (companion && !companion->hasTracks()) companion = nullptr;
+    update(state, size.width(), companion);
+    const int lowerBottom = bottom - bottomInset;
+    if (companion) {
+        const int height = (lowerBottom - topInset - chartGap) / 2;
+        const QColor own = state.mark().isValid() ? state.mark() : theme.busyGpu;
+        const QColor other = companion->mark().isValid() ? companion->mark() : theme.busyGpu;
+        paintChart(painter, activity_.gpu, topInset + height, height, own);
+        paintChart(painter, companionActivity_.gpu, lowerBottom, height, other);
+    } else {
+        const int gpuBottom = lowerBottom - cpuHeight - chartGap;
+        paintChart(painter, activity_.gpu, gpuBottom, gpuBottom - topInset, theme.busyGpu);
+        paintChart(painter, activity_.cpu, lowerBottom, cpuHeight, theme.busyCpu);
+    }
 
     const TimeScale scale{state.limits(), double(size.width()), 0};
     paintSelectedRange(painter, state, scale, 0, bottom);

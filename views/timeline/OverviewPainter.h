@@ -9,17 +9,20 @@ class QPainter;
 
 namespace lanescope {
 
-/// Paints the whole trace as two thin activity charts with the visible part left bright. Keeps the
-/// charts for one width.
+/// Paints the whole trace as two thin activity charts with the visible part left bright: GPUs above
+/// and CPUs below, or with a companion the GPUs of both traces. Keeps the charts for one width.
 class OverviewPainter {
   public:
     void forget() { width_ = -1; }
-    void paint(QPainter& painter, const TimelineState& state, QSize size);
+    void paint(QPainter& painter, const TimelineState& state, QSize size,
+               const TimelineState* companion = nullptr);
 
   private:
-    void update(const TimelineState& state, int width);
+    void update(const TimelineState& state, int width, const TimelineState* companion);
 
     OverviewActivity activity_;
+    OverviewActivity companionActivity_;
+    TimeRange companionRange_;
     int width_ = -1;
     TimeRange range_;
 };

@@ -33,9 +33,28 @@ OverviewStrip::OverviewStrip(TimelineState& state, QWidget* parent)
     connect(&state_, &TimelineState::hitsChanged, this, repaint);
 }
 
+void OverviewStrip::setCompanion(TimelineState* companion) {
+    if (companion == companion_) return;
+    if (companion_) disconnect(companion_, nullptr, this, nullptr);
+    companion_ = companion;
+    painter_.forget();
+    setToolTip(companion ? tr("The GPUs of both runs: baseline above, candidate below.\n"
+                              "Drag the window or its edges; double-click to see everything.")
+                         : tr("The whole trace: GPU activity above, CPU activity below.\n"
+                              "Drag the window or its edges; double-click to see everything."));
+    if (companion) {
+        connect(companion, &TimelineState::traceChanged, this, [this] {
+            painter_.forget();
+            update();
+        });
+        connect(companion, &TimelineState::themeChanged, this, [this] { update(); });
+    }
+    update();
+}
+
 void OverviewStrip::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    painter_.paint(painter, state_, size());
+    painter_.paint(painter, state_, size(), companion_);
 }
 
 void OverviewStrip::wheelEvent(QWheelEvent* event) {

@@ -17,6 +17,9 @@ class OverviewStrip : public QWidget {
     explicit OverviewStrip(TimelineState& state, QWidget* parent = nullptr);
     QSize sizeHint() const override { return {600, stripHeight}; }
 
+    /// Shows the GPUs of a second trace below those of its own; null for none.
+    void setCompanion(TimelineState* companion);
+
   protected:
     void paintEvent(QPaintEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
@@ -32,6 +35,7 @@ class OverviewStrip : public QWidget {
     void dragTo(double x);
 
     TimelineState& state_;
+    QPointer<TimelineState> companion_;
     OverviewPainter painter_;
     Grip grip_ = Grip::None;
     TimeRange pressedRange_;

@@ -19,6 +19,27 @@ QString summaryOf(const Trace& trace) {
     return parts.join(QStringLiteral("  ·  "));
 }
 
+/// A line with the mark, the name and the facts of one of two traces.
+void paintMarkedLine(QPainter& painter, const TimelineState& state, const QRect& line,
+                     const QFont& bold, const QFont& font) {
+    const QFontMetrics boldMetrics(bold);
+    const QFontMetrics metrics(font);
+    const int baseline = line.top() + (line.height() + boldMetrics.ascent()) / 2 - 1;
+    painter.fillRect(QRect(line.left(), line.top() + 4, 4, line.height() - 8), state.mark());
+    const int left = line.left() + 12;
+    const QString facts = QString::fromStdString(formatDuration(state.trace()->range.durationNs()));
+    const int factsWidth = metrics.horizontalAdvance(facts);
+    const int room = line.right() - left - factsWidth - 8;
+    painter.setFont(bold);
+    painter.setPen(state.theme().text);
+    painter.drawText(QPoint(left, baseline),
+                     boldMetrics.elidedText(QString::fromStdString(state.trace()->title),
+                                            Qt::ElideMiddle, room));
+    painter.setFont(font);
+    painter.setPen(state.theme().mutedText);
+    painter.drawText(QPoint(line.right() - factsWidth, baseline), facts);
+}
+
 }  // namespace
 
 TimelineCorner::TimelineCorner(TimelineState& state, QWidget* parent)
@@ -34,8 +55,19 @@ TimelineCorner::TimelineCorner(TimelineState& state, QWidget* parent)
     connect(&state_, &TimelineState::themeChanged, this, repaint);
 }
 
+void TimelineCorner::setCompanion(TimelineState* companion) {
+    if (companion == companion_) return;
+    if (companion_) disconnect(companion_, nullptr, this, nullptr);
+    companion_ = companion;
+    if (companion) {
+        connect(companion, &TimelineState::traceChanged, this, [this] { update(); });
+        connect(companion, &TimelineState::themeChanged, this, [this] { update(); });
+    }
+    update();
+}
+
 void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize size,
-                           const QFont& font) {
+                           const QFont& font, const TimelineState* companion) {
     const Theme& theme = state.theme();
     painter.fillRect(QRect(QPoint(), size), theme.panel);
     painter.fillRect(QRect(0, size.height() - 1, size.width(), 1), theme.separator);
@@ -43,6 +75,13 @@ void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize 
     if (!state.trace()) return;
     QFont bold = font;
     bold.setWeight(QFont::DemiBold);
+    if (companion && companion->trace()) {
+        const int height = size.height() / 2;
+        paintMarkedLine(painter, state, {inset, 2, size.width() - 2 * inset, height}, bold, font);
+        paintMarkedLine(painter, *companion, {inset, height - 2, size.width() - 2 * inset, height},
+                        bold, font);
+        return;
+    }
     const QFontMetrics boldMetrics(bold);
     const QFontMetrics metrics(font);
     const int room = size.width() - 2 * inset;
@@ -60,7 +99,7 @@ void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize 
 
 void TimelineCorner::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    paint(painter, state_, size(), font());
+    paint(painter, state_, size(), font(), companion_);
 }
 
 }  // namespace lanescope

@@ -13,14 +13,19 @@ class TimelineCorner : public QWidget {
   public:
     explicit TimelineCorner(TimelineState& state, QWidget* parent = nullptr);
 
+    /// Names a second trace as well, each with its mark; null for none.
+    void setCompanion(TimelineState* companion);
+
     /// Paints the corner into `size` logical pixels at (0, 0).
-    static void paint(QPainter& painter, const TimelineState& state, QSize size, const QFont& font);
+    static void paint(QPainter& painter, const TimelineState& state, QSize size, const QFont& font,
+                      const TimelineState* companion = nullptr);
 
   protected:
     void paintEvent(QPaintEvent* event) override;
 
   private:
     TimelineState& state_;
+    QPointer<TimelineState> companion_;
 };
 
 }  // namespace lanescope

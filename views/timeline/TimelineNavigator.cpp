@@ -90,6 +90,10 @@ void TimelineNavigator::selectAdjacentLane(int direction) {
     }
 }
 
+void TimelineNavigator::selectNearest(LanePosition lane, int64_t timeNs) {
+    if (isSelectable(lane)) select(lane, nearestSlice(state_.laneAt(lane), timeNs));
+}
+
 void TimelineNavigator::select(LanePosition lane, uint32_t slice) {
     const Lane& slices = state_.laneAt(lane);
     state_.setSelectedEvent(slices.event[slice]);

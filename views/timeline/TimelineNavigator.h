@@ -20,6 +20,9 @@ class TimelineNavigator {
     void selectNeighbour(int direction);
     /// Selects the nearest slice of the lane below (+1) or above (-1) that has any.
     void selectAdjacentLane(int direction);
+    /// Selects the slice of `lane` nearest to `timeNs`; does nothing if the lane has none to
+    /// select.
+    void selectNearest(LanePosition lane, int64_t timeNs);
 
   private:
     /// Selects a slice and brings it into view without zooming.

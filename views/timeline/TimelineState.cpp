@@ -15,6 +15,7 @@ void TimelineState::setTrace(TracePtr trace) {
     setHits({});
     trace_ = std::move(trace);
     layout_.setTracks(trace_ ? std::span<const Track>(trace_->tracks) : std::span<const Track>());
+    counterparts_.clear();
     scrollY_ = 0;
     emit traceChanged();
     visibleRange()->setExtent(this, {});  // a place in the old trace means nothing in this one
@@ -78,6 +79,29 @@ void TimelineState::setAllFolded(bool isFolded) {
 
 void TimelineState::revealTrack(uint32_t track) {
     if (layout_.reveal(track)) afterLayout();
+}
+
+void TimelineState::setSpaces(std::vector<int> above, int below) {
+    layout_.setSpaces(std::move(above), below);
+    afterLayout();
+}
+
+void TimelineState::setCounterparts(std::vector<uint32_t> tracks) {
+    counterparts_ = std::move(tracks);
+    emit layoutChanged();
+}
+
+uint32_t TimelineState::counterpartOf(uint32_t track) const {
+    return track < counterparts_.size() ? counterparts_[track] : noIndex;
+}
+
+bool TimelineState::isUnmatched(uint32_t track) const {
+    return !counterparts_.empty() && counterpartOf(track) == noIndex;
+}
+
+void TimelineState::setMark(const QColor& color) {
+    mark_ = color;
+    emit themeChanged();
 }
 
 void TimelineState::setViewportHeight(int height) {

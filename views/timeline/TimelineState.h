@@ -46,6 +46,16 @@ class TimelineState : public QObject {
     void setFolded(uint32_t track, bool isFolded);
     void setAllFolded(bool isFolded);
     void revealTrack(uint32_t track);
+    void setSpaces(std::vector<int> above, int below);
+    /// By track, the track of another trace that shows the same thing, or `noIndex`. Empty without
+    /// another trace.
+    void setCounterparts(std::vector<uint32_t> tracks);
+    uint32_t counterpartOf(uint32_t track) const;
+    /// There is another trace, and it has nothing like this track.
+    bool isUnmatched(uint32_t track) const;
+    /// The colour of the bar beside each track that says whose it is; invalid for none.
+    void setMark(const QColor& color);
+    const QColor& mark() const { return mark_; }
 
     void setViewportHeight(int height);
     int viewportHeight() const { return viewportHeight_; }
@@ -84,6 +94,8 @@ class TimelineState : public QObject {
     QPointer<VisibleRange> sharedRange_;
     int64_t timeOriginNs_ = 0;
     TrackLayout layout_;
+    std::vector<uint32_t> counterparts_;
+    QColor mark_;
     int viewportHeight_ = 0;
     int scrollY_ = 0;
     EventRef selectedEvent_;

@@ -4,11 +4,13 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
+#include <utility>
 
 #include "views/timeline/KeyMotion.h"
 #include "views/timeline/LabelColumn.h"
 #include "views/timeline/OverviewPainter.h"
 #include "views/timeline/OverviewStrip.h"
+#include "views/timeline/PairedRows.h"
 #include "views/timeline/TimeRuler.h"
 #include "views/timeline/TimelineCorner.h"
 #include "views/timeline/TimelineNavigator.h"
@@ -80,6 +82,50 @@ void TimelineView::setTheme(const Theme& theme) {
     styleScrollBar();
 }
 
+void TimelineView::setCompanion(TimelineView& other, std::vector<TrackPair> pairs) {
+    if (companion_ != other.state_.get()) {
+        companion_ = other.state_.get();
+        corner_->setCompanion(companion_);
+        overview_->setCompanion(companion_);
+        labels_->setCompanion(companion_);
+        canvas_->setCompanion(companion_);
+        connect(companion_, &QObject::destroyed, this, [this] {
+            companion_ = nullptr;
+            delete std::exchange(rows_, nullptr);
+        });
+    }
+    delete rows_;
+    rows_ = new PairedRows(*state_, *companion_, std::move(pairs), this);
+}
+
+void TimelineView::setGhostVisible(bool isVisible) {
+    canvas_->setGhostVisible(isVisible);
+}
+bool TimelineView::isGhostVisible() const {
+    return canvas_->isGhostVisible();
+}
+void TimelineView::setMark(const QColor& color) {
+    state_->setMark(color);
+}
+
+void TimelineView::setStrip(QWidget* label, QWidget* strip, int height) {
+    delete stripLabel_;
+    delete strip_;
+    stripLabel_ = label;
+    strip_ = strip;
+    stripHeight_ = strip ? height : 0;
+    for (QWidget* part : {label, strip}) {
+        if (!part) continue;
+        part->setParent(this);
+        part->show();
+    }
+    arrange();
+}
+
+TimelineState& TimelineView::active() const {
+    return rows_ ? rows_->active() : *state_;
+}
+
 std::optional<TimeRange> TimelineView::selectedRange() const {
     return state_->selectedRange();
 }
@@ -103,7 +149,7 @@ void TimelineView::fit() {
     state_->visibleRange()->fit();
 }
 void TimelineView::zoomToSelection() {
-    TimelineNavigator(*state_).zoomToSelection();
+    TimelineNavigator(active()).zoomToSelection();
 }
 void TimelineView::foldAll() {
     state_->setAllFolded(true);
@@ -114,6 +160,7 @@ void TimelineView::unfoldAll() {
 
 void TimelineView::clearSelection() {
     state_->setSelectedEvent({});
+    if (companion_) companion_->setSelectedEvent({});
     state_->setSelectedRange(std::nullopt);
 }
 
@@ -127,14 +174,17 @@ QSize TimelineView::minimumSizeHint() const {
 TimelineView::Areas TimelineView::areasFor(QSize size) const {
     // The canvas keeps at least half, however far the labels were dragged.
     const int left = std::min(labelWidth_, size.width() / 2);
-    const int top = OverviewStrip::stripHeight + TimeRuler::rulerHeight;
+    const int header = OverviewStrip::stripHeight + TimeRuler::rulerHeight;
+    const int top = header + stripHeight_;
     const int bar = scrollBar_->isVisibleTo(this) ? scrollBar_->sizeHint().width() : 0;
     const int right = size.width() - left - bar;
     const int below = std::max(0, size.height() - top);
     Areas areas;
-    areas.corner = QRect(0, 0, left, top);
+    areas.corner = QRect(0, 0, left, header);
     areas.overview = QRect(left, 0, right, OverviewStrip::stripHeight);
     areas.ruler = QRect(left, OverviewStrip::stripHeight, right, TimeRuler::rulerHeight);
+    areas.stripLabel = QRect(0, header, left, stripHeight_);
+    areas.strip = QRect(left, header, right, stripHeight_);
     areas.labels = QRect(0, top, left, below);
     areas.canvas = QRect(left, top, right, below);
     areas.scrollBar = QRect(left + right, 0, bar, size.height());
@@ -146,6 +196,8 @@ void TimelineView::arrange() {
     corner_->setGeometry(areas.corner);
     overview_->setGeometry(areas.overview);
     ruler_->setGeometry(areas.ruler);
+    if (stripLabel_) stripLabel_->setGeometry(areas.stripLabel);
+    if (strip_) strip_->setGeometry(areas.strip);
     labels_->setGeometry(areas.labels);
     canvas_->setGeometry(areas.canvas);
     scrollBar_->setGeometry(areas.scrollBar);
@@ -193,15 +245,27 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
         painter->restore();
     };
     painter->fillRect(QRect(QPoint(), size), theme().window);
-    paintIn(areas.corner,
-            [&](QSize part) { TimelineCorner::paint(*painter, *state_, part, font()); });
-    paintIn(areas.overview, [&](QSize part) { OverviewPainter().paint(*painter, *state_, part); });
+    paintIn(areas.corner, [&](QSize part) {
+        TimelineCorner::paint(*painter, *state_, part, font(), companion_);
+    });
+    paintIn(areas.overview,
+            [&](QSize part) { OverviewPainter().paint(*painter, *state_, part, companion_); });
     paintIn(areas.ruler, [&](QSize part) { TimeRuler::paint(*painter, *state_, part, font()); });
-    paintIn(areas.labels, [&](QSize part) { LabelColumn::paint(*painter, *state_, part, font()); });
+    if (strip_) paintIn(areas.strip, [&](QSize) { strip_->render(painter, {}, {}); });
+    paintIn(areas.labels, [&](QSize part) {
+        LabelColumn::paint(*painter, *state_, part, font());
+        if (companion_) LabelColumn::paintRows(*painter, *companion_, part, font());
+    });
     paintIn(areas.canvas, [&](QSize part) {
         TrackPainter tracks(*state_);
         tracks.reset(font());
-        tracks.paint(*painter, part, painter->device()->devicePixelRatioF());
+        const double ratio = painter->device()->devicePixelRatioF();
+        tracks.paint(*painter, part, ratio);
+        if (companion_) {
+            TrackPainter others(*companion_);
+            others.reset(font());
+            others.paintRows(*painter, part, ratio);
+        }
         paintSelection(*painter, *state_, part);
     });
 }
@@ -212,7 +276,7 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
     // The motion keeps its own time; the keyboard's repeats would add to it.
     if (event->isAutoRepeat() && motion_->handles(event->key())) return;
     if (motion_->press(event->key())) return;
-    TimelineNavigator navigator(*state_);
+    TimelineNavigator navigator(active());
     const int page = std::max(1, state_->viewportHeight() * 7 / 8);
     switch (event->key()) {
         case Qt::Key_F:
@@ -235,6 +299,9 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
             break;
         case Qt::Key_Down:
             navigator.selectAdjacentLane(1);
+            break;
+        case Qt::Key_B:
+            if (rows_) rows_->selectCounterpart();
             break;
         case Qt::Key_PageUp:
             state_->setScrollY(state_->scrollY() - page);

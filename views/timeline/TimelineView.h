@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/compare/trackPairs.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 #include "views/timeline/VisibleRange.h"
@@ -16,6 +17,7 @@ namespace lanescope {
 class KeyMotion;
 class LabelColumn;
 class OverviewStrip;
+class PairedRows;
 class TimelineCorner;
 class TimelineState;
 class TimeRuler;
@@ -41,6 +43,19 @@ class TimelineView : public QWidget {
     /// The trace time that stands at 0 of the shared axis.
     void setTimeOrigin(int64_t traceTimeNs);
     int64_t timeOrigin() const;
+
+    /// Shows the tracks of `other` too, each under its counterpart, folded alike and scrolled
+    /// together. `other` keeps its trace, selection and hits and is to stay hidden; both share one
+    /// visible range. To be called again whenever one of the traces is another one.
+    void setCompanion(TimelineView& other, std::vector<TrackPair> pairs);
+    /// Outlines in the companion's lanes what happened in those above.
+    void setGhostVisible(bool isVisible);
+    bool isGhostVisible() const;
+    /// A bar of this colour stands beside each of the tracks; invalid for none.
+    void setMark(const QColor& color);
+    /// Puts widgets between the ruler and the tracks: `strip` as wide as the tracks, `label` beside
+    /// it. Takes both over; null takes them away.
+    void setStrip(QWidget* label, QWidget* strip, int height);
 
     void setTheme(const Theme& theme);
     const Theme& theme() const;
@@ -84,9 +99,11 @@ class TimelineView : public QWidget {
   private:
     /// Where the parts stand in a view of this size; the same on the screen and in a picture.
     struct Areas {
-        QRect corner, overview, ruler, labels, canvas, scrollBar;
+        QRect corner, overview, ruler, stripLabel, strip, labels, canvas, scrollBar;
     };
     Areas areasFor(QSize size) const;
+    /// Of which trace the keys speak.
+    TimelineState& active() const;
     void arrange();
     void updateMetrics();
     void updateScrollBar();
@@ -100,6 +117,11 @@ class TimelineView : public QWidget {
     TrackCanvas* canvas_;
     QScrollBar* scrollBar_;
     KeyMotion* motion_;
+    TimelineState* companion_ = nullptr;
+    PairedRows* rows_ = nullptr;
+    QWidget* stripLabel_ = nullptr;
+    QWidget* strip_ = nullptr;
+    int stripHeight_ = 0;
     int labelWidth_ = 264;
 };
 

@@ -20,16 +20,46 @@ TrackCanvas::TrackCanvas(TimelineState& state, QWidget* parent)
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
     setFocusPolicy(Qt::ClickFocus);
-    const auto repaint = [this] { update(); };
-    connect(&state_, &TimelineState::traceChanged, this, &TrackCanvas::resetPainter);
-    connect(&state_, &TimelineState::themeChanged, this, &TrackCanvas::resetPainter);
-    connect(&state_, &TimelineState::viewChanged, this, &TrackCanvas::invalidate);
-    connect(&state_, &TimelineState::layoutChanged, this, &TrackCanvas::invalidate);
-    connect(&state_, &TimelineState::scrolled, this, &TrackCanvas::invalidate);
-    connect(&state_, &TimelineState::hitsChanged, this, &TrackCanvas::invalidate);
-    connect(&state_, &TimelineState::selectedEventChanged, this, repaint);
-    connect(&state_, &TimelineState::selectedRangeChanged, this, repaint);
+    watch(state_);
     resetPainter();
+}
+
+void TrackCanvas::watch(const TimelineState& state) {
+    const auto repaint = [this] { update(); };
+    connect(&state, &TimelineState::traceChanged, this, &TrackCanvas::resetPainter);
+    connect(&state, &TimelineState::themeChanged, this, &TrackCanvas::resetPainter);
+    connect(&state, &TimelineState::viewChanged, this, &TrackCanvas::invalidate);
+    connect(&state, &TimelineState::layoutChanged, this, &TrackCanvas::invalidate);
+    connect(&state, &TimelineState::scrolled, this, &TrackCanvas::invalidate);
+    connect(&state, &TimelineState::hitsChanged, this, &TrackCanvas::invalidate);
+    connect(&state, &TimelineState::selectedEventChanged, this, repaint);
+    connect(&state, &TimelineState::selectedRangeChanged, this, repaint);
+}
+
+void TrackCanvas::setCompanion(TimelineState* companion) {
+    if (companion == companion_) return;
+    if (companion_) disconnect(companion_, nullptr, this, nullptr);
+    companion_ = companion;
+    companionPainter_.reset();
+    if (companion) {
+        companionPainter_.emplace(*companion);
+        companion->setViewportHeight(height());
+        watch(*companion);
+        connect(companion, &QObject::destroyed, this, [this] {
+            hovered_.reset();
+            companionPainter_.reset();
+        });
+    }
+    resetPainter();
+}
+
+void TrackCanvas::setGhostVisible(bool isVisible) {
+    isGhostVisible_ = isVisible;
+    resetPainter();
+}
+
+TrackPainter& TrackCanvas::painterOf(const TimelineState* state) {
+    return companionPainter_ && state == companion_ ? *companionPainter_ : painter_;
 }
 
 int64_t TrackCanvas::zoomAnchor() const {
@@ -47,6 +77,10 @@ void TrackCanvas::invalidate() {
 
 void TrackCanvas::resetPainter() {
     painter_.reset(font());
+    if (companionPainter_) {
+        companionPainter_->reset(font());
+        companionPainter_->setGhost(isGhostVisible_ ? &state_ : nullptr);
+    }
     invalidate();
 }
 
@@ -57,7 +91,8 @@ void TrackCanvas::renderBase() {
     base_.setDevicePixelRatio(ratio);
     QPainter painter(&base_);
     painter_.paint(painter, size(), ratio);
-    if (!state_.hasTracks()) {
+    if (companionPainter_ && companion_) companionPainter_->paintRows(painter, size(), ratio);
+    if (!state_.hasTracks() && !companion_) {
         painter.setFont(font());
         painter.setPen(state_.theme().mutedText);
         painter.drawText(rect().adjusted(24, 24, -24, -24), Qt::AlignCenter | Qt::TextWordWrap,
@@ -72,11 +107,14 @@ void TrackCanvas::paintEvent(QPaintEvent* event) {
     painter.setClipRect(event->rect());
     painter.drawImage(0, 0, base_);
     if (hovered_) {
-        if (const auto slice = sliceRectangle(state_, hovered_->lane, hovered_->index, width())) {
+        const auto slice =
+            sliceRectangle(*hovered_->state, hovered_->lane, hovered_->index, width());
+        if (slice) {
             painter.fillRect(*slice, state_.theme().hover);
         }
     }
     paintSelection(painter, state_, size());
+    if (companion_) paintSelectedWork(painter, *companion_, size());
     if (pointer_ && state_.hasTracks()) {
         QColor line = state_.theme().mutedText;
         line.setAlpha(150);
@@ -87,6 +125,7 @@ void TrackCanvas::paintEvent(QPaintEvent* event) {
 
 void TrackCanvas::resizeEvent(QResizeEvent*) {
     state_.setViewportHeight(height());
+    if (companion_) companion_->setViewportHeight(height());
     invalidate();
 }
 
@@ -138,11 +177,12 @@ void TrackCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
     const auto slice = sliceUnder(event->pos());
     if (!slice) return;
-    const Lane& lane = state_.laneAt(slice->lane);
+    const Lane& lane = slice->state->laneAt(slice->lane);
     const int64_t durationNs =
         std::max<int64_t>(1, lane.endNs[slice->index] - lane.startNs[slice->index]);
     const int64_t marginNs = durationNs / 8;
-    state_.setVisible({lane.startNs[slice->index] - marginNs, lane.endNs[slice->index] + marginNs});
+    slice->state->setVisible(
+        {lane.startNs[slice->index] - marginNs, lane.endNs[slice->index] + marginNs});
 }
 
 void TrackCanvas::leaveEvent(QEvent*) {
@@ -158,19 +198,29 @@ void TrackCanvas::panTo(QPoint position) {
 
 void TrackCanvas::click(QPoint position) {
     const auto slice = sliceUnder(position);
-    state_.setSelectedEvent(slice ? state_.laneAt(slice->lane).event[slice->index] : EventRef());
+    if (slice)
+        return slice->state->setSelectedEvent(
+            slice->state->laneAt(slice->lane).event[slice->index]);
+    state_.setSelectedEvent({});
+    if (companion_) companion_->setSelectedEvent({});
 }
 
 std::optional<TrackCanvas::Slice> TrackCanvas::sliceUnder(QPoint position) const {
-    if (!state_.hasTracks()) return std::nullopt;
-    const auto lane = state_.layout().laneAt(position.y() + state_.scrollY());
+    const auto own = sliceUnder(state_, position);
+    return own || !companion_ ? own : sliceUnder(*companion_, position);
+}
+
+std::optional<TrackCanvas::Slice> TrackCanvas::sliceUnder(TimelineState& state,
+                                                          QPoint position) const {
+    if (!state.hasTracks()) return std::nullopt;
+    const auto lane = state.layout().laneAt(position.y() + state.scrollY());
     if (!lane) return std::nullopt;
-    const TimeScale axis = scale();
-    const Lane& slices = state_.laneAt(*lane);
+    const TimeScale axis = state.scale(width());
+    const Lane& slices = state.laneAt(*lane);
     const uint32_t index = sliceAt(slices, axis.toTimeNs(position.x() + 0.5),
                                    std::max<int64_t>(1, axis.spanNs(aimTolerance)));
     if (index >= slices.size()) return std::nullopt;
-    return Slice{*lane, index};
+    return Slice{&state, *lane, index};
 }
 
 QRect TrackCanvas::hoverLine() const {
@@ -190,7 +240,8 @@ void TrackCanvas::hoverAt(QPoint position) {
     hoverRectangle_ = {};
     card_.hide();
     if (hovered_) {
-        const auto slice = sliceRectangle(state_, hovered_->lane, hovered_->index, width());
+        const auto slice =
+            sliceRectangle(*hovered_->state, hovered_->lane, hovered_->index, width());
         if (slice) hoverRectangle_ = slice->toAlignedRect().adjusted(-1, -1, 1, 1);
         if (gesture_ == Gesture::None) showCard(position);
     }
@@ -200,12 +251,14 @@ void TrackCanvas::hoverAt(QPoint position) {
 
 void TrackCanvas::showCard(QPoint position) {
     const auto x = static_cast<float>(position.x() * devicePixelRatioF());
+    const TimelineState& state = *hovered_->state;
+    TrackPainter& tracks = painterOf(&state);
     const PixelSlice* drawn =
-        isBaseStale_ ? nullptr : painter_.geometry().rectangleAt(hovered_->lane, x);
+        isBaseStale_ ? nullptr : tracks.geometry().rectangleAt(hovered_->lane, x);
     const CardText text =
-        hoverText(*state_.trace(), hovered_->lane, hovered_->index, drawn, state_.timeOrigin());
+        hoverText(*state.trace(), hovered_->lane, hovered_->index, drawn, state.timeOrigin());
     card_.setContent(text.title, text.detail,
-                     painter_.colors().fillOf(state_.laneAt(hovered_->lane), hovered_->index));
+                     tracks.colors().fillOf(state.laneAt(hovered_->lane), hovered_->index));
     card_.place(position, rect(), font());
 }
 

@@ -19,6 +19,13 @@ class TrackCanvas : public QWidget {
   public:
     explicit TrackCanvas(TimelineState& state, QWidget* parent = nullptr);
 
+    /// Paints the rows of a second trace in the spaces between its own, and takes input for them
+    /// too; null for none.
+    void setCompanion(TimelineState* companion);
+    /// Outlines in the companion's lanes what happened in those above.
+    void setGhostVisible(bool isVisible);
+    bool isGhostVisible() const { return isGhostVisible_; }
+
     /// The time under the pointer, else the middle of the view: where zooming with keys is centred.
     int64_t zoomAnchor() const;
     const HoverCard& hoverCard() const { return card_; }
@@ -37,15 +44,19 @@ class TrackCanvas : public QWidget {
 
   private:
     struct Slice {
+        TimelineState* state = nullptr;
         LanePosition lane;
         uint32_t index = 0;
         bool operator==(const Slice&) const = default;
     };
     enum class Gesture { None, Undecided, Pan, Mark };
 
+    void watch(const TimelineState& state);
     void invalidate();
     void resetPainter();
     void renderBase();
+    TrackPainter& painterOf(const TimelineState* state);
+    std::optional<Slice> sliceUnder(TimelineState& state, QPoint position) const;
     TimeScale scale() const { return state_.scale(width()); }
     std::optional<Slice> sliceUnder(QPoint position) const;
     void hoverAt(QPoint position);
@@ -57,6 +68,9 @@ class TrackCanvas : public QWidget {
 
     TimelineState& state_;
     TrackPainter painter_;
+    QPointer<TimelineState> companion_;
+    std::optional<TrackPainter> companionPainter_;
+    bool isGhostVisible_ = false;
     QImage base_;
     bool isBaseStale_ = true;
     RangeDrag rangeDrag_;

@@ -17,6 +17,8 @@ void TrackLayout::setTracks(std::span<const Track> tracks) {
     tracks_ = tracks;
     folded_.assign(tracks.size(), false);
     isParent_.assign(tracks.size(), false);
+    spaceAbove_.clear();
+    spaceBelow_ = 0;
     for (size_t i = 0; i < tracks.size(); ++i) {
         folded_[i] = tracks[i].isInitiallyFolded;
         const int32_t parent = tracks[i].parent;
@@ -28,6 +30,13 @@ void TrackLayout::setTracks(std::span<const Track> tracks) {
 void TrackLayout::setMetrics(const LayoutMetrics& metrics) {
     if (metrics == metrics_) return;
     metrics_ = metrics;
+    rebuild();
+}
+
+void TrackLayout::setSpaces(std::vector<int> above, int below) {
+    if (above == spaceAbove_ && below == spaceBelow_) return;
+    spaceAbove_ = std::move(above);
+    spaceBelow_ = below;
     rebuild();
 }
 
@@ -94,12 +103,13 @@ void TrackLayout::rebuild() {
         }
         if (isHidden[track]) continue;
         LayoutRow row = makeRow(track);
-        row.top = top;
+        row.top = top + (track < spaceAbove_.size() ? spaceAbove_[track] : 0);
         top = row.bottom();
         rowOfTrack_[track] = static_cast<int32_t>(rows_.size());
         rows_.push_back(row);
     }
-    totalHeight_ = rows_.empty() ? 0 : top + metrics_.bottomSpace;
+    top += spaceBelow_;
+    totalHeight_ = top == 0 ? 0 : top + metrics_.bottomSpace;
 }
 
 std::span<const LayoutRow> TrackLayout::rowsBetween(int top, int bottom) const {

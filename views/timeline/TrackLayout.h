@@ -48,6 +48,9 @@ class TrackLayout {
     void setTracks(std::span<const Track> tracks);
     void setMetrics(const LayoutMetrics& metrics);
     const LayoutMetrics& metrics() const { return metrics_; }
+    /// Leaves room above each track's row and below the last, in pixels, for the rows of another
+    /// timeline. Tracks beyond the list get none; so do all after `setTracks`.
+    void setSpaces(std::vector<int> above, int below);
 
     bool isFolded(uint32_t track) const { return track < folded_.size() && folded_[track]; }
     /// True for groups and for tracks of several lanes.
@@ -82,6 +85,8 @@ class TrackLayout {
     LayoutMetrics metrics_;
     std::vector<bool> folded_;
     std::vector<bool> isParent_;
+    std::vector<int> spaceAbove_;
+    int spaceBelow_ = 0;
     std::vector<LayoutRow> rows_;
     std::vector<int32_t> rowOfTrack_;  // -1 while hidden
     int totalHeight_ = 0;

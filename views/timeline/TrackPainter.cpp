@@ -42,12 +42,23 @@ void TrackPainter::reset(const QFont& font) {
     baseline_ = (metrics.ascent() - metrics.descent()) / 2;
 }
 
+void TrackPainter::setGhost(const TimelineState* other) {
+    ghost_ = other;
+    ghostGeometry_.setTrace(other ? other->trace() : nullptr);
+}
+
 void TrackPainter::paint(QPainter& painter, QSize size, double devicePixelRatio) {
+    painter.fillRect(QRectF(QPointF(), QSizeF(size)), state_.theme().canvas);
+    paintRows(painter, size, devicePixelRatio);
+}
+
+void TrackPainter::paintRows(QPainter& painter, QSize size, double devicePixelRatio) {
     ratio_ = devicePixelRatio;
     const Theme& theme = state_.theme();
-    painter.fillRect(QRectF(QPointF(), QSizeF(size)), theme.canvas);
     if (!state_.hasTracks()) return;
-    geometry_.setView(state_.visible(), static_cast<int>(std::lround(size.width() * ratio_)));
+    const int pixelWidth = static_cast<int>(std::lround(size.width() * ratio_));
+    if (ghost_) ghostGeometry_.setView(ghost_->visible(), pixelWidth);
+    geometry_.setView(state_.visible(), pixelWidth);
     painter.setFont(font_);
 
     const int scrollY = state_.scrollY();
@@ -59,8 +70,8 @@ void TrackPainter::paint(QPainter& painter, QSize size, double devicePixelRatio)
         if (!row.isHeader) continue;
         painter.fillRect(QRectF(0, row.top - scrollY, size.width(), row.height), bandOf(row));
     }
-    if (!rows.empty()) {
-        paintGrid(painter, size, rows.front().top - scrollY, rows.back().bottom() - scrollY);
+    for (const LayoutRow& row : rows) {
+        paintGrid(painter, size, row.top - scrollY, row.bottom() - scrollY);
     }
     for (const LayoutRow& row : rows) {
         const QRgb background = (row.isHeader ? bandOf(row) : theme.canvas).rgb();
@@ -69,8 +80,15 @@ void TrackPainter::paint(QPainter& painter, QSize size, double devicePixelRatio)
             if (top + row.laneHeight <= 0 || top >= size.height()) continue;
             // The pixel between two lanes, or between two squeezed ones the half of one.
             const double gap = row.laneHeight >= 8 ? 1 : 0.5;
-            paintLane(painter, {row.track, static_cast<uint32_t>(lane)},
-                      QRectF(0, top, size.width(), row.laneHeight - gap), background);
+            const LanePosition position{row.track, static_cast<uint32_t>(lane)};
+            const QRectF area(0, top, size.width(), row.laneHeight - gap);
+            paintLane(painter, position, area, background);
+            if (ghost_ && !row.isHeader) paintGhost(painter, position, area);
+        }
+        if (state_.isUnmatched(row.track)) {
+            QColor veil = theme.canvas;
+            veil.setAlphaF(0.6F);
+            painter.fillRect(QRectF(0, row.top - scrollY, size.width(), row.height), veil);
         }
         painter.fillRect(QRectF(0, row.bottom() - scrollY - 1, size.width(), 1), theme.separator);
     }
@@ -140,6 +158,29 @@ void TrackPainter::paintLane(QPainter& painter, LanePosition position, const QRe
     }
     flush();
     if (!state_.hits().isEmpty()) paintHits(painter, lane, area);
+}
+
+void TrackPainter::paintGhost(QPainter& painter, LanePosition lane, const QRectF& area) {
+    const uint32_t track = state_.counterpartOf(lane.track);
+    if (!ghost_->hasTracks() || track >= ghost_->trace()->tracks.size()) return;
+    if (lane.lane >= ghost_->trace()->tracks[track].lanes.size()) return;
+    QColor ink = state_.theme().text;
+    for (const PixelSlice& slice : ghostGeometry_.rectangles({track, lane.lane})) {
+        const QRectF shape(slice.left / ratio_, area.top(), (slice.right - slice.left) / ratio_,
+                           area.height());
+        if (slice.sliceCount == 1 && shape.width() >= leastEdgeWidth) {
+            ink.setAlphaF(0.75F);
+            painter.fillRect(QRectF(shape.left(), shape.top(), shape.width(), 1), ink);
+            painter.fillRect(QRectF(shape.left(), shape.bottom() - 1, shape.width(), 1), ink);
+            painter.fillRect(QRectF(shape.left(), shape.top(), 1, shape.height()), ink);
+            painter.fillRect(QRectF(shape.right() - 1, shape.top(), 1, shape.height()), ink);
+            continue;
+        }
+        // Many small ones: a bar at the foot of the lane, so that the slices over it stay readable.
+        ink.setAlphaF(0.25F + 0.5F * slice.coverage);
+        const double height = std::min(3.0, area.height() / 3);
+        painter.fillRect(QRectF(shape.left(), shape.bottom() - height, shape.width(), height), ink);
+    }
 }
 
 void TrackPainter::paintActivity(QPainter& painter, const std::vector<PixelSlice>& slices,

@@ -23,6 +23,12 @@ class TrackPainter {
     /// `devicePixelRatio` is how many rectangles are worth telling apart in one of them.
     void paint(QPainter& painter, QSize size, double devicePixelRatio);
 
+    /// The rows alone, over what is there already: for a second trace between the rows of a first.
+    void paintRows(QPainter& painter, QSize size, double devicePixelRatio);
+    /// Outlines over each lane what the counterpart of its track in `other` did; null for nothing.
+    /// `other` outlives the painter.
+    void setGhost(const TimelineState* other);
+
     /// What the last `paint` drew, for finding what is under the pointer.
     TrackGeometry& geometry() { return geometry_; }
     SliceColors& colors() { return colors_; }
@@ -31,6 +37,7 @@ class TrackPainter {
   private:
     void paintGrid(QPainter& painter, QSize size, int top, int bottom) const;
     void paintLane(QPainter& painter, LanePosition lane, const QRectF& area, QRgb background);
+    void paintGhost(QPainter& painter, LanePosition lane, const QRectF& area);
     void paintActivity(QPainter& painter, const std::vector<PixelSlice>& slices, const QRectF& area,
                        QRgb color) const;
     void paintHits(QPainter& painter, const Lane& lane, const QRectF& area) const;
@@ -41,6 +48,8 @@ class TrackPainter {
     double ratio_ = 1;
     double baseline_ = 0;  // from the middle of a lane down to the baseline of its text
     TrackGeometry geometry_;
+    const TimelineState* ghost_ = nullptr;
+    TrackGeometry ghostGeometry_;
     SliceColors colors_;
     LabelCache labels_;
 };

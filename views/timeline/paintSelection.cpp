@@ -84,12 +84,15 @@ void paintSelection(QPainter& painter, const TimelineState& state, QSize size) {
     if (!state.hasTracks()) return;
     const TimeScale scale = state.scale(size.width());
     paintSelectedRange(painter, state, scale, 0, size.height());
-    if (state.selectedEvent().isValid()) {
-        paintSelectedEvent(painter, state, size);
-        paintFlowArrows(painter, flowArrows(*state.trace(), state.layout(), state.selectedEvent()),
-                        scale, state.scrollY(), state.theme());
-    }
+    paintSelectedWork(painter, state, size);
     if (state.selectedRange()) paintDuration(painter, state, scale);
+}
+
+void paintSelectedWork(QPainter& painter, const TimelineState& state, QSize size) {
+    if (!state.hasTracks() || !state.selectedEvent().isValid()) return;
+    paintSelectedEvent(painter, state, size);
+    paintFlowArrows(painter, flowArrows(*state.trace(), state.layout(), state.selectedEvent()),
+                    state.scale(size.width()), state.scrollY(), state.theme());
 }
 
 }  // namespace lanescope

@@ -18,6 +18,9 @@ std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition la
 /// The selected range with its measured duration, the outline of the selected event and its arrows.
 void paintSelection(QPainter& painter, const TimelineState& state, QSize size);
 
+/// Only the outline of the selected event and its arrows.
+void paintSelectedWork(QPainter& painter, const TimelineState& state, QSize size);
+
 /// The selected range alone: fill and edges, from `top` to `bottom`. For ruler and overview too.
 void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale,
                         double top, double bottom);

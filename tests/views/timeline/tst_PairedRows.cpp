@@ -1,0 +1,125 @@
+#include <memory>
+
+#include "tests/support/simulatedTraining.h"
+#include "tests/views/timeline/timelineParts.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// Two traces in one timeline; `view` is what one sees, `other` stays hidden.
+struct Paired {
+    Paired(TracePtr baseline, TracePtr candidate) : shown(std::move(baseline)), other(&shown.view) {
+        other.hide();
+        shown.view.setVisibleRange(&range);
+        other.setVisibleRange(&range);
+        other.setTrace(std::move(candidate));
+        range.fit();
+        shown.view.setCompanion(other, pairTracks(*shown.view.trace(), *other.trace()));
+        QApplication::processEvents();
+    }
+    /// The first row of tracks that starts with `title` in either trace, by its height on screen.
+    QImage canvasImage() { return shown.canvas()->grab().toImage(); }
+
+    VisibleRange range;
+    ShownTimeline shown;
+    TimelineView other;
+};
+
+}  // namespace
+
+class TestPairedRows : public QObject {
+    Q_OBJECT
+  private slots:
+    void aClickBetweenTheRowsSelectsInTheOtherTrace() {
+        const SmallTrace small;
+        Paired paired(small.trace, SmallTrace().trace);
+        const QPoint own = paired.shown.middleOf(small.first);
+        // GPU rows come first: its title row twice, then the stream of each side.
+        const int header = paired.shown.metrics().headerHeight;
+        const QPoint ofFirst(own.x(), own.y() + header);
+        QTest::mouseClick(paired.shown.canvas(), Qt::LeftButton, {}, ofFirst);
+        QCOMPARE(paired.shown.view.selectedEvent(), small.first);
+        QVERIFY(!paired.other.selectedEvent().isValid());
+        const QPoint ofSecond(own.x(), own.y() + 2 * header);
+        QTest::mouseClick(paired.shown.canvas(), Qt::LeftButton, {}, ofSecond);
+        QCOMPARE(paired.other.selectedEvent(), small.first);
+    }
+
+    void keysMoveTheSelectionOfTheSideThatHasIt() {
+        const SmallTrace small;
+        Paired paired(small.trace, SmallTrace().trace);
+        paired.other.setSelectedEvent(small.first);
+        QTest::keyClick(&paired.shown.view, Qt::Key_Right);
+        QCOMPARE(paired.other.selectedEvent(), small.second);
+        QVERIFY(!paired.shown.view.selectedEvent().isValid());
+    }
+
+    void bSelectsTheSameOnTheOtherSide() {
+        const SmallTrace small;
+        Paired paired(small.trace, SmallTrace().trace);
+        paired.shown.view.setSelectedEvent(small.second);
+        QTest::keyClick(&paired.shown.view, Qt::Key_B);
+        QCOMPARE(paired.other.selectedEvent(), small.second);
+    }
+
+    void foldingOneSideFoldsTheOther() {
+        const TracePtr trace = simulatedTraining({.steps = 2});
+        Paired paired(trace, simulatedTraining({.steps = 2, .kernelScale = 1.5}));
+        const QImage before = paired.canvasImage();
+        QTest::mouseClick(paired.shown.labels(), Qt::LeftButton, {}, {20, 10});
+        QApplication::processEvents();
+        const QImage folded = paired.canvasImage();
+        QVERIFY(before != folded);
+        // The second row is the same GPU of the other run: unfolding there unfolds both.
+        const int header = paired.shown.metrics().headerHeight;
+        QTest::mouseClick(paired.shown.labels(), Qt::LeftButton, {}, {20, header + 10});
+        QApplication::processEvents();
+        QCOMPARE(paired.canvasImage(), before);
+    }
+
+    void theGhostIsDrawnOnRequest() {
+        Paired paired(simulatedTraining({.steps = 2}),
+                      simulatedTraining({.steps = 2, .kernelScale = 1.5}));
+        const QImage without = paired.canvasImage();
+        paired.shown.view.setGhostVisible(true);
+        QVERIFY(paired.shown.view.isGhostVisible());
+        QVERIFY(paired.canvasImage() != without);
+        paired.shown.view.setGhostVisible(false);
+        QCOMPARE(paired.canvasImage(), without);
+    }
+
+    void theCompanionMayGetAnotherTraceOrGo() {
+        auto range = std::make_unique<VisibleRange>();
+        ShownTimeline shown(simulatedTraining({.steps = 2}));
+        auto other = std::make_unique<TimelineView>();
+        shown.view.setVisibleRange(range.get());
+        other->setVisibleRange(range.get());
+        for (const int gpus : {2, 1, 2}) {
+            other->setTrace(simulatedTraining({.steps = 1, .gpuCount = gpus}));
+            shown.view.setCompanion(*other, pairTracks(*shown.view.trace(), *other->trace()));
+            QVERIFY(!shown.view.grab().isNull());
+        }
+        other->revealEvent(EventRef(EventKind::Kernel, 3));
+        QVERIFY(!shown.view.grab().isNull());
+        other.reset();
+        QTest::keyClick(&shown.view, Qt::Key_B);
+        QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, {200, 100});
+        QVERIFY(!shown.view.grab().isNull());
+    }
+
+    void aStripStandsBetweenRulerAndTracks() {
+        ShownTimeline shown(simulatedTraining({.steps = 2}));
+        const int before = shown.canvas()->y();
+        auto* strip = new QWidget;
+        shown.view.setStrip(new QWidget, strip, 40);
+        QCOMPARE(strip->geometry().left(), shown.canvas()->x());
+        QCOMPARE(strip->width(), shown.canvas()->width());
+        QCOMPARE(shown.canvas()->y(), before + 40);
+        shown.view.setStrip(nullptr, nullptr, 0);
+        QCOMPARE(shown.canvas()->y(), before);
+    }
+};
+
+QTEST_MAIN(TestPairedRows)
+#include "tst_PairedRows.moc"
