@@ -239,6 +239,7 @@ void Agent::runWriter() {
 }
 
 void Agent::drain() {
+    clock_.calibrate();  // so that all that is drained now lies before the last reading
     if (!identityWritten_ &&
         (hasActivity_.load(std::memory_order_acquire) || nvtx_.isUsed() || nccl_.isUsed())) {
         identityWritten_ = true;

@@ -10,6 +10,7 @@
 
 #include "capture/agent/ActivitySource.h"
 #include "capture/agent/AgentOptions.h"
+#include "capture/agent/CycleClock.h"
 #include "capture/agent/LogFile.h"
 #include "capture/agent/NvtxRecorder.h"
 #include "capture/agent/RecordWriter.h"
@@ -52,6 +53,9 @@ class Agent {
     /// nested calls wait for the same end.
     void finish(int signal);
 
+    /// Turns ticks into times. Writer thread.
+    const CycleClock& clock() const { return clock_; }
+
     /// Whether this process records CUDA activity, or tried to.
     bool hasCuda() const { return hasActivity_.load(std::memory_order_acquire); }
 
@@ -69,6 +73,7 @@ class Agent {
     void writeClock();
 
     const AgentOptions options_;
+    CycleClock clock_;  // writer thread only, but for its static part
     LogFile file_;
     RecordWriter writer_;
     NvtxRecorder nvtx_;

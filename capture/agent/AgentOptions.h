@@ -11,8 +11,8 @@ namespace lanescope {
 
 /// Which CUDA calls are recorded.
 enum class ApiCalls {
-    Filtered,  ///< All but those that only ask for a property, such as cudaGetDevice.
-    All,
+    Filtered,  ///< The driver's calls, without those that only ask for or set a property.
+    All,       ///< All of the runtime's, and of the driver's those that start work.
     Launch,  ///< Only those that start work on a GPU or wait for it.
     None,
 };

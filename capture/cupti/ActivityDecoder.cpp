@@ -6,13 +6,10 @@
 #include <string>
 
 #include <utility>
-#include "capture/cupti/ApiFilter.h"
 
 namespace lanescope {
 
 namespace {
-
-constexpr uint32_t driverBit = 0x80000000;
 
 /// The record as the struct it begins like; see `CuptiLibrary` on layouts.
 template <class Activity>
@@ -162,28 +159,12 @@ void ActivityDecoder::api(const CUpti_Activity& record, bool isDriver) {
     log::ApiRecord to{};
     to.startNs = time(from.start);
     to.endNs = time(from.end);
-    to.name = apiName(from.cbid, isDriver);
+    to.name = apiNames_.idOf(from.cbid, isDriver);
     to.threadId = from.threadId;
     to.correlationId = from.correlationId;
     to.returnValue = static_cast<int32_t>(from.returnValue);
     to.isDriver = isDriver;
     writer_.write(log::RecordKind::Api, to, to.startNs);
-}
-
-uint32_t ActivityDecoder::apiName(uint32_t callbackId, bool isDriver) {
-    if (std::exchange(namesGeneration_, writer_.generation()) != writer_.generation())
-        apiNames_.clear();
-    const uint32_t key = callbackId | (isDriver ? driverBit : 0);
-    if (const auto found = apiNames_.find(key); found != apiNames_.end()) return found->second;
-    const char* name = nullptr;
-    if (cupti_.getCallbackName) {
-        cupti_.getCallbackName(isDriver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API,
-                               callbackId, &name);
-    }
-    const std::string unnamed =
-        (isDriver ? "driver call " : "runtime call ") + std::to_string(callbackId);
-    const std::string_view known = name ? std::string_view(name) : std::string_view(unnamed);
-    return apiNames_[key] = writer_.string(isDriver ? known : runtimeCallName(known));
 }
 
 void ActivityDecoder::synchronization(const CUpti_Activity& record) {

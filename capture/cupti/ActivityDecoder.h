@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 
 #include "capture/agent/RecordWriter.h"
+#include "capture/cupti/ApiNames.h"
 #include "capture/cupti/CuptiLibrary.h"
 
 namespace lanescope {
@@ -14,7 +14,7 @@ namespace lanescope {
 class ActivityDecoder {
   public:
     ActivityDecoder(const CuptiLibrary& cupti, RecordWriter& writer)
-        : cupti_(cupti), writer_(writer) {}
+        : cupti_(cupti), writer_(writer), apiNames_(cupti, writer) {}
 
     /// Decodes the records in the first `validBytes` of `buffer`.
     void decode(uint8_t* buffer, size_t validBytes);
@@ -32,12 +32,10 @@ class ActivityDecoder {
     void device(const CUpti_Activity& record);
     void context(const CUpti_Activity& record);
     void stream(const CUpti_Activity& record);
-    uint32_t apiName(uint32_t callbackId, bool isDriver);
 
     const CuptiLibrary& cupti_;
     RecordWriter& writer_;
-    std::unordered_map<uint32_t, uint32_t> apiNames_;  // callback id (top bit: driver) to string id
-    uint32_t namesGeneration_ = 0;
+    ApiNames apiNames_;
 };
 
 }  // namespace lanescope

@@ -46,6 +46,8 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
     want(library.enableAllSyncRecords, "cuptiActivityEnableAllSyncRecords");
     want(library.getNumDroppedRecords, "cuptiActivityGetNumDroppedRecords");
     want(library.getCallbackName, "cuptiGetCallbackName");
+    want(library.getStreamIdEx, "cuptiGetStreamIdEx");
+    want(library.getDeviceId, "cuptiGetDeviceId");
     if (!isComplete) {
         problem = library.path +
                   " lacks functions that CUPTI has had for years, so no CUDA activity was "

@@ -30,6 +30,8 @@ struct CuptiLibrary {
     decltype(&cuptiActivityEnableAllSyncRecords) enableAllSyncRecords = nullptr;
     decltype(&cuptiActivityGetNumDroppedRecords) getNumDroppedRecords = nullptr;
     decltype(&cuptiGetCallbackName) getCallbackName = nullptr;
+    decltype(&cuptiGetStreamIdEx) getStreamIdEx = nullptr;
+    decltype(&cuptiGetDeviceId) getDeviceId = nullptr;
 
     static constexpr uint32_t version12_0 = 19;
     static constexpr uint32_t version12_6 = 24;

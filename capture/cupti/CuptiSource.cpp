@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "capture/agent/Agent.h"
-#include "capture/cupti/ApiFilter.h"
+#include "capture/cupti/driverCalls.h"
 
 namespace lanescope {
 
@@ -19,7 +19,10 @@ constexpr size_t devicePoolLimit =
 }  // namespace
 
 CuptiSource::CuptiSource(const AgentOptions& options, Agent& agent)
-    : options_(options), agent_(agent) {}
+    : options_(options), agent_(agent), calls_(cupti_, [&agent] {
+          agent.startThreads();
+          agent.wakeWriter();
+      }) {}
 
 void CuptiSource::start() {
     std::string problem;
@@ -122,16 +125,36 @@ void CuptiSource::enableKinds() {
     enable(CUPTI_ACTIVITY_KIND_MEMCPY, "memcpys");
     enable(CUPTI_ACTIVITY_KIND_MEMCPY2, "peer memcpys");
     enable(CUPTI_ACTIVITY_KIND_MEMSET, "memsets");
-    enable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronizations");
-    enable(CUPTI_ACTIVITY_KIND_CUDA_EVENT, "CUDA events");
     enable(CUPTI_ACTIVITY_KIND_OVERHEAD, "overhead");
-    // Polling for an event that is not ready yet is not a wait.
-    if (cupti_.enableAllSyncRecords) cupti_.enableAllSyncRecords(0);
-    filteredCalls_ = enableApiRecords(cupti_, options_.apiCalls, problems);
+    if (options_.apiCalls == ApiCalls::All) {
+        // Each of these makes CUPTI look at every call of the runtime.
+        enable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronizations");
+        enable(CUPTI_ACTIVITY_KIND_CUDA_EVENT, "CUDA events");
+        // Polling for an event that is not ready yet is not a wait.
+        if (cupti_.enableAllSyncRecords) cupti_.enableAllSyncRecords(0);
+        enableRuntimeCalls(problems);
+    } else {
+        calls_.enable(subscriber_, options_.apiCalls);
+    }
     if (!problems.empty()) {
         problems.resize(problems.size() - 2);
         notes_.push_back({log::NoteSeverity::Warning, "cupti-kinds",
                           "CUPTI would not record everything (" + problems + ")."});
+    }
+}
+
+void CuptiSource::enableRuntimeCalls(std::string& problems) {
+    if (const CUptiResult result = cupti_.enable(CUPTI_ACTIVITY_KIND_RUNTIME);
+        result != CUPTI_SUCCESS) {
+        problems += "CUDA runtime calls: " + cupti_.describe(result) + "; ";
+    }
+    if (!cupti_.enableDriverApi || !cupti_.getCallbackName) return;
+    // Of the driver's calls those that start work, which cuBLASLt, NCCL and Triton make directly.
+    for (uint32_t id = 1;; ++id) {
+        const char* name = nullptr;
+        if (cupti_.getCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS) break;
+        if (name && driverCallKind(name, true) != DriverCallKind::None)
+            cupti_.enableDriverApi(id, 1);
     }
 }
 
@@ -155,10 +178,10 @@ void CuptiSource::drain(RecordWriter& writer) {
         notesWritten_ = true;
         writer.property("cuptiPath", cupti_.path);
         writer.property("cuptiVersion", std::to_string(cupti_.version));
-        writer.property("apiCallsNotRecorded", std::to_string(filteredCalls_));
         for (const Note& note : notes_) writer.note(note.severity, note.code, note.sentence);
         decoder_.emplace(cupti_, writer);
     }
+    calls_.drain(writer, agent_.clock());
     Completed* newest = completed_.exchange(nullptr, std::memory_order_acquire);
     Completed* oldest = nullptr;
     while (newest) {
@@ -216,10 +239,15 @@ void CUPTIAPI CuptiSource::bufferCompleted(CUcontext, uint32_t, uint8_t* buffer,
     if (source && buffer) source->onCompleted(buffer, validBytes);
 }
 
-void CUPTIAPI CuptiSource::onEvent(void* source, CUpti_CallbackDomain, CUpti_CallbackId,
-                                   const void*) {
+void CUPTIAPI CuptiSource::onEvent(void* source, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                   const void* data) {
+    auto& self = *static_cast<CuptiSource*>(source);
     try {
-        static_cast<CuptiSource*>(source)->agent_.startThreads();
+        if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+            self.calls_.onCall(id, *static_cast<const CUpti_CallbackData*>(data));
+        } else {
+            self.agent_.startThreads();
+        }
     } catch (...) {
     }
 }

@@ -10,6 +10,7 @@
 #include "capture/agent/ActivitySource.h"
 #include "capture/agent/AgentOptions.h"
 #include "capture/cupti/ActivityDecoder.h"
+#include "capture/cupti/ApiCallRecorder.h"
 #include "capture/cupti/BufferPool.h"
 #include "capture/cupti/CuptiLibrary.h"
 
@@ -42,6 +43,7 @@ class CuptiSource final : public ActivitySource {
     bool subscribe();
     void setAttributes();
     void enableKinds();
+    void enableRuntimeCalls(std::string& problems);
     void onCompleted(uint8_t* buffer, size_t validBytes);
     void countDropped();
     static void CUPTIAPI bufferRequested(uint8_t** buffer, size_t* bytes, size_t* maximumRecords);
@@ -55,10 +57,10 @@ class CuptiSource final : public ActivitySource {
     CuptiLibrary cupti_;
     CUpti_SubscriberHandle subscriber_ = nullptr;
     BufferPool pool_;
+    ApiCallRecorder calls_;
     std::optional<ActivityDecoder> decoder_;
     std::vector<Note> notes_;  // filled by start(), written down by the first drain()
     bool notesWritten_ = false;
-    int filteredCalls_ = 0;
     bool isRecording_ = false;
     std::atomic<bool> anyBuffer_{false};
     std::atomic<Completed*> completed_{nullptr};

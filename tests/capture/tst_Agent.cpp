@@ -1,6 +1,7 @@
 #include <QtTest>
 #include <set>
 
+#include "capture/agent/clocks.h"
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/standin/TrainingPlan.h"
 
@@ -45,7 +46,7 @@ void compareWithPlan(const ProcessLog& log, const TrainingPlan& plan) {
     QCOMPARE(int64_t(log.memcpys.size()), plan.memcpys());
     QCOMPARE(int64_t(log.memsets.size()), plan.memsets());
     QCOMPARE(int64_t(log.syncs.size()), plan.waits());
-    QCOMPARE(int64_t(log.calls.size()), plan.runtimeCalls() + plan.driverCalls());
+    QCOMPARE(int64_t(log.calls.size()), plan.driverCalls());
     QCOMPARE(log.devices.size(), size_t{1});
     QCOMPARE(log.contexts.size(), size_t{1});
     QCOMPARE(int64_t(log.streams.size()), int64_t{plan.threads});
@@ -150,6 +151,43 @@ class tst_Agent : public QObject {
             QVERIFY(call.threadId == run.pid);
         }
         QCOMPARE(found, asking);
+    }
+
+    void recordsCallsOfTheKindAskedFor_data() {
+        QTest::addColumn<QString>("options");
+        QTest::addColumn<int>("calls");
+        QTest::addColumn<int>("waits");
+        const TrainingPlan plan;
+        QTest::newRow("default") << "" << int(plan.driverCalls()) << int(plan.waits());
+        QTest::newRow("launch") << "api=launch" << int(plan.driverCalls()) << int(plan.waits());
+        QTest::newRow("all") << "api=all" << int(plan.allCallsOfWork() + plan.steps)
+                             << int(plan.waits());
+        QTest::newRow("none") << "api=none" << 0 << 0;
+    }
+    void recordsCallsOfTheKindAskedFor() {
+        QFETCH(QString, options);
+        QFETCH(int, calls);
+        QFETCH(int, waits);
+        AgentRun run;
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = options;
+        const int64_t beforeNs = realtimeNs();
+        QVERIFY(run.run());
+        const int64_t afterNs = realtimeNs();
+        const ProcessLog log = run.log();
+        QCOMPARE(int(log.calls.size()), calls);
+        QCOMPARE(int(log.syncs.size()), waits);
+        QCOMPARE(int64_t(log.kernels.size()), TrainingPlan{}.kernels());
+        for (const log::SyncRecord& sync : log.syncs) {
+            QCOMPARE(sync.type, 3u);
+            QCOMPARE(sync.streamId, TrainingPlan::stream(sync.correlationId));
+        }
+        if (options == "api=all") return;  // its times are the plan's
+        for (const log::ApiRecord& call : log.calls) {
+            QVERIFY(call.startNs >= beforeNs && call.endNs <= afterNs);
+            // The stand-in's calls take a microsecond; its clock and ours may differ a little.
+            QVERIFY(call.endNs - call.startNs >= 500);
+            QVERIFY(call.isDriver);
+        }
     }
 
     void switchesKindsOff() {

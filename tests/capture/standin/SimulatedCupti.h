@@ -13,6 +13,14 @@
 //   STANDIN_CUPTI_SILENT       no callback when a context is made
 //   STANDIN_CUPTI_DROPPED      so many records were dropped, said once
 
+#include <cstdint>
+
+/// A call of the driver from its beginning to its end: the subscriber is called back with both, if
+/// it asked for the call. `parameters` as the driver would pass them; `stream` is what
+/// cuptiGetStreamIdEx answers for the handle in them.
+using SimulateDriverCallFunction = void(uint32_t callbackId, uint32_t correlation,
+                                        const void* parameters);
+
 /// Says that a context was made, to the subscriber.
 using SimulateContextFunction = void();
 /// Puts a record, built as the newest struct of its kind, into the calling thread's buffer, cut to

@@ -42,6 +42,8 @@ void SimulatedGpu::begin(const std::string& path, const TrainingPlan& plan) {
     void* library = path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return;
     simulateRecord_ = reinterpret_cast<SimulateRecordFunction*>(::dlsym(library, "simulateRecord"));
+    simulateDriverCall_ =
+        reinterpret_cast<SimulateDriverCallFunction*>(::dlsym(library, "simulateDriverCall"));
     if (auto* context =
             reinterpret_cast<SimulateContextFunction*>(::dlsym(library, "simulateContext"))) {
         context();
@@ -84,9 +86,15 @@ void SimulatedGpu::emitCall(uint32_t correlation, uint32_t callbackId, bool isDr
     emit(call);
 }
 
+void SimulatedGpu::callDriver(uint32_t callbackId, uint32_t correlation,
+                              const void* parameters) const {
+    if (simulateDriverCall_) simulateDriverCall_(callbackId, correlation, parameters);
+}
+
 void SimulatedGpu::launchKernel(uint32_t correlation, bool alsoDriverCall) const {
     emitCall(correlation, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, false);
     if (alsoDriverCall) emitCall(correlation, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, true);
+    callDriver(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, correlation);
     CUpti_ActivityKernel10 kernel{};
     kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
     placeInTime(kernel, plan_, correlation);
@@ -111,6 +119,7 @@ void SimulatedGpu::launchUntimedKernel(uint32_t correlation) const {
 
 void SimulatedGpu::copy(uint32_t correlation, bool toDevice) const {
     emitCall(correlation, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, false);
+    callDriver(CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync, correlation);
     CUpti_ActivityMemcpy6 memcpy{};
     memcpy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
     placeInTime(memcpy, plan_, correlation);
@@ -126,6 +135,7 @@ void SimulatedGpu::copy(uint32_t correlation, bool toDevice) const {
 }
 
 void SimulatedGpu::clear(uint32_t correlation) const {
+    callDriver(CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async, correlation);
     CUpti_ActivityMemset4 memset{};
     memset.kind = CUPTI_ACTIVITY_KIND_MEMSET;
     placeInTime(memset, plan_, correlation);
@@ -136,6 +146,9 @@ void SimulatedGpu::clear(uint32_t correlation) const {
 }
 
 void SimulatedGpu::wait(uint32_t correlation) const {
+    cuStreamSynchronize_params with{
+        reinterpret_cast<CUstream>(static_cast<uintptr_t>(TrainingPlan::stream(correlation)))};
+    callDriver(CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, correlation, &with);
     CUpti_ActivitySynchronization2 wait{};
     wait.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
     wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE;

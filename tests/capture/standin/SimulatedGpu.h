@@ -29,6 +29,8 @@ class SimulatedGpu {
 
   private:
     void emitCall(uint32_t correlation, uint32_t callbackId, bool isDriver) const;
+    void callDriver(uint32_t callbackId, uint32_t correlation,
+                    const void* parameters = nullptr) const;
     template <class Activity>
     void emit(const Activity& activity) const {
         if (simulateRecord_) simulateRecord_(&activity);
@@ -36,6 +38,7 @@ class SimulatedGpu {
 
     TrainingPlan plan_;
     SimulateRecordFunction* simulateRecord_ = nullptr;
+    SimulateDriverCallFunction* simulateDriverCall_ = nullptr;
 };
 
 }  // namespace lanescope::standin

@@ -24,8 +24,7 @@ struct TrainingOptions {
     std::string plugin;          ///< A second shared object with NVTX to load and call.
     bool closeStandard = false;  ///< Closes descriptors 0 to 2 before anything else.
     std::string closeAll;        ///< Closes all other descriptors half way, then writes this file.
-    std::string exitBy =
-        "return";  ///< return, exit, _exit, abort, kill, or a signal; see `endBy`.
+    std::string exitBy = "return";  ///< return, exit, _exit, abort, kill, or a signal; see `endBy`.
     int exitCode = 0;
 };
 

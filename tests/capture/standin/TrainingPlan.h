@@ -32,8 +32,10 @@ struct TrainingPlan {
     int64_t memcpys() const { return int64_t{threads} * steps * 2; }
     int64_t memsets() const { return int64_t{threads} * steps; }
     int64_t waits() const { return int64_t{threads} * steps; }
-    int64_t runtimeCalls() const { return int64_t{threads} * steps * (kernelsPerStep + 2); }
-    int64_t driverCalls() const { return int64_t{threads} * steps; }
+    /// Of the driver, for every kernel, memcpy, memset and wait; what is recorded by default.
+    int64_t driverCalls() const { return int64_t{threads} * steps * correlationsPerStep(); }
+    /// What is recorded of kernels and memcpys with `api=all`, and of a step's first kernel twice.
+    int64_t allCallsOfWork() const { return int64_t{threads} * steps * (kernelsPerStep + 2 + 1); }
 };
 
 inline constexpr const char* kernelNames[] = {

@@ -45,7 +45,7 @@ struct Simulation {
 
     std::mutex mutex;  // guards what follows
     std::set<int> kinds;
-    std::set<CUpti_CallbackId> runtimeCallsOff, driverCallsOn;
+    std::set<CUpti_CallbackId> runtimeCallsOff, driverCallsOn, driverCallbacksOn;
     std::list<ThreadBuffer> buffers;
 };
 
@@ -131,6 +131,32 @@ SIMULATED_EXPORT void simulateContext() {
                &data);
 }
 
+SIMULATED_EXPORT void simulateDriverCall(uint32_t callbackId, uint32_t correlation,
+                                         const void* parameters) {
+    Simulation& s = simulation();
+    {
+        const std::lock_guard lock(s.mutex);
+        if (s.driverCallbacksOn.count(callbackId) == 0) return;
+    }
+    uint64_t correlationData = 0;
+    CUresult result = CUDA_SUCCESS;
+    CUpti_CallbackData data{};
+    data.functionName = "simulatedCall";
+    data.functionParams = parameters;
+    data.functionReturnValue = &result;
+    data.contextUid = 1;
+    data.correlationData = &correlationData;
+    data.correlationId = correlation;
+    data.callbackSite = CUPTI_API_ENTER;
+    s.callback(s.callbackData, CUPTI_CB_DOMAIN_DRIVER_API, callbackId, &data);
+    // A launch takes the driver two or three microseconds; a recorder may count on the half.
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(1);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+    data.callbackSite = CUPTI_API_EXIT;
+    s.callback(s.callbackData, CUPTI_CB_DOMAIN_DRIVER_API, callbackId, &data);
+}
+
 SIMULATED_EXPORT bool simulateRecord(const void* record) {
     const auto& activity = *static_cast<const CUpti_Activity*>(record);
     Simulation& s = simulation();
@@ -182,6 +208,14 @@ SIMULATED_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_Subscrib
                                                  CUpti_CallbackDomain domain, CUpti_CallbackId id) {
     if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
         simulation().tellsContexts.store(enable != 0);
+    }
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+        const std::lock_guard lock(simulation().mutex);
+        if (enable) {
+            simulation().driverCallbacksOn.insert(id);
+        } else {
+            simulation().driverCallbacksOn.erase(id);
+        }
     }
     return CUPTI_SUCCESS;
 }
@@ -276,12 +310,31 @@ SIMULATED_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, u
     }
     *name = "simulatedCall";
     if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) *name = "cuLaunchKernel";
+    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync) *name = "cuMemcpyAsync";
+    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async) *name = "cuMemsetD8Async";
+    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2) *name = "cuMemAlloc_v2";
+    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize)
+        *name = "cuStreamSynchronize";
+    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent) *name = "cuStreamWaitEvent";
+    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuEventRecord) *name = "cuEventRecord";
+    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize) *name = "cuEventSynchronize";
+    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize) *name = "cuCtxSynchronize";
     if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000)
         *name = "cudaLaunchKernel_v7000";
     if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020)
         *name = "cudaMemcpyAsync_v3020";
     if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020)
         *name = "cudaGetDevice_v3020";
+    return CUPTI_SUCCESS;
+}
+
+// SIMULATED: the handle of a stream is its number.
+SIMULATED_EXPORT CUptiResult cuptiGetStreamIdEx(CUcontext, CUstream stream, uint8_t, uint32_t* id) {
+    *id = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(stream));
+    return CUPTI_SUCCESS;
+}
+SIMULATED_EXPORT CUptiResult cuptiGetDeviceId(CUcontext, uint32_t* id) {
+    *id = 0;
     return CUPTI_SUCCESS;
 }
 

@@ -138,12 +138,9 @@ int endBy(const TrainingOptions& options) {
     if (how == "_exit") ::_exit(options.exitCode);
     if (how == "abort") std::abort();
     if (how == "kill") ::kill(::getpid(), SIGKILL);
-    const std::map<std::string, int> signals = {{"term", SIGTERM},
-                                                {"term-handled", SIGTERM},
-                                                {"term-thread", SIGTERM},
-                                                {"int", SIGINT},
-                                                {"int-ignored", SIGINT},
-                                                {"hup", SIGHUP}};
+    const std::map<std::string, int> signals = {{"term", SIGTERM},        {"term-handled", SIGTERM},
+                                                {"term-thread", SIGTERM}, {"int", SIGINT},
+                                                {"int-ignored", SIGINT},  {"hup", SIGHUP}};
     if (const auto found = signals.find(how); found != signals.end()) {
         if (how == "term-handled") std::signal(SIGTERM, [](int) { ::_exit(7); });
         if (how == "int-ignored") std::signal(SIGINT, SIG_IGN);
@@ -160,10 +157,12 @@ int endBy(const TrainingOptions& options) {
 
 }  // namespace
 
-/// Read by the address sanitizer's runtime when it is linked in. Its leak checker stops at exit threads
-/// that were begun by a library opened at run time, and dies of it.
+/// Read by the address sanitizer's runtime when it is linked in. Its leak checker stops at exit
+/// threads that were begun by a library opened at run time, and dies of it.
 extern "C" const char* __asan_default_options();
-extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
+extern "C" const char* __asan_default_options() {
+    return "detect_leaks=0";
+}
 
 int main(int argc, char** argv) {
     const TrainingOptions options = readOptions(argc, argv);

@@ -1,0 +1,94 @@
+#include "capture/agent/CycleClock.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace lanescope {
+
+namespace {
+
+constexpr int64_t shortestSpanNs = 2'000'000;  // a rate is exact to 1e-4 even if a reading is late
+constexpr double largestSlew = 1e-3;           // twice what NTP may do; beyond, the clock was set
+constexpr int readings = 5;
+
+/// Whether the kernel has found the processor's counters unfit to tell the time.
+bool kernelDistrustsCycles() {
+    char name[32] = {};
+    const int file = ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                            O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    const ssize_t bytes = ::read(file, name, sizeof name - 1);
+    ::close(file);
+    if (bytes <= 0) return false;
+    for (const char* slow : {"hpet", "acpi_pm", "jiffies", "refined-jiffies"}) {
+        if (std::strncmp(name, slow, std::strlen(slow)) == 0) return true;
+    }
+    return false;
+}
+
+bool cyclesRunEvenly() {
+#if defined(__x86_64__)
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    constexpr unsigned powerManagement = 0x80000007, invariantCounter = 1u << 8;
+    return ::__get_cpuid(powerManagement, &a, &b, &c, &d) && (d & invariantCounter) &&
+           !kernelDistrustsCycles();
+#elif defined(__aarch64__)
+    return true;  // the architecture promises it
+#else
+    return false;
+#endif
+}
+
+}  // namespace
+
+bool CycleClock::countsCycles_ = false;
+
+CycleClock::CycleClock() {
+    static const bool chosen [[maybe_unused]] = countsCycles_ = cyclesRunEvenly();
+    const Reading first = readBoth();
+    lastTicks_ = first.ticks;
+    lastNs_ = first.ns;
+}
+
+CycleClock::Reading CycleClock::readBoth() {
+    Reading best{};
+    uint64_t narrowest = UINT64_MAX;
+    for (int i = 0; i < readings; ++i) {
+        const uint64_t before = now();
+        const int64_t ns = lanescope::realtimeNs();
+        const uint64_t after = now();
+        if (after - before >= narrowest) continue;
+        narrowest = after - before;
+        best = {before + narrowest / 2, ns};
+    }
+    return best;
+}
+
+void CycleClock::calibrate() {
+    if (!countsCycles_) return;
+    Reading reading = readBoth();
+    // The first rate has to come from somewhere, so it is waited for.
+    while (nsPerTick_ == 0 && reading.ns - lastNs_ < shortestSpanNs && reading.ns >= lastNs_) {
+        const timespec pause{0, shortestSpanNs / 2};
+        ::nanosleep(&pause, nullptr);
+        reading = readBoth();
+    }
+    const bool isDue = std::llabs(reading.ns - lastNs_) >= shortestSpanNs;
+    if (!isDue || reading.ticks == lastTicks_) return;
+    const double rate =
+        static_cast<double>(reading.ns - lastNs_) / static_cast<double>(reading.ticks - lastTicks_);
+    if (nsPerTick_ == 0 || std::abs(rate / nsPerTick_ - 1) < largestSlew) nsPerTick_ = rate;
+    lastTicks_ = reading.ticks;
+    lastNs_ = reading.ns;
+}
+
+}  // namespace lanescope

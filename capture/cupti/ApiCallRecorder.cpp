@@ -1,0 +1,181 @@
+#include "capture/cupti/ApiCallRecorder.h"
+
+
+#include <utility>
+
+#include "capture/log/Records.h"
+
+namespace lanescope {
+
+/// How a call lies in a ring.
+struct ApiCallRecorder::Call {
+    uint64_t startTicks, endTicks;
+    uint32_t callbackId, correlationId, threadId;
+    int32_t returnValue;
+};
+
+/// Follows the `Call` where the call waits for or records something.
+struct ApiCallRecorder::Wait {
+    uint64_t event;  // the driver's handle; 0 without one
+    uint32_t contextId, streamId, deviceId;
+    DriverCallKind kind;
+};
+
+namespace {
+
+constexpr uint32_t doesNotApply = 0xffffffff;
+
+uint64_t number(const void* handle) {
+    return reinterpret_cast<uintptr_t>(handle);
+}
+
+}  // namespace
+
+ApiCallRecorder::ApiCallRecorder(const CuptiLibrary& cupti, std::function<void()> wakeWriter)
+    : cupti_(cupti), rings_(std::move(wakeWriter)) {}
+
+int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
+    if (which == ApiCalls::None || !cupti_.getCallbackName) return 0;
+    int enabled = 0;
+    // The library may know more calls than the headers; it says so by an error for the first that
+    // it does not know.
+    for (uint32_t id = 1; id < mostFunctions; ++id) {
+        const char* name = nullptr;
+        if (cupti_.getCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS) break;
+        const DriverCallKind kind =
+            name ? driverCallKind(name, which == ApiCalls::Launch) : DriverCallKind::None;
+        if (kind == DriverCallKind::None) continue;
+        kinds_[id] = kind;
+        if (cupti_.enableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id) == CUPTI_SUCCESS)
+            ++enabled;
+    }
+    return enabled;
+}
+
+void ApiCallRecorder::onCall(CUpti_CallbackId id, const CUpti_CallbackData& call) {
+    if (call.callbackSite == CUPTI_API_ENTER) {
+        *call.correlationData = CycleClock::now();
+        return;
+    }
+    const uint64_t endTicks = CycleClock::now();
+    if (id >= mostFunctions) return;
+    auto* ring = rings_.ofThisThread();
+    if (!ring) return;
+    const DriverCallKind kind = kinds_[id];
+    const bool waits = kind > DriverCallKind::Other;
+    void* room = ring->events.reserve(sizeof(Call) + (waits ? sizeof(Wait) : 0));
+    if (!room) return;
+    const auto* result = static_cast<const CUresult*>(call.functionReturnValue);
+    auto* kept = new (room) Call{*call.correlationData, endTicks,       id,
+                                 call.correlationId,    ring->threadId, result ? *result : 0};
+    if (waits) new (kept + 1) Wait(waitOf(kind, call));
+    rings_.commit(*ring);
+}
+
+ApiCallRecorder::Wait ApiCallRecorder::waitOf(DriverCallKind kind,
+                                              const CUpti_CallbackData& call) const {
+    Wait wait{0, call.contextUid, doesNotApply, doesNotApply, kind};
+    const void* parameters = call.functionParams;
+    if (!parameters) return wait;
+    CUstream stream = nullptr;
+    bool hasStream = true;
+    // The variants of a call, such as cuEventRecordWithFlags, begin with the same parameters.
+    switch (kind) {
+        case DriverCallKind::EventRecord: {
+            const auto& with = *static_cast<const cuEventRecord_params*>(parameters);
+            wait.event = number(with.hEvent);
+            stream = with.hStream;
+            break;
+        }
+        case DriverCallKind::StreamWait: {
+            const auto& with = *static_cast<const cuStreamWaitEvent_params*>(parameters);
+            wait.event = number(with.hEvent);
+            stream = with.hStream;
+            break;
+        }
+        case DriverCallKind::StreamSync:
+            stream = static_cast<const cuStreamSynchronize_params*>(parameters)->hStream;
+            break;
+        case DriverCallKind::EventWait:
+            wait.event = number(static_cast<const cuEventSynchronize_params*>(parameters)->hEvent);
+            hasStream = false;
+            break;
+        default:
+            hasStream = false;
+            break;
+    }
+    uint32_t id = 0;
+    const bool isPerThread = stream == CU_STREAM_PER_THREAD;
+    if (hasStream && cupti_.getStreamIdEx &&
+        cupti_.getStreamIdEx(call.context, isPerThread ? nullptr : stream, isPerThread, &id) ==
+            CUPTI_SUCCESS) {
+        wait.streamId = id;
+    }
+    if (kind == DriverCallKind::EventRecord && cupti_.getDeviceId &&
+        cupti_.getDeviceId(call.context, &id) == CUPTI_SUCCESS) {
+        wait.deviceId = id;
+    }
+    return wait;
+}
+
+void ApiCallRecorder::drain(RecordWriter& writer, const CycleClock& clock) {
+    if (!rings_.isUsed()) return;
+    if (!names_) names_.emplace(cupti_, writer);
+    const uint64_t refused = rings_.drain([&](const void* entry, size_t bytes) {
+        const auto* call = static_cast<const Call*>(entry);
+        const bool waits = bytes >= sizeof(Call) + sizeof(Wait);
+        write(*call, waits ? reinterpret_cast<const Wait*>(call + 1) : nullptr, writer, clock);
+    });
+    if (refused) writer.dropped(log::DroppedWhat::CudaActivity, refused);
+}
+
+void ApiCallRecorder::write(const Call& call, const Wait* wait, RecordWriter& writer,
+                            const CycleClock& clock) {
+    log::ApiRecord api{};
+    api.startNs = clock.realtimeNs(call.startTicks);
+    api.endNs = clock.realtimeNs(call.endTicks);
+    api.name = names_->idOf(call.callbackId, true);
+    api.threadId = call.threadId;
+    api.correlationId = call.correlationId;
+    api.returnValue = call.returnValue;
+    api.isDriver = 1;
+    writer.write(log::RecordKind::Api, api, api.startNs);
+    if (!wait) return;
+
+    if (wait->kind == DriverCallKind::EventRecord) {
+        log::CudaEventRecord event{};
+        event.deviceId = wait->deviceId;
+        event.contextId = wait->contextId;
+        event.streamId = wait->streamId;
+        event.correlationId = call.correlationId;
+        event.eventId = eventId(wait->event);
+        event.eventSyncId = doesNotApply;
+        writer.write(log::RecordKind::CudaEvent, event);
+        return;
+    }
+    log::SyncRecord sync{};
+    sync.startNs = api.startNs;
+    sync.endNs = api.endNs;
+    sync.contextId = wait->contextId;
+    sync.streamId = wait->streamId;
+    sync.correlationId = call.correlationId;
+    sync.eventId = wait->event ? eventId(wait->event) : doesNotApply;
+    sync.eventSyncId = doesNotApply;
+    sync.type = wait->kind == DriverCallKind::EventWait
+                    ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE
+                : wait->kind == DriverCallKind::StreamWait
+                    ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT
+                : wait->kind == DriverCallKind::StreamSync
+                    ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE
+                    : CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
+    writer.write(log::RecordKind::Sync, sync, sync.startNs);
+}
+
+uint32_t ApiCallRecorder::eventId(uint64_t handle) {
+    // A handle that is used again after its event was destroyed keeps the number; what a wait
+    // waits for is the last record before it either way.
+    const auto next = static_cast<uint32_t>(eventIds_.size() + 1);
+    return eventIds_.try_emplace(handle, next).first->second;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cupti.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+
+#include "capture/agent/AgentOptions.h"
+#include "capture/agent/CycleClock.h"
+#include "capture/agent/RecordWriter.h"
+#include "capture/agent/ThreadRings.h"
+#include "capture/cupti/ApiNames.h"
+#include "capture/cupti/CuptiLibrary.h"
+#include "capture/cupti/driverCalls.h"
+
+namespace lanescope {
+
+/// Records calls of the CUDA driver, which the runtime makes as well, by being called back with
+/// them. CUPTI's own records of calls, waits and events cost more: to switch on any of these kinds
+/// makes CUPTI look at every call of the runtime, and nine of ten calls of a training only ask for
+/// a property (capture/README.md has the figures).
+class ApiCallRecorder {
+  public:
+    /// `wakeWriter` as in `ThreadRings`.
+    ApiCallRecorder(const CuptiLibrary& cupti, std::function<void()> wakeWriter);
+
+    /// Asks to be called back with the calls that `which` means; answers how many functions these
+    /// are. On the thread that initializes CUDA.
+    int enable(CUpti_SubscriberHandle subscriber, ApiCalls which);
+
+    /// A call begins or ends. The program's thread.
+    void onCall(CUpti_CallbackId id, const CUpti_CallbackData& call);
+
+    /// Writes down what was recorded so far. Writer thread.
+    void drain(RecordWriter& writer, const CycleClock& clock);
+
+  private:
+    struct NoState {};
+    struct Call;
+    struct Wait;
+    static constexpr size_t mostFunctions = 2048;
+
+    Wait waitOf(DriverCallKind kind, const CUpti_CallbackData& call) const;
+    void write(const Call& call, const Wait* wait, RecordWriter& writer, const CycleClock& clock);
+    uint32_t eventId(uint64_t handle);
+
+    const CuptiLibrary& cupti_;
+    ThreadRings<NoState> rings_;
+    std::array<DriverCallKind, mostFunctions> kinds_{};
+    std::optional<ApiNames> names_;                    // writer thread only
+    std::unordered_map<uint64_t, uint32_t> eventIds_;  // writer thread only
+};
+
+}  // namespace lanescope

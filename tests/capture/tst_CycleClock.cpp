@@ -1,0 +1,88 @@
+#include <QtTest>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "capture/agent/CycleClock.h"
+
+using namespace lanescope;
+
+namespace {
+
+struct Moment {
+    int64_t beforeNs;
+    uint64_t ticks;
+    int64_t afterNs;
+};
+
+Moment now() {
+    Moment moment;
+    moment.beforeNs = realtimeNs();
+    moment.ticks = CycleClock::now();
+    moment.afterNs = realtimeNs();
+    return moment;
+}
+
+// What two clocks that are read one after the other can be apart, and one is slewed.
+constexpr int64_t allowedNs = 20'000;
+
+void compare(const CycleClock& clock, const std::vector<Moment>& moments) {
+    for (const Moment& moment : moments) {
+        const int64_t ns = clock.realtimeNs(moment.ticks);
+        QVERIFY2(ns > moment.beforeNs - allowedNs,
+                 qPrintable(QString::number(ns - moment.beforeNs)));
+        QVERIFY2(ns < moment.afterNs + allowedNs, qPrintable(QString::number(ns - moment.afterNs)));
+    }
+}
+
+}  // namespace
+
+class tst_CycleClock : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void tellsTheTimeOfEarlierMoments() {
+        CycleClock clock;
+        for (int round = 0; round < 10; ++round) {
+            std::vector<Moment> moments;
+            for (int i = 0; i < 1000; ++i) moments.push_back(now());
+            std::this_thread::sleep_for(std::chrono::milliseconds(3));
+            clock.calibrate();
+            compare(clock, moments);
+        }
+    }
+
+    void tellsTheTimeBeforeItsSecondReading() {
+        CycleClock clock;
+        const std::vector<Moment> moments = {now()};
+        clock.calibrate();
+        compare(clock, moments);
+    }
+
+    void keepsTheOrderOfMoments() {
+        CycleClock clock;
+        int64_t lastNs = 0;
+        for (int round = 0; round < 20; ++round) {
+            std::vector<uint64_t> ticks;
+            for (int i = 0; i < 100; ++i) ticks.push_back(CycleClock::now());
+            clock.calibrate();
+            for (size_t i = 1; i < ticks.size(); ++i)
+                QVERIFY(clock.realtimeNs(ticks[i]) >= clock.realtimeNs(ticks[i - 1]));
+            lastNs = clock.realtimeNs(ticks.back());
+        }
+        QVERIFY(lastNs > 0);
+    }
+
+    void agreesOnAllThreads() {
+        CycleClock clock;
+        std::vector<Moment> moments(8);
+        std::vector<std::thread> threads;
+        for (Moment& moment : moments) threads.emplace_back([&moment] { moment = now(); });
+        for (std::thread& thread : threads) thread.join();
+        clock.calibrate();
+        compare(clock, moments);
+    }
+};
+
+QTEST_APPLESS_MAIN(tst_CycleClock)
+#include "tst_CycleClock.moc"
