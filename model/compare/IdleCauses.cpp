@@ -126,6 +126,14 @@ ContributorTable::Id IdleCauses::unknownCause() {
     return contributor(StepPart::OtherIdle, nameKey("no work before or after"), 0);
 }
 
+Stretches IdleCauses::queuedGaps() const {
+    Stretches queued;
+    for (const Gap& gap : gaps_)
+        if (gap.next->call != noIndex && !isLate(gap))
+            queued.push_back({gap.range.startNs, gap.range.endNs, 0});
+    return queued;
+}
+
 Stretches IdleCauses::dataLoading() {
     std::vector<Stretch> claims;
     const uint32_t inRange = nameKey("in a range of data loading");
@@ -151,7 +159,7 @@ Stretches IdleCauses::dataLoading() {
     for (const uint32_t thread : threads_)
         if (!waits.empty()) waits = without(waits, run_.calls.callsOf[thread]);
     append(claims, waits);
-    return withoutOverlaps(std::move(claims));
+    return without(withoutOverlaps(std::move(claims)), queuedGaps());
 }
 
 Stretches IdleCauses::synchronization() {
@@ -166,7 +174,7 @@ Stretches IdleCauses::synchronization() {
                  contributor(StepPart::Synchronization, callKey(call.label, {}, known), path)});
         }
     }
-    return withoutOverlaps(std::move(claims));
+    return without(withoutOverlaps(std::move(claims)), queuedGaps());
 }
 
 /// Splits `pieces` by the range that is open on `thread`; labels are keys of names.

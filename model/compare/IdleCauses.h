@@ -35,6 +35,8 @@ class IdleCauses {
     void findBatchCopies(const std::vector<TimeRange>& steps, const std::vector<GpuWork>& work);
     bool isLate(const Gap& gap) const;
     uint32_t awaitedThread(const Gap& gap) const;
+    /// Gaps that the CPU did not cause: whatever it did, the next work was launched in time.
+    Stretches queuedGaps() const;
     Stretches dataLoading();
     Stretches synchronization();
     Stretches launchBound();

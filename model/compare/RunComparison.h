@@ -167,21 +167,24 @@ struct RunComparison {
 
 /// Compares two runs. Workers are paired by rank, else in order; where one run has more, the rest
 /// stands alone and is not compared, but a caution says so. The pair that the answer is about is
-/// that of the candidate's critical worker. Linear but for sorting and for at most some hundred
-/// renamed kernels, which is quadratic; any thread. The same input gives the same answer.
+/// that of the critical worker (`RunSummary::criticalWorker`) of the slower run. Linear but for
+/// sorting and for at most some hundred renamed kernels, which is quadratic; any thread. The same
+/// input gives the same answer.
 RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate);
 
-/// Tables of one pair for `lanescope compare` and the viewer. Parts: Part, Baseline, Candidate,
-/// Lost, Share of the difference (percent; empty if there is none).
+/// Tables of one pair for `lanescope compare` and the viewer, means per step. Parts: Part,
+/// Baseline, Candidate, Lost, Share of Difference (percent; empty if there is none); the last row
+/// is the mean step, to which the others sum.
 ReportTable partsTable(const WorkerComparison& pair);
-/// Part, Kind, Name, Range, Baseline Count, Baseline Time, Candidate Count, Candidate Time, Lost,
-/// Baseline GB/s, Candidate GB/s, Match; all per step.
+/// Part, Kind, Name, Range; Count, Time (of the step) and With Hidden (all its time) of either
+/// side; Lost, Bandwidth of either side, Match, Baseline Name (if it is another). Cells of a side
+/// that does not have the contributor are empty.
 ReportTable contributorsTable(const WorkerComparison& pair);
-/// Run, Worker, Step, Time, Excess, Part, Contributor, Range.
+/// Run, Worker, Step, Name, Time, Excess, Part, Part Excess, Contributor, Range; greatest first.
 ReportTable outliersTable(const RunComparison& comparison);
-/// Worker, Baseline Steps, Baseline Median, Candidate Steps, Candidate Median, Change, p, Outcome.
+/// Baseline, Candidate (workers), then Steps and Median of either side, Change, p, Outcome.
 ReportTable workersTable(const RunComparison& comparison);
-/// Side, Worker, Step, Wall, then every part: one row per compared step.
+/// Side, Worker, Step, Name, Wall, then every part: one row per compared step.
 ReportTable stepsTable(BaselineRun baseline, CandidateRun candidate);
 
 }  // namespace lanescope

@@ -14,7 +14,9 @@ namespace lanescope {
 /// once, asked for any windows of time. Immutable; O(n log n) in the events of the run.
 ///
 /// GPU work claims its time; of several pieces of one part at once the first to start. Where none
-/// runs, the GPU waits for its next work, and the thread that launched that is the awaited one:
+/// runs, the GPU waits for its next work, and the thread that launched that is the awaited one. The
+/// launch is late if its call ended less than `launchLatencyNs` before the GPU ran out of work, or
+/// later. If it was in time, the CPU is not to blame, whatever it did: other idle. Else:
 ///
 /// - Data loading: a thread that launches work of this worker, or the one with the steps, is in an
 ///   NVTX range named like data loading (`isDataLoadingName`). Or the launch is late and the
@@ -23,10 +25,9 @@ namespace lanescope {
 ///   with at least half the bytes of its largest.
 /// - Synchronization: one of these threads is in a CUDA call whose name holds "Synchronize".
 /// - Launch-bound: the launch is late.
-/// - Other idle: the next work was launched in time, its call is unknown, or there is none.
+/// - Other idle: the launching call is not recorded, or no work follows.
 ///
-/// The first that fits counts. A launch is late if its call ended less than `launchLatencyNs`
-/// before the GPU ran out of work, or later.
+/// The first that fits counts.
 class WorkerTimeline {
   public:
     /// `steps` are the windows in which a step's first copy is looked for.

@@ -49,22 +49,6 @@ Ranking rankingOf(std::span<const int64_t> first, std::span<const int64_t> secon
     return ranking;
 }
 
-/// Lag-1 autocorrelation, if it is greater than chance makes it; else 0.
-double serialCorrelation(const std::vector<double>& values) {
-    const auto count = static_cast<double>(values.size());
-    if (values.size() < 4) return 0;
-    double mean = 0;
-    for (const double value : values) mean += value / count;
-    double square = 0, product = 0;
-    for (size_t index = 0; index < values.size(); ++index) {
-        square += (values[index] - mean) * (values[index] - mean);
-        if (index > 0) product += (values[index] - mean) * (values[index - 1] - mean);
-    }
-    const double correlation = square > 0 ? product / square : 0;
-    constexpr double most = 0.99;
-    return correlation > 2 / std::sqrt(count) ? std::min(correlation, most) : 0;
-}
-
 /// P(U <= u) if both samples come from one distribution: counts the orders of m and n values in
 /// which the first sample wins at most u pairs, by the recurrence of Mann and Whitney (1947),
 /// N(u; m, n) = N(u - n; m - 1, n) + N(u; m, n - 1).
@@ -91,20 +75,28 @@ double exactLowerTail(size_t m, size_t n, size_t u) {
 
 /// Normal approximation with corrections for ties and continuity: Lehmann, "Nonparametrics:
 /// Statistical Methods Based on Ranks" (1975), section 1.3.
-double normalPValue(double u, double m, double n, double tieSum, double inflation) {
+double normalPValue(double u, double m, double n, double tieSum) {
     const double all = m + n;
-    const double variance = m * n / 12 * (all + 1 - tieSum / (all * (all - 1))) * inflation;
+    const double variance = m * n / 12 * (all + 1 - tieSum / (all * (all - 1)));
     if (variance <= 0) return 1;
     const double distance = std::max(0.0, std::abs(u - m * n / 2) - 0.5);
     return std::erfc(distance / std::sqrt(variance) / std::sqrt(2.0));
 }
 
+/// Blocks as long as independent values need, and longer by how much neighbours are alike; at most
+/// half of the values.
+size_t blockLength(std::span<const int64_t> values) {
+    constexpr double most = 0.95;
+    const double alike = std::clamp(serialCorrelation(values), 0.0, most);
+    const auto count = static_cast<double>(values.size());
+    const double length = std::cbrt(count) * std::pow((1 + alike) / (1 - alike), 2.0 / 3);
+    return static_cast<size_t>(std::clamp(length, 1.0, std::max(1.0, count / 2)));
+}
+
 /// One resample of `values` in blocks; `result` keeps its memory from call to call.
-void resample(std::span<const int64_t> values, std::mt19937_64& random,
+void resample(std::span<const int64_t> values, size_t block, std::mt19937_64& random,
               std::vector<int64_t>& result) {
-    const auto count = values.size();
-    const auto block =
-        std::max<size_t>(1, static_cast<size_t>(std::cbrt(static_cast<double>(count))));
+    const size_t count = values.size();
     result.clear();
     while (result.size() < count) {
         // The standard's distributions differ between libraries; the bias of a remainder is nil.
@@ -136,31 +128,45 @@ RankTest mannWhitney(std::span<const int64_t> first, std::span<const int64_t> se
     double rankSum = 0;
     for (const double rank : ranking.first) rankSum += rank;
     test.u = rankSum - m * (m + 1) / 2;
-    const double correlation =
-        std::max(serialCorrelation(ranking.first), serialCorrelation(ranking.second));
-    test.isExact = ranking.tieSum == 0 && correlation == 0 && first.size() <= mostForExact &&
-                   second.size() <= mostForExact;
+    test.isExact =
+        ranking.tieSum == 0 && first.size() <= mostForExact && second.size() <= mostForExact;
     if (test.isExact) {
         const double lesser = std::min(test.u, m * n - test.u);
         const double tail =
             exactLowerTail(first.size(), second.size(), static_cast<size_t>(lesser));
         test.pValue = std::min(1.0, 2 * tail);
     } else {
-        const double inflation = (1 + correlation) / (1 - correlation);
-        test.pValue = normalPValue(test.u, m, n, ranking.tieSum, inflation);
+        test.pValue = normalPValue(test.u, m, n, ranking.tieSum);
     }
     return test;
+}
+
+double serialCorrelation(std::span<const int64_t> values) {
+    if (values.size() < 4) return 0;
+    double mean = 0;
+    for (const int64_t value : values)
+        mean += static_cast<double>(value) / static_cast<double>(values.size());
+    double square = 0, product = 0, before = 0;
+    for (const int64_t value : values) {
+        const double distance = static_cast<double>(value) - mean;
+        square += distance * distance;
+        product += distance * before;
+        before = distance;
+    }
+    return square > 0 ? product / square : 0;
 }
 
 Interval medianDifferenceInterval(std::span<const int64_t> first, std::span<const int64_t> second) {
     if (first.empty() || second.empty()) return {};
     std::mt19937_64 random(seed);
+    const size_t firstBlock = blockLength(first);
+    const size_t secondBlock = blockLength(second);
     std::vector<int64_t> fromFirst, fromSecond;
     std::vector<double> differences;
     differences.reserve(resamples);
     for (int count = 0; count < resamples; ++count) {
-        resample(first, random, fromFirst);
-        resample(second, random, fromSecond);
+        resample(first, firstBlock, random, fromFirst);
+        resample(second, secondBlock, random, fromSecond);
         differences.push_back(medianOf(std::span(fromSecond)) - medianOf(std::span(fromFirst)));
     }
     std::sort(differences.begin(), differences.end());

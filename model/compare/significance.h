@@ -18,15 +18,10 @@ struct RankTest {
 };
 
 /// Whether two samples come from the same distribution, by ranks alone, so that neither their shape
-/// nor a few wild values matter. The p value is exact for samples of at most 20 values without ties
-/// and without serial correlation; else by the normal approximation with corrections for
-/// continuity and ties.
-///
-/// Neighbouring steps are often alike: a clock that drifts, a second mode that comes and goes. Then
-/// a run has less to say than its number of steps suggests, and the variance is multiplied by
-/// (1 + r) / (1 - r), where r is the greater lag-1 autocorrelation of the two samples' ranks,
-/// if it is beyond chance (2 / sqrt(n)). Values must be in the order of time. p is 1 if a sample is
-/// empty. O(n log n), and O(m^2 n^2) for the exact distribution.
+/// nor a few wild values matter. The p value is exact for samples of at most 20 values without
+/// ties, else by the normal approximation with corrections for continuity and ties. p is 1 if a
+/// sample is empty. O(n log n), and O(m^2 n^2) for the exact distribution; the same figures as
+/// SciPy's `mannwhitneyu` gives.
 RankTest mannWhitney(std::span<const int64_t> first, std::span<const int64_t> second);
 
 struct Interval {
@@ -34,9 +29,17 @@ struct Interval {
     double high = 0;
 };
 
+/// Correlation of each value with the one before, in [-1, 1]; 0 for fewer than four values and for
+/// values that are all equal. Steps are often like their neighbours: a clock that drifts, a second
+/// mode that comes and goes. O(n).
+double serialCorrelation(std::span<const int64_t> values);
+
 /// 95 % confidence interval of the median of `second` less that of `first`, by the percentiles of
-/// 2000 resamples in blocks of neighbours (of the cube root of n values, so that correlation within
-/// a run is kept). The same input always gives the same interval. O(n) a resample.
+/// 2000 resamples (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13).
+/// Resamples are put together from blocks of neighbours, the longer the more neighbours are alike
+/// (moving blocks, Kuensch 1989): values that are not independent say less than their number. The
+/// values must be in the order of time. The same input always gives the same interval. O(n) a
+/// resample.
 Interval medianDifferenceInterval(std::span<const int64_t> first, std::span<const int64_t> second);
 
 }  // namespace lanescope

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "model/compare/RunComparison.h"
+
+namespace lanescope {
+
+/// The answer of a comparison whose figures are complete: sentence, causes, details. Cautions are
+/// left to the caller.
+Answer answerOf(const RunComparison& comparison, const RunSummary& baseline,
+                const RunSummary& candidate);
+
+}  // namespace lanescope

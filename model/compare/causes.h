@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/compare/RunComparison.h"
+
+namespace lanescope {
+
+/// Why the steps of the candidate take longer, or shorter if they do: the parts that changed in
+/// that direction, weightiest first, at most three, each with at least a sixth of all that changed
+/// so. Empty if the means are equal.
+std::vector<Cause> causesOf(const WorkerComparison& pair, const RunFacts& candidate);
+
+/// A name for a sentence: without a kernel's parameters, printable, at most some sixty characters.
+std::string shortContributorName(std::string_view name);
+
+}  // namespace lanescope

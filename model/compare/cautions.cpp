@@ -1,0 +1,144 @@
+#include "model/compare/cautions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/export/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t mostWarningsShown = 3;
+constexpr double alikeKernelCount = 0.1;
+
+class Cautions {
+  public:
+    template <class... Args>
+    void add(fmt::format_string<Args...> format, Args&&... args) {
+        sentences_.push_back(fmt::format(format, std::forward<Args>(args)...));
+    }
+    /// Both values are known and differ.
+    void addIfOther(std::string_view what, const std::string& baseline,
+                    const std::string& candidate) {
+        if (!baseline.empty() && !candidate.empty() && baseline != candidate)
+            add("{}: {} in the baseline, {} in the candidate.", what, printable(baseline),
+                printable(candidate));
+    }
+    std::vector<std::string> take() { return std::move(sentences_); }
+
+  private:
+    std::vector<std::string> sentences_;
+};
+
+/// "2 x NVIDIA H200".
+std::string gpusText(const RunFacts& facts) {
+    std::vector<std::string> names = facts.gpuNames;
+    std::sort(names.begin(), names.end());
+    std::string text;
+    for (size_t begin = 0; begin < names.size();) {
+        size_t end = begin;
+        while (end < names.size() && names[end] == names[begin]) ++end;
+        text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", end - begin,
+                            names[begin].empty() ? "unknown GPU" : names[begin]);
+        begin = end;
+    }
+    return text;
+}
+
+std::string_view sourceText(const RunSummary& run) {
+    switch (run.source) {
+        case StepSource::NvtxRange:
+            return "NVTX ranges";
+        case StepSource::KernelPattern:
+            return "kernels that repeat";
+        case StepSource::WholeRun:
+            return "none: the whole run counts as one";
+        case StepSource::Chosen:
+            return "a chosen stretch";
+    }
+    return "";
+}
+
+double kernelsPerStep(const RunSummary& run) {
+    int64_t kernels = 0, steps = 0;
+    for (const WorkerSummary& worker : run.workers) {
+        steps += static_cast<int64_t>(worker.steps.size());
+        for (const Contributor& each : worker.contributors)
+            if (each.part == StepPart::Compute) kernels += each.count;
+    }
+    return steps > 0 ? static_cast<double>(kernels) / static_cast<double>(steps) : 0;
+}
+
+void addWhatRan(const RunSummary& baseline, const RunSummary& candidate, Cautions& cautions) {
+    const RunFacts& before = baseline.facts;
+    const RunFacts& after = candidate.facts;
+    if (before.contentHash == after.contentHash && before.kernelCount > 0)
+        cautions.add("Both sides are the same recording.");
+    cautions.addIfOther("GPUs", gpusText(before), gpusText(after));
+    if (before.worldSize != after.worldSize && before.worldSize > 0 && after.worldSize > 0)
+        cautions.add("World size: {} in the baseline, {} in the candidate.", before.worldSize,
+                     after.worldSize);
+    cautions.addIfOther("Driver", before.driver, after.driver);
+    cautions.addIfOther("CUDA of the driver", before.cuda, after.cuda);
+    cautions.addIfOther("Command", before.commandLine, after.commandLine);
+    const double kernelsBefore = kernelsPerStep(baseline), kernelsAfter = kernelsPerStep(candidate);
+    if (std::abs(kernelsAfter - kernelsBefore) >
+        alikeKernelCount * std::max(kernelsAfter, kernelsBefore))
+        cautions.add("Kernels a step: {:.0f} in the baseline, {:.0f} in the candidate.",
+                     kernelsBefore, kernelsAfter);
+}
+
+void addHowStepsWereFound(const RunSummary& baseline, const RunSummary& candidate,
+                          Cautions& cautions) {
+    if (baseline.isEmpty() || candidate.isEmpty()) return;
+    if (baseline.source != candidate.source) {
+        cautions.addIfOther("Steps come from", std::string(sourceText(baseline)),
+                            std::string(sourceText(candidate)));
+        return;
+    }
+    cautions.addIfOther("Steps begin with", baseline.pattern, candidate.pattern);
+    if (baseline.source == StepSource::KernelPattern)
+        cautions.add(
+            "Neither run marks its steps with NVTX ranges: they are the sequence of "
+            "kernels that repeats.");
+    if (baseline.source == StepSource::WholeRun)
+        cautions.add(
+            "No steps were found in either run: each is compared as a whole, start-up "
+            "included.");
+}
+
+void addLosses(std::string_view side, const RunFacts& facts, Cautions& cautions) {
+    if (facts.isTruncated)
+        cautions.add("The {} ended abnormally; its last events may be missing.", side);
+    size_t shown = 0;
+    for (const std::string& warning : facts.healthWarnings) {
+        if (warning.find("ended abnormally") != std::string::npos) continue;  // said above
+        if (shown++ == mostWarningsShown) break;
+        cautions.add("The {}: {}", side, printable(warning));
+    }
+    if (!facts.hasApiCalls && facts.kernelCount > 0)
+        cautions.add("The {} has no CUDA API calls, so why its GPUs were idle is not known.", side);
+}
+
+}  // namespace
+
+std::vector<std::string> cautionsOf(const RunSummary& baseline, const RunSummary& candidate) {
+    Cautions cautions;
+    addWhatRan(baseline, candidate, cautions);
+    addHowStepsWereFound(baseline, candidate, cautions);
+    if (baseline.workers.size() != candidate.workers.size() && !baseline.isEmpty() &&
+        !candidate.isEmpty())
+        cautions.add(
+            "Processes on GPUs: {} in the baseline, {} in the candidate; only pairs are "
+            "compared.",
+            baseline.workers.size(), candidate.workers.size());
+    addLosses("baseline", baseline.facts, cautions);
+    addLosses("candidate", candidate.facts, cautions);
+    cautions.addIfOther("Recorded by", baseline.facts.producer, candidate.facts.producer);
+    return cautions.take();
+}
+
+}  // namespace lanescope

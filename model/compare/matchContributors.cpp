@@ -1,0 +1,175 @@
+#include "model/compare/matchContributors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <tuple>
+#include <type_traits>
+
+#include "model/compare/rangePattern.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr double countTolerance = 0.1;
+constexpr int familyScore = 3;
+constexpr int countScore = 2;
+
+/// Both lists, and what of them is still to be paired.
+class Matcher {
+  public:
+    Matcher(std::span<const Contributor> baseline, std::span<const Contributor> candidate,
+            int64_t baselineSteps, int64_t candidateSteps)
+        : baseline_(baseline),
+          candidate_(candidate),
+          baselineSteps_(std::max<int64_t>(1, baselineSteps)),
+          candidateSteps_(std::max<int64_t>(1, candidateSteps)),
+          isBaselineTaken_(baseline.size()),
+          isCandidateTaken_(candidate.size()) {}
+
+    /// Pairs those with equal keys, where each side has just one of that key.
+    template <class KeyOf>
+    void matchByKey(KeyOf keyOf) {
+        using ByKey =
+            std::map<std::invoke_result_t<KeyOf, const Contributor&>, std::vector<uint32_t>>;
+        ByKey left, right;
+        for (uint32_t index = 0; index < baseline_.size(); ++index)
+            if (!isBaselineTaken_[index]) left[keyOf(baseline_[index])].push_back(index);
+        for (uint32_t index = 0; index < candidate_.size(); ++index)
+            if (!isCandidateTaken_[index]) right[keyOf(candidate_[index])].push_back(index);
+        for (const auto& [key, ofCandidate] : right) {
+            const auto found = left.find(key);
+            if (found != left.end() && found->second.size() == 1 && ofCandidate.size() == 1)
+                take(found->second.front(), ofCandidate.front(), MatchKind::SameName);
+        }
+    }
+
+    /// Pairs what stands in the same place of the same part and path.
+    void matchByPosition() {
+        using Place = std::tuple<StepPart, ContributorKind, std::string>;
+        std::map<Place, std::vector<uint32_t>> left =
+            leftByPlace<Place>(baseline_, isBaselineTaken_);
+        std::map<Place, std::vector<uint32_t>> right =
+            leftByPlace<Place>(candidate_, isCandidateTaken_);
+        for (const auto& [place, ofBaseline] : left) {
+            const auto found = right.find(place);
+            if (found != right.end()) align(ofBaseline, found->second);
+        }
+    }
+
+    std::vector<ContributorMatch> finish() {
+        for (uint32_t index = 0; index < baseline_.size(); ++index)
+            if (!isBaselineTaken_[index])
+                matches_.push_back({index, noIndex, MatchKind::OnlyBaseline});
+        for (uint32_t index = 0; index < candidate_.size(); ++index)
+            if (!isCandidateTaken_[index])
+                matches_.push_back({noIndex, index, MatchKind::OnlyCandidate});
+        return std::move(matches_);
+    }
+
+  private:
+    void take(uint32_t baseline, uint32_t candidate, MatchKind kind) {
+        isBaselineTaken_[baseline] = true;
+        isCandidateTaken_[candidate] = true;
+        matches_.push_back({baseline, candidate, kind});
+    }
+
+    template <class Place>
+    static std::map<Place, std::vector<uint32_t>> leftByPlace(std::span<const Contributor> all,
+                                                              const std::vector<bool>& isTaken) {
+        std::map<Place, std::vector<uint32_t>> left;
+        for (uint32_t index = 0; index < all.size(); ++index) {
+            const bool canBeRenamed = all[index].kind == ContributorKind::Kernel ||
+                                      all[index].kind == ContributorKind::Copy;
+            if (!isTaken[index] && canBeRenamed)
+                left[{all[index].part, all[index].kind, all[index].path}].push_back(index);
+        }
+        for (auto& [place, indices] : left)
+            std::stable_sort(indices.begin(), indices.end(),
+                             [&](uint32_t a, uint32_t b) { return all[a].order < all[b].order; });
+        return left;
+    }
+
+    /// 0 if the two cannot be the same.
+    int score(const Contributor& a, const Contributor& b, bool isSameFamily) const {
+        const double aCount = static_cast<double>(a.count) / static_cast<double>(baselineSteps_);
+        const double bCount = static_cast<double>(b.count) / static_cast<double>(candidateSteps_);
+        const bool isSameCount =
+            std::abs(aCount - bCount) <= countTolerance * std::max(aCount, bCount);
+        return (isSameFamily ? familyScore : 0) + (isSameCount ? countScore : 0);
+    }
+
+    /// The pairing of greatest score that keeps the order of both (Needleman and Wunsch, 1970).
+    void align(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
+        std::vector<std::string> families;
+        for (const uint32_t index : b) families.push_back(kernelFamily(candidate_[index].name));
+        std::vector<std::vector<int>> scores(a.size(), std::vector<int>(b.size()));
+        for (size_t i = 0; i < a.size(); ++i) {
+            const std::string family = kernelFamily(baseline_[a[i]].name);
+            for (size_t j = 0; j < b.size(); ++j)
+                scores[i][j] = score(baseline_[a[i]], candidate_[b[j]], family == families[j]);
+        }
+        // best[i][j]: of what comes from i and j on.
+        std::vector<std::vector<int>> best(a.size() + 1, std::vector<int>(b.size() + 1));
+        for (size_t i = a.size(); i-- > 0;)
+            for (size_t j = b.size(); j-- > 0;)
+                best[i][j] = std::max({best[i + 1][j], best[i][j + 1],
+                                       scores[i][j] > 0 ? scores[i][j] + best[i + 1][j + 1] : 0});
+        for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+            if (scores[i][j] > 0 && best[i][j] == scores[i][j] + best[i + 1][j + 1])
+                take(a[i++], b[j++], MatchKind::SamePosition);
+            else if (best[i][j] == best[i + 1][j])
+                ++i;
+            else
+                ++j;
+        }
+    }
+
+    std::span<const Contributor> baseline_;
+    std::span<const Contributor> candidate_;
+    int64_t baselineSteps_;
+    int64_t candidateSteps_;
+    std::vector<bool> isBaselineTaken_;
+    std::vector<bool> isCandidateTaken_;
+    std::vector<ContributorMatch> matches_;
+};
+
+}  // namespace
+
+std::string kernelFamily(std::string_view kernel) {
+    constexpr std::string_view anonymous = "(anonymous namespace)::";
+    std::string name(kernel);
+    for (size_t at = name.find(anonymous); at != std::string::npos; at = name.find(anonymous, at))
+        name.erase(at, anonymous.size());
+    std::string family;
+    int depth = 0;
+    for (const char letter : name) {
+        if (letter == '(' && depth == 0) break;
+        if (letter == '>' && depth > 0)
+            --depth;
+        else if (letter == '<')
+            ++depth;
+        else if (depth == 0)
+            family += letter;
+    }
+    const size_t space = family.find_last_of(' ');
+    if (space != std::string::npos) family.erase(0, space + 1);
+    return rangePattern(family);
+}
+
+std::vector<ContributorMatch> matchContributors(std::span<const Contributor> baseline,
+                                                std::span<const Contributor> candidate,
+                                                int64_t baselineSteps, int64_t candidateSteps) {
+    Matcher matcher(baseline, candidate, baselineSteps, candidateSteps);
+    matcher.matchByKey([](const Contributor& each) {
+        return std::tuple(each.part, each.kind, each.name, each.path);
+    });
+    matcher.matchByKey(
+        [](const Contributor& each) { return std::tuple(each.part, each.kind, each.name); });
+    matcher.matchByPosition();
+    return matcher.finish();
+}
+
+}  // namespace lanescope
