@@ -120,6 +120,17 @@ std::vector<uint32_t> Collector::openProcesses() const {
     return open;
 }
 
+std::vector<WindowProgress> Collector::windowProgress() const {
+    std::vector<WindowProgress> progress;
+    for (const auto& [path, log] : logs_) {
+        const std::vector<ProcessWindows::Window>& windows = log->windows().all();
+        if (windows.empty()) continue;
+        const bool isOpen = !windows.back().endNs;
+        progress.push_back({log->pid(), windows.size(), windows.size() - (isOpen ? 1 : 0)});
+    }
+    return progress;
+}
+
 void Collector::cut(std::vector<uint32_t> running, int64_t atRealtimeNs) {
     running_ = std::move(running);
     cutRealtimeNs_ = atRealtimeNs;

@@ -24,6 +24,13 @@ struct MainProcess {
     int64_t endRealtimeNs = 0;  ///< When it was seen to have ended; 0 if nobody saw it.
 };
 
+/// How many recording windows a process has begun and ended so far.
+struct WindowProgress {
+    uint32_t pid = 0;
+    size_t begun = 0;
+    size_t ended = 0;
+};
+
 /// What became of a run, for the lines that `record` prints.
 struct CollectedRun {
     std::filesystem::path trace;
@@ -52,6 +59,8 @@ class Collector {
     Result<void> poll();
     /// Process ids of logs without an end, whose processes may still be writing.
     std::vector<uint32_t> openProcesses() const;
+    /// Of the processes that do not record all the time.
+    std::vector<WindowProgress> windowProgress() const;
     /// How many logs were found so far.
     size_t logCount() const { return logs_.size() + unreadable_.size(); }
 

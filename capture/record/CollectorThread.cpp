@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <utility>
 
 namespace lanescope {
 
@@ -12,7 +13,8 @@ constexpr std::chrono::milliseconds pollInterval{250};
 
 }  // namespace
 
-CollectorThread::CollectorThread(Collector& collector) : collector_(collector) {
+CollectorThread::CollectorThread(Collector& collector, std::function<void()> afterPoll)
+    : collector_(collector), afterPoll_(std::move(afterPoll)) {
     // Signals are the main thread's, which waits for the program.
     sigset_t all, previous;
     sigfillset(&all);
@@ -40,6 +42,7 @@ void CollectorThread::run() {
     while (!isStopping_ && result_) {
         lock.unlock();
         Result<void> polled = collector_.poll();
+        if (polled) afterPoll_();
         lock.lock();
         result_ = std::move(polled);
         wake_.wait_for(lock, pollInterval, [this] { return isStopping_; });

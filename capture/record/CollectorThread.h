@@ -1,6 +1,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -12,7 +13,8 @@ namespace lanescope {
 /// collector belongs to that thread until then. The thread takes no signals.
 class CollectorThread {
   public:
-    explicit CollectorThread(Collector& collector);
+    /// `afterPoll` is called on the thread after each poll.
+    CollectorThread(Collector& collector, std::function<void()> afterPoll);
     CollectorThread(const CollectorThread&) = delete;
     CollectorThread& operator=(const CollectorThread&) = delete;
     ~CollectorThread();
@@ -24,6 +26,7 @@ class CollectorThread {
     void run();
 
     Collector& collector_;
+    const std::function<void()> afterPoll_;
     std::mutex mutex_;
     std::condition_variable wake_;
     bool isStopping_ = false;

@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <system_error>
@@ -14,6 +15,7 @@
 #include "capture/nvml/queryMachine.h"
 #include "capture/record/ChildProcess.h"
 #include "capture/record/CollectorThread.h"
+#include "capture/record/EndOfWindows.h"
 #include "capture/record/OutputName.h"
 #include "capture/record/OutputPlace.h"
 #include "capture/record/SignalForwarder.h"
@@ -147,10 +149,20 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
         folder.remove();
         return refuse(begun.error(), RefusalCause::ProgramCannotRun);
     }
-    CollectorThread tail(**collector);
+    EndOfWindows endOfWindows(options.agentRequest.windows, info.startRealtimeNs);
+    std::atomic<bool> wasKilled = false;
+    CollectorThread tail(**collector, [&] {
+        if (!options.killsAtEnd || wasKilled) return;
+        if (!endOfWindows.isReached(**collector, realtimeNs())) return;
+        wasKilled = true;
+        signals.send(SIGTERM);
+    });
     program.exitStatus = child->wait();
     program.endRealtimeNs = realtimeNs();
     signals.stopForwarding();
+    // What the program had started may not have heard of it.
+    if (wasKilled)
+        for (const pid_t pid : livingDescendants()) ::kill(pid, SIGTERM);
     RecordOutcome outcome{program.exitStatus,
                           options.commandLine.front(),
                           collectRest(**collector, tail, signals, program, options),

@@ -45,6 +45,10 @@ SignalForwarder::~SignalForwarder() {
         sigaction(signals[index], &previous_[index], nullptr);
 }
 
+void SignalForwarder::send(int number) const {
+    if (const pid_t target = forwardTarget.load(); target > 0) ::kill(target, number);
+}
+
 void SignalForwarder::stopForwarding() {
     forwardTarget = 0;
     isProgramOver = true;

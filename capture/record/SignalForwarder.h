@@ -18,6 +18,8 @@ class SignalForwarder {
     SignalForwarder& operator=(const SignalForwarder&) = delete;
     ~SignalForwarder();
 
+    /// Sends a signal to the program, unless it has ended. Any thread.
+    void send(int number) const;
     /// The program has ended and its number may be used again: swallow signals from here on.
     void stopForwarding();
     /// True once a signal came after `stopForwarding`, from the terminal or elsewhere: whoever sent

@@ -1,0 +1,46 @@
+#include "capture/record/EndOfWindows.h"
+
+#include <signal.h>
+
+#include <cerrno>
+
+namespace lanescope {
+
+namespace {
+
+constexpr int64_t settlingNs = 1'000'000'000;
+constexpr int64_t nsPerMs = 1'000'000;
+
+bool isAlive(uint32_t pid) {
+    return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
+}
+
+}  // namespace
+
+EndOfWindows::EndOfWindows(const CaptureWindows& windows, int64_t startRealtimeNs)
+    : count_(windows.count()) {
+    if (!windows.areInsideProgram() && windows.durationMs > 0)
+        endRealtimeNs_ = startRealtimeNs + (windows.delayMs + windows.durationMs) * nsPerMs;
+}
+
+bool EndOfWindows::isReached(const Collector& collector, int64_t nowRealtimeNs) {
+    if (endRealtimeNs_) return nowRealtimeNs >= *endRealtimeNs_;
+    if (!haveAllEnded(collector)) {
+        allEndedSinceNs_.reset();
+        return false;
+    }
+    if (!allEndedSinceNs_) allEndedSinceNs_ = nowRealtimeNs;
+    return nowRealtimeNs - *allEndedSinceNs_ >= settlingNs;
+}
+
+bool EndOfWindows::haveAllEnded(const Collector& collector) const {
+    bool hasOneEnded = false;
+    for (const WindowProgress& process : collector.windowProgress()) {
+        const bool hasEnded = count_ && process.ended >= *count_;
+        if (!hasEnded && process.begun > 0 && isAlive(process.pid)) return false;
+        hasOneEnded = hasOneEnded || hasEnded;
+    }
+    return hasOneEnded;
+}
+
+}  // namespace lanescope

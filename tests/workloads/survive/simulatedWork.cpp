@@ -1,0 +1,40 @@
+// SIMULATED: no GPU runs here; a stand-in for libcupti tells of kernels that never were.
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+
+#include "tests/capture/standin/SimulatedGpu.h"
+#include "tests/workloads/survive/gpuWork.h"
+
+namespace lanescope::survive {
+
+namespace {
+
+/// Never destroyed: threads may still use it while the process exits.
+standin::SimulatedGpu& gpu() {
+    static auto* const it = new standin::SimulatedGpu;
+    return *it;
+}
+
+standin::TrainingPlan plan() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return {std::chrono::nanoseconds(now).count(), 1, 1, kernelsPerStep, 0};
+}
+
+}  // namespace
+
+void beginGpu() {
+    standin::SimulatedGpu::initializeDriver();
+    const char* cupti = std::getenv("LANESCOPE_CUPTI");
+    gpu().begin(cupti != nullptr ? cupti : "", plan());
+}
+
+void runKernels(int step) {
+    for (int kernel = 0; kernel < kernelsPerStep; ++kernel)
+        gpu().launchKernel(plan().correlation(0, step, kernel), kernel == 0);
+}
+
+void startEndlessKernel() {}
+
+}  // namespace lanescope::survive
