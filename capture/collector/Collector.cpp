@@ -123,7 +123,7 @@ std::vector<uint32_t> Collector::openProcesses() const {
 std::vector<WindowProgress> Collector::windowProgress() const {
     std::vector<WindowProgress> progress;
     for (const auto& [path, log] : logs_) {
-        const std::vector<ProcessWindows::Window>& windows = log->windows().all();
+        const std::vector<ProcessWindows::Window>& windows = log->ownWindows().all();
         if (windows.empty()) continue;
         const bool isOpen = !windows.back().endNs;
         progress.push_back({log->pid(), windows.size(), windows.size() - (isOpen ? 1 : 0)});

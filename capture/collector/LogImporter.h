@@ -46,7 +46,7 @@ class LogImporter : private log::RecordVisitor {
 
     uint32_t pid() const { return process_.pid; }
     /// When it recorded, as far as it has said by now.
-    const ProcessWindows& windows() const { return windows_; }
+    const ProcessWindows& ownWindows() const { return windows_; }
     /// True once the process wrote its last record, or the log cannot be read.
     bool isComplete() const { return end_.has_value() || problem_.has_value(); }
     /// True if its end may be missing: it was killed, crashed or still ran. A process forked from a
