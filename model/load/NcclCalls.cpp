@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/format/GlobalId.h"
 #include "model/load/TableReader.h"
 
 namespace lanescope {
@@ -18,9 +19,12 @@ std::string_view ncclOperation(std::string_view rangeName) {
                : std::string_view();
 }
 
-void NcclCalls::read(LoadContext& context, FileStrings& strings) {
-    TableReader reader(context, "LANESCOPE_NCCL_OPERATIONS",
-                       {"nvtxRow", "operation", "bytes", "communicator"}, "NCCL calls");
+void NcclCalls::read(LoadContext& context, FileStrings& strings,
+                     const NcclCommunicators& communicators) {
+    TableReader reader(
+        context, "LANESCOPE_NCCL_OPERATIONS",
+        {"nvtxRow", "operation", "bytes", "communicator", "root", "peer", "globalTid"},
+        "NCCL calls");
     while (reader.next()) {
         const std::optional<int64_t> row = reader.integer(0);
         if (!row) {
@@ -28,8 +32,14 @@ void NcclCalls::read(LoadContext& context, FileStrings& strings) {
             continue;
         }
         const int64_t bytes = reader.isNull(2) ? -1 : reader.bytes(2);
-        calls_[*row] = {strings.intern(reader.text(1)), bytes,
-                        static_cast<uint64_t>(reader.integerOr(3, 0))};
+        Call call{strings.intern(reader.text(1)),
+                  bytes,
+                  static_cast<uint64_t>(reader.integerOr(3, 0)),
+                  {}};
+        call.facts.root = ncclRankFrom(reader.integerOr(4, -1));
+        call.facts.peer = ncclRankFrom(reader.integerOr(5, -1));
+        communicators.describe(processOf(reader.integerOr(6, 0)), call.communicator, call.facts);
+        calls_[*row] = call;
     }
 }
 
@@ -40,6 +50,7 @@ void NcclCalls::addListed(int64_t fileRow, uint32_t nvtx, NcclTable& nccl) const
     nccl.operation.push_back(found->second.operation);
     nccl.bytes.push_back(found->second.bytes);
     nccl.communicator.push_back(found->second.communicator);
+    nccl.facts.push_back(found->second.facts);
 }
 
 void NcclCalls::addByName(const NvtxTable& nvtx, StringTable& strings, NcclTable& nccl) {
@@ -52,6 +63,7 @@ void NcclCalls::addByName(const NvtxTable& nvtx, StringTable& strings, NcclTable
         nccl.operation.push_back(strings.intern(operation));
         nccl.bytes.push_back(-1);
         nccl.communicator.push_back(0);
+        nccl.facts.emplace_back();
     }
 }
 

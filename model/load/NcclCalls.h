@@ -6,6 +6,7 @@
 
 #include "model/load/FileStrings.h"
 #include "model/load/LoadContext.h"
+#include "model/load/NcclCommunicators.h"
 
 namespace lanescope {
 
@@ -13,7 +14,7 @@ namespace lanescope {
 /// names of NCCL's own NVTX ranges tell.
 class NcclCalls {
   public:
-    void read(LoadContext& context, FileStrings& strings);
+    void read(LoadContext& context, FileStrings& strings, const NcclCommunicators& communicators);
     bool isListed() const { return !calls_.empty(); }
     /// Adds row `nvtx` of the trace to `nccl` if row `fileRow` of the file is listed.
     void addListed(int64_t fileRow, uint32_t nvtx, NcclTable& nccl) const;
@@ -25,6 +26,7 @@ class NcclCalls {
         StringIndex operation;
         int64_t bytes;
         uint64_t communicator;
+        NcclFacts facts;
     };
     std::unordered_map<int64_t, Call> calls_;
 };

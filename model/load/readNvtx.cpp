@@ -2,6 +2,7 @@
 
 #include "model/format/GlobalId.h"
 #include "model/load/NcclCalls.h"
+#include "model/load/NcclPlugin.h"
 #include "model/load/NvtxNames.h"
 #include "model/load/TableReader.h"
 #include "model/load/readers.h"
@@ -63,6 +64,7 @@ class NvtxReader {
   public:
     NvtxReader(LoadContext& context, FileDirectory& directory)
         : context_(context),
+          directory_(directory),
           strings_(directory.strings),
           identities_(directory.identities),
           names_(directory.strings),
@@ -74,11 +76,16 @@ class NvtxReader {
                   "NVTX ranges") {}
 
     void read() {
-        calls_.read(context_, strings_);
+        NcclCommunicators communicators;
+        communicators.read(context_, strings_);
+        calls_.read(context_, strings_, communicators);
+        NcclPlugin plugin;
+        plugin.read(context_, directory_, communicators);
         while (reader_.next()) readRow();
         resolveNames();
         NcclTable& nccl = context_.trace().nccl;
         if (!calls_.isListed()) NcclCalls::addByName(table_, context_.trace().strings, nccl);
+        plugin.join(context_.trace());
         if (reader_.hasTable())
             context_.trace().counts.push_back({"NVTX events", rangeCount_, reader_.untimedCount()});
     }
@@ -157,6 +164,7 @@ class NvtxReader {
     }
 
     LoadContext& context_;
+    FileDirectory& directory_;
     FileStrings& strings_;
     Identities& identities_;
     NvtxNames names_;

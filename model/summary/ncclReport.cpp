@@ -2,79 +2,100 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <tuple>
 #include <utility>
 
+#include "model/trace/NcclBandwidth.h"
 #include "model/summary/Statistics.h"
-#include "model/summary/rangeProjections.h"
 #include "model/summary/reportBuilders.h"
 
 namespace lanescope {
 
 namespace {
 
-constexpr size_t cpuTimeColumn = 4, gpuTimeColumn = 5;
+constexpr size_t cpuTimeColumn = 8, gpuTimeColumn = 9;
 
-/// All calls of one operation on one communicator.
+/// What a row of the summary is of: operation, communicator, size, datatype, algorithm, protocol.
+using Key = std::tuple<StringIndex, uint64_t, int64_t, StringIndex, StringIndex, StringIndex>;
+
+/// All calls that are alike.
 struct Calls {
-    int64_t count = 0;
-    int64_t knownBytesCount = 0;
     int64_t bytes = 0;
     std::vector<int64_t> cpuNs;
     std::vector<int64_t> gpuNs;  ///< Only of calls whose GPU work is known.
-    int64_t bytesOnGpu = 0;      ///< Of calls whose size and GPU work are both known.
-    int64_t gpuNsOfKnownBytes = 0;
+    NcclTraffic traffic;         ///< Of calls whose rate is known; the next two as well.
+    int64_t ratedNs = 0;
+    double bestBusGBps = 0;
 };
 
-std::vector<Cell> rowOf(const std::string& operation, uint64_t communicator, Calls& calls) {
+void add(Calls& calls, const Trace& trace, uint32_t row) {
+    const uint32_t nvtx = trace.nccl.nvtx[row];
+    const NcclFacts& facts = trace.nccl.facts[row];
+    calls.cpuNs.push_back(TimeRange{trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]}.durationNs());
+    calls.bytes = saturatingSum(calls.bytes, std::max<int64_t>(trace.nccl.bytes[row], 0));
+    if (facts.operationCount > 0) calls.gpuNs.push_back(facts.gpu.durationNs());
+    if (const std::optional<NcclRate> rate = ncclRate(trace, row)) {
+        calls.traffic.algorithmBytes += rate->traffic.algorithmBytes;
+        calls.traffic.busBytes += rate->traffic.busBytes;
+        calls.ratedNs = saturatingSum(calls.ratedNs, rate->durationNs);
+        calls.bestBusGBps = std::max(calls.bestBusGBps, rate->busGBps());
+    }
+}
+
+std::vector<Cell> rowOf(const Trace& trace, const Key& key, Calls& calls) {
+    const auto [operation, communicator, bytes, datatype, algorithm, protocol] = key;
     const Statistics cpu = statisticsOf(calls.cpuNs);
     const Statistics gpu = statisticsOf(calls.gpuNs);
     const Cell none;
-    return {operation,
+    const auto text = [&](StringIndex index) {
+        return index == 0 ? none : Cell(std::string(trace.strings.at(index)));
+    };
+    const auto ifGpu = [&](auto figure) { return gpu.count == 0 ? none : Cell(figure); };
+    const auto rate = [&](double rated) {
+        return calls.ratedNs == 0 ? none : Cell(rated / static_cast<double>(calls.ratedNs));
+    };
+    return {std::string(trace.strings.at(operation)),
             communicator == 0 ? none : Cell(fmt::format("0x{:016x}", communicator)),
-            calls.count,
-            calls.knownBytesCount == 0 ? none : Cell(calls.bytes),
+            bytes < 0 ? none : Cell(bytes),
+            text(datatype),
+            text(algorithm),
+            text(protocol),
+            cpu.count,
+            bytes < 0 ? none : Cell(calls.bytes),
             cpu.total,
-            gpu.count == 0 ? none : Cell(gpu.total),
-            gpu.count == 0 ? none : Cell(gpu.average),
-            gpu.count == 0 ? none : Cell(gpu.median),
-            gpu.count == 0 ? none : Cell(gpu.minimum),
-            gpu.count == 0 ? none : Cell(gpu.maximum),
-            calls.gpuNsOfKnownBytes == 0 ? none
-                                         : Cell(static_cast<double>(calls.bytesOnGpu) /
-                                                static_cast<double>(calls.gpuNsOfKnownBytes))};
+            ifGpu(gpu.total),
+            ifGpu(gpu.average),
+            ifGpu(gpu.median),
+            ifGpu(gpu.minimum),
+            ifGpu(gpu.maximum),
+            rate(calls.traffic.algorithmBytes),
+            rate(calls.traffic.busBytes),
+            calls.ratedNs == 0 ? none : Cell(calls.bestBusGBps)};
 }
 
 }  // namespace
 
 ReportTable ncclSummary(const ReportQuery& query) {
     const Trace& trace = query.trace;
-    const std::vector<RangeProjection> projections = projectRanges(trace);
-    std::map<std::pair<StringIndex, uint64_t>, Calls> groups;
+    std::map<Key, Calls> groups;
     for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
         const uint32_t nvtx = trace.nccl.nvtx[row];
-        const TimeRange range{trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
-        if (!query.includes(range.startNs, range.endNs)) continue;
-        Calls& calls = groups[{trace.nccl.operation[row], trace.nccl.communicator[row]}];
-        const int64_t bytes = trace.nccl.bytes[row];
-        ++calls.count;
-        calls.cpuNs.push_back(range.durationNs());
-        if (bytes >= 0) {
-            ++calls.knownBytesCount;
-            calls.bytes = saturatingSum(calls.bytes, bytes);
-        }
-        const RangeProjection& projection = projections[nvtx];
-        if (projection.operationCount == 0) continue;
-        calls.gpuNs.push_back(projection.range.durationNs());
-        if (bytes >= 0) {
-            calls.bytesOnGpu = saturatingSum(calls.bytesOnGpu, bytes);
-            calls.gpuNsOfKnownBytes =
-                saturatingSum(calls.gpuNsOfKnownBytes, projection.range.durationNs());
-        }
+        if (!query.includes(trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx])) continue;
+        const NcclFacts& facts = trace.nccl.facts[row];
+        add(groups[{trace.nccl.operation[row], trace.nccl.communicator[row],
+                    std::max<int64_t>(trace.nccl.bytes[row], -1), facts.datatype, facts.algorithm,
+                    facts.protocol}],
+            trace, row);
     }
 
     ReportTable table;
     table.columns = {{"Operation", Unit::Text},
                      {"Communicator", Unit::Text},
+                     {"Size", Unit::Bytes},
+                     {"Type", Unit::Text},
+                     {"Algorithm", Unit::Text},
+                     {"Protocol", Unit::Text},
                      {"Count", Unit::Count},
                      {"Total", Unit::Bytes},
                      {"CPU Time", Unit::Nanoseconds},
@@ -83,10 +104,10 @@ ReportTable ncclSummary(const ReportQuery& query) {
                      {"GPU Med", Unit::Nanoseconds},
                      {"GPU Min", Unit::Nanoseconds},
                      {"GPU Max", Unit::Nanoseconds},
-                     {"Bandwidth", Unit::GigabytesPerSecond}};
-    for (auto& [key, calls] : groups) {
-        table.rows.push_back(rowOf(std::string(trace.strings.at(key.first)), key.second, calls));
-    }
+                     {"Alg BW", Unit::GigabytesPerSecond},
+                     {"Bus BW", Unit::GigabytesPerSecond},
+                     {"Bus BW Max", Unit::GigabytesPerSecond}};
+    for (auto& [key, calls] : groups) table.rows.push_back(rowOf(trace, key, calls));
     std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
         if (a[gpuTimeColumn] != b[gpuTimeColumn]) return a[gpuTimeColumn] > b[gpuTimeColumn];
         return a[cpuTimeColumn] > b[cpuTimeColumn];

@@ -22,13 +22,14 @@ constexpr std::array infos{
     ReportInfo{"memcpy_bandwidth", "Memcpy Bandwidth",
                "Bandwidth of each kind of memcpy between each two kinds of memory"},
     ReportInfo{"nccl_sum", "NCCL Summary",
-               "Calls, bytes and GPU time of each NCCL operation, by communicator"},
+               "Calls, GPU time and bus bandwidth of each NCCL operation, by communicator and size"},
     ReportInfo{"cuda_gpu_kern_sum:base", "CUDA GPU Kernel Summary (base names)",
                "Time of each kernel, template and function arguments left out", false},
     ReportInfo{"nvtx_pushpop_sum", "NVTX Push/Pop Range Summary",
                "Time inside each pushed and popped NVTX range", false},
     ReportInfo{"nvtx_startend_sum", "NVTX Start/End Range Summary",
                "Time inside each started and ended NVTX range", false},
+    ReportInfo{"nccl_trace", "NCCL Trace", "Every NCCL operation, by start", false},
     ReportInfo{"cuda_gpu_trace", "CUDA GPU Trace", "Every kernel, memcpy and memset, by start",
                false},
 };
@@ -37,7 +38,8 @@ constexpr std::array infos{
 constexpr std::array<ReportTable (*)(const ReportQuery&), infos.size()> builders{
     nvtxSummary,           nvtxGpuProjectionSummary, apiSummary,          kernelSummary,
     memoryTimeSummary,     memorySizeSummary,        memcpyBandwidth,     ncclSummary,
-    kernelBaseNameSummary, nvtxPushPopSummary,       nvtxStartEndSummary, gpuTrace,
+    kernelBaseNameSummary, nvtxPushPopSummary,       nvtxStartEndSummary, ncclTrace,
+    gpuTrace,
 };
 
 std::string allNames() {

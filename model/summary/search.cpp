@@ -31,8 +31,7 @@ class Search {
         findMemoryOperations();
         for (uint32_t row = 0; row < trace_.apiCalls.size(); ++row)
             if (isHit_[trace_.apiCalls.name[row]]) add(trace_.apiCalls, EventKind::Api, row);
-        for (uint32_t row = 0; row < trace_.nvtx.size(); ++row)
-            if (isHit_[trace_.nvtx.text[row]]) add(trace_.nvtx, EventKind::Nvtx, row);
+        findRanges();
         std::sort(found_.begin(), found_.end());
         std::vector<EventRef> events;
         events.reserve(found_.size());
@@ -69,6 +68,21 @@ class Search {
         if (!containsIgnoringCase("memset", lowered_)) return;
         for (uint32_t row = 0; row < trace_.memsets.size(); ++row)
             add(trace_.memsets, EventKind::Memset, row);
+    }
+
+    /// By their text; NCCL's also by type, algorithm, protocol and name of the communicator.
+    void findRanges() {
+        std::vector<bool> isRangeHit(trace_.nvtx.size());
+        for (uint32_t row = 0; row < trace_.nvtx.size(); ++row)
+            isRangeHit[row] = isHit_[trace_.nvtx.text[row]];
+        for (uint32_t row = 0; row < trace_.nccl.size(); ++row) {
+            const NcclFacts& facts = trace_.nccl.facts[row];
+            for (const StringIndex text :
+                 {facts.datatype, facts.algorithm, facts.protocol, facts.communicatorName})
+                if (isHit_[text]) isRangeHit[trace_.nccl.nvtx[row]] = true;
+        }
+        for (uint32_t row = 0; row < trace_.nvtx.size(); ++row)
+            if (isRangeHit[row]) add(trace_.nvtx, EventKind::Nvtx, row);
     }
 
     const Trace& trace_;

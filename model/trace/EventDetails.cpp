@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "model/export/formatTable.h"
+#include "model/trace/ncclDetails.h"
 
 namespace lanescope {
 
@@ -106,6 +107,9 @@ void describeKernel(const Trace& trace, uint32_t row, Details& details) {
     details.add("Dynamic shared memory", formatBytes(config.dynamicSharedBytes));
     details.addStream(trace.kernels.stream[row]);
     details.addLaunch();
+    const EventRef kernel(EventKind::Kernel, row);
+    if (const uint32_t call = ncclCallOfWork(trace, kernel); call != noIndex)
+        for (Property& line : describeNcclCall(trace, call)) details.add(line.name, line.value);
     if (trace.kernels.graphNode[row] != 0)
         details.add("CUDA graph node", fmt::format("{}", trace.kernels.graphNode[row]));
     details.add("Full name", std::string(trace.strings.at(config.demangledName)));
@@ -156,23 +160,12 @@ void describeSync(const Trace& trace, EventRef event, Details& details) {
         details.addProcess(trace.syncs.process[event.row()]);
 }
 
-/// What NCCL said about the call behind an NVTX range, if it is one.
-void addNccl(const Trace& trace, uint32_t nvtx, Details& details) {
-    const NcclTable& table = trace.nccl;
-    const auto found = std::lower_bound(table.nvtx.begin(), table.nvtx.end(), nvtx);
-    if (found == table.nvtx.end() || *found != nvtx) return;
-    const auto row = static_cast<size_t>(found - table.nvtx.begin());
-    details.add("NCCL operation", std::string(trace.strings.at(table.operation[row])));
-    if (table.bytes[row] >= 0) details.add("Message size", formatBytes(table.bytes[row]));
-    if (table.communicator[row] != 0)
-        details.add("Communicator", fmt::format("{:#x}", table.communicator[row]));
-}
-
 void addRange(const Trace& trace, uint32_t row, Details& details) {
     const NvtxTable& table = trace.nvtx;
     details.add("Domain", std::string(trace.strings.at(table.domain[row])));
     details.add("Category", std::string(trace.strings.at(table.category[row])));
-    addNccl(trace, row, details);
+    if (const uint32_t call = ncclCallOfRange(trace, row); call != noIndex)
+        for (Property& line : describeNcclCall(trace, call)) details.add(line.name, line.value);
     details.add("Payload", std::string(trace.strings.at(table.payload[row])));
 }
 

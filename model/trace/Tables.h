@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/format/Memory.h"
+#include "model/format/TimeRange.h"
 #include "model/trace/StringTable.h"
 
 namespace lanescope {
@@ -109,12 +110,33 @@ struct ProjectionTable {
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 
+/// What is known of an NCCL call beside its name and size. Most of it only NCCL's profiler plugin
+/// tells; negative numbers and text 0 mean that nobody did.
+struct NcclFacts {
+    StringIndex datatype = 0;   ///< "bfloat16".
+    StringIndex algorithm = 0;  ///< "RING", "TREE", "NVLS", ...
+    StringIndex protocol = 0;   ///< "LL", "LL128", "SIMPLE".
+    StringIndex communicatorName = 0;
+    int64_t count = -1;                 ///< Elements of the datatype.
+    int64_t sequence = -1;              ///< How many of this operation the communicator had before.
+    int32_t rank = -1, rankCount = -1;  ///< Of this process in the communicator.
+    int32_t root = -1, peer = -1;
+    int16_t channels = -1, warps = -1;
+    bool isCaptured = false;             ///< Called while a CUDA graph was captured.
+    uint32_t launchThread = 0xffffffff;  ///< Where NCCL launched its kernel; `noIndex` if unknown.
+    TimeRange launch;                    ///< On the CPU.
+    TimeRange gpu;                       ///< Its work on the GPU, if `operationCount` is not 0.
+    uint32_t operationCount = 0;         ///< Kernels and copies on the GPU.
+    uint32_t sharedBy = 1;               ///< How many calls that work is done for at once.
+};
+
 /// NCCL calls: rows of `NvtxTable` that NCCL itself announced, with what it said about them.
 struct NcclTable {
     std::vector<uint32_t> nvtx;          ///< Row of `NvtxTable`, ascending.
     std::vector<StringIndex> operation;  ///< "AllReduce", "Send", ...
     std::vector<int64_t> bytes;          ///< Message size this rank passed; -1 if unknown.
     std::vector<uint64_t> communicator;  ///< NCCL's hash of the communicator; 0 if unknown.
+    std::vector<NcclFacts> facts;
     uint32_t size() const { return static_cast<uint32_t>(nvtx.size()); }
 };
 

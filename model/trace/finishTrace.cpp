@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "model/trace/buildLinks.h"
+#include "model/trace/buildNcclWork.h"
 #include "model/trace/buildProjections.h"
 #include "model/trace/buildTracks.h"
 #include "model/trace/sortTables.h"
@@ -109,6 +110,7 @@ void finishTrace(Trace& trace) {
     computeDepths(trace);
     buildLinks(trace);
     buildProjections(trace);
+    buildNcclWork(trace);
     buildTracks(trace);
 }
 

@@ -31,6 +31,7 @@ void sortNccl(NcclTable& table) {
     permute(table.operation, order);
     permute(table.bytes, order);
     permute(table.communicator, order);
+    permute(table.facts, order);
 }
 
 void sortNvtx(Trace& trace) {

@@ -221,28 +221,70 @@ class TestReports : public QObject {
         QVERIFY(!makeReportInParts(*trace, "nothing", std::nullopt, stop).has_value());
     }
 
-    void ncclSummarySplitsByCommunicatorAndLeavesUnknownsEmpty() {
+    void ncclSummarySplitsByCommunicatorAndSizeAndLeavesUnknownsEmpty() {
         TraceBuilder builder;
         const uint32_t thread = builder.defaultThread();
         const uint32_t stream = builder.defaultStream();
-        builder.addNccl(thread, "AllReduce", 1'000'000, 0, 10'000, 0xabc);
-        builder.launch(thread, stream, "ncclDevKernel_AllReduce", 1'000, 20'000, 30'000);
-        builder.addNccl(thread, "AllReduce", 3'000'000, 40'000, 60'000, 0xabc);
-        builder.launch(thread, stream, "ncclDevKernel_AllReduce", 41'000, 70'000, 100'000);
+        const auto reduce = [&](int64_t bytes, int64_t callNs, int64_t startNs, int64_t endNs) {
+            builder.addNccl(thread, "AllReduce", bytes, callNs, callNs + 10'000, 0xabc);
+            builder.trace().nccl.facts.back().rankCount = 8;
+            builder.trace().nccl.facts.back().algorithm = builder.trace().strings.intern("NVLS");
+            builder.launch(thread, stream, "ncclDevKernel_AllReduce", callNs + 1'000, startNs, endNs);
+        };
+        reduce(1'000'000, 0, 20'000, 30'000);
+        reduce(1'000'000, 40'000, 70'000, 100'000);
+        reduce(3'000'000, 110'000, 120'000, 125'000);
         builder.addNccl(thread, "Send", -1, 200'000, 210'000, 0);
         const ReportTable table = report(*builder.finish(), "nccl_sum");
-        QCOMPARE(table.rows.size(), size_t{2});
-        const std::vector<Cell>& reduce = table.rows[0];
-        QCOMPARE(text(reduce[0]), std::string("AllReduce"));
-        QCOMPARE(text(reduce[1]), std::string("0x0000000000000abc"));
-        QCOMPARE(whole(reduce[2]), int64_t{2});
-        QCOMPARE(whole(reduce[3]), int64_t{4'000'000});
-        QCOMPARE(whole(reduce[4]), int64_t{30'000});
-        QCOMPARE(whole(reduce[5]), int64_t{40'000});
-        QCOMPARE(real(reduce[10]), 100.0);
-        const std::vector<Cell>& send = table.rows[1];
-        for (const size_t column : {1, 3, 5, 10})
+        QCOMPARE(table.rows.size(), size_t{3});
+        const std::vector<Cell>& small = table.rows[0];
+        QCOMPARE(text(small[0]), std::string("AllReduce"));
+        QCOMPARE(text(small[1]), std::string("0x0000000000000abc"));
+        QCOMPARE(whole(small[2]), int64_t{1'000'000});
+        QCOMPARE(text(small[4]), std::string("NVLS"));
+        QCOMPARE(whole(small[6]), int64_t{2});
+        QCOMPARE(whole(small[7]), int64_t{2'000'000});
+        QCOMPARE(whole(small[8]), int64_t{20'000});
+        QCOMPARE(whole(small[9]), int64_t{40'000});
+        QCOMPARE(real(small[14]), 50.0);
+        QCOMPARE(real(small[15]), 87.5);
+        QCOMPARE(real(small[16]), 175.0);
+        QCOMPARE(whole(table.rows[1][2]), int64_t{3'000'000});
+        const std::vector<Cell>& send = table.rows[2];
+        for (const size_t column : {1, 2, 3, 4, 5, 7, 9, 14, 15, 16})
             QVERIFY(std::holds_alternative<std::monostate>(send[column]));
+    }
+
+    void ncclTraceHasARowForEachCall() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread();
+        const uint32_t stream = builder.defaultStream();
+        builder.addNccl(thread, "AllGather", 1'000, 0, 10'000, 0xabc);
+        NcclFacts& facts = builder.trace().nccl.facts.back();
+        facts.rankCount = 4;
+        facts.rank = 3;
+        facts.sequence = 12;
+        facts.count = 500;
+        facts.channels = 16;
+        facts.datatype = builder.trace().strings.intern("bfloat16");
+        builder.launch(thread, stream, "ncclDevKernel_AllGather", 1'000, 20'000, 21'000);
+        builder.addNccl(thread, "Recv", -1, 30'000, 31'000, 0);
+        const TracePtr trace = builder.finish();
+        const ReportTable table = report(*trace, "nccl_trace");
+        QCOMPARE(table.rows.size(), size_t{2});
+        const std::vector<Cell>& gather = table.rows[0];
+        QCOMPARE(text(gather[2]), std::string("AllGather"));
+        QCOMPARE(text(gather[4]), std::string("bfloat16"));
+        QCOMPARE(whole(gather[5]), int64_t{500});
+        QCOMPARE(whole(gather[6]), int64_t{12});
+        QCOMPARE(whole(gather[9]), int64_t{16});
+        QCOMPARE(whole(gather[13]), int64_t{3});
+        QCOMPARE(whole(gather[15]), int64_t{20'000});
+        QCOMPARE(real(gather[18]), 4.0);
+        QCOMPARE(real(gather[19]), 3.0);
+        for (const size_t column : {3, 4, 5, 6, 7, 8, 15, 16, 17, 18, 19, 22})
+            QVERIFY(std::holds_alternative<std::monostate>(table.rows[1][column]));
+        QCOMPARE(report(*trace, "nccl_trace", TimeRange{0, 5'000}).rows.size(), size_t{1});
     }
 
     void rangeKeepsWhatOverlapsItInFull() {

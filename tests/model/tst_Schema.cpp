@@ -71,6 +71,12 @@ void tst_Schema::hasTheTablesOfAnExport_data() {
     QTest::newRow("DIAGNOSTIC_EVENT") << QByteArray("timestamp,timestampType,source,severity,text");
     QTest::newRow("LANESCOPE_NCCL_OPERATIONS")
         << QByteArray("nvtxRow,operation,bytes,communicator,reduction,root,peer,globalTid");
+    QTest::newRow("LANESCOPE_NCCL_COMMUNICATORS")
+        << QByteArray("globalPid,communicator,rank,rankCount,cudaDevice,nodeCount,name");
+    QTest::newRow("LANESCOPE_NCCL_PLUGIN_OPERATIONS")
+        << QByteArray("globalTid,start,end,operation,datatype,count,bytes,communicator,rank,root,"
+                      "peer,sequence,algorithm,protocol,channels,warps,isCaptured,enqueueGlobalTid,"
+                      "enqueueStart,enqueueEnd,launchGlobalTid,launchStart,launchEnd");
     QTest::newRow("LANESCOPE_HEALTH")
         << QByteArray("severity,code,globalPid,timestamp,count,sentence");
     QTest::newRow("LANESCOPE_PROCESSES")

@@ -111,6 +111,7 @@ void tst_loadTrace::readsBackWhatWasWritten() {
     QVERIFY(isSameText(*read, read->nvtx.text, *written, written->nvtx.text));
     QVERIFY(isSameText(*read, read->nvtx.domain, *written, written->nvtx.domain));
     QVERIFY(read->nccl.nvtx == written->nccl.nvtx);
+    QCOMPARE(read->nccl.facts.size(), size_t{read->nccl.size()});
     QVERIFY(read->nccl.bytes == written->nccl.bytes);
     QVERIFY(read->nccl.communicator == written->nccl.communicator);
     QVERIFY(read->projections.startNs == written->projections.startNs);

@@ -163,6 +163,7 @@ EventRef TraceBuilder::addNccl(uint32_t thread, std::string_view operation, int6
     trace_->nccl.operation.push_back(trace_->strings.intern(operation));
     trace_->nccl.bytes.push_back(bytes);
     trace_->nccl.communicator.push_back(communicator);
+    trace_->nccl.facts.emplace_back();
     return range;
 }
 

@@ -1,0 +1,256 @@
+#include "model/load/NcclPlugin.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "model/format/GlobalId.h"
+#include "model/load/TableReader.h"
+
+namespace lanescope {
+
+namespace {
+
+enum Column {
+    tid,
+    start,
+    end,
+    operation,
+    datatype,
+    count,
+    bytes,
+    communicator,
+    rank,
+    root,
+    peer,
+    sequence,
+    algorithm,
+    protocol,
+    channels,
+    warps,
+    isCaptured,
+    enqueueTid,
+    enqueueStart,
+    enqueueEnd,
+    launchTid,
+    launchStart,
+    launchEnd,
+};
+
+/// Channels or warps, of which there are at most 255.
+int16_t smallNumber(int64_t value) {
+    return value > 0 && value <= 255 ? static_cast<int16_t>(value) : int16_t{-1};
+}
+
+/// Start and end of something that may lack both; an end that was not seen reads as the start.
+std::optional<TimeRange> rangeAt(TableReader& reader, int startColumn, int endColumn) {
+    if (reader.isNull(startColumn)) return std::nullopt;
+    if (!reader.isNull(endColumn)) return reader.times(startColumn, endColumn);
+    const std::optional<int64_t> startNs = reader.time(startColumn);
+    if (!startNs) return std::nullopt;
+    return TimeRange{*startNs, *startNs};
+}
+
+/// How many operations that begin in a range are looked at; a real range has one.
+constexpr int mostInRange = 64;
+
+}  // namespace
+
+void NcclPlugin::read(LoadContext& context, FileDirectory& directory,
+                      const NcclCommunicators& communicators) {
+    TableReader reader(context, "LANESCOPE_NCCL_PLUGIN_OPERATIONS",
+                       {"globalTid",    "start",        "end",
+                        "operation",    "datatype",     "count",
+                        "bytes",        "communicator", "rank",
+                        "root",         "peer",         "sequence",
+                        "algorithm",    "protocol",     "channels",
+                        "warps",        "isCaptured",   "enqueueGlobalTid",
+                        "enqueueStart", "enqueueEnd",   "launchGlobalTid",
+                        "launchStart",  "launchEnd"},
+                       "NCCL operations");
+    FileStrings& strings = directory.strings;
+    const auto textAt = [&](int column) {
+        return reader.isNull(column) ? StringIndex{0} : strings.intern(reader.text(column));
+    };
+    while (reader.next()) {
+        Operation found;
+        const std::optional<TimeRange> call = rangeAt(reader, start, end);
+        const std::optional<TimeRange> enqueue = rangeAt(reader, enqueueStart, enqueueEnd);
+        const std::optional<int64_t> globalTid = reader.integer(call ? tid : enqueueTid);
+        if (!globalTid || (!call && !enqueue)) {
+            reader.skipRow();
+            continue;
+        }
+        found.thread = directory.identities.thread(*globalTid);
+        if (found.thread == noIndex) {
+            reader.skipRow();
+            continue;
+        }
+        found.hasCall = call.has_value();
+        found.hasEnqueue = enqueue.has_value();
+        found.call = call.value_or(enqueue.value_or(TimeRange{}));
+        found.enqueue = enqueue.value_or(TimeRange{});
+        found.name = textAt(operation);
+        found.bytes = reader.isNull(bytes) ? -1 : reader.bytes(bytes);
+        found.communicator = static_cast<uint64_t>(reader.integerOr(communicator, 0));
+        NcclFacts& facts = found.facts;
+        communicators.describe(processOf(*globalTid), found.communicator, facts);
+        if (facts.rank < 0) facts.rank = ncclRankFrom(reader.integerOr(rank, -1));
+        facts.datatype = textAt(datatype);
+        facts.algorithm = textAt(algorithm);
+        facts.protocol = textAt(protocol);
+        facts.count = std::max<int64_t>(-1, reader.integerOr(count, -1));
+        facts.sequence = std::max<int64_t>(-1, reader.integerOr(sequence, -1));
+        facts.root = ncclRankFrom(reader.integerOr(root, -1));
+        facts.peer = ncclRankFrom(reader.integerOr(peer, -1));
+        facts.channels = smallNumber(reader.integerOr(channels, -1));
+        facts.warps = smallNumber(reader.integerOr(warps, -1));
+        facts.isCaptured = reader.integerOr(isCaptured, 0) != 0;
+        if (const auto launch = rangeAt(reader, launchStart, launchEnd)) {
+            const std::optional<int64_t> launchedBy = reader.integer(launchTid);
+            facts.launchThread = launchedBy ? directory.identities.thread(*launchedBy) : noIndex;
+            facts.launch = *launch;
+        }
+        operations_.push_back(found);
+    }
+}
+
+void NcclPlugin::join(Trace& trace) {
+    if (operations_.empty()) return;
+    trace.counts.push_back(
+        {"NCCL plugin operations", static_cast<int64_t>(operations_.size()), 0});
+    std::stable_sort(operations_.begin(), operations_.end(),
+                     [](const Operation& a, const Operation& b) {
+                         return std::tie(a.thread, a.call.startNs, a.enqueue.startNs) <
+                                std::tie(b.thread, b.call.startNs, b.enqueue.startNs);
+                     });
+    isJoined_.assign(trace.nccl.size(), false);
+    std::set<uint32_t> announcing;  // processes
+    for (const uint32_t row : trace.nccl.nvtx)
+        announcing.insert(trace.threads[trace.nvtx.thread[row]].process);
+    joinCalls(trace);
+    joinTasks(trace);
+    addRanges(trace, announcing);
+}
+
+void NcclPlugin::take(Operation& operation, uint32_t row, NcclTable& nccl) {
+    operation.isTaken = true;
+    isJoined_[row] = true;
+    NcclFacts facts = operation.facts;
+    const NcclFacts& announced = nccl.facts[row];
+    if (facts.rank < 0) facts.rank = announced.rank;
+    if (facts.rankCount < 0) facts.rankCount = announced.rankCount;
+    if (facts.root < 0) facts.root = announced.root;
+    if (facts.peer < 0) facts.peer = announced.peer;
+    nccl.facts[row] = facts;
+    if (nccl.bytes[row] < 0) nccl.bytes[row] = operation.bytes;
+    if (nccl.communicator[row] == 0) nccl.communicator[row] = operation.communicator;
+}
+
+/// Those that begin inside an announced range of their thread.
+void NcclPlugin::joinCalls(Trace& trace) {
+    NcclTable& nccl = trace.nccl;
+    for (uint32_t row = 0; row < nccl.size(); ++row) {
+        const uint32_t nvtx = nccl.nvtx[row];
+        const std::pair from{trace.nvtx.thread[nvtx], trace.nvtx.startNs[nvtx]};
+        const bool isOpen = trace.nvtx.isOpen[nvtx] != 0;
+        auto found = std::lower_bound(operations_.begin(), operations_.end(), from,
+                                      [](const Operation& one, const auto& wanted) {
+                                          return std::pair(one.thread, one.call.startNs) < wanted;
+                                      });
+        for (int looked = 0; found != operations_.end() && looked < mostInRange;
+             ++found, ++looked) {
+            if (found->thread != from.first) break;
+            if (!isOpen && found->call.startNs > trace.nvtx.endNs[nvtx]) break;
+            if (found->isTaken || found->name != nccl.operation[row]) continue;
+            if (found->communicator != nccl.communicator[row] && found->communicator != 0 &&
+                nccl.communicator[row] != 0)
+                continue;
+            take(*found, row, nccl);
+            break;
+        }
+    }
+}
+
+/// Operations of a group, of which NCCL before 2.28 tells only when the group ends.
+void NcclPlugin::joinTasks(Trace& trace) {
+    using Key = std::tuple<uint32_t, uint64_t, StringIndex, int64_t>;
+    std::map<Key, std::deque<Operation*>> waiting;
+    for (Operation& one : operations_)
+        if (!one.hasCall && !one.isTaken)
+            waiting[{one.thread, one.communicator, one.name, one.bytes}].push_back(&one);
+    if (waiting.empty()) return;
+    NcclTable& nccl = trace.nccl;
+    std::vector<uint32_t> rows(nccl.size());
+    std::iota(rows.begin(), rows.end(), 0u);
+    std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+        return trace.nvtx.startNs[nccl.nvtx[a]] < trace.nvtx.startNs[nccl.nvtx[b]];
+    });
+    for (const uint32_t row : rows) {
+        if (isJoined_[row]) continue;
+        const uint32_t nvtx = nccl.nvtx[row];
+        const auto found = waiting.find(Key{trace.nvtx.thread[nvtx], nccl.communicator[row],
+                                            nccl.operation[row], nccl.bytes[row]});
+        if (found == waiting.end()) continue;
+        std::deque<Operation*>& queue = found->second;
+        while (!queue.empty() && queue.front()->enqueue.startNs < trace.nvtx.startNs[nvtx])
+            queue.pop_front();
+        if (queue.empty()) continue;
+        take(*queue.front(), row, nccl);
+        queue.pop_front();
+    }
+}
+
+void NcclPlugin::addRanges(Trace& trace, const std::set<uint32_t>& announcing) {
+    std::set<uint32_t> calling;  // processes whose NCCL tells calls: the rest is NCCL's own doing
+    for (const Operation& one : operations_)
+        if (one.hasCall) calling.insert(trace.threads[one.thread].process);
+    std::map<std::pair<uint32_t, int64_t>, int> sharing;
+    for (const Operation& one : operations_)
+        if (one.facts.launchThread != noIndex)
+            ++sharing[{one.facts.launchThread, one.facts.launch.startNs}];
+    const StringIndex domain = trace.strings.intern("NCCL");
+    NvtxTable& nvtx = trace.nvtx;
+    for (size_t index = 0; index < operations_.size(); ++index) {
+        const Operation& one = operations_[index];
+        const uint32_t process = trace.threads[one.thread].process;
+        if (one.isTaken || announcing.contains(process)) continue;
+        if (!one.hasCall && calling.contains(process)) continue;
+        const bool isReplay = index > 0 && one.hasCall && operations_[index - 1].hasCall &&
+                              operations_[index - 1].thread == one.thread &&
+                              operations_[index - 1].call == one.call;
+        if (isReplay) continue;  // the same call of a CUDA graph once more
+        TimeRange range = one.call;
+        // The call of an operation that is in no group lasts until it is enqueued.
+        const bool isLast = index + 1 == operations_.size() ||
+                            operations_[index + 1].thread != one.thread ||
+                            operations_[index + 1].call.startNs >= one.enqueue.endNs;
+        const bool isAlone = one.facts.launchThread == one.thread &&
+                             sharing[{one.thread, one.facts.launch.startNs}] == 1;
+        if (one.hasCall && one.hasEnqueue && isLast && isAlone) range = range.united(one.enqueue);
+        trace.nccl.nvtx.push_back(nvtx.size());
+        trace.nccl.operation.push_back(one.name);
+        trace.nccl.bytes.push_back(one.bytes);
+        trace.nccl.communicator.push_back(one.communicator);
+        trace.nccl.facts.push_back(one.facts);
+        nvtx.startNs.push_back(range.startNs);
+        nvtx.endNs.push_back(range.endNs);
+        nvtx.text.push_back(trace.strings.intern("nccl" + std::string(trace.strings.at(one.name))));
+        nvtx.domain.push_back(domain);
+        nvtx.category.push_back(0);
+        nvtx.colorArgb.push_back(0);
+        nvtx.thread.push_back(one.thread);
+        nvtx.depth.push_back(0);
+        nvtx.style.push_back(NvtxStyle::PushPop);
+        nvtx.isOpen.push_back(0);
+        nvtx.payload.push_back(0);
+    }
+}
+
+}  // namespace lanescope

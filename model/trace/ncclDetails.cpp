@@ -1,0 +1,102 @@
+#include "model/trace/ncclDetails.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "model/export/formatTable.h"
+#include "model/trace/NcclBandwidth.h"
+
+namespace lanescope {
+
+namespace {
+
+std::string communicatorText(const Trace& trace, uint32_t row) {
+    const uint64_t hash = trace.nccl.communicator[row];
+    const std::string name(trace.strings.at(trace.nccl.facts[row].communicatorName));
+    if (hash == 0) return name;
+    return name.empty() ? fmt::format("{:#x}", hash) : fmt::format("{} ({:#x})", name, hash);
+}
+
+std::string rankText(const NcclFacts& facts) {
+    if (facts.rank < 0) return {};
+    return facts.rankCount < 0 ? fmt::format("{}", facts.rank)
+                               : fmt::format("{} of {}", facts.rank, facts.rankCount);
+}
+
+/// "RING, SIMPLE".
+std::string algorithmText(const Trace& trace, const NcclFacts& facts) {
+    std::string text(trace.strings.at(facts.algorithm));
+    const std::string_view protocol = trace.strings.at(facts.protocol);
+    if (!text.empty() && !protocol.empty()) text += ", ";
+    return text.append(protocol);
+}
+
+std::string elementsText(const Trace& trace, const NcclFacts& facts) {
+    const std::string_view type = trace.strings.at(facts.datatype);
+    if (facts.count < 0) return std::string(type);
+    return fmt::format("{} {}", formatCount(facts.count), type);
+}
+
+std::string numberText(int64_t number) {
+    return number < 0 ? std::string() : fmt::format("{}", number);
+}
+
+}  // namespace
+
+uint32_t ncclCallOfRange(const Trace& trace, uint32_t nvtx) {
+    const std::vector<uint32_t>& rows = trace.nccl.nvtx;
+    const auto found = std::lower_bound(rows.begin(), rows.end(), nvtx);
+    if (found == rows.end() || *found != nvtx) return noIndex;
+    return static_cast<uint32_t>(found - rows.begin());
+}
+
+uint32_t ncclCallOfWork(const Trace& trace, EventRef work) {
+    const EventRef call = trace.launchingCall(work);
+    if (!call.isValid()) return noIndex;
+    const uint32_t thread = trace.apiCalls.thread[call.row()];
+    const int64_t callNs = trace.apiCalls.startNs[call.row()];
+    for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
+        const NcclFacts& facts = trace.nccl.facts[row];
+        const uint32_t nvtx = trace.nccl.nvtx[row];
+        const bool hasLaunch = facts.launchThread != noIndex;
+        const TimeRange range =
+            hasLaunch ? facts.launch : TimeRange{trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
+        if (thread == (hasLaunch ? facts.launchThread : trace.nvtx.thread[nvtx]) &&
+            callNs >= range.startNs && callNs <= range.endNs)
+            return row;
+    }
+    return noIndex;
+}
+
+std::vector<Property> describeNcclCall(const Trace& trace, uint32_t row) {
+    const NcclFacts& facts = trace.nccl.facts[row];
+    std::vector<Property> lines;
+    const auto add = [&lines](std::string name, std::string value) {
+        if (!value.empty()) lines.push_back({std::move(name), std::move(value)});
+    };
+    add("NCCL operation", std::string(trace.strings.at(trace.nccl.operation[row])));
+    if (trace.nccl.bytes[row] >= 0) add("Message size", formatBytes(trace.nccl.bytes[row]));
+    add("Elements", elementsText(trace, facts));
+    add("Algorithm", algorithmText(trace, facts));
+    add("Channels", numberText(facts.channels));
+    add("Warps per channel", numberText(facts.warps));
+    add("Sequence number", numberText(facts.sequence));
+    add("Root", numberText(facts.root));
+    add("Peer", numberText(facts.peer));
+    add("Communicator", communicatorText(trace, row));
+    add("Rank in communicator", rankText(facts));
+    if (facts.isCaptured) add("Captured", "into a CUDA graph");
+    if (facts.operationCount == 0) return lines;
+    add("Time on the GPU", formatDuration(facts.gpu.durationNs()));
+    if (facts.sharedBy > 1)
+        add("Kernel shared by", fmt::format("{} NCCL operations", facts.sharedBy));
+    if (const std::optional<NcclRate> rate = ncclRate(trace, row)) {
+        add("Algorithm bandwidth", fmt::format("{:.2f} GB/s", rate->algorithmGBps()));
+        add("Bus bandwidth", fmt::format("{:.2f} GB/s", rate->busGBps()));
+    }
+    return lines;
+}
+
+}  // namespace lanescope

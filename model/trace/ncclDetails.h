@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// The row of `trace.nccl` that an NVTX range is of, or `noIndex`. O(log n).
+uint32_t ncclCallOfRange(const Trace& trace, uint32_t nvtx);
+
+/// The row of `trace.nccl` that GPU work is of, the first if NCCL did several at once; or
+/// `noIndex`. O(n) in the NCCL calls.
+uint32_t ncclCallOfWork(const Trace& trace, EventRef work);
+
+/// What is known of an NCCL call, for people.
+std::vector<Property> describeNcclCall(const Trace& trace, uint32_t row);
+
+}  // namespace lanescope
