@@ -23,8 +23,12 @@ class ActivitySource {
     /// Flusher thread: asks for what is complete. `isFinal` asks for everything, once, at the end.
     /// May block inside CUPTI, which is why nobody waits for it without a deadline.
     virtual void flush(bool isFinal) = 0;
-    /// Writer thread: writes down everything that has been handed over.
+    /// Writer thread: takes what has been handed over so far, for `drain`.
+    virtual void collect() = 0;
+    /// Writer thread: writes down what was collected and lies in a window.
     virtual void drain(RecordWriter& writer) = 0;
+    /// Writer thread: the last call, after all has been drained.
+    virtual void finish(RecordWriter& writer) = 0;
 };
 
 /// The source of this build. `agent` outlives it.

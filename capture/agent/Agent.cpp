@@ -102,10 +102,12 @@ Agent::Agent(AgentOptions options)
     : options_(std::move(options)),
       file_(options_.directory + "/" + logName()),
       writer_(file_),
-      nvtx_([this] {
-          startThreads();
-          wakeWriter();
-      }),
+      windows_(options_.windows, realtimeNs()),
+      nvtx_(windows_,
+            [this] {
+                startThreads();
+                wakeWriter();
+            }),
       nccl_([this] {
           startThreads();
           wakeWriter();
@@ -239,18 +241,23 @@ void Agent::runWriter() {
 }
 
 void Agent::drain() {
+    const bool hasActivity = hasActivity_.load(std::memory_order_acquire);
+    // What is written down now was handed over before the windows are looked at; see `Windows`.
+    if (hasActivity) activity_->collect();
+    nvtx_.mark();
+    nccl_.mark();
     clock_.calibrate();  // so that all that is drained now lies before the last reading
-    if (!identityWritten_ &&
-        (hasActivity_.load(std::memory_order_acquire) || nvtx_.isUsed() || nccl_.isUsed())) {
+    if (!identityWritten_ && (hasActivity || nvtx_.isUsed() || nccl_.isUsed())) {
         identityWritten_ = true;
         writeIdentity();
     }
-    if (hasActivity_.load(std::memory_order_acquire)) {
+    windows_.refresh(writer_);
+    if (hasActivity) {
         activity_->drain(writer_);
         activity_->prepare();
     }
     nvtx_.drain(writer_);
-    nccl_.drain(writer_);
+    nccl_.drain(writer_, windows_);
 }
 
 void Agent::runFlusher() {
@@ -292,7 +299,9 @@ void Agent::finish(int signal) {
 
 void Agent::writeEnd() {
     reportLostBlocks();
+    if (hasActivity_.load(std::memory_order_acquire)) activity_->finish(writer_);
     if (!file_.isEmpty()) {
+        noteMissingWindow();
         log::EndRecord end{};
         end.timestampNs = realtimeNs();
         end.reason = endSignal_ ? log::EndReason::Signal : log::EndReason::Exit;
@@ -300,6 +309,21 @@ void Agent::writeEnd() {
         writer_.write(log::RecordKind::End, end);
     }
     file_.flush();
+}
+
+void Agent::noteMissingWindow() {
+    const WindowOptions& options = windows_.options();
+    if (windows_.isEverything() || windows_.hadAny()) return;
+    const char* sentence =
+        "The process ended before the window of time began, so nothing was kept.";
+    if (options.trigger == WindowTrigger::CudaProfilerCalls)
+        sentence = "The process never called cudaProfilerStart, so nothing was kept.";
+    if (options.trigger == WindowTrigger::NvtxRange)
+        sentence =
+            "The process never began the NVTX range that was asked for, so nothing was kept.";
+    if (options.trigger == WindowTrigger::Steps)
+        sentence = "The process never came to the steps that were asked for, so nothing was kept.";
+    writer_.note(log::NoteSeverity::Warning, "no-window", sentence);
 }
 
 void Agent::reportLostBlocks() {

@@ -14,6 +14,7 @@
 #include "capture/agent/LogFile.h"
 #include "capture/agent/NvtxRecorder.h"
 #include "capture/agent/RecordWriter.h"
+#include "capture/agent/Windows.h"
 #include "capture/nccl/NcclRecorder.h"
 
 namespace lanescope {
@@ -44,6 +45,9 @@ class Agent {
     /// Takes what NCCL tells its profiler plugin; any thread.
     NcclRecorder& nccl() { return nccl_; }
 
+    /// When this process keeps what it sees. Outlives all that asks.
+    Windows& windows() { return windows_; }
+
     /// Starts the two threads if they do not run yet. Any thread.
     void startThreads();
     /// Makes the writer look for work now. Any thread; at most one system call.
@@ -68,6 +72,7 @@ class Agent {
     void waitForWork(int64_t periodNs);
     void drain();
     void writeEnd();
+    void noteMissingWindow();
     void reportLostBlocks();
     void writeIdentity();
     void writeClock();
@@ -76,6 +81,7 @@ class Agent {
     CycleClock clock_;  // writer thread only, but for its static part
     LogFile file_;
     RecordWriter writer_;
+    Windows windows_;
     NvtxRecorder nvtx_;
     NcclRecorder nccl_;
     std::unique_ptr<ActivitySource> activity_;

@@ -35,11 +35,12 @@ class EventRing {
         return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_acquire);
     }
 
-    /// Consumer: calls `take(const void* entry, size_t bytes)` for each committed entry, oldest
-    /// first.
+    /// Consumer: how far the producer has come, for `drain`.
+    uint64_t committed() const { return head_.load(std::memory_order_acquire); }
+    /// Consumer: calls `take(const void* entry, size_t bytes)` for each entry that was committed
+    /// when `committed` answered `end`, oldest first.
     template <class Take>
-    void drain(Take&& take) {
-        const uint64_t end = head_.load(std::memory_order_acquire);
+    void drain(uint64_t end, Take&& take) {
         uint64_t at = tail_.load(std::memory_order_relaxed);
         while (at != end) {
             const Header* header = headerAt(at);

@@ -14,7 +14,9 @@ class NoSource final : public ActivitySource {
     void start() override;
     void prepare() override {}
     void flush(bool) override {}
+    void collect() override {}
     void drain(RecordWriter& writer) override;
+    void finish(RecordWriter&) override {}
 
   private:
     Agent& agent_;

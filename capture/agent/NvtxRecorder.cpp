@@ -1,11 +1,6 @@
 #include "capture/agent/NvtxRecorder.h"
 
-#include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <utility>
 
@@ -34,91 +29,41 @@ struct NvtxRecorder::Entry {
     bool isCut;
 };
 
-/// What a thread keeps. Never freed; once its thread has ended, the next new thread takes it over.
-struct NvtxRecorder::Thread {
-    EventRing ring;
-    NvtxRecorder* owner = nullptr;
-    Thread* next = nullptr;
-    std::atomic<bool> inUse{true};
-    uint32_t threadId = 0;
-    bool wokeWriter = false;
-    std::vector<int32_t> levels;  // open ranges by domain id
-};
-
 namespace {
 
 constexpr size_t longestText = 8u << 10;
 constexpr size_t longestExtended = 4u << 10;
 
-// The ring of this thread. Trivially destructible on purpose: calls may come while the thread ends.
-thread_local void* currentThread = nullptr;
-
-pthread_key_t threadEndKey;
-std::once_flag threadEndKeyOnce;
-bool hasThreadEndKey = false;
-
 }  // namespace
 
-NvtxRecorder::NvtxRecorder(std::function<void()> wakeWriter) : wakeWriter_(std::move(wakeWriter)) {
-    std::call_once(threadEndKeyOnce, [] {
-        hasThreadEndKey = ::pthread_key_create(&threadEndKey, &NvtxRecorder::detachThread) == 0;
-    });
-}
-
-void NvtxRecorder::detachThread(void* thread) {
-    currentThread = nullptr;
-    static_cast<Thread*>(thread)->inUse.store(false, std::memory_order_release);
-}
-
-NvtxRecorder::Thread* NvtxRecorder::threadState() {
-    auto* thread = static_cast<Thread*>(currentThread);
-    // After a fork the state is the parent's.
-    if (thread && thread->owner == this) [[likely]]
-        return thread;
-    return attachThread();
-}
-
-NvtxRecorder::Thread* NvtxRecorder::attachThread() {
-    Thread* thread = threads_.load(std::memory_order_acquire);
-    for (bool wasInUse = true; thread; thread = thread->next) {
-        // One that still holds events is left alone: a new thread deserves a whole ring.
-        if (!thread->ring.isEmpty()) continue;
-        wasInUse = false;
-        if (thread->inUse.compare_exchange_strong(wasInUse, true)) break;
-    }
-    if (!thread) {
-        thread = new (std::nothrow) Thread;
-        if (!thread) return nullptr;
-        thread->ring.create();
-        thread->owner = this;
-        thread->next = threads_.load(std::memory_order_relaxed);
-        while (!threads_.compare_exchange_weak(thread->next, thread, std::memory_order_release)) {
-        }
-    }
-    thread->levels.assign(thread->levels.size(), 0);
-    thread->threadId = static_cast<uint32_t>(::syscall(SYS_gettid));
-    currentThread = thread;
-    if (hasThreadEndKey) ::pthread_setspecific(threadEndKey, thread);
-    wakeWriter_();
-    return thread;
+NvtxRecorder::NvtxRecorder(Windows& windows, std::function<void()> wakeWriter)
+    : rings_(std::move(wakeWriter)), filter_(windows) {
+    const WindowTrigger trigger = windows.options().trigger;
+    if (trigger == WindowTrigger::NvtxRange || trigger == WindowTrigger::Steps)
+        trigger_ = std::make_unique<NvtxTrigger>(windows);
 }
 
 int NvtxRecorder::record(const NvtxCall& call) {
-    const int64_t nowNs = realtimeNs();
-    Thread* thread = threadState();
+    int64_t nowNs = realtimeNs();
+    auto* thread = rings_.ofThisThread();
     if (!thread) return -1;
+    std::vector<int32_t>& levels = thread->state.levels;
 
     int32_t level = 0;
     if (call.event == log::NvtxEvent::Push || call.event == log::NvtxEvent::Pop) {
-        if (call.domain >= thread->levels.size()) thread->levels.resize(call.domain + 8, 0);
-        int32_t& open = thread->levels[call.domain];
+        if (call.domain >= levels.size()) levels.resize(call.domain + 8, 0);
+        int32_t& open = levels[call.domain];
         if (call.event == log::NvtxEvent::Pop && open == 0) return -1;
         level = call.event == log::NvtxEvent::Push ? open++ : --open;
     }
 
+    if (isStopped_.load(std::memory_order_relaxed)) [[unlikely]]
+        return level;
+    if (trigger_) nowNs = trigger_->timeOf(call, thread->threadId, level);
+
     const size_t textBytes = std::min(call.text.size(), longestText);
     const size_t extendedBytes = std::min(call.extended.size(), longestExtended);
-    void* room = thread->ring.reserve(sizeof(Entry) + textBytes + extendedBytes);
+    void* room = thread->events.reserve(sizeof(Entry) + textBytes + extendedBytes);
     if (!room) return level;
     auto* entry = new (room) Entry{nowNs,
                                    call.rangeId,
@@ -139,44 +84,37 @@ int NvtxRecorder::record(const NvtxCall& call) {
     // An empty view may hold no address at all.
     if (textBytes) std::memcpy(tail, call.text.data(), textBytes);
     if (extendedBytes) std::memcpy(tail + textBytes, call.extended.data(), extendedBytes);
-    thread->ring.commit();
-
-    if (!thread->ring.isHalfFull()) {
-        thread->wokeWriter = false;
-    } else if (!std::exchange(thread->wokeWriter, true)) {
-        wakeWriter_();
-    }
+    rings_.commit(*thread);
     return level;
 }
 
 void NvtxRecorder::drain(RecordWriter& writer) {
     if (!isUsed()) return;
-    for (Thread* thread = threads_.load(std::memory_order_acquire); thread; thread = thread->next) {
-        thread->ring.drain([&](const void* memory, size_t) {
-            drainAnnouncements(writer);  // a domain's name stands before its first event
-            const auto& entry = *static_cast<const Entry*>(memory);
-            const char* tail = reinterpret_cast<const char*>(&entry + 1);
-            log::NvtxRecord record{};
-            record.timestampNs = entry.timestampNs;
-            record.rangeId = entry.rangeId;
-            record.payloadBits = entry.payloadBits;
-            record.schemaId = entry.schemaId;
-            record.threadId = entry.threadId;
-            record.domain = entry.domain;
-            record.text = writer.string(entry.registered ? std::string_view(*entry.registered)
-                                                         : std::string_view(tail, entry.textBytes));
-            record.category = entry.category;
-            record.colorArgb = entry.colorArgb;
-            record.level = entry.level;
-            record.event = entry.event;
-            record.payload = entry.payload;
-            record.header.flags = entry.isCut ? 1 : 0;
-            writer.writeNvtx(record, {tail + entry.textBytes, entry.extendedBytes});
-        });
-        if (const uint64_t refused = thread->ring.takeRefused()) {
-            writer.dropped(log::DroppedWhat::Nvtx, refused);
-        }
-    }
+    const uint64_t refused = rings_.drain([&](ThreadState& thread, const void* memory, size_t) {
+        drainAnnouncements(writer);  // a domain's name stands before its first event
+        const auto& entry = *static_cast<const Entry*>(memory);
+        const char* tail = reinterpret_cast<const char*>(&entry + 1);
+        if (std::exchange(thread.filteredThreadId, entry.threadId) != entry.threadId)
+            thread.keptRanges.clear();
+        log::NvtxRecord record{};
+        record.timestampNs = entry.timestampNs;
+        record.rangeId = entry.rangeId;
+        record.payloadBits = entry.payloadBits;
+        record.schemaId = entry.schemaId;
+        record.threadId = entry.threadId;
+        record.domain = entry.domain;
+        record.level = entry.level;
+        record.event = entry.event;
+        if (!filter_.keeps(record, thread.keptRanges)) return;
+        record.text = writer.string(entry.registered ? std::string_view(*entry.registered)
+                                                     : std::string_view(tail, entry.textBytes));
+        record.category = entry.category;
+        record.colorArgb = entry.colorArgb;
+        record.payload = entry.payload;
+        record.header.flags = entry.isCut ? 1 : 0;
+        writer.writeNvtx(record, {tail + entry.textBytes, entry.extendedBytes});
+    });
+    if (refused) writer.dropped(log::DroppedWhat::Nvtx, refused);
     drainAnnouncements(writer);
 }
 

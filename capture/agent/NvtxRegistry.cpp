@@ -31,6 +31,14 @@ const NvtxDomain* NvtxRegistry::domain(std::string_view name, int64_t timestampN
     return known;
 }
 
+std::string NvtxRegistry::domainName(uint32_t id) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, domain] : domains_) {
+        if (domain->id == id) return name;
+    }
+    return {};
+}
+
 const std::string* NvtxRegistry::registerString(std::string_view text) {
     const std::lock_guard lock(mutex_);
     if (const auto found = stringOf_.find(text); found != stringOf_.end()) return found->second;

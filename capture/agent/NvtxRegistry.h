@@ -51,6 +51,8 @@ class NvtxRegistry {
   public:
     /// The domain of that name; made when it is new. Never null.
     const NvtxDomain* domain(std::string_view name, int64_t timestampNs, uint32_t threadId);
+    /// The name of a domain that `domain` has made; empty for others.
+    std::string domainName(uint32_t id);
     /// A string that lives as long as the process; equal texts share one.
     const std::string* registerString(std::string_view text);
     void add(NvtxCategory category);

@@ -16,7 +16,8 @@ namespace lanescope {
 
 /// One `EventRing` for each thread that produces events of a kind, and one consumer for all. The
 /// producing thread never waits and, after its first event, never allocates. `State` is what else a
-/// thread keeps; it also tells the kinds apart, so a process has one living instance for each.
+/// thread keeps, begun anew for each by `beginThread`; it also tells the kinds apart, so a process
+/// has one living instance for each.
 ///
 /// A thread that ends leaves its ring to the next. A forked child makes an instance of its own; the
 /// rings of its parent's are left alone there.
@@ -34,6 +35,7 @@ class ThreadRings {
         Ring* next = nullptr;
         std::atomic<bool> inUse{true};
         bool wokeConsumer = false;
+        uint64_t markedEnd = 0;  // consumer only
     };
 
     /// `wakeConsumer` is called, from any thread, with a thread's first event and when a ring
@@ -68,13 +70,21 @@ class ThreadRings {
     /// Whether any thread has produced anything yet. Any thread.
     bool isUsed() const { return first_.load(std::memory_order_acquire) != nullptr; }
 
-    /// Consumer: calls `take(const void* entry, size_t bytes)` for each entry, the oldest of each
-    /// thread first, and returns how many were refused since the last call.
+    /// Consumer: notes how far the threads have come.
+    void mark() {
+        for (Ring* ring = first_.load(std::memory_order_acquire); ring; ring = ring->next)
+            ring->markedEnd = ring->events.committed();
+    }
+    /// Consumer: calls `take(State& ofTheRing, const void* entry, size_t bytes)` for each entry
+    /// from before `mark`, the oldest of each thread first, and returns how many were refused since
+    /// the last call. Of the state it may touch what is the consumer's.
     template <class Take>
     uint64_t drain(Take&& take) {
         uint64_t refused = 0;
         for (Ring* ring = first_.load(std::memory_order_acquire); ring; ring = ring->next) {
-            ring->events.drain(take);
+            ring->events.drain(ring->markedEnd, [&](const void* entry, size_t bytes) {
+                take(ring->state, entry, bytes);
+            });
             refused += ring->events.takeRefused();
         }
         return refused;
@@ -98,7 +108,7 @@ class ThreadRings {
             while (!first_.compare_exchange_weak(ring->next, ring, std::memory_order_release)) {
             }
         }
-        ring->state = State{};
+        ring->state.beginThread();
         ring->threadId = static_cast<uint32_t>(::syscall(SYS_gettid));
         current_ = ring;
         if (hasThreadEnd_) ::pthread_setspecific(threadEnd_, ring);

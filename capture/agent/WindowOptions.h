@@ -7,11 +7,11 @@ namespace lanescope {
 
 /// What opens and closes the windows in which records are kept.
 enum class WindowTrigger {
-    None,              ///< Everything is kept.
-    Time,              ///< `delayNs` after the base time, for `durationNs`.
-    CudaProfilerCalls, ///< From cudaProfilerStart to cudaProfilerStop.
-    NvtxRange,         ///< While a range of `rangeName` is open.
-    Steps,             ///< From the beginning of step `firstStep` to the end of `lastStep`.
+    None,               ///< Everything is kept.
+    Time,               ///< `delayNs` after the base time, for `durationNs`.
+    CudaProfilerCalls,  ///< From cudaProfilerStart to cudaProfilerStop.
+    NvtxRange,          ///< While a range of `rangeName` is open.
+    Steps,              ///< From the beginning of step `firstStep` to the end of `lastStep`.
 };
 
 struct WindowOptions {

@@ -1,58 +1,75 @@
 #include "capture/cupti/ActivityDecoder.h"
 
-#include <cupti_activity_deprecated.h>
-
+#include <cstdlib>
 #include <cstring>
-#include <string>
 
-#include <utility>
+#include "capture/agent/clocks.h"
+#include "capture/cupti/activityRecords.h"
+#include "capture/cupti/recordLayouts.h"
 
 namespace lanescope {
 
 namespace {
 
-/// The record as the struct it begins like; see `CuptiLibrary` on layouts.
-template <class Activity>
-const Activity& as(const CUpti_Activity& record) {
-    return reinterpret_cast<const Activity&>(record);
-}
+constexpr size_t mostHeld = 64u << 10;
+constexpr int64_t longestHeldNs = 3'000'000'000;  // CUPTI is flushed several times until then
+constexpr size_t mostStreams = 64u << 10;
 
 int64_t time(uint64_t ns) {
     return static_cast<int64_t>(ns);
 }
 
-/// When and where a piece of GPU work ran: the fields that all kinds of it share.
-template <class Record, class Activity>
-void copyPlace(Record& to, const Activity& from) {
-    to.startNs = time(from.start);
-    to.endNs = time(from.end);
-    to.graphNodeId = from.graphNodeId;
-    to.deviceId = from.deviceId;
-    to.contextId = from.contextId;
-    to.streamId = from.streamId;
-    to.correlationId = from.correlationId;
-    to.graphId = from.graphId;
-}
-
-/// What a memcpy within a device and one between devices share.
-template <class Activity>
-log::MemcpyRecord memcpyRecord(const Activity& from) {
-    log::MemcpyRecord to{};
-    copyPlace(to, from);
-    to.bytes = from.bytes;
-    to.copyKind = from.copyKind;
-    to.sourceKind = from.srcKind;
-    to.destinationKind = from.dstKind;
-    to.isAsync = (from.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0;
-    return to;
-}
-
 }  // namespace
+
+ActivityDecoder::ActivityDecoder(const CuptiLibrary& cupti, const Windows& windows,
+                                 LaunchWindows& launches, RecordWriter& writer)
+    : cupti_(cupti),
+      windows_(windows),
+      writer_(writer),
+      launches_(launches),
+      apiNames_(cupti, writer),
+      resourcesGeneration_(writer.generation()) {}
+
+/// The record as the struct it begins like. The fields that an older library does not have are 0.
+/// Valid until the next call.
+template <class Activity>
+const Activity& ActivityDecoder::as(const CUpti_Activity& record) {
+    const size_t bytes = knownRecordBytes(record.kind, cupti_.version);
+    if (bytes >= sizeof(Activity)) return reinterpret_cast<const Activity&>(record);
+    static_assert(sizeof(Activity) <= sizeof scratch_);
+    scratch_.fill(0);
+    std::memcpy(scratch_.data(), &record, bytes);
+    return *reinterpret_cast<const Activity*>(scratch_.data());
+}
+
+void ActivityDecoder::beginRound() {
+    sayResourcesAgain();
+}
 
 void ActivityDecoder::decode(uint8_t* buffer, size_t validBytes) {
     CUpti_Activity* record = nullptr;
-    while (cupti_.getNextRecord(buffer, validBytes, &record) == CUPTI_SUCCESS) {
-        if (record) decodeRecord(*record);
+    CUptiResult result = CUPTI_SUCCESS;
+    while ((result = cupti_.getNextRecord(buffer, validBytes, &record)) == CUPTI_SUCCESS) {
+        if (!record) break;
+        decodeRecord(*record);
+    }
+    if (result != CUPTI_SUCCESS && result != CUPTI_ERROR_MAX_LIMIT_REACHED) ++unreadableBuffers_;
+}
+
+void ActivityDecoder::endRound(bool isLast) {
+    if (held_.empty()) return;
+    const int64_t nowNs = monotonicNs();
+    std::deque<Held> waiting;
+    waiting.swap(held_);
+    for (const Held& work : waiting) {
+        const bool mustDecide =
+            isLast || nowNs - work.sinceNs > longestHeldNs || held_.size() >= mostHeld;
+        const auto answer = mustDecide ? launches_.guess(work.correlationId, work.ranNs)
+                                       : launches_.find(work.correlationId, work.ranNs);
+        if (answer == LaunchWindows::Answer::NotYetKnown)
+            held_.push_back(work);
+        else if (answer == LaunchWindows::Answer::Inside)
+            writeGpuWork(*reinterpret_cast<const CUpti_Activity*>(work.words.data()));
     }
 }
 
@@ -60,205 +77,202 @@ void ActivityDecoder::decodeRecord(const CUpti_Activity& record) {
     switch (record.kind) {
         case CUPTI_ACTIVITY_KIND_KERNEL:
         case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-            kernel(record);
-            break;
         case CUPTI_ACTIVITY_KIND_MEMCPY:
-            memcpy(record);
-            break;
         case CUPTI_ACTIVITY_KIND_MEMCPY2:
-            peerMemcpy(record);
-            break;
         case CUPTI_ACTIVITY_KIND_MEMSET:
-            memset(record);
+        case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+        case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
+            decodeGpuWork(record);
             break;
         case CUPTI_ACTIVITY_KIND_RUNTIME:
-            api(record, false);
-            break;
         case CUPTI_ACTIVITY_KIND_DRIVER:
-            api(record, true);
+            decodeCall(record);
             break;
         case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-            synchronization(record);
-            break;
-        case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
-            cudaEvent(record);
-            break;
         case CUPTI_ACTIVITY_KIND_OVERHEAD:
-            overhead(record);
+        case CUPTI_ACTIVITY_KIND_MEMORY2:
+        case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
+        case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+            decodeHostRecord(record);
             break;
         case CUPTI_ACTIVITY_KIND_DEVICE:
-            device(record);
-            break;
         case CUPTI_ACTIVITY_KIND_CONTEXT:
-            context(record);
-            break;
         case CUPTI_ACTIVITY_KIND_STREAM:
-            stream(record);
+            decodeResource(record);
             break;
         default:
             break;  // a kind that comes along with another and that we do not keep
     }
 }
 
-void ActivityDecoder::kernel(const CUpti_Activity& record) {
-    const auto& from = as<CUpti_ActivityKernel9>(record);
-    log::KernelRecord to{};
-    copyPlace(to, from);
-    to.gridId = from.gridId;
-    to.name = writer_.string(from.name ? from.name : "");
-    const int32_t grid[] = {from.gridX, from.gridY, from.gridZ};
-    const int32_t block[] = {from.blockX, from.blockY, from.blockZ};
-    const uint32_t cluster[] = {from.clusterX, from.clusterY, from.clusterZ};
-    std::memcpy(to.grid, grid, sizeof grid);
-    std::memcpy(to.block, block, sizeof block);
-    std::memcpy(to.cluster, cluster, sizeof cluster);
-    to.registersPerThread = from.registersPerThread;
-    to.staticSharedBytes = static_cast<uint32_t>(from.staticSharedMemory);
-    to.dynamicSharedBytes = static_cast<uint32_t>(from.dynamicSharedMemory);
-    to.localBytesPerThread = from.localMemoryPerThread;
-    to.sharedBytesExecuted = from.sharedMemoryExecuted;
-    to.localBytesTotal = from.localMemoryTotal_v2;
-    to.cacheConfig = from.cacheConfig.config.executed;
-    to.launchType = from.launchType;
-    to.sharedMemoryLimitConfig = static_cast<uint8_t>(from.shmemLimitConfig);
-    to.clusterSchedulingPolicy = static_cast<uint8_t>(from.clusterSchedulingPolicy);
-    to.sharedMemoryCarveoutPercent = from.sharedMemoryCarveoutRequested;
-    writer_.write(log::RecordKind::Kernel, to, to.startNs);
+/// What was launched in a window is kept, whenever it ran.
+void ActivityDecoder::decodeGpuWork(const CUpti_Activity& record) {
+    if (windows_.isEverything()) {
+        writeGpuWork(record);
+        return;
+    }
+    uint32_t correlationId = 0;
+    int64_t ranNs = 0;
+    const auto read = [&](const auto& work) {
+        correlationId = work.correlationId;
+        ranNs = time(work.start);
+    };
+    switch (record.kind) {
+        case CUPTI_ACTIVITY_KIND_MEMCPY:
+            read(as<CUpti_ActivityMemcpy5>(record));
+            break;
+        case CUPTI_ACTIVITY_KIND_MEMCPY2:
+            read(as<CUpti_ActivityMemcpyPtoP4>(record));
+            break;
+        case CUPTI_ACTIVITY_KIND_MEMSET:
+            read(as<CUpti_ActivityMemset4>(record));
+            break;
+        case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+            read(as<CUpti_ActivityGraphTrace>(record));
+            break;
+        case CUPTI_ACTIVITY_KIND_CUDA_EVENT:  // has no time of its own
+            correlationId = as<CUpti_ActivityCudaEvent>(record).correlationId;
+            break;
+        default:
+            read(as<CUpti_ActivityKernel9>(record));
+            break;
+    }
+    if (isInWindow(correlationId, ranNs, record)) writeGpuWork(record);
 }
 
-void ActivityDecoder::memcpy(const CUpti_Activity& record) {
-    const auto& from = as<CUpti_ActivityMemcpy5>(record);
-    log::MemcpyRecord to = memcpyRecord(from);
-    writer_.write(log::RecordKind::Memcpy, to, to.startNs);
+bool ActivityDecoder::isInWindow(uint32_t correlationId, int64_t ranNs,
+                                 const CUpti_Activity& record) {
+    const auto answer = launches_.find(correlationId, ranNs);
+    if (answer != LaunchWindows::Answer::NotYetKnown)
+        return answer == LaunchWindows::Answer::Inside;
+    Held& held = held_.emplace_back();
+    held.sinceNs = monotonicNs();
+    held.correlationId = correlationId;
+    held.ranNs = ranNs;
+    static_assert(sizeof(CUpti_ActivityKernel9) <= sizeof held.words);
+    std::memcpy(held.words.data(), &record, knownRecordBytes(record.kind, cupti_.version));
+    return false;
 }
 
-void ActivityDecoder::peerMemcpy(const CUpti_Activity& record) {
-    const auto& from = as<CUpti_ActivityMemcpyPtoP4>(record);
-    log::MemcpyRecord to = memcpyRecord(from);
-    to.sourceDeviceId = from.srcDeviceId;
-    to.sourceContextId = from.srcContextId;
-    to.destinationDeviceId = from.dstDeviceId;
-    to.destinationContextId = from.dstContextId;
-    to.isPeer = 1;
-    writer_.write(log::RecordKind::Memcpy, to, to.startNs);
+void ActivityDecoder::writeGpuWork(const CUpti_Activity& record) {
+    const auto write = [this](log::RecordKind kind, auto to) {
+        writer_.write(kind, to, to.startNs);
+    };
+    switch (record.kind) {
+        case CUPTI_ACTIVITY_KIND_MEMCPY:
+            write(log::RecordKind::Memcpy, toLog(as<CUpti_ActivityMemcpy5>(record)));
+            break;
+        case CUPTI_ACTIVITY_KIND_MEMCPY2:
+            write(log::RecordKind::Memcpy, toLog(as<CUpti_ActivityMemcpyPtoP4>(record)));
+            break;
+        case CUPTI_ACTIVITY_KIND_MEMSET:
+            write(log::RecordKind::Memset, toLog(as<CUpti_ActivityMemset4>(record)));
+            break;
+        case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+            write(log::RecordKind::Graph, toLog(as<CUpti_ActivityGraphTrace>(record)));
+            break;
+        case CUPTI_ACTIVITY_KIND_CUDA_EVENT: {
+            auto to = toLog(as<CUpti_ActivityCudaEvent2>(record), hasSyncIds());
+            writer_.write(log::RecordKind::CudaEvent, to);
+            break;
+        }
+        default: {
+            const auto& from = as<CUpti_ActivityKernel9>(record);
+            log::KernelRecord to = toLog(from);
+            to.name = nameOf(from.name);
+            sawGraphNode_ = sawGraphNode_ || to.graphNodeId != 0;
+            write(log::RecordKind::Kernel, to);
+            break;
+        }
+    }
 }
 
-void ActivityDecoder::memset(const CUpti_Activity& record) {
-    const auto& from = as<CUpti_ActivityMemset4>(record);
-    log::MemsetRecord to{};
-    copyPlace(to, from);
-    to.bytes = from.bytes;
-    to.value = from.value;
-    to.memoryKind = static_cast<uint8_t>(from.memoryKind);
-    to.isAsync = (from.flags & CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC) != 0;
-    writer_.write(log::RecordKind::Memset, to, to.startNs);
-}
-
-void ActivityDecoder::api(const CUpti_Activity& record, bool isDriver) {
+void ActivityDecoder::decodeCall(const CUpti_Activity& record) {
     const auto& from = as<CUpti_ActivityAPI>(record);
-    log::ApiRecord to{};
-    to.startNs = time(from.start);
-    to.endNs = time(from.end);
-    to.name = apiNames_.idOf(from.cbid, isDriver);
-    to.threadId = from.threadId;
-    to.correlationId = from.correlationId;
-    to.returnValue = static_cast<int32_t>(from.returnValue);
-    to.isDriver = isDriver;
+    log::ApiRecord to = toLog(from);
+    if (!windows_.isEverything()) {
+        launches_.sawCall(to.correlationId, to.startNs);
+        if (!windows_.isOpenAt(to.startNs)) return;
+    }
+    to.name = apiNames_.idOf(from.cbid, to.isDriver != 0);
     writer_.write(log::RecordKind::Api, to, to.startNs);
 }
 
-void ActivityDecoder::synchronization(const CUpti_Activity& record) {
-    const auto& from = as<CUpti_ActivitySynchronization>(record);
-    log::SyncRecord to{};
-    to.startNs = time(from.start);
-    to.endNs = time(from.end);
-    to.type = static_cast<uint32_t>(from.type);
-    to.contextId = from.contextId;
-    to.streamId = from.streamId;
-    to.correlationId = from.correlationId;
-    to.eventId = from.cudaEventId;
-    to.eventSyncId =
-        cupti_.version >= CuptiLibrary::version12_8
-            ? static_cast<uint32_t>(as<CUpti_ActivitySynchronization2>(record).cudaEventSyncId)
-            : 0xffffffff;
-    writer_.write(log::RecordKind::Sync, to, to.startNs);
-}
-
-void ActivityDecoder::cudaEvent(const CUpti_Activity& record) {
-    const auto& from = as<CUpti_ActivityCudaEvent>(record);
-    log::CudaEventRecord to{};
-    to.contextId = from.contextId;
-    to.streamId = from.streamId;
-    to.correlationId = from.correlationId;
-    to.eventId = from.eventId;
-    to.deviceId = 0xffffffff;
-    to.eventSyncId = 0xffffffff;
-    if (cupti_.version >= CuptiLibrary::version12_8) {
-        const auto& newer = as<CUpti_ActivityCudaEvent2>(record);
-        to.deviceId = newer.deviceId;
-        to.timestampNs = time(newer.deviceTimestamp);
-        to.eventSyncId = static_cast<uint32_t>(newer.cudaEventSyncId);
+/// What happened on the host, or at a moment: kept if that lies in a window.
+void ActivityDecoder::decodeHostRecord(const CUpti_Activity& record) {
+    const auto write = [this](log::RecordKind kind, auto to, int64_t atNs) {
+        if (windows_.isOpenAt(atNs)) writer_.write(kind, to, atNs);
+    };
+    switch (record.kind) {
+        case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: {
+            const auto to = toLog(as<CUpti_ActivitySynchronization2>(record), hasSyncIds());
+            write(log::RecordKind::Sync, to, to.startNs);
+            break;
+        }
+        case CUPTI_ACTIVITY_KIND_OVERHEAD: {
+            const auto& from = as<CUpti_ActivityOverhead3>(record);
+            const auto to = toLog(from);
+            std::free(from.overheadData);  // the reader's to free, says CUPTI; it tells us nothing
+            write(log::RecordKind::Overhead, to, to.startNs);
+            break;
+        }
+        case CUPTI_ACTIVITY_KIND_MEMORY2: {
+            const auto& from = as<CUpti_ActivityMemory3>(record);
+            auto to = toLog(from);
+            if (!windows_.isOpenAt(to.timestampNs)) break;
+            to.name = nameOf(from.name);
+            write(log::RecordKind::DeviceMemory, to, to.timestampNs);
+            break;
+        }
+        case CUPTI_ACTIVITY_KIND_MEMORY_POOL: {
+            const auto to = toLog(as<CUpti_ActivityMemoryPool2>(record));
+            write(log::RecordKind::MemoryPool, to, to.timestampNs);
+            break;
+        }
+        default: {
+            const auto to = toLog(as<CUpti_ActivityUnifiedMemoryCounter2>(record));
+            write(log::RecordKind::UnifiedMemory, to, to.startNs);
+            break;
+        }
     }
-    writer_.write(log::RecordKind::CudaEvent, to);
 }
 
-void ActivityDecoder::overhead(const CUpti_Activity& record) {
-    const auto& from = as<CUpti_ActivityOverhead>(record);
-    log::OverheadRecord to{};
-    to.startNs = time(from.start);
-    to.endNs = time(from.end);
-    to.overheadKind = static_cast<uint32_t>(from.overheadKind);
-    if (from.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) to.threadId = from.objectId.pt.threadId;
-    writer_.write(log::RecordKind::Overhead, to, to.startNs);
+/// What later records refer to: always kept.
+void ActivityDecoder::decodeResource(const CUpti_Activity& record) {
+    switch (record.kind) {
+        case CUPTI_ACTIVITY_KIND_DEVICE: {
+            const auto& from = as<CUpti_ActivityDevice4>(record);
+            const log::DeviceRecord to = toLog(from);
+            const std::string name = from.name ? from.name : "";
+            devices_[to.deviceId] = {to, name};
+            writeDevice(to, name);
+            break;
+        }
+        case CUPTI_ACTIVITY_KIND_CONTEXT: {
+            auto to = toLog(as<CUpti_ActivityContext>(record));
+            contexts_[to.contextId] = to;
+            writer_.write(log::RecordKind::Context, to);
+            break;
+        }
+        default: {
+            auto to = toLog(as<CUpti_ActivityStream>(record));
+            if (streams_.size() < mostStreams) streams_[{to.contextId, to.streamId}] = to;
+            writer_.write(log::RecordKind::Stream, to);
+            break;
+        }
+    }
 }
 
-void ActivityDecoder::device(const CUpti_Activity& record) {
-    const auto& from = as<CUpti_ActivityDevice4>(record);
-    log::DeviceRecord to{};
-    std::memcpy(to.uuid, from.uuid.bytes, sizeof to.uuid);
-    to.memoryBytes = from.globalMemorySize;
-    to.memoryBandwidthKBps = from.globalMemoryBandwidth;
-    to.deviceId = from.id;
-    to.name = writer_.string(from.name ? from.name : "");
-    to.computeMajor = from.computeCapabilityMajor;
-    to.computeMinor = from.computeCapabilityMinor;
-    to.smCount = from.numMultiprocessors;
-    to.coreClockKHz = from.coreClockRate;
-    to.l2Bytes = from.l2CacheSize;
-    to.constantBytes = from.constantMemorySize;
-    to.maxThreadsPerBlock = from.maxThreadsPerBlock;
-    to.maxRegistersPerBlock = from.maxRegistersPerBlock;
-    to.maxSharedBytesPerBlock = from.maxSharedMemoryPerBlock;
-    to.maxWarpsPerSm = from.maxWarpsPerMultiprocessor;
-    to.maxBlocksPerSm = from.maxBlocksPerMultiprocessor;
-    to.threadsPerWarp = from.numThreadsPerWarp;
-    to.copyEngines = from.numMemcpyEngines;
-    to.maxRegistersPerSm = from.maxRegistersPerMultiprocessor;
-    to.maxSharedBytesPerSm = from.maxSharedMemoryPerMultiprocessor;
-    const uint32_t block[] = {from.maxBlockDimX, from.maxBlockDimY, from.maxBlockDimZ};
-    const uint32_t grid[] = {from.maxGridDimX, from.maxGridDimY, from.maxGridDimZ};
-    std::memcpy(to.maxBlockDim, block, sizeof block);
-    std::memcpy(to.maxGridDim, grid, sizeof grid);
-    writer_.write(log::RecordKind::Device, to);
+void ActivityDecoder::writeDevice(log::DeviceRecord device, const std::string& name) {
+    device.name = writer_.string(name);
+    writer_.write(log::RecordKind::Device, device);
 }
 
-void ActivityDecoder::context(const CUpti_Activity& record) {
-    const auto& from = as<CUpti_ActivityContext>(record);
-    log::ContextRecord to{};
-    to.contextId = from.contextId;
-    to.deviceId = from.deviceId;
-    to.nullStreamId = from.nullStreamId;
-    writer_.write(log::RecordKind::Context, to);
-}
-
-void ActivityDecoder::stream(const CUpti_Activity& record) {
-    const auto& from = as<CUpti_ActivityStream>(record);
-    log::StreamRecord to{};
-    to.contextId = from.contextId;
-    to.streamId = from.streamId;
-    to.priority = from.priority;
-    to.flag = static_cast<uint32_t>(from.flag);
-    writer_.write(log::RecordKind::Stream, to);
+void ActivityDecoder::sayResourcesAgain() {
+    if (std::exchange(resourcesGeneration_, writer_.generation()) == writer_.generation()) return;
+    for (const auto& [id, known] : devices_) writeDevice(known.first, known.second);
+    for (auto& [id, context] : contexts_) writer_.write(log::RecordKind::Context, context);
+    for (auto& [id, stream] : streams_) writer_.write(log::RecordKind::Stream, stream);
 }
 
 }  // namespace lanescope

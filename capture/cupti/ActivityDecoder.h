@@ -1,41 +1,83 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "capture/agent/RecordWriter.h"
+#include "capture/agent/Windows.h"
 #include "capture/cupti/ApiNames.h"
 #include "capture/cupti/CuptiLibrary.h"
+#include "capture/cupti/LaunchWindows.h"
 
 namespace lanescope {
 
-/// Reads the records of a CUPTI buffer and writes them to the log, names interned. Writer thread
-/// only.
+/// Reads the records of CUPTI's buffers and writes those that are to be kept to the log, names
+/// interned. Writer thread only.
 class ActivityDecoder {
   public:
-    ActivityDecoder(const CuptiLibrary& cupti, RecordWriter& writer)
-        : cupti_(cupti), writer_(writer), apiNames_(cupti, writer) {}
+    /// `launches` tells what was launched in a window.
+    ActivityDecoder(const CuptiLibrary& cupti, const Windows& windows, LaunchWindows& launches,
+                    RecordWriter& writer);
 
+    /// Before the buffers of a round: says devices, contexts and streams again if the log has lost
+    /// a block.
+    void beginRound();
     /// Decodes the records in the first `validBytes` of `buffer`.
     void decode(uint8_t* buffer, size_t validBytes);
+    /// After the buffers of a round: decides on work whose launch was not known yet. `isLast`: on
+    /// all of it.
+    void endRound(bool isLast);
+
+    /// Buffers that CUPTI itself could not read to their end.
+    uint64_t takeUnreadableBuffers() { return std::exchange(unreadableBuffers_, 0); }
+    /// Whether work inside a CUDA graph was seen.
+    bool sawGraphNode() const { return sawGraphNode_; }
 
   private:
+    /// GPU work that was launched no one knows when: a copy of CUPTI's record.
+    struct Held {
+        int64_t sinceNs;
+        uint32_t correlationId;
+        int64_t ranNs;
+        std::array<uint64_t, 28> words;
+    };
+
     void decodeRecord(const CUpti_Activity& record);
-    void kernel(const CUpti_Activity& record);
-    void memcpy(const CUpti_Activity& record);
-    void peerMemcpy(const CUpti_Activity& record);
-    void memset(const CUpti_Activity& record);
-    void api(const CUpti_Activity& record, bool isDriver);
-    void synchronization(const CUpti_Activity& record);
-    void cudaEvent(const CUpti_Activity& record);
-    void overhead(const CUpti_Activity& record);
-    void device(const CUpti_Activity& record);
-    void context(const CUpti_Activity& record);
-    void stream(const CUpti_Activity& record);
+    void decodeGpuWork(const CUpti_Activity& record);
+    void writeGpuWork(const CUpti_Activity& record);
+    void decodeCall(const CUpti_Activity& record);
+    void decodeHostRecord(const CUpti_Activity& record);
+    void decodeResource(const CUpti_Activity& record);
+    template <class Activity>
+    const Activity& as(const CUpti_Activity& record);
+    bool isInWindow(uint32_t correlationId, int64_t ranNs, const CUpti_Activity& record);
+    bool hasSyncIds() const { return cupti_.version >= CuptiLibrary::version12_8; }
+    uint32_t nameOf(const char* name) { return writer_.string(name ? name : ""); }
+    void writeDevice(log::DeviceRecord device, const std::string& name);
+    void sayResourcesAgain();
 
     const CuptiLibrary& cupti_;
+    const Windows& windows_;
     RecordWriter& writer_;
+    LaunchWindows& launches_;
     ApiNames apiNames_;
+    std::deque<Held> held_;
+    std::unordered_map<uint32_t, uint32_t>
+        callNames_;  // callback id (top bit: driver) to string id
+    alignas(8) std::array<unsigned char, 256> scratch_{};
+    uint64_t unreadableBuffers_ = 0;
+    bool sawGraphNode_ = false;
+
+    // What is said once, to say it again after a loss.
+    uint32_t resourcesGeneration_ = 0;
+    std::map<uint32_t, std::pair<log::DeviceRecord, std::string>> devices_;
+    std::map<uint32_t, log::ContextRecord> contexts_;
+    std::map<std::pair<uint32_t, uint32_t>, log::StreamRecord> streams_;
 };
 
 }  // namespace lanescope

@@ -1,8 +1,6 @@
 #include "capture/cupti/ApiCallRecorder.h"
 
-
 #include <utility>
-
 #include "capture/log/Records.h"
 
 namespace lanescope {
@@ -58,7 +56,7 @@ void ApiCallRecorder::onCall(CUpti_CallbackId id, const CUpti_CallbackData& call
         return;
     }
     const uint64_t endTicks = CycleClock::now();
-    if (id >= mostFunctions) return;
+    if (id >= mostFunctions || kinds_[id] == DriverCallKind::None) return;
     auto* ring = rings_.ofThisThread();
     if (!ring) return;
     const DriverCallKind kind = kinds_[id];
@@ -118,11 +116,17 @@ ApiCallRecorder::Wait ApiCallRecorder::waitOf(DriverCallKind kind,
     return wait;
 }
 
-void ApiCallRecorder::drain(RecordWriter& writer, const CycleClock& clock) {
+void ApiCallRecorder::drain(RecordWriter& writer, const CycleClock& clock, const Windows& windows,
+                            LaunchWindows& launches) {
     if (!rings_.isUsed()) return;
     if (!names_) names_.emplace(cupti_, writer);
-    const uint64_t refused = rings_.drain([&](const void* entry, size_t bytes) {
+    const uint64_t refused = rings_.drain([&](NoState&, const void* entry, size_t bytes) {
         const auto* call = static_cast<const Call*>(entry);
+        if (!windows.isEverything()) {
+            const int64_t startNs = clock.realtimeNs(call->startTicks);
+            launches.sawCall(call->correlationId, startNs);
+            if (!windows.isOpenAt(startNs)) return;
+        }
         const bool waits = bytes >= sizeof(Call) + sizeof(Wait);
         write(*call, waits ? reinterpret_cast<const Wait*>(call + 1) : nullptr, writer, clock);
     });

@@ -14,6 +14,7 @@
 #include "capture/agent/ThreadRings.h"
 #include "capture/cupti/ApiNames.h"
 #include "capture/cupti/CuptiLibrary.h"
+#include "capture/cupti/LaunchWindows.h"
 #include "capture/cupti/driverCalls.h"
 
 namespace lanescope {
@@ -27,6 +28,9 @@ class ApiCallRecorder {
     /// `wakeWriter` as in `ThreadRings`.
     ApiCallRecorder(const CuptiLibrary& cupti, std::function<void()> wakeWriter);
 
+    /// Notes how far the threads have come, before `Windows::refresh`. Writer thread.
+    void mark() { rings_.mark(); }
+
     /// Asks to be called back with the calls that `which` means; answers how many functions these
     /// are. On the thread that initializes CUDA.
     int enable(CUpti_SubscriberHandle subscriber, ApiCalls which);
@@ -34,11 +38,15 @@ class ApiCallRecorder {
     /// A call begins or ends. The program's thread.
     void onCall(CUpti_CallbackId id, const CUpti_CallbackData& call);
 
-    /// Writes down what was recorded so far. Writer thread.
-    void drain(RecordWriter& writer, const CycleClock& clock);
+    /// Writes down the calls from before `mark` that began in a window, and tells `launches` of
+    /// all. Writer thread.
+    void drain(RecordWriter& writer, const CycleClock& clock, const Windows& windows,
+               LaunchWindows& launches);
 
   private:
-    struct NoState {};
+    struct NoState {
+        void beginThread() {}
+    };
     struct Call;
     struct Wait;
     static constexpr size_t mostFunctions = 2048;

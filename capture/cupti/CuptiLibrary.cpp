@@ -48,6 +48,7 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
     want(library.getCallbackName, "cuptiGetCallbackName");
     want(library.getStreamIdEx, "cuptiGetStreamIdEx");
     want(library.getDeviceId, "cuptiGetDeviceId");
+    want(library.configureUnifiedMemory, "cuptiActivityConfigureUnifiedMemoryCounter");
     if (!isComplete) {
         problem = library.path +
                   " lacks functions that CUPTI has had for years, so no CUDA activity was "
@@ -55,9 +56,9 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
         return false;
     }
     library.getVersion(&library.version);
-    if (library.version < CuptiLibrary::version12_0) {
+    if (library.version < CuptiLibrary::version11_8) {
         problem = library.path +
-                  " is older than CUDA 12.0, so no CUDA activity was recorded; use a newer "
+                  " is older than CUDA 11.8, so no CUDA activity was recorded; use a newer "
                   "CUDA toolkit.";
         return false;
     }

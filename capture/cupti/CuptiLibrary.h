@@ -7,11 +7,11 @@
 namespace lanescope {
 
 /// The functions of the CUPTI that this process has, looked up by name. The record layouts are
-/// those of the loaded library, not of the headers this was built with: records only ever grow at
-/// their end, so older structs read newer records, and `version` says which fields are there.
+/// those of the loaded library, not of the headers this was built with; see `knownRecordBytes`.
 struct CuptiLibrary {
     std::string path;
-    uint32_t version = 0;  ///< 19 = 12.0, 26 = 12.8, then xxyyzz: 130001 = 13.0 update 1.
+    uint32_t version =
+        0;  ///< 18 = 11.8, 19 = 12.0, 26 = 12.8, then xxyyzz: 130001 = 13.0 update 1.
 
     decltype(&cuptiGetVersion) getVersion = nullptr;
     decltype(&cuptiSubscribe) subscribe = nullptr;
@@ -32,11 +32,20 @@ struct CuptiLibrary {
     decltype(&cuptiGetCallbackName) getCallbackName = nullptr;
     decltype(&cuptiGetStreamIdEx) getStreamIdEx = nullptr;
     decltype(&cuptiGetDeviceId) getDeviceId = nullptr;
+    decltype(&cuptiActivityConfigureUnifiedMemoryCounter) configureUnifiedMemory = nullptr;
 
+    static constexpr uint32_t version11_8 = 18;  // the oldest whose records we can read
     static constexpr uint32_t version12_0 = 19;
+    static constexpr uint32_t version12_2 = 20;
+    static constexpr uint32_t version12_4 = 22;
+    static constexpr uint32_t version12_5 = 23;
     static constexpr uint32_t version12_6 = 24;
     static constexpr uint32_t version12_8 = 26;
     static constexpr uint32_t version13_0_0 = 130000;
+    static constexpr uint32_t version13_0_1 = 130001;
+    static constexpr uint32_t version13_2 = 130200;
+    static constexpr uint32_t version13_3 = 130300;
+    static constexpr uint32_t version13_4 = 130400;
 
     /// What a result means, in CUPTI's words.
     std::string describe(CUptiResult result) const;

@@ -1,10 +1,16 @@
 #include "capture/cupti/CuptiSource.h"
 
+#include <cupti_driver_cbid.h>
+
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "capture/agent/Agent.h"
+#include "capture/agent/clocks.h"
 #include "capture/cupti/driverCalls.h"
+#include "capture/cupti/versionHazards.h"
 
 namespace lanescope {
 
@@ -19,10 +25,19 @@ constexpr size_t devicePoolLimit =
 }  // namespace
 
 CuptiSource::CuptiSource(const AgentOptions& options, Agent& agent)
-    : options_(options), agent_(agent), calls_(cupti_, [&agent] {
-          agent.startThreads();
-          agent.wakeWriter();
-      }) {}
+    : options_(options),
+      agent_(agent),
+      calls_(cupti_,
+             [&agent] {
+                 agent.startThreads();
+                 agent.wakeWriter();
+             }),
+      launches_(agent.windows(), options.apiCalls != ApiCalls::None),
+      begunNs_(monotonicNs()) {}
+
+void CuptiSource::note(log::NoteSeverity severity, std::string code, std::string sentence) {
+    notes_.push_back({severity, std::move(code), std::move(sentence)});
+}
 
 void CuptiSource::start() {
     std::string problem;
@@ -30,12 +45,6 @@ void CuptiSource::start() {
         notes_.push_back({log::NoteSeverity::Error, "cupti-missing", problem});
         agent_.startThreads();
         return;
-    }
-    if (cupti_.version == CuptiLibrary::version13_0_0) {
-        notes_.push_back(
-            {log::NoteSeverity::Warning, "cupti-13.0.0",
-             "CUPTI 13.0.0 loses synchronization records and may crash; CUDA 13.0 update 1 "
-             "has a good one."});
     }
     if (!subscribe()) {
         agent_.startThreads();
@@ -72,6 +81,7 @@ bool CuptiSource::subscribe() {
         // The first context is the first moment at which our threads are wanted.
         cupti_.enableCallback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
                               CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+        enableWindowCalls();
         return true;
     }
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
@@ -93,6 +103,21 @@ bool CuptiSource::subscribe() {
                           "CUPTI could not be used: " + cupti_.describe(result) + "."});
     }
     return false;
+}
+
+void CuptiSource::enableWindowCalls() {
+    if (options_.windows.trigger != WindowTrigger::CudaProfilerCalls) return;
+    callsOpenWindows_ = true;
+    for (const CUpti_driver_api_trace_cbid id :
+         {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop}) {
+        const CUptiResult result =
+            cupti_.enableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
+        if (result == CUPTI_SUCCESS) continue;
+        note(log::NoteSeverity::Error, "no-window-calls",
+             "CUPTI does not tell of cudaProfilerStart and cudaProfilerStop (" +
+                 cupti_.describe(result) + "), so no window will be opened.");
+        return;
+    }
 }
 
 void CuptiSource::setAttributes() {
@@ -126,6 +151,12 @@ void CuptiSource::enableKinds() {
     enable(CUPTI_ACTIVITY_KIND_MEMCPY2, "peer memcpys");
     enable(CUPTI_ACTIVITY_KIND_MEMSET, "memsets");
     enable(CUPTI_ACTIVITY_KIND_OVERHEAD, "overhead");
+    enableGraphs(problems);
+    if (options_.recordMemory) {
+        enable(CUPTI_ACTIVITY_KIND_MEMORY2, "allocations");
+        enable(CUPTI_ACTIVITY_KIND_MEMORY_POOL, "memory pools");
+    }
+    unifiedMemoryPending_ = options_.recordUnifiedMemory;
     if (options_.apiCalls == ApiCalls::All) {
         // Each of these makes CUPTI look at every call of the runtime.
         enable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronizations");
@@ -158,9 +189,54 @@ void CuptiSource::enableRuntimeCalls(std::string& problems) {
     }
 }
 
+void CuptiSource::enableGraphs(std::string& problems) {
+    if (options_.graphs != GraphDetail::Whole) return;
+    std::error_code error;
+    const std::string file = std::filesystem::canonical(cupti_.path, error).filename().string();
+    if (crashesOnWholeGraphs(cupti_.version, file)) {
+        note(log::NoteSeverity::Warning, "graphs-one-by-one",
+             "This CUPTI crashes when it records CUDA graphs as a whole, so the work in them was "
+             "recorded one by one; CUDA 12.4 and 12.5 have good ones in their updates 1.");
+        return;
+    }
+    const CUptiResult result = cupti_.enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+    if (result != CUPTI_SUCCESS) problems += "CUDA graphs: " + cupti_.describe(result) + "; ";
+}
+
+/// Needs a driver that is up, hence not in `start`.
+void CuptiSource::configureUnifiedMemory() {
+    unifiedMemoryPending_ = false;
+    std::vector<CUpti_ActivityUnifiedMemoryCounterConfig> counters;
+    for (const CUpti_ActivityUnifiedMemoryCounterKind kind :
+         {CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
+          CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,
+          CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD,
+          CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT,
+          CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT,
+          CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING,
+          CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING,
+          CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP}) {
+        CUpti_ActivityUnifiedMemoryCounterConfig counter{};
+        counter.scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE;
+        counter.kind = kind;
+        counter.enable = 1;
+        counters.push_back(counter);
+    }
+    const bool isConfigured =
+        cupti_.configureUnifiedMemory &&
+        cupti_.configureUnifiedMemory(counters.data(), static_cast<uint32_t>(counters.size())) ==
+            CUPTI_SUCCESS;
+    const bool isEnabled =
+        isConfigured && cupti_.enable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) == CUPTI_SUCCESS;
+    if (!isEnabled) unifiedMemoryRefused_.store(true);
+}
+
 void CuptiSource::flush(bool isFinal) {
+    if (!isRecording_) return;
+    if (unifiedMemoryPending_ && !isFinal && hasContext_.load(std::memory_order_acquire))
+        configureUnifiedMemory();
     // A CUPTI that was never asked for a buffer may wait for ever.
-    if (!isRecording_ || !anyBuffer_.load(std::memory_order_acquire)) return;
+    if (!anyBuffer_.load(std::memory_order_acquire)) return;
     cupti_.flushAll(isFinal ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
     countDropped();
 }
@@ -173,26 +249,34 @@ void CuptiSource::countDropped() {
     }
 }
 
-void CuptiSource::drain(RecordWriter& writer) {
-    if (!notesWritten_) {
-        notesWritten_ = true;
-        writer.property("cuptiPath", cupti_.path);
-        writer.property("cuptiVersion", std::to_string(cupti_.version));
-        for (const Note& note : notes_) writer.note(note.severity, note.code, note.sentence);
-        decoder_.emplace(cupti_, writer);
-    }
-    calls_.drain(writer, agent_.clock());
+void CuptiSource::writeBeginning(RecordWriter& writer) {
+    writer.property("cuptiPath", cupti_.path);
+    writer.property("cuptiVersion", std::to_string(cupti_.version));
+    for (const Note& said : notes_) writer.note(said.severity, said.code, said.sentence);
+    decoder_.emplace(cupti_, agent_.windows(), launches_, writer);
+}
+
+void CuptiSource::collect() {
+    calls_.mark();
     Completed* newest = completed_.exchange(nullptr, std::memory_order_acquire);
-    Completed* oldest = nullptr;
     while (newest) {
-        Completed* next = std::exchange(newest->next, oldest);
-        oldest = std::exchange(newest, next);
+        Completed* next = std::exchange(newest->next, collected_);
+        collected_ = std::exchange(newest, next);
     }
-    while (oldest) {
-        decoder_->decode(oldest->buffer, oldest->validBytes);
-        pool_.giveBack(oldest->buffer, oldest->validBytes);
-        std::free(std::exchange(oldest, oldest->next));
+}
+
+void CuptiSource::drain(RecordWriter& writer) {
+    if (!decoder_) writeBeginning(writer);
+    launches_.refresh();
+    calls_.drain(writer, agent_.clock(), agent_.windows(), launches_);
+    decoder_->beginRound();
+    while (collected_) {
+        decoder_->decode(collected_->buffer, collected_->validBytes);
+        pool_.giveBack(collected_->buffer, collected_->validBytes);
+        std::free(std::exchange(collected_, collected_->next));
     }
+    decoder_->endRound(false);
+    writeHazards(writer);
     if (const uint64_t count = dropped_.exchange(0)) {
         writer.dropped(log::DroppedWhat::CudaActivity, count);
     }
@@ -201,6 +285,33 @@ void CuptiSource::drain(RecordWriter& writer) {
             log::NoteSeverity::Warning, "buffers-exhausted",
             "CUDA activity came faster than it could be written down, so some of it was lost; the "
             "disk may be slow.");
+    }
+    if (decoder_->takeUnreadableBuffers() > 0 && !std::exchange(saidUnreadable_, true)) {
+        writer.note(log::NoteSeverity::Warning, "buffer-unreadable",
+                    "CUPTI could not read one of its buffers to the end, so some CUDA activity was "
+                    "lost; a newer CUDA toolkit may have a better CUPTI.");
+    }
+    if (unifiedMemoryRefused_.exchange(false)) {
+        writer.note(log::NoteSeverity::Warning, "no-unified-memory",
+                    "CUPTI cannot record managed memory on this machine, so there are no "
+                    "migrations and page faults.");
+    }
+}
+
+void CuptiSource::finish(RecordWriter&) {
+    if (decoder_) decoder_->endRound(true);
+}
+
+void CuptiSource::writeHazards(RecordWriter& writer) {
+    if (!isRecording_) return;
+    constexpr int64_t longNs = int64_t{4} * 3600 * 1'000'000'000;
+    const HazardFacts facts{cupti_.version, decoder_->sawGraphNode(),
+                            monotonicNs() - begunNs_ > longNs};
+    for (size_t i = 0; const VersionHazard* hazard = versionHazard(i); ++i) {
+        const uint32_t bit = uint32_t{1} << i;
+        if ((hazardsSaid_ & bit) != 0 || !applies(*hazard, facts)) continue;
+        hazardsSaid_ |= bit;
+        writer.note(hazard->severity, hazard->code, hazard->sentence);
     }
 }
 
@@ -239,13 +350,25 @@ void CUPTIAPI CuptiSource::bufferCompleted(CUcontext, uint32_t, uint8_t* buffer,
     if (source && buffer) source->onCompleted(buffer, validBytes);
 }
 
+void CuptiSource::onDriverCall(CUpti_CallbackId id, const CUpti_CallbackData& call) {
+    if (callsOpenWindows_) {
+        // What the program does between its two calls is kept.
+        if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart && call.callbackSite == CUPTI_API_EXIT)
+            agent_.windows().open();
+        if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop && call.callbackSite == CUPTI_API_ENTER)
+            agent_.windows().close();
+    }
+    calls_.onCall(id, call);
+}
+
 void CUPTIAPI CuptiSource::onEvent(void* source, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                    const void* data) {
     auto& self = *static_cast<CuptiSource*>(source);
     try {
         if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-            self.calls_.onCall(id, *static_cast<const CUpti_CallbackData*>(data));
+            self.onDriverCall(id, *static_cast<const CUpti_CallbackData*>(data));
         } else {
+            self.hasContext_.store(true, std::memory_order_release);
             self.agent_.startThreads();
         }
     } catch (...) {

@@ -26,7 +26,9 @@ class CuptiSource final : public ActivitySource {
     void start() override;
     void prepare() override { pool_.warm(); }
     void flush(bool isFinal) override;
+    void collect() override;
     void drain(RecordWriter& writer) override;
+    void finish(RecordWriter& writer) override;
 
   private:
     /// A buffer that CUPTI has filled, in a list from newest to oldest.
@@ -43,6 +45,13 @@ class CuptiSource final : public ActivitySource {
     bool subscribe();
     void setAttributes();
     void enableKinds();
+    void enableGraphs(std::string& problems);
+    void configureUnifiedMemory();
+    void enableWindowCalls();
+    void onDriverCall(CUpti_CallbackId id, const CUpti_CallbackData& call);
+    void writeBeginning(RecordWriter& writer);
+    void writeHazards(RecordWriter& writer);
+    void note(log::NoteSeverity severity, std::string code, std::string sentence);
     void enableRuntimeCalls(std::string& problems);
     void onCompleted(uint8_t* buffer, size_t validBytes);
     void countDropped();
@@ -58,10 +67,19 @@ class CuptiSource final : public ActivitySource {
     CUpti_SubscriberHandle subscriber_ = nullptr;
     BufferPool pool_;
     ApiCallRecorder calls_;
+    LaunchWindows launches_;  // writer thread only
     std::optional<ActivityDecoder> decoder_;
     std::vector<Note> notes_;  // filled by start(), written down by the first drain()
-    bool notesWritten_ = false;
+    std::atomic<bool> unifiedMemoryRefused_{false};
+    bool unifiedMemoryPending_ = false;  // flusher thread, after start()
+    bool callsOpenWindows_ = false;
+    // Writer thread only:
+    Completed* collected_ = nullptr;  // oldest first
+    uint32_t hazardsSaid_ = 0;        // by bit
+    const int64_t begunNs_;
+    bool saidUnreadable_ = false;
     bool isRecording_ = false;
+    std::atomic<bool> hasContext_{false};
     std::atomic<bool> anyBuffer_{false};
     std::atomic<Completed*> completed_{nullptr};
     std::atomic<uint64_t> dropped_{0};

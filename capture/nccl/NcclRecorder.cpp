@@ -93,11 +93,22 @@ void NcclRecorder::stop(uint64_t id) {
     rings_.commit(*ring);
 }
 
-void NcclRecorder::drain(RecordWriter& writer) {
+void NcclRecorder::drain(RecordWriter& writer, const Windows& windows) {
     if (!isUsed()) return;
-    const uint64_t refused = rings_.drain([&](const void* memory, size_t) {
+    const uint64_t refused = rings_.drain([&](NoState&, const void* memory, size_t) {
         drainCommunicators(writer);  // a communicator stands before its first event
         const auto& entry = *static_cast<const Entry*>(memory);
+        if (!windows.isEverything()) {
+            const bool isInside = windows.isOpenAt(entry.timestampNs);
+            if (entry.isStop) {
+                // A stop may be drained before its start; the reader leaves out a lone one.
+                if (keptOpen_.erase(entry.id) == 0 && !isInside) return;
+            } else if (!isInside) {
+                return;
+            } else {
+                keptOpen_.insert(entry.id);
+            }
+        }
         if (entry.isStop) {
             log::NcclStopRecord record{};
             record.timestampNs = entry.timestampNs;

@@ -3,10 +3,12 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <unordered_set>
 #include <utility>
 
 #include "capture/agent/RecordWriter.h"
 #include "capture/agent/ThreadRings.h"
+#include "capture/agent/Windows.h"
 #include "capture/log/Records.h"
 
 namespace lanescope {
@@ -52,13 +54,18 @@ class NcclRecorder {
     /// Records that an event ends. An id that nobody began does no harm: the reader leaves it out.
     void stop(uint64_t id);
 
-    /// Writer thread: writes down everything recorded so far, communicators first.
-    void drain(RecordWriter& writer);
+    /// Writer thread: notes how far the threads have come, before `Windows::refresh`.
+    void mark() { rings_.mark(); }
+    /// Writer thread: writes down what was recorded before `mark` and began in a window,
+    /// communicators first.
+    void drain(RecordWriter& writer, const Windows& windows);
     /// Whether there is anything yet.
     bool isUsed() const { return rings_.isUsed(); }
 
   private:
-    struct NoState {};
+    struct NoState {
+        void beginThread() {}
+    };
     struct Entry;
     void drainCommunicators(RecordWriter& writer);
 
@@ -67,6 +74,7 @@ class NcclRecorder {
     std::atomic<NcclCommunicator*> newest_{nullptr};
     const NcclCommunicator* newestWritten_ = nullptr;  // writer thread only
     uint32_t writtenGeneration_ = 0;                   // writer thread only
+    std::unordered_set<uint64_t> keptOpen_;  // with windows: what began in one; writer thread only
 };
 
 }  // namespace lanescope

@@ -144,7 +144,7 @@ class tst_AgentTrouble : public QObject {
                               << "cupti-failed"
                               << "CUPTI";
         QTest::newRow("too old") << "STANDIN_CUPTI_VERSION"
-                                 << "18"
+                                 << "17"
                                  << "cupti-missing"
                                  << "older than";
     }

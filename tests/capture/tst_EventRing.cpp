@@ -64,7 +64,7 @@ class tst_EventRing : public QObject {
                 }
             }
             if (random() % 4) continue;
-            ring.drain([&](const void* memory, size_t bytes) {
+            ring.drain(ring.committed(), [&](const void* memory, size_t bytes) {
                 QVERIFY(!queue.empty());
                 QCOMPARE(read(memory, bytes), queue.front());
                 QCOMPARE(reinterpret_cast<uintptr_t>(memory) % 8, uintptr_t{0});
@@ -84,7 +84,7 @@ class tst_EventRing : public QObject {
             QVERIFY(put(ring, entry(shift, shift % 97)));
             QVERIFY(put(ring, entry(shift, EventRing::maximumEntryBytes - 64)));
             int count = 0;
-            ring.drain([&](const void* memory, size_t bytes) {
+            ring.drain(ring.committed(), [&](const void* memory, size_t bytes) {
                 QVERIFY(read(memory, bytes).size() >= 16);
                 ++count;
             });
@@ -101,7 +101,7 @@ class tst_EventRing : public QObject {
         while (put(ring, entry(kept, 1000))) ++kept;
         QVERIFY(kept > 900 && ring.isHalfFull());
         uint64_t next = 0;
-        ring.drain([&](const void* memory, size_t bytes) {
+        ring.drain(ring.committed(), [&](const void* memory, size_t bytes) {
             QCOMPARE(read(memory, bytes), entry(next++, 1000));
         });
         QCOMPARE(next, kept);
@@ -125,7 +125,7 @@ class tst_EventRing : public QObject {
         uint64_t taken = 0, last = 0;
         bool inOrder = true, whole = true;
         const auto drain = [&] {
-            ring.drain([&](const void* memory, size_t bytes) {
+            ring.drain(ring.committed(), [&](const void* memory, size_t bytes) {
                 uint64_t number;
                 std::memcpy(&number, memory, sizeof number);
                 inOrder = inOrder && (taken == 0 || number > last);

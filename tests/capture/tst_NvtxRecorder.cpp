@@ -42,7 +42,12 @@ NvtxCall call(log::NvtxEvent event, std::string_view text, uint64_t payload = 0,
 
 /// Never destroyed, as in an agent: threads keep what they have of it.
 NvtxRecorder& makeRecorder(std::function<void()> wake = [] {}) {
-    return *new NvtxRecorder(std::move(wake));
+    return *new NvtxRecorder(*new Windows({}, 0), std::move(wake));
+}
+
+void drain(NvtxRecorder& recorder, RecordWriter& writer) {
+    recorder.mark();
+    recorder.drain(writer);
 }
 
 }  // namespace
@@ -132,7 +137,7 @@ class tst_NvtxRecorder : public QObject {
         QCOMPARE(recorder.record(call(log::NvtxEvent::Pop, "", 0, 900)), -1);
         QCOMPARE(recorder.record(call(log::NvtxEvent::Pop, "")), 0);
         Log log(next());
-        recorder.drain(log.writer);
+        drain(recorder, log.writer);
         QCOMPARE(log.read().events.size(), size_t{6});
     }
 
@@ -144,7 +149,7 @@ class tst_NvtxRecorder : public QObject {
         big.extended = payload;
         recorder.record(big);
         Log log(next());
-        recorder.drain(log.writer);
+        drain(recorder, log.writer);
         Events events = log.read();
         QCOMPARE(events.extendedBytes.at(0), size_t{4096});
         QCOMPARE(events.events[0].header.flags, uint16_t{1});
@@ -156,7 +161,7 @@ class tst_NvtxRecorder : public QObject {
         for (int i = 0; i < 100'000; ++i)
             recorder.record(call(log::NvtxEvent::Mark, "mark", uint64_t(i)));
         Log log(next());
-        recorder.drain(log.writer);
+        drain(recorder, log.writer);
         const Events events = log.read();
         QVERIFY(events.dropped > 0 && events.events.size() > 5000);
         QCOMPARE(events.dropped + events.events.size(), uint64_t{100'000});
@@ -169,14 +174,14 @@ class tst_NvtxRecorder : public QObject {
         NvtxRecorder& recorder = makeRecorder();
         Log log(next());
         recorder.record(call(log::NvtxEvent::Mark, "one"));
-        recorder.drain(log.writer);
+        drain(recorder, log.writer);
         recorder.record(call(log::NvtxEvent::Mark, "two"));
-        recorder.drain(log.writer);
+        drain(recorder, log.writer);
         const int before = log.read().domains;
         QVERIFY(before >= 1);
         log.writer.startAgain();
         recorder.record(call(log::NvtxEvent::Mark, "three"));
-        recorder.drain(log.writer);
+        drain(recorder, log.writer);
         QCOMPARE(log.read().domains, 2 * before);
     }
 
@@ -200,9 +205,9 @@ class tst_NvtxRecorder : public QObject {
             }
             done.store(true);
         });
-        while (!done.load()) recorder.drain(log.writer);
+        while (!done.load()) drain(recorder, log.writer);
         makers.join();
-        recorder.drain(log.writer);
+        drain(recorder, log.writer);
         const Events events = log.read();
         // A busy machine may let a ring run full; then that must have been counted.
         QCOMPARE(events.dropped + events.events.size(), uint64_t{60 * 4 * 100});

@@ -1,0 +1,148 @@
+#include "capture/agent/NvtxTrigger.h"
+
+#include <algorithm>
+#include <string>
+
+#include "capture/agent/NvtxCall.h"
+#include "capture/agent/NvtxRegistry.h"
+#include "capture/agent/clocks.h"
+#include "capture/agent/matchesPattern.h"
+
+namespace lanescope {
+
+namespace {
+
+char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+bool isLetter(char c) {
+    return lower(c) >= 'a' && lower(c) <= 'z';
+}
+bool isDigit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/// Removes `word` from the front of `name`; false if it is not there.
+bool takeWord(std::string_view& name, std::string_view word) {
+    if (name.size() < word.size()) return false;
+    for (size_t i = 0; i < word.size(); ++i) {
+        if (lower(name[i]) != word[i]) return false;
+    }
+    name.remove_prefix(word.size());
+    return true;
+}
+
+/// Without the number at its end and what separates it from the name: "iter #12" is "iter".
+std::string_view withoutNumber(std::string_view name) {
+    size_t end = name.size();
+    while (end > 0 && isDigit(name[end - 1])) --end;
+    while (end > 0 && !isLetter(name[end - 1]) && !isDigit(name[end - 1]) &&
+           static_cast<unsigned char>(name[end - 1]) < 0x80) {
+        --end;
+    }
+    return name.substr(0, end);
+}
+
+/// Which range a push or its pop belongs to. Bit 63 keeps it apart from the ids of start/end
+/// ranges.
+uint64_t keyOfPush(uint32_t threadId, uint32_t domain, int32_t level) {
+    constexpr uint64_t bits16 = 0xffff;
+    return (uint64_t{1} << 63) | (uint64_t{threadId & 0x7fffffff} << 32) |
+           (std::min<uint64_t>(domain, bits16) << 16) |
+           std::min<uint64_t>(static_cast<uint32_t>(level), bits16);
+}
+
+}  // namespace
+
+bool isStepName(std::string_view name) {
+    if (takeWord(name, "profilerstep")) return name.empty() || !isLetter(name[0]);
+    for (const std::string_view first : {"training", "train"}) {
+        if (!takeWord(name, first)) continue;
+        while (!name.empty() && !isLetter(name[0])) name.remove_prefix(1);
+        break;
+    }
+    for (const std::string_view word : {"step", "iteration", "iter"}) {
+        std::string_view rest = name;
+        if (takeWord(rest, word) && (rest.empty() || !isLetter(rest[0]))) return true;
+    }
+    return false;
+}
+
+int64_t NvtxTrigger::timeOf(const NvtxCall& call, uint32_t threadId, int32_t level) {
+    switch (call.event) {
+        case log::NvtxEvent::Push:
+            if (isTriggerRange(call))
+                return beginRange(keyOfPush(threadId, call.domain, level), threadId);
+            break;
+        case log::NvtxEvent::Start:
+            if (isTriggerRange(call)) return beginRange(call.rangeId, threadId);
+            break;
+        case log::NvtxEvent::Pop: {
+            const uint64_t key = keyOfPush(threadId, call.domain, level);
+            if (openKey_.load(std::memory_order_acquire) == key) return endRange(key);
+            break;
+        }
+        case log::NvtxEvent::End:
+            if (call.rangeId != 0 && openKey_.load(std::memory_order_acquire) == call.rangeId)
+                return endRange(call.rangeId);
+            break;
+        case log::NvtxEvent::Mark:
+            break;
+    }
+    return realtimeNs();
+}
+
+bool NvtxTrigger::isTriggerRange(const NvtxCall& call) {
+    const std::string_view name = call.registered ? std::string_view(*call.registered) : call.text;
+    if (options_.trigger == WindowTrigger::NvtxRange) {
+        if (!matchesPattern(options_.rangeName, name)) return false;
+    } else if (options_.rangeName.empty()) {
+        if (!isStepName(name)) return false;
+    } else if (!matchesPattern(options_.rangeName, name) &&
+               !matchesPattern(options_.rangeName, withoutNumber(name))) {
+        return false;
+    }
+    return options_.anyDomain || isInDomain(call.domain);
+}
+
+bool NvtxTrigger::isInDomain(uint32_t domain) {
+    if (domain == 0) return options_.rangeDomain.empty();
+    if (domain >= isInDomain_.size())
+        return nvtxRegistry().domainName(domain) == options_.rangeDomain;
+    uint8_t answer = isInDomain_[domain].load(std::memory_order_relaxed);
+    if (answer == NotAsked) {
+        answer = nvtxRegistry().domainName(domain) == options_.rangeDomain ? Yes : No;
+        isInDomain_[domain].store(answer, std::memory_order_relaxed);
+    }
+    return answer == Yes;
+}
+
+int64_t NvtxTrigger::beginRange(uint64_t key, uint32_t threadId) {
+    const uint64_t open = openKey_.load(std::memory_order_acquire);
+    constexpr uint64_t pushBit = uint64_t{1} << 63;
+    if (options_.trigger == WindowTrigger::NvtxRange) {
+        if (open != 0) return realtimeNs();  // within the window, or beside it
+        const Windows::Moment moment = windows_.open();
+        if (moment.isTaken) openKey_.store(key, std::memory_order_release);
+        return moment.ns;
+    }
+    uint32_t owner = 0;
+    if (!stepThread_.compare_exchange_strong(owner, threadId) && owner != threadId)
+        return realtimeNs();
+    // A range within a step is none; but a step that was never ended ends where the next begins.
+    if (open != 0 && (open & pushBit) != 0) return realtimeNs();
+    const std::lock_guard lock(mutex_);
+    openKey_.store(key, std::memory_order_release);
+    const int64_t place = step_++ % options_.lastStep + 1;  // with `repeat` it begins anew
+    if (place == 1 && step_ > 1) windows_.close();
+    return place == options_.firstStep ? windows_.open().ns : realtimeNs();
+}
+
+int64_t NvtxTrigger::endRange(uint64_t key) {
+    if (!openKey_.compare_exchange_strong(key, 0)) return realtimeNs();
+    if (options_.trigger == WindowTrigger::NvtxRange) return windows_.close().ns;
+    const std::lock_guard lock(mutex_);
+    return step_ % options_.lastStep == 0 ? windows_.close().ns : realtimeNs();
+}
+
+}  // namespace lanescope

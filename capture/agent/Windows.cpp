@@ -1,0 +1,110 @@
+#include "capture/agent/Windows.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "capture/agent/clocks.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t mostRemembered = 64;
+
+int64_t afterDelay(const WindowOptions& options, int64_t startNs) {
+    return (options.baseNs > 0 ? options.baseNs : startNs) + options.delayNs;
+}
+
+}  // namespace
+
+Windows::Windows(const WindowOptions& options, int64_t startNs)
+    : options_(options), earliestNs_(afterDelay(options, startNs)) {}
+
+bool Windows::beginWindow(int64_t ns) {
+    const bool isEnough = options_.repeat > 0 && opened_ >= options_.repeat;
+    if (isOpen_ || isEnough || ns < earliestNs_) return false;
+    windows_.push_back({ns, never, opened_++});
+    if (windows_.size() > mostRemembered) windows_.pop_front();
+    isOpen_ = true;
+    return true;
+}
+
+void Windows::endWindow(int64_t ns) {
+    windows_.back().endNs = ns;
+    isOpen_ = false;
+}
+
+/// Does what is due by the clock alone.
+void Windows::advance(int64_t nowNs) {
+    const int64_t durationNs = options_.durationNs;
+    if (isOpen_ && durationNs > 0 && nowNs - windows_.back().beginNs >= durationNs)
+        endWindow(windows_.back().beginNs + durationNs);
+    if (options_.trigger != WindowTrigger::Time) return;
+    const int64_t periodNs = durationNs > 0 ? options_.delayNs + durationNs : 0;
+    // After a long sleep the windows that nobody can remember are passed over.
+    if (periodNs > 0 && nowNs > earliestNs_) {
+        const int64_t due = (nowNs - earliestNs_) / periodNs;
+        if (due - opened_ > int64_t{mostRemembered} && !isOpen_)
+            opened_ = static_cast<uint32_t>(due - int64_t{mostRemembered});
+    }
+    for (;;) {
+        const int64_t beginNs = earliestNs_ + int64_t{opened_} * periodNs;
+        if (beginNs > nowNs || !beginWindow(beginNs)) return;
+        if (durationNs > 0 && nowNs - beginNs >= durationNs) endWindow(beginNs + durationNs);
+    }
+}
+
+Windows::Moment Windows::open() {
+    const std::lock_guard lock(mutex_);
+    const int64_t nowNs = realtimeNs();
+    advance(nowNs);
+    return {nowNs, beginWindow(nowNs)};
+}
+
+Windows::Moment Windows::close() {
+    const std::lock_guard lock(mutex_);
+    const int64_t nowNs = realtimeNs();
+    advance(nowNs);
+    const bool wasOpen = isOpen_;
+    if (wasOpen) endWindow(nowNs);
+    return {nowNs, wasOpen};
+}
+
+void Windows::refresh(RecordWriter& writer) {
+    if (isEverything()) return;
+    std::deque<Window> before = std::move(known_);
+    {
+        const std::lock_guard lock(mutex_);
+        advance(realtimeNs());
+        known_ = windows_;
+    }
+    // After a lost block the windows that the reader may know of are said again.
+    if (std::exchange(generation_, writer.generation()) != writer.generation()) before.clear();
+    for (const Window& window : known_) {
+        const auto old = std::find_if(before.begin(), before.end(), [&](const Window& other) {
+            return other.index == window.index;
+        });
+        if (old == before.end()) write(writer, window, true);
+        if (window.endNs != never && (old == before.end() || old->endNs == never))
+            write(writer, window, false);
+    }
+    hadAny_ = hadAny_ || !known_.empty();
+}
+
+void Windows::write(RecordWriter& writer, const Window& window, bool isBegin) const {
+    log::WindowRecord record{};
+    record.timestampNs = isBegin ? window.beginNs : window.endNs;
+    record.index = window.index;
+    record.isBegin = isBegin;
+    writer.write(log::RecordKind::Window, record, record.timestampNs);
+}
+
+bool Windows::isOpenAt(int64_t ns) const {
+    if (isEverything()) return true;
+    for (auto window = known_.rbegin(); window != known_.rend(); ++window) {
+        if (ns >= window->beginNs) return ns < window->endNs;
+    }
+    return false;
+}
+
+}  // namespace lanescope

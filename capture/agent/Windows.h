@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "capture/agent/RecordWriter.h"
+#include "capture/agent/WindowOptions.h"
+
+namespace lanescope {
+
+/// The windows of time in which this process keeps what it sees. Opened and closed on any thread,
+/// at the moments that only a program has; known to the writer thread, which decides what is kept.
+///
+/// The clock is read under the lock under which a window is published. So when the writer first
+/// notes which events have been handed over and then calls `refresh`, it knows every window that
+/// any of those events may lie in.
+class Windows {
+  public:
+    struct Window {
+        int64_t beginNs;
+        int64_t endNs;  ///< `never` while it is open.
+        uint32_t index;
+    };
+    static constexpr int64_t never = INT64_MAX;
+
+    Windows(const WindowOptions& options, int64_t startNs);
+
+    /// Whether everything is kept: no windows were asked for. Constant.
+    bool isEverything() const { return options_.trigger == WindowTrigger::None; }
+    const WindowOptions& options() const { return options_; }
+
+    struct Moment {
+        int64_t ns;    ///< When it happened: the present time.
+        bool isTaken;  ///< Whether a window was opened, or closed.
+    };
+    /// Opens a window now, unless one is open, it is too early, or there were enough. Any thread;
+    /// waits at most for another such call.
+    Moment open();
+    Moment close();
+
+    // Writer thread only:
+
+    /// Learns what happened until now and writes down the windows that began and ended.
+    void refresh(RecordWriter& writer);
+    /// Whether a moment before the last `refresh` lies in a window. Only the latest windows are
+    /// remembered.
+    bool isOpenAt(int64_t ns) const;
+    const std::deque<Window>& windows() const { return known_; }
+    bool hadAny() const { return hadAny_; }
+
+  private:
+    void advance(int64_t nowNs);
+    bool beginWindow(int64_t ns);
+    void endWindow(int64_t ns);
+    void write(RecordWriter& writer, const Window& window, bool isBegin) const;
+
+    const WindowOptions options_;
+    const int64_t earliestNs_;
+
+    std::mutex mutex_;  // guards what follows; held for moments, and by nobody who launches work
+    std::deque<Window> windows_;
+    uint32_t opened_ = 0;
+    bool isOpen_ = false;
+
+    std::deque<Window> known_;  // writer thread only
+    uint32_t generation_ = 0;
+    bool hadAny_ = false;
+};
+
+}  // namespace lanescope

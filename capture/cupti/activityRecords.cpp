@@ -1,0 +1,252 @@
+#include "capture/cupti/activityRecords.h"
+
+#include <cstring>
+
+namespace lanescope {
+
+namespace {
+
+constexpr uint32_t doesNotApply = 0xffffffff;
+
+int64_t time(uint64_t ns) {
+    return static_cast<int64_t>(ns);
+}
+
+/// When and where a piece of GPU work ran: the fields that all kinds of it share.
+template <class Record, class Activity>
+void copyPlace(Record& to, const Activity& from) {
+    to.startNs = time(from.start);
+    to.endNs = time(from.end);
+    to.graphNodeId = from.graphNodeId;
+    to.deviceId = from.deviceId;
+    to.contextId = from.contextId;
+    to.streamId = from.streamId;
+    to.correlationId = from.correlationId;
+    to.graphId = from.graphId;
+}
+
+/// What a memcpy within a device and one between devices share.
+template <class Activity>
+log::MemcpyRecord memcpyRecord(const Activity& from) {
+    log::MemcpyRecord to{};
+    copyPlace(to, from);
+    to.bytes = from.bytes;
+    to.copyKind = from.copyKind;
+    to.sourceKind = from.srcKind;
+    to.destinationKind = from.dstKind;
+    to.isAsync = (from.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0;
+    return to;
+}
+
+}  // namespace
+
+log::KernelRecord toLog(const CUpti_ActivityKernel9& from) {
+    log::KernelRecord to{};
+    copyPlace(to, from);
+    to.gridId = from.gridId;
+    const int32_t grid[] = {from.gridX, from.gridY, from.gridZ};
+    const int32_t block[] = {from.blockX, from.blockY, from.blockZ};
+    const uint32_t cluster[] = {from.clusterX, from.clusterY, from.clusterZ};
+    std::memcpy(to.grid, grid, sizeof grid);
+    std::memcpy(to.block, block, sizeof block);
+    std::memcpy(to.cluster, cluster, sizeof cluster);
+    to.registersPerThread = from.registersPerThread;
+    to.staticSharedBytes = static_cast<uint32_t>(from.staticSharedMemory);
+    to.dynamicSharedBytes = static_cast<uint32_t>(from.dynamicSharedMemory);
+    to.localBytesPerThread = from.localMemoryPerThread;
+    to.sharedBytesExecuted = from.sharedMemoryExecuted;
+    to.localBytesTotal = from.localMemoryTotal_v2;
+    to.cacheConfig = from.cacheConfig.config.executed;
+    to.launchType = from.launchType;
+    to.sharedMemoryLimitConfig = static_cast<uint8_t>(from.shmemLimitConfig);
+    to.clusterSchedulingPolicy = static_cast<uint8_t>(from.clusterSchedulingPolicy);
+    to.sharedMemoryCarveoutPercent = from.sharedMemoryCarveoutRequested;
+    return to;
+}
+
+log::MemcpyRecord toLog(const CUpti_ActivityMemcpy5& from) {
+    return memcpyRecord(from);
+}
+
+log::MemcpyRecord toLog(const CUpti_ActivityMemcpyPtoP4& from) {
+    log::MemcpyRecord to = memcpyRecord(from);
+    to.sourceDeviceId = from.srcDeviceId;
+    to.sourceContextId = from.srcContextId;
+    to.destinationDeviceId = from.dstDeviceId;
+    to.destinationContextId = from.dstContextId;
+    to.isPeer = 1;
+    return to;
+}
+
+log::MemsetRecord toLog(const CUpti_ActivityMemset4& from) {
+    log::MemsetRecord to{};
+    copyPlace(to, from);
+    to.bytes = from.bytes;
+    to.value = from.value;
+    to.memoryKind = static_cast<uint8_t>(from.memoryKind);
+    to.isAsync = (from.flags & CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC) != 0;
+    return to;
+}
+
+log::GraphRecord toLog(const CUpti_ActivityGraphTrace& from) {
+    log::GraphRecord to{};
+    to.startNs = time(from.start);
+    to.endNs = time(from.end);
+    to.graphId = from.graphId;
+    to.deviceId = from.deviceId;
+    to.contextId = from.contextId;
+    to.streamId = from.streamId;
+    to.correlationId = from.correlationId;
+    return to;
+}
+
+log::ApiRecord toLog(const CUpti_ActivityAPI& from) {
+    log::ApiRecord to{};
+    to.startNs = time(from.start);
+    to.endNs = time(from.end);
+    to.threadId = from.threadId;
+    to.correlationId = from.correlationId;
+    to.returnValue = static_cast<int32_t>(from.returnValue);
+    to.isDriver = from.kind == CUPTI_ACTIVITY_KIND_DRIVER;
+    return to;
+}
+
+log::SyncRecord toLog(const CUpti_ActivitySynchronization2& from, bool hasSyncIds) {
+    log::SyncRecord to{};
+    to.startNs = time(from.start);
+    to.endNs = time(from.end);
+    to.type = static_cast<uint32_t>(from.type);
+    to.contextId = from.contextId;
+    to.streamId = from.streamId;
+    to.correlationId = from.correlationId;
+    to.eventId = from.cudaEventId;
+    to.eventSyncId = hasSyncIds ? static_cast<uint32_t>(from.cudaEventSyncId) : doesNotApply;
+    return to;
+}
+
+log::CudaEventRecord toLog(const CUpti_ActivityCudaEvent2& from, bool hasSyncIds) {
+    log::CudaEventRecord to{};
+    to.contextId = from.contextId;
+    to.streamId = from.streamId;
+    to.correlationId = from.correlationId;
+    to.eventId = from.eventId;
+    to.deviceId = hasSyncIds ? from.deviceId : doesNotApply;
+    to.timestampNs = time(from.deviceTimestamp);
+    to.eventSyncId = hasSyncIds ? static_cast<uint32_t>(from.cudaEventSyncId) : doesNotApply;
+    return to;
+}
+
+log::OverheadRecord toLog(const CUpti_ActivityOverhead3& from) {
+    log::OverheadRecord to{};
+    to.startNs = time(from.start);
+    to.endNs = time(from.end);
+    to.overheadKind = static_cast<uint32_t>(from.overheadKind);
+    to.correlationId = from.correlationId;
+    if (from.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) to.threadId = from.objectId.pt.threadId;
+    return to;
+}
+
+log::DeviceMemoryRecord toLog(const CUpti_ActivityMemory3& from) {
+    log::DeviceMemoryRecord to{};
+    to.timestampNs = time(from.timestamp);
+    to.address = from.address;
+    to.bytes = from.bytes;
+    to.programCounter = from.PC;
+    to.deviceId = from.deviceId;
+    to.contextId = from.contextId;
+    to.streamId = from.streamId;
+    to.correlationId = from.correlationId;
+    to.operation = static_cast<uint8_t>(from.memoryOperationType);
+    to.memoryKind = static_cast<uint8_t>(from.memoryKind);
+    to.isAsync = from.isAsync != 0;
+    const auto& pool = from.memoryPoolConfig;
+    to.poolType = static_cast<uint8_t>(pool.memoryPoolType);
+    if (pool.memoryPoolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID) return to;
+    to.poolAddress = pool.address;
+    to.poolReleaseThreshold = pool.releaseThreshold;
+    to.poolUsedBytes = pool.utilizedSize;
+    // One field is both, as the pool is of another process or of this.
+    if (pool.memoryPoolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED)
+        to.poolProcessId = static_cast<uint32_t>(pool.pool.processId);
+    else
+        to.poolBytes = pool.pool.size;
+    return to;
+}
+
+log::MemoryPoolRecord toLog(const CUpti_ActivityMemoryPool2& from) {
+    log::MemoryPoolRecord to{};
+    to.timestampNs = time(from.timestamp);
+    to.address = from.address;
+    to.bytes = from.size;
+    to.releaseThreshold = from.releaseThreshold;
+    to.usedBytes = from.utilizedSize;
+    to.minimumBytesToKeep = from.minBytesToKeep;
+    to.deviceId = from.deviceId;
+    to.correlationId = from.correlationId;
+    to.processId = from.processId;
+    to.operation = static_cast<uint8_t>(from.memoryPoolOperationType);
+    to.poolType = static_cast<uint8_t>(from.memoryPoolType);
+    return to;
+}
+
+log::UnifiedMemoryRecord toLog(const CUpti_ActivityUnifiedMemoryCounter2& from) {
+    log::UnifiedMemoryRecord to{};
+    to.startNs = time(from.start);
+    to.endNs = time(from.end);
+    to.value = from.value;
+    to.address = from.address;
+    to.counterKind = static_cast<uint32_t>(from.counterKind);
+    to.sourceId = from.srcId;
+    to.destinationId = from.dstId;
+    to.flags = from.flags;
+    to.streamId = from.streamId;
+    to.processId = from.processId;
+    return to;
+}
+
+log::DeviceRecord toLog(const CUpti_ActivityDevice4& from) {
+    log::DeviceRecord to{};
+    std::memcpy(to.uuid, from.uuid.bytes, sizeof to.uuid);
+    to.memoryBytes = from.globalMemorySize;
+    to.memoryBandwidthKBps = from.globalMemoryBandwidth;
+    to.deviceId = from.id;
+    to.computeMajor = from.computeCapabilityMajor;
+    to.computeMinor = from.computeCapabilityMinor;
+    to.smCount = from.numMultiprocessors;
+    to.coreClockKHz = from.coreClockRate;
+    to.l2Bytes = from.l2CacheSize;
+    to.constantBytes = from.constantMemorySize;
+    to.maxThreadsPerBlock = from.maxThreadsPerBlock;
+    to.maxRegistersPerBlock = from.maxRegistersPerBlock;
+    to.maxSharedBytesPerBlock = from.maxSharedMemoryPerBlock;
+    to.maxWarpsPerSm = from.maxWarpsPerMultiprocessor;
+    to.maxBlocksPerSm = from.maxBlocksPerMultiprocessor;
+    to.threadsPerWarp = from.numThreadsPerWarp;
+    to.copyEngines = from.numMemcpyEngines;
+    to.maxRegistersPerSm = from.maxRegistersPerMultiprocessor;
+    to.maxSharedBytesPerSm = from.maxSharedMemoryPerMultiprocessor;
+    const uint32_t block[] = {from.maxBlockDimX, from.maxBlockDimY, from.maxBlockDimZ};
+    const uint32_t grid[] = {from.maxGridDimX, from.maxGridDimY, from.maxGridDimZ};
+    std::memcpy(to.maxBlockDim, block, sizeof block);
+    std::memcpy(to.maxGridDim, grid, sizeof grid);
+    return to;
+}
+
+log::ContextRecord toLog(const CUpti_ActivityContext& from) {
+    log::ContextRecord to{};
+    to.contextId = from.contextId;
+    to.deviceId = from.deviceId;
+    to.nullStreamId = from.nullStreamId;
+    return to;
+}
+
+log::StreamRecord toLog(const CUpti_ActivityStream& from) {
+    log::StreamRecord to{};
+    to.contextId = from.contextId;
+    to.streamId = from.streamId;
+    to.priority = from.priority;
+    to.flag = static_cast<uint32_t>(from.flag);
+    return to;
+}
+
+}  // namespace lanescope

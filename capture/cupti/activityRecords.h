@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cupti.h>
+#include <cupti_activity_deprecated.h>
+
+#include "capture/log/Records.h"
+
+namespace lanescope {
+
+// CUPTI's records as records of the log. Pure functions; names, which are numbers in the log, are
+// left to the caller. Each takes the struct that has all the fields we read.
+
+log::KernelRecord toLog(const CUpti_ActivityKernel9& from);
+log::MemcpyRecord toLog(const CUpti_ActivityMemcpy5& from);
+log::MemcpyRecord toLog(const CUpti_ActivityMemcpyPtoP4& from);
+log::MemsetRecord toLog(const CUpti_ActivityMemset4& from);
+log::GraphRecord toLog(const CUpti_ActivityGraphTrace& from);
+log::ApiRecord toLog(const CUpti_ActivityAPI& from);
+log::OverheadRecord toLog(const CUpti_ActivityOverhead3& from);
+log::DeviceMemoryRecord toLog(const CUpti_ActivityMemory3& from);
+log::MemoryPoolRecord toLog(const CUpti_ActivityMemoryPool2& from);
+log::UnifiedMemoryRecord toLog(const CUpti_ActivityUnifiedMemoryCounter2& from);
+log::DeviceRecord toLog(const CUpti_ActivityDevice4& from);
+log::ContextRecord toLog(const CUpti_ActivityContext& from);
+log::StreamRecord toLog(const CUpti_ActivityStream& from);
+/// `hasSyncIds`: the library is 12.8 or newer.
+log::SyncRecord toLog(const CUpti_ActivitySynchronization2& from, bool hasSyncIds);
+log::CudaEventRecord toLog(const CUpti_ActivityCudaEvent2& from, bool hasSyncIds);
+
+}  // namespace lanescope

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "capture/agent/AgentOptions.h"
+#include "capture/log/Records.h"
+
+namespace lanescope {
+
+/// What is known of a run, for judging which faults of its CUPTI matter.
+struct HazardFacts {
+    uint32_t version = 0;
+    bool sawGraphNode = false;  ///< Work inside a CUDA graph, recorded one by one.
+    bool isLong = false;        ///< Recording for hours.
+};
+
+/// A known fault of some versions of CUPTI, by NVIDIA's release notes.
+struct VersionHazard {
+    uint32_t firstVersion, endVersion;  ///< From the one on, before the other.
+    bool (*matters)(const HazardFacts& facts);
+    log::NoteSeverity severity;
+    const char* code;
+    const char* sentence;
+};
+
+/// The fault at `index`, or null past the last.
+const VersionHazard* versionHazard(size_t index);
+/// Whether the fault bears on the run.
+bool applies(const VersionHazard& hazard, const HazardFacts& facts);
+
+/// Whether recording CUDA graphs as a whole crashes this CUPTI: 12.4 and 12.5 before their updates,
+/// which only the name of the library's file tells ("libcupti.so.2024.1.0"; update 1 is ".1").
+bool crashesOnWholeGraphs(uint32_t version, const std::string& realFileName);
+
+}  // namespace lanescope
