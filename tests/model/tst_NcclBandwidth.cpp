@@ -1,0 +1,56 @@
+#include <QtTest>
+
+#include "model/trace/NcclBandwidth.h"
+
+using namespace lanescope;
+
+class tst_NcclBandwidth : public QObject {
+    Q_OBJECT
+
+  private slots:
+    /// What a plain reading of each operation says must cross the links, counted byte by byte.
+    void countsWhatCrossesTheLinks() {
+        for (const int ranks : {1, 2, 3, 8, 64}) {
+            const int64_t each = 720'720;  // divisible by all of them
+            const int64_t all = each * ranks;
+            // A ring: every rank passes every byte on but its own part, and reduces on the way.
+            int64_t gathered = 0;
+            for (int other = 1; other < ranks; ++other) gathered += each;
+            const auto bus = [&](const char* operation) {
+                return ncclTraffic(operation, each, ranks)->busBytes;
+            };
+            const auto algorithm = [&](const char* operation) {
+                return ncclTraffic(operation, each, ranks)->algorithmBytes;
+            };
+            for (const char* operation :
+                 {"AllGather", "ReduceScatter", "AlltoAll", "Gather", "Scatter"}) {
+                QCOMPARE(bus(operation), double(gathered));
+                QCOMPARE(algorithm(operation), double(all));
+            }
+            // A reduce-scatter and an all-gather of a message cut into as many parts as ranks.
+            int64_t reduced = 0;
+            for (int part = 1; part < ranks; ++part) reduced += 2 * (each / ranks);
+            QCOMPARE(qRound64(bus("AllReduce")),
+                     ranks == 64 ? qRound64(double(each) * 126 / 64) : reduced);
+            QCOMPARE(algorithm("AllReduce"), double(each));
+            for (const char* operation : {"Broadcast", "Reduce", "Send", "Recv"}) {
+                QCOMPARE(bus(operation), double(each));
+                QCOMPARE(algorithm(operation), double(each));
+            }
+        }
+    }
+
+    void knowsNothingWithoutSizeRanksOrName() {
+        QVERIFY(!ncclTraffic("AllReduce", -1, 8));
+        QVERIFY(!ncclTraffic("AllReduce", 8, -1));
+        QVERIFY(!ncclTraffic("AllGather", 8, 0));
+        QVERIFY(!ncclTraffic("Barrier", 8, 8));
+        QVERIFY(!ncclTraffic("", 8, 8));
+        QVERIFY(ncclTraffic("Send", 8, -1));
+        QVERIFY(ncclTraffic("AllReduce", 0, 8));
+        QVERIFY(ncclTraffic("AllGather", INT64_MAX, 1 << 24)->busBytes > 0);
+    }
+};
+
+QTEST_APPLESS_MAIN(tst_NcclBandwidth)
+#include "tst_NcclBandwidth.moc"
