@@ -59,23 +59,24 @@ void LaunchWindows::sawCall(uint32_t correlationId, int64_t startNs) {
     } else {
         latest_[nextLatest_++ % mostLatest] = {correlationId, startNs};
     }
-    // Only the two edges around a call learn of it; for the others the numbers in between speak.
+    for (auto edge = edges_.rbegin(); edge != edges_.rend() && edge->ns > startNs - nearNs;
+         ++edge) {
+        if (edge->ns < startNs + nearNs && edge->near.size() < mostNear)
+            edge->near.emplace(correlationId, startNs);
+    }
+    // Only the two edges around a call learn its number; for the others those in between speak.
     const auto after = std::find_if(edges_.rbegin(), edges_.rend(),
                                     [&](const Edge& edge) { return edge.ns <= startNs; });
     if (after != edges_.rend()) {
         if (!after->hasAfter || isBefore(correlationId, after->firstAfter))
             after->firstAfter = correlationId;
         after->hasAfter = true;
-        if (startNs < after->ns + nearNs && after->near.size() < mostNear)
-            after->near.emplace(correlationId, startNs);
     }
     if (after != edges_.rbegin()) {
         Edge& before = *std::prev(after);
         if (!before.hasBefore || isBefore(before.lastBefore, correlationId))
             before.lastBefore = correlationId;
         before.hasBefore = true;
-        if (startNs > before.ns - nearNs && before.near.size() < mostNear)
-            before.near.emplace(correlationId, startNs);
     }
 }
 

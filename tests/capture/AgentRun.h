@@ -61,6 +61,13 @@ struct ProcessLog : log::RecordVisitor {
     std::map<std::string, std::string> notes;  ///< Sentence by code.
     std::vector<Drop> drops;
     std::vector<log::EndRecord> ends;
+    std::vector<log::WindowRecord> windows;
+    std::vector<log::OverheadRecord> overheads;
+    std::vector<log::GraphRecord> graphs;
+    std::vector<log::DeviceMemoryRecord> memory;
+    std::vector<log::MemoryPoolRecord> pools;
+    std::vector<log::UnifiedMemoryRecord> unifiedMemory;
+    std::vector<log::CudaEventRecord> cudaEvents;
 
     const std::string& text(uint32_t id);
     uint64_t dropped(log::DroppedWhat what) const;
@@ -93,6 +100,13 @@ struct ProcessLog : log::RecordVisitor {
     void visit(const log::NoteRecord& r) override { notes[text(r.code)] = text(r.sentence); }
     void visit(const log::DroppedRecord& r) override { drops.push_back({r.what, r.count}); }
     void visit(const log::EndRecord& r) override { ends.push_back(r); }
+    void visit(const log::WindowRecord& r) override { windows.push_back(r); }
+    void visit(const log::OverheadRecord& r) override { overheads.push_back(r); }
+    void visit(const log::GraphRecord& r) override { graphs.push_back(r); }
+    void visit(const log::DeviceMemoryRecord& r) override { text(r.name), memory.push_back(r); }
+    void visit(const log::MemoryPoolRecord& r) override { pools.push_back(r); }
+    void visit(const log::UnifiedMemoryRecord& r) override { unifiedMemory.push_back(r); }
+    void visit(const log::CudaEventRecord& r) override { cudaEvents.push_back(r); }
 
   private:
     std::map<uint32_t, std::string> strings_;

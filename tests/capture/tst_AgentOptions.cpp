@@ -23,17 +23,28 @@ class tst_AgentOptions : public QObject {
         QTest::addColumn<QString>("pattern");
         QTest::addColumn<QString>("text");
         QTest::addColumn<bool>("matches");
-        QTest::newRow("same") << "python" << "python" << true;
-        QTest::newRow("longer") << "python" << "python3" << false;
-        QTest::newRow("star") << "python*" << "python3.11" << true;
-        QTest::newRow("star for nothing") << "python*" << "python" << true;
-        QTest::newRow("stars") << "*a*b*" << "xxabab" << true;
-        QTest::newRow("stars in vain") << "*a*b*c" << "xxabab" << false;
-        QTest::newRow("question") << "t?ain" << "train" << true;
-        QTest::newRow("question for nothing") << "train?" << "train" << false;
-        QTest::newRow("empty") << "" << "" << true;
-        QTest::newRow("all") << "*" << "" << true;
-        QTest::newRow("backtracks") << "*aab" << "aaaab" << true;
+        QTest::newRow("same") << "python"
+                              << "python" << true;
+        QTest::newRow("longer") << "python"
+                                << "python3" << false;
+        QTest::newRow("star") << "python*"
+                              << "python3.11" << true;
+        QTest::newRow("star for nothing") << "python*"
+                                          << "python" << true;
+        QTest::newRow("stars") << "*a*b*"
+                               << "xxabab" << true;
+        QTest::newRow("stars in vain") << "*a*b*c"
+                                       << "xxabab" << false;
+        QTest::newRow("question") << "t?ain"
+                                  << "train" << true;
+        QTest::newRow("question for nothing") << "train?"
+                                              << "train" << false;
+        QTest::newRow("empty") << ""
+                               << "" << true;
+        QTest::newRow("all") << "*"
+                             << "" << true;
+        QTest::newRow("backtracks") << "*aab"
+                                    << "aaaab" << true;
     }
     void matchesPatterns() {
         QFETCH(QString, pattern);

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/capture/standin/LiveGpu.h"
 #include "tests/capture/standin/SimulatedGpu.h"
 #include "tests/capture/standin/TrainingOptions.h"
 #include "tests/capture/standin/nvtxRanges.h"
@@ -57,15 +58,38 @@ void runStep(const TrainingOptions& options, const SimulatedGpu& gpu, int thread
     if (options.stepMs > 0) std::this_thread::sleep_for(std::chrono::milliseconds(options.stepMs));
 }
 
-void train(const TrainingOptions& options, const SimulatedGpu& gpu) {
+/// A step whose kernels run by the clock.
+void runLiveStep(const TrainingOptions& options, LiveGpu& gpu, int thread, int step) {
+    const int place = options.profileEvery ? step % options.profileEvery + 1 : step + 1;
+    if (thread == 0 && place == options.profileFrom) gpu.startProfiler();
+    beginStep(step);
+    beginForward();
+    const int half = options.plan.kernelsPerStep / 2;
+    for (int i = 0; i < half; ++i) gpu.launch(thread, step);
+    endForward();
+    const uint64_t optimizer = beginOptimizer();
+    for (int i = half; i < options.plan.kernelsPerStep; ++i) gpu.launch(thread, step);
+    endOptimizer(optimizer);
+    endStep();
+    if (thread == 0 && place == options.profileTo) gpu.stopProfiler();
+    if (options.stepMs > 0) std::this_thread::sleep_for(std::chrono::milliseconds(options.stepMs));
+}
+
+void train(const TrainingOptions& options, const SimulatedGpu& gpu, LiveGpu& live) {
     const auto work = [&](int thread) {
-        for (int step = 0; step < options.plan.steps; ++step) runStep(options, gpu, thread, step);
+        for (int step = 0; step < options.plan.steps; ++step) {
+            if (options.live)
+                runLiveStep(options, live, thread, step);
+            else
+                runStep(options, gpu, thread, step);
+        }
     };
     std::vector<std::thread> threads;
     for (int thread = 1; thread < options.plan.threads; ++thread)
         threads.emplace_back(work, thread);
     work(0);
     for (std::thread& thread : threads) thread.join();
+    live.synchronize();
     for (int i = 0; i < options.plan.untimedKernels; ++i) {
         gpu.launchUntimedKernel(static_cast<uint32_t>(options.plan.threads) *
                                     TrainingPlan::correlationsPerThread +
@@ -173,11 +197,13 @@ int main(int argc, char** argv) {
     if (options.cuptiFirst) ::dlopen(options.cupti.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (options.nvtxFirst) rangeWithThreadId(-1);
     SimulatedGpu gpu;
+    LiveGpu live;
     if (options.driver) {
         SimulatedGpu::initializeDriver();
         gpu.begin(options.cupti, options.plan);
+        live.begin(options.cupti, options.gpuDelayUs);
     }
-    train(options, gpu);
+    train(options, gpu, live);
     if (!options.plugin.empty()) {
         if (void* library = ::dlopen(options.plugin.c_str(), RTLD_NOW | RTLD_LOCAL)) {
             reinterpret_cast<void (*)()>(::dlsym(library, "pluginWork"))();

@@ -1,0 +1,95 @@
+#include "tests/capture/standin/LiveGpu.h"
+
+#include <cupti.h>
+#include <dlfcn.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace lanescope::standin {
+
+namespace {
+
+constexpr int64_t kernelNs = 1'000;
+
+int64_t nowNs() {
+    timespec time;
+    ::clock_gettime(CLOCK_REALTIME, &time);
+    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+void LiveGpu::begin(const std::string& path, int64_t delayUs) {
+    delayNs_ = delayUs * 1'000;
+    void* library = path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) return;
+    simulateRecord_ = reinterpret_cast<SimulateRecordFunction*>(::dlsym(library, "simulateRecord"));
+    simulateDriverCall_ =
+        reinterpret_cast<SimulateDriverCallFunction*>(::dlsym(library, "simulateDriverCall"));
+}
+
+void LiveGpu::callDriver(uint32_t callbackId, uint32_t correlation) {
+    if (simulateDriverCall_) simulateDriverCall_(callbackId, correlation, nullptr);
+}
+
+void LiveGpu::launch(int thread, int step) {
+    emitDue();
+    const uint32_t correlation = ++lastCorrelation_;
+    CUpti_ActivityAPI call{};
+    call.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+    call.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
+    call.start = static_cast<uint64_t>(nowNs());
+    const int64_t launchedNs = nowNs();
+    callDriver(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, correlation);
+    call.end = static_cast<uint64_t>(nowNs());
+    call.correlationId = correlation;
+    call.threadId = static_cast<uint32_t>(::gettid());
+    if (simulateRecord_) simulateRecord_(&call);
+    const std::lock_guard lock(mutex_);
+    running_.push_back({launchedNs + delayNs_, correlation, thread, step});
+}
+
+void LiveGpu::emitDue() {
+    for (;;) {
+        Kernel done;
+        {
+            const std::lock_guard lock(mutex_);
+            if (running_.empty() || running_.front().startNs + kernelNs > nowNs()) return;
+            done = running_.front();
+            running_.pop_front();
+        }
+        CUpti_ActivityKernel10 kernel{};
+        kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+        kernel.start = static_cast<uint64_t>(done.startNs);
+        kernel.end = kernel.start + kernelNs;
+        kernel.contextId = 1;
+        kernel.streamId = 7;
+        kernel.correlationId = done.correlation;
+        kernel.name = "simulated_live";
+        kernel.gridX = 1;
+        kernel.gridY = done.step + 1;
+        kernel.gridZ = done.thread + 1;
+        if (simulateRecord_) simulateRecord_(&kernel);
+    }
+}
+
+void LiveGpu::startProfiler() {
+    callDriver(CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, ++lastCorrelation_);
+}
+
+void LiveGpu::stopProfiler() {
+    callDriver(CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, ++lastCorrelation_);
+}
+
+void LiveGpu::synchronize() {
+    for (;;) {
+        emitDue();
+        {
+            const std::lock_guard lock(mutex_);
+            if (running_.empty()) return;
+        }
+        ::usleep(200);
+    }
+}
+
+}  // namespace lanescope::standin

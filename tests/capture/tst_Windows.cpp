@@ -1,0 +1,178 @@
+#include <QTemporaryDir>
+#include <QtTest>
+#include <random>
+#include <thread>
+
+#include "capture/agent/NvtxTrigger.h"
+#include "capture/agent/Windows.h"
+#include "capture/agent/clocks.h"
+#include "capture/cupti/LaunchWindows.h"
+
+using namespace lanescope;
+
+namespace {
+
+WindowOptions byCalls(int64_t repeat = 0) {
+    WindowOptions options;
+    options.trigger = WindowTrigger::CudaProfilerCalls;
+    options.repeat = repeat;
+    return options;
+}
+
+}  // namespace
+
+class tst_Windows : public QObject {
+    Q_OBJECT
+    QTemporaryDir folder_;
+    LogFile file_{folder_.filePath("log").toStdString()};
+    RecordWriter writer_{file_};
+
+  private slots:
+    void knowsTheNamesOfSteps_data() {
+        QTest::addColumn<bool>("isStep");
+        for (const char* name : {"step", "step 12", "Step#3", "STEP_4", "iteration", "Iter 5",
+                                 "iter:7", "ProfilerStep#12", "train_step", "training step 3",
+                                 "train iteration 9", "Train Step"})
+            QTest::newRow(name) << true;
+        for (const char* name : {"", "stepping", "forward", "optimizer step", "my step", "iterator",
+                                 "training loop", "train", "ProfilerSteps", "st"})
+            QTest::newRow(name) << false;
+    }
+    void knowsTheNamesOfSteps() {
+        QFETCH(bool, isStep);
+        QCOMPARE(isStepName(QTest::currentDataTag()), isStep);
+    }
+
+    void opensAndCloses() {
+        Windows windows(byCalls(2), 0);
+        QVERIFY(!windows.close().isTaken);
+        const auto opened = windows.open();
+        QVERIFY(opened.isTaken && !windows.open().isTaken);
+        const auto closed = windows.close();
+        QVERIFY(closed.isTaken && !windows.close().isTaken);
+        QVERIFY(windows.open().isTaken && windows.close().isTaken && !windows.open().isTaken);
+        windows.refresh(writer_);
+        QVERIFY(windows.isOpenAt(opened.ns));
+        QVERIFY(!windows.isOpenAt(opened.ns - 1));
+        QVERIFY(!windows.isOpenAt(closed.ns));
+        QCOMPARE(windows.windows().size(), size_t{2});
+    }
+
+    void remembersTheLatestOnly() {
+        Windows windows(byCalls(), 0);
+        for (int i = 0; i < 10'000; ++i) {
+            windows.open();
+            windows.close();
+            if (i % 7 == 0) windows.refresh(writer_);
+        }
+        windows.refresh(writer_);
+        QVERIFY(windows.windows().size() <= 64);
+        QCOMPARE(windows.windows().back().index, 9'999u);
+    }
+
+    void passesOverWindowsThatWereSleptThrough() {
+        WindowOptions options;
+        options.trigger = WindowTrigger::Time;
+        options.delayNs = 1'000'000;
+        options.durationNs = 1'000'000;
+        options.baseNs = realtimeNs() - int64_t{24} * 3600 * 1'000'000'000;
+        options.repeat = 0;
+        Windows windows(options, 0);
+        windows.refresh(writer_);
+        QVERIFY(windows.windows().size() <= 65);
+        QVERIFY(windows.windows().back().beginNs > realtimeNs() - 1'000'000'000);
+    }
+
+    /// The property on which all rests: an event that was published before a refresh, and whose
+    /// time lies in a window, is found in it.
+    void knowsEveryWindowOfWhatCameBefore() {
+        Windows windows(byCalls(), 0);
+        std::atomic<bool> done{false};
+        std::atomic<int64_t> published{0};
+        std::thread opener([&] {
+            while (!done.load()) {
+                windows.open();
+                published.store(realtimeNs());
+                std::this_thread::yield();
+                windows.close();
+            }
+        });
+        int wrong = 0;
+        for (int i = 0; i < 20'000; ++i) {
+            const int64_t eventNs = published.load();
+            windows.refresh(writer_);
+            if (windows.windows().empty() || eventNs < windows.windows().front().beginNs) continue;
+            bool isKnown = false;
+            for (const auto& window : windows.windows())
+                isKnown = isKnown || (eventNs >= window.beginNs && eventNs <= window.endNs);
+            wrong += !isKnown;
+        }
+        done.store(true);
+        opener.join();
+        QCOMPARE(wrong, 0);
+    }
+
+    /// Against a plain list of all calls: calls overtake each other, work comes before its call,
+    /// and numbers wrap around.
+    void tellsWhatWasLaunchedInAWindow() {
+        std::mt19937 random(7);
+        for (int round = 0; round < 40; ++round) {
+            Windows windows(byCalls(), 0);
+            LaunchWindows launches(windows, true);
+            uint32_t number = round % 2 ? 0xffffff00u : 1u;
+            std::map<uint32_t, bool> isInside;
+            std::vector<std::pair<uint32_t, int64_t>> calls;
+            bool isOpen = false;
+            for (int i = 0; i < 600; ++i) {
+                if (random() % 60 == 0) {
+                    isOpen ? windows.close() : windows.open();
+                    isOpen = !isOpen;
+                }
+                calls.emplace_back(number++, realtimeNs());
+                isInside[calls.back().first] = isOpen;
+                // Two threads: the numbers of two calls are given in the other order.
+                if (calls.size() > 1 && random() % 5 == 0)
+                    std::swap(calls.back().first, calls[calls.size() - 2].first);
+            }
+            windows.refresh(writer_);
+            launches.refresh();
+            for (const auto& [call, startNs] : calls) isInside[call] = windows.isOpenAt(startNs);
+            // Threads hand their calls over in pieces, so that they come in any order.
+            std::vector<std::pair<uint32_t, int64_t>> early(calls.begin(), calls.begin() + 300);
+            std::shuffle(early.begin(), early.end(), random);
+            for (const auto& [call, startNs] : early) launches.sawCall(call, startNs);
+            for (size_t i = 300; i < calls.size(); ++i)
+                launches.sawCall(calls[i].first, calls[i].second);
+            for (const auto& [call, inside] : isInside) {
+                const auto expected =
+                    inside ? LaunchWindows::Answer::Inside : LaunchWindows::Answer::Outside;
+                QCOMPARE(launches.find(call, 0), expected);
+                QCOMPARE(launches.guess(call, 0), expected);
+            }
+        }
+    }
+
+    void guessesWhatNobodyRecorded() {
+        Windows windows(byCalls(), 0);
+        LaunchWindows launches(windows, true);
+        const int64_t beforeNs = realtimeNs() - 1'000'000'000;
+        const auto opened = windows.open();
+        windows.refresh(writer_);
+        launches.refresh();
+        QCOMPARE(launches.find(5, 0), LaunchWindows::Answer::NotYetKnown);
+        QCOMPARE(launches.find(5, beforeNs), LaunchWindows::Answer::Outside);
+        launches.sawCall(4, beforeNs);
+        launches.sawCall(9, opened.ns + 1'000'000'000);
+        QCOMPARE(launches.find(3, 0), LaunchWindows::Answer::Outside);
+        QCOMPARE(launches.find(9, 0), LaunchWindows::Answer::Inside);
+        QCOMPARE(launches.find(12, 0), LaunchWindows::Answer::Inside);
+        QCOMPARE(launches.find(6, opened.ns + 5), LaunchWindows::Answer::NotYetKnown);
+        QCOMPARE(launches.guess(6, opened.ns + 5), LaunchWindows::Answer::Inside);
+        LaunchWindows byTime(windows, false);
+        QCOMPARE(byTime.find(6, opened.ns + 5), LaunchWindows::Answer::Inside);
+        QCOMPARE(byTime.find(6, opened.ns - 5), LaunchWindows::Answer::Outside);
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_Windows)
+#include "tst_Windows.moc"
