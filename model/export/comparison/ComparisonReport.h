@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/compare/RunComparison.h"
+#include "model/compare/RunSummary.h"
+#include "model/format/Result.h"
+#include "model/gate/evaluateCondition.h"
+#include "model/summary/ReportTable.h"
+
+namespace lanescope {
+
+/// One run against the baseline of a report.
+struct ComparedCandidate {
+    RunSummary summary;
+    RunComparison comparison;
+    std::vector<ConditionOutcome> conditions;  ///< In the order they were given.
+};
+
+/// All that `lanescope compare` has to say: one baseline, and every candidate against it.
+struct ComparisonReport {
+    RunSummary baseline;
+    std::vector<ComparedCandidate> candidates;
+    std::string selection;  ///< What was compared, if not all steps: "steps 5-20". May be empty.
+    /// Rows of each list in text and HTML, weightiest first; 0 for all. JSON and CSV hold all.
+    size_t top = 0;
+};
+
+/// For people, at most 100 columns wide: the answer and its cautions, the parts of a step, what lost
+/// most, what has no counterpart, steps that stand out. Several candidates stand side by side.
+std::string comparisonAsText(const ComparisonReport& report);
+
+/// One HTML page that needs no other file and no network. Everything from the traces is escaped, and
+/// the page forbids itself any script and style but its own. Sorting tables needs scripts, nothing
+/// else does.
+std::string comparisonAsHtml(const ComparisonReport& report);
+
+/// Everything there is, for programs; README.md holds the schema. Always valid UTF-8.
+std::string comparisonAsJson(const ComparisonReport& report);
+
+/// The report as tables with a column "Candidate", one row for each candidate and thing.
+std::vector<ReportTable> comparisonTables(const ComparisonReport& report);
+/// Names of the tables: "summary", "parts", "contributors", ...
+std::vector<std::string_view> comparisonTableNames();
+/// Tables as CSV, one after the other with an empty line between. Fails for a name that
+/// `comparisonTableNames` does not have; no names means all.
+Result<std::string> comparisonAsCsv(const ComparisonReport& report,
+                                    const std::vector<std::string>& names);
+
+}  // namespace lanescope

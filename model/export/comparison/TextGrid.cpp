@@ -1,0 +1,93 @@
+#include "model/export/comparison/TextGrid.h"
+
+#include <algorithm>
+
+#include "model/export/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t columnGap = 2;
+/// A name is cut to no less than this, though the line gets too wide.
+constexpr size_t narrowestName = 16;
+
+}  // namespace
+
+void TextGrid::add(std::vector<std::string> cells) {
+    cells.resize(sides_.size());
+    lines_.push_back({false, std::move(cells)});
+}
+
+void TextGrid::addRule() {
+    lines_.push_back({true, {}});
+}
+
+std::vector<size_t> TextGrid::columnWidths(size_t width) const {
+    std::vector<size_t> widths(sides_.size());
+    for (const Line& line : lines_)
+        for (size_t column = 0; column < line.cells.size(); ++column)
+            widths[column] = std::max(widths[column], displayWidth(line.cells[column]));
+    if (sides_.empty() || sides_.back() == Side::Right) return widths;
+    size_t before = 0;
+    for (size_t column = 0; column + 1 < widths.size(); ++column)
+        before += widths[column] + columnGap;
+    const size_t left = width > before ? width - before : 0;
+    widths.back() = std::min(widths.back(), std::max(left, narrowestName));
+    return widths;
+}
+
+std::string TextGrid::textOf(const Line& line, const std::vector<size_t>& widths) const {
+    std::string text;
+    for (size_t column = 0; column < widths.size(); ++column) {
+        const std::string cell = line.isRule ? std::string(widths[column], '-')
+                                             : cutTo(line.cells[column], widths[column]);
+        const std::string padding(widths[column] - displayWidth(cell), ' ');
+        if (column > 0) text.append(columnGap, ' ');
+        text += sides_[column] == Side::Right ? padding + cell : cell + padding;
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text + "\n";
+}
+
+std::string TextGrid::text(size_t width) const {
+    const std::vector<size_t> widths = columnWidths(width);
+    std::string text;
+    for (const Line& line : lines_) text += textOf(line, widths);
+    return text;
+}
+
+std::string cutTo(const std::string& text, size_t width) {
+    if (displayWidth(text) <= width) return text;
+    if (width == 0) return {};
+    size_t end = 0;
+    for (size_t taken = 0; taken + 1 < width; ++taken) {
+        ++end;
+        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
+    }
+    return text.substr(0, end) + "\u2026";
+}
+
+std::string wrapped(const std::string& sentence, size_t indent, size_t width) {
+    std::string text;
+    size_t lineWidth = 0;
+    for (size_t at = 0; at < sentence.size();) {
+        size_t end = sentence.find(' ', at);
+        if (end == std::string::npos) end = sentence.size();
+        const std::string word = sentence.substr(at, end - at);
+        const size_t wordWidth = displayWidth(word);
+        if (lineWidth > indent && lineWidth + 1 + wordWidth > width) {
+            text += "\n" + std::string(indent, ' ');
+            lineWidth = indent;
+        } else if (!text.empty()) {
+            text += ' ';
+            ++lineWidth;
+        }
+        text += word;
+        lineWidth += wordWidth;
+        at = end + 1;
+    }
+    return text + "\n";
+}
+
+}  // namespace lanescope

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace lanescope {
+
+/// A table for a terminal: numbers to the right, names to the left, two spaces between columns.
+/// Cells must be printable UTF-8.
+class TextGrid {
+  public:
+    enum class Side { Left, Right };
+    explicit TextGrid(std::vector<Side> sides) : sides_(std::move(sides)) {}
+
+    /// A line; cells that are missing at the end are empty.
+    void add(std::vector<std::string> cells);
+    /// A line of dashes under every column.
+    void addRule();
+    /// All lines. A last column on the left side is cut, with "…", where a line would get wider
+    /// than `width`; others never are.
+    std::string text(size_t width = 100) const;
+
+  private:
+    struct Line {
+        bool isRule = false;
+        std::vector<std::string> cells;
+    };
+    std::vector<size_t> columnWidths(size_t width) const;
+    std::string textOf(const Line& line, const std::vector<size_t>& widths) const;
+
+    std::vector<Side> sides_;
+    std::vector<Line> lines_;
+};
+
+/// The first `width` characters of `text`, the last of them "…" if it is longer.
+std::string cutTo(const std::string& text, size_t width);
+
+/// Breaks a sentence into lines of at most `width` characters between words; lines after the first
+/// begin with `indent` spaces. Ends with a line break.
+std::string wrapped(const std::string& sentence, size_t indent = 0, size_t width = 100);
+
+}  // namespace lanescope

@@ -1,0 +1,43 @@
+#include "model/export/comparison/TimeScale.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "model/export/formatValue.h"
+
+namespace lanescope {
+
+TimeScale TimeScale::fitting(int64_t greatestNs) {
+    const int64_t size = std::abs(greatestNs);
+    if (size >= 1'000'000'000) return {1'000'000'000, "s", 3};
+    if (size >= 1'000'000) return {1'000'000, "ms", 3};
+    if (size >= 1'000) return {1'000, "us", 3};
+    return {1, "ns", 0};
+}
+
+std::string TimeScale::number(int64_t ns) const {
+    // In whole quanta, so that a number in its place never rounds to "-0.000".
+    const int64_t quantum = quantumNs();
+    const auto quanta = std::llround(static_cast<double>(ns) / static_cast<double>(quantum));
+    if (decimals == 0) return withThousands(fmt::format("{}", quanta));
+    return withThousands(fmt::format("{}{}.{:03}", quanta < 0 ? "-" : "", std::abs(quanta) / 1000,
+                                     std::abs(quanta) % 1000));
+}
+
+std::string TimeScale::difference(int64_t ns) const {
+    const std::string text = number(ns);
+    const bool isNothing = text.find_first_not_of("0.") == std::string::npos;
+    return ns > 0 && !isNothing ? "+" + text : text;
+}
+
+std::string percentDifference(int64_t before, int64_t after) {
+    if (before == 0) return {};
+    const double percent =
+        100 * (static_cast<double>(after) - static_cast<double>(before)) / static_cast<double>(before);
+    const std::string text = fmt::format("{:+.1f}", percent);
+    return text == "-0.0" || text == "+0.0" ? "0.0" : withThousands(text);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,87 @@
+#include "model/export/comparison/comparisonSentences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/export/formatValue.h"
+#include "model/export/kernelName.h"
+
+namespace lanescope {
+
+std::vector<ReportCaution> cautionsOf(const ComparisonReport& report) {
+    std::vector<ReportCaution> cautions;
+    std::vector<size_t> saidBy;  // by how many candidates
+    for (size_t index = 0; index < report.candidates.size(); ++index) {
+        for (const std::string& sentence : report.candidates[index].comparison.answer.cautions) {
+            const auto known = std::find_if(cautions.begin(), cautions.end(), [&](const auto& one) {
+                return one.sentence == sentence;
+            });
+            if (known == cautions.end()) {
+                cautions.push_back({index, sentence});
+                saidBy.push_back(1);
+            } else {
+                ++saidBy[static_cast<size_t>(known - cautions.begin())];
+            }
+        }
+    }
+    for (size_t index = 0; index < cautions.size(); ++index)
+        if (saidBy[index] == report.candidates.size()) cautions[index].candidate.reset();
+    return cautions;
+}
+
+std::vector<ReportOutlier> outliersOf(const ComparisonReport& report) {
+    std::vector<ReportOutlier> outliers;
+    for (size_t index = 0; index < report.candidates.size(); ++index) {
+        for (const RunOutlier& outlier : report.candidates[index].comparison.outliers) {
+            if (!outlier.isCandidate && index > 0) continue;
+            outliers.push_back({outlier.isCandidate ? std::optional(index) : std::nullopt, &outlier});
+        }
+    }
+    return outliers;
+}
+
+std::string outlierReason(const OutlierStep& step) {
+    std::string text =
+        fmt::format("{} +{}", name(step.part), formatDuration(step.partExcessNs));
+    if (!step.contributor.empty()) text += fmt::format(", {}", printable(withoutParameters(step.contributor)));
+    if (!step.path.empty()) text += fmt::format(" in {}", printable(step.path));
+    return text;
+}
+
+std::string sourceSentence(const RunSummary& run) {
+    switch (run.source) {
+        case StepSource::NvtxRange:
+            return fmt::format("steps \"{}\"", printable(run.pattern));
+        case StepSource::KernelPattern:
+            return "steps found by their kernels";
+        case StepSource::WholeRun:
+            return run.isEmpty() ? "nothing ran" : "the whole run as one step";
+        case StepSource::Chosen:
+            break;
+    }
+    return "one chosen stretch";
+}
+
+std::string stepsSentence(const RunSummary& run, uint32_t worker, const StepDistribution& steps) {
+    const std::string label =
+        worker < run.workers.size() ? run.workers[worker].label() : std::string();
+    const std::string median = formatDuration(static_cast<int64_t>(steps.medianNs));
+    if (run.source == StepSource::WholeRun || run.source == StepSource::Chosen)
+        return fmt::format("{}, {}: {}", sourceSentence(run), label, median);
+    return fmt::format("{} {}, {}: median {}", formatCount(steps.count), sourceSentence(run), label,
+                       median);
+}
+
+std::string placeSentence(const ComparisonReport& report, const CandidateGroup& group) {
+    const std::string& baseline = pairOf(report, group.candidates.front()).baselineLabel;
+    std::string place = baseline;
+    for (const size_t candidate : group.candidates) {
+        const std::string& label = pairOf(report, candidate).candidateLabel;
+        if (label != baseline && place.find(label) == std::string::npos)
+            place += (place == baseline ? " against " : ", ") + label;
+    }
+    return place;
+}
+
+}  // namespace lanescope

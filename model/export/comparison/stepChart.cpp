@@ -1,0 +1,188 @@
+#include "model/export/comparison/stepChart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/export/comparison/ChartAxis.h"
+#include "model/export/comparison/htmlText.h"
+#include "model/export/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr double chartWidth = 1060, plotLeft = 78, plotRight = 880;
+constexpr double plotTop = 18, plotBottom = 286, chartHeight = 326;
+constexpr int marks = 6;
+constexpr size_t mostDots = 2000;
+constexpr size_t colorCount = 6;  ///< Of candidates; then they repeat.
+constexpr double labelHeight = 32;
+
+std::string_view orEmpty(const std::vector<std::string>& names, size_t index) {
+    return index < names.size() ? std::string_view(names[index]) : std::string_view();
+}
+
+/// From a little under the shortest to a little over the longest; without steps that would press all
+/// others together.
+ChartAxis axisFor(const std::vector<StepSeries>& runs) {
+    std::vector<int64_t> all;
+    for (const StepSeries& run : runs) all.insert(all.end(), run.wallNs.begin(), run.wallNs.end());
+    if (all.empty()) return {0, 1, plotBottom, plotTop};
+    std::sort(all.begin(), all.end());
+    const auto low = static_cast<double>(all.front());
+    double high = static_cast<double>(all.back());
+    const auto usual = static_cast<double>(all[(all.size() - 1) * 95 / 100]);
+    if (high - low > 4 * (usual - low) && high > 1.5 * usual) high = usual + 0.25 * (usual - low);
+    const double margin = std::max(0.08 * (high - low), 0.01 * high);
+    return {std::max(0.0, low - margin), high + margin, plotBottom, plotTop};
+}
+
+class StepPainter {
+  public:
+    explicit StepPainter(const std::vector<StepSeries>& runs) : runs_(runs), axis_(axisFor(runs)) {
+        for (const StepSeries& run : runs) longest_ = std::max(longest_, run.wallNs.size());
+    }
+
+    std::string paint() {
+        begin();
+        for (size_t run = 0; run < runs_.size(); ++run) paintSpread(run);
+        for (size_t run = 0; run < runs_.size(); ++run) {
+            if (runs_[run].wallNs.size() > mostDots) paintStrokes(run);
+            else paintDots(run);
+        }
+        paintLabels();
+        return svg_ + "</svg>\n";
+    }
+
+  private:
+    static std::string colorOf(size_t run) {
+        return fmt::format("run{}", run == 0 ? 0 : (run - 1) % colorCount + 1);
+    }
+    double xOf(size_t index) const {
+        const double share = (static_cast<double>(index) + 0.5) / static_cast<double>(std::max<size_t>(longest_, 1));
+        return plotLeft + share * (plotRight - plotLeft);
+    }
+    bool isBeyond(int64_t ns) const { return static_cast<double>(ns) > axis_.toNs(); }
+
+    void begin() {
+        svg_ = fmt::format(
+            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"step-times\">\n"
+            "<title id=\"step-times\">Time of every step, run by run</title>\n",
+            chartWidth, chartHeight);
+        for (const double mark : axis_.marks(marks)) {
+            const std::string y = svgNumber(axis_.pixelOf(mark));
+            svg_ += fmt::format(
+                "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>"
+                "<text class=\"muted end\" x=\"{}\" y=\"{}\">{}</text>\n",
+                plotLeft, plotRight, y, y, plotLeft - 8, svgNumber(axis_.pixelOf(mark) + 4),
+                axis_.label(mark, marks));
+        }
+        svg_ += fmt::format("<line class=\"axis\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>\n",
+                            plotLeft, plotRight, plotBottom, plotBottom);
+        const size_t every = std::max<size_t>(1, (longest_ + 19) / 20);
+        for (size_t index = 0; index < longest_; index += every)
+            svg_ += fmt::format("<text class=\"muted middle\" x=\"{}\" y=\"{}\">{}</text>",
+                                svgNumber(xOf(index)), plotBottom + 17, index + 1);
+        svg_ += fmt::format("<text class=\"muted middle\" x=\"{}\" y=\"{}\">compared step</text>\n",
+                            (plotLeft + plotRight) / 2, plotBottom + 36);
+    }
+
+    void paintSpread(size_t index) {
+        const StepSeries& run = runs_[index];
+        if (run.wallNs.empty()) return;
+        const double top = std::max(plotTop, axis_.pixelOf(run.thirdQuartileNs));
+        const double bottom = std::max(top, std::min(plotBottom, axis_.pixelOf(run.firstQuartileNs)));
+        svg_ += fmt::format(
+            "<rect class=\"spread {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>"
+            "<path class=\"line {}\" d=\"M{} {}H{}\"/>\n",
+            colorOf(index), plotLeft, svgNumber(top), plotRight - plotLeft, svgNumber(bottom - top),
+            colorOf(index), plotLeft, svgNumber(medianPixel(run)), plotRight);
+    }
+
+    double medianPixel(const StepSeries& run) const {
+        return std::clamp(axis_.pixelOf(run.medianNs), plotTop, plotBottom);
+    }
+
+    void paintDots(size_t index) {
+        const StepSeries& run = runs_[index];
+        const std::string_view radius = longest_ <= 60 ? "4" : longest_ <= 400 ? "3" : "2";
+        for (size_t step = 0; step < run.wallNs.size(); ++step) {
+            const int64_t ns = run.wallNs[step];
+            const std::string title =
+                fmt::format("<title>{} {}: {}</title>", htmlEscaped(run.label),
+                            htmlEscaped(orEmpty(run.names, step)), formatDuration(ns));
+            if (isBeyond(ns)) {
+                paintBeyond(index, xOf(step), ns, title);
+                continue;
+            }
+            svg_ += fmt::format("<circle class=\"dot {}\" cx=\"{}\" cy=\"{}\" r=\"{}\">{}</circle>\n",
+                                colorOf(index), svgNumber(xOf(step)),
+                                svgNumber(axis_.pixelOf(static_cast<double>(ns))), radius, title);
+        }
+    }
+
+    void paintBeyond(size_t index, double x, int64_t ns, const std::string& title) {
+        const bool isAtEdge = x > plotRight - 70;
+        svg_ += fmt::format(
+            "<path class=\"dot {}\" d=\"M{} {}l6 10h-12z\">{}</path>"
+            "<text class=\"muted{}\" x=\"{}\" y=\"{}\">{}</text>\n",
+            colorOf(index), svgNumber(x), plotTop - 12, title, isAtEdge ? " end" : "",
+            svgNumber(isAtEdge ? x - 9 : x + 9), plotTop - 3, formatDuration(ns));
+    }
+
+    /// One stroke for the steps of each pixel.
+    void paintStrokes(size_t index) {
+        const StepSeries& run = runs_[index];
+        std::string path;
+        for (size_t step = 0; step < run.wallNs.size();) {
+            const auto pixel = static_cast<int>(xOf(step));
+            int64_t least = run.wallNs[step], greatest = least;
+            for (; step < run.wallNs.size() && static_cast<int>(xOf(step)) == pixel; ++step) {
+                least = std::min(least, run.wallNs[step]);
+                greatest = std::max(greatest, run.wallNs[step]);
+            }
+            const double top = std::max(plotTop, axis_.pixelOf(static_cast<double>(greatest)));
+            const double bottom = std::max(top, axis_.pixelOf(static_cast<double>(least)));
+            path += fmt::format("M{} {}V{}", pixel, svgNumber(bottom + 0.5), svgNumber(top - 0.5));
+        }
+        svg_ += fmt::format("<path class=\"thin {}\" d=\"{}\"/>\n", colorOf(index), path);
+    }
+
+    /// What the lines are, beside their ends and apart from each other.
+    void paintLabels() {
+        std::vector<size_t> order;
+        for (size_t run = 0; run < runs_.size(); ++run)
+            if (!runs_[run].wallNs.empty()) order.push_back(run);
+        std::stable_sort(order.begin(), order.end(), [this](size_t a, size_t b) {
+            return medianPixel(runs_[a]) < medianPixel(runs_[b]);
+        });
+        double next = plotTop;
+        double lowest = plotBottom - static_cast<double>(order.size()) * labelHeight;
+        for (const size_t run : order) {
+            // No lower than where the rest still fits above the bottom.
+            const double y = std::max(next, std::min(medianPixel(runs_[run]) - 6, lowest));
+            next = y + labelHeight;
+            lowest += labelHeight;
+            svg_ += fmt::format(
+                "<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>"
+                "<text class=\"muted\" x=\"{}\" y=\"{}\">median {}</text>\n",
+                colorOf(run), plotRight + 12, svgNumber(y + 8), htmlEscaped(runs_[run].label),
+                plotRight + 12, svgNumber(y + 22),
+                formatDuration(static_cast<int64_t>(runs_[run].medianNs)));
+        }
+    }
+
+    const std::vector<StepSeries>& runs_;
+    ChartAxis axis_;
+    size_t longest_ = 0;
+    std::string svg_;
+};
+
+}  // namespace
+
+std::string stepChart(const std::vector<StepSeries>& runs) {
+    return StepPainter(runs).paint();
+}
+
+}  // namespace lanescope

@@ -1,0 +1,173 @@
+#include "model/gate/evaluateCondition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/export/formatValue.h"
+#include "model/gate/measureOf.h"
+
+namespace lanescope {
+
+namespace {
+
+bool holds(Relation relation, double number, double threshold) {
+    switch (relation) {
+        case Relation::Greater:
+            return number > threshold;
+        case Relation::GreaterOrEqual:
+            return number >= threshold;
+        case Relation::Less:
+            return number < threshold;
+        case Relation::LessOrEqual:
+            break;
+    }
+    return number <= threshold;
+}
+
+/// "step.p50", "kernel "gemm".count".
+std::string quantity(const ConditionTest& test) {
+    if (!hasName(test.subject)) return fmt::format("{}.{}", name(test.subject), name(test.measure));
+    return fmt::format("{} \"{}\".{}", name(test.subject), printable(test.name),
+                       name(test.measure));
+}
+
+std::string formatted(double number, Dimension dimension) {
+    switch (dimension) {
+        case Dimension::Time:
+            return formatCell(number, Unit::Nanoseconds);
+        case Dimension::Bytes:
+            return formatCell(number, Unit::Bytes);
+        case Dimension::Bandwidth:
+            return formatCell(number, Unit::GigabytesPerSecond);
+        case Dimension::Count:
+            break;
+    }
+    return formatCell(number, Unit::Count);
+}
+
+std::string withSign(double number, Dimension dimension) {
+    return (number > 0 ? "+" : "") + formatted(number, dimension);
+}
+
+/// The difference in percent of the baseline; nothing against a baseline of nothing, but 0 if
+/// both are.
+std::optional<double> percentOf(double baseline, double candidate) {
+    if (baseline > 0) return 100 * (candidate - baseline) / baseline;
+    if (candidate == baseline) return 0;
+    return std::nullopt;
+}
+
+std::string findingOf(const ConditionTest& test, double baseline, double candidate) {
+    const Dimension dimension = dimensionOf(test.measure);
+    const std::optional<double> percent = percentOf(baseline, candidate);
+    return fmt::format("{} was {} and is {} ({}{})", quantity(test), formatted(baseline, dimension),
+                       formatted(candidate, dimension), withSign(candidate - baseline, dimension),
+                       percent ? fmt::format(", {:+.1f} %", *percent) : std::string());
+}
+
+TestOutcome judged(TestOutcome outcome, bool isHolding) {
+    outcome.state = isHolding ? ConditionState::Met : ConditionState::NotMet;
+    return outcome;
+}
+
+TestOutcome evaluateVerdict(const ConditionTest& test, const RunComparison& comparison) {
+    TestOutcome outcome;
+    const Outcome found = comparison.answer.outcome;
+    if (found == Outcome::Nothing || found == Outcome::TooFewSteps) {
+        outcome.finding = found == Outcome::Nothing
+                              ? "there is nothing to compare"
+                              : "there are too few steps to tell a difference from noise";
+        return outcome;
+    }
+    outcome.finding = fmt::format("the candidate is {}", found == Outcome::WithinNoise
+                                                             ? "within noise of the baseline"
+                                                             : name(found));
+    return judged(std::move(outcome), found == (test.subject == Subject::Slower ? Outcome::Slower
+                                                                                 : Outcome::Faster));
+}
+
+TestOutcome evaluateNumbers(const ConditionTest& test, const Measured& measured) {
+    TestOutcome outcome;
+    outcome.baseline = measured.baseline;
+    outcome.candidate = measured.candidate;
+    const auto notComparable = [&](std::string why) {
+        outcome.finding = fmt::format("{}: {}", quantity(test), why);
+        return outcome;
+    };
+    if (!measured.candidate) return notComparable("the candidate has no such number");
+    const double candidate = *measured.candidate;
+    if (test.threshold.kind == ThresholdKind::Value && !measured.baseline) {
+        outcome.finding = fmt::format("{} is {}", quantity(test),
+                                      formatted(candidate, dimensionOf(test.measure)));
+        return judged(std::move(outcome), holds(test.relation, candidate, test.threshold.number));
+    }
+    if (!measured.baseline) return notComparable("the baseline has no such number");
+    const double baseline = *measured.baseline;
+    outcome.finding = findingOf(test, baseline, candidate);
+    double number = candidate;
+    if (test.threshold.kind == ThresholdKind::Difference) number = candidate - baseline;
+    if (test.threshold.kind == ThresholdKind::Percent) {
+        const std::optional<double> percent = percentOf(baseline, candidate);
+        if (!percent) return notComparable("there is no percentage of a baseline of nothing");
+        number = *percent;
+    }
+    return judged(std::move(outcome), holds(test.relation, number, test.threshold.number));
+}
+
+TestOutcome evaluateTest(const ConditionTest& test, const RunComparison& comparison,
+                         bool isMissingFine) {
+    if (measuresOf(test.subject).empty()) return evaluateVerdict(test, comparison);
+    const Measured measured = measureOf(test, comparison);
+    if (measured.missing.empty()) return evaluateNumbers(test, measured);
+    TestOutcome outcome;
+    outcome.finding = fmt::format("{}: {}", quantity(test), measured.missing);
+    if (measured.isUnknownName && isMissingFine) outcome.state = ConditionState::Skipped;
+    return outcome;
+}
+
+/// One false test decides; else one that nobody can decide does.
+ConditionState stateOf(const std::vector<TestOutcome>& tests) {
+    const auto any = [&](ConditionState state) {
+        return std::any_of(tests.begin(), tests.end(),
+                           [state](const TestOutcome& test) { return test.state == state; });
+    };
+    for (const ConditionState state :
+         {ConditionState::NotMet, ConditionState::NotComparable, ConditionState::Skipped})
+        if (any(state)) return state;
+    return ConditionState::Met;
+}
+
+}  // namespace
+
+std::string_view name(ConditionState state) {
+    switch (state) {
+        case ConditionState::NotMet:
+            return "not met";
+        case ConditionState::Met:
+            return "met";
+        case ConditionState::NotComparable:
+            return "not comparable";
+        case ConditionState::Skipped:
+            break;
+    }
+    return "skipped";
+}
+
+ConditionOutcome evaluateCondition(const Condition& condition, const RunComparison& comparison,
+                                   bool isMissingFine) {
+    ConditionOutcome outcome;
+    outcome.text = condition.text;
+    std::string findings;
+    for (const ConditionTest& test : condition.tests) {
+        outcome.tests.push_back(evaluateTest(test, comparison, isMissingFine));
+        findings += (findings.empty() ? "" : "; ") + outcome.tests.back().finding;
+    }
+    outcome.state = stateOf(outcome.tests);
+    outcome.sentence =
+        fmt::format("{}: {}: {}.", printable(condition.text), name(outcome.state), findings);
+    return outcome;
+}
+
+}  // namespace lanescope

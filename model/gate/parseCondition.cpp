@@ -1,0 +1,259 @@
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "model/compare/StepParts.h"
+#include "model/gate/Condition.h"
+#include "model/gate/ConditionScanner.h"
+#include "model/gate/partGroups.h"
+
+namespace lanescope {
+
+namespace {
+
+struct SubjectEntry {
+    Subject subject;
+    std::string_view name;
+    bool hasName;
+    std::span<const Measure> measures;
+};
+
+constexpr std::array stepMeasures{Measure::Median,  Measure::P95,     Measure::Mean,
+                                  Measure::Minimum, Measure::Maximum, Measure::Count};
+constexpr std::array timeOnly{Measure::Time};
+constexpr std::array kernelMeasures{Measure::Time, Measure::Exposed, Measure::Count};
+constexpr std::array memsetMeasures{Measure::Time, Measure::Exposed, Measure::Count,
+                                    Measure::Bytes};
+constexpr std::array transferMeasures{Measure::Time, Measure::Exposed, Measure::Count,
+                                      Measure::Bytes, Measure::Bandwidth};
+
+/// In the order of the enumeration.
+constexpr std::array<SubjectEntry, 9> subjects{{
+    {Subject::Step, "step", false, stepMeasures},
+    {Subject::Part, "part", true, timeOnly},
+    {Subject::Kernel, "kernel", true, kernelMeasures},
+    {Subject::Collective, "collective", true, transferMeasures},
+    {Subject::Copy, "copy", true, transferMeasures},
+    {Subject::Memset, "memset", false, memsetMeasures},
+    {Subject::Range, "range", true, timeOnly},
+    {Subject::Slower, "slower", false, {}},
+    {Subject::Faster, "faster", false, {}},
+}};
+
+const SubjectEntry& entryOf(Subject subject) {
+    return subjects[static_cast<size_t>(subject)];
+}
+
+constexpr std::array<std::string_view, 10> measureNames{
+    "p50", "p95", "mean", "min", "max", "time", "exposed", "count", "bytes", "bandwidth"};
+
+struct UnitEntry {
+    std::string_view name;
+    Dimension dimension;
+    double factor;
+};
+
+constexpr std::array<UnitEntry, 16> units{{
+    {"ns", Dimension::Time, 1},
+    {"us", Dimension::Time, 1e3},
+    {"\u00b5s", Dimension::Time, 1e3},
+    {"ms", Dimension::Time, 1e6},
+    {"s", Dimension::Time, 1e9},
+    {"B", Dimension::Bytes, 1},
+    {"kB", Dimension::Bytes, 1e3},
+    {"MB", Dimension::Bytes, 1e6},
+    {"GB", Dimension::Bytes, 1e9},
+    {"KiB", Dimension::Bytes, 1024.0},
+    {"MiB", Dimension::Bytes, 1024.0 * 1024},
+    {"GiB", Dimension::Bytes, 1024.0 * 1024 * 1024},
+    {"MB/s", Dimension::Bandwidth, 1e-3},
+    {"GB/s", Dimension::Bandwidth, 1},
+    {"TB/s", Dimension::Bandwidth, 1e3},
+    {"", Dimension::Count, 1},
+}};
+
+/// "a, b or c".
+template <class Range, class NameOf>
+std::string alternatives(const Range& range, NameOf nameOf) {
+    std::string text;
+    size_t index = 0;
+    for (const auto& element : range) {
+        if (index > 0) text += index + 1 == std::size(range) ? " or " : ", ";
+        text += nameOf(element);
+        ++index;
+    }
+    return text;
+}
+
+std::string_view unitsOf(Dimension dimension) {
+    switch (dimension) {
+        case Dimension::Time:
+            return "ns, us, ms, s or %";
+        case Dimension::Bytes:
+            return "B, kB, MB, GB, KiB, MiB, GiB or %";
+        case Dimension::Bandwidth:
+            return "MB/s, GB/s, TB/s or %";
+        case Dimension::Count:
+            break;
+    }
+    return "nothing or %";
+}
+
+class ConditionParser {
+  public:
+    explicit ConditionParser(std::string_view text) : scanner_(text) {}
+
+    Result<std::vector<ConditionTest>> parse() {
+        std::vector<ConditionTest> tests;
+        do {
+            const Result<ConditionTest> test = parseTest();
+            if (!test) return fail(test.error());
+            tests.push_back(*test);
+        } while (takeAnd());
+        if (!scanner_.isAtEnd()) return scanner_.failExpecting("\"and\" or the end");
+        return tests;
+    }
+
+  private:
+    bool takeAnd() {
+        if (scanner_.peekWord() != "and") return false;
+        scanner_.takeWord();
+        return true;
+    }
+
+    Result<ConditionTest> parseTest() {
+        const SubjectEntry* entry = nullptr;
+        for (const SubjectEntry& candidate : subjects)
+            if (candidate.name == scanner_.peekWord()) entry = &candidate;
+        if (!entry)
+            return scanner_.failExpecting(
+                alternatives(subjects, [](const SubjectEntry& subject) { return subject.name; }));
+        scanner_.takeWord();
+        ConditionTest test;
+        test.subject = entry->subject;
+        if (entry->measures.empty()) return test;
+        if (entry->hasName) {
+            const Result<void> named = parseName(test);
+            if (!named) return fail(named.error());
+        }
+        Result<void> done = parseMeasure(test);
+        if (done) done = parseRelation(test);
+        if (done) done = parseThreshold(test);
+        if (!done) return fail(done.error());
+        return test;
+    }
+
+    Result<void> parseName(ConditionTest& test) {
+        const size_t start = scanner_.position();
+        const Result<std::string> taken = scanner_.takeName();
+        if (!taken) return fail(taken.error());
+        if (taken->empty())
+            return scanner_.failExpecting(
+                fmt::format("the name of a {} after \"{}\"", name(test.subject), name(test.subject)));
+        test.name = *taken;
+        if (test.subject != Subject::Part || !partsCalled(test.name).empty()) return {};
+        return scanner_.failAt(start, fmt::format("no part of a step is called \"{}\"; there are {}",
+                                                  test.name, partNames()));
+    }
+
+    Result<void> parseMeasure(ConditionTest& test) {
+        const std::span<const Measure> measures = measuresOf(test.subject);
+        test.measure = measures.front();
+        if (!scanner_.take(".", true)) return {};
+        const std::string_view word = scanner_.peekWord();
+        const std::string_view wanted = word == "median" ? "p50" : word;
+        for (const Measure measure : measures) {
+            if (name(measure) != wanted) continue;
+            scanner_.takeWord();
+            test.measure = measure;
+            return {};
+        }
+        return scanner_.failExpecting(
+            fmt::format("{} of a {}",
+                        alternatives(measures, [](Measure measure) { return name(measure); }),
+                        name(test.subject)));
+    }
+
+    Result<void> parseRelation(ConditionTest& test) {
+        if (scanner_.take(">=")) test.relation = Relation::GreaterOrEqual;
+        else if (scanner_.take("<=")) test.relation = Relation::LessOrEqual;
+        else if (scanner_.take(">")) test.relation = Relation::Greater;
+        else if (scanner_.take("<")) test.relation = Relation::Less;
+        else return scanner_.failExpecting(">, >=, < or <=");
+        return {};
+    }
+
+    Result<void> parseThreshold(ConditionTest& test) {
+        const bool isNegative = scanner_.take("-");
+        const bool hasSign = isNegative || scanner_.take("+");
+        const Result<double> number = scanner_.takeNumber();
+        if (!number) return fail(number.error());
+        test.threshold.number = isNegative ? -*number : *number;
+        test.threshold.kind = hasSign ? ThresholdKind::Difference : ThresholdKind::Value;
+        const size_t unitPosition = scanner_.position();
+        if (scanner_.take("%")) {
+            test.threshold.kind = ThresholdKind::Percent;
+            return {};
+        }
+        const Dimension dimension = dimensionOf(test.measure);
+        const std::string_view word =
+            scanner_.peekWord() == "and" ? std::string_view() : scanner_.takeUnit();
+        for (const UnitEntry& unit : units) {
+            if (unit.name != word || unit.dimension != dimension) continue;
+            test.threshold.number *= unit.factor;
+            if (std::isfinite(test.threshold.number)) return {};
+            return scanner_.failAt(unitPosition, "this number is too large");
+        }
+        const std::string is = word.empty() ? "there is none" : fmt::format("not \"{}\"", word);
+        return scanner_.failAt(unitPosition,
+                               fmt::format("the unit of {} is {}, {}", quantity(test),
+                                           unitsOf(dimension), is));
+    }
+
+    /// "step.p50", "kernel time".
+    static std::string quantity(const ConditionTest& test) {
+        return fmt::format("{}{}{}", name(test.subject), hasName(test.subject) ? " NAME." : ".",
+                           name(test.measure));
+    }
+
+    ConditionScanner scanner_;
+};
+
+}  // namespace
+
+std::string_view name(Subject subject) {
+    return entryOf(subject).name;
+}
+
+bool hasName(Subject subject) {
+    return entryOf(subject).hasName;
+}
+
+std::span<const Measure> measuresOf(Subject subject) {
+    return entryOf(subject).measures;
+}
+
+std::string_view name(Measure measure) {
+    return measureNames[static_cast<size_t>(measure)];
+}
+
+Dimension dimensionOf(Measure measure) {
+    switch (measure) {
+        case Measure::Count:
+            return Dimension::Count;
+        case Measure::Bytes:
+            return Dimension::Bytes;
+        case Measure::Bandwidth:
+            return Dimension::Bandwidth;
+        default:
+            return Dimension::Time;
+    }
+}
+
+Result<Condition> parseCondition(std::string_view text) {
+    Result<std::vector<ConditionTest>> tests = ConditionParser(text).parse();
+    if (!tests) return fail(tests.error());
+    return Condition{std::string(text), std::move(*tests)};
+}
+
+}  // namespace lanescope

@@ -1,0 +1,61 @@
+#include "model/gate/partGroups.h"
+
+#include <array>
+#include <functional>
+
+namespace lanescope {
+
+namespace {
+
+/// Lower case, with '_' between words: so all ways to write a name are one.
+std::string normalized(std::string_view name) {
+    std::string result;
+    for (const char c : name) {
+        if (c >= 'A' && c <= 'Z') result += static_cast<char>(c - 'A' + 'a');
+        else result += c == ' ' || c == '-' ? '_' : c;
+    }
+    return result;
+}
+
+bool isExposedCopy(StepPart part) {
+    return part >= StepPart::ExposedPtoP && part <= StepPart::ExposedOtherCopy;
+}
+
+struct Group {
+    std::string_view name;
+    bool (*holds)(StepPart);
+};
+
+constexpr std::array<Group, 2> groups{{{"copies", isExposedCopy}, {"idle", isIdle}}};
+
+std::vector<StepPart> allParts() {
+    std::vector<StepPart> parts;
+    for (size_t index = 0; index < stepPartCount; ++index)
+        parts.push_back(static_cast<StepPart>(index));
+    return parts;
+}
+
+}  // namespace
+
+std::vector<StepPart> partsCalled(std::string_view name) {
+    const std::string wanted = normalized(name);
+    std::vector<StepPart> found;
+    for (const Group& group : groups) {
+        if (group.name != wanted) continue;
+        for (const StepPart part : allParts())
+            if (group.holds(part)) found.push_back(part);
+        return found;
+    }
+    for (const StepPart part : allParts())
+        if (normalized(lanescope::name(part)) == wanted || normalized(identifier(part)) == wanted)
+            return {part};
+    return found;
+}
+
+std::string partNames() {
+    std::string text;
+    for (const StepPart part : allParts()) text += std::string(identifier(part)) + ", ";
+    return text + "copies (all that are exposed) and idle (all that is)";
+}
+
+}  // namespace lanescope
