@@ -1,78 +1,213 @@
 #include "app/cli/CompareCommand.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
+#include "app/cli/compareHelp.h"
+#include "app/cli/compareSelection.h"
 #include "app/cli/loadForCommand.h"
-#include "model/compare/Comparison.h"
-#include "model/export/formatTable.h"
+#include "model/export/comparison/ComparisonReport.h"
+#include "model/export/formatValue.h"
+#include "model/gate/evaluateCondition.h"
 
 namespace lanescope {
 
 namespace {
 
+/// What the exit status of `compare` means, beside `exitOk` and `exitUsage`.
+enum CompareStatus : int { exitMet = 1, exitNotComparable = 3 };
+
 struct CompareOptions {
     std::string baseline;
-    std::string candidate;
+    std::vector<std::string> candidates;
     std::string format = "text";
-    std::string align;
     std::string output;
+    CompareSelection selection;
+    std::vector<std::string> conditionTexts;
+    std::vector<std::string> tables;
+    bool isMissingFine = false;
     size_t top = 0;
     bool isTopGiven = false;
 };
 
-constexpr size_t defaultTop = 10;
+constexpr size_t defaultTextTop = 10;
+constexpr size_t defaultHtmlTop = 50;
 
-Result<Comparison> compareFiles(const CompareOptions& options, const Trace& baseline,
-                                const Trace& candidate) {
-    TimeRange baselineRange = baseline.range;
-    TimeRange candidateRange = candidate.range;
-    if (!options.align.empty()) {
-        const Result<AlignedRanges> aligned = alignedRanges(baseline, candidate, options.align);
-        if (!aligned) return fail(aligned.error());
-        baselineRange = aligned->baseline;
-        candidateRange = aligned->candidate;
+/// Sums up one run. Its events are let go with the trace: many runs do not fit into memory.
+Result<RunSummary> summarizeFile(const std::string& file, const CompareSelection& selection) {
+    const Result<TracePtr> trace = loadForCommand(file);
+    if (!trace) return fail(trace.error());
+    const Result<StepSelection> steps = stepSelectionFor(**trace, selection);
+    if (!steps) return fail(steps.error());
+    return summarizeRun(**trace, *steps);
+}
+
+/// A file twice is a mistake in the command line, and would always compare as equal.
+Result<void> checkFilesDiffer(const CompareOptions& options) {
+    std::vector<std::string> files{options.baseline};
+    files.insert(files.end(), options.candidates.begin(), options.candidates.end());
+    for (size_t second = 1; second < files.size(); ++second) {
+        for (size_t first = 0; first < second; ++first) {
+            std::error_code ignored;
+            if (files[first] == files[second] ||
+                std::filesystem::equivalent(files[first], files[second], ignored))
+                return fail("{} and {} are the same file; name two different runs.",
+                            printable(files[first]), printable(files[second]));
+        }
     }
-    return compare(Baseline{baseline, baselineRange}, Candidate{candidate, candidateRange});
+    return {};
 }
 
-/// What was compared and what came of it, in sentences.
-std::string headOf(const Comparison& comparison) {
-    std::string text =
-        fmt::format("Baseline   {}\nCandidate  {}\n\n", printable(comparison.baselineTitle),
-                    printable(comparison.candidateTitle));
-    for (const std::string& line : summaryLines(comparison)) text += line + "\n";
-    return comparison.differences.empty() ? text : text + "\n";
-}
-
-Result<void> runCompare(const CompareOptions& options) {
-    const Result<TableFormat> format = tableFormatFrom(options.format);
-    if (!format) return fail(format.error());
-    const Result<TracePtr> baseline = loadForCommand(options.baseline);
+Result<ComparisonReport> makeReport(const CompareOptions& options,
+                                    const std::vector<Condition>& conditions) {
+    ComparisonReport report;
+    report.selection = options.selection.sentence();
+    Result<RunSummary> baseline = summarizeFile(options.baseline, options.selection);
     if (!baseline) return fail(baseline.error());
-    const Result<TracePtr> candidate = loadForCommand(options.candidate);
-    if (!candidate) return fail(candidate.error());
-    Result<Comparison> comparison = compareFiles(options, **baseline, **candidate);
-    if (!comparison) return fail(comparison.error());
-    // Programs get every row unless they ask for fewer. The sentences are about all of them.
-    const bool isText = *format == TableFormat::Text;
-    const std::string head = isText ? headOf(*comparison) : std::string();
-    if (options.isTopGiven || isText) {
-        const size_t top = options.isTopGiven ? options.top : defaultTop;
-        *comparison = largestDifferences(std::move(*comparison), top);
+    report.baseline = std::move(*baseline);
+    for (const std::string& file : options.candidates) {
+        Result<RunSummary> candidate = summarizeFile(file, options.selection);
+        if (!candidate) return fail(candidate.error());
+        ComparedCandidate compared{std::move(*candidate), {}, {}};
+        compared.comparison =
+            compareRuns(BaselineRun{report.baseline}, CandidateRun{compared.summary});
+        for (const Condition& condition : conditions)
+            compared.conditions.push_back(
+                evaluateCondition(condition, compared.comparison, options.isMissingFine));
+        report.candidates.push_back(std::move(compared));
     }
+    return report;
+}
 
+/// One met condition decides, whatever else could not be compared.
+int statusOf(const ComparisonReport& report) {
+    int status = exitOk;
+    for (const ComparedCandidate& candidate : report.candidates) {
+        if (candidate.comparison.answer.outcome == Outcome::Nothing) status = exitNotComparable;
+        for (const ConditionOutcome& condition : candidate.conditions) {
+            if (condition.state == ConditionState::Met) return exitMet;
+            if (condition.state == ConditionState::NotComparable) status = exitNotComparable;
+        }
+    }
+    return status;
+}
+
+/// Says what decided the exit status, where the report itself went elsewhere.
+void sayConditions(const ComparisonReport& report) {
+    for (const ComparedCandidate& candidate : report.candidates) {
+        const std::string title = printable(candidate.summary.facts.title);
+        if (candidate.comparison.answer.outcome == Outcome::Nothing)
+            say(fmt::format("{}: {}", title, candidate.comparison.answer.sentence));
+        for (const ConditionOutcome& condition : candidate.conditions)
+            if (condition.state != ConditionState::NotMet)
+                say(fmt::format("{}: {}", title, condition.sentence));
+    }
+}
+
+Result<std::string> formatted(const ComparisonReport& report, const CompareOptions& options) {
+    if (options.format == "csv") return comparisonAsCsv(report, options.tables);
+    if (options.format == "json") return comparisonAsJson(report);
+    if (options.format == "html") return comparisonAsHtml(report);
+    return comparisonAsText(report);
+}
+
+/// The exit status, or why there is no answer.
+Result<int> runCompare(const CompareOptions& options, const std::vector<Condition>& conditions) {
+    std::vector<std::filesystem::path> inputs{options.baseline};
+    inputs.insert(inputs.end(), options.candidates.begin(), options.candidates.end());
     std::optional<std::filesystem::path> path;
     if (!options.output.empty()) path = options.output;
-    Result<Output> output = Output::open(path, {options.baseline, options.candidate});
+    // Opened first: nobody waits for a comparison that cannot be written.
+    Result<Output> output = Output::open(path, inputs);
     if (!output) return fail(output.error());
-    const bool hasTable = !isText || !comparison->differences.empty();
-    output->write(head + (hasTable ? formatTable(toTable(*comparison), *format) : std::string()));
+    Result<ComparisonReport> report = makeReport(options, conditions);
+    if (!report) return fail(report.error());
+    report->top = options.isTopGiven           ? options.top
+                  : options.format == "html" ? defaultHtmlTop
+                                             : defaultTextTop;
+    const Result<std::string> text = formatted(*report, options);
+    if (!text) return fail(text.error());
+    output->write(*text);
     const Result<void> closed = output->close();
-    reportHealth(**baseline);
-    reportHealth(**candidate);
-    return closed;
+    if (!closed) return fail(closed.error());
+    if (path || options.format != "text") sayConditions(*report);
+    return statusOf(*report);
+}
+
+int runAndReport(const CompareOptions& options) {
+    std::vector<Condition> conditions;
+    for (const std::string& text : options.conditionTexts) {
+        Result<Condition> condition = parseCondition(text);
+        if (condition) conditions.push_back(std::move(*condition));  // the others were refused
+    }
+    const Result<void> differ = checkFilesDiffer(options);
+    if (!differ) {
+        reportFailure(differ.error());
+        return exitUsage;
+    }
+    const Result<int> status = runCompare(options, conditions);
+    if (status) return *status;
+    reportFailure(status.error());
+    return exitNotComparable;
+}
+
+/// What CLI11 shows of an error: a sentence without its full stop, to which the caller adds one.
+template <class T>
+std::string checkText(const Result<T>& result) {
+    return result ? std::string() : result.error().sentence;
+}
+
+std::string checkTop(const std::string& text) {
+    const bool isNumber = text.find_first_not_of("0123456789") == std::string::npos;
+    const bool isPositive = text.find_first_not_of('0') != std::string::npos;
+    return isNumber && isPositive ? std::string()
+                                  : fmt::format("\"{}\" is no number of rows above 0", text);
+}
+
+std::string checkTable(const std::string& name) {
+    const std::vector<std::string_view> names = comparisonTableNames();
+    if (std::find(names.begin(), names.end(), name) != names.end()) return {};
+    return fmt::format("There is no table \"{}\"; there are: {}", name, fmt::join(names, ", "));
+}
+
+void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions>& options) {
+    command.add_option("--range", options->selection.range,
+                       "NVTX ranges that are the steps; # stands for any number: \"step #\" "
+                       "(default: found)");
+    command.add_option_function<std::string>(
+               "--steps",
+               [options](const std::string& text) {
+                   const Result<StepSelection::Numbers> numbers = parseStepNumbers(text);
+                   if (numbers) options->selection.numbers = *numbers;
+               },
+               "Only steps A to B of each run, counted from 0: 5-20, or 7 alone")
+        ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
+    command.add_option_function<std::string>(
+               "--align",
+               [options](const std::string& text) {
+                   (void)parseAlignment(text, options->selection);  // checked before
+               },
+               "Where each run begins. step: with the first step after warm-up (default); start: "
+               "with its very first; RANGE or RANGE#K: with the first step from the K-th NVTX "
+               "range of that name on, where --steps then counts from")
+        ->check([](const std::string& text) {
+            CompareSelection ignored;
+            return checkText(parseAlignment(text, ignored));
+        });
+}
+
+void addGateOptions(CLI::App& command, const std::shared_ptr<CompareOptions>& options) {
+    command.add_option("--fail-if", options->conditionTexts,
+                       "Exit with 1 if this holds, such as 'step.p50 > +3%'; may be given many "
+                       "times (see below)")
+        ->allow_extra_args(false)
+        ->check([](const std::string& text) { return checkText(parseCondition(text)); });
+    command.add_flag("--skip-missing", options->isMissingFine,
+                     "A condition on a name that no run has is skipped, rather than not comparable");
 }
 
 }  // namespace
@@ -80,34 +215,28 @@ Result<void> runCompare(const CompareOptions& options) {
 void addCompare(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<CompareOptions>();
     CLI::App* command =
-        app.add_subcommand("compare", "Say where a run lost time against another, name by name");
+        app.add_subcommand("compare", "Say whether runs are slower than another, and why");
     command->add_option("BASELINE", options->baseline, "The run to compare against")->required();
-    command->add_option("CANDIDATE", options->candidate, "The run that is asked about")->required();
-    command->add_option("-f,--format", options->format, "text, csv or json")
-        ->check(CLI::IsMember({"text", "csv", "json"}))
-        ->capture_default_str();
-    command->add_option("--align", options->align,
-                        "Compare only from the first NVTX range of this name to the last, over as "
-                        "many as both runs have; leaves start-up out. A # stands for any number: "
-                        "\"step #\" is step 0, step 1 and so on");
+    command->add_option("CANDIDATE", options->candidates, "The run or runs that are asked about")
+        ->required();
+    addSelectionOptions(*command, options);
+    addGateOptions(*command, options);
     CLI::Option* top = command->add_option(
-        "--top", options->top, "Rows of each group, weightiest first (text: 10, else all)");
-    top->check([](const std::string& text) {
-        const bool isNumber = text.find_first_not_of("0123456789") == std::string::npos;
-        const bool isPositive = text.find_first_not_of('0') != std::string::npos;
-        return isNumber && isPositive ? std::string()
-                                      : fmt::format("\"{}\" is no number of rows above 0", text);
-    });
+        "--top", options->top, "Rows of each list, weightiest first (text: 10, html: 50)");
+    top->check(checkTop);
+    command->add_option("-f,--format", options->format, "text, csv, json or html")
+        ->check(CLI::IsMember({"text", "csv", "json", "html"}))
+        ->capture_default_str();
+    command->add_option("--table", options->tables,
+                        fmt::format("csv: only this table; may be given many times. Tables: {}",
+                                    fmt::join(comparisonTableNames(), ", ")))
+        ->allow_extra_args(false)
+        ->check(checkTable);
     command->add_option("-o,--output", options->output, "File to write instead of stdout");
-    command->footer(
-        "Examples:\n"
-        "  lanescope compare before.sqlite after.sqlite\n"
-        "  lanescope compare before.sqlite after.sqlite --align \"step #\" --top 5\n"
-        "  lanescope compare before.sqlite after.sqlite -f csv -o lost.csv");
+    command->footer(std::string(compareHelp()));
     command->callback([options, top, &exitStatus] {
         options->isTopGiven = top->count() > 0;
-        const Result<void> result = runCompare(*options);
-        exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());
+        exitStatus = runAndReport(*options);
     });
 }
 

@@ -41,7 +41,7 @@ class TestCommandLine : public QObject {
     Q_OBJECT
 
     QTemporaryDir folder_;
-    QString slow_, fast_;
+    QString fast_;
 
     QString path(const QString& name) const { return folder_.filePath(name); }
 
@@ -64,9 +64,7 @@ class TestCommandLine : public QObject {
   private slots:
     void initTestCase() {
         fast_ = path("fast.lanescope");
-        slow_ = path("slow.lanescope");
         QVERIFY(writeSampleTrace(fast_.toStdString(), 10, 400'000));
-        QVERIFY(writeSampleTrace(slow_.toStdString(), 12, 600'000));
     }
 
     void versionAndHelpSucceed() {
@@ -95,6 +93,10 @@ class TestCommandLine : public QObject {
         QTest::newRow("info format") << QStringList{"info", "x", "-f", "csv"} << "csv";
         QTest::newRow("compare format")
             << QStringList{"compare", "a", "b", "-f", "x"} << "--format";
+        QTest::newRow("condition") << QStringList{"compare", "a", "b", "--fail-if", "step > 3"}
+                                   << "at character 9";
+        QTest::newRow("steps") << QStringList{"compare", "a", "b", "--steps", "x"} << "x";
+        QTest::newRow("table") << QStringList{"compare", "a", "b", "--table", "x"} << "contributors";
         QTest::newRow("export format") << QStringList{"export", "a", "-f", "x"} << "chrome";
         QTest::newRow("range") << QStringList{"stats", "x", "--range", "now"} << "START:END";
         QTest::newRow("unit") << QStringList{"stats", "x", "--range", "1h:2h"} << "START:END";
@@ -145,8 +147,6 @@ class TestCommandLine : public QObject {
         const QString name = QFileInfo(file).fileName();
         verifyFailure(run({"info", file}), 1, name);
         verifyFailure(run({"stats", file}), 1, name);
-        verifyFailure(run({"compare", fast_, file}), 1, name);
-        verifyFailure(run({"compare", file, fast_}), 1, name);
         verifyFailure(run({"export", file, "-o", path("never.json")}), 1, name);
         QVERIFY(!QFile::exists(path("never.json")));
     }
@@ -248,7 +248,6 @@ class TestCommandLine : public QObject {
         const QByteArray before = trace.readAll();
         trace.close();
         verifyFailure(run({"export", fast_, "-o", fast_}), 1, "being read");
-        verifyFailure(run({"compare", slow_, fast_, "-o", fast_}), 1, "being read");
         QVERIFY(trace.open(QIODevice::ReadOnly));
         QCOMPARE(trace.readAll(), before);
     }
@@ -277,30 +276,6 @@ class TestCommandLine : public QObject {
                                           " | true; echo ${PIPESTATUS[0]}");
         QCOMPARE(ignoring.output.trimmed(), QByteArray("0"));
         QVERIFY(!ignoring.errors.contains("Cannot write"));
-    }
-
-    void compareSaysHowMuchSlowerAndWhere() {
-        const Outcome text = run({"compare", fast_, slow_});
-        QCOMPARE(text.exitCode, 0);
-        // The steps of both runs take as long; the candidate has two more of them.
-        QVERIFY2(text.output.contains("\"step\" takes 1.000 ms against 1.000 ms"), text.output);
-        QVERIFY2(text.output.contains("All that was compared took 12.00 ms against 10.00 ms."),
-                 text.output);
-        QVERIFY(text.output.contains("Most GPU time was lost in kernel void gemm<float, 128>"));
-        const Outcome json = run({"compare", fast_, slow_, "-f", "json"});
-        const QJsonObject kernel = QJsonDocument::fromJson(json.output).array()[0].toObject();
-        QCOMPARE(kernel["Group"].toString(), QString("kernel"));
-        QCOMPARE(kernel["Lost (ns)"].toInteger(), qint64{12 * 600'000 - 10 * 400'000});
-    }
-
-    void compareAlignedTakesAsManyRangesOfEachSide() {
-        const Outcome json = run({"compare", fast_, slow_, "-f", "json", "--align", "step"});
-        QCOMPARE(json.exitCode, 0);
-        const QJsonObject kernel = QJsonDocument::fromJson(json.output).array()[0].toObject();
-        QCOMPARE(kernel["Baseline Count"].toInt(), 10);
-        QCOMPARE(kernel["Candidate Count"].toInt(), 10);
-        QCOMPARE(kernel["Change (%)"].toDouble(), 50.0);
-        verifyFailure(run({"compare", fast_, slow_, "--align", "epoch"}), 1, "\"epoch\"");
     }
 
     void exportedTraceEventsAreJson() {

@@ -77,11 +77,11 @@ class TestParseCondition : public QObject {
         QCOMPARE(onlyTest("kernel gemm > +3%").name, std::string("gemm"));
         QCOMPARE(onlyTest("kernel flash_fwd*.count > 3").name, std::string("flash_fwd*"));
         const ConditionTest quoted =
-            onlyTest(R"(kernel "void f<float, 128>(float*, int)".exposed > 1us)");
+            onlyTest("kernel \"void f<float, 128>(float*, int)\".exposed > 1us");
         QCOMPARE(quoted.name, std::string("void f<float, 128>(float*, int)"));
         QVERIFY(quoted.measure == Measure::Exposed);
-        QCOMPARE(onlyTest(R"(kernel 'a.b > c' > 1us)").name, std::string("a.b > c"));
-        QCOMPARE(onlyTest(R"(kernel "a\"b\\c" > 1us)").name, std::string("a\"b\\c"));
+        QCOMPARE(onlyTest("kernel 'a.b > c' > 1us").name, std::string("a.b > c"));
+        QCOMPARE(onlyTest("kernel \"a\\\"b\\\\c\" > 1us").name, std::string("a\"b\\c"));
         QCOMPARE(onlyTest("range step/backward > 1us").name, std::string("step/backward"));
         QCOMPARE(onlyTest("range \"layer #\" > 1us").name, std::string("layer #"));
         QCOMPARE(onlyTest("range \"\u00fcber\" > 1us").name, std::string("\u00fcber"));

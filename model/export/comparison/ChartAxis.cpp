@@ -47,6 +47,11 @@ std::string ChartAxis::label(double ns, int count) const {
     return fmt::format("{:.{}f} {}", ns / unit, decimals, scale.unit);
 }
 
+std::string runColorClass(int run) {
+    constexpr int candidateColors = 6;
+    return fmt::format("run{}", run <= 0 ? 0 : (run - 1) % candidateColors + 1);
+}
+
 std::string svgNumber(double value) {
     if (!std::isfinite(value)) return "0";
     std::string text = fmt::format("{:.2f}", value);

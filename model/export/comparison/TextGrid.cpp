@@ -1,6 +1,7 @@
 #include "model/export/comparison/TextGrid.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "model/export/formatValue.h"
 
@@ -11,6 +12,24 @@ namespace {
 constexpr size_t columnGap = 2;
 /// A name is cut to no less than this, though the line gets too wide.
 constexpr size_t narrowestName = 16;
+
+/// A number is never parted from its unit.
+bool isUnit(std::string_view word) {
+    while (!word.empty() && std::string_view(".,;:)").find(word.back()) != std::string_view::npos)
+        word.remove_suffix(1);
+    for (const std::string_view unit : {"%", "ns", "us", "ms", "s", "GB/s", "B", "KiB", "MiB", "GiB"})
+        if (word == unit) return true;
+    return false;
+}
+
+/// Where the word that begins at `at` ends, with the unit that may follow it.
+size_t endOfWord(std::string_view text, size_t at) {
+    const auto spaceFrom = [text](size_t from) { return std::min(text.find(' ', from), text.size()); };
+    const size_t end = spaceFrom(at);
+    if (end == text.size()) return end;
+    const size_t next = spaceFrom(end + 1);
+    return isUnit(text.substr(end + 1, next - end - 1)) ? next : end;
+}
 
 }  // namespace
 
@@ -60,20 +79,21 @@ std::string TextGrid::text(size_t width) const {
 std::string cutTo(const std::string& text, size_t width) {
     if (displayWidth(text) <= width) return text;
     if (width == 0) return {};
-    size_t end = 0;
-    for (size_t taken = 0; taken + 1 < width; ++taken) {
-        ++end;
-        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
-    }
-    return text.substr(0, end) + "\u2026";
+    // Where every character begins, and the end.
+    std::vector<size_t> starts;
+    for (size_t at = 0; at < text.size(); ++at)
+        if ((static_cast<unsigned char>(text[at]) & 0xc0) != 0x80) starts.push_back(at);
+    const size_t tail = (width - 1) * 2 / 5;
+    const size_t head = width - 1 - tail;
+    const size_t tailStart = tail == 0 ? text.size() : starts[starts.size() - tail];
+    return text.substr(0, starts[head]) + "\u2026" + text.substr(tailStart);
 }
 
 std::string wrapped(const std::string& sentence, size_t indent, size_t width) {
     std::string text;
     size_t lineWidth = 0;
     for (size_t at = 0; at < sentence.size();) {
-        size_t end = sentence.find(' ', at);
-        if (end == std::string::npos) end = sentence.size();
+        const size_t end = endOfWord(sentence, at);
         const std::string word = sentence.substr(at, end - at);
         const size_t wordWidth = displayWidth(word);
         if (lineWidth > indent && lineWidth + 1 + wordWidth > width) {

@@ -17,8 +17,8 @@ class TextGrid {
     void add(std::vector<std::string> cells);
     /// A line of dashes under every column.
     void addRule();
-    /// All lines. A last column on the left side is cut, with "…", where a line would get wider
-    /// than `width`; others never are.
+    /// All lines. A last column on the left side is cut (`cutTo`) where a line would get wider than
+    /// `width`; others never are.
     std::string text(size_t width = 100) const;
 
   private:
@@ -33,7 +33,8 @@ class TextGrid {
     std::vector<Line> lines_;
 };
 
-/// The first `width` characters of `text`, the last of them "…" if it is longer.
+/// `text`, or as much of its beginning and its end as fits into `width` characters with "…" between:
+/// kernels of one family differ at the end of their names.
 std::string cutTo(const std::string& text, size_t width);
 
 /// Breaks a sentence into lines of at most `width` characters between words; lines after the first

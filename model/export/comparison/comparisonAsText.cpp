@@ -50,6 +50,7 @@ class TextReport {
         addCautions();
         addConditions();
         addRuns();
+        addDetails();
         for (const CandidateGroup& group : candidateGroups(report_, candidatesAbreast)) {
             addParts(group);
             for (size_t list = 0; list < contributorListCount; ++list)
@@ -80,13 +81,22 @@ class TextReport {
             const Answer& answer = report_.candidates[index].comparison.answer;
             const std::string before = mark(index);
             text_ += wrapped(before + printable(answer.sentence), before.size());
+        }
+    }
+
+    void addDetails() {
+        for (size_t index = 0; index < report_.candidates.size(); ++index) {
+            const Answer& answer = report_.candidates[index].comparison.answer;
+            if (!answer.details.empty()) text_ += "\n";
             for (const std::string& detail : answer.details)
-                text_ += wrapped(std::string(before.size(), ' ') + printable(detail), before.size());
+                text_ += wrapped(mark(index) + printable(detail), 4);
         }
     }
 
     void addCautions() {
-        for (const ReportCaution& caution : cautionsOf(report_)) {
+        const std::vector<ReportCaution> cautions = cautionsOf(report_);
+        if (!cautions.empty()) text_ += "\n";
+        for (const ReportCaution& caution : cautions) {
             const std::string before = "Caution: " + markOf(caution);
             text_ += wrapped(before + printable(caution.sentence), 9);
         }
@@ -185,11 +195,6 @@ class TextReport {
         return builder;
     }
 
-    static std::string rate(const ContributorShare* share) {
-        if (!share || share->gigabytesPerSecond <= 0) return "-";
-        return withThousands(fmt::format("{:.1f}", share->gigabytesPerSecond));
-    }
-
     static std::string titleOf(const ContributorRow& row, ContributorList list) {
         std::string title = printable(withoutParameters(row.name));
         if (!row.formerName.empty())
@@ -224,8 +229,8 @@ class TextReport {
                     row.isOnlyBaseline ? nullptr : &row.candidates[0]->candidate;
                 cells.push_back(share ? scale.number(share->exposedNs) : "-");
                 if (hasBandwidth(list)) {
-                    cells.push_back(rate(row.baseline));
-                    cells.push_back(rate(share));
+                    cells.push_back(rateText(row.baseline));
+                    cells.push_back(rateText(share));
                 }
             }
             if (hasRange) cells.push_back(cutTo(printable(row.path), widestRange));

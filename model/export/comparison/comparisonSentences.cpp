@@ -84,4 +84,30 @@ std::string placeSentence(const ComparisonReport& report, const CandidateGroup& 
     return place;
 }
 
+std::string pValueText(double pValue) {
+    return pValue < 0.001 ? "< 0.001" : fmt::format("{:.3f}", pValue);
+}
+
+std::string pValueEquation(double pValue) {
+    return pValue < 0.001 ? "p < 0.001" : fmt::format("p = {:.3f}", pValue);
+}
+
+std::string rateText(const ContributorShare* share) {
+    if (!share || share->gigabytesPerSecond <= 0) return "-";
+    const double rate = share->gigabytesPerSecond;
+    if (rate >= 0.0995) return withThousands(fmt::format("{:.1f}", rate));
+    return rate >= 0.00095 ? fmt::format("{:.2g}", rate) : "< 0.001";
+}
+
+std::string gpusSentence(const RunFacts& facts) {
+    std::string text;
+    for (size_t index = 0; index < facts.gpuNames.size();) {
+        size_t end = index;
+        while (end < facts.gpuNames.size() && facts.gpuNames[end] == facts.gpuNames[index]) ++end;
+        text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", end - index, facts.gpuNames[index]);
+        index = end;
+    }
+    return facts.isNvlinkPresent ? text + ", joined by NVLink" : text;
+}
+
 }  // namespace lanescope

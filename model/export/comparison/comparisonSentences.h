@@ -35,4 +35,12 @@ std::string sourceSentence(const RunSummary& run);
 /// "rank 0, GPU 0", or "rank 0, GPU 0 against rank 1, GPU 1".
 std::string placeSentence(const ComparisonReport& report, const CandidateGroup& group);
 
+/// "< 0.001" or "0.042"; with "p = " or "p < " before.
+std::string pValueText(double pValue);
+std::string pValueEquation(double pValue);
+/// "199.2", "0.0021": a bandwidth in GB/s without its unit, "-" for none.
+std::string rateText(const ContributorShare* share);
+/// "2 x NVIDIA H200, joined by NVLink".
+std::string gpusSentence(const RunFacts& facts);
+
 }  // namespace lanescope

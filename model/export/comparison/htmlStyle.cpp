@@ -39,7 +39,7 @@ section, .answer { background: var(--card); border: 1px solid var(--line); borde
 .answer.slower { border-left-color: var(--slower); }
 .answer.faster { border-left-color: var(--faster); }
 .answer p.sentence { font-size: 19px; line-height: 1.4; font-weight: 600; margin: 6px 0; }
-.answer p.details { color: var(--muted); margin: 4px 0 0; }
+.answer ul.details { color: var(--muted); font-size: 13.5px; margin: 14px 0 0; padding-left: 18px; }
 .badge { display: inline-block; border-radius: 99px; padding: 1px 11px; font-size: 13px;
   font-weight: 650; background: var(--same-back); color: var(--text); white-space: nowrap; }
 .badge.slower { background: var(--slower-back); color: var(--slower); }
@@ -48,10 +48,10 @@ section, .answer { background: var(--card); border: 1px solid var(--line); borde
 .figures { display: flex; flex-wrap: wrap; gap: 6px 28px; margin: 14px 0 0; padding: 0; list-style: none; }
 .figures b { display: block; font-size: 17px; font-weight: 650; font-variant-numeric: tabular-nums; }
 .figures span { color: var(--muted); font-size: 13px; }
-.cautions { background: var(--warn-back); border-color: var(--warn); }
-.cautions h2 { color: var(--warn); }
-.cautions ul { margin: 6px 0 0; padding-left: 20px; }
-.cautions li { margin: 3px 0; }
+.cautions { background: var(--warn-back); border-left: 3px solid var(--warn); border-radius: 4px;
+  padding: 8px 14px; margin: 12px 0; }
+.cautions strong { color: var(--warn); font-size: 14px; }
+.cautions ul { margin: 2px 0 0; padding-left: 18px; }
 figure { margin: 12px 0 0; break-inside: avoid; }
 figcaption { font-weight: 650; font-size: 14px; margin: 0 0 4px; }
 svg { display: block; width: 100%; height: auto; font: 12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
@@ -164,6 +164,14 @@ addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
 });
 )js";
+}
+
+std::string_view reportStyleHash() {
+    return "BTC2kM1dYR/ZJxPEq+D5I8HaOnsIxtjF9CwyxW4IXT8=";
+}
+
+std::string_view reportScriptHash() {
+    return "nx6yOnHq2rv+fhcbJ7C4D6mZS8ApXURrJFiJb6ouOV4=";
 }
 
 }  // namespace lanescope

@@ -16,7 +16,6 @@ constexpr double chartWidth = 1060, plotLeft = 78, plotRight = 880;
 constexpr double plotTop = 18, plotBottom = 286, chartHeight = 326;
 constexpr int marks = 6;
 constexpr size_t mostDots = 2000;
-constexpr size_t colorCount = 6;  ///< Of candidates; then they repeat.
 constexpr double labelHeight = 32;
 
 std::string_view orEmpty(const std::vector<std::string>& names, size_t index) {
@@ -56,9 +55,7 @@ class StepPainter {
     }
 
   private:
-    static std::string colorOf(size_t run) {
-        return fmt::format("run{}", run == 0 ? 0 : (run - 1) % colorCount + 1);
-    }
+    std::string colorOf(size_t run) const { return runColorClass(runs_[run].color); }
     double xOf(size_t index) const {
         const double share = (static_cast<double>(index) + 0.5) / static_cast<double>(std::max<size_t>(longest_, 1));
         return plotLeft + share * (plotRight - plotLeft);

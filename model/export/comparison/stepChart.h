@@ -11,12 +11,13 @@ struct StepSeries {
     std::string label;
     std::vector<std::string> names;  ///< Of the steps, for the pointer; as many as `wallNs`.
     std::vector<int64_t> wallNs;
+    int color = 0;  ///< Number of the run: 0 the baseline, 1 the first candidate.
     double medianNs = 0;
     double firstQuartileNs = 0, thirdQuartileNs = 0;
 };
 
 /// Steps of several runs over their order, as an SVG element: a dot for each step, a line for the
-/// median and a band between the quartiles. The first run has the colour of the baseline. Where one
+/// median and a band between the quartiles. Where one
 /// run has more than two thousand steps, the dots become a stroke from the shortest to the longest
 /// of those that share a pixel. Steps far longer than the rest stand at the upper edge, as a
 /// triangle with its time. Texts are escaped.

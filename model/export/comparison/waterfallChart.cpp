@@ -48,7 +48,7 @@ class WaterfallPainter {
         begin(bottom);
         paintTotal(waterfall_.startLabel, sums_.front(), "run0");
         for (const size_t index : shown) paintBar(index);
-        paintTotal(waterfall_.endLabel, sums_.back(), "run1");
+        paintTotal(waterfall_.endLabel, sums_.back(), runColorClass(waterfall_.endColor));
         return svg_ + "</svg>\n";
     }
 

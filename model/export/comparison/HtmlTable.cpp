@@ -1,0 +1,95 @@
+#include "model/export/comparison/HtmlTable.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "model/export/comparison/htmlText.h"
+
+namespace lanescope {
+
+HtmlTable::HtmlTable(std::vector<Column> columns, std::string_view caption, bool isSortable)
+    : columns_(std::move(columns)) {
+    html_ = fmt::format("<div class=\"scroll\"><table{}>\n", isSortable ? " class=\"sortable\"" : "");
+    if (!caption.empty()) html_ += fmt::format("<caption>{}</caption>\n", htmlEscaped(caption));
+    html_ += "<thead><tr>";
+    for (const Column& column : columns_) {
+        html_ += fmt::format("<th scope=\"col\"{}>{}",
+                             column.isNumber      ? column.beginsGroup ? " class=\"n group\""
+                                                                        : " class=\"n\""
+                             : column.beginsGroup ? " class=\"group\""
+                                                  : "",
+                             htmlEscaped(column.heading));
+        if (!column.unit.empty())
+            html_ += fmt::format("<span class=\"unit\">{}</span>", htmlEscaped(column.unit));
+        html_ += "</th>";
+    }
+    html_ += "</tr></thead>\n<tbody>\n";
+}
+
+std::string HtmlTable::attributes(std::string_view classes) const {
+    std::string all(classes);
+    if (column_ < columns_.size() && columns_[column_].beginsGroup)
+        all += all.empty() ? "group" : " group";
+    return all.empty() ? std::string() : fmt::format(" class=\"{}\"", all);
+}
+
+void HtmlTable::beginRow() {
+    if (isInRow_) html_ += "</tr>\n";
+    html_ += "<tr>";
+    isInRow_ = true;
+    column_ = 0;
+}
+
+void HtmlTable::number(std::string_view text, double value, std::string_view kind) {
+    const std::string classes = kind.empty() ? "n" : fmt::format("n {}", kind);
+    html_ += fmt::format("<td{}{}>{}</td>", attributes(classes),
+                         std::isfinite(value) ? fmt::format(" data-v=\"{}\"", value) : "",
+                         htmlEscaped(text));
+    ++column_;
+}
+
+void HtmlTable::nothing() {
+    html_ += fmt::format("<td{}>\u2013</td>", attributes("n"));
+    ++column_;
+}
+
+void HtmlTable::text(std::string_view text) {
+    // The first cell says what the row is about.
+    const bool isHeading = column_ == 0;
+    html_ += isHeading ? fmt::format("<th scope=\"row\"{}>{}</th>", attributes({}), htmlEscaped(text))
+                       : fmt::format("<td{}>{}</td>", attributes({}), htmlEscaped(text));
+    ++column_;
+}
+
+void HtmlTable::name(std::string_view text, std::string_view below,
+                     const std::vector<std::string_view>& tags) {
+    html_ += fmt::format("<td{}>", attributes("name"));
+    for (const std::string_view tag : tags)
+        html_ += fmt::format("<span class=\"tag\">{}</span>", htmlEscaped(tag));
+    html_ += fmt::format("<code>{}</code>", htmlEscaped(text));
+    if (!below.empty()) html_ += fmt::format("<small>{}</small>", htmlEscaped(below));
+    html_ += "</td>";
+    ++column_;
+}
+
+void HtmlTable::beginFoot() {
+    if (isInRow_) html_ += "</tr>\n";
+    html_ += "</tbody>\n<tfoot>\n";
+    isInRow_ = false;
+    isInFoot_ = true;
+}
+
+std::string HtmlTable::html() && {
+    if (isInRow_) html_ += "</tr>\n";
+    html_ += isInFoot_ ? "</tfoot>" : "</tbody>";
+    html_ += "</table></div>\n";
+    return std::move(html_);
+}
+
+std::string_view lossKind(int64_t lostNs, int64_t quantumNs) {
+    if (std::abs(lostNs) < quantumNs) return {};
+    return lostNs > 0 ? "lost" : "saved";
+}
+
+}  // namespace lanescope

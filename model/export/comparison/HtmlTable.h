@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lanescope {
+
+/// Writes a table of the report, row by row. What it is given as text it escapes; what it is given as
+/// HTML must be escaped.
+class HtmlTable {
+  public:
+    struct Column {
+        std::string heading;
+        std::string unit = {};     ///< Under the heading.
+        bool isNumber = false;
+        bool beginsGroup = false;  ///< A line before it.
+    };
+    /// `caption` may be empty.
+    HtmlTable(std::vector<Column> columns, std::string_view caption, bool isSortable = true);
+
+    void beginRow();
+    /// A number with what it is sorted by; `kind` is "lost", "saved" or empty.
+    void number(std::string_view text, double value, std::string_view kind = {});
+    /// An empty cell of a number that there is none of: "–".
+    void nothing();
+    void text(std::string_view text);
+    /// A name from a trace in the type of code, with a line under it and tags before it.
+    void name(std::string_view text, std::string_view below = {},
+              const std::vector<std::string_view>& tags = {});
+    /// The rows that follow are the sum.
+    void beginFoot();
+    std::string html() &&;
+
+  private:
+    std::string attributes(std::string_view classes) const;
+
+    std::vector<Column> columns_;
+    std::string html_;
+    size_t column_ = 0;
+    bool isInRow_ = false, isInFoot_ = false;
+};
+
+/// "lost" or "saved" for what is worth a colour, empty for about zero.
+std::string_view lossKind(int64_t lostNs, int64_t quantumNs);
+
+}  // namespace lanescope

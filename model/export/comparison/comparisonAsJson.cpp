@@ -1,0 +1,223 @@
+#include <nlohmann/json.hpp>
+
+#include "model/export/comparison/ComparisonReport.h"
+
+namespace lanescope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int schemaVersion = 1;
+
+Json optionalNumber(const std::optional<double>& number) {
+    return number ? Json(*number) : Json(nullptr);
+}
+
+std::string_view sourceName(StepSource source) {
+    switch (source) {
+        case StepSource::NvtxRange:
+            return "nvtx_range";
+        case StepSource::KernelPattern:
+            return "kernel_pattern";
+        case StepSource::WholeRun:
+            return "whole_run";
+        case StepSource::Chosen:
+            break;
+    }
+    return "chosen";
+}
+
+Json partsJson(const StepParts& parts) {
+    Json json = Json::object();
+    for (size_t index = 0; index < stepPartCount; ++index) {
+        const auto part = static_cast<StepPart>(index);
+        json[std::string(identifier(part))] = parts[part];
+    }
+    return json;
+}
+
+Json workerJson(const WorkerSummary& worker) {
+    Json steps = Json::array();
+    for (const StepSummary& step : worker.steps)
+        steps.push_back({{"number", step.number},
+                         {"name", step.name},
+                         {"startNs", step.startNs},
+                         {"wallNs", step.wallNs},
+                         {"partsNs", partsJson(step.parts)}});
+    return {{"label", worker.label()},
+            {"pid", worker.pid},
+            {"rank", worker.rank ? Json(*worker.rank) : Json(nullptr)},
+            {"processName", worker.processName},
+            {"gpu", worker.gpuId},
+            {"gpuName", worker.gpuName},
+            {"endedAbnormally", worker.endedAbnormally},
+            {"foundSteps", worker.foundSteps},
+            {"warmUpSteps", worker.warmUpSteps},
+            {"steps", std::move(steps)}};
+}
+
+Json runJson(const RunSummary& run) {
+    const RunFacts& facts = run.facts;
+    Json workers = Json::array();
+    for (const WorkerSummary& worker : run.workers) workers.push_back(workerJson(worker));
+    return {{"title", facts.title},
+            {"producer", facts.producer},
+            {"commandLine", facts.commandLine},
+            {"driver", facts.driver},
+            {"cuda", facts.cuda},
+            {"gpuNames", facts.gpuNames},
+            {"nvlink", facts.isNvlinkPresent},
+            {"worldSize", facts.worldSize},
+            {"kernelCount", facts.kernelCount},
+            {"truncated", facts.isTruncated},
+            {"healthWarnings", facts.healthWarnings},
+            {"stepSource", sourceName(run.source)},
+            {"stepPattern", run.pattern},
+            {"workers", std::move(workers)}};
+}
+
+Json distributionJson(const StepDistribution& steps) {
+    return {{"count", steps.count},
+            {"meanNs", steps.meanNs},
+            {"medianNs", steps.medianNs},
+            {"p95Ns", steps.p95Ns},
+            {"minimumNs", steps.minimumNs},
+            {"maximumNs", steps.maximumNs},
+            {"firstQuartileNs", steps.firstQuartileNs},
+            {"thirdQuartileNs", steps.thirdQuartileNs}};
+}
+
+Json claimJson(const Claim& claim) {
+    return {{"outcome", name(claim.outcome)},
+            {"differenceNs", claim.differenceNs},
+            {"percent", claim.percent},
+            {"pValue", claim.pValue},
+            {"confidenceIntervalNs", {claim.lowNs, claim.highNs}},
+            {"noiseNs", claim.noiseNs}};
+}
+
+Json shareJson(const ContributorShare& share) {
+    return {{"name", share.name},
+            {"exposedNs", share.exposedNs},
+            {"totalNs", share.totalNs},
+            {"count", share.count},
+            {"bytes", share.bytes},
+            {"gigabytesPerSecond",
+             share.gigabytesPerSecond > 0 ? Json(share.gigabytesPerSecond) : Json(nullptr)}};
+}
+
+Json contributorJson(const ContributorDifference& one) {
+    // A side that has nothing of it is null, not zero.
+    const bool hasBaseline = one.match != MatchKind::OnlyCandidate;
+    const bool hasCandidate = one.match != MatchKind::OnlyBaseline;
+    return {{"part", identifier(one.part)},
+            {"kind", name(one.kind)},
+            {"match", name(one.match)},
+            {"path", one.path},
+            {"lostNs", one.lostNs()},
+            {"baseline", hasBaseline ? shareJson(one.baseline) : Json(nullptr)},
+            {"candidate", hasCandidate ? shareJson(one.candidate) : Json(nullptr)}};
+}
+
+Json pairJson(const WorkerComparison& pair) {
+    Json parts = Json::array(), contributors = Json::array(), ranges = Json::array();
+    for (const PartDifference& part : pair.parts)
+        parts.push_back({{"part", identifier(part.part)},
+                         {"baselineNs", part.baselineNs},
+                         {"candidateNs", part.candidateNs},
+                         {"lostNs", part.lostNs()}});
+    for (const ContributorDifference& one : pair.contributors)
+        contributors.push_back(contributorJson(one));
+    for (const RangeDifference& range : pair.ranges)
+        ranges.push_back({{"path", range.path},
+                          {"part", identifier(range.part)},
+                          {"baselineNs", range.baselineNs},
+                          {"candidateNs", range.candidateNs},
+                          {"lostNs", range.lostNs()}});
+    return {{"baselineWorker", pair.baselineLabel},
+            {"candidateWorker", pair.candidateLabel},
+            {"baselineSteps", distributionJson(pair.baseline)},
+            {"candidateSteps", distributionJson(pair.candidate)},
+            {"claim", claimJson(pair.claim)},
+            {"lostNs", pair.lostNs()},
+            {"parts", std::move(parts)},
+            {"contributors", std::move(contributors)},
+            {"ranges", std::move(ranges)}};
+}
+
+Json answerJson(const Answer& answer) {
+    Json causes = Json::array();
+    for (const Cause& cause : answer.causes)
+        causes.push_back({{"part", identifier(cause.part)},
+                          {"lostNs", cause.lostNs},
+                          {"contributor", cause.contributor},
+                          {"path", cause.path},
+                          {"text", cause.text}});
+    return {{"outcome", name(answer.outcome)},
+            {"sentence", answer.sentence},
+            {"causes", std::move(causes)},
+            {"details", answer.details},
+            {"cautions", answer.cautions}};
+}
+
+Json outlierJson(const RunOutlier& outlier) {
+    const OutlierStep& step = outlier.step;
+    return {{"run", outlier.isCandidate ? "candidate" : "baseline"},
+            {"worker", outlier.worker},
+            {"step", step.number},
+            {"name", step.name},
+            {"startNs", step.startNs},
+            {"wallNs", step.wallNs},
+            {"excessNs", step.excessNs},
+            {"part", identifier(step.part)},
+            {"partExcessNs", step.partExcessNs},
+            {"contributor", step.contributor},
+            {"path", step.path}};
+}
+
+Json conditionJson(const ConditionOutcome& condition) {
+    Json tests = Json::array();
+    for (const TestOutcome& test : condition.tests)
+        tests.push_back({{"state", name(test.state)},
+                         {"baseline", optionalNumber(test.baseline)},
+                         {"candidate", optionalNumber(test.candidate)},
+                         {"finding", test.finding}});
+    return {{"text", condition.text},
+            {"state", name(condition.state)},
+            {"sentence", condition.sentence},
+            {"tests", std::move(tests)}};
+}
+
+Json candidateJson(const ComparedCandidate& candidate) {
+    const RunComparison& comparison = candidate.comparison;
+    Json workers = Json::array(), outliers = Json::array(), conditions = Json::array();
+    for (const WorkerComparison& pair : comparison.workers) workers.push_back(pairJson(pair));
+    for (const RunOutlier& outlier : comparison.outliers) outliers.push_back(outlierJson(outlier));
+    for (const ConditionOutcome& condition : candidate.conditions)
+        conditions.push_back(conditionJson(condition));
+    const bool hasCritical = comparison.criticalPair() != nullptr;
+    return {{"run", runJson(candidate.summary)},
+            {"answer", answerJson(comparison.answer)},
+            {"critical", hasCritical ? Json(comparison.critical) : Json(nullptr)},
+            {"workers", std::move(workers)},
+            {"outliers", std::move(outliers)},
+            {"conditions", std::move(conditions)}};
+}
+
+}  // namespace
+
+std::string comparisonAsJson(const ComparisonReport& report) {
+    Json candidates = Json::array();
+    for (const ComparedCandidate& candidate : report.candidates)
+        candidates.push_back(candidateJson(candidate));
+    const Json document{{"schema", "lanescope-comparison"},
+                        {"version", schemaVersion},
+                        {"selection", report.selection},
+                        {"baseline", runJson(report.baseline)},
+                        {"candidates", std::move(candidates)}};
+    // Names in a trace may be any bytes; without this, dump() would throw on them.
+    return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lanescope

@@ -1,0 +1,257 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/export/comparison/ComparisonReport.h"
+#include "model/export/formatTable.h"
+
+namespace lanescope {
+
+namespace {
+
+using Row = std::vector<Cell>;
+
+ReportTable tableWith(std::string name, std::vector<ReportColumn> columns) {
+    ReportTable table;
+    table.name = std::move(name);
+    table.columns = {{"Candidate", Unit::Text}};
+    table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+    return table;
+}
+
+Cell text(std::string_view text) {
+    return std::string(text);
+}
+
+Cell rate(double gigabytesPerSecond) {
+    return gigabytesPerSecond > 0 ? Cell(gigabytesPerSecond) : Cell();
+}
+
+/// In percent of the baseline; empty against nothing.
+Cell change(int64_t baselineNs, int64_t candidateNs) {
+    if (baselineNs == 0) return {};
+    return 100 * (static_cast<double>(candidateNs) / static_cast<double>(baselineNs) - 1);
+}
+
+const std::string& titleOf(const ComparedCandidate& candidate) {
+    return candidate.summary.facts.title;
+}
+
+ReportTable summaryTable(const ComparisonReport& report) {
+    ReportTable table = tableWith("summary", {{"Outcome", Unit::Text},
+                                              {"Baseline Steps", Unit::Count},
+                                              {"Candidate Steps", Unit::Count},
+                                              {"Baseline Median", Unit::Nanoseconds},
+                                              {"Candidate Median", Unit::Nanoseconds},
+                                              {"Difference", Unit::Nanoseconds},
+                                              {"Low", Unit::Nanoseconds},
+                                              {"High", Unit::Nanoseconds},
+                                              {"Change", Unit::Percent},
+                                              {"P Value", Unit::Identifier},
+                                              {"Baseline P95", Unit::Nanoseconds},
+                                              {"Candidate P95", Unit::Nanoseconds},
+                                              {"Answer", Unit::Text}});
+    for (const ComparedCandidate& candidate : report.candidates) {
+        const Answer& answer = candidate.comparison.answer;
+        Row row{titleOf(candidate), text(name(answer.outcome))};
+        row.resize(table.columns.size() - 1);
+        if (const WorkerComparison* pair = candidate.comparison.criticalPair()) {
+            const Claim& claim = pair->claim;
+            row = {titleOf(candidate),         text(name(answer.outcome)), pair->baseline.count,
+                   pair->candidate.count,      pair->baseline.medianNs,    pair->candidate.medianNs,
+                   claim.differenceNs,         claim.lowNs,                claim.highNs,
+                   claim.percent,              claim.pValue,               pair->baseline.p95Ns,
+                   pair->candidate.p95Ns};
+        }
+        row.emplace_back(answer.sentence);
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+ReportTable partsTable(const ComparisonReport& report) {
+    ReportTable table = tableWith("parts", {{"Worker", Unit::Text},
+                                            {"Part", Unit::Text},
+                                            {"Baseline", Unit::Nanoseconds},
+                                            {"Candidate Time", Unit::Nanoseconds},
+                                            {"Lost", Unit::Nanoseconds},
+                                            {"Change", Unit::Percent}});
+    for (const ComparedCandidate& candidate : report.candidates)
+        for (const WorkerComparison& pair : candidate.comparison.workers)
+            for (const PartDifference& part : pair.parts)
+                table.rows.push_back({titleOf(candidate), pair.candidateLabel,
+                                      text(identifier(part.part)), part.baselineNs, part.candidateNs,
+                                      part.lostNs(), change(part.baselineNs, part.candidateNs)});
+    return table;
+}
+
+ReportTable contributorsTable(const ComparisonReport& report) {
+    ReportTable table = tableWith("contributors", {{"Worker", Unit::Text},
+                                                   {"Part", Unit::Text},
+                                                   {"Kind", Unit::Text},
+                                                   {"Baseline", Unit::Nanoseconds},
+                                                   {"Candidate Time", Unit::Nanoseconds},
+                                                   {"Lost", Unit::Nanoseconds},
+                                                   {"Baseline Total", Unit::Nanoseconds},
+                                                   {"Candidate Total", Unit::Nanoseconds},
+                                                   {"Baseline Count", Unit::Count},
+                                                   {"Candidate Count", Unit::Count},
+                                                   {"Baseline Size", Unit::Bytes},
+                                                   {"Candidate Size", Unit::Bytes},
+                                                   {"Baseline Rate", Unit::GigabytesPerSecond},
+                                                   {"Candidate Rate", Unit::GigabytesPerSecond},
+                                                   {"Match", Unit::Text},
+                                                   {"Range", Unit::Text},
+                                                   {"Baseline Name", Unit::Text},
+                                                   {"Candidate Name", Unit::Text}});
+    for (const ComparedCandidate& candidate : report.candidates) {
+        for (const WorkerComparison& pair : candidate.comparison.workers) {
+            for (const ContributorDifference& one : pair.contributors) {
+                const ContributorShare &before = one.baseline, &after = one.candidate;
+                table.rows.push_back({titleOf(candidate), pair.candidateLabel,
+                                      text(identifier(one.part)), text(name(one.kind)),
+                                      before.exposedNs, after.exposedNs, one.lostNs(),
+                                      before.totalNs, after.totalNs, before.count, after.count,
+                                      before.bytes, after.bytes, rate(before.gigabytesPerSecond),
+                                      rate(after.gigabytesPerSecond), text(name(one.match)),
+                                      one.path, before.name, after.name});
+            }
+        }
+    }
+    return table;
+}
+
+ReportTable rangesTable(const ComparisonReport& report) {
+    ReportTable table = tableWith("ranges", {{"Worker", Unit::Text},
+                                             {"Range", Unit::Text},
+                                             {"Part", Unit::Text},
+                                             {"Baseline", Unit::Nanoseconds},
+                                             {"Candidate Time", Unit::Nanoseconds},
+                                             {"Lost", Unit::Nanoseconds}});
+    for (const ComparedCandidate& candidate : report.candidates)
+        for (const WorkerComparison& pair : candidate.comparison.workers)
+            for (const RangeDifference& range : pair.ranges)
+                table.rows.push_back({titleOf(candidate), pair.candidateLabel, range.path,
+                                      text(identifier(range.part)), range.baselineNs,
+                                      range.candidateNs, range.lostNs()});
+    return table;
+}
+
+void addSteps(ReportTable& table, const Cell& candidate, const RunSummary& run) {
+    for (const WorkerSummary& worker : run.workers) {
+        for (const StepSummary& step : worker.steps) {
+            Row row{candidate, worker.label(), step.number, step.name, step.startNs, step.wallNs};
+            for (size_t part = 0; part < stepPartCount; ++part)
+                row.emplace_back(step.parts[static_cast<StepPart>(part)]);
+            table.rows.push_back(std::move(row));
+        }
+    }
+}
+
+/// The baseline's steps stand under an empty candidate.
+ReportTable stepsTable(const ComparisonReport& report) {
+    ReportTable table = tableWith("steps", {{"Worker", Unit::Text},
+                                            {"Step", Unit::Identifier},
+                                            {"Name", Unit::Text},
+                                            {"Start", Unit::Timestamp},
+                                            {"Wall", Unit::Nanoseconds}});
+    for (size_t part = 0; part < stepPartCount; ++part)
+        table.columns.push_back(
+            {std::string(identifier(static_cast<StepPart>(part))), Unit::Nanoseconds});
+    addSteps(table, {}, report.baseline);
+    for (const ComparedCandidate& candidate : report.candidates)
+        addSteps(table, titleOf(candidate), candidate.summary);
+    return table;
+}
+
+ReportTable outliersTable(const ComparisonReport& report) {
+    ReportTable table = tableWith("outliers", {{"Run", Unit::Text},
+                                               {"Worker", Unit::Text},
+                                               {"Step", Unit::Identifier},
+                                               {"Wall", Unit::Nanoseconds},
+                                               {"Excess", Unit::Nanoseconds},
+                                               {"Part", Unit::Text},
+                                               {"Part Excess", Unit::Nanoseconds},
+                                               {"Contributor", Unit::Text},
+                                               {"Range", Unit::Text}});
+    for (const ComparedCandidate& candidate : report.candidates)
+        for (const RunOutlier& outlier : candidate.comparison.outliers)
+            table.rows.push_back({titleOf(candidate),
+                                  text(outlier.isCandidate ? "candidate" : "baseline"),
+                                  outlier.worker, outlier.step.number, outlier.step.wallNs,
+                                  outlier.step.excessNs, text(identifier(outlier.step.part)),
+                                  outlier.step.partExcessNs, outlier.step.contributor,
+                                  outlier.step.path});
+    return table;
+}
+
+ReportTable cautionsTable(const ComparisonReport& report) {
+    ReportTable table = tableWith("cautions", {{"Caution", Unit::Text}});
+    for (const ComparedCandidate& candidate : report.candidates)
+        for (const std::string& caution : candidate.comparison.answer.cautions)
+            table.rows.push_back({titleOf(candidate), caution});
+    return table;
+}
+
+ReportTable conditionsTable(const ComparisonReport& report) {
+    ReportTable table = tableWith(
+        "conditions",
+        {{"Condition", Unit::Text}, {"State", Unit::Text}, {"Finding", Unit::Text}});
+    for (const ComparedCandidate& candidate : report.candidates)
+        for (const ConditionOutcome& condition : candidate.conditions)
+            table.rows.push_back({titleOf(candidate), condition.text, text(name(condition.state)),
+                                  condition.sentence});
+    return table;
+}
+
+struct TableEntry {
+    std::string_view name;
+    ReportTable (*make)(const ComparisonReport&);
+};
+
+constexpr std::array<TableEntry, 8> entries{{{"summary", summaryTable},
+                                             {"cautions", cautionsTable},
+                                             {"conditions", conditionsTable},
+                                             {"parts", partsTable},
+                                             {"contributors", contributorsTable},
+                                             {"ranges", rangesTable},
+                                             {"outliers", outliersTable},
+                                             {"steps", stepsTable}}};
+
+}  // namespace
+
+std::vector<std::string_view> comparisonTableNames() {
+    std::vector<std::string_view> names;
+    for (const TableEntry& entry : entries) names.push_back(entry.name);
+    return names;
+}
+
+std::vector<ReportTable> comparisonTables(const ComparisonReport& report) {
+    std::vector<ReportTable> tables;
+    for (const TableEntry& entry : entries) tables.push_back(entry.make(report));
+    return tables;
+}
+
+Result<std::string> comparisonAsCsv(const ComparisonReport& report,
+                                    const std::vector<std::string>& names) {
+    std::vector<const TableEntry*> wanted;
+    for (const std::string& name : names) {
+        const auto entry = std::find_if(entries.begin(), entries.end(),
+                                        [&](const TableEntry& one) { return one.name == name; });
+        if (entry == entries.end())
+            return fail("There is no table \"{}\"; there are: {}.", name,
+                        fmt::join(comparisonTableNames(), ", "));
+        wanted.push_back(entry);
+    }
+    if (names.empty())
+        for (const TableEntry& entry : entries) wanted.push_back(&entry);
+    std::string csv;
+    for (const TableEntry* entry : wanted) {
+        if (!csv.empty()) csv += "\r\n";
+        csv += formatTable(entry->make(report), TableFormat::Csv);
+    }
+    return csv;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "model/export/comparison/comparisonRows.h"
+
+namespace lanescope {
+
+// The tables of the HTML report, each as a piece of the page; empty where there is nothing to show.
+
+/// The parts of a step, every column with its sum.
+std::string partsTableHtml(const ComparisonReport& report, const CandidateGroup& group);
+/// Contributors of one list, with its heading.
+std::string contributorsHtml(const ComparisonReport& report, const CandidateGroup& group,
+                             ContributorList list);
+std::string rangesHtml(const ComparisonReport& report, const CandidateGroup& group);
+/// What only one side has, both lists.
+std::string unmatchedHtml(const ComparisonReport& report, const CandidateGroup& group);
+std::string outliersHtml(const ComparisonReport& report);
+/// Every worker of every candidate; only where there are several.
+std::string workersHtml(const ComparisonReport& report);
+/// What is known of the runs: files, GPUs, versions, commands.
+std::string factsHtml(const ComparisonReport& report);
+
+/// "Candidate", or its number and title where there are several: "[2] b.sqlite". Escaped.
+std::string candidateHeading(const ComparisonReport& report, size_t candidate);
+
+}  // namespace lanescope
