@@ -81,6 +81,11 @@ std::filesystem::path Collector::partialPath() const {
     return output_.string() + ".partial";
 }
 
+void Collector::setMachine(Machine machine) {
+    gpus_ = GpuInventory(machine);
+    info_.machine = std::move(machine);
+}
+
 Result<void> Collector::poll() {
     findLogs();
     bool isMore = true;

@@ -54,6 +54,8 @@ class Collector {
     /// Removes the partial trace if it was not finished.
     ~Collector();
 
+    /// Makes the machine known that the run is on, if `begin` did not know it. Before `poll`.
+    void setMachine(Machine machine);
     /// Takes in what the logs hold by now. A log that is damaged does not keep the others from it.
     /// Fails only if the trace cannot be written.
     Result<void> poll();

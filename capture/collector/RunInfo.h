@@ -35,5 +35,7 @@ struct RunInfo {
 
 /// The file in a run folder that holds its `RunInfo`.
 inline constexpr const char* runInfoFileName = "session.json";
+/// The same with the machine, which is known only when the program already runs.
+inline constexpr const char* runInfoWithMachineFileName = "machine.json";
 
 }  // namespace lanescope

@@ -13,8 +13,8 @@ constexpr std::chrono::milliseconds pollInterval{250};
 
 }  // namespace
 
-CollectorThread::CollectorThread(Collector& collector, std::function<void()> afterPoll)
-    : collector_(collector), afterPoll_(std::move(afterPoll)) {
+CollectorThread::CollectorThread(Collector& collector, Duties duties)
+    : collector_(collector), duties_(std::move(duties)) {
     // Signals are the main thread's, which waits for the program.
     sigset_t all, previous;
     sigfillset(&all);
@@ -38,11 +38,12 @@ Result<void> CollectorThread::stop() {
 }
 
 void CollectorThread::run() {
+    duties_.first();
     std::unique_lock lock(mutex_);
     while (!isStopping_ && result_) {
         lock.unlock();
         Result<void> polled = collector_.poll();
-        if (polled) afterPoll_();
+        if (polled) duties_.afterPoll();
         lock.lock();
         result_ = std::move(polled);
         wake_.wait_for(lock, pollInterval, [this] { return isStopping_; });

@@ -13,8 +13,12 @@ namespace lanescope {
 /// collector belongs to that thread until then. The thread takes no signals.
 class CollectorThread {
   public:
-    /// `afterPoll` is called on the thread after each poll.
-    CollectorThread(Collector& collector, std::function<void()> afterPoll);
+    /// What else is done on the thread.
+    struct Duties {
+        std::function<void()> first;      ///< Before the first poll.
+        std::function<void()> afterPoll;  ///< After each.
+    };
+    CollectorThread(Collector& collector, Duties duties);
     CollectorThread(const CollectorThread&) = delete;
     CollectorThread& operator=(const CollectorThread&) = delete;
     ~CollectorThread();
@@ -26,7 +30,7 @@ class CollectorThread {
     void run();
 
     Collector& collector_;
-    const std::function<void()> afterPoll_;
+    const Duties duties_;
     std::mutex mutex_;
     std::condition_variable wake_;
     bool isStopping_ = false;

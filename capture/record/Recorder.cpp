@@ -45,10 +45,18 @@ RunInfo describeRun(const RecordOptions& options) {
         info.worldSize = std::stoll(place.worldSize);
     }
     info.hostFacts = queryHostFacts();
-    info.machine = queryMachine();
     info.startRealtimeNs = realtimeNs();
     info.startMonotonicNs = monotonicNs();
     return info;
+}
+
+/// Asks the driver what the machine is like, which can take a second: the program does not wait for
+/// it. For a recovery, which may be on another machine, the answer lies beside the logs.
+void askForMachine(Collector& collector, RunInfo info, const RunFolder& folder) {
+    info.machine = queryMachine();
+    if (!info.machine.driverVersion.empty())
+        static_cast<void>(info.save(folder.path() / runInfoWithMachineFileName));
+    collector.setMachine(std::move(info.machine));
 }
 
 /// Gives processes that outlived the program time to finish their logs, or all the time they want;
@@ -151,12 +159,14 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
     }
     EndOfWindows endOfWindows(options.agentRequest.windows, info.startRealtimeNs);
     std::atomic<bool> wasKilled = false;
-    CollectorThread tail(**collector, [&] {
+    const auto killAtEnd = [&] {
         if (!options.killsAtEnd || wasKilled) return;
         if (!endOfWindows.isReached(**collector, realtimeNs())) return;
         wasKilled = true;
         signals.send(SIGTERM);
-    });
+    };
+    CollectorThread tail(**collector,
+                         {[&] { askForMachine(**collector, info, folder); }, killAtEnd});
     program.exitStatus = child->wait();
     program.endRealtimeNs = realtimeNs();
     signals.stopForwarding();

@@ -78,7 +78,8 @@ void RunFolder::remove() {
     std::error_code error;
     std::vector<std::filesystem::path> ours;
     for (const auto& entry : std::filesystem::directory_iterator(path_, error))
-        if (entry.path().extension() == ".log" || entry.path().filename() == runInfoFileName)
+        if (entry.path().extension() == ".log" || entry.path().filename() == runInfoFileName ||
+            entry.path().filename() == runInfoWithMachineFileName)
             ours.push_back(entry.path());
     for (const auto& file : ours) ::unlink(file.c_str());
     ::rmdir(path_.c_str());

@@ -23,7 +23,8 @@ class RunFolder {
 
     /// Absolute.
     const std::filesystem::path& path() const { return path_; }
-    /// Deletes the logs, `session.json` and the folder; leaves it if anything else is in there.
+    /// Deletes the logs, what `record` knew of the run, and the folder; leaves it if anything else
+    /// is in there.
     void remove();
 
   private:

@@ -54,7 +54,8 @@ Result<CollectedRun> recover(const RecoverOptions& options) {
 
     // Without what `record` knew of the run, time 0 is where the first log begins.
     RunInfo info;
-    if (auto known = RunInfo::load(folder->path() / runInfoFileName); known) info = *known;
+    for (const char* file : {runInfoFileName, runInfoWithMachineFileName})
+        if (auto known = RunInfo::load(folder->path() / file); known) info = *known;
     if (info.startRealtimeNs == 0) info.startRealtimeNs = logs.earliestNs;
     auto collector = Collector::begin(folder->path(), output, std::move(info));
     if (!collector) return fail(collector.error());

@@ -1,5 +1,6 @@
 // Stands in for a program under the agent: leaves a log of simulated events where the agent would.
 // leaveLog EVENTS [--cut] [--kill] [--after MILLISECONDS] [--exit STATUS]
+//          [--windows COUNT] [--open] [--pause MILLISECONDS]
 
 #include <signal.h>
 #include <time.h>
@@ -16,13 +17,20 @@ int main(int argc, char** argv) {
     const char* folder = std::getenv("LANESCOPE_AGENT_DIR");
     if (folder == nullptr || argc < 2) return 99;
     bool isCut = false, isKilled = false;
-    int status = 0;
+    bool hasOpenWindow = false;
+    int status = 0, windows = 0, pauseMs = 0;
     for (int at = 2; at < argc; ++at) {
         const std::string word = argv[at];
         if (word == "--cut")
             isCut = true;
         else if (word == "--kill")
             isKilled = true;
+        else if (word == "--open")
+            hasOpenWindow = true;
+        else if (word == "--windows" && at + 1 < argc)
+            windows = std::stoi(argv[++at]);
+        else if (word == "--pause" && at + 1 < argc)
+            pauseMs = std::stoi(argv[++at]);
         else if (word == "--after" && at + 1 < argc)
             usleep(1000u * std::stoi(argv[++at]));
         else if (word == "--exit" && at + 1 < argc)
@@ -41,12 +49,25 @@ int main(int argc, char** argv) {
         log.add(log::RecordKind::Kernel, kernel);
         if (event % 10 == 9) log.flush(nowNs, kernel.endNs);
     }
-    if (!isCut && !isKilled) log.end(nowNs + 1'000'000);
+    const auto addWindow = [&](int index, bool isBegin) {
+        log::WindowRecord window{};
+        window.timestampNs = nowNs + index * 1000 + (isBegin ? 0 : 900);
+        window.index = static_cast<uint32_t>(index);
+        window.isBegin = isBegin ? 1 : 0;
+        log.add(log::RecordKind::Window, window);
+    };
+    for (int index = 0; index < windows; ++index) {
+        addWindow(index, true);
+        addWindow(index, false);
+    }
+    if (hasOpenWindow) addWindow(windows, true);
+    if (!isCut && !isKilled && pauseMs == 0) log.end(nowNs + 1'000'000);
     log.flush();
     std::string bytes = log.bytes();
     if (isCut) bytes.resize(bytes.size() - 20);
     test::TestLog::write(std::string(folder) + "/box.-." + std::to_string(getpid()) + ".log",
                          bytes);
+    if (pauseMs > 0) usleep(1000u * static_cast<unsigned>(pauseMs));
     if (isKilled) raise(SIGKILL);
     return status;
 }
