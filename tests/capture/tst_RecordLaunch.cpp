@@ -80,7 +80,8 @@ class tst_RecordLaunch : public QObject {
     static QStringList propertiesOf(const Trace& trace, std::string_view name) {
         QStringList values;
         for (const Property& property : trace.properties)
-            if (property.name == name) values.append(QString::fromStdString(property.value));
+            if (property.name.starts_with(std::string(name) + " ("))
+                values.append(QString::fromStdString(property.value));
         values.sort();
         return values;
     }
