@@ -187,6 +187,7 @@ SIMULATED_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber,
                                             CUpti_CallbackFunc callback, void* data) {
     const CUptiResult result = subscribeResult();
     if (result != CUPTI_SUCCESS) return result;
+    if (simulation().callback) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     simulation().callback = callback;
     simulation().callbackData = data;
     *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&simulation());

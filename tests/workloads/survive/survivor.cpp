@@ -8,6 +8,7 @@
 //
 //     nvcc -O2 -std=c++17 -I . survivor.cpp cudaWork.cu -o survivor
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
 #include <spawn.h>
@@ -177,6 +178,23 @@ void startEndlessThreads(const Options& options) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
+/// As another profiler that begins inside the run: asks for CUPTI and prints the answer.
+void askForCupti() {
+    const char* given = std::getenv("LANESCOPE_CUPTI");
+    void* cupti = nullptr;
+    for (const char* name : {given, "libcupti.so.13", "libcupti.so.12"})
+        if (cupti == nullptr && name != nullptr) cupti = ::dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+    using Subscribe = int(void**, void (*)(void*, int, unsigned, const void*), void*);
+    auto* subscribe =
+        reinterpret_cast<Subscribe*>(cupti ? ::dlsym(cupti, "cuptiSubscribe") : nullptr);
+    void* subscriber = nullptr;
+    const int answer = subscribe
+                           ? subscribe(
+                                 &subscriber, [](void*, int, unsigned, const void*) {}, nullptr)
+                           : -1;
+    std::printf("another tool that asks for CUPTI gets %d\n", answer);
+}
+
 void touchNull() {
     volatile int* volatile nowhere = nullptr;
     *nowhere = 1;
@@ -193,6 +211,11 @@ int endBy(const Options& options) {
     if (how == "exec") becomeAnother(options);
     if (how == "fork") return forkWorkers(options);
     if (how == "threads") startEndlessThreads(options);
+    if (how == "rival") {
+        askForCupti();
+        const int next = options.number("--first") + options.number("--steps");
+        for (int step = next; step < next + 100; ++step) runStep(options, step, true);
+    }
     if (how == "hang") {
         startEndlessKernel();
         for (;;) ::pause();
