@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -55,6 +56,12 @@ std::optional<TimeRange> rangeAt(TableReader& reader, int startColumn, int endCo
     const std::optional<int64_t> startNs = reader.time(startColumn);
     if (!startNs) return std::nullopt;
     return TimeRange{*startNs, *startNs};
+}
+
+/// NCCL does these by sends and receives, and tells its plugin of those only.
+bool isPartOf(std::string_view part, std::string_view whole) {
+    return (part == "Send" || part == "Recv") &&
+           (whole == "AlltoAll" || whole == "Gather" || whole == "Scatter");
 }
 
 /// How many operations that begin in a range are looked at; a real range has one.
@@ -123,8 +130,7 @@ void NcclPlugin::read(LoadContext& context, FileDirectory& directory,
 
 void NcclPlugin::join(Trace& trace) {
     if (operations_.empty()) return;
-    trace.counts.push_back(
-        {"NCCL plugin operations", static_cast<int64_t>(operations_.size()), 0});
+    trace.counts.push_back({"NCCL plugin operations", static_cast<int64_t>(operations_.size()), 0});
     std::stable_sort(operations_.begin(), operations_.end(),
                      [](const Operation& a, const Operation& b) {
                          return std::tie(a.thread, a.call.startNs, a.enqueue.startNs) <
@@ -168,11 +174,17 @@ void NcclPlugin::joinCalls(Trace& trace) {
              ++found, ++looked) {
             if (found->thread != from.first) break;
             if (!isOpen && found->call.startNs > trace.nvtx.endNs[nvtx]) break;
-            if (found->isTaken || found->name != nccl.operation[row]) continue;
+            const bool isPart =
+                isPartOf(trace.strings.at(found->name), trace.strings.at(nccl.operation[row]));
+            if (found->isTaken || (found->name != nccl.operation[row] && !isPart)) continue;
             if (found->communicator != nccl.communicator[row] && found->communicator != 0 &&
                 nccl.communicator[row] != 0)
                 continue;
             take(*found, row, nccl);
+            if (isPart) {  // and the other parts say nothing else
+                nccl.facts[row].peer = -1;
+                nccl.facts[row].channels = -1;
+            }
             break;
         }
     }

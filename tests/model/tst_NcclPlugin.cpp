@@ -210,6 +210,28 @@ class tst_NcclPlugin : public QObject {
                  std::string("2 NCCL operations"));
     }
 
+    void takesTheTypeOfAnAlltoAllFromItsParts() {
+        Rows rows;
+        rows.range("AlltoAll", 100, 200, 4096);
+        for (const int64_t callNs : {110, 120, 130})
+            rows.plugin({.operation = callNs == 120 ? "Recv" : "Send",
+                         .callNs = callNs,
+                         .callEndNs = callNs + 1,
+                         .enqueueNs = 180,
+                         .enqueueEndNs = 181,
+                         .launchNs = 160,
+                         .launchEndNs = 170,
+                         .sequence = -1});
+        rows.kernel(165, 1000, 2000);
+        const TracePtr trace = load(rows);
+        QCOMPARE(trace->nccl.size(), 1u);
+        const NcclFacts& facts = trace->nccl.facts[0];
+        QCOMPARE(trace->strings.at(facts.datatype), std::string_view("bfloat16"));
+        QCOMPARE(facts.channels, int16_t{-1});
+        QCOMPARE(facts.sharedBy, 1u);
+        QCOMPARE(ncclRate(*trace, 0)->busGBps(), 4096 * 7 / 1000.0);
+    }
+
     void joinsTasksOfAnOldNcclInOrder() {
         Rows rows;
         rows.range("AllReduce", 100, 110, 64).range("Send", 120, 130, 64);
