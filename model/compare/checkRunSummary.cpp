@@ -1,0 +1,70 @@
+#include "model/compare/checkRunSummary.h"
+
+#include <algorithm>
+
+namespace lanescope {
+
+namespace {
+
+/// Some thirty years: what is greater is no time of a run, and sums of it could overflow.
+constexpr int64_t longestNs = 1'000'000'000'000'000'000;
+
+bool isTime(int64_t ns) {
+    return ns >= 0 && ns <= longestNs;
+}
+
+bool areStepsGood(const WorkerSummary& worker) {
+    int64_t endNs = -longestNs;
+    int64_t allNs = 0;
+    for (const StepSummary& step : worker.steps) {
+        if (step.startNs < endNs || step.startNs > longestNs || !isTime(step.wallNs)) return false;
+        for (const int64_t ns : step.parts.ns)
+            if (ns < 0 || ns > step.wallNs) return false;
+        if (step.parts.sum() != step.wallNs) return false;
+        endNs = step.startNs + step.wallNs;
+        allNs += step.wallNs;
+        if (!isTime(allNs)) return false;
+    }
+    const auto count = static_cast<int64_t>(worker.steps.size());
+    return worker.warmUpSteps >= 0 && worker.foundSteps >= count &&
+           worker.warmUpSteps <= worker.foundSteps - count;
+}
+
+bool areContributorsGood(const WorkerSummary& worker) {
+    StepParts sums;
+    std::array<size_t, stepPartCount> counts{};
+    for (const Contributor& each : worker.contributors) {
+        const bool isGood = each.count >= 0 && isTime(each.exposedNs) && each.totalNs >= 0 &&
+                            each.bytes >= 0 && each.busBytes >= 0 && each.order >= 0;
+        if (!isGood || ++counts[static_cast<size_t>(each.part)] > mostContributors + 1)
+            return false;
+        sums[each.part] += each.exposedNs;
+        if (!isTime(sums[each.part])) return false;
+    }
+    return sums == worker.totalParts();
+}
+
+bool areOutliersGood(const WorkerSummary& worker) {
+    return worker.outliers.size() <= mostOutliers &&
+           std::all_of(worker.outliers.begin(), worker.outliers.end(), [](const auto& step) {
+               return isTime(step.wallNs) && isTime(step.excessNs) && isTime(step.partExcessNs) &&
+                      step.number >= 0;
+           });
+}
+
+}  // namespace
+
+bool isConsistent(const RunSummary& summary) {
+    return std::all_of(summary.workers.begin(), summary.workers.end(),
+                       [](const WorkerSummary& worker) {
+                           return areStepsGood(worker) && areContributorsGood(worker) &&
+                                  areOutliersGood(worker);
+                       });
+}
+
+StepSource stepSourceFrom(int64_t number) {
+    const bool isKnown = number >= 0 && number <= static_cast<int64_t>(StepSource::Chosen);
+    return isKnown ? static_cast<StepSource>(number) : StepSource::WholeRun;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "model/compare/RunSummary.h"
+
+namespace lanescope {
+
+/// Whether a summary from a file can be one that this program wrote: counts and times are not
+/// negative and small enough to be summed, steps follow each other, the parts of a step sum to its
+/// time, the contributors of a part to that part, and lists are no longer than they can be.
+bool isConsistent(const RunSummary& summary);
+
+/// `WholeRun` for a number outside the enumeration.
+StepSource stepSourceFrom(int64_t number);
+
+}  // namespace lanescope
