@@ -2,15 +2,12 @@
 #include <map>
 
 #include "model/compare/Comparison.h"
+#include "model/compare/rangeNames.h"
 #include "model/compare/rangePattern.h"
 
 namespace lanescope {
 
 namespace {
-
-bool isRange(const NvtxTable& nvtx, uint32_t row) {
-    return nvtx.style[row] != NvtxStyle::Mark;
-}
 
 /// Rows of the ranges called `name`, or like the pattern `name`, by start.
 std::vector<uint32_t> rowsNamed(const Trace& trace, std::string_view name) {
@@ -20,7 +17,7 @@ std::vector<uint32_t> rowsNamed(const Trace& trace, std::string_view name) {
     std::vector<uint32_t> rows;
     const NvtxTable& nvtx = trace.nvtx;
     for (uint32_t row = 0; row < nvtx.size(); ++row) {
-        if (!isRange(nvtx, row)) continue;
+        if (nvtx.style[row] == NvtxStyle::Mark) continue;
         Match& match = matches[nvtx.text[row]];
         if (match == Match::Unknown) {
             const std::string_view text = trace.strings.at(nvtx.text[row]);
@@ -51,39 +48,6 @@ size_t slowBeginnings(const Trace& trace, const std::vector<uint32_t>& rows) {
     size_t slow = 0;
     while (slow < durations.size() && durations[slow] / 2 > *middle) ++slow;
     return slow;
-}
-
-/// How often each name occurs, and each pattern that several names share.
-std::map<std::string, int64_t> rangeCounts(const Trace& trace) {
-    std::vector<int64_t> countOf(trace.strings.size());
-    for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
-        if (isRange(trace.nvtx, row)) ++countOf[trace.nvtx.text[row]];
-    std::map<std::string, int64_t> result, patternCount, namesOfPattern;
-    for (StringIndex text = 1; text < countOf.size(); ++text) {
-        if (countOf[text] == 0) continue;
-        const std::string name(trace.strings.at(text));
-        const std::string pattern = rangePattern(name);
-        result[name] += countOf[text];
-        patternCount[pattern] += countOf[text];
-        ++namesOfPattern[pattern];
-    }
-    for (const auto& [pattern, names] : namesOfPattern)
-        if (names > 1) result[pattern] = patternCount[pattern];
-    return result;
-}
-
-/// Offers the names, or patterns, that begin with what was asked for: often the number is missing.
-tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
-    constexpr size_t enough = 3;
-    std::vector<std::pair<int64_t, std::string>> similar;
-    for (const auto& [other, count] : rangeCounts(trace))
-        if (!name.empty() && other.starts_with(name)) similar.emplace_back(-count, other);
-    std::sort(similar.begin(), similar.end());
-    std::string offer;
-    for (size_t index = 0; index < std::min(enough, similar.size()); ++index)
-        offer += (index > 0 ? ", \"" : "\"") + similar[index].second + "\"";
-    if (offer.empty()) return fail("{} has no NVTX range called \"{}\".", trace.title, name);
-    return fail("{} has no NVTX range called \"{}\"; there are {}.", trace.title, name, offer);
 }
 
 tl::unexpected<Error> noSuchNumber(const Trace& trace, std::string_view name, size_t count,

@@ -55,11 +55,10 @@ bool areOutliersGood(const WorkerSummary& worker) {
 }  // namespace
 
 bool isConsistent(const RunSummary& summary) {
-    return std::all_of(summary.workers.begin(), summary.workers.end(),
-                       [](const WorkerSummary& worker) {
-                           return areStepsGood(worker) && areContributorsGood(worker) &&
-                                  areOutliersGood(worker);
-                       });
+    return std::all_of(
+        summary.workers.begin(), summary.workers.end(), [](const WorkerSummary& worker) {
+            return areStepsGood(worker) && areContributorsGood(worker) && areOutliersGood(worker);
+        });
 }
 
 StepSource stepSourceFrom(int64_t number) {

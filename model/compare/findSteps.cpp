@@ -4,7 +4,7 @@
 
 #include "model/compare/StepSelection.h"
 #include "model/compare/kernelPattern.h"
-#include "model/compare/rangePattern.h"
+#include "model/compare/rangeNames.h"
 #include "model/compare/stepRanges.h"
 #include "model/summary/Statistics.h"
 
@@ -197,8 +197,7 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
         run = stepsFoundIn(trace);
     } else {
         run = namedSteps(trace, selection.rangeName, false);
-        if (run.processes.empty())
-            return fail("{} has no NVTX range called \"{}\".", trace.title, selection.rangeName);
+        if (run.processes.empty()) return noSuchRange(trace, selection.rangeName);
     }
     if (selection.numbers) {
         if (auto kept = keepNumbers(trace, run, *selection.numbers); !kept)

@@ -1,6 +1,7 @@
 #include "model/compare/kernelPattern.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "model/summary/Statistics.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr size_t fewestRepetitions = 3;
 constexpr double alikeShare = 0.7;
 constexpr double coveredShare = 0.5;
+constexpr double lengthTolerance = 0.05;
 
 /// The kernels of one process by start, as numbers of their names.
 struct Sequence {
@@ -48,6 +50,19 @@ Sequence sequenceOf(const Trace& trace, uint32_t process) {
     return sequence;
 }
 
+/// Kernels in pieces that are about as long: now and then a step logs or clips something more.
+size_t kernelsInPiecesOf(size_t typicalLength, const std::vector<uint32_t>& places) {
+    const double toleranceLength = lengthTolerance * static_cast<double>(typicalLength);
+    size_t kernels = 0;
+    for (size_t index = 1; index < places.size(); ++index) {
+        const size_t length = places[index] - places[index - 1];
+        const double distance =
+            std::abs(static_cast<double>(length) - static_cast<double>(typicalLength));
+        if (distance <= toleranceLength) kernels += length;
+    }
+    return kernels;
+}
+
 /// Whether dividing the run at `places` gives pieces that are alike.
 bool divides(const Sequence& sequence, const std::vector<uint32_t>& places) {
     if (places.size() < fewestRepetitions) return false;
@@ -55,14 +70,17 @@ bool divides(const Sequence& sequence, const std::vector<uint32_t>& places) {
     if (static_cast<double>(covered) < coveredShare * static_cast<double>(sequence.rows.size()))
         return false;
     std::unordered_map<uint64_t, size_t> kernelsOf;  // by what a piece holds
-    size_t most = 0;
+    size_t most = 0, typicalLength = 0;
     for (size_t index = 1; index < places.size(); ++index) {
         const uint64_t held = sequence.sums[places[index]] - sequence.sums[places[index - 1]];
+        const size_t length = places[index] - places[index - 1];
         size_t& kernels = kernelsOf[held];
-        kernels += places[index] - places[index - 1];
+        kernels += length;
+        if (kernels > most) typicalLength = length;
         most = std::max(most, kernels);
     }
-    return static_cast<double>(most) >= alikeShare * static_cast<double>(covered);
+    return static_cast<double>(kernelsInPiecesOf(typicalLength, places)) >=
+           alikeShare * static_cast<double>(covered);
 }
 
 /// Median time from the kernel before to each of `places`.

@@ -82,23 +82,40 @@ struct Header {
 
 void takeFact(Rows& rows, std::string_view name, Header& header, RunSummary& summary) {
     RunFacts& facts = summary.facts;
-    if (name == "version") header.version = rows.number(1);
-    else if (name == "fingerprint") header.fingerprint = rows.number(1);
-    else if (name == "contentHash") facts.contentHash = static_cast<uint64_t>(rows.number(1));
-    else if (name == "stepSource") summary.source = stepSourceFrom(rows.number(1));
-    else if (name == "stepPattern") summary.pattern = rows.text(1);
-    else if (name == "producer") facts.producer = rows.text(1);
-    else if (name == "driver") facts.driver = rows.text(1);
-    else if (name == "cuda") facts.cuda = rows.text(1);
-    else if (name == "commandLine") facts.commandLine = rows.text(1);
-    else if (name == "worldSize") facts.worldSize = rows.number(1);
-    else if (name == "kernelCount") facts.kernelCount = rows.number(1);
-    else if (name == "isNvlinkPresent") facts.isNvlinkPresent = rows.flag(1);
-    else if (name == "hasApiCalls") facts.hasApiCalls = rows.flag(1);
-    else if (name == "hasNvtx") facts.hasNvtx = rows.flag(1);
-    else if (name == "isTruncated") facts.isTruncated = rows.flag(1);
-    else if (name == "gpuName") facts.gpuNames.push_back(rows.text(1));
-    else if (name == "healthWarning") facts.healthWarnings.push_back(rows.text(1));
+    if (name == "version")
+        header.version = rows.number(1);
+    else if (name == "fingerprint")
+        header.fingerprint = rows.number(1);
+    else if (name == "contentHash")
+        facts.contentHash = static_cast<uint64_t>(rows.number(1));
+    else if (name == "stepSource")
+        summary.source = stepSourceFrom(rows.number(1));
+    else if (name == "stepPattern")
+        summary.pattern = rows.text(1);
+    else if (name == "producer")
+        facts.producer = rows.text(1);
+    else if (name == "driver")
+        facts.driver = rows.text(1);
+    else if (name == "cuda")
+        facts.cuda = rows.text(1);
+    else if (name == "commandLine")
+        facts.commandLine = rows.text(1);
+    else if (name == "worldSize")
+        facts.worldSize = rows.number(1);
+    else if (name == "kernelCount")
+        facts.kernelCount = rows.number(1);
+    else if (name == "isNvlinkPresent")
+        facts.isNvlinkPresent = rows.flag(1);
+    else if (name == "hasApiCalls")
+        facts.hasApiCalls = rows.flag(1);
+    else if (name == "hasNvtx")
+        facts.hasNvtx = rows.flag(1);
+    else if (name == "isTruncated")
+        facts.isTruncated = rows.flag(1);
+    else if (name == "gpuName")
+        facts.gpuNames.push_back(rows.text(1));
+    else if (name == "healthWarning")
+        facts.healthWarnings.push_back(rows.text(1));
 }
 
 bool readFacts(const Database& database, RunSummary& summary) {

@@ -12,8 +12,10 @@ class Insert {
   public:
     Insert(Database& database, const char* sql) {
         auto statement = database.prepare(sql);
-        if (statement) statement_ = std::move(*statement);
-        else result_ = fail(statement.error());
+        if (statement)
+            statement_ = std::move(*statement);
+        else
+            result_ = fail(statement.error());
     }
 
     template <class... Values>
@@ -30,9 +32,7 @@ class Insert {
     void bind(int column, std::string_view text) { statement_.bind(column, text); }
     void bind(int column, const char* text) { statement_.bind(column, std::string_view(text)); }
     void bind(int column, int64_t number) { statement_.bind(column, number); }
-    void bind(int column, const std::optional<int64_t>& number) {
-        statement_.bind(column, number);
-    }
+    void bind(int column, const std::optional<int64_t>& number) { statement_.bind(column, number); }
 
     Statement statement_;
     Result<void> result_;
@@ -73,8 +73,8 @@ Result<void> writeWorkers(Database& database, const RunSummary& summary) {
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers)
         insert.row(index++, int64_t{worker.pid}, std::optional<int64_t>(worker.rank),
-                   worker.processName, worker.gpuId, worker.gpuName,
-                   number(worker.endedAbnormally), worker.foundSteps, worker.warmUpSteps);
+                   worker.processName, worker.gpuId, worker.gpuName, number(worker.endedAbnormally),
+                   worker.foundSteps, worker.warmUpSteps);
     return insert.result();
 }
 

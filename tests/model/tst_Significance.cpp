@@ -18,8 +18,10 @@ double tailByCounting(size_t m, size_t n, double u) {
         if (static_cast<size_t>(__builtin_popcount(chosen)) != m) continue;
         int64_t wins = 0, seconds = 0;
         for (size_t place = 0; place < m + n; ++place) {
-            if (chosen >> place & 1) wins += seconds;
-            else ++seconds;
+            if (chosen >> place & 1)
+                wins += seconds;
+            else
+                ++seconds;
         }
         ++all;
         if (static_cast<double>(wins) <= u) ++below;
@@ -56,8 +58,8 @@ class TestSignificance : public QObject {
         const RankTest unequal = mannWhitney(Values{71, 73, 70, 72, 75}, Values{74, 76, 78, 77});
         QCOMPARE(unequal.u, 1.0);
         QVERIFY(isNear(unequal.pValue, 0.031746031746031744));
-        const RankTest mixed = mannWhitney(Values{12, 15, 11, 19, 20, 14, 17},
-                                           Values{13, 16, 18, 22, 25, 21});
+        const RankTest mixed =
+            mannWhitney(Values{12, 15, 11, 19, 20, 14, 17}, Values{13, 16, 18, 22, 25, 21});
         QCOMPARE(mixed.u, 10.0);
         QVERIFY(isNear(mixed.pValue, 0.13752913752913754));
         Values threes, others;

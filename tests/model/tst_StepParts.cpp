@@ -50,9 +50,8 @@ class RandomRun {
     }
 
     void addCalls(uint32_t thread, int count) {
-        static constexpr std::array<const char*, 4> names{"cudaLaunchKernel", "cudaMalloc",
-                                                          "cudaStreamSynchronize",
-                                                          "cudaMemcpyAsync"};
+        static constexpr std::array<const char*, 4> names{
+            "cudaLaunchKernel", "cudaMalloc", "cudaStreamSynchronize", "cudaMemcpyAsync"};
         int64_t at = upTo(10);
         for (int index = 0; index < count && at < lengthUs; ++index) {
             const int64_t end = at + upTo(12);
@@ -106,8 +105,7 @@ class PlainLoop {
   public:
     PlainLoop(const Trace& trace, const std::vector<TimeRange>& steps) : trace_(trace) {
         for (uint32_t row = 0; row < trace.kernels.size(); ++row) {
-            const bool isNccl =
-                trace.nameOf({EventKind::Kernel, row}).starts_with("ncclDevKernel");
+            const bool isNccl = trace.nameOf({EventKind::Kernel, row}).starts_with("ncclDevKernel");
             add({EventKind::Kernel, row},
                 isNccl ? StepPart::ExposedCommunication : StepPart::Compute, 0);
         }
@@ -204,9 +202,9 @@ class PlainLoop {
     StepPart causeAt(int64_t timeNs, const Work* next, int64_t busyUntilNs) const {
         const bool isGap = next && busyUntilNs != INT64_MIN;
         const bool isKnown = isGap && next->call != noIndex;
-        const bool isLate = isKnown && trace_.apiCalls.endNs[next->call] +
-                                               WorkerTimeline::launchLatencyNs >
-                                           busyUntilNs;
+        const bool isLate =
+            isKnown &&
+            trace_.apiCalls.endNs[next->call] + WorkerTimeline::launchLatencyNs > busyUntilNs;
         if (isKnown && !isLate) return StepPart::OtherIdle;
         if (isInDataRange(timeNs)) return StepPart::DataLoading;
         const bool isByLoader =
@@ -403,8 +401,7 @@ class TestStepParts : public QObject {
         builder.addNccl(second, "AllReduce", 1'000'000, 21 * us, 22 * us);
         builder.addKernel(stream, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 30 * us, 50 * us, 9);
         const RunSummary summary = summaryOf(builder.finish());
-        const Contributor* reduce =
-            heaviest(summary.workers.at(0), StepPart::ExposedCommunication);
+        const Contributor* reduce = heaviest(summary.workers.at(0), StepPart::ExposedCommunication);
         QVERIFY(reduce);
         QCOMPARE(reduce->bytes, int64_t{1'000'000});
         QCOMPARE(reduce->busBytes, int64_t{1'000'000});  // 2 (n - 1) / n is 1 for two ranks

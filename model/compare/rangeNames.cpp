@@ -1,0 +1,41 @@
+#include "model/compare/rangeNames.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "model/compare/rangePattern.h"
+
+namespace lanescope {
+
+std::map<std::string, int64_t> rangeCounts(const Trace& trace) {
+    std::vector<int64_t> countOf(trace.strings.size());
+    for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
+        if (trace.nvtx.style[row] != NvtxStyle::Mark) ++countOf[trace.nvtx.text[row]];
+    std::map<std::string, int64_t> result, patternCount, namesOfPattern;
+    for (StringIndex text = 1; text < countOf.size(); ++text) {
+        if (countOf[text] == 0) continue;
+        const std::string name(trace.strings.at(text));
+        const std::string pattern = rangePattern(name);
+        result[name] += countOf[text];
+        patternCount[pattern] += countOf[text];
+        ++namesOfPattern[pattern];
+    }
+    for (const auto& [pattern, names] : namesOfPattern)
+        if (names > 1) result[pattern] = patternCount[pattern];
+    return result;
+}
+
+tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
+    constexpr size_t enough = 3;
+    std::vector<std::pair<int64_t, std::string>> similar;
+    for (const auto& [other, count] : rangeCounts(trace))
+        if (!name.empty() && other.starts_with(name)) similar.emplace_back(-count, other);
+    std::sort(similar.begin(), similar.end());
+    std::string offer;
+    for (size_t index = 0; index < std::min(enough, similar.size()); ++index)
+        offer += (index > 0 ? ", \"" : "\"") + similar[index].second + "\"";
+    if (offer.empty()) return fail("{} has no NVTX range called \"{}\".", trace.title, name);
+    return fail("{} has no NVTX range called \"{}\"; there are {}.", trace.title, name, offer);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,109 @@
+#include <QtTest>
+#include <filesystem>
+
+#include "model/compare/RunComparison.h"
+#include "model/load/loadTrace.h"
+
+using namespace lanescope;
+
+/// The two recordings that come with the project: the same training over NVLink and, with peer
+/// access off, through host memory.
+class TestCompareSamples : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase() {
+        const std::filesystem::path folder = LANESCOPE_SAMPLES;
+        for (auto& [name, summary] : {std::pair("resnet152-nvlink.sqlite.gz", &nvlink_),
+                                      std::pair("resnet152-no-p2p.sqlite.gz", &noPeers_)}) {
+            const Result<TracePtr> trace = loadTrace(folder / name);
+            QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
+            const Result<RunSummary> made = summarizeRun(**trace);
+            QVERIFY(made.has_value());
+            *summary = *made;
+        }
+    }
+
+    void stepsAndWarmUpAreFound() {
+        for (const RunSummary* run : {&nvlink_, &noPeers_}) {
+            QCOMPARE(run->pattern, std::string("step #"));
+            QCOMPARE(run->workers.size(), size_t{2});
+            for (const WorkerSummary& worker : run->workers) {
+                QCOMPARE(worker.foundSteps, int64_t{10});
+                QCOMPARE(worker.warmUpSteps, int64_t{1});
+                QCOMPARE(worker.steps.size(), size_t{9});
+            }
+        }
+    }
+
+    void partsAndContributorsSumToTheSteps() {
+        for (const RunSummary* run : {&nvlink_, &noPeers_}) {
+            for (const WorkerSummary& worker : run->workers) {
+                for (const StepSummary& step : worker.steps)
+                    QCOMPARE(step.parts.sum(), step.wallNs);
+                StepParts sums;
+                for (const Contributor& each : worker.contributors)
+                    sums[each.part] += each.exposedNs;
+                QCOMPARE(sums, worker.totalParts());
+            }
+        }
+    }
+
+    void theLossIsExposedCommunication() {
+        const RunComparison comparison = compareRuns(BaselineRun{nvlink_}, CandidateRun{noPeers_});
+        const Answer& answer = comparison.answer;
+        QCOMPARE(answer.outcome, Outcome::Slower);
+        QVERIFY(answer.cautions.empty());
+        QCOMPARE(answer.causes.size(), size_t{1});
+        QCOMPARE(answer.causes[0].part, StepPart::ExposedCommunication);
+        QCOMPARE(answer.causes[0].contributor, std::string("AllReduce"));
+        QCOMPARE(answer.causes[0].path, std::string("backward"));
+        QVERIFY(answer.causes[0].baselineGBps > 100 && answer.causes[0].candidateGBps < 40);
+        const QString sentence = QString::fromStdString(answer.sentence);
+        QVERIFY2(sentence.startsWith("Candidate is 10 % slower (p < 0.001): +"),
+                 qPrintable(sentence));
+        QVERIFY(sentence.contains("exposed NCCL AllReduce per step, bus bandwidth"));
+        QVERIFY(sentence.contains("NVLink"));
+    }
+
+    void deltasSumToTheDifferenceOfTheMeans() {
+        const RunComparison comparison = compareRuns(BaselineRun{nvlink_}, CandidateRun{noPeers_});
+        QCOMPARE(comparison.workers.size(), size_t{2});
+        for (const WorkerComparison& pair : comparison.workers) {
+            int64_t parts = 0, contributors = 0, ranges = 0;
+            for (const PartDifference& part : pair.parts) parts += part.lostNs();
+            for (const ContributorDifference& each : pair.contributors)
+                contributors += each.lostNs();
+            for (const RangeDifference& range : pair.ranges) ranges += range.lostNs();
+            QCOMPARE(parts, pair.lostNs());
+            QCOMPARE(contributors, pair.lostNs());
+            QCOMPARE(ranges, pair.lostNs());
+            QVERIFY(pair.parts[1].lostNs() > pair.lostNs() * 8 / 10);
+        }
+    }
+
+    void theSameFileTwiceIsWithinNoise() {
+        for (const RunSummary* run : {&nvlink_, &noPeers_}) {
+            const RunComparison comparison = compareRuns(BaselineRun{*run}, CandidateRun{*run});
+            QCOMPARE(comparison.answer.outcome, Outcome::WithinNoise);
+            QCOMPARE(comparison.answer.cautions,
+                     std::vector<std::string>{"Both sides are the same recording."});
+            for (const WorkerComparison& pair : comparison.workers)
+                for (const ContributorDifference& each : pair.contributors)
+                    QVERIFY(each.lostNs() == 0 && each.match == MatchKind::SameName);
+        }
+    }
+
+    void theOtherWayRoundItIsFaster() {
+        const RunComparison comparison = compareRuns(BaselineRun{noPeers_}, CandidateRun{nvlink_});
+        QCOMPARE(comparison.answer.outcome, Outcome::Faster);
+        QCOMPARE(comparison.answer.causes.at(0).part, StepPart::ExposedCommunication);
+        QVERIFY(comparison.answer.causes[0].lostNs < 0);
+    }
+
+  private:
+    RunSummary nvlink_, noPeers_;
+};
+
+QTEST_APPLESS_MAIN(TestCompareSamples)
+#include "tst_CompareSamples.moc"

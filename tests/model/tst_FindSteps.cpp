@@ -1,0 +1,241 @@
+#include <QtTest>
+
+#include "model/compare/RangePaths.h"
+#include "model/compare/StepSelection.h"
+#include "model/compare/kernelPattern.h"
+#include "tests/support/TraceBuilder.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int64_t ms = 1'000'000;
+
+/// Ranges called "step 0", "step 1" ... of these lengths, `pauseMs` apart, each with a kernel.
+TracePtr stepsOf(const std::vector<int64_t>& lengthsMs, int64_t pauseMs = 0) {
+    TraceBuilder builder;
+    const uint32_t thread = builder.defaultThread();
+    const uint32_t stream = builder.defaultStream();
+    int64_t at = 5 * ms;
+    for (size_t index = 0; index < lengthsMs.size(); ++index) {
+        const int64_t end = at + lengthsMs[index] * ms;
+        builder.addNvtx(thread, "step " + std::to_string(index), at, end);
+        builder.addNvtx(thread, "forward", at, at + (end - at) / 3);
+        builder.addKernel(stream, "gemm", at, end - ms);
+        at = end + pauseMs * ms;
+    }
+    return builder.finish();
+}
+
+/// A run without ranges: each step is the same kernels, after a different beginning.
+TracePtr kernelsOnly(int steps, int layers, bool logsEveryThird = false) {
+    TraceBuilder builder;
+    const uint32_t stream = builder.defaultStream();
+    int64_t at = 0;
+    const auto add = [&](const std::string& name) {
+        builder.addKernel(stream, name, at, at + 1000);
+        at += 1100;
+    };
+    for (int index = 0; index < 40; ++index) add("init" + std::to_string(index % 7));
+    for (int step = 0; step < steps; ++step) {
+        at += 50'000;
+        add("embedding");
+        for (int layer = 0; layer < layers; ++layer)
+            for (const char* name : {"attention", "gemm", "norm"}) add(name);
+        add("loss");
+        for (int layer = 0; layer < layers; ++layer)
+            for (const char* name : {"norm_bwd", "gemm", "gemm", "attention_bwd"}) add(name);
+        add("adam");
+        if (logsEveryThird && step % 3 == 0) add("log");
+    }
+    return builder.finish();
+}
+
+ProcessSteps stepsIn(const TracePtr& trace, const StepSelection& selection = {}) {
+    const Result<RunSteps> run = findSteps(*trace, selection);
+    return run && !run->processes.empty() ? run->processes.front() : ProcessSteps{};
+}
+
+}  // namespace
+
+class TestFindSteps : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void outerRangesThatRepeatAreTheSteps() {
+        const TracePtr trace = stepsOf({10, 10, 11, 10});
+        const Result<RunSteps> run = findSteps(*trace);
+        QVERIFY(run.has_value());
+        QCOMPARE(run->source, StepSource::NvtxRange);
+        QCOMPARE(run->pattern, std::string("step #"));
+        const ProcessSteps& process = run->processes.at(0);
+        QCOMPARE(process.steps.size(), size_t{4});
+        QCOMPARE(process.steps[2].name, std::string("step 2"));
+        QCOMPARE(process.steps[2].range, (TimeRange{25 * ms, 36 * ms}));
+        QCOMPARE(process.warmUpCount, int64_t{0});
+        QVERIFY(!process.isLastLeftOut);
+    }
+
+    void aStepLastsToTheNextWhereThereIsTimeBetween() {
+        const ProcessSteps process = stepsIn(stepsOf({10, 10, 10, 10}, 5));
+        QCOMPARE(process.steps.size(), size_t{3});
+        for (const StepSpan& step : process.steps) QCOMPARE(step.range.durationNs(), 15 * ms);
+        QVERIFY(process.isLastLeftOut);
+        QCOMPARE(process.foundCount, int64_t{4});
+    }
+
+    void slowBeginningsAreWarmUpUnlessKept() {
+        const TracePtr trace = stepsOf({300, 30, 10, 10, 50, 10, 10});
+        QCOMPARE(stepsIn(trace).warmUpCount, int64_t{2});
+        QCOMPARE(stepsIn(trace).steps.size(), size_t{5});
+        StepSelection selection;
+        selection.keepsWarmUp = true;
+        QCOMPARE(stepsIn(trace, selection).steps.size(), size_t{7});
+    }
+
+    void numbersChooseSteps() {
+        const TracePtr trace = stepsOf({300, 10, 10, 10, 10});
+        StepSelection selection;
+        selection.numbers = {0, 2};
+        QCOMPARE(stepsIn(trace, selection).steps.size(), size_t{3});
+        QCOMPARE(stepsIn(trace, selection).steps.front().number, int64_t{0});
+        selection.numbers = {4, 90};
+        QCOMPARE(stepsIn(trace, selection).steps.size(), size_t{1});
+        selection.numbers = {5, 9};
+        const Result<RunSteps> none = findSteps(*trace, selection);
+        QVERIFY(!none);
+        QVERIFY(QString::fromStdString(none.error().sentence).contains("has 5 steps"));
+    }
+
+    void numbersAreReadFromText() {
+        QCOMPARE(*parseStepNumbers("5-20"), (StepSelection::Numbers{5, 20}));
+        QCOMPARE(*parseStepNumbers("7"), (StepSelection::Numbers{7, 7}));
+        for (const char* text :
+             {"", "-", "5-", "-3", "9-5", "a", "1-2-3", "1 - 2", "99999999999999999999"})
+            QVERIFY2(!parseStepNumbers(text), text);
+    }
+
+    void namedRangesAreTakenAsTheyAre() {
+        const TracePtr trace = stepsOf({30, 30, 30});
+        StepSelection selection;
+        selection.rangeName = "forward";
+        const ProcessSteps process = stepsIn(trace, selection);
+        QCOMPARE(process.steps.size(), size_t{3});
+        for (const StepSpan& step : process.steps) QCOMPARE(step.range.durationNs(), 10 * ms);
+        selection.rangeName = "step";
+        const Result<RunSteps> none = findSteps(*trace, selection);
+        QVERIFY(!none);
+        QVERIFY(QString::fromStdString(none.error().sentence).contains("\"step #\""));
+    }
+
+    void aStretchIsTheOnlyStep() {
+        StepSelection selection;
+        selection.stretch = TimeRange{7 * ms, 9 * ms};
+        const ProcessSteps process = stepsIn(stepsOf({30, 30, 30}), selection);
+        QCOMPARE(process.steps.size(), size_t{1});
+        QCOMPARE(process.steps[0].range, (TimeRange{7 * ms, 9 * ms}));
+    }
+
+    void rangesThatNeverEndedAreNoSteps() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread();
+        builder.addKernel(builder.defaultStream(), "gemm", 0, 50 * ms);
+        for (int step = 0; step < 5; ++step)
+            builder.addNvtx(thread, "step " + std::to_string(step), step * 10 * ms,
+                            (step + 1) * 10 * ms);
+        builder.trace().nvtx.isOpen.back() = 1;  // the process was killed within it
+        QCOMPARE(stepsIn(builder.finish()).steps.size(), size_t{4});
+    }
+
+    void stepsBeatEpochsAndPartsOfSteps() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread();
+        builder.addKernel(builder.defaultStream(), "gemm", 0, 100 * ms);
+        for (int epoch = 0; epoch < 4; ++epoch)
+            builder.addNvtx(thread, "epoch " + std::to_string(epoch), epoch * 100 * ms,
+                            (epoch + 1) * 100 * ms);
+        for (int step = 0; step < 40; ++step)
+            builder.addNvtx(thread, "train_step", step * 10 * ms, step * 10 * ms + 9 * ms);
+        const Result<RunSteps> run = findSteps(*builder.finish());
+        QCOMPARE(run->pattern, std::string("train_step"));
+    }
+
+    void kernelsThatRepeatAreStepsWithoutRanges() {
+        const TracePtr trace = kernelsOnly(12, 4);
+        const Result<RunSteps> run = findSteps(*trace);
+        QCOMPARE(run->source, StepSource::KernelPattern);
+        QCOMPARE(run->pattern, std::string("void embedding<float>(float*, int)"));
+        QCOMPARE(run->processes.at(0).foundCount, int64_t{12});
+        QCOMPARE(run->processes.at(0).steps.size(), size_t{11});  // the end of the last is a guess
+    }
+
+    void whatComesNowAndThenDoesNotHideTheSteps() {
+        const KernelPattern pattern = findKernelPattern(*kernelsOnly(30, 12, true), 0);
+        QCOMPARE(pattern.kernel, std::string("void embedding<float>(float*, int)"));
+        QCOMPARE(pattern.startsNs.size(), size_t{30});
+    }
+
+    void aRunWithoutRepetitionIsOneStep() {
+        TraceBuilder builder;
+        for (int index = 0; index < 20; ++index)
+            builder.addKernel(builder.defaultStream(), "kernel" + std::to_string(index), index * ms,
+                              (index + 1) * ms);
+        const Result<RunSteps> run = findSteps(*builder.finish());
+        QCOMPARE(run->source, StepSource::WholeRun);
+        QCOMPARE(run->processes.at(0).steps.at(0).range, (TimeRange{0, 20 * ms}));
+        QVERIFY(findSteps(*TraceBuilder().finish())->processes.empty());
+    }
+
+    void warmUpIsTheSameForAllRanks() {
+        TraceBuilder builder;
+        const uint32_t first = builder.defaultThread();
+        builder.addKernel(builder.defaultStream(), "gemm", 0, ms);
+        const uint32_t process = builder.addProcess(4243, "python3", 1);
+        const uint32_t second = builder.addThread(process, 4243);
+        builder.addKernel(builder.addStream(process, builder.addGpu(), 7), "gemm", 0, ms);
+        int64_t at = 0;
+        for (int step = 0; step < 6; ++step) {
+            const int64_t length = step == 0 ? 50 : 10;
+            builder.addNvtx(first, "step", at * ms, (at + length) * ms);
+            builder.addNvtx(second, "step", at * ms, (at + 10) * ms);
+            at += length;
+        }
+        const Result<RunSteps> run = findSteps(*builder.finish());
+        QCOMPARE(run->processes.size(), size_t{2});
+        for (const ProcessSteps& each : run->processes) QCOMPARE(each.warmUpCount, int64_t{1});
+    }
+
+    void namesOfDataLoading() {
+        for (const char* name : {"data", "next_data", "DataLoader.__next__", "load batch",
+                                 "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+                                 "Data", "dataset", "pt_data_worker", "prefetch"})
+            QVERIFY2(isDataLoadingName(name), name);
+        for (const char* name : {"", "forward", "DistributedDataParallel.forward", "overload",
+                                 "metadata", "download", "update"})
+            QVERIFY2(!isDataLoadingName(name), name);
+    }
+
+    void pathsBeginWithinTheStep() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread();
+        builder.addNvtx(thread, "epoch 1", 0, 100);
+        builder.addNvtx(thread, "step 7", 10, 60);
+        builder.addNvtx(thread, "forward", 20, 40);
+        builder.addNvtx(thread, "layer 3", 25, 30);
+        builder.addNvtx(thread, "ncclAllReduce", 26, 28, NvtxStyle::PushPop, "NCCL");
+        const TracePtr trace = builder.finish();
+        const RangePaths paths(*trace, "step #");
+        const auto textAt = [&](int64_t timeNs) { return paths.text(paths.at(thread, timeNs)); };
+        QCOMPARE(textAt(5), std::string("epoch #"));
+        QCOMPARE(textAt(15), std::string());
+        QCOMPARE(textAt(22), std::string("forward"));
+        QCOMPARE(textAt(27), std::string("forward/layer #"));
+        QCOMPARE(textAt(30), std::string("forward"));
+        QCOMPARE(textAt(60), std::string("epoch #"));
+        QCOMPARE(textAt(100), std::string());
+        QCOMPARE(paths.text(paths.at(noIndex, 5)), std::string());
+    }
+};
+
+QTEST_APPLESS_MAIN(TestFindSteps)
+#include "tst_FindSteps.moc"

@@ -1,0 +1,372 @@
+#include <QtTest>
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "model/compare/RunComparison.h"
+#include "model/compare/matchContributors.h"
+#include "tests/support/TraceBuilder.h"
+#include "tests/support/simulatedTraining.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int64_t us = 1000;
+
+/// A simulated training of one or more ranks whose steps are: copy, some kernels, a collective.
+struct Training {
+    int steps = 20;
+    int ranks = 1;
+    uint32_t seed = 1;
+    std::vector<std::string> kernels{"gemm", "norm", "gelu"};
+    int64_t kernelUs = 500;
+    int64_t reduceUs = 200;
+    int64_t slowRankUs = 0;   ///< Longer kernels on the last rank; the others wait in the reduce.
+    int64_t batchWaitUs = 0;  ///< In the range "data".
+    bool isPageable = false;
+    bool hasRanges = true;
+    std::string gpu = "Simulated H200";
+    int64_t stallUs = 0;  ///< Of the CPU, in step 7.
+};
+
+class Maker {
+  public:
+    explicit Maker(const Training& training) : training_(training), random_(training.seed) {}
+
+    RunSummary summary(const StepSelection& selection = {}) {
+        const TracePtr trace = make();
+        const Result<RunSummary> made = summarizeRun(*trace, selection);
+        return made ? *made : RunSummary{};
+    }
+
+    TracePtr make() {
+        for (int rank = 0; rank < training_.ranks; ++rank) addRank(rank);
+        builder_.trace().properties.push_back({"NVLink GPU 0-GPU 1", "18 links"});
+        return builder_.finish("simulated-" + std::to_string(training_.seed));
+    }
+
+  private:
+    void addRank(int rank) {
+        uint32_t process = 0;
+        if (rank > 0)
+            process = builder_.addProcess(static_cast<uint32_t>(4242 + rank), "python3", rank);
+        else
+            builder_.trace().processes[0].rank = 0;
+        thread_ = builder_.addThread(process, builder_.trace().processes[process].pid, "python3");
+        stream_ = builder_.addStream(process, builder_.addGpu(training_.gpu), 7, true);
+        nowNs_ = 0;
+        for (int step = 0; step < training_.steps; ++step) addStep(step, rank);
+    }
+
+    void addStep(int step, int rank) {
+        const int64_t startNs = nowNs_;
+        nowNs_ += training_.batchWaitUs * us + 20 * us;
+        builder_.addApi(thread_, "cudaMemcpyAsync", nowNs_ - 10 * us, nowNs_ - us, ++correlation_);
+        builder_.addMemcpy(stream_, MemcpyKind::HtoD, 1 << 20, nowNs_,
+                           nowNs_ + (training_.isPageable ? 100 : 20) * us, correlation_,
+                           training_.isPageable ? MemoryKind::Pageable : MemoryKind::Pinned);
+        nowNs_ += (training_.isPageable ? 100 : 20) * us;
+        addRange("data", startNs);
+        const int64_t forwardNs = nowNs_;
+        if (step == 7) nowNs_ += training_.stallUs * us;
+        const bool isSlow = rank + 1 == training_.ranks;
+        for (const std::string& kernel : training_.kernels)
+            addKernel(kernel, (training_.kernelUs + (isSlow ? training_.slowRankUs : 0)) * us);
+        addRange("forward", forwardNs);
+        const int64_t waitNs =
+            isSlow ? 0 : training_.slowRankUs * us * static_cast<int64_t>(training_.kernels.size());
+        builder_.addNccl(thread_, "AllReduce", 20'000'000, nowNs_ - 20 * us, nowNs_ - us);
+        addKernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", training_.reduceUs * us + waitNs);
+        if (training_.hasRanges)
+            builder_.addNvtx(thread_, "step " + std::to_string(step), startNs, nowNs_);
+    }
+
+    void addRange(const char* name, int64_t startNs) {
+        if (training_.hasRanges) builder_.addNvtx(thread_, name, startNs, nowNs_);
+    }
+
+    void addKernel(const std::string& name, int64_t lengthNs) {
+        const auto jitterNs = static_cast<int64_t>(random_() % (2 * us));
+        builder_.addApi(thread_, "cudaLaunchKernel", nowNs_ - 10 * us, nowNs_ - 5 * us,
+                        ++correlation_);
+        builder_.addKernel(stream_, name, nowNs_, nowNs_ + lengthNs + jitterNs, correlation_);
+        nowNs_ += lengthNs + jitterNs;
+    }
+
+    Training training_;
+    std::mt19937 random_;
+    TraceBuilder builder_;
+    uint32_t thread_ = 0, stream_ = 0, correlation_ = 0;
+    int64_t nowNs_ = 0;
+};
+
+RunComparison comparisonOf(const Training& baseline, const Training& candidate) {
+    const RunSummary before = Maker(baseline).summary();
+    const RunSummary after = Maker(candidate).summary();
+    return compareRuns(BaselineRun{before}, CandidateRun{after});
+}
+
+bool hasCaution(const RunComparison& comparison, const char* text) {
+    for (const std::string& caution : comparison.answer.cautions)
+        if (caution.find(text) != std::string::npos) return true;
+    return false;
+}
+
+bool says(const RunComparison& comparison, const char* text) {
+    return comparison.answer.sentence.find(text) != std::string::npos;
+}
+
+Contributor kernel(const std::string& name, const std::string& path, int64_t count, int64_t order) {
+    Contributor contributor;
+    contributor.name = name;
+    contributor.path = path;
+    contributor.count = count;
+    contributor.order = order;
+    contributor.exposedNs = 1000;
+    return contributor;
+}
+
+}  // namespace
+
+class TestRunComparison : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void fivePairsOfIdenticalRunsAreWithinNoise() {
+        for (uint32_t seed = 1; seed <= 5; ++seed) {
+            const RunComparison comparison = comparisonOf({.seed = seed}, {.seed = seed + 100});
+            QCOMPARE(comparison.answer.outcome, Outcome::WithinNoise);
+            QVERIFY(says(comparison, "within noise"));
+            QVERIFY(comparison.answer.causes.empty());
+            QVERIFY(comparison.answer.cautions.empty());
+        }
+    }
+
+    void slowerKernelsAreBlamed() {
+        const RunComparison comparison =
+            comparisonOf({}, {.seed = 2, .kernels = {"gemm", "norm", "gelu", "dropout"}});
+        QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+        QCOMPARE(comparison.answer.causes.at(0).part, StepPart::Compute);
+        QVERIFY(says(comparison, "kernel dropout<float>, which the baseline does not have"));
+        QVERIFY(hasCaution(comparison, "Kernels a step"));
+    }
+
+    void slowerCommunicationIsBlamedWithItsBandwidth() {
+        const RunComparison comparison =
+            comparisonOf({.ranks = 2}, {.ranks = 2, .seed = 2, .reduceUs = 1000});
+        QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+        const Cause& cause = comparison.answer.causes.at(0);
+        QCOMPARE(cause.part, StepPart::ExposedCommunication);
+        QCOMPARE(cause.contributor, std::string("AllReduce"));
+        QVERIFY(cause.baselineGBps > 95 && cause.baselineGBps < 101);
+        QVERIFY(cause.candidateGBps > 19 && cause.candidateGBps < 21);
+        QVERIFY(says(comparison, "bus bandwidth"));
+        QVERIFY(says(comparison, "NVLink"));
+        QVERIFY(comparison.answer.cautions.empty());
+    }
+
+    void theRankThatOthersWaitForIsTheOneExplained() {
+        const RunComparison comparison =
+            comparisonOf({.ranks = 3}, {.ranks = 3, .seed = 2, .slowRankUs = 200});
+        QCOMPARE(comparison.workers.size(), size_t{3});
+        QCOMPARE(comparison.critical, uint32_t{2});
+        QCOMPARE(comparison.answer.causes.at(0).part, StepPart::Compute);
+        const WorkerComparison& waiting = comparison.workers[0];
+        QVERIFY(waiting.parts[1].lostNs() > waiting.lostNs() * 9 / 10);  // waits in the AllReduce
+    }
+
+    void waitingForDataIsBlamed() {
+        const RunComparison comparison = comparisonOf({}, {.seed = 2, .batchWaitUs = 900});
+        QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+        QCOMPARE(comparison.answer.causes.at(0).part, StepPart::DataLoading);
+        QCOMPARE(comparison.answer.causes.at(0).path, std::string("data"));
+    }
+
+    void copiesFromOtherMemoryAreTheSameCopies() {
+        const RunComparison comparison = comparisonOf({}, {.seed = 2, .isPageable = true});
+        const auto copy =
+            std::find_if(comparison.criticalPair()->contributors.begin(),
+                         comparison.criticalPair()->contributors.end(),
+                         [](const auto& each) { return each.kind == ContributorKind::Copy; });
+        QVERIFY(copy != comparison.criticalPair()->contributors.end());
+        QCOMPARE(copy->match, MatchKind::SamePosition);
+        QCOMPARE(copy->baseline.name, std::string("HtoD from pinned"));
+        QCOMPARE(copy->name(), std::string("HtoD from pageable"));
+        QVERIFY(says(comparison, "in the place of HtoD from pinned"));
+    }
+
+    void oneStalledStepIsNamedThoughTheRunIsNoSlower() {
+        const RunComparison comparison =
+            comparisonOf({.steps = 10}, {.steps = 10, .seed = 2, .stallUs = 5000});
+        QCOMPARE(comparison.answer.outcome, Outcome::WithinNoise);
+        QVERIFY(says(comparison, "but step 7 of the candidate"));
+        QVERIFY(says(comparison, "launch-bound idle"));
+        QVERIFY(says(comparison, "in forward"));
+        QCOMPARE(comparison.outliers.size(), size_t{1});
+        QCOMPARE(outliersTable(comparison).rows.size(), size_t{1});
+    }
+
+    void renamedKernelsAreMatchedByPlace() {
+        const std::vector<Contributor> before{
+            kernel("void gemm<float, 128>(int)", "forward", 40, 1),
+            kernel("softmax_v1", "forward", 20, 5), kernel("gone", "forward", 7, 6),
+            kernel("void adam<float>()", "optimizer", 10, 9)};
+        const std::vector<Contributor> after{kernel("void gemm<half, 64>(int)", "forward", 60, 1),
+                                             kernel("flash_softmax", "forward", 20, 5),
+                                             kernel("new", "forward", 33, 8),
+                                             kernel("void adam<float>()", "optimizer", 10, 9)};
+        std::map<uint32_t, ContributorMatch> ofBaseline;
+        size_t onlyCandidate = 0;
+        for (const ContributorMatch& match : matchContributors(before, after, 10, 10)) {
+            if (match.kind == MatchKind::OnlyCandidate)
+                ++onlyCandidate;
+            else
+                ofBaseline[match.baseline] = match;
+        }
+        QCOMPARE(ofBaseline[0].candidate, uint32_t{0});  // same family
+        QCOMPARE(ofBaseline[0].kind, MatchKind::SamePosition);
+        QCOMPARE(ofBaseline[1].candidate, uint32_t{1});  // same count in the same range
+        QCOMPARE(ofBaseline[2].kind, MatchKind::OnlyBaseline);
+        QCOMPARE(ofBaseline[3].kind, MatchKind::SameName);
+        QCOMPARE(onlyCandidate, size_t{1});
+    }
+
+    void familiesOfKernels() {
+        QCOMPARE(kernelFamily("void gemm<float, 128>(int, float*)"), std::string("gemm"));
+        QCOMPARE(kernelFamily("void at::native::(anonymous namespace)::add<half>(int)"),
+                 std::string("at::native::add"));
+        QCOMPARE(kernelFamily("sm90_gemm_128x64_nn"), std::string("sm#_gemm_#x#_nn"));
+        QCOMPARE(kernelFamily(""), std::string());
+    }
+
+    void everyContributorIsInOneMatch() {
+        std::mt19937 random(5);
+        for (int round = 0; round < 100; ++round) {
+            std::vector<Contributor> sides[2];
+            for (auto& side : sides)
+                for (uint32_t index = random() % 30; index > 0; --index)
+                    side.push_back(kernel("k" + std::to_string(random() % 40) + "x",
+                                          random() % 2 ? "forward" : "backward", random() % 5,
+                                          static_cast<int64_t>(random() % 50)));
+            std::vector<int> seen[2] = {std::vector<int>(sides[0].size()),
+                                        std::vector<int>(sides[1].size())};
+            for (const ContributorMatch& match : matchContributors(sides[0], sides[1], 3, 4)) {
+                if (match.baseline != noIndex) ++seen[0][match.baseline];
+                if (match.candidate != noIndex) ++seen[1][match.candidate];
+                if (match.baseline != noIndex && match.candidate != noIndex)
+                    QCOMPARE(sides[0][match.baseline].part, sides[1][match.candidate].part);
+            }
+            for (const auto& counts : seen)
+                for (const int count : counts) QCOMPARE(count, 1);
+        }
+    }
+
+    void runsWithoutRangesAreComparedByTheirKernels() {
+        const RunComparison comparison =
+            comparisonOf({.hasRanges = false}, {.seed = 2, .kernelUs = 700, .hasRanges = false});
+        QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+        QCOMPARE(comparison.baselineSource, StepSource::KernelPattern);
+        QVERIFY(hasCaution(comparison, "Neither run marks its steps"));
+    }
+
+    void oneSideWithRangesIsSaid() {
+        const RunComparison comparison =
+            comparisonOf({}, {.seed = 2, .kernelUs = 700, .hasRanges = false});
+        QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+        QVERIFY(hasCaution(comparison, "Steps come from"));
+    }
+
+    void otherGpusAndWorldSizesAreCautions() {
+        const RunComparison comparison =
+            comparisonOf({.ranks = 1}, {.ranks = 8, .seed = 2, .gpu = "Simulated B200"});
+        QVERIFY(hasCaution(comparison, "GPUs: 1 x Simulated H200 in the baseline, 8 x Simulated"));
+        QVERIFY(hasCaution(comparison, "World size: 1"));
+        QVERIFY(hasCaution(comparison, "only pairs are compared"));
+        QCOMPARE(comparison.workers.size(), size_t{1});
+        QVERIFY(comparison.answer.outcome != Outcome::Nothing);
+    }
+
+    void differentNumbersOfStepsAreCompared() {
+        const RunComparison comparison =
+            comparisonOf({.steps = 7}, {.steps = 50, .seed = 2, .kernelUs = 600});
+        QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+        const WorkerComparison& pair = *comparison.criticalPair();
+        QCOMPARE(pair.baseline.count, int64_t{7});
+        QCOMPARE(pair.candidate.count, int64_t{50});
+        int64_t lost = 0;
+        for (const PartDifference& part : pair.parts) lost += part.lostNs();
+        QCOMPARE(lost, pair.lostNs());
+        const ReportTable table = partsTable(pair);
+        QCOMPARE(table.rows.size(), stepPartCount + 1);
+        QCOMPARE(std::get<int64_t>(table.rows.back()[3]), pair.lostNs());
+    }
+
+    void fewStepsGiveFiguresButNoClaim() {
+        const RunComparison comparison =
+            comparisonOf({.steps = 3}, {.steps = 3, .seed = 2, .kernelUs = 900});
+        QCOMPARE(comparison.answer.outcome, Outcome::TooFewSteps);
+        QVERIFY(says(comparison, "Too few steps"));
+        QCOMPARE(comparison.answer.causes.at(0).part, StepPart::Compute);
+    }
+
+    void chosenStepsAreCompared() {
+        const Training training{.steps = 30, .stallUs = 9000};
+        StepSelection selection;
+        selection.numbers = {10, 19};
+        const RunSummary before = Maker(training).summary(selection);
+        QCOMPARE(before.workers.at(0).steps.size(), size_t{10});
+        QVERIFY(before.workers[0].outliers.empty());  // the stall is in step 7
+        const RunComparison comparison = compareRuns(BaselineRun{before}, CandidateRun{before});
+        QCOMPARE(comparison.answer.outcome, Outcome::WithinNoise);
+    }
+
+    void nothingIsSaidPlainly() {
+        const RunSummary empty = *summarizeRun(*TraceBuilder().finish("empty.sqlite"));
+        const RunSummary run = Maker(Training{}).summary();
+        for (const auto& [before, after] :
+             {std::pair(&empty, &run), std::pair(&run, &empty), std::pair(&empty, &empty)}) {
+            const RunComparison comparison =
+                compareRuns(BaselineRun{*before}, CandidateRun{*after});
+            QCOMPARE(comparison.answer.outcome, Outcome::Nothing);
+            QVERIFY(says(comparison, "nothing to compare"));
+            QVERIFY(!comparison.criticalPair());
+            QVERIFY(workersTable(comparison).rows.empty());
+        }
+    }
+
+    void aKilledRunIsComparedWithACaution() {
+        RunSummary after = Maker(Training{.seed = 2}).summary();
+        after.facts.isTruncated = true;
+        after.facts.healthWarnings = {"1,234 events were dropped."};
+        const RunSummary before = Maker(Training{}).summary();
+        const RunComparison comparison = compareRuns(BaselineRun{before}, CandidateRun{after});
+        QCOMPARE(comparison.answer.outcome, Outcome::WithinNoise);
+        QVERIFY(hasCaution(comparison, "The candidate ended abnormally"));
+        QVERIFY(hasCaution(comparison, "1,234 events were dropped"));
+    }
+
+    void tablesHaveACellForEachColumn() {
+        const RunSummary before = Maker(Training{.ranks = 2}).summary();
+        const RunSummary after = Maker(Training{.ranks = 2, .seed = 3, .stallUs = 4000}).summary();
+        const RunComparison comparison = compareRuns(BaselineRun{before}, CandidateRun{after});
+        for (const ReportTable& table :
+             {partsTable(*comparison.criticalPair()), contributorsTable(*comparison.criticalPair()),
+              outliersTable(comparison), workersTable(comparison),
+              stepsTable(BaselineRun{before}, CandidateRun{after})}) {
+            QVERIFY(!table.rows.empty());
+            for (const auto& row : table.rows) QCOMPARE(row.size(), table.columns.size());
+        }
+    }
+
+    void theSameInputGivesTheSameAnswer() {
+        const Training before{.ranks = 2}, after{.ranks = 2, .seed = 2, .kernelUs = 520};
+        const RunComparison first = comparisonOf(before, after);
+        const RunComparison second = comparisonOf(before, after);
+        QCOMPARE(first.answer.sentence, second.answer.sentence);
+        QCOMPARE(first.answer.details, second.answer.details);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestRunComparison)
+#include "tst_RunComparison.moc"
