@@ -4,7 +4,7 @@
 #include <charconv>
 #include <limits>
 
-#include "model/compare/Comparison.h"
+#include "model/compare/rangePattern.h"
 #include "model/export/formatValue.h"
 
 namespace lanescope {
@@ -12,6 +12,21 @@ namespace lanescope {
 namespace {
 
 constexpr int64_t noLimit = std::numeric_limits<int64_t>::max();
+
+/// Start of range number `occurrence` called `name` in the process that has it first: every rank has its
+/// own, so they are counted by process.
+std::optional<int64_t> occurrenceStart(const Trace& trace, std::string_view name, int occurrence) {
+    const NvtxTable& nvtx = trace.nvtx;
+    const bool isPattern = name.find('#') != std::string_view::npos;
+    std::vector<int> seen(trace.processes.size());
+    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+        if (nvtx.style[row] == NvtxStyle::Mark) continue;
+        const std::string_view text = trace.strings.at(nvtx.text[row]);
+        if (text != name && !(isPattern && rangePattern(text) == name)) continue;
+        if (seen[trace.threads[nvtx.thread[row]].process]++ == occurrence) return nvtx.startNs[row];
+    }
+    return std::nullopt;
+}
 
 /// Number of the first step of any process that begins at `timeNs` or later, or nothing.
 std::optional<int64_t> firstStepFrom(const RunSteps& run, int64_t timeNs) {
@@ -32,9 +47,12 @@ int64_t shifted(int64_t first, int64_t number) {
 }
 
 Result<StepSelection> selectionFromRange(const Trace& trace, const CompareSelection& selection) {
-    const Result<int64_t> timeNs =
-        alignmentTime(trace, selection.alignedRange, selection.occurrence);
-    if (!timeNs) return fail(timeNs.error());
+    const std::optional<int64_t> timeNs =
+        occurrenceStart(trace, selection.alignedRange, selection.occurrence);
+    if (!timeNs)
+        return fail("No process of {} has as many NVTX ranges \"{}\": number {} was asked for.",
+                    printable(trace.title), printable(selection.alignedRange),
+                    selection.occurrence);
     StepSelection result;
     result.rangeName = selection.range;
     result.keepsWarmUp = true;

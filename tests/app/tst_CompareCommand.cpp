@@ -1,0 +1,398 @@
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "tests/app/sampleTrace.h"
+#include "tests/support/TraceBuilder.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/writeTrace.h"
+
+using namespace lanescope;
+
+namespace {
+
+struct Outcome {
+    int exitCode = -1;
+    QByteArray output;
+    QString errors;
+};
+
+Outcome compareFiles(const QStringList& arguments) {
+    QProcess process;
+    process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
+                  QStringList{"compare"} + arguments);
+    if (!process.waitForFinished(60'000)) return {};
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2,
+            process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
+}
+
+QString sample(const QString& name) {
+    return QStringLiteral(LANESCOPE_SOURCE_DIR "/resources/samples/resnet152-") + name +
+           ".sqlite.gz";
+}
+
+QJsonObject jsonOf(const QStringList& arguments) {
+    const Outcome outcome = compareFiles(arguments + QStringList{"-f", "json"});
+    return QJsonDocument::fromJson(outcome.output).object();
+}
+
+QJsonObject candidateOf(const QJsonObject& document, int index = 0) {
+    return document["candidates"].toArray()[index].toObject();
+}
+
+/// The pair of workers that the answer is about.
+QJsonObject criticalPair(const QJsonObject& candidate) {
+    return candidate["workers"].toArray()[candidate["critical"].toInt()].toObject();
+}
+
+qint64 sumOf(const QJsonArray& objects, const QString& key) {
+    qint64 sum = 0;
+    for (const QJsonValue& object : objects) sum += object.toObject()[key].toInteger();
+    return sum;
+}
+
+/// A trace whose every name is hostile to a web page, a terminal and a table.
+bool writeHostileTrace(const QString& path) {
+    TraceBuilder builder;
+    const uint32_t thread = builder.defaultThread();
+    const uint32_t stream = builder.defaultStream();
+    for (int step = 0; step < 8; ++step) {
+        const int64_t at = step * 10'000'000;
+        builder.addNvtx(thread, "</code><img src=x onerror=alert(2)> " + std::to_string(step), at,
+                        at + 9'000'000);
+        builder.launch(thread, stream, "<script>alert(1)</script>", at + 1'000, at + 10'000,
+                       at + 4'000'000);
+        builder.launch(thread, stream, "a\"b'c,&\x1b[31m\xff\xe2\x80\xae", at + 9'000,
+                       at + 4'000'000, at + 8'000'000 + step * 1'000);
+    }
+    return writeTrace(*builder.finish(), path.toStdString()).has_value();
+}
+
+bool writeTraceWithoutSteps(const QString& path, int64_t kernelNs) {
+    TraceBuilder builder;
+    builder.launch(builder.defaultThread(), builder.defaultStream(), "once", 1'000, 20'000,
+                   20'000 + kernelNs);
+    return writeTrace(*builder.finish(), path.toStdString()).has_value();
+}
+
+}  // namespace
+
+class TestCompareCommand : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir folder_;
+    QString fast_, slow_, same_, hostile_, empty_, oneStep_, oneSlowStep_;
+
+    QString path(const QString& name) const { return folder_.filePath(name); }
+
+    static void verifyFailure(const Outcome& outcome, int exitCode, const QString& mentions) {
+        QCOMPARE(outcome.exitCode, exitCode);
+        QVERIFY2(outcome.output.isEmpty(), outcome.output.constData());
+        const QStringList lines = outcome.errors.split('\n', Qt::SkipEmptyParts);
+        QVERIFY2(lines.size() == 1, qPrintable(outcome.errors));
+        QVERIFY2(lines[0].startsWith("lanescope: "), qPrintable(lines[0]));
+        QVERIFY2(lines[0].contains(mentions), qPrintable(lines[0]));
+    }
+
+    static void verifyFits(const QByteArray& text) {
+        for (const QString& line : QString::fromUtf8(text).split('\n'))
+            QVERIFY2(line.size() <= 100, qPrintable(line));
+    }
+
+    QString writtenTraining(const QString& name, SimulatedTraining training) const {
+        training.steps = 12;
+        training.layers = 4;
+        return writeTrace(*simulatedTraining(training), path(name).toStdString()) ? path(name)
+                                                                                 : QString();
+    }
+
+  private slots:
+    void initTestCase() {
+        fast_ = writtenTraining("fast.sqlite", {});
+        SimulatedTraining slower;
+        slower.kernelScale = 1.25;
+        slower.copiesFromPageableMemory = true;
+        slow_ = writtenTraining("slow.sqlite", slower);
+        SimulatedTraining same;
+        same.kernelScale = 1.0001;
+        same_ = writtenTraining("same.sqlite", same);
+        hostile_ = path("hostile.sqlite");
+        QVERIFY(writeHostileTrace(hostile_));
+        oneStep_ = path("once.sqlite");
+        oneSlowStep_ = path("once-slow.sqlite");
+        QVERIFY(writeTraceWithoutSteps(oneStep_, 1'000'000));
+        QVERIFY(writeTraceWithoutSteps(oneSlowStep_, 1'500'000));
+        empty_ = path("nothing.sqlite");
+        QVERIFY(writeTrace(*TraceBuilder().finish(), empty_.toStdString()));
+        QVERIFY(!fast_.isEmpty() && !slow_.isEmpty() && !same_.isEmpty());
+    }
+
+    void theAnswerComesFirst() {
+        const Outcome outcome = compareFiles({sample("nvlink"), sample("no-p2p")});
+        QCOMPARE(outcome.exitCode, 0);
+        const QByteArray firstLine = outcome.output.left(outcome.output.indexOf('\n'));
+        QVERIFY2(firstLine.contains("slower") && firstLine.contains("AllReduce"), firstLine);
+        QVERIFY(outcome.output.contains("Where the time of a step goes"));
+        verifyFits(outcome.output);
+    }
+
+    void theOtherWayRoundItIsFaster() {
+        const Outcome outcome = compareFiles({sample("no-p2p"), sample("nvlink")});
+        QVERIFY2(outcome.output.left(100).contains("faster"), outcome.output.constData());
+    }
+
+    void thePartsThatArePrintedAddUp() {
+        const Outcome outcome = compareFiles({sample("nvlink"), sample("no-p2p")});
+        const QStringList lines = QString::fromUtf8(outcome.output).split('\n');
+        const qsizetype heading = lines.indexOf(QRegularExpression("^Mean step.*"));
+        QVERIFY(heading >= 0);
+        const QRegularExpression number("[-+]?[0-9,]+\\.[0-9]{3}");
+        std::array<qint64, 3> sums{};
+        bool isChecked = false;
+        for (qsizetype line = heading + 3; line < lines.size() && !isChecked; ++line) {
+            if (lines[line].startsWith("---")) continue;
+            std::array<qint64, 3> values{};
+            QRegularExpressionMatchIterator match = number.globalMatch(lines[line]);
+            for (qint64& value : values) {
+                QVERIFY2(match.hasNext(), qPrintable(lines[line]));
+                value = match.next().captured().remove('.').remove(',').toLongLong();
+            }
+            QCOMPARE(values[1] - values[0], values[2]);
+            isChecked = lines[line].startsWith("step");
+            for (size_t column = 0; column < 3; ++column) {
+                if (isChecked) QCOMPARE(values[column], sums[column]);
+                sums[column] += values[column];
+            }
+        }
+        QVERIFY(isChecked);
+    }
+
+    void jsonHoldsPartsThatSumExactly() {
+        const QJsonObject document = jsonOf({sample("nvlink"), sample("no-p2p")});
+        QCOMPARE(document["schema"].toString(), QString("lanescope-comparison"));
+        QCOMPARE(document["version"].toInt(), 1);
+        const QJsonObject candidate = candidateOf(document);
+        QCOMPARE(candidate["answer"].toObject()["outcome"].toString(), QString("slower"));
+        QVERIFY(!candidate["workers"].toArray().isEmpty());
+        for (const QJsonValue& value : candidate["workers"].toArray()) {
+            const QJsonObject pair = value.toObject();
+            const QJsonArray parts = pair["parts"].toArray();
+            QCOMPARE(sumOf(parts, "baselineNs"),
+                     pair["baselineSteps"].toObject()["meanNs"].toInteger());
+            QCOMPARE(sumOf(parts, "candidateNs"),
+                     pair["candidateSteps"].toObject()["meanNs"].toInteger());
+            QCOMPARE(sumOf(parts, "lostNs"), pair["lostNs"].toInteger());
+            QCOMPARE(sumOf(pair["contributors"].toArray(), "lostNs"), pair["lostNs"].toInteger());
+        }
+        int steps = 0;
+        for (const QJsonValue& worker : document["baseline"].toObject()["workers"].toArray()) {
+            for (const QJsonValue& value : worker.toObject()["steps"].toArray()) {
+                qint64 sum = 0;
+                for (const QJsonValue& part : value.toObject()["partsNs"].toObject())
+                    sum += part.toInteger();
+                QCOMPARE(sum, value.toObject()["wallNs"].toInteger());
+                ++steps;
+            }
+        }
+        QCOMPARE(steps, 18);
+    }
+
+    void conditionsDecideTheExitStatus_data() {
+        QTest::addColumn<QStringList>("conditions");
+        QTest::addColumn<int>("exitCode");
+        QTest::newRow("met") << QStringList{"step.p50 > +3%"} << 1;
+        QTest::newRow("not met") << QStringList{"step.p50 > +900%"} << 0;
+        QTest::newRow("absolute") << QStringList{"step.mean > 1 us"} << 1;
+        QTest::newRow("faster") << QStringList{"faster"} << 0;
+        QTest::newRow("slower") << QStringList{"slower"} << 1;
+        QTest::newRow("both needed") << QStringList{"slower and step > +900%"} << 0;
+        QTest::newRow("any is enough") << QStringList{"faster", "slower"} << 1;
+        QTest::newRow("part") << QStringList{"part compute > +1%"} << 1;
+        QTest::newRow("kernel") << QStringList{"kernel flash_bwd_kernel > +10%"} << 1;
+        QTest::newRow("count") << QStringList{"kernel flash_bwd_kernel.count > +0"} << 0;
+        QTest::newRow("copy") << QStringList{"copy HtoD.bandwidth < 20 GB/s"} << 1;
+        QTest::newRow("collective") << QStringList{"collective AllReduce.count >= 1"} << 1;
+        QTest::newRow("range") << QStringList{"range forward > +1%"} << 1;
+        QTest::newRow("unknown kernel") << QStringList{"kernel nothing > +1%"} << 3;
+        QTest::newRow("met beside unknown") << QStringList{"kernel nothing > +1%", "slower"} << 1;
+        QTest::newRow("false beside unknown") << QStringList{"kernel nothing > +1% and faster"} << 0;
+        QTest::newRow("nonsense") << QStringList{"step.p50 >"} << 2;
+    }
+
+    void conditionsDecideTheExitStatus() {
+        QFETCH(QStringList, conditions);
+        QFETCH(int, exitCode);
+        QStringList arguments{fast_, slow_};
+        for (const QString& condition : conditions) arguments << "--fail-if" << condition;
+        const Outcome outcome = compareFiles(arguments);
+        QVERIFY2(outcome.exitCode == exitCode,
+                 qPrintable(QString::fromUtf8(outcome.output) + outcome.errors));
+        // Programs get the same status, and the reason on stderr.
+        const Outcome json = compareFiles(arguments + QStringList{"-f", "json"});
+        QCOMPARE(json.exitCode, exitCode);
+        QCOMPARE(json.errors.isEmpty(), exitCode == 0);
+    }
+
+    void aMissingNameMayBeSkipped() {
+        const QStringList arguments{fast_, slow_, "--fail-if", "kernel nothing > 1%"};
+        const Outcome outcome = compareFiles(arguments);
+        QCOMPARE(outcome.exitCode, 3);
+        QVERIFY2(outcome.output.contains("neither run has such a kernel"), outcome.output);
+        QCOMPARE(compareFiles(arguments + QStringList{"--skip-missing"}).exitCode, 0);
+    }
+
+    void oneOfSeveralCandidatesIsEnough() {
+        const Outcome outcome = compareFiles({fast_, same_, slow_, "--fail-if", "step > +3%"});
+        QCOMPARE(outcome.exitCode, 1);
+        QVERIFY2(outcome.output.contains("[1] step > +3%: not met"), outcome.output);
+        QVERIFY2(outcome.output.contains("[2] step > +3%: met"), outcome.output);
+    }
+
+    void candidatesStandInColumns() {
+        const Outcome text = compareFiles({fast_, same_, slow_});
+        QCOMPARE(text.exitCode, 0);
+        QVERIFY2(text.output.contains("[1] lost") && text.output.contains("[2] lost"), text.output);
+        verifyFits(text.output);
+        const QJsonObject document = jsonOf({fast_, same_, slow_});
+        QCOMPARE(document["candidates"].toArray().size(), 2);
+        const QString outcome =
+            candidateOf(document, 0)["answer"].toObject()["outcome"].toString();
+        QCOMPARE(outcome, QString("within noise"));
+    }
+
+    void csvRepeatsRowsForEveryCandidate() {
+        const Outcome csv =
+            compareFiles({fast_, same_, slow_, "-f", "csv", "--table", "parts"});
+        QCOMPARE(csv.exitCode, 0);
+        const QList<QByteArray> lines = csv.output.split('\n');
+        QVERIFY2(lines[0].startsWith("Candidate,Worker,Part,Baseline (ns),"), lines[0]);
+        const QByteArray all = csv.output;
+        QCOMPARE(all.count("same.sqlite,"), 24);  // 12 parts of two workers
+        QCOMPARE(all.count("slow.sqlite,"), 24);
+        const Outcome every = compareFiles({fast_, slow_, "-f", "csv"});
+        QVERIFY(every.output.contains("\r\n\r\nCandidate,"));
+        QVERIFY(every.output.contains("bandwidth") || every.output.contains("Rate (GB/s)"));
+    }
+
+    void topLimitsTheListsOfText() {
+        const auto lines = [&](const QString& top) {
+            return compareFiles({sample("nvlink"), sample("no-p2p"), "--top", top})
+                .output.count('\n');
+        };
+        QVERIFY(lines("1") < lines("5"));
+    }
+
+    void htmlNeedsNothingElse() {
+        const QString file = path("report.html");
+        const Outcome outcome =
+            compareFiles({sample("nvlink"), sample("no-p2p"), "-f", "html", "-o", file});
+        QCOMPARE(outcome.exitCode, 0);
+        QFile written(file);
+        QVERIFY(written.open(QIODevice::ReadOnly));
+        const QByteArray html = written.readAll();
+        QVERIFY(html.startsWith("<!DOCTYPE html>"));
+        QVERIFY(html.endsWith("</html>\n"));
+        for (const char* outside : {"http:", "https:", "src=", "<link", "url(", "@import", "//"})
+            QVERIFY2(!html.contains(outside), outside);
+        QCOMPARE(html.count("<svg"), 2);
+        QVERIFY(html.contains("slower"));
+    }
+
+    void namesFromATraceNeverBecomeMarkup() {
+        const QString other = path("hostile-too.sqlite");
+        QVERIFY(QFile::copy(hostile_, other));
+        const Outcome html = compareFiles({hostile_, other, "-f", "html"});
+        QCOMPARE(html.exitCode, 0);
+        QVERIFY(html.output.contains("&lt;script&gt;alert(1)"));
+        QVERIFY(!html.output.contains("<script>alert"));
+        QVERIFY(!html.output.contains("<img"));
+        QVERIFY(!html.output.contains('\x1b'));
+        QVERIFY(!html.output.contains("\xe2\x80\xae"));
+        const Outcome text = compareFiles({hostile_, other});
+        QVERIFY(!text.output.contains('\x1b'));
+        QVERIFY(!QJsonDocument::fromJson(compareFiles({hostile_, other, "-f", "json"}).output)
+                     .isNull());
+    }
+
+    void stepsAndRangesAreChosen() {
+        const QJsonObject chosen =
+            criticalPair(candidateOf(jsonOf({fast_, slow_, "--steps", "2-5"})));
+        QCOMPARE(chosen["baselineSteps"].toObject()["count"].toInt(), 4);
+        const QJsonObject document = jsonOf({fast_, slow_, "--range", "forward"});
+        QCOMPARE(document["baseline"].toObject()["stepPattern"].toString(), QString("forward"));
+        QCOMPARE(document["selection"].toString(), QString("ranges \"forward\""));
+        verifyFailure(compareFiles({fast_, slow_, "--range", "epoch"}), 3, "epoch");
+        verifyFailure(compareFiles({fast_, slow_, "--steps", "50-60"}), 3, "50");
+    }
+
+    void runsAreAligned() {
+        const auto steps = [&](const QStringList& more) {
+            return criticalPair(candidateOf(jsonOf(QStringList{fast_, slow_} + more)))
+                ["baselineSteps"].toObject()["count"].toInt();
+        };
+        QVERIFY(steps({"--align", "start"}) >= steps({"--align", "step"}));
+        QCOMPARE(steps({"--align", "step 4"}), steps({"--align", "start"}) - 4);
+        QCOMPARE(steps({"--align", "step ##4"}), steps({"--align", "step 4"}));
+        QCOMPARE(steps({"--align", "step 4", "--steps", "1-3"}), 3);
+        verifyFailure(compareFiles({fast_, slow_, "--align", "epoch"}), 3, "\"epoch\"");
+        verifyFailure(compareFiles({fast_, slow_, "--align", "#3"}), 2, "names no range");
+    }
+
+    void theSameFileTwiceIsAMistake() {
+        verifyFailure(compareFiles({fast_, fast_}), 2, "same file");
+        verifyFailure(compareFiles({fast_, slow_, slow_}), 2, "same file");
+        const QString link = path("link.sqlite");
+        QVERIFY(QFile::link(fast_, link));
+        verifyFailure(compareFiles({fast_, link}), 2, "same file");
+        const QString copy = path("copy.sqlite");
+        QVERIFY(QFile::copy(fast_, copy));
+        const Outcome outcome = compareFiles({fast_, copy});
+        QCOMPARE(outcome.exitCode, 0);
+        QVERIFY2(outcome.output.contains("same recording"), outcome.output);
+    }
+
+    void badFilesGiveNoAnswer() {
+        verifyFailure(compareFiles({path("missing.sqlite"), fast_}), 3, "missing.sqlite");
+        verifyFailure(compareFiles({fast_, path("missing.sqlite")}), 3, "missing.sqlite");
+        QFile whole(fast_);
+        QVERIFY(whole.open(QIODevice::ReadOnly));
+        QFile half(path("half.sqlite"));
+        QVERIFY(half.open(QIODevice::WriteOnly));
+        half.write(whole.read(whole.size() / 3));
+        half.close();
+        verifyFailure(compareFiles({fast_, half.fileName()}), 3, "half.sqlite");
+        const QString foreign = path("foreign.sqlite");
+        QVERIFY(writeForeignDatabase(foreign.toStdString()));
+        verifyFailure(compareFiles({foreign, fast_}), 3, "foreign.sqlite");
+        verifyFailure(compareFiles({fast_, slow_, "-o", fast_}), 3, "being read");
+    }
+
+    void anEmptyTraceCannotBeCompared() {
+        const Outcome outcome = compareFiles({fast_, empty_, "--fail-if", "step > 3%"});
+        QCOMPARE(outcome.exitCode, 3);
+        QVERIFY2(outcome.output.contains("not comparable"), outcome.output);
+        for (const char* format : {"csv", "json", "html"}) {
+            const Outcome other = compareFiles({empty_, fast_, "-f", format});
+            QCOMPARE(other.exitCode, 3);
+            QVERIFY2(!other.output.isEmpty() && !other.errors.isEmpty(), format);
+        }
+    }
+
+    void runsWithoutStepsAreComparedAsAWhole() {
+        const Outcome outcome =
+            compareFiles({oneStep_, oneSlowStep_, "--fail-if", "step.p50 > +3%"});
+        QCOMPARE(outcome.exitCode, 3);
+        QVERIFY2(outcome.output.contains("the runs have no steps"), outcome.output);
+        const Outcome part = compareFiles({oneStep_, oneSlowStep_, "--fail-if",
+                                           "part compute > +3%"});
+        QVERIFY2(part.exitCode == 1, part.output);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCompareCommand)
+#include "tst_CompareCommand.moc"

@@ -1,0 +1,196 @@
+#include <QtTest>
+
+#include "model/gate/evaluateCondition.h"
+#include "model/gate/namePattern.h"
+#include "model/gate/partGroups.h"
+
+using namespace lanescope;
+
+namespace {
+
+ContributorDifference contributor(StepPart part, ContributorKind kind, std::string name,
+                                  int64_t baselineNs, int64_t candidateNs) {
+    ContributorDifference difference;
+    difference.part = part;
+    difference.kind = kind;
+    difference.baseline = {name, baselineNs, baselineNs, 2, 1'000'000, 0};
+    difference.candidate = {name, candidateNs, candidateNs, 3, 1'000'000, 0};
+    return difference;
+}
+
+/// Made by hand: steps of 100 and 110 us.
+RunComparison smallComparison() {
+    RunComparison comparison;
+    comparison.baselineSource = comparison.candidateSource = StepSource::NvtxRange;
+    comparison.answer.outcome = Outcome::Slower;
+    comparison.critical = 0;
+    WorkerComparison& pair = comparison.workers.emplace_back();
+    pair.baseline = {10, 101'000, 100'000, 120'000, 90'000, 130'000, 95'000, 105'000};
+    pair.candidate = {12, 111'000, 110'000, 140'000, 99'000, 150'000, 105'000, 115'000};
+    pair.parts = {{StepPart::Compute, 60'000, 63'000},
+                  {StepPart::ExposedHtoD, 10'000, 12'000},
+                  {StepPart::ExposedDtoH, 1'000, 2'000},
+                  {StepPart::LaunchBound, 20'000, 25'000},
+                  {StepPart::OtherIdle, 10'000, 9'000}};
+    pair.contributors.push_back(contributor(StepPart::Compute, ContributorKind::Kernel,
+                                            "void gemm<float>(float*, int)", 40'000, 42'000));
+    pair.contributors.push_back(contributor(StepPart::Compute, ContributorKind::Kernel,
+                                            "void gemm<half>(half*, int)", 10'000, 11'000));
+    ContributorDifference onlyNew = contributor(StepPart::Compute, ContributorKind::Kernel, "fresh", 0,
+                                                10'000);
+    onlyNew.match = MatchKind::OnlyCandidate;
+    onlyNew.baseline = {};
+    pair.contributors.push_back(onlyNew);
+    ContributorDifference pinned = contributor(StepPart::ExposedHtoD, ContributorKind::Copy,
+                                               "HtoD from pinned", 10'000, 20'000);
+    pinned.baseline.gigabytesPerSecond = 50;
+    pinned.candidate.gigabytesPerSecond = 25;
+    pair.contributors.push_back(pinned);
+    ContributorDifference pageable = contributor(StepPart::ExposedHtoD, ContributorKind::Copy,
+                                                 "HtoD from pageable", 0, 20'000);
+    pageable.match = MatchKind::OnlyCandidate;
+    pageable.baseline = {};
+    pageable.candidate.gigabytesPerSecond = 5;
+    pair.contributors.push_back(pageable);
+    pair.ranges = {{"forward", StepPart::Compute, 30'000, 31'000},
+                   {"forward/layer #", StepPart::Compute, 20'000, 25'000},
+                   {"backward", StepPart::LaunchBound, 5'000, 6'000}};
+    return comparison;
+}
+
+ConditionOutcome outcomeOf(std::string_view text, const RunComparison& comparison = smallComparison(),
+                           bool isMissingFine = false) {
+    const Result<Condition> condition = parseCondition(text);
+    if (!condition) qFatal("%s", condition.error().sentence.c_str());
+    return evaluateCondition(*condition, comparison, isMissingFine);
+}
+
+bool isMet(std::string_view text) {
+    return outcomeOf(text).state == ConditionState::Met;
+}
+
+}  // namespace
+
+class TestEvaluateCondition : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void stepTimes() {
+        QVERIFY(isMet("step.p50 > +9.9%"));
+        QVERIFY(!isMet("step.p50 > +10%"));
+        QVERIFY(isMet("step.p50 >= +10%"));
+        QVERIFY(isMet("step.p95 > +19 us"));
+        QVERIFY(isMet("step.mean > 110 us"));
+        QVERIFY(isMet("step.min < 99.5 us"));
+        QVERIFY(isMet("step.max >= 150 us"));
+        QVERIFY(isMet("step.count > +1"));
+        QVERIFY(!isMet("step.p50 < -1%"));
+    }
+
+    void partsAndTheirGroups() {
+        QVERIFY(isMet("part compute >= +3 us"));
+        QVERIFY(isMet("part copies >= +3 us"));
+        QVERIFY(!isMet("part copies > +3 us"));
+        QVERIFY(isMet("part idle <= 34 us"));
+        const TestOutcome test = outcomeOf("part idle > 1 s").tests[0];
+        QCOMPARE(*test.baseline, 30'000.0);
+        QCOMPARE(*test.candidate, 34'000.0);
+        // A part that neither run has takes no time.
+        QVERIFY(!isMet("part exposed_communication > 0 ns"));
+    }
+
+    void kernelsByNameBaseNameAndStar() {
+        QVERIFY(isMet("kernel \"void gemm<float>(float*, int)\" >= +2 us"));
+        QVERIFY(isMet("kernel \"void gemm<float>\" > 41.9 us"));
+        QCOMPARE(*outcomeOf("kernel gemm > 1s").tests[0].baseline, 50'000.0);  // both of them
+        QCOMPARE(*outcomeOf("kernel \"*half*\" > 1s").tests[0].candidate, 11'000.0);
+        QVERIFY(isMet("kernel gemm.count > 5"));
+    }
+
+    void whatOnlyOneSideHasCountsFromZero() {
+        QVERIFY(isMet("kernel fresh > +9 us"));
+        QVERIFY(isMet("kernel fresh.count >= 3"));
+        const ConditionOutcome percent = outcomeOf("kernel fresh > +3%");
+        QVERIFY(percent.state == ConditionState::NotComparable);
+        QVERIFY(percent.sentence.find("baseline of nothing") != std::string::npos);
+    }
+
+    void bandwidthIsWeighedByTime() {
+        const TestOutcome test = outcomeOf("copy htod.bandwidth < 20 GB/s").tests[0];
+        QCOMPARE(*test.baseline, 50.0);
+        QCOMPARE(*test.candidate, 15.0);  // 20 us at 25 and 20 us at 5 GB/s
+        QVERIFY(test.state == ConditionState::Met);
+        QVERIFY(isMet("copy \"HtoD from pinned\".bandwidth < -20 GB/s"));
+        QVERIFY(isMet("copy \"HtoD from pageable\".bandwidth < 10 GB/s"));
+        QVERIFY(outcomeOf("copy \"HtoD from pageable\".bandwidth < -1 GB/s").state ==
+                ConditionState::NotComparable);
+    }
+
+    void rangesIncludeWhatLiesWithin() {
+        QCOMPARE(*outcomeOf("range forward > 1s").tests[0].candidate, 56'000.0);
+        QCOMPARE(*outcomeOf("range \"layer 3\" > 1s").tests[0].candidate, 25'000.0);
+        QCOMPARE(*outcomeOf("range \"forward/layer #\" > 1s").tests[0].baseline, 20'000.0);
+        QVERIFY(outcomeOf("range for > 1s").state == ConditionState::NotComparable);
+        QCOMPARE(*outcomeOf("range for* > 1s").tests[0].candidate, 56'000.0);
+    }
+
+    void theVerdict() {
+        QVERIFY(isMet("slower"));
+        QVERIFY(!isMet("faster"));
+        RunComparison comparison = smallComparison();
+        comparison.answer.outcome = Outcome::WithinNoise;
+        QVERIFY(outcomeOf("slower", comparison).state == ConditionState::NotMet);
+        comparison.answer.outcome = Outcome::TooFewSteps;
+        QVERIFY(outcomeOf("slower", comparison).state == ConditionState::NotComparable);
+    }
+
+    void oneFalseTestDecides() {
+        QVERIFY(outcomeOf("faster and kernel none > 1s").state == ConditionState::NotMet);
+        QVERIFY(outcomeOf("slower and kernel none > 1s").state == ConditionState::NotComparable);
+        QVERIFY(outcomeOf("slower and kernel none > 1s", smallComparison(), true).state ==
+                ConditionState::Skipped);
+    }
+
+    void whatIsNotThereIsNotComparable() {
+        const ConditionOutcome missing = outcomeOf("collective AllReduce > 1 ms");
+        QVERIFY(missing.state == ConditionState::NotComparable);
+        QVERIFY(missing.sentence.find("neither run has such a collective") != std::string::npos);
+        RunComparison comparison = smallComparison();
+        comparison.candidateSource = StepSource::WholeRun;
+        const ConditionOutcome noSteps = outcomeOf("step > 1 s", comparison);
+        QVERIFY(noSteps.state == ConditionState::NotComparable);
+        QVERIFY(noSteps.sentence.find("the candidate has no steps") != std::string::npos);
+        // Missing steps are no missing name.
+        QVERIFY(outcomeOf("step > 1 s", comparison, true).state == ConditionState::NotComparable);
+        QVERIFY(outcomeOf("step > 1 s", RunComparison{}).state == ConditionState::NotComparable);
+    }
+
+    void patterns() {
+        QVERIFY(matchesPattern("abc", "abc"));
+        QVERIFY(matchesPattern("abc", "a*c"));
+        QVERIFY(matchesPattern("abc", "*"));
+        QVERIFY(matchesPattern("", "*"));
+        QVERIFY(matchesPattern("aXbXc", "a*b*c"));
+        QVERIFY(matchesPattern("f(float*, int)", "f(float*, int)"));
+        QVERIFY(!matchesPattern("abc", "ab"));
+        QVERIFY(!matchesPattern("", "a"));
+        QVERIFY(!matchesPattern("abc", "*d"));
+        // Many stars over a long text must not take forever.
+        std::string stars, text(20'000, 'a');
+        for (int star = 0; star < 200; ++star) stars += "a*";
+        QVERIFY(!matchesPattern(text, stars + "b"));
+    }
+
+    void everyPartHasANameThatIsFound() {
+        for (size_t index = 0; index < stepPartCount; ++index) {
+            const auto part = static_cast<StepPart>(index);
+            QVERIFY(partsCalled(name(part)) == std::vector{part});
+            QVERIFY(partsCalled(identifier(part)) == std::vector{part});
+        }
+        QVERIFY(partsCalled("nothing").empty());
+        QVERIFY(partsCalled("").empty());
+    }
+};
+
+QTEST_APPLESS_MAIN(TestEvaluateCondition)
+#include "tst_evaluateCondition.moc"
