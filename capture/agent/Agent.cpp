@@ -234,6 +234,7 @@ void Agent::runWriter() {
         if (nowNs >= nextWriteNs || writeSoon_.exchange(false)) {
             reportLostBlocks();
             file_.flush();
+            limitLog();
             if (!wasForked.load() && nowNs - begunNs > shortPeriodsNs) periodNs = writePeriodNs;
             nextWriteNs = nowNs + periodNs;
         }
@@ -302,13 +303,34 @@ void Agent::writeEnd() {
     if (hasActivity_.load(std::memory_order_acquire)) activity_->finish(writer_);
     if (!file_.isEmpty()) {
         noteMissingWindow();
-        log::EndRecord end{};
-        end.timestampNs = realtimeNs();
-        end.reason = endSignal_ ? log::EndReason::Signal : log::EndReason::Exit;
-        end.signal = static_cast<uint32_t>(endSignal_);
-        writer_.write(log::RecordKind::End, end);
+        writeEndRecord(endSignal_ ? log::EndReason::Signal : log::EndReason::Exit);
     }
     file_.flush();
+}
+
+void Agent::writeEndRecord(log::EndReason reason) {
+    log::EndRecord end{};
+    end.timestampNs = realtimeNs();
+    end.reason = reason;
+    end.signal = static_cast<uint32_t>(endSignal_);
+    writer_.write(log::RecordKind::End, end);
+}
+
+/// Begins another file where one has become long, and ends the log where it has reached its limit.
+void Agent::limitLog() {
+    if (options_.maximumLogBytes > 0 && file_.totalBytes() >= options_.maximumLogBytes) {
+        nvtx_.stop();
+        writer_.note(log::NoteSeverity::Warning, "log-limit",
+                     "The log of this process reached the " +
+                         std::to_string(options_.maximumLogBytes >> 20) +
+                         " MiB that were allowed, so nothing was recorded from there on; allow "
+                         "more, or record windows.");
+        writeEndRecord(log::EndReason::LogFull);
+        writer_.stop();
+    } else if (file_.partBytes() >= options_.maximumPartBytes && file_.beginNextPart()) {
+        writer_.startAgain();
+        identityWritten_ = false;
+    }
 }
 
 void Agent::noteMissingWindow() {

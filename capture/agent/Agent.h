@@ -74,6 +74,8 @@ class Agent {
     void writeEnd();
     void noteMissingWindow();
     void reportLostBlocks();
+    void limitLog();
+    void writeEndRecord(log::EndReason reason);
     void writeIdentity();
     void writeClock();
 

@@ -13,7 +13,7 @@ namespace lanescope {
 enum class ApiCalls {
     Filtered,  ///< The driver's calls, without those that only ask for or set a property.
     All,       ///< All of the runtime's, and of the driver's those that start work.
-    Launch,  ///< Only those that start work on a GPU or wait for it.
+    Launch,    ///< Only those that start work on a GPU or wait for it.
     None,
 };
 

@@ -53,17 +53,18 @@ LogFile::~LogFile() {
 }
 
 void LogFile::close() {
-    if (descriptor_ >= 0 && isStillOurs()) ::close(descriptor_);
-    descriptor_ = -1;
+    if (file_.descriptor >= 0 && isStillOurs()) ::close(file_.descriptor);
+    file_.descriptor = -1;
 }
 
 bool LogFile::isStillOurs() const {
     struct stat now {};
-    return ::fstat(descriptor_, &now) == 0 && now.st_dev == deviceNumber_ &&
-           now.st_ino == fileNumber_;
+    return ::fstat(file_.descriptor, &now) == 0 && now.st_dev == file_.deviceNumber &&
+           now.st_ino == file_.fileNumber;
 }
 
 void LogFile::append(const void* record, size_t bytes, int64_t timeNs) {
+    if (isFinished_) return;
     const auto* begin = static_cast<const unsigned char*>(record);
     block_.insert(block_.end(), begin, begin + bytes);
     if (timeNs > 0) {
@@ -76,11 +77,11 @@ void LogFile::append(const void* record, size_t bytes, int64_t timeNs) {
 
 void LogFile::flush() {
     if (block_.empty()) return;
-    if (descriptor_ >= 0 && !isStillOurs()) {
-        descriptor_ = -1;
-        cannotOpen_ = true;
+    if (file_.descriptor >= 0 && !isStillOurs()) {
+        file_.descriptor = -1;
+        cannotOpen_ = !openAgain();
     }
-    if (descriptor_ < 0 && !open()) {
+    if (file_.descriptor < 0 && !open()) {
         ++lostBlocks_;
         block_.clear();
         return;
@@ -96,12 +97,12 @@ void LogFile::flush() {
     header_.checksum = static_cast<uint32_t>(checksum);
 
     iovec parts[2] = {{&header_, sizeof header_}, {block_.data(), block_.size()}};
-    if (writeAll(descriptor_, parts, 2)) {
+    if (writeAll(file_.descriptor, parts, 2)) {
         fileBytes_ += static_cast<int64_t>(sizeof header_ + block_.size());
     } else {
         ++lostBlocks_;
         // A half-written block would hide all that follow it.
-        if (::ftruncate(descriptor_, fileBytes_) != 0) cannotOpen_ = true;
+        if (::ftruncate(file_.descriptor, fileBytes_) != 0) cannotOpen_ = true;
     }
     block_.clear();
     header_ = {};
@@ -115,33 +116,82 @@ uint64_t LogFile::takeLostBlocks() {
 
 bool LogFile::open() {
     if (cannotOpen_) return false;
-    for (int attempt = 1; attempt <= maximumFilesOfOneName && descriptor_ < 0; ++attempt) {
-        std::string path = pathWithoutSuffix_;
-        if (attempt > 1) path += "." + std::to_string(attempt);
-        path += ".log";
-        descriptor_ =
-            ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-        if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) break;
+    for (int attempt = 1; attempt <= maximumFilesOfOneName && file_.descriptor < 0; ++attempt) {
+        path_ = pathWithoutSuffix_ + (attempt > 1 ? "." + std::to_string(attempt) : "") + ".log";
+        file_ = openFile(path_, O_CREAT | O_EXCL);
+        if (file_.descriptor < 0 && errno != EEXIST && errno != EINTR) break;
     }
-    for (const int lowest : lowestDescriptors) {
-        if (descriptor_ < 0 || descriptor_ >= lowest) break;
-        const int higher = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, lowest);
-        if (higher < 0) continue;
-        ::close(std::exchange(descriptor_, higher));
-        break;
+    firstPath_ = path_;
+    if (file_.descriptor >= 0 && writeHeader(file_, 0)) {
+        fileBytes_ = sizeof(log::FileHeader);
+        return true;
     }
-    struct stat opened {};
-    if (descriptor_ >= 0 && ::fstat(descriptor_, &opened) == 0) {
-        deviceNumber_ = opened.st_dev;
-        fileNumber_ = opened.st_ino;
-    }
-    if (descriptor_ >= 0 && writeHeader()) return true;
     cannotOpen_ = true;
     close();
     return false;
 }
 
-bool LogFile::writeHeader() {
+/// After the program has closed our descriptor. False if the file is not what it was.
+bool LogFile::openAgain() {
+    const Opened before = file_;
+    const Opened again = openFile(path_, 0);
+    struct stat now {};
+    const bool isSame = again.descriptor >= 0 && again.deviceNumber == before.deviceNumber &&
+                        again.fileNumber == before.fileNumber &&
+                        ::fstat(again.descriptor, &now) == 0 && now.st_size == fileBytes_;
+    if (isSame)
+        file_ = again;
+    else if (again.descriptor >= 0)
+        ::close(again.descriptor);
+    return isSame;
+}
+
+bool LogFile::beginNextPart() {
+    flush();
+    if (cannotOpen_ || file_.descriptor < 0) return false;
+    const std::string path = firstPath_ + "." + std::to_string(part_ + 1);
+    const Opened next = openFile(path, O_CREAT | O_EXCL);
+    if (next.descriptor < 0) return false;
+    if (!writeHeader(next, part_ + 1)) {
+        ::close(next.descriptor);
+        ::unlink(path.c_str());
+        return false;
+    }
+    close();
+    file_ = next;
+    path_ = path;
+    ++part_;
+    earlierBytes_ += static_cast<uint64_t>(fileBytes_);
+    fileBytes_ = sizeof(log::FileHeader);
+    return true;
+}
+
+void LogFile::finish() {
+    flush();
+    close();
+    isFinished_ = true;
+}
+
+LogFile::Opened LogFile::openFile(const std::string& path, int flags) {
+    Opened file;
+    file.descriptor =
+        ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    for (const int lowest : lowestDescriptors) {
+        if (file.descriptor < 0 || file.descriptor >= lowest) break;
+        const int higher = ::fcntl(file.descriptor, F_DUPFD_CLOEXEC, lowest);
+        if (higher < 0) continue;
+        ::close(std::exchange(file.descriptor, higher));
+        break;
+    }
+    struct stat opened {};
+    if (file.descriptor >= 0 && ::fstat(file.descriptor, &opened) == 0) {
+        file.deviceNumber = opened.st_dev;
+        file.fileNumber = opened.st_ino;
+    }
+    return file;
+}
+
+bool LogFile::writeHeader(const Opened& file, uint32_t part) {
     log::FileHeader header{};
     std::memcpy(header.magic, log::fileMagic, sizeof header.magic);
     header.version = log::formatVersion;
@@ -150,10 +200,9 @@ bool LogFile::writeHeader() {
     header.parentPid = static_cast<uint32_t>(::getppid());
     header.realtimeNs = realtimeNs();
     header.monotonicNs = monotonicNs();
-    iovec part{&header, sizeof header};
-    if (!writeAll(descriptor_, &part, 1)) return false;
-    fileBytes_ = sizeof header;
-    return true;
+    header.part = part;
+    iovec parts{&header, sizeof header};
+    return writeAll(file.descriptor, &parts, 1);
 }
 
 }  // namespace lanescope

@@ -12,9 +12,9 @@ namespace lanescope {
 /// Appends checksummed blocks of records to the log of this process. What has been flushed survives
 /// any end of the process, since the page cache is the kernel's. The file is created, readable by
 /// its owner only, with the first flush. Its descriptor keeps away from the low numbers, which
-/// programs close and expect to get; should the program close it all the same, the log ends there
-/// rather than go on in whatever file got the number. Used by the writer thread only; nothing here
-/// throws for I/O.
+/// programs close and expect to get; should the program close it all the same, as one that becomes
+/// a daemon does, the file is opened again, and nothing is ever written into whatever file got the
+/// number. Used by the writer thread only; nothing here throws for I/O.
 class LogFile {
   public:
     /// `pathWithoutSuffix` is completed by ".log", or by ".2.log" and so on if that exists already.
@@ -30,22 +30,41 @@ class LogFile {
     /// back to the last good one and counts it; the next flush tries again.
     void flush();
 
-    bool isEmpty() const { return block_.empty() && descriptor_ < 0; }
+    /// Goes on in the next file of the log; see `LogFormat.h`. If that cannot be opened the present
+    /// one is kept, and false is the answer.
+    bool beginNextPart();
+    /// How many bytes the present file has, and all files of the log together, what waits included.
+    uint64_t partBytes() const { return static_cast<uint64_t>(fileBytes_) + block_.size(); }
+    uint64_t totalBytes() const { return earlierBytes_ + partBytes(); }
+    /// Ends the log: writes what waits, and from now on nothing.
+    void finish();
+
+    bool isEmpty() const { return block_.empty() && file_.descriptor < 0; }
     /// Blocks lost to a disk that was full or failed, since the last call. 0 when the log has ended
     /// for good, since nothing can be written about it any more.
     uint64_t takeLostBlocks();
 
   private:
+    /// A file of ours while it is open.
+    struct Opened {
+        int descriptor = -1;
+        uint64_t deviceNumber = 0, fileNumber = 0;
+    };
     bool open();
-    bool writeHeader();
+    bool openAgain();
+    static Opened openFile(const std::string& path, int flags);
+    static bool writeHeader(const Opened& file, uint32_t part);
     bool isStillOurs() const;
     void close();
 
-    std::string pathWithoutSuffix_;
-    int descriptor_ = -1;
+    const std::string pathWithoutSuffix_;
+    std::string firstPath_, path_;  // of the first and of the present file
+    Opened file_;
+    uint32_t part_ = 0;
     bool cannotOpen_ = false;
-    uint64_t deviceNumber_ = 0, fileNumber_ = 0;  // of the file that we opened
+    bool isFinished_ = false;
     int64_t fileBytes_ = 0;
+    uint64_t earlierBytes_ = 0;  // in earlier files
     uint64_t sequence_ = 0;
     uint64_t lostBlocks_ = 0;
     log::BlockHeader header_{};

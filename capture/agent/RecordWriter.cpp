@@ -13,7 +13,7 @@ constexpr size_t mostStringBytes = 256u
 }  // namespace
 
 uint32_t RecordWriter::string(std::string_view text) {
-    if (text.empty()) return 0;
+    if (text.empty() || isStopped_) return 0;
     if (text.size() > longestString) text = text.substr(0, longestString);
     if (const auto found = idOf_.find(text); found != idOf_.end()) return found->second;
     if (stringBytes_ > mostStringBytes) text = "(one of too many different names)";
@@ -41,6 +41,12 @@ void RecordWriter::startAgain() {
     strings_.clear();
     stringBytes_ = 0;
     ++generation_;
+}
+
+void RecordWriter::stop() {
+    startAgain();
+    file_.finish();
+    isStopped_ = true;
 }
 
 void RecordWriter::property(std::string_view name, std::string_view value) {

@@ -32,6 +32,9 @@ class RecordWriter {
     /// Writes an NVTX record followed by the bytes of its extended payload.
     void writeNvtx(log::NvtxRecord& record, std::string_view extended);
 
+    /// Writes nothing any more, and keeps no strings.
+    void stop();
+
     /// Forgets what was written, after blocks were lost: every string gets a new id with its next
     /// use.
     void startAgain();
@@ -53,6 +56,7 @@ class RecordWriter {
     uint32_t lastId_ = 0;
     uint32_t generation_ = 0;
     std::string scratch_;
+    bool isStopped_ = false;
 };
 
 }  // namespace lanescope

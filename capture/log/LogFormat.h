@@ -9,6 +9,11 @@ namespace lanescope::log {
 // magic, length and checksum of each block and stops at the first that is wrong, so any prefix of a
 // log is a log. Every size is a multiple of 8, so records lie aligned in a block read to aligned
 // memory.
+//
+// A long log is cut into files: "<name>.log", then "<name>.log.1", "<name>.log.2" and so on. Each
+// begins with a file header; sequence numbers and the numbers of strings go on. A writer begins a
+// part after it has written the last block of the one before, and then says everything again that
+// later records refer to, so that a part is of use even if an earlier one is damaged.
 
 inline constexpr char fileMagic[8] = {'L', 'N', 'S', 'C', 'L', 'O', 'G', '1'};
 inline constexpr uint32_t formatVersion = 1;
@@ -25,8 +30,12 @@ struct FileHeader {
     uint32_t parentPid;
     int64_t realtimeNs;   ///< CLOCK_REALTIME when the log was begun.
     int64_t monotonicNs;  ///< CLOCK_MONOTONIC at the same moment.
+    uint32_t part;        ///< 0, 1, 2, ...: which file of the log this is.
+    uint32_t reserved;
 };
-static_assert(sizeof(FileHeader) == 40);
+static_assert(sizeof(FileHeader) == 48);
+/// The first logs had no more than this; `part` is 0 there.
+inline constexpr uint32_t shortestHeaderBytes = 40;
 
 enum class BlockType : uint16_t { Records = 1 };
 

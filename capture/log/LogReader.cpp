@@ -26,6 +26,11 @@ uint32_t checksumOf(const BlockHeader& header, const void* payload) {
         crc32(begun, static_cast<const Bytef*>(payload), header.payloadBytes));
 }
 
+bool isGoodBlock(const BlockHeader& block) {
+    return block.magic == blockMagic && block.type == BlockType::Records &&
+           block.payloadBytes <= maximumBlockBytes && block.payloadBytes % 8 == 0;
+}
+
 /// Hands a record without a variable part over; false if it is too short for its struct.
 template <class Record>
 bool give(std::span<const std::byte> bytes, RecordVisitor& visitor) {
@@ -143,7 +148,11 @@ LogReader& LogReader::operator=(LogReader&& other) noexcept {
     if (file_ >= 0) ::close(file_);
     path_ = std::move(other.path_);
     file_ = std::exchange(other.file_, -1);
+    part_ = other.part_;
     offset_ = other.offset_;
+    earlierBytes_ = other.earlierBytes_;
+    skippedBytes_ = other.skippedBytes_;
+    retriedAt_ = other.retriedAt_;
     expectedSequence_ = other.expectedSequence_;
     header_ = other.header_;
     progress_ = other.progress_;
@@ -157,34 +166,88 @@ LogReader::~LogReader() {
     if (file_ >= 0) ::close(file_);
 }
 
-Result<size_t> LogReader::poll(RecordVisitor& visitor, size_t maximumBlocks) {
+Result<uint64_t> LogReader::fileBytes() const {
     struct stat status {};
     if (fstat(file_, &status) != 0)
         return fail("Cannot read the log {}: {}.", path_.string(), std::strerror(errno));
-    const auto fileBytes = static_cast<uint64_t>(std::max<off_t>(status.st_size, 0));
+    return static_cast<uint64_t>(std::max<off_t>(status.st_size, 0));
+}
+
+Result<size_t> LogReader::poll(RecordVisitor& visitor, size_t maximumBlocks) {
+    Result<uint64_t> bytes = fileBytes();
+    if (!bytes) return fail(bytes.error());
     isDamaged_ = false;
     Step step = Step::Done;
     if (!header_) {
-        const Result<Step> read = readHeader(fileBytes);
+        const Result<Step> read = readHeader(*bytes);
         if (!read) return fail(read.error());
         step = *read;
     }
     size_t blocks = 0;
     while (step == Step::Done && blocks < maximumBlocks) {
-        const Result<Step> read = readBlock(fileBytes, visitor);
+        Result<Step> read = readBlock(*bytes, visitor);
         if (!read) return fail(read.error());
         step = *read;
-        if (step == Step::Done) ++blocks;
+        if (step == Step::Done) {
+            ++blocks;
+        } else if (goToNextPart()) {
+            if (bytes = fileBytes(); !bytes) return fail(bytes.error());
+            step = Step::Done;
+        }
     }
     isDamaged_ = step == Step::Damaged;
-    bytesNotUnderstood_ = fileBytes > offset_ ? fileBytes - offset_ : 0;
+    bytesNotUnderstood_ = skippedBytes_ + (*bytes > offset_ ? *bytes - offset_ : 0);
     return blocks;
+}
+
+/// Goes on in the next file of the log if that is there and the present one has been read: whatever
+/// is wrong in it will stay so, since its writer has left it. Answers true also if there turns out
+/// to be more in the present one.
+bool LogReader::goToNextPart() {
+    if (!header_) return false;
+    const std::string next = path_.string() + "." + std::to_string(part_ + 1);
+    const int file = ::open(next.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0) return false;
+    const int present = std::exchange(file_, file);
+    FileHeader header{};
+    struct stat status {};
+    const Result<bool> read = readAt(&header, sizeof header, 0);
+    const bool isNext = fstat(file_, &status) == 0 && S_ISREG(status.st_mode) && read && *read &&
+                        std::memcmp(header.magic, fileMagic, sizeof fileMagic) == 0 &&
+                        header.version <= formatVersion && header.headerBytes >= sizeof header &&
+                        header.headerBytes <= maximumHeaderBytes && header.pid == header_->pid &&
+                        header.part == part_ + 1;
+    file_ = present;
+    const Result<uint64_t> bytes = fileBytes();
+    if (!isNext || !bytes) {
+        ::close(file);
+        return false;
+    }
+    // The present one may have grown before the next was begun.
+    BlockHeader block{};
+    const uint64_t left = *bytes - std::min(*bytes, offset_);
+    const Result<bool> more = left >= sizeof block ? readAt(&block, sizeof block, offset_) : false;
+    if (more && *more && isGoodBlock(block) && left >= sizeof block + block.payloadBytes &&
+        offset_ != retriedAt_) {
+        retriedAt_ = offset_;
+        ::close(file);
+        return true;
+    }
+    skippedBytes_ += left;
+    earlierBytes_ += offset_;
+    ::close(file_);
+    file_ = file;
+    ++part_;
+    offset_ = header.headerBytes;
+    retriedAt_ = UINT64_MAX;
+    progress_.bytesRead = earlierBytes_ + offset_;
+    return true;
 }
 
 Result<LogReader::Step> LogReader::readHeader(uint64_t fileBytes) {
     FileHeader header{};
-    if (fileBytes < sizeof(header)) return Step::Wait;
-    const Result<bool> read = readAt(&header, sizeof(header), 0);
+    if (fileBytes < shortestHeaderBytes) return Step::Wait;
+    Result<bool> read = readAt(&header, shortestHeaderBytes, 0);
     if (!read) return fail(read.error());
     if (!*read) return Step::Wait;
     if (std::memcmp(header.magic, fileMagic, sizeof(fileMagic)) != 0)
@@ -193,9 +256,14 @@ Result<LogReader::Step> LogReader::readHeader(uint64_t fileBytes) {
         return fail(
             "The log {} was written by a newer Lanescope (format {}): recover it with that.",
             path_.string(), header.version);
-    if (header.headerBytes < sizeof(header) || header.headerBytes > maximumHeaderBytes)
+    if (header.headerBytes < shortestHeaderBytes || header.headerBytes > maximumHeaderBytes)
         return fail("The beginning of the log {} is damaged.", path_.string());
     if (fileBytes < header.headerBytes) return Step::Wait;
+    if (header.headerBytes >= sizeof header) {
+        read = readAt(&header, sizeof header, 0);
+        if (!read) return fail(read.error());
+        if (!*read) return Step::Wait;
+    }
     header_ = header;
     offset_ = header.headerBytes;
     progress_.bytesRead = offset_;
@@ -208,9 +276,7 @@ Result<LogReader::Step> LogReader::readBlock(uint64_t fileBytes, RecordVisitor& 
     Result<bool> read = readAt(&block, sizeof(block), offset_);
     if (!read) return fail(read.error());
     if (!*read) return Step::Wait;
-    if (block.magic != blockMagic || block.type != BlockType::Records ||
-        block.payloadBytes > maximumBlockBytes || block.payloadBytes % 8 != 0)
-        return Step::Damaged;
+    if (!isGoodBlock(block)) return Step::Damaged;
     const uint64_t blockBytes = sizeof(block) + block.payloadBytes;
     if (fileBytes - offset_ < blockBytes) return Step::Wait;
     payload_.resize(block.payloadBytes / 8);
@@ -221,7 +287,7 @@ Result<LogReader::Step> LogReader::readBlock(uint64_t fileBytes, RecordVisitor& 
         return Step::Damaged;
 
     offset_ += blockBytes;
-    progress_.bytesRead = offset_;
+    progress_.bytesRead = earlierBytes_ + offset_;
     progress_.lostBlocks += block.sequence - expectedSequence_;
     expectedSequence_ = block.sequence + 1;
     ++progress_.blocks;

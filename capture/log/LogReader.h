@@ -15,7 +15,8 @@
 namespace lanescope::log {
 
 /// Reads one log while it grows, and trusts nothing in it: any prefix and any corruption is safe.
-/// Reads whole blocks only and never past the first block that is wrong. One thread at a time.
+/// Reads whole blocks only and never past the first block that is wrong, but for the next file of
+/// the same log: it follows the log through its files by itself. One thread at a time.
 class LogReader {
   public:
     /// What was read so far.
@@ -48,7 +49,7 @@ class LogReader {
     const std::optional<FileHeader>& header() const { return header_; }
     const Progress& progress() const { return progress_; }
     /// Bytes behind the last good block, which the last `poll` did not understand: the tail of a
-    /// block that is still being written, or damage.
+    /// block that is still being written, or damage; and those left out of earlier files.
     uint64_t bytesNotUnderstood() const { return bytesNotUnderstood_; }
     /// True if the last `poll` stopped at a block that is wrong rather than unfinished.
     bool isDamaged() const { return isDamaged_; }
@@ -59,13 +60,19 @@ class LogReader {
     enum class Step { Done, Wait, Damaged };
 
     Result<Step> readHeader(uint64_t fileBytes);
+    bool goToNextPart();
+    Result<uint64_t> fileBytes() const;
     Result<Step> readBlock(uint64_t fileBytes, RecordVisitor& visitor);
     Result<bool> readAt(void* target, size_t bytes, uint64_t offset) const;
     void visitRecords(std::span<const std::byte> payload, RecordVisitor& visitor);
 
     std::filesystem::path path_;
     int file_ = -1;
-    uint64_t offset_ = 0;
+    uint32_t part_ = 0;
+    uint64_t offset_ = 0;        ///< In the present file.
+    uint64_t earlierBytes_ = 0;  ///< Read from the files before it,
+    uint64_t skippedBytes_ = 0;  ///< and left out of them.
+    uint64_t retriedAt_ = UINT64_MAX;
     uint64_t expectedSequence_ = 0;
     std::optional<FileHeader> header_;
     Progress progress_;

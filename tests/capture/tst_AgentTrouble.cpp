@@ -4,6 +4,7 @@
 #include <QtTest>
 #include <csignal>
 #include <filesystem>
+#include <set>
 
 #include "tests/capture/AgentRun.h"
 
@@ -244,6 +245,63 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(run.log().unknownStrings, 0);
         QCOMPARE(run.log().bytesNotUnderstood, 0u);
         QVERIFY(!run.log().isDamaged);
+    }
+
+    void cutsALongLogIntoFiles() {
+        AgentRun run;
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = "part-mb=1";
+        run.arguments = {"--steps", "200", "--kernels", "200", "--step-ms", "5"};
+        QVERIFY(run.run());
+        verifyUntouched(run, 0, "trained 40000 kernels\n");
+        QVERIFY(QDir(run.folder).entryList({"*.log.*"}).size() >= 4);
+        QCOMPARE(run.logs.size(), size_t{1});
+        const ProcessLog& log = run.log();
+        QCOMPARE(log.kernels.size(), size_t{40'000});
+        QCOMPARE(steps(log), 200);
+        QCOMPARE(log.unknownStrings, 0);
+        QCOMPARE(log.progress.lostBlocks, 0u);
+        QCOMPARE(log.ends.size(), size_t{1});
+        // Each file says again what its records refer to.
+        QVERIFY(log.devices.size() >= 5);
+        QCOMPARE(log.devices.size(), log.contexts.size());
+        for (const QString& name : QDir(run.folder).entryList({"*.log.*"})) {
+            // Read by itself, as if the others were lost.
+            QTemporaryDir alone;
+            const QString copy = alone.filePath("a.log");
+            QVERIFY(QFile::copy(QDir(run.folder).filePath(name), copy));
+            auto reader = log::LogReader::open(copy.toStdString());
+            ProcessLog part;
+            QVERIFY(reader && reader->poll(part));
+            QCOMPARE(part.unknownStrings, 0);
+            QCOMPARE(part.devices.size(), size_t{1});
+            QVERIFY(!part.kernels.empty() || !part.ends.empty());
+            QVERIFY(part.properties.count("program") == 1);
+        }
+    }
+
+    void endsRecordingAtTheLimit() {
+        AgentRun run;
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = "max-log-mb=3,part-mb=1";
+        run.arguments = {"--steps", "200", "--kernels", "200", "--step-ms", "5"};
+        QVERIFY(run.run());
+        verifyUntouched(run, 0, "trained 40000 kernels\n");
+        const ProcessLog& log = run.log();
+        QCOMPARE(log.ends.size(), size_t{1});
+        QCOMPARE(log.ends[0].reason, log::EndReason::LogFull);
+        QCOMPARE(log.notes.count("log-limit"), size_t{1});
+        QCOMPARE(log.progress.lostBlocks, 0u);
+        QVERIFY(log.drops.empty());
+        QVERIFY(log.kernels.size() > 8'000 && log.kernels.size() < 40'000);
+        // Up to there nothing is missing.
+        std::set<uint32_t> seen;
+        for (const log::KernelRecord& kernel : log.kernels) seen.insert(kernel.correlationId);
+        const uint32_t last = *seen.rbegin();
+        const size_t stepsDone = last / 204;
+        QVERIFY(log.kernels.size() >= stepsDone * 200);
+        qint64 bytes = 0;
+        for (const QFileInfo& file : QDir(run.folder).entryInfoList({"*.log*"}))
+            bytes += file.size();
+        QVERIFY2(bytes < 5 << 20, qPrintable(QString::number(bytes)));
     }
 
     void needsNoFolder_data() {

@@ -152,7 +152,7 @@ class tst_LogFile : public QObject {
         QCOMPARE(contents.lost, std::vector<uint64_t>{3});
     }
 
-    void endsTheLogWhenItsDescriptorIsTaken() {
+    void keepsOutOfAFileThatTookItsDescriptor() {
         LogFile file(base("taken"));
         RecordWriter writer(file);
         writer.property("a", "b");
@@ -177,7 +177,113 @@ class tst_LogFile : public QObject {
         QCOMPARE(file.takeLostBlocks(), 0u);
         for (const int victim : victims) ::close(victim);
         QCOMPARE(QFileInfo(folder_.filePath("victim")).size(), 0);
-        QCOMPARE(read(path("taken")).properties.size(), size_t{1});
+        QCOMPARE(read(path("taken")).properties.size(), size_t{2});
+        QVERIFY(!read(path("taken")).isDamaged);
+    }
+
+    void endsTheLogWhenItsFileIsGone() {
+        LogFile file(base("gone"));
+        RecordWriter writer(file);
+        writer.property("a", "b");
+        file.flush();
+        const QDir descriptors("/proc/self/fd");
+        for (const QString& number :
+             descriptors.entryList(QDir::NoDotAndDotDot | QDir::AllEntries | QDir::System)) {
+            if (QFile::symLinkTarget(descriptors.filePath(number)) == path("gone"))
+                ::close(number.toInt());
+        }
+        QFile::remove(path("gone"));
+        QFile impostor(path("gone"));
+        QVERIFY(impostor.open(QIODevice::WriteOnly));
+        writer.property("c", "d");
+        file.flush();
+        QCOMPARE(QFileInfo(path("gone")).size(), 0);
+    }
+
+    void isCutIntoParts() {
+        LogFile file(base("parts"));
+        RecordWriter writer(file);
+        for (int i = 0; i < 1000; ++i) {
+            writer.property("number", std::to_string(i));
+            if (i % 100 == 99) {
+                const uint64_t before = file.totalBytes();
+                QVERIFY(file.beginNextPart());
+                QVERIFY(file.totalBytes() >= before && file.partBytes() < 100);
+                writer.startAgain();
+            }
+        }
+        file.flush();
+        const Contents contents = read(path("parts"));
+        QCOMPARE(contents.properties.size(), size_t{1000});
+        for (size_t i = 0; i < 1000; ++i)
+            QCOMPARE(contents.properties[i].second, std::to_string(i));
+        QCOMPARE(contents.progress.lostBlocks, 0u);
+        QCOMPARE(contents.bytesNotUnderstood, 0u);
+        QCOMPARE(contents.progress.bytesRead, file.totalBytes());
+        QVERIFY(QFile::exists(path("parts") + ".10") && !QFile::exists(path("parts") + ".11"));
+    }
+
+    void isFollowedThroughItsPartsWhileItGrows() {
+        LogFile file(base("grows"));
+        RecordWriter writer(file);
+        writer.property("number", "0");
+        file.flush();
+        auto reader = log::LogReader::open(path("grows").toStdString());
+        Contents contents;
+        for (int i = 1; i <= 300; ++i) {
+            if (i % 7 == 0 && file.beginNextPart()) writer.startAgain();
+            writer.property("number", std::to_string(i));
+            if (i % 3 == 0) file.flush();
+            if (i % 11 == 0) QVERIFY(reader->poll(contents, 2));
+        }
+        file.flush();
+        QVERIFY(reader->poll(contents));
+        QCOMPARE(contents.properties.size(), size_t{301});
+        for (size_t i = 0; i <= 300; ++i)
+            QCOMPARE(contents.properties[i].second, std::to_string(i));
+        QCOMPARE(reader->progress().lostBlocks, 0u);
+    }
+
+    void losesNoMoreThanThePartThatIsDamaged() {
+        LogFile file(base("broken"));
+        RecordWriter writer(file);
+        for (int i = 0; i < 30; ++i) {
+            writer.property("number", std::to_string(i));
+            file.flush();
+            if (i % 10 == 9 && file.beginNextPart()) writer.startAgain();
+        }
+        QFile second(path("broken") + ".1");
+        QVERIFY(second.open(QIODevice::ReadWrite));
+        const qint64 bytes = second.size();
+        QVERIFY(second.seek(bytes / 2));
+        second.write("damage");
+        second.close();
+        const Contents contents = read(path("broken"));
+        QVERIFY(contents.properties.size() >= 20 && contents.properties.size() < 30);
+        QCOMPARE(contents.properties.back().second, std::string("29"));
+        for (const auto& property : contents.properties)
+            QCOMPARE(property.first, std::string("number"));
+        QVERIFY(contents.progress.lostBlocks > 0);
+        QVERIFY(contents.bytesNotUnderstood > 0 && contents.bytesNotUnderstood < uint64_t(bytes));
+    }
+
+    void followsNoPartOfAnotherLog() {
+        LogFile file(base("own"));
+        RecordWriter writer(file);
+        writer.property("a", "b");
+        file.flush();
+        for (const char* content :
+             {"", "no log", "LNSCLOG1 and more that is far from any header  "}) {
+            QFile other(path("own") + ".1");
+            QVERIFY(other.open(QIODevice::WriteOnly | QIODevice::Truncate));
+            other.write(content);
+            other.close();
+            QCOMPARE(read(path("own")).properties.size(), size_t{1});
+            QCOMPARE(read(path("own")).bytesNotUnderstood, 0u);
+        }
+        QFile::remove(path("own") + ".1");
+        QVERIFY(QFile::copy(path("own"), path("own") + ".1"));  // says that it is the first part
+        QCOMPARE(read(path("own")).properties.size(), size_t{1});
     }
 };
 
