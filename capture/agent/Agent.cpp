@@ -257,7 +257,7 @@ void Agent::drain() {
         activity_->drain(writer_);
         activity_->prepare();
     }
-    nvtx_.drain(writer_);
+    nvtx_.drain(writer_, clock_);
     nccl_.drain(writer_, windows_);
 }
 

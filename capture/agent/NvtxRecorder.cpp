@@ -11,7 +11,7 @@ namespace lanescope {
 
 /// How a call lies in a ring: this, then the text, then the extended payload.
 struct NvtxRecorder::Entry {
-    int64_t timestampNs;
+    uint64_t moment;  // of `CycleClock`, or CLOCK_REALTIME where ranges open windows
     uint64_t rangeId;
     uint64_t payloadBits;
     uint64_t schemaId;
@@ -44,7 +44,7 @@ NvtxRecorder::NvtxRecorder(Windows& windows, std::function<void()> wakeWriter)
 }
 
 int NvtxRecorder::record(const NvtxCall& call) {
-    int64_t nowNs = realtimeNs();
+    uint64_t moment = CycleClock::now();
     auto* thread = rings_.ofThisThread();
     if (!thread) return -1;
     std::vector<int32_t>& levels = thread->state.levels;
@@ -59,13 +59,13 @@ int NvtxRecorder::record(const NvtxCall& call) {
 
     if (isStopped_.load(std::memory_order_relaxed)) [[unlikely]]
         return level;
-    if (trigger_) nowNs = trigger_->timeOf(call, thread->threadId, level);
+    if (trigger_) moment = static_cast<uint64_t>(trigger_->timeOf(call, thread->threadId, level));
 
     const size_t textBytes = std::min(call.text.size(), longestText);
     const size_t extendedBytes = std::min(call.extended.size(), longestExtended);
     void* room = thread->events.reserve(sizeof(Entry) + textBytes + extendedBytes);
     if (!room) return level;
-    auto* entry = new (room) Entry{nowNs,
+    auto* entry = new (room) Entry{moment,
                                    call.rangeId,
                                    call.payloadBits,
                                    call.schemaId,
@@ -88,7 +88,7 @@ int NvtxRecorder::record(const NvtxCall& call) {
     return level;
 }
 
-void NvtxRecorder::drain(RecordWriter& writer) {
+void NvtxRecorder::drain(RecordWriter& writer, const CycleClock& clock) {
     if (!isUsed()) return;
     const uint64_t refused = rings_.drain([&](ThreadState& thread, const void* memory, size_t) {
         drainAnnouncements(writer);  // a domain's name stands before its first event
@@ -97,7 +97,8 @@ void NvtxRecorder::drain(RecordWriter& writer) {
         if (std::exchange(thread.filteredThreadId, entry.threadId) != entry.threadId)
             thread.keptRanges.clear();
         log::NvtxRecord record{};
-        record.timestampNs = entry.timestampNs;
+        record.timestampNs =
+            trigger_ ? static_cast<int64_t>(entry.moment) : clock.realtimeNs(entry.moment);
         record.rangeId = entry.rangeId;
         record.payloadBits = entry.payloadBits;
         record.schemaId = entry.schemaId;

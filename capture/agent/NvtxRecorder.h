@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/agent/CycleClock.h"
 #include "capture/agent/NvtxCall.h"
 #include "capture/agent/NvtxTrigger.h"
 #include "capture/agent/NvtxWindowFilter.h"
@@ -35,7 +36,7 @@ class NvtxRecorder {
     void mark() { rings_.mark(); }
     /// Writer thread: writes down what was recorded before `mark` and lies in a window,
     /// announcements first.
-    void drain(RecordWriter& writer);
+    void drain(RecordWriter& writer, const CycleClock& clock);
     /// From now on calls are answered but not recorded. Any thread.
     void stop() { isStopped_.store(true, std::memory_order_relaxed); }
     /// Whether any thread has recorded anything yet.

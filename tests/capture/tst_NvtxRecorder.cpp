@@ -46,8 +46,10 @@ NvtxRecorder& makeRecorder(std::function<void()> wake = [] {}) {
 }
 
 void drain(NvtxRecorder& recorder, RecordWriter& writer) {
+    static CycleClock clock;
     recorder.mark();
-    recorder.drain(writer);
+    clock.calibrate();
+    recorder.drain(writer, clock);
 }
 
 }  // namespace
