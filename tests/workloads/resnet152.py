@@ -9,7 +9,9 @@ an NVTX range with the ranges data, forward, backward and optimizer in it.
 
 import argparse
 import os
+import statistics
 import sys
+import time
 
 try:
     import torch
@@ -91,7 +93,9 @@ def train(model, batches, device, steps):
     loss_of = nn.CrossEntropyLoss()
     nvtx_range = torch.cuda.nvtx.range
     loss_value = float("nan")
+    seconds = []
     for step in range(steps):
+        began = time.perf_counter()
         with nvtx_range(f"step {step}"):
             with nvtx_range("data"):
                 images, labels = batches.next_batch(device)
@@ -104,7 +108,9 @@ def train(model, batches, device, steps):
                 optimizer.zero_grad(set_to_none=True)
                 # Waits for the GPU, so the host buffer can be filled again.
                 loss_value = loss.item()
-    return loss_value
+        seconds.append(time.perf_counter() - began)
+    # The first half warms up.
+    return loss_value, statistics.median(seconds[len(seconds) // 2:])
 
 
 def parse_arguments():
@@ -137,9 +143,10 @@ def main():
         model = nn.parallel.DistributedDataParallel(
             model, device_ids=[device.index], gradient_as_bucket_view=True)
         model.register_comm_hook(None, default_hooks.allreduce_hook)
-    loss = train(model, HostBatches(arguments.batch, arguments.pinned), device, arguments.steps)
+    loss, seconds = train(model, HostBatches(arguments.batch, arguments.pinned), device, arguments.steps)
     if rank == 0:
-        print(f"resnet152: {arguments.steps} steps on {world_size} GPU(s), last loss {loss:.3f}")
+        print(f"resnet152: {arguments.steps} steps on {world_size} GPU(s), median {seconds * 1e3:.3f} ms, "
+              f"last loss {loss:.3f}")
     if world_size > 1:
         torch.distributed.destroy_process_group()
 
