@@ -14,7 +14,7 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t cpuTimeColumn = 8, gpuTimeColumn = 9;
+constexpr size_t cpuTimeColumn = 11, gpuTimeColumn = 12;
 
 /// What a row of the summary is of: operation, communicator, size, datatype, algorithm, protocol.
 using Key = std::tuple<StringIndex, uint64_t, int64_t, StringIndex, StringIndex, StringIndex>;
@@ -62,16 +62,16 @@ std::vector<Cell> rowOf(const Trace& trace, const Key& key, Calls& calls) {
             text(algorithm),
             text(protocol),
             cpu.count,
+            rate(calls.traffic.busBytes),
+            calls.ratedNs == 0 ? none : Cell(calls.bestBusGBps),
+            rate(calls.traffic.algorithmBytes),
             bytes < 0 ? none : Cell(calls.bytes),
             cpu.total,
             ifGpu(gpu.total),
             ifGpu(gpu.average),
             ifGpu(gpu.median),
             ifGpu(gpu.minimum),
-            ifGpu(gpu.maximum),
-            rate(calls.traffic.algorithmBytes),
-            rate(calls.traffic.busBytes),
-            calls.ratedNs == 0 ? none : Cell(calls.bestBusGBps)};
+            ifGpu(gpu.maximum)};
 }
 
 }  // namespace
@@ -97,16 +97,16 @@ ReportTable ncclSummary(const ReportQuery& query) {
                      {"Algorithm", Unit::Text},
                      {"Protocol", Unit::Text},
                      {"Count", Unit::Count},
+                     {"Bus BW", Unit::GigabytesPerSecond},
+                     {"Bus BW Max", Unit::GigabytesPerSecond},
+                     {"Alg BW", Unit::GigabytesPerSecond},
                      {"Total", Unit::Bytes},
                      {"CPU Time", Unit::Nanoseconds},
                      {"GPU Time", Unit::Nanoseconds},
                      {"GPU Avg", Unit::Nanoseconds},
                      {"GPU Med", Unit::Nanoseconds},
                      {"GPU Min", Unit::Nanoseconds},
-                     {"GPU Max", Unit::Nanoseconds},
-                     {"Alg BW", Unit::GigabytesPerSecond},
-                     {"Bus BW", Unit::GigabytesPerSecond},
-                     {"Bus BW Max", Unit::GigabytesPerSecond}};
+                     {"GPU Max", Unit::Nanoseconds}};
     for (auto& [key, calls] : groups) table.rows.push_back(rowOf(trace, key, calls));
     std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
         if (a[gpuTimeColumn] != b[gpuTimeColumn]) return a[gpuTimeColumn] > b[gpuTimeColumn];

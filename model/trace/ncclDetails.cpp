@@ -86,14 +86,14 @@ std::vector<Property> describeNcclCall(const Trace& trace, uint32_t row) {
     add("Root", numberText(facts.root));
     add("Peer", numberText(facts.peer));
     add("Communicator", communicatorText(trace, row));
-    add("Rank in communicator", rankText(facts));
+    add("NCCL rank", rankText(facts));
     if (facts.isCaptured) add("Captured", "into a CUDA graph");
     if (facts.operationCount == 0) return lines;
     add("Time on the GPU", formatDuration(facts.gpu.durationNs()));
     if (facts.sharedBy > 1)
         add("Kernel shared by", fmt::format("{} NCCL operations", facts.sharedBy));
     if (const std::optional<NcclRate> rate = ncclRate(trace, row)) {
-        add("Algorithm bandwidth", fmt::format("{:.2f} GB/s", rate->algorithmGBps()));
+        add("Alg bandwidth", fmt::format("{:.2f} GB/s", rate->algorithmGBps()));
         add("Bus bandwidth", fmt::format("{:.2f} GB/s", rate->busGBps()));
     }
     return lines;

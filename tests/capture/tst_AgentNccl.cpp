@@ -1,3 +1,8 @@
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
 #include <QtTest>
 #include <algorithm>
 #include <map>
@@ -203,6 +208,35 @@ class tst_AgentNccl : public QObject {
         // The child knows its communicator by the parent's address.
         QCOMPARE(of(run.logs[1], NcclEvent::Task)[0].record.communicator, uint64_t{0xabc});
         QCOMPARE(run.logs[1].properties["forkedChild"], "1");
+    }
+
+    /// From the option of `record` to the report.
+    void isLoadedByRecord() {
+        QTemporaryDir folder;
+        const QString trace = folder.filePath("nccl.lanescope");
+        const auto lanescope = [](const QStringList& arguments) {
+            QProcess process;
+            process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
+            process.waitForFinished(60'000);
+            if (process.exitCode() != 0) qWarning() << process.readAllStandardError();
+            return process.readAllStandardOutput();
+        };
+        const QByteArray output =
+            lanescope({"record", "--nccl", "plugin", "--no-cuda", "-o", trace,
+                       LANESCOPE_BINARY_DIR "/bin/standin-nccl", "5", "group"});
+        QCOMPARE(output, QByteArray("Lanescope f07\n"));
+        const QJsonArray rows =
+            QJsonDocument::fromJson(lanescope({"stats", "-r", "nccl_trace", "-f", "json", trace}))
+                .array();
+        QCOMPARE(rows.size(), 3);
+        const QJsonObject gather = rows[1].toObject();
+        QCOMPARE(gather["Operation"].toString(), QString("AllGather"));
+        QCOMPARE(gather["Type"].toString(), QString("bfloat16"));
+        QCOMPARE(gather["Size (B)"].toInt(), 2048);
+        QCOMPARE(gather["Sequence"].toInt(), 2);
+        QCOMPARE(gather["Algorithm"].toString(), QString("RING"));
+        QCOMPARE(gather["Ranks"].toInt(), 8);
+        QCOMPARE(rows[2].toObject()["Peer"].toInt(), 0);
     }
 
     void recordsCopyEnginesSinceVersion6() {

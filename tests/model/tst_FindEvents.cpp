@@ -37,6 +37,22 @@ class TestFindEvents : public QObject {
                  (std::vector<EventRef>{{EventKind::Kernel, 0}}));
     }
 
+    void findsNcclCallsByHowNcclDidThem() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread();
+        for (const char* type : {"bfloat16", "float32"}) {
+            const bool isFirst = builder.trace().nccl.size() == 0;
+            builder.addNccl(thread, "AllReduce", 64, isFirst ? 0 : 20, isFirst ? 10 : 30);
+            NcclFacts& facts = builder.trace().nccl.facts.back();
+            facts.datatype = builder.trace().strings.intern(type);
+            facts.algorithm = builder.trace().strings.intern("NVLS_TREE");
+        }
+        const TracePtr trace = builder.finish();
+        QCOMPARE(findEvents(*trace, "bfloat"), (std::vector<EventRef>{{EventKind::Nvtx, 0}}));
+        QCOMPARE(findEvents(*trace, "nvls").size(), size_t{2});
+        QCOMPARE(findEvents(*trace, "float").size(), size_t{2});
+    }
+
     void findsNothingForNothing() {
         QVERIFY(findEvents(*trace_, "").empty());
         QVERIFY(findEvents(*trace_, "no such name").empty());
