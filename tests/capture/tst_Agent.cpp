@@ -1,4 +1,5 @@
 #include <QtTest>
+#include <algorithm>
 #include <set>
 
 #include "capture/agent/clocks.h"
@@ -74,24 +75,133 @@ class tst_Agent : public QObject {
   private slots:
     void recordsEveryKernelOnce_data() {
         QTest::addColumn<QString>("version");
-        for (const char* version : {"19", "24", "26", "130000", "130001"})
-            QTest::newRow(version) << version;
+        QTest::addColumn<bool>("isOld");
+        QTest::addColumn<QString>("api");
+        for (const char* version : {"18", "19", "20", "22", "24", "26", "28", "130000", "130001",
+                                    "130200", "130300", "130400"}) {
+            const bool isOld = QString(version).toInt() < 23;
+            QTest::addRow("%s", version) << version << isOld << "filtered";
+            QTest::addRow("%s, all calls", version) << version << isOld << "all";
+        }
     }
     void recordsEveryKernelOnce() {
         QFETCH(QString, version);
+        QFETCH(bool, isOld);
+        QFETCH(QString, api);
         AgentRun run;
         run.environment["STANDIN_CUPTI_VERSION"] = version;
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = "api=" + api;
         run.arguments = {"--steps", "40", "--kernels", "50", "--untimed", "7"};
+        if (isOld) {
+            const QString library = LANESCOPE_BINARY_DIR "/lib/standin/old/libcupti.so.12";
+            run.environment["LANESCOPE_CUPTI"] = library;
+            run.arguments << "--cupti" << library;
+        }
         QVERIFY(run.run());
         QCOMPARE(run.exitCode, 0);
         const TrainingPlan plan = planOf(run, 1, 40, 50, 7);
         QCOMPARE(run.output, saysTrained(plan.kernels()));
         QCOMPARE(run.errors, QByteArray());
-        compareWithPlan(run.log(), plan);
+        if (api == "filtered") {
+            compareWithPlan(run.log(), plan);
+        } else {
+            QCOMPARE(int64_t(run.log().kernels.size()), plan.kernels());
+            QCOMPARE(int64_t(run.log().syncs.size()), plan.waits());
+            for (const log::SyncRecord& sync : run.log().syncs) {
+                // 12.8 says which record of an event a wait waits for; before there is none.
+                QCOMPARE(sync.eventSyncId, version.toInt() >= 26 ? 0u : 0xffffffffu);
+            }
+        }
         verifyEnd(run.log(), log::EndReason::Exit);
         QCOMPARE(run.log().properties.at("cuptiVersion"), version.toStdString());
         QCOMPARE(run.log().notes.count("cupti-13.0.0"), version == "130000" ? 1u : 0u);
+        QCOMPARE(run.log().notes.count("cupti-13.2-slow"), version == "130200" ? 1u : 0u);
         QCOMPARE(run.logs.size(), size_t{1});
+    }
+
+    void recordsRareKindsIfAskedTo_data() {
+        QTest::addColumn<QString>("version");
+        for (const char* version : {"18", "20", "22", "24", "26", "130001", "130300"})
+            QTest::newRow(version) << version;
+    }
+    void recordsRareKindsIfAskedTo() {
+        QFETCH(QString, version);
+        AgentRun run;
+        run.environment["STANDIN_CUPTI_VERSION"] = version;
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = "memory=1,um=1,graphs=whole";
+        run.arguments = {"--rare", "1"};
+        QVERIFY(run.run());
+        QCOMPARE(run.exitCode, 0);
+        QCOMPARE(run.errors, QByteArray());
+        ProcessLog log = run.log();
+        constexpr uint32_t first = 4'000'000'001;
+        QCOMPARE(log.overheads.size(), size_t{1});
+        QCOMPARE(log.overheads[0].threadId, 77u);
+        QCOMPARE(log.overheads[0].endNs - log.overheads[0].startNs, 10);
+        QCOMPARE(log.overheads[0].correlationId, version.toInt() >= 20 ? first : 0);
+        const bool isRefused = version == "22";  // 12.4 crashes
+        QCOMPARE(log.graphs.size(), size_t(!isRefused));
+        QCOMPARE(log.notes.count("graphs-one-by-one"), size_t(isRefused));
+        if (!isRefused) {
+            QCOMPARE(log.graphs[0].graphId, 3u);
+            QCOMPARE(log.graphs[0].correlationId, first + 1);
+            QCOMPARE(log.graphs[0].endNs - log.graphs[0].startNs, 20);
+        }
+        QCOMPARE(log.memory.size(), size_t{1});
+        QCOMPARE(log.memory[0].address, uint64_t{0x7000});
+        QCOMPARE(log.memory[0].bytes, standin::copyBytes);
+        QCOMPARE(log.memory[0].poolAddress, uint64_t{0x9000});
+        QCOMPARE(log.memory[0].poolBytes, uint64_t{5});
+        QCOMPARE(log.memory[0].poolUsedBytes, uint64_t{4});
+        QCOMPARE(log.memory[0].poolProcessId, 0u);
+        QCOMPARE(log.memory[0].operation, uint8_t{1});
+        QVERIFY(log.memory[0].isAsync);
+        QCOMPARE(log.pools.size(), size_t{1});
+        QCOMPARE(log.pools[0].operation, uint8_t{3});
+        QCOMPARE(log.pools[0].usedBytes, uint64_t{4});
+        QCOMPARE(log.pools[0].minimumBytesToKeep, uint64_t{2});
+        QCOMPARE(log.unifiedMemory.size(), size_t{1});
+        QCOMPARE(log.unifiedMemory[0].value, uint64_t{65'536});
+        QCOMPARE(log.unifiedMemory[0].sourceId, 0xffffffffu);
+        // The kernel without a name is kept like any other.
+        QCOMPARE(log.kernels.size(), size_t{61});
+        const auto odd = std::find_if(log.kernels.begin(), log.kernels.end(),
+                                      [](const auto& k) { return k.correlationId == first + 4; });
+        QVERIFY(odd != log.kernels.end());
+        QCOMPARE(odd->name, 0u);
+        QCOMPARE(odd->graphNodeId, uint64_t{12});
+        QCOMPARE(log.notes.count("cupti-graph-leak"), size_t(version.toInt() < 130300));
+    }
+
+    void leavesRareKindsOutByDefault() {
+        AgentRun run;
+        run.arguments = {"--rare", "1"};
+        QVERIFY(run.run());
+        const ProcessLog& log = run.log();
+        QVERIFY(log.graphs.empty() && log.memory.empty() && log.pools.empty());
+        QVERIFY(log.unifiedMemory.empty());
+        QCOMPARE(log.overheads.size(), size_t{1});
+    }
+
+    void saysThatManagedMemoryCannotBeRecorded() {
+        AgentRun run;
+        run.environment["STANDIN_CUPTI_UM"] = "29";
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = "um=1";
+        run.arguments = {"--rare", "1"};
+        QVERIFY(run.run());
+        QCOMPARE(run.log().notes.count("no-unified-memory"), size_t{1});
+        QVERIFY(run.log().unifiedMemory.empty());
+        QCOMPARE(run.log().kernels.size(), size_t{61});
+    }
+
+    void saysThatABufferCouldNotBeRead() {
+        AgentRun run;
+        run.environment["STANDIN_CUPTI_READABLE"] = "5000";
+        QVERIFY(run.run());
+        QCOMPARE(run.exitCode, 0);
+        QCOMPARE(run.log().notes.count("buffer-unreadable"), size_t{1});
+        QVERIFY(!run.log().kernels.empty());
+        verifyEnd(run.log(), log::EndReason::Exit);
     }
 
     void recordsManyThreads() {

@@ -12,6 +12,8 @@
 //   STANDIN_CUPTI_SLOW_MS      an ordinary flush takes that long and brings nothing
 //   STANDIN_CUPTI_SILENT       no callback when a context is made
 //   STANDIN_CUPTI_DROPPED      so many records were dropped, said once
+//   STANDIN_CUPTI_READABLE     of each buffer only so many bytes can be read; then an error comes
+//   STANDIN_CUPTI_UM           result of configuring the counters of managed memory
 
 #include <cstdint>
 

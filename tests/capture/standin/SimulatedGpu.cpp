@@ -157,6 +157,72 @@ void SimulatedGpu::wait(uint32_t correlation) const {
     emit(wait);
 }
 
+void SimulatedGpu::emitRareRecords() const {
+    const auto startNs = static_cast<uint64_t>(plan_.baseNs);
+    CUpti_ActivityOverhead3 overhead{};
+    overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+    overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE;
+    overhead.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+    overhead.objectId.pt.threadId = 77;
+    overhead.start = startNs;
+    overhead.end = startNs + 10;
+    overhead.correlationId = rareCorrelation;
+    emit(overhead);
+    CUpti_ActivityGraphTrace2 graph{};
+    graph.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+    graph.correlationId = rareCorrelation + 1;
+    graph.start = startNs;
+    graph.end = startNs + 20;
+    graph.graphId = 3;
+    graph.contextId = 1;
+    graph.streamId = 7;
+    emit(graph);
+    CUpti_ActivityMemory4 memory{};
+    memory.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
+    memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+    memory.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+    memory.correlationId = rareCorrelation + 2;
+    memory.address = 0x7000;
+    memory.bytes = copyBytes;
+    memory.timestamp = startNs;
+    memory.isAsync = 1;
+    memory.memoryPoolConfig.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+    memory.memoryPoolConfig.address = 0x9000;
+    memory.memoryPoolConfig.pool.size = 5;
+    memory.memoryPoolConfig.utilizedSize = 4;
+    emit(memory);
+    CUpti_ActivityMemoryPool3 pool{};
+    pool.kind = CUPTI_ACTIVITY_KIND_MEMORY_POOL;
+    pool.memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED;
+    pool.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+    pool.correlationId = rareCorrelation + 3;
+    pool.address = 0x9000;
+    pool.minBytesToKeep = 2;
+    pool.size = 5;
+    pool.utilizedSize = 4;
+    pool.timestamp = startNs;
+    emit(pool);
+    CUpti_ActivityUnifiedMemoryCounter3 counter{};
+    counter.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER;
+    counter.counterKind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD;
+    counter.value = 65'536;
+    counter.start = startNs;
+    counter.end = startNs + 30;
+    counter.address = 0x8000;
+    counter.srcId = 0xffffffff;
+    emit(counter);
+    CUpti_ActivityJit2 jit{};
+    jit.kind = CUPTI_ACTIVITY_KIND_JIT;
+    emit(jit);
+    CUpti_ActivityKernel10 kernel{};
+    kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    kernel.start = startNs;
+    kernel.end = startNs + 40;
+    kernel.correlationId = rareCorrelation + 4;
+    kernel.graphNodeId = 12;
+    emit(kernel);
+}
+
 void SimulatedGpu::askForDevice() const {
     emitCall(TrainingPlan::correlationsPerThread - 1, CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
              false);

@@ -24,6 +24,11 @@ class SimulatedGpu {
     void copy(uint32_t correlation, bool toDevice) const;
     void clear(uint32_t correlation) const;
     void wait(uint32_t correlation) const;
+    /// A record of every kind that is not recorded by default, and odd ones: of a kind that nobody
+    /// asked for, and a kernel without a name. All of them at `plan.baseNs`, numbered from
+    /// `rareCorrelation`.
+    void emitRareRecords() const;
+    static constexpr uint32_t rareCorrelation = 4'000'000'001;
     /// A call of the kind that programs make all the time and that says nothing.
     void askForDevice() const;
 

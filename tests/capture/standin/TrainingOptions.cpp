@@ -30,6 +30,7 @@ TrainingOptions readOptions(int argc, char** argv) {
         {"--cupti-first", flag(o.cuptiFirst)},
         {"--nvtx-first", flag(o.nvtxFirst)},
         {"--live", flag(o.live)},
+        {"--rare", flag(o.rare)},
         {"--gpu-delay-us", number(o.gpuDelayUs)},
         {"--profile-from", number(o.profileFrom)},
         {"--profile-to", number(o.profileTo)},

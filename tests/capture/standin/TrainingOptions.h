@@ -14,11 +14,12 @@ struct TrainingOptions {
     std::string cupti;        ///< The stand-in for libcupti; without it there is no simulated GPU.
     bool cuptiFirst = false;  ///< Loaded before the driver starts, as PyTorch does.
     bool nvtxFirst = false;   ///< An NVTX call before the driver starts.
-    bool live = false;    ///< Kernels by the clock (`LiveGpu`) instead of by the plan.
-    int gpuDelayUs = 0;   ///< With `live`: from a launch to its kernel.
-    int profileFrom = 0;  ///< With `live`: cudaProfilerStart before this step, counted from 1,
-    int profileTo = 0;    ///< and cudaProfilerStop after that one.
-    int profileEvery = 0; ///< And so again after so many steps.
+    bool live = false;        ///< Kernels by the clock (`LiveGpu`) instead of by the plan.
+    int gpuDelayUs = 0;       ///< With `live`: from a launch to its kernel.
+    int profileFrom = 0;      ///< With `live`: cudaProfilerStart before this step, counted from 1,
+    int profileTo = 0;        ///< and cudaProfilerStop after that one.
+    int profileEvery = 0;     ///< And so again after so many steps.
+    bool rare = false;        ///< `SimulatedGpu::emitRareRecords`, half a second after the start.
     bool nvtx = true;
     bool driver = true;
     std::string

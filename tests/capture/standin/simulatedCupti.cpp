@@ -4,6 +4,7 @@
 // flushed.
 
 #include <cupti.h>
+#include <cupti_activity_deprecated.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -55,14 +56,22 @@ Simulation& simulation() {
     return *it;
 }
 
+// By the release notes and headers of each version. Written down apart from the agent's own table,
+// so that the two are tests of each other.
 size_t recordBytes(CUpti_ActivityKind kind) {
-    const bool is13 = simulation().version >= 130000;
-    const bool is12_8 = simulation().version >= 26;
+    const long version = simulation().version;
+    constexpr long v12_0 = 19, v12_2 = 20, v12_3 = 21, v12_4 = 22, v12_6 = 24, v12_8 = 26;
+    constexpr long v13_0 = 130000, v13_1 = 130100, v13_4 = 130400;
+    constexpr size_t kernel11 = 224, kernel13 = 240;  // newer than the headers we build with
     switch (kind) {
         case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-            return is13 ? sizeof(CUpti_ActivityKernel10) : sizeof(CUpti_ActivityKernel9);
+            return version >= v13_4   ? kernel13
+                   : version >= v13_1 ? kernel11
+                   : version >= v13_0 ? sizeof(CUpti_ActivityKernel10)
+                   : version >= v12_0 ? sizeof(CUpti_ActivityKernel9)
+                                      : sizeof(CUpti_ActivityKernel8);
         case CUPTI_ACTIVITY_KIND_MEMCPY:
-            return is13 ? sizeof(CUpti_ActivityMemcpy6) : sizeof(CUpti_ActivityMemcpy5);
+            return version >= v12_8 ? sizeof(CUpti_ActivityMemcpy6) : sizeof(CUpti_ActivityMemcpy5);
         case CUPTI_ACTIVITY_KIND_MEMCPY2:
             return sizeof(CUpti_ActivityMemcpyPtoP4);
         case CUPTI_ACTIVITY_KIND_MEMSET:
@@ -71,22 +80,51 @@ size_t recordBytes(CUpti_ActivityKind kind) {
         case CUPTI_ACTIVITY_KIND_DRIVER:
             return sizeof(CUpti_ActivityAPI);
         case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-            return is12_8 ? sizeof(CUpti_ActivitySynchronization2)
-                          : sizeof(CUpti_ActivitySynchronization);
+            return version >= v12_8 ? sizeof(CUpti_ActivitySynchronization2)
+                                    : sizeof(CUpti_ActivitySynchronization);
         case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
-            return is12_8 ? sizeof(CUpti_ActivityCudaEvent2) : sizeof(CUpti_ActivityCudaEvent);
+            return version >= v12_8 ? sizeof(CUpti_ActivityCudaEvent2)
+                                    : sizeof(CUpti_ActivityCudaEvent);
         case CUPTI_ACTIVITY_KIND_OVERHEAD:
-            return is13 ? sizeof(CUpti_ActivityOverhead3) : sizeof(CUpti_ActivityOverhead);
+            return version >= v12_6   ? sizeof(CUpti_ActivityOverhead3)
+                   : version >= v12_2 ? sizeof(CUpti_ActivityOverhead2)
+                                      : sizeof(CUpti_ActivityOverhead);
         case CUPTI_ACTIVITY_KIND_DEVICE:
-            return is13 ? sizeof(CUpti_ActivityDevice5) : sizeof(CUpti_ActivityDevice4);
+            return version >= v12_4 ? sizeof(CUpti_ActivityDevice5) : sizeof(CUpti_ActivityDevice4);
         case CUPTI_ACTIVITY_KIND_CONTEXT:
-            return is13 ? sizeof(CUpti_ActivityContext3) : sizeof(CUpti_ActivityContext);
+            return version >= v13_0   ? sizeof(CUpti_ActivityContext3)
+                   : version >= v12_4 ? sizeof(CUpti_ActivityContext2)
+                                      : sizeof(CUpti_ActivityContext);
         case CUPTI_ACTIVITY_KIND_STREAM:
             return sizeof(CUpti_ActivityStream);
+        case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+            return version >= v12_3 ? sizeof(CUpti_ActivityGraphTrace2)
+                                    : sizeof(CUpti_ActivityGraphTrace);
+        case CUPTI_ACTIVITY_KIND_MEMORY2:
+            return version >= v12_6 ? sizeof(CUpti_ActivityMemory4) : sizeof(CUpti_ActivityMemory3);
+        case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
+            return version >= v13_0 ? sizeof(CUpti_ActivityMemoryPool3)
+                                    : sizeof(CUpti_ActivityMemoryPool2);
+        case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+            return version >= v12_8 ? sizeof(CUpti_ActivityUnifiedMemoryCounter3)
+                                    : sizeof(CUpti_ActivityUnifiedMemoryCounter2);
+        case CUPTI_ACTIVITY_KIND_JIT:  // one that nobody asked for
+            return sizeof(CUpti_ActivityJit2);
         default:
             return 0;
     }
 }
+
+/// How much of a record its newest struct in our headers has.
+size_t newestBytes(CUpti_ActivityKind kind) {
+    return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ? sizeof(CUpti_ActivityKernel10)
+                                                         : SIZE_MAX;
+}
+
+// Behind each record lies what no reader may take for a part of it: as a pointer, not one that can
+// be freed; as a number, none that anything has.
+constexpr size_t poisonBytes = 64;
+constexpr int poison = 0xa5;
 
 ThreadBuffer& threadBuffer() {
     thread_local ThreadBuffer* mine = nullptr;
@@ -114,7 +152,7 @@ bool isWanted(const CUpti_Activity& activity) {
         s.runtimeCallsOff.count(reinterpret_cast<const CUpti_ActivityAPI&>(activity).cbid) > 0) {
         return false;
     }
-    return s.kinds.count(activity.kind) > 0;
+    return activity.kind == CUPTI_ACTIVITY_KIND_JIT || s.kinds.count(activity.kind) > 0;
 }
 
 CUptiResult subscribeResult() {
@@ -164,15 +202,20 @@ SIMULATED_EXPORT bool simulateRecord(const void* record) {
     if (!s.request || bytes == 0 || !isWanted(activity)) return false;
     ThreadBuffer& buffer = threadBuffer();
     const std::lock_guard lock(buffer.mutex);
-    if (buffer.memory && buffer.used + bytes > buffer.bytes) completeBuffer(buffer);
+    if (buffer.memory && buffer.used + bytes + poisonBytes > buffer.bytes) completeBuffer(buffer);
     if (!buffer.memory) {
         size_t maximumRecords = 0;
         buffer.used = buffer.bytes = 0;
         s.request(&buffer.memory, &buffer.bytes, &maximumRecords);
         if (!buffer.memory || buffer.bytes < bytes) return false;
     }
-    std::memcpy(buffer.memory + buffer.used, record, bytes);
-    buffer.used += bytes;
+    uint8_t* place = buffer.memory + buffer.used;
+    const size_t known = newestBytes(activity.kind);
+    std::memset(place, poison, bytes + poisonBytes);
+    std::memcpy(place, record, known < bytes ? known : bytes);
+    if (activity.kind == CUPTI_ACTIVITY_KIND_OVERHEAD && bytes >= sizeof(CUpti_ActivityOverhead3))
+        reinterpret_cast<CUpti_ActivityOverhead3*>(place)->overheadData = std::malloc(12);
+    buffer.used += bytes + poisonBytes;
     return true;
 }
 
@@ -194,6 +237,7 @@ SIMULATED_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber,
     return CUPTI_SUCCESS;
 }
 
+#ifndef STANDIN_CUPTI_OLD  // as before CUDA 12.5 and 13.0
 SIMULATED_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber,
                                                CUpti_CallbackFunc callback, void* data,
                                                CUpti_SubscriberParams* parameters) {
@@ -204,6 +248,7 @@ SIMULATED_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscribe
     }
     return cuptiSubscribe(subscriber, callback, data);
 }
+#endif
 
 SIMULATED_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle,
                                                  CUpti_CallbackDomain domain, CUpti_CallbackId id) {
@@ -234,6 +279,7 @@ SIMULATED_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
     return CUPTI_SUCCESS;
 }
 
+#ifndef STANDIN_CUPTI_OLD  // as before CUDA 12.5 and 13.0
 SIMULATED_EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, uint8_t enable) {
     const std::lock_guard lock(simulation().mutex);
     if (enable) {
@@ -253,6 +299,7 @@ SIMULATED_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, u
     }
     return CUPTI_SUCCESS;
 }
+#endif
 
 SIMULATED_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flags) {
     Simulation& s = simulation();
@@ -283,7 +330,11 @@ SIMULATED_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flags) {
 SIMULATED_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t validBytes,
                                                         CUpti_Activity** record) {
     uint8_t* next = buffer;
-    if (*record) next = reinterpret_cast<uint8_t*>(*record) + recordBytes((*record)->kind);
+    if (*record)
+        next = reinterpret_cast<uint8_t*>(*record) + recordBytes((*record)->kind) + poisonBytes;
+    // A buffer that CUPTI itself cannot read to the end.
+    static const long readable = fromEnvironment("STANDIN_CUPTI_READABLE", 0);
+    if (readable > 0 && next - buffer > readable) return CUPTI_ERROR_UNKNOWN;
     if (next + sizeof(CUpti_ActivityKind) > buffer + validBytes)
         return CUPTI_ERROR_MAX_LIMIT_REACHED;
     *record = reinterpret_cast<CUpti_Activity*>(next);
@@ -345,6 +396,14 @@ SIMULATED_EXPORT CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute, 
 SIMULATED_EXPORT CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType) {
     return CUPTI_SUCCESS;
 }
+SIMULATED_EXPORT CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(
+    CUpti_ActivityUnifiedMemoryCounterConfig* counters, uint32_t count) {
+    const auto answer = static_cast<CUptiResult>(fromEnvironment("STANDIN_CUPTI_UM", 0));
+    if (answer != CUPTI_SUCCESS) return answer;
+    return counters && count > 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+#ifndef STANDIN_CUPTI_OLD
 SIMULATED_EXPORT CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t) {
     return CUPTI_SUCCESS;
 }
+#endif

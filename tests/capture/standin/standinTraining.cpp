@@ -203,6 +203,11 @@ int main(int argc, char** argv) {
         gpu.begin(options.cupti, options.plan);
         live.begin(options.cupti, options.gpuDelayUs);
     }
+    if (options.rare) {
+        // Some kinds are asked for only when the first context is there.
+        std::this_thread::sleep_for(std::chrono::milliseconds(600));
+        gpu.emitRareRecords();
+    }
     train(options, gpu, live);
     if (!options.plugin.empty()) {
         if (void* library = ::dlopen(options.plugin.c_str(), RTLD_NOW | RTLD_LOCAL)) {
