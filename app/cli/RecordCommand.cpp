@@ -32,11 +32,13 @@ int exitStatusOf(RefusalCause cause) {
 
 /// Why there may be nothing in the trace. What a process did in its first moments is not in a log
 /// yet.
-std::string nothingSentence(const RecordOutcome& outcome) {
+std::string nothingSentence(const RecordOptions& options, const RecordOutcome& outcome) {
     std::string reason =
         "it used neither CUDA nor NVTX, or left within its first moments without its exit "
         "handlers, or cleared the environment";
-    if (outcome.exitStatus > 128)
+    if (!options.agentRequest.only.empty())
+        reason = "no program that --only names used CUDA or NVTX";
+    else if (outcome.exitStatus > 128 && !outcome.wasEndedByUs)
         reason = fmt::format(
             "signal {} ended it before it used CUDA or NVTX, or within the first moments after",
             outcome.exitStatus - 128);
@@ -58,8 +60,13 @@ int runRecord(const RecordOptions& options) {
                         outcome->keptLogs.string()));
         return outcome->exitStatus != 0 ? outcome->exitStatus : exitFailed;
     }
+    if (outcome->wasEndedByUs)
+        say(
+            fmt::format("{} was ended by SIGTERM when what was to be recorded was over, as --kill "
+                        "asks.",
+                        outcome->program));
     if (outcome->run->processes == 0)
-        say(nothingSentence(*outcome));
+        say(nothingSentence(options, *outcome));
     else
         sayWhatIsIn(*outcome->run);
     reportWarnings(*outcome->run);

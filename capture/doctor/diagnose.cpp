@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -42,6 +43,7 @@ std::vector<Check> diagnose(const std::filesystem::path& agent) {
             checkCupti(),
             checkCounterPermission("/proc/driver/nvidia/params"),
             checkInjectionVariables(agent),
+            checkNcclVariables(),
             checkRivalProcesses("/proc"),
             checkFolder(std::filesystem::current_path(error))};
 }
@@ -98,6 +100,23 @@ Check checkInjectionVariables(const std::filesystem::path& agent) {
     if (auto alone = checkForRivals(found ? *found : agent, {}); !alone)
         return {CheckStatus::Failure, "environment", alone.error().sentence, {}};
     return {CheckStatus::Ok, "environment", "No other tool is set to be loaded into programs.", {}};
+}
+
+Check checkNcclVariables() {
+    const auto value = [](const char* name) -> std::string_view {
+        const char* text = std::getenv(name);
+        return text != nullptr ? text : "";
+    };
+    if (const std::string_view off = value("NCCL_NVTX_DISABLE"); !off.empty() && off != "0")
+        return {CheckStatus::Warning, "nccl",
+                "NCCL_NVTX_DISABLE is set, so NCCL's calls will not be seen.",
+                "Unset it, or record with --nccl plugin."};
+    if (const std::string_view plugin = value("NCCL_PROFILER_PLUGIN"); !plugin.empty())
+        return {
+            CheckStatus::Warning, "nccl",
+            fmt::format("NCCL_PROFILER_PLUGIN is {}, so --nccl plugin will be refused.", plugin),
+            "Unset it if you want data types and algorithms of NCCL's calls."};
+    return {CheckStatus::Ok, "nccl", "Nothing keeps NCCL's calls from being seen.", {}};
 }
 
 Check checkRivalProcesses(const std::filesystem::path& processes) {

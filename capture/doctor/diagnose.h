@@ -18,6 +18,7 @@ Check checkAgent(const std::filesystem::path& agent);
 Check checkCupti();
 Check checkCounterPermission(const std::filesystem::path& driverParameters);
 Check checkInjectionVariables(const std::filesystem::path& agent);
+Check checkNcclVariables();
 /// `processes` is /proc, or what a test puts in its place.
 Check checkRivalProcesses(const std::filesystem::path& processes);
 Check checkFolder(const std::filesystem::path& folder);

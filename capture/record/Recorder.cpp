@@ -176,7 +176,8 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
     RecordOutcome outcome{program.exitStatus,
                           options.commandLine.front(),
                           collectRest(**collector, tail, signals, program, options),
-                          {}};
+                          {},
+                          wasKilled};
     if (outcome.run && outcome.run->logsNotAllRead == 0 && !options.keepLogs)
         folder.remove();
     else

@@ -28,6 +28,7 @@ struct RecordOutcome {
     std::string program;
     Result<CollectedRun> run;        ///< Or why there is no trace.
     std::filesystem::path keptLogs;  ///< Empty if the logs were removed.
+    bool wasEndedByUs = false;       ///< It got SIGTERM because `killsAtEnd` was set.
 };
 
 /// What kept a program from being started: something of ours, or of the program itself.

@@ -32,6 +32,19 @@ class tst_doctor : public QObject {
         QVERIFY(check.sentence.find("nsys (124)") != std::string::npos);
     }
 
+    void saysWhatKeepsNcclFromBeingSeen() {
+        qunsetenv("NCCL_NVTX_DISABLE");
+        qunsetenv("NCCL_PROFILER_PLUGIN");
+        QCOMPARE(checkNcclVariables().status, CheckStatus::Ok);
+        qputenv("NCCL_PROFILER_PLUGIN", "inspector");
+        QVERIFY(checkNcclVariables().sentence.find("is inspector") != std::string::npos);
+        qputenv("NCCL_NVTX_DISABLE", "1");
+        QCOMPARE(checkNcclVariables().status, CheckStatus::Warning);
+        QVERIFY(checkNcclVariables().sentence.find("NCCL_NVTX_DISABLE") != std::string::npos);
+        qunsetenv("NCCL_NVTX_DISABLE");
+        qunsetenv("NCCL_PROFILER_PLUGIN");
+    }
+
     void readsTheDriversRestriction() {
         QCOMPARE(checkCounterPermission(in("missing")).status, CheckStatus::Ok);
         test::TestLog::write(in("params"), "Other: 3\nRmProfilingAdminOnly: 0\n");

@@ -283,8 +283,8 @@ class tst_record : public QObject {
 
     void writesTheTraceThoughNobodyListens() {
         const Ended run =
-            lanescope({"record", "--agent", "agent.so", "-o", "inner.sqlite", "--api", "all",
-                       "--", "sh", "-c", "echo $LANESCOPE_AGENT_OPTIONS; exit 3"});
+            lanescope({"record", "--agent", "agent.so", "-o", "inner.sqlite", "--api", "all", "--",
+                       "sh", "-c", "echo $LANESCOPE_AGENT_OPTIONS; exit 3"});
         QCOMPARE(run.out, QByteArray("cuda=1,nvtx=1,api=all\n"));
         QProcess shell;
         prepare(shell, {"--version"});
