@@ -74,8 +74,9 @@ struct WorkerSummary {
     int64_t gpuId = 0;
     std::string gpuName;
     bool endedAbnormally = false;
-    int64_t foundSteps = 0;   ///< In the run.
-    int64_t warmUpSteps = 0;  ///< Of these left out at the beginning.
+    int64_t foundSteps = 0;      ///< In the run.
+    int64_t warmUpSteps = 0;     ///< Of these left out at the beginning.
+    bool isLastLeftOut = false;  ///< No next step ends it.
     std::vector<StepSummary> steps;
     std::vector<Contributor> contributors;  ///< By part, then by `exposedNs`, greatest first.
     std::vector<OutlierStep> outliers;      ///< Longest first; at most `mostOutliers`.

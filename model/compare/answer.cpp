@@ -12,6 +12,8 @@ namespace lanescope {
 
 namespace {
 
+constexpr size_t mostOutliersTold = 3;
+
 std::string duration(double ns) {
     return formatDuration(static_cast<int64_t>(std::llround(ns)));
 }
@@ -122,6 +124,7 @@ std::string stepsOfSide(const WorkerSummary& worker, std::string_view side) {
     if (worker.warmUpSteps == 1) text += ", the first left out as warm-up";
     if (worker.warmUpSteps > 1)
         text += fmt::format(", the first {} left out as warm-up", worker.warmUpSteps);
+    if (worker.isLastLeftOut) text += ", the last since no next one ends it";
     return text;
 }
 
@@ -130,10 +133,12 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
     std::vector<std::string> details;
     const WorkerSummary& before = baseline.workers[pair.baselineWorker];
     const WorkerSummary& after = candidate.workers[pair.candidateWorker];
+    const bool areKernels = comparison.candidateSource == StepSource::KernelPattern;
     const std::string pattern =
         comparison.candidatePattern.empty()
             ? std::string()
-            : fmt::format("Steps are \"{}\". ", shortContributorName(comparison.candidatePattern));
+            : fmt::format("Steps {} \"{}\". ", areKernels ? "begin with kernel" : "are",
+                          shortContributorName(comparison.candidatePattern));
     details.push_back(fmt::format("{}{}; {}.", pattern, stepsOfSide(before, "Baseline"),
                                   stepsOfSide(after, "candidate")));
     if (comparison.workers.size() > 1)
@@ -150,8 +155,13 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
             "noise.",
             duration(pair.claim.differenceNs), duration(pair.claim.lowNs),
             duration(pair.claim.highNs), duration(pair.claim.noiseNs)));
-    for (const RunOutlier& outlier : comparison.outliers) {
-        std::string text = outlierText(outlier);
+    for (size_t index = 0; index < comparison.outliers.size(); ++index) {
+        if (index == mostOutliersTold) {
+            details.push_back(fmt::format("{} more steps stand out.",
+                                          comparison.outliers.size() - mostOutliersTold));
+            break;
+        }
+        std::string text = outlierText(comparison.outliers[index]);
         text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
         details.push_back(text + ".");
     }

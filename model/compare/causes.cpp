@@ -106,7 +106,7 @@ Cause causeOf(const WorkerComparison& pair, const PartDifference& part, const Ru
     }
     cause.text = causeText(part.part, part.lostNs(), main);
     if (hasLostNvlink(cause, candidate))
-        cause.text += ", slower than the NVLink between these GPUs can be";
+        cause.text += ", no longer the speed of the NVLink that joins these GPUs";
     return cause;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <unordered_map>
 
 #include "model/summary/Statistics.h"
@@ -12,7 +13,8 @@ namespace lanescope {
 namespace {
 
 constexpr size_t fewestRepetitions = 3;
-constexpr double alikeShare = 0.7;
+constexpr double smallestAlikeShare = 0.7;
+constexpr double alikeTolerance = 0.1;
 constexpr double coveredShare = 0.5;
 constexpr double lengthTolerance = 0.05;
 
@@ -50,25 +52,29 @@ Sequence sequenceOf(const Trace& trace, uint32_t process) {
     return sequence;
 }
 
-/// Kernels in pieces that are about as long: now and then a step logs or clips something more.
-size_t kernelsInPiecesOf(size_t typicalLength, const std::vector<uint32_t>& places) {
-    const double toleranceLength = lengthTolerance * static_cast<double>(typicalLength);
-    size_t kernels = 0;
+/// The share of the kernels that stand in pieces about as long as `typicalLength`: now and then a
+/// step logs or clips something more. 0 if most pieces are of another length, as those of a kernel
+/// are that start-up launches too.
+double shareInPiecesOf(size_t typicalLength, const std::vector<uint32_t>& places) {
+    const auto typical = static_cast<double>(typicalLength);
+    size_t kernels = 0, pieces = 0;
     for (size_t index = 1; index < places.size(); ++index) {
         const size_t length = places[index] - places[index - 1];
-        const double distance =
-            std::abs(static_cast<double>(length) - static_cast<double>(typicalLength));
-        if (distance <= toleranceLength) kernels += length;
+        if (std::abs(static_cast<double>(length) - typical) > lengthTolerance * typical) continue;
+        kernels += length;
+        ++pieces;
     }
-    return kernels;
+    if (2 * pieces < places.size() - 1) return 0;
+    return static_cast<double>(kernels) / static_cast<double>(places.back() - places.front());
 }
 
-/// Whether dividing the run at `places` gives pieces that are alike.
-bool divides(const Sequence& sequence, const std::vector<uint32_t>& places) {
-    if (places.size() < fewestRepetitions) return false;
+/// How alike the pieces are that `places` divide the run into, as a share of their kernels; 0 if
+/// they are too few or leave out too much.
+double alikeShareOf(const Sequence& sequence, const std::vector<uint32_t>& places) {
+    if (places.size() < fewestRepetitions) return 0;
     const size_t covered = places.back() - places.front();
     if (static_cast<double>(covered) < coveredShare * static_cast<double>(sequence.rows.size()))
-        return false;
+        return 0;
     std::unordered_map<uint64_t, size_t> kernelsOf;  // by what a piece holds
     size_t most = 0, typicalLength = 0;
     for (size_t index = 1; index < places.size(); ++index) {
@@ -79,8 +85,7 @@ bool divides(const Sequence& sequence, const std::vector<uint32_t>& places) {
         if (kernels > most) typicalLength = length;
         most = std::max(most, kernels);
     }
-    return static_cast<double>(kernelsInPiecesOf(typicalLength, places)) >=
-           alikeShare * static_cast<double>(covered);
+    return shareInPiecesOf(typicalLength, places);
 }
 
 /// Median time from the kernel before to each of `places`.
@@ -94,24 +99,34 @@ double pauseBefore(const Trace& trace, const Sequence& sequence,
     return medianOf(pauses);
 }
 
+/// Names whose launches divide the run into pieces nearly as alike as those of any other.
+std::vector<StringIndex> goodDividers(const Sequence& sequence) {
+    std::vector<std::pair<StringIndex, double>> shares;
+    double best = smallestAlikeShare;
+    for (const auto& [name, places] : sequence.places) {
+        shares.emplace_back(name, alikeShareOf(sequence, places));
+        best = std::max(best, shares.back().second);
+    }
+    std::vector<StringIndex> names;
+    for (const auto& [name, share] : shares)
+        if (share >= std::max(smallestAlikeShare, best - alikeTolerance)) names.push_back(name);
+    return names;
+}
+
+/// Of those the one that divides most finely, then the one with the longest pause before it, then
+/// the one launched first. 0 if there is none.
 StringIndex bestDivider(const Trace& trace, const Sequence& sequence) {
     StringIndex best = 0;
-    size_t mostPieces = 0;
-    double longestPause = 0;
-    uint32_t firstPlace = 0;
-    for (const auto& [name, places] : sequence.places) {
-        if (places.size() < mostPieces || !divides(sequence, places)) continue;
-        const double pause = pauseBefore(trace, sequence, places);
-        // The first place decides between equals: the order of a hash table must not.
-        const bool isBetter = places.size() > mostPieces || pause > longestPause ||
-                              (pause == longestPause && places.front() < firstPlace);
-        if (!isBetter) continue;
+    std::tuple<size_t, double, int64_t> bestRank;
+    for (const StringIndex name : goodDividers(sequence)) {
+        const std::vector<uint32_t>& places = sequence.places.at(name);
+        const std::tuple rank(places.size(), pauseBefore(trace, sequence, places),
+                              -int64_t{places.front()});
+        if (best != 0 && rank <= bestRank) continue;
         best = name;
-        mostPieces = places.size();
-        longestPause = pause;
-        firstPlace = places.front();
+        bestRank = rank;
     }
-    return mostPieces == 0 ? StringIndex{0} : best;
+    return best;
 }
 
 /// The last piece ends with the run, unless more follows than a piece takes.

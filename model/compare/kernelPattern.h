@@ -16,11 +16,12 @@ struct KernelPattern {
 };
 
 /// Finds the steps of a process that has no NVTX ranges for them, in its kernels by start, NCCL's
-/// left out. A kernel name divides the run at each of its launches; it is taken for the beginning
-/// of a step if at least 70 % of the kernels between its first and last launch stand in pieces
-/// about as long (within 5 %) as the piece that most often holds the very same kernels, and at
-/// least half of all kernels stand between those launches. Of several names those that divide most
-/// finely, and of these the one with the longest pause before it. O(n log n) in the kernels.
+/// left out. Each kernel name divides the run at its launches. Good dividers leave at most half of
+/// all kernels before their first and after their last launch, and at least 70 % of those between
+/// stand in pieces about as long (within 5 %) as the piece that most often holds the very same
+/// kernels, which must be at least half of all pieces. Of the best dividers, within a tenth, the
+/// one that divides most finely, of these the one with the longest pause before it, begins the
+/// steps. O(n log n) in the kernels.
 KernelPattern findKernelPattern(const Trace& trace, uint32_t process);
 
 }  // namespace lanescope

@@ -130,7 +130,7 @@ bool readFacts(const Database& database, RunSummary& summary) {
 bool readWorkers(const Database& database, RunSummary& summary) {
     Rows rows(database,
               "SELECT worker, pid, rank, processName, gpuId, gpuName, endedAbnormally, foundSteps,"
-              " warmUpSteps FROM LANESCOPE_SUMMARY_WORKERS ORDER BY worker",
+              " warmUpSteps, isLastLeftOut FROM LANESCOPE_SUMMARY_WORKERS ORDER BY worker",
               mostWorkers);
     while (rows.next()) {
         if (rows.number(0) != static_cast<int64_t>(summary.workers.size())) return false;
@@ -143,6 +143,7 @@ bool readWorkers(const Database& database, RunSummary& summary) {
         worker.endedAbnormally = rows.flag(6);
         worker.foundSteps = rows.number(7);
         worker.warmUpSteps = rows.number(8);
+        worker.isLastLeftOut = rows.flag(9);
         summary.workers.push_back(std::move(worker));
     }
     return rows.isGood();

@@ -172,6 +172,7 @@ WorkerSummary summarizeWorker(const RunContext& run, uint32_t gpu, const Process
     WorkerSummary worker;
     worker.foundSteps = steps.foundCount;
     worker.warmUpSteps = steps.warmUpCount;
+    worker.isLastLeftOut = steps.isLastLeftOut;
     for (const StepSpan& step : steps.steps)
         worker.steps.push_back(
             {step.number, step.name, step.range.startNs, step.range.durationNs(), {}});

@@ -68,13 +68,13 @@ Result<void> writeFacts(Database& database, const RunSummary& summary) {
 Result<void> writeWorkers(Database& database, const RunSummary& summary) {
     Insert insert(database,
                   "INSERT INTO LANESCOPE_SUMMARY_WORKERS (worker, pid, rank, processName, gpuId,"
-                  " gpuName, endedAbnormally, foundSteps, warmUpSteps)"
-                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
+                  " gpuName, endedAbnormally, foundSteps, warmUpSteps,"
+                  " isLastLeftOut) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers)
         insert.row(index++, int64_t{worker.pid}, std::optional<int64_t>(worker.rank),
                    worker.processName, worker.gpuId, worker.gpuName, number(worker.endedAbnormally),
-                   worker.foundSteps, worker.warmUpSteps);
+                   worker.foundSteps, worker.warmUpSteps, number(worker.isLastLeftOut));
     return insert.result();
 }
 
