@@ -101,6 +101,16 @@ size_t sequenceLength(std::string_view text) {
     return length;
 }
 
+/// U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069 turn the direction of what stands around them,
+/// so that one name could be made to look like another.
+bool turnsDirection(std::string_view sequence) {
+    if (sequence.size() != 3 || sequence[0] != '\xe2') return false;
+    const auto second = static_cast<unsigned char>(sequence[1]);
+    const auto third = static_cast<unsigned char>(sequence[2]);
+    if (second == 0x80) return third == 0x8e || third == 0x8f || (third >= 0xaa && third <= 0xae);
+    return second == 0x81 && third >= 0xa6 && third <= 0xa9;
+}
+
 }  // namespace
 
 std::string withThousands(std::string digits) {
@@ -152,7 +162,7 @@ std::string printable(std::string_view text) {
     while (!text.empty()) {
         const size_t length = sequenceLength(text);
         const auto first = static_cast<unsigned char>(text[0]);
-        if (length == 0) {
+        if (length == 0 || turnsDirection(text.substr(0, length))) {
             result += "\xef\xbf\xbd";
         } else if (first < 0x20 || first == 0x7f ||
                    (first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0)) {

@@ -21,7 +21,8 @@ std::string formatBytes(int64_t bytes);
 std::string formatCount(int64_t count);
 
 /// `text` for one line of a terminal or a table: control characters, which could move the cursor or
-/// break the line, become spaces, and bytes that are not UTF-8 become U+FFFD.
+/// break the line, become spaces; bytes that are not UTF-8, and characters that turn the direction of
+/// writing, become U+FFFD.
 std::string printable(std::string_view text);
 
 /// How many characters of a terminal `text`, which is UTF-8, takes; every code point counts as one.

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "model/export/comparison/htmlText.h"
 
@@ -87,8 +89,8 @@ std::string HtmlTable::html() && {
     return std::move(html_);
 }
 
-std::string_view lossKind(int64_t lostNs, int64_t quantumNs) {
-    if (std::abs(lostNs) < quantumNs) return {};
+std::string_view lossKind(int64_t lostNs, int64_t leastNs) {
+    if (std::abs(lostNs) < std::max<int64_t>(leastNs, 1)) return {};
     return lostNs > 0 ? "lost" : "saved";
 }
 

@@ -5,6 +5,7 @@
 
 #include "model/export/comparison/ComparisonReport.h"
 #include "model/export/comparison/comparisonSentences.h"
+#include "model/export/comparison/compositionChart.h"
 #include "model/export/comparison/htmlStyle.h"
 #include "model/export/comparison/htmlTables.h"
 #include "model/export/comparison/htmlText.h"
@@ -126,10 +127,7 @@ class HtmlReport {
         html_ += fmt::format("\n<p class=\"sentence\">{}</p>\n", htmlEscaped(comparison.answer.sentence));
         html_ += cautionsHtml(comparison.answer.cautions);
         if (const WorkerComparison* pair = comparison.criticalPair()) html_ += claimFigures(*pair);
-        if (!comparison.answer.details.empty()) html_ += "<ul class=\"details\">\n";
-        for (const std::string& detail : comparison.answer.details)
-            html_ += fmt::format("<li>{}</li>\n", htmlEscaped(detail));
-        if (!comparison.answer.details.empty()) html_ += "</ul>\n";
+        html_ += detailsHtml(comparison.answer.details);
         html_ += "</div>\n";
     }
 
@@ -139,6 +137,17 @@ class HtmlReport {
         for (const std::string& caution : cautions)
             html += fmt::format("<li>{}</li>\n", htmlEscaped(caution));
         return html + "</ul></div>\n";
+    }
+
+    /// Folded where there are several candidates, whose answers shall stand on one screen.
+    std::string detailsHtml(const std::vector<std::string>& details) const {
+        if (details.empty()) return {};
+        std::string html = "<ul class=\"details\">\n";
+        for (const std::string& detail : details)
+            html += fmt::format("<li>{}</li>\n", htmlEscaped(detail));
+        html += "</ul>\n";
+        return isSingle() ? html
+                          : "<details><summary>More</summary>\n" + html + "</details>\n";
     }
 
     void addConditions() {
@@ -165,6 +174,22 @@ class HtmlReport {
                        rows + "</tbody></table></div>\n");
     }
 
+    std::string runLabel(size_t index) const {
+        return isSingle() ? "candidate" : fmt::format("[{}]", index + 1);
+    }
+
+    std::string compositionOf(const CandidateGroup& group) const {
+        std::vector<StepComposition> runs{{"baseline", {}}};
+        for (const PartDifference& part : pairOf(report_, group.candidates.front()).parts)
+            runs[0].parts[part.part] = part.baselineNs;
+        for (const size_t index : group.candidates) {
+            runs.push_back({runLabel(index), {}});
+            for (const PartDifference& part : pairOf(report_, index).parts)
+                runs.back().parts[part.part] = part.candidateNs;
+        }
+        return "<figure>\n" + compositionChart(runs) + "</figure>\n";
+    }
+
     std::string waterfallOf(size_t index) const {
         const WorkerComparison& pair = pairOf(report_, index);
         Waterfall waterfall;
@@ -173,7 +198,7 @@ class HtmlReport {
             "From the baseline's mean step of {} to the candidate's of {}, part by part",
             formatDuration(pair.baseline.meanNs), formatDuration(pair.candidate.meanNs));
         waterfall.startLabel = "baseline";
-        waterfall.endLabel = isSingle() ? "candidate" : fmt::format("[{}]", index + 1);
+        waterfall.endLabel = runLabel(index);
         waterfall.startNs = pair.baseline.meanNs;
         waterfall.endColor = static_cast<int>(index) + 1;
         for (const PartDifference& part : pair.parts)
@@ -187,6 +212,7 @@ class HtmlReport {
     void addParts() {
         std::string content;
         for (const CandidateGroup& group : groups_) {
+            content += compositionOf(group);
             for (const size_t index : group.candidates) content += waterfallOf(index);
             content += partsTableHtml(report_, group);
         }
@@ -222,14 +248,15 @@ class HtmlReport {
                 const WorkerComparison& pair = pairOf(report_, index);
                 runs.push_back(seriesOf(report_.candidates[index].summary, pair.candidateWorker,
                                         pair.candidate,
-                                        isSingle() ? "candidate" : fmt::format("[{}]", index + 1)));
+                                        runLabel(index)));
                 runs.back().color = static_cast<int>(index) + 1;
             }
             content += "<figure>\n" + stepChart(runs) + "</figure>\n";
         }
         addSection("Step by step",
-                   "A dot is a step, a line the median, a band the middle half of the steps. The axis "
-                   "does not begin at 0.",
+                   "A dot is a step, a line the median, a band the middle half of the steps. Of more "
+                   "than a thousand steps, the band is from the shortest to the longest nearby. The "
+                   "axis does not begin at 0.",
                    content);
     }
 

@@ -20,6 +20,7 @@ using Side = TextGrid::Side;
 /// So many candidates fit beside each other.
 constexpr size_t candidatesAbreast = 3;
 constexpr size_t widestRange = 24;
+constexpr size_t widestSteps = 64;
 
 /// A grid whose second line holds the units: heading and unit of a column are added together.
 struct GridBuilder {
@@ -50,7 +51,7 @@ class TextReport {
         addCautions();
         addConditions();
         addRuns();
-        addDetails();
+        if (isSingle_) addDetails();  // of several candidates they would bury the rest
         for (const CandidateGroup& group : candidateGroups(report_, candidatesAbreast)) {
             addParts(group);
             for (size_t list = 0; list < contributorListCount; ++list)
@@ -85,12 +86,10 @@ class TextReport {
     }
 
     void addDetails() {
-        for (size_t index = 0; index < report_.candidates.size(); ++index) {
-            const Answer& answer = report_.candidates[index].comparison.answer;
-            if (!answer.details.empty()) text_ += "\n";
-            for (const std::string& detail : answer.details)
-                text_ += wrapped(mark(index) + printable(detail), 4);
-        }
+        const std::vector<std::string>& details =
+            report_.candidates.front().comparison.answer.details;
+        if (!details.empty()) text_ += "\n";
+        for (const std::string& detail : details) text_ += wrapped(printable(detail), 4);
     }
 
     void addCautions() {
@@ -125,15 +124,18 @@ class TextReport {
         }
         for (const CandidateGroup& group : groups)
             grid.add({"Baseline",
-                      stepsSentence(report_.baseline, group.baselineWorker,
-                                    pairOf(report_, group.candidates.front()).baseline),
+                      cutTo(stepsSentence(report_.baseline, group.baselineWorker,
+                                          pairOf(report_, group.candidates.front()).baseline),
+                            widestSteps),
                       printable(report_.baseline.facts.title)});
         for (size_t index = 0; index < report_.candidates.size(); ++index) {
             const ComparedCandidate& candidate = report_.candidates[index];
             const WorkerComparison* pair = candidate.comparison.criticalPair();
             grid.add({isSingle_ ? "Candidate" : fmt::format("[{}]", index + 1),
-                      pair ? stepsSentence(candidate.summary, pair->candidateWorker, pair->candidate)
-                           : sourceSentence(candidate.summary),
+                      cutTo(pair ? stepsSentence(candidate.summary, pair->candidateWorker,
+                                                 pair->candidate)
+                                 : sourceSentence(candidate.summary),
+                            widestSteps),
                       printable(candidate.summary.facts.title)});
         }
         text_ += "\n" + grid.text();

@@ -11,6 +11,7 @@ std::string_view reportStyle() {
   --warn-back: #fdf5e3; --slower-back: #fbeae6; --faster-back: #e5f4ec; --same-back: #e9edf3;
   --baseline: #5b6b80; --c1: #1b66c9; --c2: #b0562b; --c3: #7a4fa3; --c4: #2b7d74; --c5: #a03a6b;
   --c6: #6f7a1c; --stripe: #f8f9fb;
+  --idle-1: #7fb7ad; --idle-2: #d9aaa6; --idle-3: #8b97a8; --idle-4: #c9d0da;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -19,6 +20,7 @@ std::string_view reportStyle() {
     --warn-back: #2d281b; --slower-back: #3a2522; --faster-back: #1d3329; --same-back: #2a2f39;
     --baseline: #a3b1c4; --c1: #5aa7ff; --c2: #f0a070; --c3: #c39be8; --c4: #69c7bb; --c5: #ee8fb8;
     --c6: #c6d06a; --stripe: #21262e;
+    --idle-1: #4a7b72; --idle-2: #80605e; --idle-3: #6d7887; --idle-4: #454d59;
   }
 }
 * { box-sizing: border-box; }
@@ -67,6 +69,19 @@ svg .total { fill: var(--baseline); }
 svg .lost { fill: var(--slower); }
 svg .saved { fill: var(--faster); }
 svg text.lost, svg text.saved { font-weight: 650; }
+svg .part { stroke: var(--card); stroke-width: .75; }
+svg .compute { fill: #4f8fc9; }
+svg .exposed_communication { fill: #9d5bb5; }
+svg .exposed_ptop { fill: #86ab45; }
+svg .exposed_htod { fill: #e39b3b; }
+svg .exposed_dtoh { fill: #bb5034; }
+svg .exposed_dtod { fill: #e3cb5c; }
+svg .exposed_other_copy { fill: #b09a7c; }
+svg .memset { fill: #9c8878; }
+svg .data_loading_idle { fill: var(--idle-1); }
+svg .synchronization_idle { fill: var(--idle-2); }
+svg .launch_bound_idle { fill: var(--idle-3); }
+svg .other_idle { fill: var(--idle-4); }
 svg .break { stroke: var(--card); stroke-width: 3; fill: none; }
 svg .run0 { fill: var(--baseline); stroke: var(--baseline); }
 svg .run1 { fill: var(--c1); stroke: var(--c1); }
@@ -80,7 +95,7 @@ svg text.run6 { stroke: none; font-weight: 650; }
 svg .dot { fill-opacity: .75; stroke: none; }
 svg .spread { stroke: none; fill-opacity: .12; }
 svg .line { fill: none; stroke-width: 1.5; }
-svg .thin { fill: none; stroke-width: 1; stroke-opacity: .35; }
+svg .range { stroke: none; fill-opacity: .22; }
 .scroll { overflow-x: auto; margin: 0 -6px; padding: 0 6px; }
 table { border-collapse: collapse; width: 100%; font-size: 13.5px; margin: 8px 0 0; }
 caption { text-align: left; color: var(--muted); font-size: 13px; padding: 0 0 4px; }
@@ -115,7 +130,7 @@ footer { color: var(--muted); font-size: 13px; padding-bottom: 32px; }
   :root { --page: #ffffff; --card: #ffffff; --text: #000000; --muted: #444444; --line: #bbbbbb;
     --grid: #dddddd; --slower: #9c2f1b; --faster: #12623a; --warn: #7a4d00; --warn-back: #ffffff;
     --baseline: #5b6b80; --c1: #1b66c9; --c2: #b0562b; --c3: #7a4fa3; --c4: #2b7d74; --c5: #a03a6b;
-    --c6: #6f7a1c; --stripe: #ffffff; --slower-back: #ffffff; --faster-back: #ffffff; --same-back: #ffffff; }
+    --c6: #6f7a1c; --stripe: #ffffff; --idle-1: #7fb7ad; --idle-2: #d9aaa6; --idle-3: #8b97a8; --idle-4: #c9d0da; --slower-back: #ffffff; --faster-back: #ffffff; --same-back: #ffffff; }
   body { font-size: 10.5pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   main, header, footer { max-width: none; padding: 0; }
   section, .answer { border-radius: 0; border-width: 0 0 1px; padding: 8px 0; }
@@ -167,7 +182,7 @@ addEventListener("beforeprint", () => {
 }
 
 std::string_view reportStyleHash() {
-    return "BTC2kM1dYR/ZJxPEq+D5I8HaOnsIxtjF9CwyxW4IXT8=";
+    return "RBXe8oP9hm7HmCDPCnZlk+sVVnfJMb4ntL8nhV/j1zM=";
 }
 
 std::string_view reportScriptHash() {

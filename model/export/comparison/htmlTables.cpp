@@ -31,8 +31,17 @@ void addTime(HtmlTable& table, const TimeScale& scale, int64_t ns) {
     table.number(scale.number(ns), static_cast<double>(ns));
 }
 
-void addLoss(HtmlTable& table, const TimeScale& scale, int64_t ns) {
-    table.number(scale.difference(ns), static_cast<double>(ns), lossKind(ns, scale.quantumNs()));
+/// A loss in colour if it is at least a fiftieth of the greatest of its table.
+void addLoss(HtmlTable& table, const TimeScale& scale, int64_t ns, int64_t greatestNs) {
+    table.number(scale.difference(ns), static_cast<double>(ns),
+                 lossKind(ns, std::max(scale.quantumNs(), std::abs(greatestNs) / 50)));
+}
+
+template <class Row>
+int64_t greatestLossOf(const std::vector<Row>& rows) {
+    int64_t greatest = 0;
+    for (const Row& row : rows) greatest = std::max(greatest, std::abs(row.greatestLossNs));
+    return greatest;
 }
 
 /// Columns of a list: its losses, its times, its bandwidths, its name.
@@ -117,6 +126,7 @@ std::string partsTableHtml(const ComparisonReport& report, const CandidateGroup&
         columns.push_back({"Lost", "%", true});
     }
     HtmlTable table(columns, "", false);
+    int64_t greatestLoss = 0;
     const auto addRow = [&](std::string_view title, int64_t baselineNs,
                             const std::vector<int64_t>& candidateNs) {
         table.beginRow();
@@ -124,14 +134,18 @@ std::string partsTableHtml(const ComparisonReport& report, const CandidateGroup&
         addTime(table, scale, baselineNs);
         for (const int64_t ns : candidateNs) {
             addTime(table, scale, ns);
-            addLoss(table, scale, ns - baselineNs);
+            addLoss(table, scale, ns - baselineNs, greatestLoss);
             if (baselineNs == 0) table.nothing();
             else table.number(percentDifference(baselineNs, ns), static_cast<double>(ns - baselineNs));
         }
     };
+    const std::vector<PartRow> rows = partRows(report, group, scale.quantumNs());
+    for (const PartRow& row : rows)
+        for (const int64_t ns : row.candidateNs)
+            greatestLoss = std::max(greatestLoss, std::abs(ns - row.baselineNs));
     int64_t baselineSum = 0;
     std::vector<int64_t> candidateSums(group.candidates.size());
-    for (const PartRow& row : partRows(report, group, scale.quantumNs())) {
+    for (const PartRow& row : rows) {
         addRow(name(row.part), row.baselineNs, row.candidateNs);
         baselineSum += row.baselineNs;
         for (size_t column = 0; column < candidateSums.size(); ++column)
@@ -156,7 +170,7 @@ std::string contributorsHtml(const ComparisonReport& report, const CandidateGrou
     for (const ContributorRow& row : rows) {
         table.beginRow();
         for (const ContributorDifference* difference : row.candidates) {
-            if (difference) addLoss(table, scale, difference->lostNs());
+            if (difference) addLoss(table, scale, difference->lostNs(), greatestLossOf(rows));
             else table.nothing();
         }
         if (row.baseline) addTime(table, scale, row.baseline->exposedNs);
@@ -192,7 +206,7 @@ std::string rangesHtml(const ComparisonReport& report, const CandidateGroup& gro
     HtmlTable table(listColumns(report, group, scale, false, "Range"), "");
     for (const RangeRow& row : rows) {
         table.beginRow();
-        for (const int64_t ns : row.candidateNs) addLoss(table, scale, ns - row.baselineNs);
+        for (const int64_t ns : row.candidateNs) addLoss(table, scale, ns - row.baselineNs, greatestLossOf(rows));
         addTime(table, scale, row.baselineNs);
         for (const int64_t ns : row.candidateNs) addTime(table, scale, ns);
         table.name(row.path);

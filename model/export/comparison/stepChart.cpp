@@ -15,7 +15,9 @@ namespace {
 constexpr double chartWidth = 1060, plotLeft = 78, plotRight = 880;
 constexpr double plotTop = 18, plotBottom = 286, chartHeight = 326;
 constexpr int marks = 6;
-constexpr size_t mostDots = 2000;
+constexpr size_t mostDots = 1000;
+constexpr size_t mostBins = 200;
+constexpr size_t mostNumbers = 16;  ///< Below the axis.
 constexpr double labelHeight = 32;
 
 std::string_view orEmpty(const std::vector<std::string>& names, size_t index) {
@@ -37,6 +39,13 @@ ChartAxis axisFor(const std::vector<StepSeries>& runs) {
     return {std::max(0.0, low - margin), high + margin, plotBottom, plotTop};
 }
 
+/// 1, 2, 5, 10 ...: how many steps from one number below the axis to the next.
+size_t roundStep(size_t steps) {
+    for (size_t power = 1;; power *= 10)
+        for (const size_t factor : {1, 2, 5})
+            if (steps / (factor * power) <= mostNumbers) return factor * power;
+}
+
 class StepPainter {
   public:
     explicit StepPainter(const std::vector<StepSeries>& runs) : runs_(runs), axis_(axisFor(runs)) {
@@ -45,9 +54,10 @@ class StepPainter {
 
     std::string paint() {
         begin();
-        for (size_t run = 0; run < runs_.size(); ++run) paintSpread(run);
+        for (size_t run = 0; run < runs_.size(); ++run)
+            if (!isBinned(run)) paintSpread(run);
         for (size_t run = 0; run < runs_.size(); ++run) {
-            if (runs_[run].wallNs.size() > mostDots) paintStrokes(run);
+            if (isBinned(run)) paintBins(run);
             else paintDots(run);
         }
         paintLabels();
@@ -60,6 +70,7 @@ class StepPainter {
         const double share = (static_cast<double>(index) + 0.5) / static_cast<double>(std::max<size_t>(longest_, 1));
         return plotLeft + share * (plotRight - plotLeft);
     }
+    bool isBinned(size_t run) const { return runs_[run].wallNs.size() > mostDots; }
     bool isBeyond(int64_t ns) const { return static_cast<double>(ns) > axis_.toNs(); }
 
     void begin() {
@@ -77,10 +88,10 @@ class StepPainter {
         }
         svg_ += fmt::format("<line class=\"axis\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>\n",
                             plotLeft, plotRight, plotBottom, plotBottom);
-        const size_t every = std::max<size_t>(1, (longest_ + 19) / 20);
-        for (size_t index = 0; index < longest_; index += every)
+        const size_t every = roundStep(longest_);
+        for (size_t number = every; number <= longest_; number += every)
             svg_ += fmt::format("<text class=\"muted middle\" x=\"{}\" y=\"{}\">{}</text>",
-                                svgNumber(xOf(index)), plotBottom + 17, index + 1);
+                                svgNumber(xOf(number - 1)), plotBottom + 17, number);
         svg_ += fmt::format("<text class=\"muted middle\" x=\"{}\" y=\"{}\">compared step</text>\n",
                             (plotLeft + plotRight) / 2, plotBottom + 36);
     }
@@ -94,11 +105,7 @@ class StepPainter {
             "<rect class=\"spread {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>"
             "<path class=\"line {}\" d=\"M{} {}H{}\"/>\n",
             colorOf(index), plotLeft, svgNumber(top), plotRight - plotLeft, svgNumber(bottom - top),
-            colorOf(index), plotLeft, svgNumber(medianPixel(run)), plotRight);
-    }
-
-    double medianPixel(const StepSeries& run) const {
-        return std::clamp(axis_.pixelOf(run.medianNs), plotTop, plotBottom);
+            colorOf(index), plotLeft, svgNumber(pixelWithin(run.medianNs)), plotRight);
     }
 
     void paintDots(size_t index) {
@@ -128,22 +135,31 @@ class StepPainter {
             svgNumber(isAtEdge ? x - 9 : x + 9), plotTop - 3, formatDuration(ns));
     }
 
-    /// One stroke for the steps of each pixel.
-    void paintStrokes(size_t index) {
+    /// A band from the shortest to the longest of each bin of steps, and a line along their medians.
+    void paintBins(size_t index) {
         const StepSeries& run = runs_[index];
-        std::string path;
-        for (size_t step = 0; step < run.wallNs.size();) {
-            const auto pixel = static_cast<int>(xOf(step));
-            int64_t least = run.wallNs[step], greatest = least;
-            for (; step < run.wallNs.size() && static_cast<int>(xOf(step)) == pixel; ++step) {
-                least = std::min(least, run.wallNs[step]);
-                greatest = std::max(greatest, run.wallNs[step]);
-            }
-            const double top = std::max(plotTop, axis_.pixelOf(static_cast<double>(greatest)));
-            const double bottom = std::max(top, axis_.pixelOf(static_cast<double>(least)));
-            path += fmt::format("M{} {}V{}", pixel, svgNumber(bottom + 0.5), svgNumber(top - 0.5));
+        const size_t perBin = (longest_ + mostBins - 1) / mostBins;
+        std::string top, bottom, middle;
+        for (size_t begin = 0; begin < run.wallNs.size(); begin += perBin) {
+            const size_t end = std::min(begin + perBin, run.wallNs.size());
+            std::vector<int64_t> bin(run.wallNs.begin() + static_cast<ptrdiff_t>(begin),
+                                     run.wallNs.begin() + static_cast<ptrdiff_t>(end));
+            std::sort(bin.begin(), bin.end());
+            const std::string x = svgNumber(xOf(begin + (end - begin) / 2));
+            const auto point = [&](int64_t ns) {
+                return fmt::format("{} {}", x, svgNumber(pixelWithin(static_cast<double>(ns))));
+            };
+            top += (top.empty() ? "M" : "L") + point(bin.back());
+            bottom.insert(0, "L" + point(bin.front()));
+            middle += (middle.empty() ? "M" : "L") + point(bin[bin.size() / 2]);
         }
-        svg_ += fmt::format("<path class=\"thin {}\" d=\"{}\"/>\n", colorOf(index), path);
+        svg_ += fmt::format(
+            "<path class=\"range {}\" d=\"{}{}z\"/><path class=\"line {}\" d=\"{}\"/>\n",
+            colorOf(index), top, bottom, colorOf(index), middle);
+    }
+
+    double pixelWithin(double ns) const {
+        return std::clamp(axis_.pixelOf(ns), plotTop, plotBottom);
     }
 
     /// What the lines are, beside their ends and apart from each other.
@@ -152,13 +168,13 @@ class StepPainter {
         for (size_t run = 0; run < runs_.size(); ++run)
             if (!runs_[run].wallNs.empty()) order.push_back(run);
         std::stable_sort(order.begin(), order.end(), [this](size_t a, size_t b) {
-            return medianPixel(runs_[a]) < medianPixel(runs_[b]);
+            return runs_[a].medianNs > runs_[b].medianNs;
         });
         double next = plotTop;
         double lowest = plotBottom - static_cast<double>(order.size()) * labelHeight;
         for (const size_t run : order) {
             // No lower than where the rest still fits above the bottom.
-            const double y = std::max(next, std::min(medianPixel(runs_[run]) - 6, lowest));
+            const double y = std::max(next, std::min(pixelWithin(runs_[run].medianNs) - 6, lowest));
             next = y + labelHeight;
             lowest += labelHeight;
             svg_ += fmt::format(

@@ -19,10 +19,30 @@ constexpr int marks = 6;
 /// Of the greatest sum; smaller differences would be slivers on an axis from 0.
 constexpr double smallestVisibleShare = 0.2;
 
+/// Of the greatest bar; what is smaller is put together.
+constexpr double smallestBarShare = 0.01;
+
+std::vector<Waterfall::Bar> shownBars(const Waterfall& waterfall) {
+    int64_t greatest = 0;
+    for (const Waterfall::Bar& bar : waterfall.bars) greatest = std::max(greatest, std::abs(bar.ns));
+    const double least = smallestBarShare * static_cast<double>(greatest);
+    std::vector<Waterfall::Bar> shown, small;
+    int64_t smallSum = 0;
+    for (const Waterfall::Bar& bar : waterfall.bars) {
+        if (bar.ns == 0) continue;
+        const bool isSmall = static_cast<double>(std::abs(bar.ns)) < least;
+        (isSmall ? small : shown).push_back(bar);
+        if (isSmall) smallSum += bar.ns;
+    }
+    if (small.size() == 1) shown.push_back(small[0]);
+    else if (smallSum != 0) shown.push_back({fmt::format("{} other parts", small.size()), smallSum});
+    return shown;
+}
+
 /// The sums on the way, which the bars lie between.
-std::vector<int64_t> runningSums(const Waterfall& waterfall) {
-    std::vector<int64_t> sums{waterfall.startNs};
-    for (const Waterfall::Bar& bar : waterfall.bars) sums.push_back(sums.back() + bar.ns);
+std::vector<int64_t> runningSums(int64_t startNs, const std::vector<Waterfall::Bar>& bars) {
+    std::vector<int64_t> sums{startNs};
+    for (const Waterfall::Bar& bar : bars) sums.push_back(sums.back() + bar.ns);
     return sums;
 }
 
@@ -38,16 +58,16 @@ ChartAxis axisFor(const std::vector<int64_t>& sums) {
 class WaterfallPainter {
   public:
     explicit WaterfallPainter(const Waterfall& waterfall)
-        : waterfall_(waterfall), sums_(runningSums(waterfall)), axis_(axisFor(sums_)) {}
+        : waterfall_(waterfall),
+          bars_(shownBars(waterfall)),
+          sums_(runningSums(waterfall.startNs, bars_)),
+          axis_(axisFor(sums_)) {}
 
     std::string paint() {
-        std::vector<size_t> shown;
-        for (size_t index = 0; index < waterfall_.bars.size(); ++index)
-            if (waterfall_.bars[index].ns != 0) shown.push_back(index);
-        const double bottom = rowHeight * static_cast<double>(shown.size() + 2);
+        const double bottom = rowHeight * static_cast<double>(bars_.size() + 2);
         begin(bottom);
         paintTotal(waterfall_.startLabel, sums_.front(), "run0");
-        for (const size_t index : shown) paintBar(index);
+        for (size_t index = 0; index < bars_.size(); ++index) paintBar(index);
         paintTotal(waterfall_.endLabel, sums_.back(), runColorClass(waterfall_.endColor));
         return svg_ + "</svg>\n";
     }
@@ -96,7 +116,7 @@ class WaterfallPainter {
     }
 
     void paintBar(size_t index) {
-        const Waterfall::Bar& bar = waterfall_.bars[index];
+        const Waterfall::Bar& bar = bars_[index];
         const auto from = static_cast<double>(sums_[index]);
         const auto to = static_cast<double>(sums_[index + 1]);
         const std::string_view kind = bar.ns > 0 ? "lost" : "saved";
@@ -113,6 +133,7 @@ class WaterfallPainter {
     }
 
     const Waterfall& waterfall_;
+    std::vector<Waterfall::Bar> bars_;
     std::vector<int64_t> sums_;
     ChartAxis axis_;
     double y_ = 0;

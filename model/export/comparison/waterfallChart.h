@@ -17,7 +17,8 @@ struct Waterfall {
     std::string startLabel, endLabel;
     int endColor = 1;  ///< Number of the run whose colour the last bar has; the first has that of run 0.
     int64_t startNs = 0;
-    std::vector<Bar> bars;  ///< Those of 0 are left out.
+    /// Those of 0 are left out; those too small to be seen beside the others become one.
+    std::vector<Bar> bars;
 };
 
 /// The picture as an SVG element. Its axis begins at 0 unless the differences would be too small to

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/compare/StepParts.h"
+
+namespace lanescope {
+
+/// What the mean step of one run is made of.
+struct StepComposition {
+    std::string label;
+    StepParts parts;
+};
+
+/// One bar for each run, all on one axis from 0, split into the parts of the step in the colours of
+/// the legend below them. An SVG element; texts are escaped.
+std::string compositionChart(const std::vector<StepComposition>& runs);
+
+}  // namespace lanescope
