@@ -65,6 +65,10 @@ bool LogFile::isStillOurs() const {
 
 void LogFile::append(const void* record, size_t bytes, int64_t timeNs) {
     if (isFinished_) return;
+    if (isBroken_) {
+        isMoreLost_ = true;
+        return;
+    }
     const auto* begin = static_cast<const unsigned char*>(record);
     block_.insert(block_.end(), begin, begin + bytes);
     if (timeNs > 0) {
@@ -101,6 +105,7 @@ void LogFile::flush() {
         fileBytes_ += static_cast<int64_t>(sizeof header_ + block_.size());
     } else {
         ++lostBlocks_;
+        isBroken_ = true;
         // A half-written block would hide all that follow it.
         if (::ftruncate(file_.descriptor, fileBytes_) != 0) cannotOpen_ = true;
     }
@@ -110,6 +115,10 @@ void LogFile::flush() {
 }
 
 uint64_t LogFile::takeLostBlocks() {
+    if (std::exchange(isMoreLost_, false)) {
+        ++lostBlocks_;
+        ++sequence_;
+    }
     const uint64_t lost = std::exchange(lostBlocks_, 0);
     return cannotOpen_ ? 0 : lost;
 }

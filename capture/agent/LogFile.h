@@ -27,8 +27,11 @@ class LogFile {
     /// that has become large. `timeNs` is the event's start, 0 if it has none.
     void append(const void* record, size_t bytes, int64_t timeNs = 0);
     /// Writes the block being built, if there is one. A full disk loses the block, cuts the file
-    /// back to the last good one and counts it; the next flush tries again.
+    /// back to the last good one and counts it. What is appended after that is lost as well,
+    /// because it may refer to what was lost, until `resume`.
     void flush();
+    /// From now on nothing refers to what was lost.
+    void resume() { isBroken_ = false; }
 
     /// Goes on in the next file of the log; see `LogFormat.h`. If that cannot be opened the present
     /// one is kept, and false is the answer.
@@ -63,6 +66,8 @@ class LogFile {
     uint32_t part_ = 0;
     bool cannotOpen_ = false;
     bool isFinished_ = false;
+    bool isBroken_ = false;    // a block was lost
+    bool isMoreLost_ = false;  // and something after it
     int64_t fileBytes_ = 0;
     uint64_t earlierBytes_ = 0;  // in earlier files
     uint64_t sequence_ = 0;

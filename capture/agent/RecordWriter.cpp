@@ -41,6 +41,7 @@ void RecordWriter::startAgain() {
     strings_.clear();
     stringBytes_ = 0;
     ++generation_;
+    file_.resume();
 }
 
 void RecordWriter::stop() {

@@ -138,9 +138,9 @@ class tst_LogFile : public QObject {
         QVERIFY(QFileInfo(path("full")).size() < 5000);
         QVERIFY(!read(path("full")).isDamaged);
         QCOMPARE(read(path("full")).bytesNotUnderstood, 0u);
-        QCOMPARE(file.takeLostBlocks(), 3u);
+        QCOMPARE(file.takeLostBlocks(), 2u);  // one, and what came after it
         writer.startAgain();
-        writer.dropped(log::DroppedWhat::LogBlock, 3);
+        writer.dropped(log::DroppedWhat::LogBlock, 2);
         writer.property("lost 1", "found");
         writer.property("before", "after");
         file.flush();
@@ -148,8 +148,8 @@ class tst_LogFile : public QObject {
         const std::vector<std::pair<std::string, std::string>> expected = {
             {"before", std::string(1000, 'b')}, {"lost 1", "found"}, {"before", "after"}};
         QCOMPARE(contents.properties, expected);
-        QCOMPARE(contents.progress.lostBlocks, 3u);
-        QCOMPARE(contents.lost, std::vector<uint64_t>{3});
+        QCOMPARE(contents.progress.lostBlocks, 2u);
+        QCOMPARE(contents.lost, std::vector<uint64_t>{2});
     }
 
     void keepsOutOfAFileThatTookItsDescriptor() {
