@@ -1,11 +1,11 @@
 #include "model/compare/Collectives.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <set>
 
 #include "model/summary/Statistics.h"
+#include "model/trace/NcclBandwidth.h"
 
 namespace lanescope {
 
@@ -24,10 +24,16 @@ std::map<uint64_t, std::set<uint32_t>> ranksByCommunicator(const Trace& trace) {
     return ranks;
 }
 
-int64_t scaled(int64_t bytes, double factor) {
-    const double result = static_cast<double>(bytes) * factor;
+/// As NCCL says, else as the trace shows, else as many as work on GPUs.
+int32_t rankCountOf(const NcclFacts& facts, size_t seenRanks, int64_t worldSize) {
+    if (facts.rankCount > 0) return facts.rankCount;
+    const int64_t count = seenRanks > 1 ? static_cast<int64_t>(seenRanks) : worldSize;
+    return static_cast<int32_t>(std::clamp<int64_t>(count, 1, 1 << 20));
+}
+
+int64_t wholeBytes(double bytes) {
     constexpr auto most = static_cast<double>(std::numeric_limits<int64_t>::max() / 2);
-    return static_cast<int64_t>(std::min(result, most));
+    return static_cast<int64_t>(std::clamp(bytes, 0.0, most));
 }
 
 }  // namespace
@@ -40,29 +46,22 @@ std::string collectiveName(std::string_view kernelName) {
     return std::string(rest.substr(0, rest.find_first_of("_(<")));
 }
 
-double busFactor(std::string_view operation, int64_t rankCount) {
-    if (rankCount < 2) return 1;
-    const auto ranks = static_cast<double>(rankCount);
-    if (operation == "AllReduce") return 2 * (ranks - 1) / ranks;
-    if (operation == "AllGather" || operation == "ReduceScatter") return ranks - 1;
-    if (operation == "AlltoAll" || operation == "AllToAll") return (ranks - 1) / ranks;
-    return 1;
-}
-
 Collectives::Collectives(const Trace& trace, int64_t worldSize)
     : callsOf_(trace.threads.size()), taken_(trace.threads.size()) {
     const auto ranks = ranksByCommunicator(trace);
     for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
         if (trace.nccl.bytes[row] <= 0) continue;
-        const uint32_t nvtx = trace.nccl.nvtx[row];
+        const NcclFacts& facts = trace.nccl.facts[row];
         const auto known = ranks.find(trace.nccl.communicator[row]);
-        const auto seen =
-            known == ranks.end() ? int64_t{0} : static_cast<int64_t>(known->second.size());
-        const double factor =
-            busFactor(trace.strings.at(trace.nccl.operation[row]), seen > 1 ? seen : worldSize);
+        const size_t seen = known == ranks.end() ? 0 : known->second.size();
         const int64_t bytes = trace.nccl.bytes[row];
-        callsOf_[trace.nvtx.thread[nvtx]].push_back(
-            {trace.nvtx.startNs[nvtx], {bytes, scaled(bytes, factor)}});
+        const auto traffic = ncclTraffic(trace.strings.at(trace.nccl.operation[row]), bytes,
+                                         rankCountOf(facts, seen, worldSize));
+        const uint32_t nvtx = trace.nccl.nvtx[row];
+        const bool isLaunchKnown = facts.launchThread != noIndex;
+        callsOf_[isLaunchKnown ? facts.launchThread : trace.nvtx.thread[nvtx]].push_back(
+            {isLaunchKnown ? facts.launch.startNs : trace.nvtx.startNs[nvtx],
+             {bytes, traffic ? wholeBytes(traffic->busBytes) : 0}});
     }
     for (std::vector<Call>& calls : callsOf_)
         std::stable_sort(calls.begin(), calls.end(),

@@ -13,12 +13,13 @@ namespace lanescope {
 /// What NCCL was asked to do by the calls that one kernel carries out.
 struct CollectiveBytes {
     int64_t bytes = 0;     ///< As this rank passed them; 0 if unknown.
-    int64_t busBytes = 0;  ///< Times the factor that nccl-tests reckon the bus bandwidth with.
+    int64_t busBytes = 0;  ///< What each rank's link carries (`ncclTraffic`); 0 if unknown.
 };
 
 /// Finds the bytes of NCCL's kernels in the NVTX ranges that NCCL announces its calls with: a
 /// kernel carries out the calls that its thread began since the kernel before it, so that a group
-/// of calls counts with the kernel that `ncclGroupEnd` launches.
+/// of calls counts with the kernel that `ncclGroupEnd` launches. Where NCCL's profiler plugin told
+/// which thread launched the kernel and when, that counts instead.
 class Collectives {
   public:
     /// `worldSize` counts where a communicator's own number of ranks is not known.
@@ -39,10 +40,5 @@ class Collectives {
 /// "AllReduce" of "ncclDevKernel_AllReduce_Sum_f32_RING_LL"; the whole name if it is of no known
 /// form.
 std::string collectiveName(std::string_view kernelName);
-
-/// Bus bandwidth over the bandwidth of what each rank passes, as nccl-tests define them:
-/// AllReduce 2(n-1)/n, AllGather and ReduceScatter n-1 (a rank passes an n-th of the data),
-/// AlltoAll (n-1)/n, all others 1.
-double busFactor(std::string_view operation, int64_t rankCount);
 
 }  // namespace lanescope
