@@ -38,12 +38,13 @@ constexpr uint64_t wantedV6 = wantedV5 | copyEngineCollective;
 Result init(void** context, int* activationMask, uint64_t wanted, uint32_t version,
             const char* name, uint64_t hash, int nodeCount, int rankCount, int rank) {
     if (context) *context = &nameless;
-    if (activationMask) *activationMask = 0;
     try {
         Agent* agent = Agent::current();
-        if (!agent) return success;
-        if (activationMask) *activationMask = static_cast<int>(wanted);
-        if (version < 4) return success;
+        // One mask is for all communicators, and other threads of NCCL may be reading it.
+        if (activationMask)
+            __atomic_store_n(activationMask, agent ? static_cast<int>(wanted) : 0,
+                             __ATOMIC_RELAXED);
+        if (!agent || version < 4) return success;
         NcclCommunicator made;
         made.hash = hash;
         if (name) std::memcpy(made.name, name, ::strnlen(name, sizeof made.name - 1));
