@@ -1,85 +1,233 @@
 #include "views/compare/AlignmentBar.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QSignalBlocker>
 #include <QSpinBox>
+#include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "views/text/toQString.h"
 
 namespace lanescope {
+namespace {
+
+// What an item of the list of ranges means that is no name.
+const QString foundSteps = QStringLiteral("\x01");
+const QString wholeRun = QStringLiteral("\x02");
+
+QComboBox* narrowBox(QWidget* parent, int characters) {
+    auto* box = new QComboBox(parent);
+    box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    box->setMinimumContentsLength(characters);
+    box->setMaxVisibleItems(20);
+    return box;
+}
+
+}  // namespace
 
 AlignmentBar::AlignmentBar(QWidget* parent)
     : QWidget(parent),
-      names_(new QComboBox(this)),
-      occurrenceLabel_(new QLabel(tr("number"), this)),
-      occurrence_(new QSpinBox(this)),
+      names_(narrowBox(this, 18)),
+      numberEdit_(new QLineEdit(this)),
+      anchor_(narrowBox(this, 12)),
+      step_(new QSpinBox(this)),
+      candidates_(narrowBox(this, 16)),
+      workers_(narrowBox(this, 12)),
+      swap_(new QToolButton(this)),
+      ghost_(new QCheckBox(tr("&Ghost"), this)),
       message_(new QLabel(this)) {
-    names_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    names_->setMinimumContentsLength(26);
-    names_->setMaxVisibleItems(20);
-    names_->setToolTip(tr("Lay both runs on top of each other at this point"));
-    occurrence_->setRange(1, 1'000'000);
-    occurrence_->setToolTip(tr("Which range of this name, counted from the start of the run"));
+    build();
+    connectControls();
+    setRangeNames({});
+    setCandidates({}, 0);
+    setWorkers({}, 0);
+}
+
+void AlignmentBar::build() {
+    names_->setToolTip(tr("Which stretches of the runs are compared as steps"));
+    names_->setAccessibleName(tr("Steps"));
+    numberEdit_->setPlaceholderText(tr("all"));
+    numberEdit_->setMaximumWidth(12 * fontMetrics().averageCharWidth());
+    numberEdit_->setToolTip(
+        tr("Only these steps, counted from 0: 5-20 or 7. Empty for all but the warm-up."));
+    numberEdit_->setAccessibleName(tr("Numbers of steps"));
+    anchor_->addItem(tr("step"), int(Anchor::Step));
+    anchor_->addItem(tr("start of the run"), int(Anchor::RunStart));
+    anchor_->addItem(tr("selected slices"), int(Anchor::SelectedSlice));
+    anchor_->addItem(tr("selected range"), int(Anchor::SelectedRange));
+    anchor_->setToolTip(tr("What stands at the same place in both timelines"));
+    anchor_->setAccessibleName(tr("Align at"));
+    step_->setRange(0, 0);
+    step_->setToolTip(tr("The step that both timelines share"));
+    step_->setAccessibleName(tr("Number of the step to align at"));
+    candidates_->setToolTip(tr("The candidate that the timeline shows"));
+    candidates_->setAccessibleName(tr("Candidate"));
+    workers_->setToolTip(tr("The process and GPU that the charts and tables are about"));
+    workers_->setAccessibleName(tr("Worker"));
+    swap_->setText(QStringLiteral("\u21c5"));
+    swap_->setToolTip(tr("Swap baseline and candidate"));
+    swap_->setAccessibleName(tr("Swap sides"));
+    swap_->setAutoRaise(true);
+    swap_->setFocusPolicy(Qt::StrongFocus);
+    ghost_->setToolTip(tr("Outline in the candidate's lanes what the baseline did there (G)"));
+    ghost_->setAccessibleName(tr("Ghost of the baseline"));
     message_->setTextFormat(Qt::PlainText);
     message_->setWordWrap(true);
     message_->setForegroundRole(QPalette::BrightText);
-
-    auto* controls = new QHBoxLayout;
-    controls->addStretch();
-    controls->addWidget(new QLabel(tr("Align at"), this));
-    controls->addWidget(names_);
-    controls->addWidget(occurrenceLabel_);
-    controls->addWidget(occurrence_);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addLayout(controls);
-    layout->addWidget(message_);
     message_->hide();
-    setRangeNames({});
 
-    connect(names_, &QComboBox::currentIndexChanged, this, [this] {
-        const QSignalBlocker blocker(occurrence_);
-        occurrence_->setValue(1);
-        updateOccurrence();
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 6, 0, 6);
+    layout->setSpacing(4);
+    layout->addLayout(buildStepRow());
+    layout->addLayout(buildAlignRow());
+    layout->addWidget(message_);
+}
+
+QHBoxLayout* AlignmentBar::buildStepRow() {
+    auto* row = new QHBoxLayout;
+    row->addStretch();
+    row->addWidget(candidates_);
+    row->addWidget(workers_);
+    row->addWidget(new QLabel(tr("Steps"), this));
+    row->addWidget(names_);
+    row->addWidget(numberEdit_);
+    return row;
+}
+
+QHBoxLayout* AlignmentBar::buildAlignRow() {
+    auto* row = new QHBoxLayout;
+    row->addStretch();
+    row->addWidget(ghost_);
+    row->addWidget(swap_);
+    row->addWidget(new QLabel(tr("Align at"), this));
+    row->addWidget(anchor_);
+    row->addWidget(step_);
+    return row;
+}
+
+void AlignmentBar::connectControls() {
+    connect(names_, &QComboBox::currentIndexChanged, this, &AlignmentBar::selectionChanged);
+    connect(numberEdit_, &QLineEdit::editingFinished, this, &AlignmentBar::readNumbers);
+    connect(anchor_, &QComboBox::currentIndexChanged, this, [this] {
+        updateVisibility();
         emit alignmentChanged();
     });
-    connect(occurrence_, &QSpinBox::valueChanged, this, &AlignmentBar::alignmentChanged);
+    connect(step_, &QSpinBox::valueChanged, this, &AlignmentBar::alignmentChanged);
+    connect(candidates_, &QComboBox::currentIndexChanged, this, &AlignmentBar::candidateChosen);
+    connect(workers_, &QComboBox::currentIndexChanged, this, &AlignmentBar::workerChosen);
+    connect(swap_, &QToolButton::clicked, this, &AlignmentBar::swapRequested);
+    connect(ghost_, &QCheckBox::toggled, this, &AlignmentBar::ghostToggled);
 }
 
 void AlignmentBar::setRangeNames(const std::vector<std::string>& names) {
     const QSignalBlocker blocker(names_);
     names_->clear();
-    names_->addItem(tr("start of the run"));
+    names_->addItem(tr("found by themselves"), foundSteps);
+    names_->addItem(tr("the whole run"), wholeRun);
     for (const std::string& name : names) {
         const QString text = toQString(name);
         names_->addItem(text, text);
     }
-    updateOccurrence();
+    numberEdit_->clear();
+    numbers_.reset();
+}
+
+void AlignmentBar::setFoundPattern(const QString& pattern) {
+    names_->setItemText(0, pattern.isEmpty() ? tr("found by themselves")
+                                             : tr("%1 (found)").arg(pattern));
 }
 
 QString AlignmentBar::rangeName() const {
-    return names_->currentData().toString();
+    const QString name = names_->currentData().toString();
+    return name == foundSteps || name == wholeRun ? QString() : name;
 }
 
-int AlignmentBar::occurrence() const {
-    return occurrence_->value() - 1;
+bool AlignmentBar::isWholeRun() const {
+    return names_->currentData().toString() == wholeRun;
 }
 
-bool AlignmentBar::setAlignment(const QString& rangeName, int occurrence) {
+void AlignmentBar::readNumbers() {
+    const std::string text = numberEdit_->text().simplified().toStdString();
+    std::optional<StepSelection::Numbers> next;
+    if (!text.empty()) {
+        const Result<StepSelection::Numbers> parsed = parseStepNumbers(text);
+        if (!parsed) return setMessage(toQString(parsed.error().sentence));
+        next = *parsed;
+    }
+    setMessage({});
+    if (next == numbers_) return;
+    numbers_ = next;
+    emit selectionChanged();
+}
+
+void AlignmentBar::setSteps(std::vector<int64_t> numbers) {
+    const int before = step();
+    steps_ = std::move(numbers);
+    const QSignalBlocker blocker(step_);
+    if (steps_.empty()) {
+        step_->setRange(0, 0);
+    } else {
+        const auto clamped = [](int64_t number) {
+            return int(std::clamp<int64_t>(number, 0, 1'000'000'000));
+        };
+        step_->setRange(clamped(steps_.front()), clamped(steps_.back()));
+    }
+    showStep(before);
+}
+
+AlignmentBar::Anchor AlignmentBar::anchor() const {
+    return static_cast<Anchor>(anchor_->currentData().toInt());
+}
+
+int AlignmentBar::step() const {
+    const auto at = std::lower_bound(steps_.begin(), steps_.end(), int64_t{step_->value()});
+    return at == steps_.end() ? 0 : int(at - steps_.begin());
+}
+
+void AlignmentBar::showStep(int step) {
+    const QSignalBlocker blockAnchor(anchor_);
+    const QSignalBlocker blockStep(step_);
+    anchor_->setCurrentIndex(anchor_->findData(int(Anchor::Step)));
+    if (step >= 0 && size_t(step) < steps_.size()) step_->setValue(int(steps_[size_t(step)]));
+    updateVisibility();
+}
+
+bool AlignmentBar::setAlignment(const QString& rangeName, int step) {
     const int index = rangeName.isEmpty() ? 0 : names_->findData(rangeName);
     if (index < 0) return false;
-    {
-        const QSignalBlocker blockNames(names_);
-        const QSignalBlocker blockOccurrence(occurrence_);
+    showStep(step);
+    if (index != names_->currentIndex()) {
         names_->setCurrentIndex(index);
-        occurrence_->setValue(occurrence + 1);
+    } else {
+        emit alignmentChanged();
     }
-    updateOccurrence();
-    emit alignmentChanged();
     return true;
+}
+
+void AlignmentBar::setCandidates(const QStringList& titles, int shown) {
+    const QSignalBlocker blocker(candidates_);
+    candidates_->clear();
+    candidates_->addItems(titles);
+    candidates_->setCurrentIndex(shown);
+    candidates_->setVisible(titles.size() > 1);
+}
+
+void AlignmentBar::setWorkers(const QStringList& labels, int shown) {
+    const QSignalBlocker blocker(workers_);
+    workers_->clear();
+    workers_->addItems(labels);
+    workers_->setCurrentIndex(shown);
+    workers_->setVisible(labels.size() > 1);
+}
+
+void AlignmentBar::setGhostVisible(bool isVisible) {
+    ghost_->setChecked(isVisible);
 }
 
 void AlignmentBar::setMessage(const QString& text) {
@@ -91,10 +239,8 @@ QString AlignmentBar::message() const {
     return message_->text();
 }
 
-void AlignmentBar::updateOccurrence() {
-    const bool isNeeded = !rangeName().isEmpty();
-    occurrenceLabel_->setVisible(isNeeded);
-    occurrence_->setVisible(isNeeded);
+void AlignmentBar::updateVisibility() {
+    step_->setVisible(anchor() == Anchor::Step);
 }
 
 }  // namespace lanescope

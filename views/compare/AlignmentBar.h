@@ -1,44 +1,87 @@
 #pragma once
 
 #include <QWidget>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "model/compare/StepSelection.h"
+
+class QCheckBox;
 class QComboBox;
+class QHBoxLayout;
 class QLabel;
+class QLineEdit;
 class QSpinBox;
+class QToolButton;
 
 namespace lanescope {
 
-/// Where two runs are laid on top of each other: at their starts, or at an NVTX range that both
-/// have.
+/// What two runs are compared by, and where they are laid on top of each other: which stretches are
+/// the steps, which of them count, and the point that both timelines share. Also which candidate
+/// and which workers are shown.
 class AlignmentBar : public QWidget {
     Q_OBJECT
   public:
+    /// What stands at the same place in both timelines.
+    enum class Anchor { Step, RunStart, SelectedSlice, SelectedRange };
+
     explicit AlignmentBar(QWidget* parent = nullptr);
 
-    /// Names to choose from; goes back to "start of the run".
+    /// Names of ranges to choose the steps from; goes back to the steps that are found.
     void setRangeNames(const std::vector<std::string>& names);
-    /// Empty for the start of the run.
+    /// What the found steps are called: "step #".
+    void setFoundPattern(const QString& pattern);
+    /// Empty for the steps that are found.
     QString rangeName() const;
-    /// 0 is the first.
-    int occurrence() const;
-    /// False, and nothing changes, if there is no such name to choose.
-    bool setAlignment(const QString& rangeName, int occurrence);
-    /// A sentence under the controls, for an alignment that could not be done; empty clears.
+    bool isWholeRun() const;
+    std::optional<StepSelection::Numbers> numbers() const { return numbers_; }
+
+    /// The numbers of the steps that may be aligned at.
+    void setSteps(std::vector<int64_t> numbers);
+    Anchor anchor() const;
+    /// Place among the compared steps.
+    int step() const;
+    /// Changes to the anchor `Step` without a signal.
+    void showStep(int step);
+    /// Steps are the ranges called `rangeName` (empty: as found), and step `step` of them the
+    /// anchor. False, and nothing changes, if there is no such name to choose.
+    bool setAlignment(const QString& rangeName, int step);
+
+    void setCandidates(const QStringList& titles, int shown);
+    void setWorkers(const QStringList& labels, int shown);
+    void setGhostVisible(bool isVisible);
+    /// A sentence under the controls, for what could not be done; empty clears.
     void setMessage(const QString& text);
     QString message() const;
 
   signals:
+    void selectionChanged();
     void alignmentChanged();
+    void candidateChosen(int index);
+    void workerChosen(int index);
+    void swapRequested();
+    void ghostToggled(bool isOn);
 
   private:
-    void updateOccurrence();
+    void build();
+    QHBoxLayout* buildStepRow();
+    QHBoxLayout* buildAlignRow();
+    void connectControls();
+    void readNumbers();
+    void updateVisibility();
 
     QComboBox* names_;
-    QLabel* occurrenceLabel_;
-    QSpinBox* occurrence_;
+    QLineEdit* numberEdit_;
+    QComboBox* anchor_;
+    QSpinBox* step_;
+    QComboBox* candidates_;
+    QComboBox* workers_;
+    QToolButton* swap_;
+    QCheckBox* ghost_;
     QLabel* message_;
+    std::optional<StepSelection::Numbers> numbers_;
+    std::vector<int64_t> steps_;
 };
 
 }  // namespace lanescope

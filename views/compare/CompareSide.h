@@ -5,16 +5,14 @@
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 
-class QLabel;
-
 namespace lanescope {
 
 class HealthBar;
 class TimelineView;
 class VisibleRange;
 
-/// One side of a comparison: a title in the colour of the side and, where the trace is doubtful, its
-/// health over its timeline.
+/// One side of a comparison: its timeline and, where the trace is doubtful, its health over it. The
+/// candidate's timeline is not on the screen: the baseline's shows its tracks among its own.
 class CompareSide : public QWidget {
     Q_OBJECT
   public:
@@ -33,14 +31,10 @@ class CompareSide : public QWidget {
     TimeRange toTrace(TimeRange axisRange) const;
 
   private:
-    void updateTitle();
     void showHealth();
 
     Role role_;
     Theme theme_ = Theme::light();
-    QLabel* mark_;
-    QLabel* title_;
-    QLabel* remark_;
     HealthBar* healthBar_;
     TimelineView* timeline_;
 };

@@ -1,22 +1,26 @@
 #include "views/compare/CompareView.h"
 
-#include <QComboBox>
+#include <QAction>
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QScopedValueRollback>
 #include <QSplitter>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <utility>
 
-#include "model/compare/stepPace.h"
-#include "model/export/formatTable.h"
+#include "model/compare/Comparison.h"
+#include "model/compare/stepDifferences.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareSide.h"
-#include "views/compare/DifferenceModel.h"
+#include "views/compare/CompareTables.h"
+#include "views/compare/ComparisonJob.h"
+#include "views/compare/DifferenceLane.h"
 #include "views/compare/HeadlineCard.h"
+#include "views/compare/StepChart.h"
+#include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
 #include "views/summary/LatestJob.h"
-#include "views/summary/ReportFilter.h"
-#include "views/summary/ReportView.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/VisibleRange.h"
@@ -26,49 +30,58 @@ namespace lanescope {
 CompareView::CompareView(QWidget* parent)
     : QWidget(parent),
       visibleRange_(new VisibleRange(this)),
-      job_(new LatestJob(this)),
+      job_(new ComparisonJob(this)),
+      finder_(new LatestJob(this)),
       headline_(new HeadlineCard(this)),
       alignment_(new AlignmentBar(this)),
+      waterfall_(new WaterfallChart(this)),
+      steps_(new StepChart(this)),
       baseline_(new CompareSide(CompareSide::Role::Baseline, visibleRange_, this)),
       candidate_(new CompareSide(CompareSide::Role::Candidate, visibleRange_, this)),
+      lane_(new DifferenceLane(*visibleRange_)),
       details_(new DetailsPanel(this)),
-      model_(new DifferenceModel),
-      differences_(new ReportView(model_, this)),
+      tables_(new CompareTables(this)),
       parts_(new QSplitter(Qt::Vertical, this)) {
     build();
-    addGroupFilter();
+    connectParts();
+    addShortcuts();
     connectSide(baseline_, candidate_);
     connectSide(candidate_, baseline_);
-    connect(alignment_, &AlignmentBar::alignmentChanged, this, &CompareView::align);
-    connect(differences_, &ReportView::nameActivated, this, &CompareView::nameActivated);
-    connect(details_, &DetailsPanel::eventActivated, this, [this](EventRef event) {
-        const bool isBaseline = baseline_->timeline().selectedEvent().isValid();
-        (isBaseline ? baseline_ : candidate_)->timeline().revealEvent(event);
-    });
 }
 
 void CompareView::build() {
-    auto* timelines = new QSplitter(Qt::Vertical, this);
-    timelines->addWidget(baseline_);
-    timelines->addWidget(candidate_);
-    timelines->setChildrenCollapsible(false);
-    auto* upper = new QSplitter(Qt::Horizontal, this);
-    upper->addWidget(timelines);
-    upper->addWidget(details_);
-    upper->setStretchFactor(0, 1);
-    upper->setSizes({1000, 280});
-    parts_->addWidget(upper);
-    parts_->addWidget(differences_);
-    parts_->setStretchFactor(0, 1);
-    parts_->setStretchFactor(1, 0);
-    parts_->setSizes({640, 240});
+    auto* charts = new QSplitter(Qt::Horizontal, this);
+    charts->addWidget(waterfall_);
+    charts->addWidget(steps_);
+    charts->setChildrenCollapsible(false);
+    auto* laneLabel = new QLabel(tr("Lost per step, and in all"), this);
+    laneLabel->setAutoFillBackground(true);
+    laneLabel->setContentsMargins(12, 0, 8, 0);
+    laneLabel->setToolTip(
+        tr("Columns: what the candidate lost (up) or won (down) in each step.\n"
+           "Line: what it lost since the first step."));
+    baseline_->timeline().setStrip(laneLabel, lane_, DifferenceLane::laneHeight);
+    auto* timelines = new QWidget(this);
+    auto* column = new QVBoxLayout(timelines);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(candidate_);
+    column->addWidget(baseline_, 1);
+    auto* lower = new QSplitter(Qt::Horizontal, this);
+    lower->addWidget(tables_);
+    lower->addWidget(details_);
+    lower->setStretchFactor(0, 1);
+    lower->setSizes({1000, 300});
+    for (QWidget* part : {static_cast<QWidget*>(charts), timelines, static_cast<QWidget*>(lower)})
+        parts_->addWidget(part);
+    parts_->setStretchFactor(1, 1);
+    parts_->setSizes({190, 400, 230});
     parts_->setChildrenCollapsible(false);
-    differences_->setEmptyText(tr("Both runs did the same work in the same time."));
 
     auto* top = new QHBoxLayout;
     top->setContentsMargins(0, 0, 12, 0);
     top->addWidget(headline_, 1);
-    top->addWidget(alignment_, 0, Qt::AlignVCenter);
+    top->addWidget(alignment_, 0, Qt::AlignTop);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -76,26 +89,54 @@ void CompareView::build() {
     layout->addWidget(parts_, 1);
 }
 
-void CompareView::addGroupFilter() {
-    const auto groups = [](std::initializer_list<DifferenceGroup> members) {
-        QStringList names;
-        for (const DifferenceGroup group : members) names << toQString(name(group));
-        return names;
+void CompareView::connectParts() {
+    connect(job_, &ComparisonJob::progressed, headline_, &HeadlineCard::setProgress);
+    connect(job_, &ComparisonJob::compared, this, &CompareView::showRuns);
+    connect(job_, &ComparisonJob::failed, this, [this](const QString& sentence) {
+        headline_->setMessage(sentence);
+    });
+    connect(job_, &ComparisonJob::finished, this, [this] { headline_->setProgress(-1); });
+    connect(headline_, &HeadlineCard::cancelRequested, this, [this] {
+        job_->cancel();
+        if (!runs_) headline_->setMessage(tr("The comparison was stopped."));
+    });
+    connect(alignment_, &AlignmentBar::selectionChanged, this, [this] {
+        isFirstResult_ = true;
+        startComparison();
+    });
+    connect(alignment_, &AlignmentBar::alignmentChanged, this, &CompareView::align);
+    connect(alignment_, &AlignmentBar::candidateChosen, this, &CompareView::showCandidate);
+    connect(alignment_, &AlignmentBar::swapRequested, this, &CompareView::swapSides);
+    connect(alignment_, &AlignmentBar::workerChosen, this, [this](int index) {
+        shownPair_ = uint32_t(index);
+        isPairChosen_ = true;
+        showPair();
+    });
+    connect(alignment_, &AlignmentBar::ghostToggled, this,
+            [this](bool isOn) { baseline_->timeline().setGhostVisible(isOn); });
+    connect(waterfall_, &WaterfallChart::partChosen, tables_, &CompareTables::setPart);
+    connect(tables_, &CompareTables::partChosen, waterfall_, &WaterfallChart::setChosen);
+    connect(tables_, &CompareTables::rowChosen, this, &CompareView::showRow);
+    connect(steps_, &StepChart::stepChosen, this, &CompareView::showStep);
+    connect(lane_, &DifferenceLane::stepChosen, this, &CompareView::showStep);
+    connect(details_, &DetailsPanel::eventActivated, this, [this](EventRef event) {
+        const bool isCandidate = candidate_->timeline().selectedEvent().isValid();
+        (isCandidate ? candidate_ : baseline_)->timeline().revealEvent(event);
+    });
+}
+
+void CompareView::addShortcuts() {
+    const auto add = [this](const QKeySequence& keys, auto act) {
+        auto* action = new QAction(this);
+        action->setShortcut(keys);
+        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+        connect(action, &QAction::triggered, this, act);
+        addAction(action);
     };
-    auto* box = new QComboBox(this);
-    // First what takes time itself; ranges and calls only hold or await the same time again.
-    box->addItem(tr("GPU work"), groups({DifferenceGroup::Kernel, DifferenceGroup::Memcpy,
-                                         DifferenceGroup::Memset}));
-    box->addItem(tr("NVTX ranges"), groups({DifferenceGroup::NvtxRange}));
-    box->addItem(tr("CUDA API calls"), groups({DifferenceGroup::ApiCall}));
-    box->addItem(tr("All differences"), QStringList());
-    box->setAccessibleName(tr("Kind of differences"));
-    const auto apply = [this, box] {
-        differences_->filter().setGroups(box->currentData().toStringList());
-    };
-    connect(box, &QComboBox::currentIndexChanged, this, apply);
-    apply();
-    differences_->addControl(box);
+    add(Qt::Key_BracketLeft, [this] { showStep(std::max(0, alignment_->step() - 1)); });
+    add(Qt::Key_BracketRight, [this] { showStep(alignment_->step() + 1); });
+    add(Qt::Key_G,
+        [this] { alignment_->setGhostVisible(!baseline_->timeline().isGhostVisible()); });
 }
 
 void CompareView::connectSide(CompareSide* side, CompareSide* other) {
@@ -105,43 +146,53 @@ void CompareView::connectSide(CompareSide* side, CompareSide* other) {
             [this, side, other](EventRef event) {
                 if (isMirroring_) return;
                 const QScopedValueRollback guard(isMirroring_, true);
-                if (event.isValid()) other->timeline().setSelectedEvent({});
+                if (event.isValid()) {
+                    other->timeline().setSelectedEvent({});
+                    (side == baseline_ ? lastBaselineEvent_ : lastCandidateEvent_) = event;
+                }
                 details_->setTrace(side->timeline().trace());
                 details_->setEvent(event);
             });
 }
 
-void CompareView::setTraces(TracePtr baseline, TracePtr candidate) {
+void CompareView::setTraces(TracePtr baseline, std::vector<TracePtr> candidates) {
     baselineTrace_ = std::move(baseline);
-    candidateTrace_ = std::move(candidate);
+    candidateTraces_ = std::move(candidates);
+    shown_ = 0;
+    isPairChosen_ = false;
+    isFirstResult_ = true;
     selectedRange_.reset();
-    shownName_.clear();
-    alignment_->setRangeNames(commonRangeNames(*baselineTrace_, *candidateTrace_));
-    {
-        const QScopedValueRollback guard(isMirroring_, true);
-        baseline_->setTrace(baselineTrace_);
-        candidate_->setTrace(candidateTrace_);
-    }
-    if (!alignAtSteps()) {
-        align();
-        visibleRange_->fit();
-    }
+    runs_.reset();
+    QStringList titles;
+    for (const TracePtr& trace : candidateTraces_) titles << toQString(trace->title);
+    alignment_->setCandidates(titles, 0);
+    pairTimelines();
+    setOrigins(baselineTrace_->range.startNs, candidateTraces_[shown_]->range.startNs);
+    visibleRange_->fit();
+    alignment_->setRangeNames(commonRangeNames(*baselineTrace_, *candidateTraces_.front()));
+    startComparison();
 }
 
-bool CompareView::alignAtSteps() {
-    const std::optional<StepPace> pace =
-        stepPace(Baseline{*baselineTrace_, baselineTrace_->range},
-                 Candidate{*candidateTrace_, candidateTrace_->range});
-    if (!pace) return false;
-    return alignment_->setAlignment(toQString(pace->pattern),
-                                    warmUpCount(*baselineTrace_, *candidateTrace_, pace->pattern));
+void CompareView::pairTimelines() {
+    const QScopedValueRollback guard(isMirroring_, true);
+    lastBaselineEvent_ = lastCandidateEvent_ = {};
+    const TracePtr& candidate = candidateTraces_[shown_];
+    if (baseline_->timeline().trace() != baselineTrace_) baseline_->setTrace(baselineTrace_);
+    candidate_->setTrace(candidate);
+    baseline_->timeline().setCompanion(candidate_->timeline(),
+                                       pairTracks(*baselineTrace_, *candidate));
+    details_->setTrace(baselineTrace_);
+    details_->setEvent({});
 }
 
 void CompareView::setTheme(const Theme& theme) {
     headline_->setTheme(theme);
+    waterfall_->setTheme(theme);
+    steps_->setTheme(theme);
+    lane_->setTheme(theme);
     baseline_->setTheme(theme);
     candidate_->setTheme(theme);
-    model_->setTheme(theme);
+    tables_->setTheme(theme);
 }
 
 QByteArray CompareView::saveState() const {
@@ -153,47 +204,7 @@ void CompareView::restoreState(const QByteArray& state) {
 }
 
 bool CompareView::isBusy() const {
-    return job_->isRunning();
-}
-
-void CompareView::align() {
-    if (!baselineTrace_ || !candidateTrace_) return;
-    const std::string name = alignment_->rangeName().toStdString();
-    const auto originOf = [&](const Trace& trace) -> Result<int64_t> {
-        if (name.empty()) return trace.range.startNs;
-        return alignmentTime(trace, name, alignment_->occurrence());
-    };
-    const Result<int64_t> baselineOrigin = originOf(*baselineTrace_);
-    const Result<int64_t> candidateOrigin = originOf(*candidateTrace_);
-    if (!baselineOrigin || !candidateOrigin) {
-        const Error& error = baselineOrigin ? candidateOrigin.error() : baselineOrigin.error();
-        alignment_->setMessage(toQString(error.sentence));
-        return;
-    }
-    alignment_->setMessage({});
-    {
-        const QScopedValueRollback guard(isMirroring_, true);
-        baseline_->timeline().setTimeOrigin(*baselineOrigin);
-        candidate_->timeline().setTimeOrigin(*candidateOrigin);
-        // A selected range is trace time on each side; the sides have moved against each other.
-        baseline_->timeline().setSelectedRange(std::nullopt);
-        candidate_->timeline().setSelectedRange(std::nullopt);
-    }
-    selectedRange_.reset();
-    showCompared(name);
-    startComparison();
-}
-
-void CompareView::showCompared(const std::string& name) {
-    // The next number of the same range is looked at with the same zoom.
-    const bool isOther = std::exchange(shownName_, name) != name;
-    if (!isOther) return;
-    if (name.empty()) return visibleRange_->fit();
-    const AlignedRanges ranges = comparedRanges();
-    const TimeRange compared =
-        baseline_->toAxis(ranges.baseline).united(candidate_->toAxis(ranges.candidate));
-    const int64_t marginNs = compared.durationNs() / 50;
-    visibleRange_->setRange({compared.startNs - marginNs, compared.endNs + marginNs});
+    return job_->isRunning() || finder_->isRunning();
 }
 
 void CompareView::selectRange(CompareSide* from, std::optional<TimeRange> traceRange) {
@@ -207,48 +218,239 @@ void CompareView::selectRange(CompareSide* from, std::optional<TimeRange> traceR
     startComparison();
 }
 
+StepSelection CompareView::selectionFor(const Trace& trace, const CompareSide& side) const {
+    StepSelection selection;
+    if (selectedRange_) {
+        selection.stretch = side.toTrace(*selectedRange_);
+    } else if (alignment_->isWholeRun()) {
+        selection.stretch = trace.range;
+    } else {
+        selection.rangeName = alignment_->rangeName().toStdString();
+        selection.numbers = alignment_->numbers();
+    }
+    return selection;
+}
+
 void CompareView::startComparison() {
-    if (!baselineTrace_ || !candidateTrace_) return;
-    const AlignedRanges ranges = comparedRanges();
-    differences_->setRemark(comparedText(ranges));
-    job_->start([this, baseline = baselineTrace_, candidate = candidateTrace_,
-                 ranges]() -> LatestJob::Publish {
-        auto comparison = std::make_shared<Comparison>(
-            compare(Baseline{*baseline, ranges.baseline}, Candidate{*candidate, ranges.candidate}));
-        return [this, comparison] { showComparison(*comparison); };
+    if (!baselineTrace_) return;
+    std::vector<ComparisonJob::Run> candidates;
+    for (const TracePtr& trace : candidateTraces_)
+        candidates.push_back({trace, selectionFor(*trace, *candidate_)});
+    headline_->setProgress(0);
+    job_->start({baselineTrace_, selectionFor(*baselineTrace_, *baseline_)}, candidates);
+}
+
+void CompareView::showRuns(ComparedRunsPtr runs) {
+    runs_ = std::move(runs);
+    if (!isPairChosen_) shownPair_ = runs_->comparisons[shown_].critical;
+    if (runs_->baseline.selection.isDefault())
+        alignment_->setFoundPattern(toQString(runs_->baseline.summary.pattern));
+    showPair();
+    emit compared();
+}
+
+std::optional<ComparedPair> CompareView::shownPair() const {
+    if (!runs_ || shown_ >= runs_->comparisons.size()) return std::nullopt;
+    if (shownPair_ >= runs_->comparisons[shown_].workers.size()) return std::nullopt;
+    const WorkerComparison& pair = runs_->comparisons[shown_].workers[shownPair_];
+    if (pair.baselineWorker == noIndex || pair.candidateWorker == noIndex) return std::nullopt;
+    return ComparedPair{*runs_, shown_, shownPair_};
+}
+
+const WorkerSummary* CompareView::workerOf(bool isCandidate) const {
+    const std::optional<ComparedPair> pair = shownPair();
+    if (!pair) return nullptr;
+    return isCandidate ? &runs_->candidates[shown_].summary.workers[pair->workers().candidateWorker]
+                       : &runs_->baseline.summary.workers[pair->workers().baselineWorker];
+}
+
+void CompareView::showPair() {
+    const RunComparison& comparison = runs_->comparisons[shown_];
+    headline_->setAnswer(comparison.answer);
+    QStringList labels;
+    for (const WorkerComparison& pair : comparison.workers)
+        labels << toQString(pair.candidateLabel.empty() ? pair.baselineLabel
+                                                        : pair.candidateLabel);
+    alignment_->setWorkers(labels, int(shownPair_));
+    const std::optional<ComparedPair> pair = shownPair();
+    waterfall_->setPair(pair ? &pair->workers() : nullptr);
+    const WorkerSummary* before = workerOf(false);
+    const WorkerSummary* after = workerOf(true);
+    steps_->setWorkers(before, after, pair ? pair->workers().baseline.medianNs : 0,
+                       pair ? pair->workers().candidate.medianNs : 0);
+    if (pair) {
+        tables_->setPair(*pair);
+    } else {
+        tables_->clearTables();
+    }
+    std::vector<int64_t> numbers;
+    for (size_t step = 0; after && step < std::min(before->steps.size(), after->steps.size());
+         ++step)
+        numbers.push_back(after->steps[step].number);
+    if (selectedRange_) numbers.clear();
+    alignment_->setSteps(std::move(numbers));
+    if (!selectedRange_) align();
+    if (std::exchange(isFirstResult_, false) && !selectedRange_) showCompared();
+}
+
+void CompareView::align() {
+    const WorkerSummary* before = workerOf(false);
+    const WorkerSummary* after = workerOf(true);
+    const auto step = size_t(alignment_->step());
+    alignment_->setMessage({});
+    const auto startOf = [](const TracePtr& trace, EventRef event) {
+        return trace->rangeOf(event).startNs;
+    };
+    const TracePtr& candidate = candidateTraces_[shown_];
+    switch (alignment_->anchor()) {
+        case AlignmentBar::Anchor::Step:
+            if (before && after && step < before->steps.size() && step < after->steps.size())
+                setOrigins(before->steps[step].startNs, after->steps[step].startNs);
+            return;
+        case AlignmentBar::Anchor::RunStart:
+            return setOrigins(baselineTrace_->range.startNs, candidate->range.startNs);
+        case AlignmentBar::Anchor::SelectedSlice:
+            if (!lastBaselineEvent_.isValid() || !lastCandidateEvent_.isValid())
+                return alignment_->setMessage(
+                    tr("Select a slice of each run first; B goes to the other run."));
+            return setOrigins(startOf(baselineTrace_, lastBaselineEvent_),
+                              startOf(candidate, lastCandidateEvent_));
+        case AlignmentBar::Anchor::SelectedRange:
+            if (!selectedRange_)
+                return alignment_->setMessage(tr("Select a range first: drag along the ruler."));
+            const int64_t byNs = selectedRange_->startNs;
+            return setOrigins(baseline_->timeline().timeOrigin() + byNs,
+                              candidate_->timeline().timeOrigin() + byNs);
+    }
+}
+
+void CompareView::setOrigins(int64_t baselineNs, int64_t candidateNs) {
+    TimelineView& baseline = baseline_->timeline();
+    TimelineView& candidate = candidate_->timeline();
+    const int64_t movedNs =
+        (candidateNs - candidate.timeOrigin()) - (baselineNs - baseline.timeOrigin());
+    const TimeRange shown = visibleRange_->range().shifted(baseline.timeOrigin() - baselineNs);
+    baseline.setTimeOrigin(baselineNs);
+    candidate.setTimeOrigin(candidateNs);
+    visibleRange_->setRange(shown);
+    // A selected range is trace time on each side; if the sides moved against each other it is
+    // another stretch now.
+    const std::optional<TimeRange> selected = baseline.selectedRange();
+    if (selected && movedNs == 0) selectedRange_ = baseline_->toAxis(*selected);
+    if (selected && movedNs != 0) baseline.setSelectedRange(std::nullopt);
+    const WorkerSummary* before = workerOf(false);
+    const WorkerSummary* after = workerOf(true);
+    lane_->setSteps(before && after && !selectedRange_ ? stepDifferences(*before, *after)
+                                                       : std::vector<StepDifference>(),
+                    candidateNs);
+}
+
+void CompareView::showCompared() {
+    const WorkerSummary* before = workerOf(false);
+    const WorkerSummary* after = workerOf(true);
+    if (!before || !after || before->steps.empty() || after->steps.empty())
+        return visibleRange_->fit();
+    const auto rangeOf = [](const WorkerSummary& worker) {
+        return TimeRange{worker.steps.front().startNs,
+                         worker.steps.back().startNs + worker.steps.back().wallNs};
+    };
+    const TimeRange both =
+        baseline_->toAxis(rangeOf(*before)).united(candidate_->toAxis(rangeOf(*after)));
+    const int64_t marginNs = both.durationNs() / 50;
+    visibleRange_->setRange({both.startNs - marginNs, both.endNs + marginNs});
+}
+
+void CompareView::showStep(int step) {
+    const WorkerSummary* before = workerOf(false);
+    const WorkerSummary* after = workerOf(true);
+    if (!before || !after || step < 0) return;
+    const auto at = size_t(step);
+    if (at >= before->steps.size() || at >= after->steps.size()) return;
+    alignment_->showStep(step);
+    align();
+    steps_->setChosen(step);
+    const int64_t longestNs = std::max(before->steps[at].wallNs, after->steps[at].wallNs);
+    visibleRange_->setRange({-longestNs / 40, longestNs + longestNs / 40});
+}
+
+void CompareView::showRow(const CompareRow& row) {
+    if (row.step >= 0) return showStep(row.step);
+    if (!row.query) {
+        if (row.part) tables_->setPart(row.part);
+        waterfall_->setChosen(row.part);
+        return;
+    }
+    const std::optional<ComparedPair> pair = shownPair();
+    if (!pair) return;
+    finder_->start([this, runs = runs_, candidate = shown_, workers = pair->workers(),
+                    query = *row.query]() -> LatestJob::Publish {
+        const ComparedRuns::Side& a = runs->baseline;
+        const ComparedRuns::Side& b = runs->candidates[candidate];
+        const WorstInstance worst = worstInstance(
+            {*a.trace, a.selection, a.summary.workers[workers.baselineWorker]},
+            {*b.trace, b.selection, b.summary.workers[workers.candidateWorker]}, query);
+        return [this, worst, runs] {
+            if (runs == runs_) showInstance(worst);
+        };
     });
 }
 
-AlignedRanges CompareView::comparedRanges() const {
-    if (selectedRange_) {
-        return {baseline_->toTrace(*selectedRange_), candidate_->toTrace(*selectedRange_), 0};
-    }
-    if (const std::string name = alignment_->rangeName().toStdString(); !name.empty()) {
-        const auto ranges =
-            alignedRanges(*baselineTrace_, *candidateTrace_, name, alignment_->occurrence());
-        if (ranges) return *ranges;
-    }
-    return {baselineTrace_->range, candidateTrace_->range, 0};
+void CompareView::showInstance(const WorstInstance& worst) {
+    if (!worst.isFound) return;
+    if (!selectedRange_) showStep(int(worst.step));
+    selectBoth(worst.baseline, worst.candidate);
+    std::optional<TimeRange> both;
+    const auto add = [&](const CompareSide& side, EventRef event) {
+        if (!event.isValid()) return;
+        const TimeRange range = side.toAxis(side.timeline().trace()->rangeOf(event));
+        both = both ? both->united(range) : range;
+    };
+    add(*baseline_, worst.baseline);
+    add(*candidate_, worst.candidate);
+    if (!both) return;
+    const int64_t marginNs = std::max<int64_t>(both->durationNs(), 1'000);
+    visibleRange_->setRange({both->startNs - marginNs, both->endNs + marginNs});
 }
 
-QString CompareView::comparedText(const AlignedRanges& ranges) const {
-    if (selectedRange_) {
-        return tr("Selected range, %1")
-            .arg(toQString(formatDuration(selectedRange_->durationNs())));
+void CompareView::selectBoth(EventRef baseline, EventRef candidate) {
+    const QScopedValueRollback guard(isMirroring_, true);
+    if (baseline.isValid()) {
+        baseline_->timeline().revealEvent(baseline);
+        lastBaselineEvent_ = baseline;
+    } else {
+        baseline_->timeline().setSelectedEvent({});
     }
-    if (ranges.occurrences == 1) return tr("One “%1” of each run").arg(alignment_->rangeName());
-    if (ranges.occurrences > 1) {
-        return tr("%1 × “%2” of each run").arg(ranges.occurrences).arg(alignment_->rangeName());
+    if (candidate.isValid()) {
+        candidate_->timeline().revealEvent(candidate);
+        lastCandidateEvent_ = candidate;
+    } else {
+        candidate_->timeline().setSelectedEvent({});
     }
-    return tr("Whole runs");
+    const bool isCandidate = candidate.isValid();
+    details_->setTrace((isCandidate ? candidate_ : baseline_)->timeline().trace());
+    details_->setEvent(isCandidate ? candidate : baseline);
 }
 
-void CompareView::showComparison(const Comparison& comparison) {
-    headline_->setSentences(summaryLines(comparison), verdictOf(comparison));
-    const bool isFirst = model_->columnCount() == 0;
-    model_->setComparison(comparison);
-    if (isFirst) differences_->fitAndSort(model_->lostColumn(), Qt::DescendingOrder);
+void CompareView::showCandidate(int index) {
+    if (index < 0 || size_t(index) >= candidateTraces_.size() || size_t(index) == shown_) return;
+    shown_ = size_t(index);
+    isPairChosen_ = false;
+    baseline_->timeline().setSelectedRange(std::nullopt);
+    pairTimelines();
+    if (!runs_) return;
+    shownPair_ = runs_->comparisons[shown_].critical;
+    showPair();
     emit compared();
+}
+
+void CompareView::swapSides() {
+    if (!baselineTrace_) return;
+    std::vector<TracePtr> candidates = candidateTraces_;
+    TracePtr next = std::exchange(candidates[shown_], baselineTrace_);
+    std::rotate(candidates.begin(), candidates.begin() + ptrdiff_t(shown_),
+                candidates.begin() + ptrdiff_t(shown_) + 1);
+    setTraces(std::move(next), std::move(candidates));
+    emit titleChanged();
 }
 
 }  // namespace lanescope

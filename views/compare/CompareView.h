@@ -2,9 +2,10 @@
 
 #include <QWidget>
 #include <optional>
+#include <vector>
 
-#include "model/compare/Comparison.h"
-#include "model/trace/Trace.h"
+#include "views/compare/ComparedRuns.h"
+#include "views/compare/comparisonTables.h"
 #include "views/theme/Theme.h"
 
 class QSplitter;
@@ -13,77 +14,107 @@ namespace lanescope {
 
 class AlignmentBar;
 class CompareSide;
+class CompareTables;
+class ComparisonJob;
 class DetailsPanel;
-class DifferenceModel;
+class DifferenceLane;
 class HeadlineCard;
 class LatestJob;
-class ReportView;
+class StepChart;
 class TimelineView;
 class VisibleRange;
+class WaterfallChart;
 
-/// Two runs on one time axis: baseline above, candidate below, the outcome in words on top and the
-/// differences by name underneath. A range selected on either side is selected on both and narrows
-/// the comparison to it; runs aligned at an NVTX range are compared from there to the last range of
-/// that name, so that start-up does not count. Runs with steps start aligned at the first step
-/// after the warm-up. Compares off the GUI thread.
+/// A baseline against one candidate or more: the answer in words on top, then what the steps are
+/// made of and how long each took, both timelines track by track on one time axis, and tables of
+/// what changed. A range selected on the timeline narrows the comparison to it. Compares off the
+/// GUI thread.
 class CompareView : public QWidget {
     Q_OBJECT
   public:
     explicit CompareView(QWidget* parent = nullptr);
 
-    /// Both non-null.
-    void setTraces(TracePtr baseline, TracePtr candidate);
+    /// All non-null, at least one candidate. The first candidate is shown.
+    void setTraces(TracePtr baseline, std::vector<TracePtr> candidates);
     void setTheme(const Theme& theme);
 
     CompareSide& baseline() const { return *baseline_; }
     CompareSide& candidate() const { return *candidate_; }
     VisibleRange& visibleRange() const { return *visibleRange_; }
     AlignmentBar& alignment() const { return *alignment_; }
-    ReportView& differences() const { return *differences_; }
+    CompareTables& tables() const { return *tables_; }
     HeadlineCard& headline() const { return *headline_; }
+    WaterfallChart& waterfall() const { return *waterfall_; }
+    StepChart& steps() const { return *steps_; }
+    DifferenceLane& lane() const { return *lane_; }
     DetailsPanel& details() const { return *details_; }
+    /// The newest comparison; null before the first.
+    const ComparedRunsPtr& runs() const { return runs_; }
+    size_t shownCandidate() const { return shown_; }
     /// A comparison is being made.
     bool isBusy() const;
     /// On the shared axis.
     std::optional<TimeRange> selectedRange() const { return selectedRange_; }
+
+    /// Lays this step of both runs on top of each other and shows it; by place among those
+    /// compared.
+    void showStep(int step);
+    void showCandidate(int index);
+    /// The candidate on the screen becomes the baseline, and the other way round.
+    void swapSides();
 
     /// Sizes of the parts, to keep from run to run.
     QByteArray saveState() const;
     void restoreState(const QByteArray& state);
 
   signals:
-    /// Headline and differences belong to the selection made last.
+    /// Everything on the screen belongs to what was asked for last.
     void compared();
-    /// The user asks for the row of differences called `name` on the timelines.
-    void nameActivated(const QString& name);
+    /// The sides were swapped.
+    void titleChanged();
 
   private:
     void build();
-    void addGroupFilter();
+    void connectParts();
+    void addShortcuts();
     void connectSide(CompareSide* side, CompareSide* other);
-    bool alignAtSteps();
-    void align();
-    void showCompared(const std::string& name);
+    void pairTimelines();
     void selectRange(CompareSide* from, std::optional<TimeRange> traceRange);
     void startComparison();
-    AlignedRanges comparedRanges() const;
-    QString comparedText(const AlignedRanges& ranges) const;
-    void showComparison(const Comparison& comparison);
+    StepSelection selectionFor(const Trace& trace, const CompareSide& side) const;
+    void showRuns(ComparedRunsPtr runs);
+    void showPair();
+    std::optional<ComparedPair> shownPair() const;
+    const WorkerSummary* workerOf(bool isCandidate) const;
+    void align();
+    void setOrigins(int64_t baselineNs, int64_t candidateNs);
+    void showCompared();
+    void showRow(const CompareRow& row);
+    void showInstance(const WorstInstance& worst);
+    void selectBoth(EventRef baseline, EventRef candidate);
 
     TracePtr baselineTrace_;
-    TracePtr candidateTrace_;
+    std::vector<TracePtr> candidateTraces_;
+    size_t shown_ = 0;
+    uint32_t shownPair_ = 0;
+    bool isPairChosen_ = false;
+    bool isFirstResult_ = true;
+    ComparedRunsPtr runs_;
     std::optional<TimeRange> selectedRange_;
-    std::string shownName_;  // of the alignment that the visible range was set for
+    EventRef lastBaselineEvent_, lastCandidateEvent_;
     bool isMirroring_ = false;
     VisibleRange* visibleRange_;
-    LatestJob* job_;
+    ComparisonJob* job_;
+    LatestJob* finder_;
     HeadlineCard* headline_;
     AlignmentBar* alignment_;
+    WaterfallChart* waterfall_;
+    StepChart* steps_;
     CompareSide* baseline_;
     CompareSide* candidate_;
+    DifferenceLane* lane_;
     DetailsPanel* details_;
-    DifferenceModel* model_;
-    ReportView* differences_;
+    CompareTables* tables_;
     QSplitter* parts_;
 };
 

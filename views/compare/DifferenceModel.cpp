@@ -7,30 +7,19 @@ namespace lanescope {
 
 DifferenceModel::DifferenceModel(QObject* parent) : ReportModel(parent) {}
 
-void DifferenceModel::setComparison(const Comparison& comparison) {
-    setTable(toTable(comparison));
-}
-
 void DifferenceModel::setTable(ReportTable table) {
-    // Of the three time columns (baseline, candidate, lost) the lost time is the last.
-    lostColumn_ = -1;
+    greatestLossNs_.assign(table.columns.size(), 0);
     for (size_t column = 0; column < table.columns.size(); ++column) {
-        if (table.columns[column].unit == Unit::Nanoseconds) lostColumn_ = static_cast<int>(column);
+        if (!table.columns[column].name.starts_with("Lost")) continue;
+        for (const auto& row : table.rows) {
+            const auto* lost =
+                column < row.size() ? std::get_if<int64_t>(&row[column]) : nullptr;
+            if (lost)
+                greatestLossNs_[column] =
+                    std::max<int64_t>({greatestLossNs_[column], std::abs(*lost), 1});
+        }
     }
     ReportModel::setTable(std::move(table));
-    greatestLossNs_.fill(0);
-    for (int row = 0; row < rowCount(); ++row) {
-        int64_t& greatest = greatestLossNs_[scaleOf(row)];
-        greatest = std::max<int64_t>(greatest, std::abs(lostNsAt(row)));
-    }
-}
-
-size_t DifferenceModel::scaleOf(int row) const {
-    const Cell* cell = cellAt(row, 0);
-    const auto* group = cell ? std::get_if<std::string>(cell) : nullptr;
-    if (group && *group == name(DifferenceGroup::NvtxRange)) return 1;
-    if (group && *group == name(DifferenceGroup::ApiCall)) return 2;
-    return 0;
 }
 
 void DifferenceModel::setTheme(const Theme& theme) {
@@ -41,24 +30,34 @@ void DifferenceModel::setTheme(const Theme& theme) {
     }
 }
 
-int64_t DifferenceModel::lostNsAt(int row) const {
-    const Cell* cell = cellAt(row, lostColumn_);
+bool DifferenceModel::isLostColumn(int column) const {
+    return column >= 0 && column < columnCount() &&
+           table().columns[size_t(column)].name.starts_with("Lost");
+}
+
+int DifferenceModel::lostColumn() const {
+    for (int column = 0; column < columnCount(); ++column)
+        if (isLostColumn(column)) return column;
+    return -1;
+}
+
+int64_t DifferenceModel::lostNsAt(int row, int column) const {
+    const Cell* cell = cellAt(row, column);
     const auto* lost = cell ? std::get_if<int64_t>(cell) : nullptr;
     return lost ? *lost : 0;
 }
 
 QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
-    const bool isAboutChange = index.isValid() && lostColumn_ >= 0 && index.column() >= lostColumn_;
-    const int64_t lostNs = isAboutChange ? lostNsAt(index.row()) : 0;
-    const QColor color = lostNs > 0 ? theme_.slower : theme_.faster;
+    const bool isLost = index.isValid() && isLostColumn(index.column());
+    const int64_t lostNs = isLost ? lostNsAt(index.row(), index.column()) : 0;
     switch (role) {
         case Qt::ForegroundRole:
         case BarColorRole:
-            return lostNs != 0 ? QVariant(color) : QVariant();
+            return lostNs != 0 ? QVariant(lostNs > 0 ? theme_.slower : theme_.faster) : QVariant();
         case ShareRole:
-            // A bar of the time at stake; the percentages are changes here, not shares of a whole.
-            if (lostNs == 0 || index.column() != lostColumn_) return {};
-            return double(std::abs(lostNs)) / double(greatestLossNs_[scaleOf(index.row())]);
+            if (!isLost) return ReportModel::data(index, role);
+            if (lostNs == 0) return {};
+            return double(std::abs(lostNs)) / double(greatestLossNs_[size_t(index.column())]);
         default:
             return ReportModel::data(index, role);
     }

@@ -1,8 +1,10 @@
 #include "views/compare/HeadlineCard.h"
 
+#include <QHBoxLayout>
 #include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
 #include <QVBoxLayout>
-#include <algorithm>
 
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
@@ -10,40 +12,87 @@
 namespace lanescope {
 namespace {
 
-constexpr size_t maximumReasons = 3;
+constexpr qsizetype mostReasons = 2;
+constexpr int progressSteps = 1000;
+
+QStringList toList(const std::vector<std::string>& sentences) {
+    QStringList list;
+    for (const std::string& sentence : sentences) list << toQString(sentence);
+    return list;
+}
 
 }  // namespace
 
 HeadlineCard::HeadlineCard(QWidget* parent)
-    : QWidget(parent), headline_(new QLabel(this)), reasons_(new QLabel(this)) {
+    : QWidget(parent),
+      caution_(new QLabel(this)),
+      headline_(new QLabel(this)),
+      reasons_(new QLabel(this)),
+      progress_(new QProgressBar(this)),
+      cancel_(new QPushButton(tr("Stop"), this)) {
+    build();
+}
+
+void HeadlineCard::build() {
     QFont font = headline_->font();
-    font.setPointSizeF(font.pointSizeF() * 1.3);
+    font.setPointSizeF(font.pointSizeF() * 1.25);
     font.setWeight(QFont::DemiBold);
     headline_->setFont(font);
-    for (QLabel* label : {headline_, reasons_}) {
+    for (QLabel* label : {caution_, headline_, reasons_}) {
         label->setTextFormat(Qt::PlainText);  // kernel and range names come from untrusted files
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);
         label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+        label->hide();
     }
+    caution_->setAutoFillBackground(true);
+    caution_->setContentsMargins(8, 2, 8, 2);
+    caution_->setAccessibleName(tr("What makes the comparison doubtful"));
+    headline_->setAccessibleName(tr("Answer"));
+    reasons_->setAccessibleName(tr("Reasons"));
+    progress_->setRange(0, progressSteps);
+    progress_->setTextVisible(false);
+    progress_->setFixedHeight(8);
+    progress_->setAccessibleName(tr("Progress of the comparison"));
+    cancel_->setToolTip(tr("Stop comparing"));
+
+    auto* bar = new QHBoxLayout;
+    bar->addWidget(progress_, 1);
+    bar->addWidget(cancel_);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(12, 8, 12, 8);
-    layout->setSpacing(3);
+    layout->setSpacing(4);
+    layout->addStretch();
+    layout->addWidget(caution_);
     layout->addWidget(headline_);
     layout->addWidget(reasons_);
+    layout->addLayout(bar);
+    layout->addStretch();
+    setProgress(-1);
+    connect(cancel_, &QPushButton::clicked, this, &HeadlineCard::cancelRequested);
 }
 
-void HeadlineCard::setSentences(const std::vector<std::string>& sentences, Verdict verdict) {
-    verdict_ = verdict;
-    headlineText_ = sentences.empty() ? QString() : toQString(sentences.front());
-    headline_->setToolTip(plainToolTip(headlineText_));
-    sentences_.clear();
-    for (size_t i = 1; i < std::min(sentences.size(), maximumReasons + 1); ++i) {
-        sentences_ << toQString(sentences[i]);
-    }
-    reasons_->setToolTip(plainToolTip(sentences_.join(QLatin1Char('\n'))));
-    reasons_->setVisible(!sentences_.isEmpty());
+void HeadlineCard::setAnswer(const Answer& answer) {
+    outcome_ = answer.outcome;
+    headlineText_ = toQString(answer.sentence);
+    cautionTexts_ = toList(answer.cautions);
+    reasonTexts_ = toList(answer.details);
     updateTexts();
     updateColors();
+}
+
+void HeadlineCard::setMessage(const QString& text) {
+    outcome_ = Outcome::Nothing;
+    headlineText_ = text;
+    cautionTexts_.clear();
+    reasonTexts_.clear();
+    updateTexts();
+    updateColors();
+}
+
+void HeadlineCard::setProgress(double fraction) {
+    progress_->setVisible(fraction >= 0);
+    cancel_->setVisible(fraction >= 0);
+    progress_->setValue(int(fraction * progressSteps));
 }
 
 void HeadlineCard::setTheme(const Theme& theme) {
@@ -63,22 +112,42 @@ void HeadlineCard::resizeEvent(QResizeEvent* event) {
 void HeadlineCard::updateTexts() {
     const QMargins margins = layout()->contentsMargins();
     const int room = width() - margins.left() - margins.right();
-    headline_->setText(headline_->fontMetrics().elidedText(headlineText_, Qt::ElideRight, room));
-    QStringList shown;
-    for (const QString& sentence : sentences_) {
-        shown << reasons_->fontMetrics().elidedText(sentence, Qt::ElideRight, room);
+    const auto cut = [room](const QLabel* label, const QString& text) {
+        return label->fontMetrics().elidedText(text, Qt::ElideRight, room - 16);
+    };
+    headline_->setText(cut(headline_, headlineText_));
+    headline_->setToolTip(plainToolTip(headlineText_));
+    QString caution;
+    if (!cautionTexts_.isEmpty()) {
+        caution = QStringLiteral("\u26a0  ") + cautionTexts_.front();
+        if (cautionTexts_.size() > 1)
+            caution = tr("\u26a0  %1 cautions: %2")
+                          .arg(cautionTexts_.size())
+                          .arg(cautionTexts_.join(QLatin1Char(' ')));
     }
+    caution_->setText(cut(caution_, caution));
+    caution_->setToolTip(plainToolTip(cautionTexts_.join(QLatin1Char('\n'))));
+    QStringList shown;
+    for (const QString& sentence : reasonTexts_.mid(0, mostReasons))
+        shown << cut(reasons_, sentence);
     reasons_->setText(shown.join(QLatin1Char('\n')));
+    reasons_->setToolTip(plainToolTip(reasonTexts_.join(QLatin1Char('\n'))));
+    headline_->setVisible(!headlineText_.isEmpty());
+    caution_->setVisible(!cautionTexts_.isEmpty());
+    reasons_->setVisible(!shown.isEmpty());
 }
 
 void HeadlineCard::updateColors() {
     QPalette colors = palette();
-    colors.setColor(QPalette::WindowText, verdict_ == Verdict::Slower   ? theme_.slower
-                                          : verdict_ == Verdict::Faster ? theme_.faster
+    colors.setColor(QPalette::WindowText, outcome_ == Outcome::Slower   ? theme_.slower
+                                          : outcome_ == Outcome::Faster ? theme_.faster
                                                                         : theme_.text);
     headline_->setPalette(colors);
     colors.setColor(QPalette::WindowText, theme_.mutedText);
     reasons_->setPalette(colors);
+    colors.setColor(QPalette::WindowText, theme_.text);
+    colors.setColor(QPalette::Window, Theme::mix(theme_.window, theme_.warning, 0.16));
+    caution_->setPalette(colors);
 }
 
 }  // namespace lanescope

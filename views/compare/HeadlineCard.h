@@ -2,44 +2,59 @@
 
 #include <QStringList>
 #include <QWidget>
-#include <string>
-#include <vector>
 
-#include "model/compare/Comparison.h"
+#include "model/compare/RunComparison.h"
 #include "views/theme/Theme.h"
 
 class QLabel;
+class QProgressBar;
+class QPushButton;
 
 namespace lanescope {
 
-/// The outcome of a comparison in words: one large sentence and a few smaller ones.
+/// The answer of a comparison: what makes the numbers doubtful, then the verdict in one large
+/// sentence, then why. While a comparison is being made, how far it is and a way to stop it.
 class HeadlineCard : public QWidget {
     Q_OBJECT
   public:
     explicit HeadlineCard(QWidget* parent = nullptr);
 
-    /// The first sentence is the headline, coloured by `verdict`; of the others the most telling
-    /// are shown. All are cut to the width there is, and in full as a tool tip.
-    void setSentences(const std::vector<std::string>& sentences, Verdict verdict);
+    /// Sentences are cut to the width there is, and stand in full in the tool tips.
+    void setAnswer(const Answer& answer);
+    /// A sentence in place of an answer.
+    void setMessage(const QString& text);
+    /// Shows the bar at `fraction` of [0, 1]; below 0 hides it.
+    void setProgress(double fraction);
     void setTheme(const Theme& theme);
+
     /// In full.
     QString headline() const { return headlineText_; }
+    QStringList cautions() const { return cautionTexts_; }
     /// As shown, one a line.
     QString reasons() const;
+    QPushButton& cancelButton() const { return *cancel_; }
+
+  signals:
+    void cancelRequested();
 
   protected:
     void resizeEvent(QResizeEvent* event) override;
 
   private:
+    void build();
     void updateColors();
     void updateTexts();
 
     Theme theme_ = Theme::light();
-    Verdict verdict_ = Verdict::None;
+    Outcome outcome_ = Outcome::Nothing;
     QString headlineText_;
-    QStringList sentences_;  // the reasons in full
+    QStringList cautionTexts_;
+    QStringList reasonTexts_;
+    QLabel* caution_;
     QLabel* headline_;
     QLabel* reasons_;
+    QProgressBar* progress_;
+    QPushButton* cancel_;
 };
 
 }  // namespace lanescope

@@ -1,0 +1,143 @@
+#include "model/compare/worstInstance.h"
+
+#include <algorithm>
+
+#include "model/compare/GpuWork.h"
+
+namespace lanescope {
+namespace {
+
+/// A piece of GPU work: which step it starts in, and when.
+struct Piece {
+    size_t step;
+    int64_t startNs, endNs;
+};
+
+struct Place {
+    uint32_t process = noIndex;
+    uint32_t gpu = noIndex;
+};
+
+Place placeOf(const InstanceSide& side) {
+    Place place;
+    for (uint32_t process = 0; process < side.trace.processes.size(); ++process)
+        if (side.trace.processes[process].pid == side.worker.pid) place.process = process;
+    for (uint32_t gpu = 0; gpu < side.trace.gpus.size(); ++gpu)
+        if (side.trace.gpus[gpu].id == side.worker.gpuId) place.gpu = gpu;
+    return place;
+}
+
+/// The pieces of one contributor, by start, within the compared steps.
+std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query,
+                            const std::string& name, const std::string& path) {
+    std::vector<Piece> pieces;
+    const Place place = placeOf(side);
+    const Result<RunSteps> steps = findSteps(side.trace, side.selection);
+    if (name.empty() || !steps || place.process == noIndex || place.gpu == noIndex) return pieces;
+    WorkerId worker{place.process, place.gpu, noIndex};
+    for (const ProcessSteps& process : steps->processes)
+        if (process.process == place.process) worker.stepThread = process.stepThread;
+    const LaunchingCalls calls(side.trace);
+    const bool isNvtx = steps->source == StepSource::NvtxRange;
+    const RangePaths paths(side.trace,
+                           isNvtx ? std::string_view(steps->pattern) : std::string_view());
+    ContributorTable table;
+    const std::vector<GpuWork> work =
+        workOf(RunContext{side.trace, calls, paths, 0}, worker, table);
+    size_t step = 0;
+    const std::vector<StepSummary>& windows = side.worker.steps;
+    for (const GpuWork& each : work) {
+        const Contributor& contributor = table.contributors()[each.contributor];
+        if (contributor.kind != query.kind || contributor.name != name || contributor.path != path)
+            continue;
+        while (step < windows.size() &&
+               each.startNs >= windows[step].startNs + windows[step].wallNs)
+            ++step;
+        if (step == windows.size()) break;
+        if (each.startNs >= windows[step].startNs)
+            pieces.push_back({step, each.startNs, each.endNs});
+    }
+    return pieces;
+}
+
+/// The row of `table` with exactly this time on the GPU of the worker.
+template <class Table>
+EventRef eventIn(const Trace& trace, const Table& table, EventKind kind, const Place& place,
+                 const Piece& piece) {
+    auto at = std::lower_bound(table.startNs.begin(), table.startNs.end(), piece.startNs);
+    for (; at != table.startNs.end() && *at == piece.startNs; ++at) {
+        const auto row = static_cast<uint32_t>(at - table.startNs.begin());
+        const Stream& stream = trace.streams[table.stream[row]];
+        if (table.endNs[row] == piece.endNs && stream.process == place.process &&
+            stream.gpu == place.gpu)
+            return EventRef(kind, row);
+    }
+    return {};
+}
+
+EventRef eventOf(const InstanceSide& side, ContributorKind kind, const Piece* piece) {
+    if (!piece) return {};
+    const Place place = placeOf(side);
+    switch (kind) {
+        case ContributorKind::Copy:
+            return eventIn(side.trace, side.trace.memcpys, EventKind::Memcpy, place, *piece);
+        case ContributorKind::Memset:
+            return eventIn(side.trace, side.trace.memsets, EventKind::Memset, place, *piece);
+        default:
+            return eventIn(side.trace, side.trace.kernels, EventKind::Kernel, place, *piece);
+    }
+}
+
+WorstInstance worstStep(const InstanceSide& baseline, const InstanceSide& candidate,
+                        StepPart part) {
+    WorstInstance worst;
+    const size_t count = std::min(baseline.worker.steps.size(), candidate.worker.steps.size());
+    for (size_t step = 0; step < count; ++step) {
+        const int64_t lostNs =
+            candidate.worker.steps[step].parts[part] - baseline.worker.steps[step].parts[part];
+        if (worst.isFound && lostNs <= worst.lostNs) continue;
+        worst.isFound = true;
+        worst.step = step;
+        worst.lostNs = lostNs;
+    }
+    return worst;
+}
+
+}  // namespace
+
+WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& candidate,
+                            const InstanceQuery& query) {
+    if (query.kind == ContributorKind::Idle || query.kind == ContributorKind::Others)
+        return worstStep(baseline, candidate, query.part);
+    const std::vector<Piece> before =
+        piecesOf(baseline, query, query.baselineName, query.baselinePath);
+    const std::vector<Piece> after =
+        piecesOf(candidate, query, query.candidateName, query.candidatePath);
+    WorstInstance worst;
+    const Piece* worstBefore = nullptr;
+    const Piece* worstAfter = nullptr;
+    const auto consider = [&](const Piece* a, const Piece* b) {
+        const int64_t lostNs = (b ? b->endNs - b->startNs : 0) - (a ? a->endNs - a->startNs : 0);
+        if (worst.isFound && lostNs <= worst.lostNs) return;
+        worst.isFound = true;
+        worst.lostNs = lostNs;
+        worst.step = b ? b->step : a->step;
+        worstBefore = a;
+        worstAfter = b;
+    };
+    size_t i = 0, j = 0;
+    while (i < before.size() || j < after.size()) {
+        const bool hasBefore =
+            i < before.size() && (j == after.size() || before[i].step <= after[j].step);
+        const bool hasAfter =
+            j < after.size() && (i == before.size() || after[j].step <= before[i].step);
+        consider(hasBefore ? &before[i] : nullptr, hasAfter ? &after[j] : nullptr);
+        i += hasBefore ? 1 : 0;
+        j += hasAfter ? 1 : 0;
+    }
+    worst.baseline = eventOf(baseline, query.kind, worstBefore);
+    worst.candidate = eventOf(candidate, query.kind, worstAfter);
+    return worst;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <QObject>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "views/compare/ComparedRuns.h"
+
+namespace lanescope {
+
+class LatestJob;
+
+/// Sums up and compares runs off the GUI thread; only the newest comparison asked for is published.
+/// Construct, start and destroy on the GUI thread.
+class ComparisonJob : public QObject {
+    Q_OBJECT
+  public:
+    struct Run {
+        TracePtr trace;
+        StepSelection selection;
+    };
+
+    explicit ComparisonJob(QObject* parent = nullptr);
+    ~ComparisonJob() override;
+
+    /// Makes void what is running. Summaries of runs that were summed up like that before are kept.
+    void start(const Run& baseline, const std::vector<Run>& candidates);
+    /// Stops as soon as the work looks up; nothing is published.
+    void cancel();
+    bool isRunning() const;
+
+  signals:
+    /// `fraction` in [0, 1].
+    void progressed(double fraction);
+    void compared(lanescope::ComparedRunsPtr runs);
+    /// Why nothing could be compared.
+    void failed(const QString& sentence);
+    /// Whatever came of it.
+    void finished();
+
+  private:
+    LatestJob* job_;
+    std::shared_ptr<std::atomic<bool>> isCancelled_;
+    ComparedRunsPtr last_;
+};
+
+}  // namespace lanescope

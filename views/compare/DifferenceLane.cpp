@@ -1,0 +1,148 @@
+#include "views/compare/DifferenceLane.h"
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+#include <cstdlib>
+
+#include "views/compare/chartStyle.h"
+#include "views/text/plainToolTip.h"
+#include "views/timeline/TimeScale.h"
+#include "views/timeline/VisibleRange.h"
+
+namespace lanescope {
+namespace {
+
+constexpr double wheelZoom = 1.25;
+
+}  // namespace
+
+DifferenceLane::DifferenceLane(VisibleRange& range, QWidget* parent)
+    : QWidget(parent), range_(range) {
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setAccessibleName(tr("Time lost per step and in all"));
+    connect(&range_, &VisibleRange::changed, this, [this] { update(); });
+    connect(&range_, &VisibleRange::limitsChanged, this, [this] { update(); });
+}
+
+void DifferenceLane::setSteps(std::vector<StepDifference> steps, int64_t originNs) {
+    steps_ = std::move(steps);
+    originNs_ = originNs;
+    greatestNs_ = greatestInAllNs_ = 1;
+    for (const StepDifference& step : steps_) {
+        greatestNs_ = std::max<int64_t>(greatestNs_, std::abs(step.lostNs()));
+        greatestInAllNs_ = std::max<int64_t>(greatestInAllNs_, std::abs(step.lostInAllNs));
+    }
+    update();
+}
+
+void DifferenceLane::setTheme(const Theme& theme) {
+    theme_ = theme;
+    update();
+}
+
+double DifferenceLane::toX(int64_t timeNs) const {
+    return TimeScale{range_.range(), double(width()), 0}.toX(timeNs - originNs_);
+}
+
+int DifferenceLane::stepAt(int x) const {
+    const TimeScale scale{range_.range(), double(width()), 0};
+    const int64_t timeNs = scale.toTimeNs(x + 0.5) + originNs_;
+    const auto after = std::partition_point(
+        steps_.begin(), steps_.end(),
+        [timeNs](const StepDifference& step) { return step.candidateStartNs <= timeNs; });
+    if (after == steps_.begin()) return -1;
+    const StepDifference& step = *(after - 1);
+    if (timeNs >= step.candidateStartNs + step.candidateNs) return -1;
+    return int(after - 1 - steps_.begin());
+}
+
+void DifferenceLane::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), theme_.canvas);
+    const double middle = (height() - 1) / 2.0;
+    painter.fillRect(QRectF(0, middle, width(), 1), theme_.grid);
+    if (!steps_.empty()) {
+        paintColumns(painter, middle, middle - 3);
+        paintLine(painter, middle, middle - 3);
+    }
+    painter.fillRect(QRect(0, height() - 1, width(), 1), theme_.separator);
+}
+
+void DifferenceLane::paintColumns(QPainter& painter, double middle, double reach) const {
+    const QFontMetrics metrics(font());
+    for (const StepDifference& step : steps_) {
+        const double left = toX(step.candidateStartNs);
+        const double right = toX(step.candidateStartNs + step.candidateNs);
+        if (right < 0 || left > width()) continue;
+        const double tall =
+            std::max(1.0, reach * double(std::abs(step.lostNs())) / double(greatestNs_));
+        const QColor color = step.lostNs() > 0 ? theme_.slower : theme_.faster;
+        // Up is slower: more time.
+        const QRectF column(left, step.lostNs() > 0 ? middle - tall : middle,
+                            std::max(1.0, right - left - 1), tall);
+        painter.fillRect(column, Theme::mix(theme_.canvas, color, 0.35));
+        const QString text = signedDuration(step.lostNs());
+        const double from = std::max(0.0, left) + 6;
+        if (std::min<double>(width(), right) - from < metrics.horizontalAdvance(text) + 6) continue;
+        painter.setPen(theme_.text);
+        painter.drawText(QPointF(from, height() - 1 - metrics.descent() - 2), text);
+    }
+}
+
+void DifferenceLane::paintLine(QPainter& painter, double middle, double reach) const {
+    const auto heightOf = [&](int64_t lostNs) {
+        return middle - reach * double(lostNs) / double(greatestInAllNs_);
+    };
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(theme_.text, 1.6));
+    QPointF from(toX(steps_.front().candidateStartNs), heightOf(0));
+    for (const StepDifference& step : steps_) {
+        const QPointF to(toX(step.candidateStartNs + step.candidateNs), heightOf(step.lostInAllNs));
+        // Cut at the window's edges: far in, the ends lie millions of pixels away.
+        const double left = std::max(from.x(), -2.0), right = std::min(to.x(), width() + 2.0);
+        if (right > left) {
+            const double slope = (to.y() - from.y()) / (to.x() - from.x());
+            painter.drawLine(QPointF(left, from.y() + (left - from.x()) * slope),
+                             QPointF(right, from.y() + (right - from.x()) * slope));
+        }
+        from = to;
+    }
+    painter.restore();
+}
+
+void DifferenceLane::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return;
+    if (const int step = stepAt(event->pos().x()); step >= 0) emit stepChosen(step);
+}
+
+void DifferenceLane::wheelEvent(QWheelEvent* event) {
+    const TimeScale scale{range_.range(), double(width()), 0};
+    const int angle = event->angleDelta().y();
+    if (angle != 0)
+        range_.zoomAt(scale.toTimeNs(event->position().x()), angle > 0 ? wheelZoom : 1 / wheelZoom);
+    event->accept();
+}
+
+bool DifferenceLane::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const int at = stepAt(help->pos().x());
+    if (at < 0) {
+        QToolTip::hideText();
+        return true;
+    }
+    const StepDifference& step = steps_[size_t(at)];
+    QToolTip::showText(help->globalPos(),
+                       plainToolTip(tr("Step %1: %2 against the baseline's; %3 so far")
+                                        .arg(step.number)
+                                        .arg(signedDuration(step.lostNs()),
+                                             signedDuration(step.lostInAllNs))),
+                       this);
+    return true;
+}
+
+}  // namespace lanescope

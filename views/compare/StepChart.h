@@ -1,0 +1,60 @@
+#pragma once
+
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+#include "model/compare/RunSummary.h"
+#include "views/theme/Theme.h"
+
+class QCustomPlot;
+
+namespace lanescope {
+
+/// How long each step took in both runs, side by side, with the medians as lines and the steps that
+/// stand out marked. A click on a step, or the arrow keys, go to it.
+class StepChart : public QWidget {
+    Q_OBJECT
+  public:
+    explicit StepChart(QWidget* parent = nullptr);
+
+    /// Both null for nothing. Medians are in nanoseconds.
+    void setWorkers(const WorkerSummary* baseline, const WorkerSummary* candidate,
+                    double baselineMedianNs, double candidateMedianNs);
+    void setTheme(const Theme& theme);
+    /// The step that is marked, by its place among the compared ones; -1 for none.
+    void setChosen(int step);
+    int chosen() const { return chosen_; }
+    int stepCount() const;
+    QCustomPlot& plot() const { return *plot_; }
+
+    QSize sizeHint() const override { return {520, 190}; }
+    QSize minimumSizeHint() const override { return {320, 110}; }
+
+  signals:
+    void stepChosen(int step);
+
+  protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+  private:
+    void rebuild();
+    void setUpAxes();
+    void addSide(const std::optional<WorkerSummary>& worker, double offset, const QColor& color,
+                 double medianNs);
+    void markOutliers(const WorkerSummary& worker, double offset);
+    void markChosen();
+    QString tipAt(int step) const;
+
+    std::optional<WorkerSummary> baseline_, candidate_;  // without their contributors
+    double baselineMedianNs_ = 0, candidateMedianNs_ = 0;
+    int chosen_ = -1;
+    double nsPerUnit_ = 1;
+    Theme theme_ = Theme::light();
+    QCustomPlot* plot_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <QFont>
+#include <cstdint>
+
+#include "views/theme/Theme.h"
+
+class QCustomPlot;
+
+namespace lanescope {
+
+/// Axes, grid and background of a chart in the colours of the theme, with text in `font`.
+void styleChart(QCustomPlot& plot, const Theme& theme, const QFont& font);
+
+/// The unit in which a chart writes times up to `greatestNs`.
+struct ChartUnit {
+    double nsPerUnit = 1;
+    const char* name = "ns";
+};
+ChartUnit chartUnit(double greatestNs);
+
+/// "+7.12 ms", "−31.0 us", "0 ns".
+QString signedDuration(int64_t durationNs);
+
+}  // namespace lanescope
