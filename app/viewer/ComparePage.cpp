@@ -5,6 +5,7 @@
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
 #include "views/compare/CompareSide.h"
+#include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
 #include "views/details/DetailsPanel.h"
 #include "views/summary/ReportView.h"
@@ -13,7 +14,7 @@
 
 namespace lanescope {
 
-ComparePage::ComparePage(TracePtr baseline, TracePtr candidate, QWidget* parent)
+ComparePage::ComparePage(TracePtr baseline, std::vector<TracePtr> candidates, QWidget* parent)
     : DocumentPage(parent),
       view_(new CompareView(this)),
       hits_(
@@ -21,12 +22,9 @@ ComparePage::ComparePage(TracePtr baseline, TracePtr candidate, QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(view_);
-    view_->setTraces(std::move(baseline), std::move(candidate));
-    connect(view_, &CompareView::nameActivated, this, [this](const QString& name) {
-        hits_->search(name);
-        hits_->step(+1);
-    });
-    setFocusProxy(&view_->candidate().timeline());
+    view_->setTraces(std::move(baseline), std::move(candidates));
+    connect(view_, &CompareView::titleChanged, this, &DocumentPage::titleChanged);
+    setFocusProxy(&view_->baseline().timeline());
 }
 
 QString ComparePage::title() const {
@@ -40,7 +38,7 @@ std::vector<TimelineView*> ComparePage::timelines() const {
 }
 
 ReportView* ComparePage::currentTable() const {
-    return view_->differences().isVisible() ? &view_->differences() : nullptr;
+    return view_->tables().isVisible() ? &view_->tables().current() : nullptr;
 }
 
 void ComparePage::setTheme(const Theme& theme) {
@@ -52,7 +50,7 @@ void ComparePage::setDetailsVisible(bool isVisible) {
 }
 
 void ComparePage::setTablesVisible(bool isVisible) {
-    view_->differences().setVisible(isVisible);
+    view_->tables().setVisible(isVisible);
 }
 
 bool ComparePage::isBusy() const {

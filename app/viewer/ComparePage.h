@@ -7,11 +7,11 @@ namespace lanescope {
 
 class CompareView;
 
-/// Two traces against each other, as a document of the window.
+/// A baseline against one candidate or more, as a document of the window.
 class ComparePage : public DocumentPage {
     Q_OBJECT
   public:
-    ComparePage(TracePtr baseline, TracePtr candidate, QWidget* parent = nullptr);
+    ComparePage(TracePtr baseline, std::vector<TracePtr> candidates, QWidget* parent = nullptr);
 
     CompareView& view() const { return *view_; }
 

@@ -35,6 +35,9 @@ class DocumentPage : public QWidget {
     /// Sizes of the parts, kept from run to run.
     virtual void restoreLayout(const AppSettings& settings) = 0;
     virtual void storeLayout(AppSettings& settings) const = 0;
+
+  signals:
+    void titleChanged();
 };
 
 }  // namespace lanescope

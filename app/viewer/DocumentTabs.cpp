@@ -70,9 +70,8 @@ void DocumentTabs::openTrace(const std::filesystem::path& path) {
     load(new LoadPage({path}));
 }
 
-void DocumentTabs::openComparison(const std::filesystem::path& baseline,
-                                  const std::filesystem::path& candidate) {
-    load(new LoadPage({baseline, candidate}));
+void DocumentTabs::openComparison(const std::vector<std::filesystem::path>& files) {
+    load(new LoadPage(files));
 }
 
 void DocumentTabs::showTrace(TracePtr trace) {
@@ -82,8 +81,9 @@ void DocumentTabs::showTrace(TracePtr trace) {
 }
 
 void DocumentTabs::showComparison(TracePtr baseline, TracePtr candidate) {
-    auto* page = new ComparePage(std::move(baseline), std::move(candidate));
+    auto* page = new ComparePage(std::move(baseline), {std::move(candidate)});
     setCurrentIndex(addTab(page, page->title()));
+    followTitle(page);
     emit documentAdded(page);
 }
 
@@ -95,8 +95,8 @@ void DocumentTabs::load(LoadPage* page) {
     });
     connect(page, &LoadPage::loaded, this, [this, page](const std::vector<TracePtr>& traces) {
         for (const auto& path : page->paths()) emit traceOpened(toQString(path));
-        if (traces.size() == 2) {
-            replace(page, new ComparePage(traces[0], traces[1]));
+        if (traces.size() >= 2) {
+            replace(page, new ComparePage(traces[0], {traces.begin() + 1, traces.end()}));
         } else {
             replace(page, new TracePage(traces[0]));
         }
@@ -108,10 +108,18 @@ void DocumentTabs::replace(LoadPage* page, DocumentPage* document) {
     const int index = indexOf(page);
     const bool wasCurrent = currentIndex() == index;
     insertTab(index, document, document->title());
+    followTitle(document);
     removeTab(indexOf(page));
     page->deleteLater();
     if (wasCurrent) setCurrentWidget(document);
     emit documentAdded(document);
+}
+
+void DocumentTabs::followTitle(DocumentPage* document) {
+    connect(document, &DocumentPage::titleChanged, this, [this, document] {
+        setTabText(indexOf(document), document->title());
+        emit currentChanged(currentIndex());
+    });
 }
 
 void DocumentTabs::closeTab(int index) {

@@ -20,9 +20,8 @@ class DocumentTabs : public QTabWidget {
 
     /// Reads the file in a new tab; goes to the tab that shows it if there is one.
     void openTrace(const std::filesystem::path& path);
-    /// Reads both files and compares them in a new tab.
-    void openComparison(const std::filesystem::path& baseline,
-                        const std::filesystem::path& candidate);
+    /// Reads the files, two or more, and compares the first with the others in a new tab.
+    void openComparison(const std::vector<std::filesystem::path>& files);
     /// Shows traces that are in memory already.
     void showTrace(TracePtr trace);
     void showComparison(TracePtr baseline, TracePtr candidate);
@@ -44,6 +43,7 @@ class DocumentTabs : public QTabWidget {
   private:
     void load(LoadPage* page);
     void replace(LoadPage* page, DocumentPage* document);
+    void followTitle(DocumentPage* document);
 
     template <class Page>
     std::vector<Page*> pages() const;

@@ -59,6 +59,7 @@ void LoadPage::build() {
 QString LoadPage::title() const {
     if (paths_.empty()) return {};
     const QString first = fileName(paths_.front());
+    if (paths_.size() > 2) return tr("%1 runs against %2").arg(paths_.size() - 1).arg(first);
     return paths_.size() < 2 ? first : tr("%1 against %2").arg(fileName(paths_.back()), first);
 }
 

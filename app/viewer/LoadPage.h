@@ -19,7 +19,7 @@ class TraceLoader;
 class LoadPage : public QWidget {
     Q_OBJECT
   public:
-    /// One path for a timeline, two (baseline, candidate) for a comparison.
+    /// One path for a timeline; for a comparison the baseline and then the candidates.
     explicit LoadPage(std::vector<std::filesystem::path> paths, QWidget* parent = nullptr);
 
     void start();

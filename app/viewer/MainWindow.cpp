@@ -121,8 +121,8 @@ void MainWindow::connectTabs() {
 }
 
 void MainWindow::open(const ViewerOptions& options) {
-    if (options.isComparison && options.files.size() == 2) {
-        tabs_->openComparison(options.files[0], options.files[1]);
+    if (options.isComparison && options.files.size() >= 2) {
+        tabs_->openComparison(options.files);
         return;
     }
     for (const auto& path : options.files) tabs_->openTrace(path);
@@ -239,7 +239,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
     const QStringList paths = localFiles(*event->mimeData());
     event->acceptProposedAction();
     if (paths.size() == 2 && tabs_->count() == 0) {
-        tabs_->openComparison(paths[0].toStdString(), paths[1].toStdString());
+        tabs_->openComparison({paths[0].toStdString(), paths[1].toStdString()});
     } else {
         openFiles(paths);
     }

@@ -62,11 +62,13 @@ void MainWindow::askForComparison() {
                                                 settings_.folder(), traceFilter());
     }
     if (baseline.isEmpty()) return;
-    const QString candidate = QFileDialog::getOpenFileName(
-        this, tr("The run in question (candidate)"), folder, traceFilter());
-    if (candidate.isEmpty()) return;
-    settings_.setFolder(QFileInfo(candidate).absolutePath());
-    tabs_->openComparison(baseline.toStdString(), candidate.toStdString());
+    const QStringList candidates = QFileDialog::getOpenFileNames(
+        this, tr("The runs in question (candidates)"), folder, traceFilter());
+    if (candidates.isEmpty()) return;
+    settings_.setFolder(QFileInfo(candidates.front()).absolutePath());
+    std::vector<std::filesystem::path> files = {baseline.toStdString()};
+    for (const QString& path : candidates) files.emplace_back(path.toStdString());
+    tabs_->openComparison(files);
 }
 
 void MainWindow::askForPicture() {

@@ -34,6 +34,8 @@ CLI::Validator check(Parse parse, const char* description) {
         description);
 }
 
+constexpr int mostCompared = 9;
+
 struct RawOptions {
     std::vector<std::string> files, compare;
     std::string render, size = "1600x1000", theme = "light", select, visible, find, table, align;
@@ -42,9 +44,10 @@ struct RawOptions {
 void declare(CLI::App& app, RawOptions& raw) {
     app.set_version_flag("--version", "lanescope-viewer " LANESCOPE_VERSION);
     app.add_option("FILE", raw.files, "Traces to open, each in a tab of its own");
-    app.add_option("--compare", raw.compare, "Two traces, baseline first, on one time axis")
-        ->expected(2)
-        ->type_name("BASELINE CANDIDATE")
+    app.add_option("--compare", raw.compare,
+                   "Two traces or more on one time axis: the baseline, then its candidates")
+        ->expected(2, mostCompared)
+        ->type_name("BASELINE CANDIDATE...")
         ->excludes("FILE");
     auto* render = app.add_option(
         "--render", raw.render, "Write a PNG of the window to this file and end; needs no display");

@@ -27,7 +27,7 @@ struct RenderOptions {
 /// What the command line of `lanescope-viewer` asks for.
 struct ViewerOptions {
     std::vector<std::filesystem::path> files;  ///< Each in a tab of its own.
-    bool isComparison = false;                 ///< The two `files` are baseline and candidate.
+    bool isComparison = false;                 ///< `files` are the baseline and its candidates.
     std::optional<RenderOptions> render;
 };
 

@@ -16,6 +16,7 @@
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/TracePage.h"
 #include "views/compare/AlignmentBar.h"
+#include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
@@ -59,16 +60,16 @@ Result<void> checkInside(const char* option, const std::optional<TimeRange>& ran
 
 Result<void> showTable(DocumentPage* page, const std::string& title) {
     auto* trace = qobject_cast<TracePage*>(page);
-    for (int index = 0; trace && index < trace->tables().count(); ++index) {
-        if (!trace->tables().tabText(index).contains(toQString(title), Qt::CaseInsensitive))
-            continue;
-        trace->tables().setCurrentIndex(index);
+    auto* comparison = qobject_cast<ComparePage*>(page);
+    QTabWidget& tables = trace ? trace->tables() : comparison->view().tables();
+    QStringList titles;
+    for (int index = 0; index < tables.count(); ++index) {
+        if (!tables.isTabVisible(index)) continue;
+        titles << tables.tabText(index);
+        if (!tables.tabText(index).contains(toQString(title), Qt::CaseInsensitive)) continue;
+        tables.setCurrentIndex(index);
         return {};
     }
-    if (!trace) return fail("There is no table \"{}\" to show: a comparison has one only.", title);
-    QStringList titles;
-    for (int index = 0; index < trace->tables().count(); ++index)
-        titles << trace->tables().tabText(index);
     return fail("There is no table \"{}\" to show; there are {}.", title,
                 titles.join(QStringLiteral(", ")).toStdString());
 }

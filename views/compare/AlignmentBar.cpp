@@ -51,6 +51,7 @@ AlignmentBar::AlignmentBar(QWidget* parent)
 void AlignmentBar::build() {
     names_->setToolTip(tr("Which stretches of the runs are compared as steps"));
     names_->setAccessibleName(tr("Steps"));
+    numberEdit_->setObjectName("numbers");
     numberEdit_->setPlaceholderText(tr("all"));
     numberEdit_->setMaximumWidth(12 * fontMetrics().averageCharWidth());
     numberEdit_->setToolTip(
@@ -139,8 +140,8 @@ void AlignmentBar::setRangeNames(const std::vector<std::string>& names) {
 }
 
 void AlignmentBar::setFoundPattern(const QString& pattern) {
-    names_->setItemText(0, pattern.isEmpty() ? tr("found by themselves")
-                                             : tr("%1 (found)").arg(pattern));
+    names_->setItemText(
+        0, pattern.isEmpty() ? tr("found by themselves") : tr("%1 (found)").arg(pattern));
 }
 
 QString AlignmentBar::rangeName() const {

@@ -73,8 +73,8 @@ void CompareTables::addPage(const QString& title, const QString& toolTip) {
             emit rowChosen(pages_[number].rows[size_t(row)]);
     };
     connect(&page.view->table(), &QTableView::clicked, this,
-            [view = page.view, choose](const QModelIndex& index) {
-                choose(view->filter().mapToSource(index).row());
+            [view = page.view, choose](const QModelIndex& clicked) {
+                choose(view->filter().mapToSource(clicked).row());
             });
     connect(page.view, &ReportView::rowActivated, this, choose);
     pages_.push_back(std::move(page));
@@ -99,8 +99,7 @@ void CompareTables::setPair(const ComparedPair& shown) {
     setPage(ContributorsPage, contributorRows(shown, {}));
     setPage(KernelsPage, contributorRows(shown, {ContributorKind::Kernel}));
     setPage(CollectivesPage, contributorRows(shown, {ContributorKind::Collective}));
-    setPage(CopiesPage,
-            contributorRows(shown, {ContributorKind::Copy, ContributorKind::Memset}));
+    setPage(CopiesPage, contributorRows(shown, {ContributorKind::Copy, ContributorKind::Memset}));
     setPage(RangesPage, rangeRows(shown));
     setPage(UnmatchedPage, unmatchedRows(shown));
     setPage(StepsPage, stepRows(shown));
@@ -130,8 +129,8 @@ void CompareTables::setPart(std::optional<StepPart> part) {
 
 void CompareTables::applyPart() {
     const bool isAll = !partBox_->currentData().isValid();
-    pages_[ContributorsPage].view->filter().setGroups(
-        isAll ? QStringList() : QStringList(partBox_->currentText()));
+    pages_[ContributorsPage].view->filter().setGroups(isAll ? QStringList()
+                                                            : QStringList(partBox_->currentText()));
 }
 
 ReportView& CompareTables::current() const {

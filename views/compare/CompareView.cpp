@@ -19,6 +19,7 @@
 #include "views/compare/HeadlineCard.h"
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
+#include "views/compare/chartStyle.h"
 #include "views/details/DetailsPanel.h"
 #include "views/summary/LatestJob.h"
 #include "views/text/toQString.h"
@@ -39,6 +40,7 @@ CompareView::CompareView(QWidget* parent)
       baseline_(new CompareSide(CompareSide::Role::Baseline, visibleRange_, this)),
       candidate_(new CompareSide(CompareSide::Role::Candidate, visibleRange_, this)),
       lane_(new DifferenceLane(*visibleRange_)),
+      laneLabel_(new QLabel(this)),
       details_(new DetailsPanel(this)),
       tables_(new CompareTables(this)),
       parts_(new QSplitter(Qt::Vertical, this)) {
@@ -54,13 +56,13 @@ void CompareView::build() {
     charts->addWidget(waterfall_);
     charts->addWidget(steps_);
     charts->setChildrenCollapsible(false);
-    auto* laneLabel = new QLabel(tr("Lost per step, and in all"), this);
-    laneLabel->setAutoFillBackground(true);
-    laneLabel->setContentsMargins(12, 0, 8, 0);
-    laneLabel->setToolTip(
+    laneLabel_->setAutoFillBackground(true);
+    laneLabel_->setContentsMargins(12, 0, 8, 0);
+    laneLabel_->setTextFormat(Qt::PlainText);
+    laneLabel_->setToolTip(
         tr("Columns: what the candidate lost (up) or won (down) in each step.\n"
            "Line: what it lost since the first step."));
-    baseline_->timeline().setStrip(laneLabel, lane_, DifferenceLane::laneHeight);
+    baseline_->timeline().setStrip(laneLabel_, lane_, DifferenceLane::laneHeight);
     auto* timelines = new QWidget(this);
     auto* column = new QVBoxLayout(timelines);
     column->setContentsMargins(0, 0, 0, 0);
@@ -75,7 +77,7 @@ void CompareView::build() {
     for (QWidget* part : {static_cast<QWidget*>(charts), timelines, static_cast<QWidget*>(lower)})
         parts_->addWidget(part);
     parts_->setStretchFactor(1, 1);
-    parts_->setSizes({190, 400, 230});
+    parts_->setSizes({170, 430, 220});
     parts_->setChildrenCollapsible(false);
 
     auto* top = new QHBoxLayout;
@@ -92,9 +94,8 @@ void CompareView::build() {
 void CompareView::connectParts() {
     connect(job_, &ComparisonJob::progressed, headline_, &HeadlineCard::setProgress);
     connect(job_, &ComparisonJob::compared, this, &CompareView::showRuns);
-    connect(job_, &ComparisonJob::failed, this, [this](const QString& sentence) {
-        headline_->setMessage(sentence);
-    });
+    connect(job_, &ComparisonJob::failed, this,
+            [this](const QString& sentence) { headline_->setMessage(sentence); });
     connect(job_, &ComparisonJob::finished, this, [this] { headline_->setProgress(-1); });
     connect(headline_, &HeadlineCard::cancelRequested, this, [this] {
         job_->cancel();
@@ -111,6 +112,7 @@ void CompareView::connectParts() {
         shownPair_ = uint32_t(index);
         isPairChosen_ = true;
         showPair();
+        scrollToWorker();
     });
     connect(alignment_, &AlignmentBar::ghostToggled, this,
             [this](bool isOn) { baseline_->timeline().setGhostVisible(isOn); });
@@ -243,9 +245,11 @@ void CompareView::startComparison() {
 void CompareView::showRuns(ComparedRunsPtr runs) {
     runs_ = std::move(runs);
     if (!isPairChosen_) shownPair_ = runs_->comparisons[shown_].critical;
+    const bool isFirst = isFirstResult_;
     if (runs_->baseline.selection.isDefault())
         alignment_->setFoundPattern(toQString(runs_->baseline.summary.pattern));
     showPair();
+    if (isFirst) scrollToWorker();
     emit compared();
 }
 
@@ -269,8 +273,7 @@ void CompareView::showPair() {
     headline_->setAnswer(comparison.answer);
     QStringList labels;
     for (const WorkerComparison& pair : comparison.workers)
-        labels << toQString(pair.candidateLabel.empty() ? pair.baselineLabel
-                                                        : pair.candidateLabel);
+        labels << toQString(pair.candidateLabel.empty() ? pair.baselineLabel : pair.candidateLabel);
     alignment_->setWorkers(labels, int(shownPair_));
     const std::optional<ComparedPair> pair = shownPair();
     waterfall_->setPair(pair ? &pair->workers() : nullptr);
@@ -290,6 +293,7 @@ void CompareView::showPair() {
     if (selectedRange_) numbers.clear();
     alignment_->setSteps(std::move(numbers));
     if (!selectedRange_) align();
+    showLane();
     if (std::exchange(isFirstResult_, false) && !selectedRange_) showCompared();
 }
 
@@ -338,11 +342,31 @@ void CompareView::setOrigins(int64_t baselineNs, int64_t candidateNs) {
     const std::optional<TimeRange> selected = baseline.selectedRange();
     if (selected && movedNs == 0) selectedRange_ = baseline_->toAxis(*selected);
     if (selected && movedNs != 0) baseline.setSelectedRange(std::nullopt);
+    showLane();
+}
+
+void CompareView::showLane() {
     const WorkerSummary* before = workerOf(false);
     const WorkerSummary* after = workerOf(true);
-    lane_->setSteps(before && after && !selectedRange_ ? stepDifferences(*before, *after)
-                                                       : std::vector<StepDifference>(),
-                    candidateNs);
+    std::vector<StepDifference> steps;
+    if (before && after && !selectedRange_) steps = stepDifferences(*before, *after);
+    laneLabel_->setText(steps.empty() ? tr("Lost per step")
+                                      : tr("Lost per step, and in all\n%1 in %2 steps")
+                                            .arg(signedDuration(steps.back().lostInAllNs))
+                                            .arg(steps.size()));
+    lane_->setSteps(std::move(steps), candidate_->timeline().timeOrigin());
+}
+
+void CompareView::scrollToWorker() {
+    const WorkerSummary* worker = workerOf(false);
+    if (!worker) return;
+    for (uint32_t track = 0; track < baselineTrace_->tracks.size(); ++track) {
+        const Track& each = baselineTrace_->tracks[track];
+        const bool isGpu =
+            each.kind == TrackKind::Gpu && each.subject < baselineTrace_->gpus.size();
+        if (!isGpu || baselineTrace_->gpus[each.subject].id != worker->gpuId) continue;
+        return baseline_->timeline().scrollToTrack(track);
+    }
 }
 
 void CompareView::showCompared() {

@@ -8,6 +8,7 @@
 #include "views/compare/comparisonTables.h"
 #include "views/theme/Theme.h"
 
+class QLabel;
 class QSplitter;
 
 namespace lanescope {
@@ -89,6 +90,8 @@ class CompareView : public QWidget {
     void align();
     void setOrigins(int64_t baselineNs, int64_t candidateNs);
     void showCompared();
+    void showLane();
+    void scrollToWorker();
     void showRow(const CompareRow& row);
     void showInstance(const WorstInstance& worst);
     void selectBoth(EventRef baseline, EventRef candidate);
@@ -113,6 +116,7 @@ class CompareView : public QWidget {
     CompareSide* baseline_;
     CompareSide* candidate_;
     DifferenceLane* lane_;
+    QLabel* laneLabel_;
     DetailsPanel* details_;
     CompareTables* tables_;
     QSplitter* parts_;

@@ -30,10 +30,9 @@ Result<ComparedRunsPtr> compareAll(const ComparisonJob::Run& baseline,
     const auto sumUp = [&](const ComparisonJob::Run& run) -> Result<ComparedRuns::Side> {
         if (const RunSummary* summary = knownSummary(known, run))
             return ComparedRuns::Side{run.trace, run.selection, *summary};
-        Result<RunSummary> summary =
-            summarizeRun(*run.trace, run.selection, [&](double fraction) {
-                return progress((done + fraction) / count);
-            });
+        Result<RunSummary> summary = summarizeRun(*run.trace, run.selection, [&](double fraction) {
+            return progress((done + fraction) / count);
+        });
         if (!summary) return fail(summary.error());
         return ComparedRuns::Side{run.trace, run.selection, std::move(*summary)};
     };
@@ -45,9 +44,8 @@ Result<ComparedRunsPtr> compareAll(const ComparisonJob::Run& baseline,
         Result<ComparedRuns::Side> side = sumUp(candidate);
         if (!side) return fail(side.error());
         runs->candidates.push_back(std::move(*side));
-        runs->comparisons.push_back(
-            compareRuns(BaselineRun{runs->baseline.summary},
-                        CandidateRun{runs->candidates.back().summary}));
+        runs->comparisons.push_back(compareRuns(BaselineRun{runs->baseline.summary},
+                                                CandidateRun{runs->candidates.back().summary}));
     }
     return ComparedRunsPtr(std::move(runs));
 }
@@ -66,8 +64,8 @@ void ComparisonJob::start(const Run& baseline, const std::vector<Run>& candidate
     if (isCancelled_) isCancelled_->store(true);
     isCancelled_ = std::make_shared<std::atomic<bool>>(false);
     // The worker may outlive this object, so it reports by way of the application.
-    const auto report = [guard = QPointer<ComparisonJob>(this), isCancelled = isCancelled_](
-                            double fraction) {
+    const auto report = [guard = QPointer<ComparisonJob>(this),
+                         isCancelled = isCancelled_](double fraction) {
         if (QCoreApplication* application = QCoreApplication::instance()) {
             QMetaObject::invokeMethod(
                 application,

@@ -136,12 +136,12 @@ bool DifferenceLane::event(QEvent* event) {
         return true;
     }
     const StepDifference& step = steps_[size_t(at)];
-    QToolTip::showText(help->globalPos(),
-                       plainToolTip(tr("Step %1: %2 against the baseline's; %3 so far")
-                                        .arg(step.number)
-                                        .arg(signedDuration(step.lostNs()),
-                                             signedDuration(step.lostInAllNs))),
-                       this);
+    QToolTip::showText(
+        help->globalPos(),
+        plainToolTip(tr("Step %1: %2 against the baseline's; %3 so far")
+                         .arg(step.number)
+                         .arg(signedDuration(step.lostNs()), signedDuration(step.lostInAllNs))),
+        this);
     return true;
 }
 

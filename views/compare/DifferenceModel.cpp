@@ -12,8 +12,7 @@ void DifferenceModel::setTable(ReportTable table) {
     for (size_t column = 0; column < table.columns.size(); ++column) {
         if (!table.columns[column].name.starts_with("Lost")) continue;
         for (const auto& row : table.rows) {
-            const auto* lost =
-                column < row.size() ? std::get_if<int64_t>(&row[column]) : nullptr;
+            const auto* lost = column < row.size() ? std::get_if<int64_t>(&row[column]) : nullptr;
             if (lost)
                 greatestLossNs_[column] =
                     std::max<int64_t>({greatestLossNs_[column], std::abs(*lost), 1});

@@ -21,6 +21,20 @@ QStringList toList(const std::vector<std::string>& sentences) {
     return list;
 }
 
+/// `text` broken once between two words if it does not fit, and cut if that is not enough.
+QString inTwoLines(const QString& text, const QFontMetrics& metrics, int room) {
+    if (metrics.horizontalAdvance(text) <= room) return text;
+    qsizetype end = 0;
+    for (qsizetype at = text.indexOf(QLatin1Char(' ')); at >= 0;
+         at = text.indexOf(QLatin1Char(' '), at + 1)) {
+        if (metrics.horizontalAdvance(text.left(at)) > room) break;
+        end = at;
+    }
+    if (end == 0) return metrics.elidedText(text, Qt::ElideRight, room);
+    return text.left(end) + QLatin1Char('\n') +
+           metrics.elidedText(text.mid(end + 1), Qt::ElideRight, room);
+}
+
 }  // namespace
 
 HeadlineCard::HeadlineCard(QWidget* parent)
@@ -115,7 +129,7 @@ void HeadlineCard::updateTexts() {
     const auto cut = [room](const QLabel* label, const QString& text) {
         return label->fontMetrics().elidedText(text, Qt::ElideRight, room - 16);
     };
-    headline_->setText(cut(headline_, headlineText_));
+    headline_->setText(inTwoLines(headlineText_, headline_->fontMetrics(), room - 16));
     headline_->setToolTip(plainToolTip(headlineText_));
     QString caution;
     if (!cautionTexts_.isEmpty()) {
@@ -128,7 +142,9 @@ void HeadlineCard::updateTexts() {
     caution_->setText(cut(caution_, caution));
     caution_->setToolTip(plainToolTip(cautionTexts_.join(QLatin1Char('\n'))));
     QStringList shown;
-    for (const QString& sentence : reasonTexts_.mid(0, mostReasons))
+    // Little room is better spent on the answer than on what explains it.
+    const bool isBroken = headline_->text().contains(QLatin1Char('\n'));
+    for (const QString& sentence : reasonTexts_.mid(0, mostReasons - (isBroken ? 1 : 0)))
         shown << cut(reasons_, sentence);
     reasons_->setText(shown.join(QLatin1Char('\n')));
     reasons_->setToolTip(plainToolTip(reasonTexts_.join(QLatin1Char('\n'))));

@@ -74,6 +74,7 @@ void StepChart::rebuild() {
     markChosen();
     addSide(baseline_, -barWidth / 2, theme_.baseline, baselineMedianNs_);
     addSide(candidate_, barWidth / 2, theme_.candidate, candidateMedianNs_);
+    addLegend();
     setAccessibleDescription(
         stepCount() == 0 ? tr("No steps")
                          : tr("Medians: %1 in the baseline, %2 in the candidate")
@@ -93,7 +94,8 @@ void StepChart::setUpAxes() {
     const ChartUnit unit = chartUnit(greatest);
     nsPerUnit_ = unit.nsPerUnit;
     const int count = stepCount();
-    const auto& named = candidate_ && int(candidate_->steps.size()) == count ? candidate_ : baseline_;
+    const auto& named =
+        candidate_ && int(candidate_->steps.size()) == count ? candidate_ : baseline_;
     auto names = QSharedPointer<QCPAxisTickerText>::create();
     const int every = std::max(1, (count + 15) / 16);
     for (int index = 0; named && index < count; index += every)
@@ -102,7 +104,8 @@ void StepChart::setUpAxes() {
     plot_->xAxis->setRange(-0.6, std::max(1, count) - 0.4);
     plot_->xAxis->setLabel(tr("step"));
     plot_->xAxis->setLabelPadding(0);
-    plot_->yAxis->setRange(0, greatest * 1.18 / nsPerUnit_);
+    // Room for the marks, and for the legend over them.
+    plot_->yAxis->setRange(0, greatest * 1.32 / nsPerUnit_);
     plot_->yAxis->setNumberFormat(QStringLiteral("gbc"));
     plot_->yAxis->ticker()->setTickCount(4);
     plot_->yAxis->setLabel(QLatin1String(unit.name));
@@ -125,11 +128,30 @@ void StepChart::addSide(const std::optional<WorkerSummary>& worker, double offse
     line->setPen(QPen(Theme::mix(color, theme_.text, 0.3), 1.4, Qt::DashLine));
 }
 
+void StepChart::addLegend() {
+    if (stepCount() == 0) return;
+    const auto add = [this](double place, const QString& side, double medianNs,
+                            const QColor& color) {
+        auto* text = new QCPItemText(plot_);
+        text->position->setType(QCPItemPosition::ptAxisRectRatio);
+        text->position->setCoords(place, 0);
+        text->setPositionAlignment((place > 0.5 ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignTop);
+        text->setText(
+            tr("%1, median %2").arg(side, toQString(formatDuration(std::llround(medianNs)))));
+        text->setColor(theme_.text);
+        text->setFont(font());
+        text->setPadding({6, 0, 6, 1});
+        text->setBrush(Theme::mix(theme_.canvas, color, 0.22));
+    };
+    add(0, tr("baseline"), baselineMedianNs_, theme_.baseline);
+    add(1, tr("candidate"), candidateMedianNs_, theme_.candidate);
+}
+
 void StepChart::markOutliers(const WorkerSummary& worker, double offset) {
     for (const OutlierStep& outlier : worker.outliers) {
-        const auto at = std::find_if(
-            worker.steps.begin(), worker.steps.end(),
-            [&](const StepSummary& step) { return step.startNs == outlier.startNs; });
+        const auto at =
+            std::find_if(worker.steps.begin(), worker.steps.end(),
+                         [&](const StepSummary& step) { return step.startNs == outlier.startNs; });
         if (at == worker.steps.end()) continue;
         auto* mark = new QCPItemText(plot_);
         mark->position->setCoords(double(at - worker.steps.begin()) + offset,

@@ -47,6 +47,7 @@ class StepChart : public QWidget {
                  double medianNs);
     void markOutliers(const WorkerSummary& worker, double offset);
     void markChosen();
+    void addLegend();
     QString tipAt(int step) const;
 
     std::optional<WorkerSummary> baseline_, candidate_;  // without their contributors

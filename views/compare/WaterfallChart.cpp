@@ -89,8 +89,8 @@ void WaterfallChart::setColumns() {
             restNs += part.lostNs();
             continue;
         }
-        columns_.push_back({inLines(toQString(name(part.part))), part.part, levelNs,
-                            levelNs + part.lostNs()});
+        columns_.push_back(
+            {inLines(toQString(name(part.part))), part.part, levelNs, levelNs + part.lostNs()});
         levelNs += part.lostNs();
     }
     if (restNs != 0)
@@ -114,8 +114,8 @@ void WaterfallChart::setUpAxes() {
     auto names = QSharedPointer<QCPAxisTickerText>::create();
     for (size_t index = 0; index < columns_.size(); ++index) {
         const Column& column = columns_[index];
-        const auto [low, high] = std::minmax(column.isRun ? column.toNs : column.fromNs,
-                                             column.toNs);
+        const auto [low, high] =
+            std::minmax(column.isRun ? column.toNs : column.fromNs, column.toNs);
         least = index == 0 ? double(low) : std::min(least, double(low));
         greatest = std::max(greatest, double(high));
         names->addTick(double(index), column.label);
@@ -227,7 +227,8 @@ void WaterfallChart::keyPressEvent(QKeyEvent* event) {
     const int step = event->key() == Qt::Key_Right ? 1 : -1;
     const auto at = chosen_ ? std::find(all.begin(), all.end(), *chosen_) : all.end();
     int64_t next = step > 0 ? 0 : std::ssize(all) - 1;
-    if (at != all.end()) next = std::clamp<int64_t>(at - all.begin() + step, 0, std::ssize(all) - 1);
+    if (at != all.end())
+        next = std::clamp<int64_t>(at - all.begin() + step, 0, std::ssize(all) - 1);
     if (chosen_ != all[size_t(next)]) choose(all[size_t(next)]);
 }
 

@@ -15,11 +15,15 @@ Cell text(std::string_view value) {
 }
 
 Cell rate(double gigabytesPerSecond) {
-    return gigabytesPerSecond > 0 ? Cell(gigabytesPerSecond) : Cell();
+    Cell cell;
+    if (gigabytesPerSecond > 0) cell = gigabytesPerSecond;
+    return cell;
 }
 
 Cell count(double value) {
-    return value == std::floor(value) ? Cell(static_cast<int64_t>(value)) : Cell(value);
+    Cell cell = value;
+    if (value == std::floor(value)) cell = static_cast<int64_t>(value);
+    return cell;
 }
 
 /// The pair of another candidate whose baseline worker is the one that is shown.
@@ -49,8 +53,7 @@ using LostByKey = std::map<ContributorKey, int64_t>;
 /// Contributors are the same if the baseline calls them so; what only a candidate has goes by its
 /// own name.
 ContributorKey keyOf(const ContributorDifference& each) {
-    const std::string& name =
-        each.baseline.name.empty() ? each.candidate.name : each.baseline.name;
+    const std::string& name = each.baseline.name.empty() ? each.candidate.name : each.baseline.name;
     return {each.part, each.kind, name, each.path};
 }
 
@@ -100,7 +103,9 @@ CompareTable partRows(const ComparedPair& shown) {
     addOtherColumns(shown, table);
     const WorkerComparison& pair = shown.workers();
     const auto share = [](int64_t partNs, int64_t stepNs) -> Cell {
-        return stepNs > 0 ? Cell(100.0 * double(partNs) / double(stepNs)) : Cell();
+        Cell cell;
+        if (stepNs > 0) cell = 100.0 * double(partNs) / double(stepNs);
+        return cell;
     };
     for (size_t index = 0; index < pair.parts.size(); ++index) {
         const PartDifference& part = pair.parts[index];
@@ -112,8 +117,8 @@ CompareTable partRows(const ComparedPair& shown) {
                                  share(part.baselineNs, pair.baseline.meanNs),
                                  share(part.candidateNs, pair.candidate.meanNs)};
         forEachOther(shown, [&](const std::string&, const WorkerComparison* other) {
-            const bool isKnown = other && index < other->parts.size();
-            row.push_back(isKnown ? Cell(other->parts[index].lostNs()) : Cell());
+            Cell& lost = row.emplace_back();
+            if (other && index < other->parts.size()) lost = other->parts[index].lostNs();
         });
         table.rows.push_back(std::move(row));
         CompareRow lead;
@@ -150,10 +155,14 @@ CompareTable contributorRows(const ComparedPair& shown, const std::vector<Contri
     for (const ContributorDifference& each : shown.workers().contributors) {
         if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), each.kind) == kinds.end())
             continue;
-        std::vector<Cell> row = {text(name(each.part)),     text(each.name()),
-                                 text(each.path),           count(each.baseline.count),
-                                 count(each.candidate.count), each.baseline.exposedNs,
-                                 each.candidate.exposedNs,  each.lostNs()};
+        std::vector<Cell> row = {text(name(each.part)),
+                                 text(each.name()),
+                                 text(each.path),
+                                 count(each.baseline.count),
+                                 count(each.candidate.count),
+                                 each.baseline.exposedNs,
+                                 each.candidate.exposedNs,
+                                 each.lostNs()};
         if (hasRates) {
             row.push_back(std::max(each.baseline.bytes, each.candidate.bytes));
             row.push_back(rate(each.baseline.gigabytesPerSecond));
@@ -162,7 +171,8 @@ CompareTable contributorRows(const ComparedPair& shown, const std::vector<Contri
         row.push_back(text(name(each.match)));
         for (const LostByKey& lost : others) {
             const auto known = lost.find(keyOf(each));
-            row.push_back(known == lost.end() ? Cell() : Cell(known->second));
+            Cell& cell = row.emplace_back();
+            if (known != lost.end()) cell = known->second;
         }
         table.rows.push_back(std::move(row));
         result.rows.push_back({queryOf(each), each.part, -1});
@@ -211,16 +221,17 @@ CompareTable unmatchedRows(const ComparedPair& shown) {
     ReportTable& table = result.table;
     table.name = "compare_unmatched";
     table.title = "Unmatched";
-    table.columns = {{"Match", Unit::Text},  {"Part", Unit::Text},         {"Kind", Unit::Text},
-                     {"Name", Unit::Text},   {"Within", Unit::Text},       {"Count", Unit::Count},
+    table.columns = {{"Match", Unit::Text},       {"Part", Unit::Text},
+                     {"Kind", Unit::Text},        {"Name", Unit::Text},
+                     {"Within", Unit::Text},      {"Count", Unit::Count},
                      {"Time", Unit::Nanoseconds}, {"Lost", Unit::Nanoseconds}};
     for (const ContributorDifference& each : shown.workers().contributors) {
         if (!isUnmatched(each.match)) continue;
         const ContributorShare& side =
             each.match == MatchKind::OnlyBaseline ? each.baseline : each.candidate;
-        table.rows.push_back({text(name(each.match)), text(name(each.part)),
-                              text(name(each.kind)), text(side.name), text(each.path),
-                              count(side.count), side.exposedNs, each.lostNs()});
+        table.rows.push_back({text(name(each.match)), text(name(each.part)), text(name(each.kind)),
+                              text(side.name), text(each.path), count(side.count), side.exposedNs,
+                              each.lostNs()});
         result.rows.push_back({queryOf(each), each.part, -1});
     }
     return result;
@@ -231,13 +242,14 @@ CompareTable stepRows(const ComparedPair& shown) {
     ReportTable& table = result.table;
     table.name = "compare_steps";
     table.title = "Steps";
-    table.columns = {{"Step", Unit::Identifier},     {"Name", Unit::Text},
+    table.columns = {{"Step", Unit::Identifier},      {"Name", Unit::Text},
                      {"Baseline", Unit::Nanoseconds}, {"Candidate", Unit::Nanoseconds},
                      {"Lost", Unit::Nanoseconds},     {"Lost in All", Unit::Nanoseconds},
                      {"Most Lost in", Unit::Text}};
     const WorkerComparison& pair = shown.workers();
     const auto& before = shown.runs.baseline.summary.workers[pair.baselineWorker];
-    const auto& after = shown.runs.candidates[shown.candidate].summary.workers[pair.candidateWorker];
+    const auto& after =
+        shown.runs.candidates[shown.candidate].summary.workers[pair.candidateWorker];
     const std::vector<StepDifference> steps = stepDifferences(before, after);
     for (size_t index = 0; index < steps.size(); ++index) {
         const StepParts& old = before.steps[index].parts;
@@ -248,8 +260,8 @@ CompareTable stepRows(const ComparedPair& shown) {
         const bool isLost = now.ns[worst] > old.ns[worst];
         const StepDifference& step = steps[index];
         table.rows.push_back({step.number, text(step.name), step.baselineNs, step.candidateNs,
-                              step.lostNs(), step.lostInAllNs,
-                              isLost ? text(name(static_cast<StepPart>(worst))) : Cell()});
+                              step.lostNs(), step.lostInAllNs, Cell()});
+        if (isLost) table.rows.back().back() = text(name(static_cast<StepPart>(worst)));
         result.rows.push_back({std::nullopt, std::nullopt, int(index)});
     }
     return result;
@@ -264,9 +276,8 @@ CompareTable outlierRows(const ComparedPair& shown) {
     const WorkerComparison& pair = shown.workers();
     for (size_t row = 0; row < std::min(result.rows.size(), comparison.outliers.size()); ++row) {
         const RunOutlier& outlier = comparison.outliers[row];
-        const RunSummary& run = outlier.isCandidate
-                                    ? shown.runs.candidates[shown.candidate].summary
-                                    : shown.runs.baseline.summary;
+        const RunSummary& run = outlier.isCandidate ? shown.runs.candidates[shown.candidate].summary
+                                                    : shown.runs.baseline.summary;
         const auto& steps =
             run.workers[outlier.isCandidate ? pair.candidateWorker : pair.baselineWorker].steps;
         for (size_t step = 0; step < steps.size(); ++step)

@@ -141,6 +141,10 @@ void TimelineView::setSelectedEvent(EventRef event) {
 void TimelineView::revealEvent(EventRef event) {
     TimelineNavigator(*state_).reveal(event);
 }
+void TimelineView::scrollToTrack(uint32_t track) {
+    state_->revealTrack(track);
+    if (const LayoutRow* row = state_->layout().rowOf(track)) state_->setScrollY(row->top);
+}
 void TimelineView::setSearchHits(std::vector<EventRef> hits) {
     state_->setHits(std::move(hits));
 }

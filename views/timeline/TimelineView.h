@@ -68,6 +68,8 @@ class TimelineView : public QWidget {
     /// Selects `event`, unfolds its tracks, scrolls and zooms so that it can be seen and read.
     /// Events that stand on no track are selected only.
     void revealEvent(EventRef event);
+    /// Unfolds `track` and puts it at the top, as far as there is enough below it.
+    void scrollToTrack(uint32_t track);
     /// Marks these events on the tracks and in the overview; any order, empty clears.
     void setSearchHits(std::vector<EventRef> hits);
 

@@ -1,14 +1,22 @@
-#include <QAbstractItemModelTester>
 #include <QComboBox>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTableView>
 #include <QTest>
 
 #include "tests/support/TraceBuilder.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareSide.h"
+#include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
+#include "views/compare/DifferenceLane.h"
 #include "views/compare/DifferenceModel.h"
 #include "views/compare/HeadlineCard.h"
+#include "views/compare/StepChart.h"
+#include "views/compare/WaterfallChart.h"
+#include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
 #include "views/summary/ReportFilter.h"
 #include "views/summary/ReportView.h"
@@ -18,51 +26,63 @@ using namespace lanescope;
 
 namespace {
 
-/// Two steps; kernels take `kernelNs`, and everything begins at `offsetNs`.
-TracePtr simulatedSteps(int64_t offsetNs, int64_t kernelNs) {
-    TraceBuilder builder;
-    for (int step = 0; step < 2; ++step) {
-        const int64_t start = offsetNs + step * 1'000'000;
-        builder.addNvtx(builder.defaultThread(), "step", start, start + 900'000);
-        builder.addKernel(builder.defaultStream(), "gemm", start + 10'000,
-                          start + 10'000 + kernelNs);
-    }
-    builder.addKernel(builder.defaultStream(), "warm-up", 0, 1'000);
-    return builder.finish();
-}
+constexpr int patienceMs = 60'000;
 
-/// "step 0", "step 1", ... as long as `durationsNs`, each half of it a kernel.
-TracePtr numberedSteps(std::initializer_list<int64_t> durationsNs) {
+/// "step 0", "step 1", ... as long as `durationsNs`, each half of it a kernel, from `offsetNs` on.
+TracePtr numberedSteps(const std::vector<int64_t>& durationsNs, int64_t offsetNs = 0,
+                       std::string title = "steps.lanescope") {
     TraceBuilder builder;
-    int64_t nowNs = 0;
+    const uint32_t gpu = builder.addGpu();
+    const uint32_t thread = builder.addThread(0, 4242, "python3");
+    const uint32_t stream = builder.addStream(0, gpu, 7, true);
+    int64_t nowNs = offsetNs;
     int number = 0;
+    uint32_t correlation = 1;
     for (const int64_t durationNs : durationsNs) {
-        builder.addNvtx(builder.defaultThread(), "step " + std::to_string(number++), nowNs,
-                        nowNs + durationNs);
-        builder.addKernel(builder.defaultStream(), "gemm", nowNs, nowNs + durationNs / 2);
+        builder.addNvtx(thread, "step " + std::to_string(number++), nowNs, nowNs + durationNs);
+        builder.addApi(thread, "cudaLaunchKernel", nowNs + 1'000, nowNs + 5'000, correlation);
+        builder.addKernel(stream, "gemm", nowNs + 10'000, nowNs + 10'000 + durationNs / 2,
+                          correlation++);
         nowNs += durationNs;
     }
-    return builder.finish();
+    return builder.finish(std::move(title));
 }
 
+const std::vector<int64_t> evenSteps(6, 1'000'000);
+const std::vector<int64_t> longerSteps(6, 1'200'000);
+
 struct Compared {
-    Compared(TracePtr baseline, TracePtr candidate) {
-        view.resize(1200, 900);
-        view.setTraces(std::move(baseline), std::move(candidate));
+    Compared(TracePtr baseline, std::vector<TracePtr> candidates) {
+        view.resize(1280, 900);
+        view.setTheme(Theme::light());
+        view.setTraces(std::move(baseline), std::move(candidates));
         view.show();
+        QApplication::setActiveWindow(&view);
     }
+    Compared(TracePtr baseline, TracePtr candidate)
+        : Compared(std::move(baseline), std::vector<TracePtr>{std::move(candidate)}) {}
     bool wait() {
-        return QTest::qWaitFor([this] { return !view.isBusy(); });
+        return QTest::qWaitFor([this] { return !view.isBusy() && view.runs(); }, patienceMs);
     }
     TimelineView& baseline() { return view.baseline().timeline(); }
     TimelineView& candidate() { return view.candidate().timeline(); }
-    /// The time in column "Lost" of the row whose name contains `name`; -1 if there is none.
-    qlonglong lost(const QString& name) {
-        auto& model = static_cast<DifferenceModel&>(view.differences().model());
-        for (int row = 0; row < model.rowCount(); ++row) {
-            if (model.index(row, 1).data().toString().contains(name)) return model.lostNsAt(row);
+    ReportView& table(const QString& title) { return *view.tables().find(title); }
+    /// A click into the row of a table of which a text holds `text`.
+    bool clickRow(const QString& title, const QString& text) {
+        ReportView& report = table(title);
+        view.tables().setCurrentWidget(&report);
+        QApplication::processEvents();
+        for (int row = 0; row < report.filter().rowCount(); ++row) {
+            for (int column = 0; column < report.filter().columnCount(); ++column) {
+                const QModelIndex cell = report.filter().index(row, column);
+                if (!cell.data().toString().contains(text)) continue;
+                report.table().scrollTo(cell);
+                QTest::mouseClick(report.table().viewport(), Qt::LeftButton, {},
+                                  report.table().visualRect(cell).center());
+                return QTest::qWaitFor([this] { return !view.isBusy(); }, patienceMs);
+            }
         }
-        return -1;
+        return false;
     }
     CompareView view;
 };
@@ -74,192 +94,294 @@ class TestCompareView : public QObject {
   private slots:
     void showsTheHealthOfTheSideThatIsDoubtful() {
         // Not shared with anybody yet, so it may still change.
-        auto doubtful = std::const_pointer_cast<Trace>(simulatedSteps(0, 100'000));
-        auto sound = std::const_pointer_cast<Trace>(simulatedSteps(0, 100'000));
-        doubtful->health.clear();
+        auto doubtful = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));
+        auto sound = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));
+        doubtful->health = {{Severity::Warning, "Records were dropped."}};
         sound->health.clear();
-        HealthNote note;
-        note.severity = Severity::Warning;
-        note.sentence = "Records were dropped.";
-        doubtful->health.push_back(note);
         Compared compared(doubtful, sound);
-        QVERIFY(compared.wait());
         QVERIFY(compared.view.baseline().healthBar().isVisible());
-        QCOMPARE(compared.view.baseline().healthBar().text(), QString("Records were dropped."));
+        QCOMPARE(compared.view.baseline().healthBar().text(),
+                 QString("Baseline: Records were dropped."));
         QVERIFY(!compared.view.candidate().healthBar().isVisible());
     }
 
-    void theDifferenceModelKeepsTheContractOfItemModels() {
-        const TracePtr fast = simulatedSteps(0, 100'000);
-        const TracePtr slow = simulatedSteps(0, 300'000);
-        DifferenceModel model;
-        QAbstractItemModelTester tester(&model,
-                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
-        model.setComparison(compare(Baseline{*fast, fast->range}, Candidate{*slow, slow->range}));
-        QVERIFY(model.rowCount() > 0);
-        model.setTheme(Theme::dark());
-    }
-
-    void lostTimeIsColouredAsSlowerAndWonTimeAsFaster() {
-        const TracePtr fast = simulatedSteps(0, 100'000);
-        const TracePtr slow = simulatedSteps(0, 300'000);
-        const Theme theme = Theme::light();
-        DifferenceModel model;
-        model.setTheme(theme);
-        model.setComparison(compare(Baseline{*fast, fast->range}, Candidate{*slow, slow->range}));
-        QCOMPARE(model.index(0, model.lostColumn()).data(Qt::ForegroundRole).value<QColor>(),
-                 theme.slower);
-        model.setComparison(compare(Baseline{*slow, slow->range}, Candidate{*fast, fast->range}));
-        int gained = 0;
-        for (int row = 0; row < model.rowCount(); ++row) {
-            if (model.lostNsAt(row) >= 0) continue;
-            ++gained;
-            QCOMPARE(model.index(row, model.lostColumn()).data(Qt::ForegroundRole).value<QColor>(),
-                     theme.faster);
-        }
-        QVERIFY(gained > 0);
-    }
-
-    void theGreatestLossOfGpuWorkHasAFullBar() {
-        TraceBuilder fast, slow;
-        for (TraceBuilder* builder : {&fast, &slow}) {
-            const int64_t factor = builder == &slow ? 2 : 1;
-            builder->addNvtx(builder->defaultThread(), "step", 0, 1'000'000 * factor);
-            builder->addKernel(builder->defaultStream(), "gemm", 0, 1'000 * factor);
-        }
-        const TracePtr baseline = fast.finish(), candidate = slow.finish();
-        DifferenceModel model;
-        model.setComparison(compare(Baseline{*baseline, baseline->range},
-                                    Candidate{*candidate, candidate->range}));
-        QCOMPARE(model.rowCount(), 2);
-        for (int row = 0; row < 2; ++row) {
-            QCOMPARE(model.index(row, model.lostColumn()).data(ReportModel::ShareRole).toDouble(),
-                     1.0);
-        }
-    }
-
-    void bothSidesZoomTogether() {
-        Compared compared(simulatedSteps(0, 100'000), simulatedSteps(0, 300'000));
-        compared.view.visibleRange().setRange({100'000, 200'000});
-        QCOMPARE(compared.baseline().visibleRange()->range(), (TimeRange{100'000, 200'000}));
-        QCOMPARE(compared.candidate().visibleRange(), compared.baseline().visibleRange());
-    }
-
-    void alignsAtTheChosenOccurrenceOfARange() {
-        Compared compared(simulatedSteps(50'000, 100'000), simulatedSteps(700'000, 100'000));
-        compared.view.alignment().setAlignment("step", 1);
-        QCOMPARE(compared.baseline().timeOrigin(), 1'050'000);
-        QCOMPARE(compared.candidate().timeOrigin(), 1'700'000);
-        compared.view.alignment().setAlignment({}, 0);
-        QCOMPARE(compared.candidate().timeOrigin(), compared.candidate().trace()->range.startNs);
-    }
-
-    void anOccurrenceThatIsNotThereIsSaidAndChangesNothing() {
-        Compared compared(simulatedSteps(50'000, 100'000), simulatedSteps(700'000, 100'000));
-        compared.view.alignment().setAlignment("step", 0);
-        const int64_t origin = compared.candidate().timeOrigin();
-        compared.view.alignment().setAlignment("step", 40);
-        QVERIFY(!compared.view.alignment().message().isEmpty());
-        QCOMPARE(compared.candidate().timeOrigin(), origin);
-        compared.view.alignment().setAlignment("step", 0);
-        QVERIFY(compared.view.alignment().message().isEmpty());
-    }
-
     void saysInWordsWhatWasLost() {
-        Compared compared(simulatedTraining({.steps = 2}),
-                          simulatedTraining({.steps = 2, .kernelScale = 1.5}));
+        Compared compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         QVERIFY2(compared.view.headline().headline().contains("slower"),
                  qPrintable(compared.view.headline().headline()));
     }
 
-    void theGreatestLossStandsFirst() {
-        Compared compared(simulatedSteps(0, 100'000), simulatedSteps(0, 300'000));
+    void bothTimelinesShareOneRangeAndOneColumnOfRows() {
+        Compared compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
-        const QModelIndex first = compared.view.differences().filter().index(0, 1);
-        QVERIFY2(first.data().toString().contains("gemm"), qPrintable(first.data().toString()));
-        QCOMPARE(compared.lost("gemm"), 400'000);
+        QCOMPARE(compared.candidate().visibleRange(), compared.baseline().visibleRange());
+        QVERIFY(compared.baseline().isVisible());
+        QVERIFY(!compared.candidate().isVisible());  // its tracks stand among the baseline's
     }
 
-    void aRangeSelectedOnOneSideNarrowsTheComparisonOfBoth() {
-        Compared compared(simulatedSteps(50'000, 100'000), simulatedSteps(700'000, 300'000));
-        compared.view.alignment().setAlignment("step", 0);
-        compared.candidate().setSelectedRange(TimeRange{700'000, 1'200'000});
-        QCOMPARE(compared.baseline().selectedRange(), std::optional(TimeRange{50'000, 550'000}));
+    void runsOpenAtTheFirstComparedStepZoomedToWhatIsCompared() {
+        Compared compared(numberedSteps({5'000'000, 150'000, 150'000, 150'000, 150'000}),
+                          numberedSteps({200'000, 200'000, 200'000, 200'000, 200'000}, 70'000));
         QVERIFY(compared.wait());
-        QCOMPARE(compared.lost("gemm"), 200'000);  // of one step, not of both
+        QCOMPARE(compared.baseline().timeOrigin(), 5'000'000);  // the warm-up is left out
+        QCOMPARE(compared.candidate().timeOrigin(), 70'000);
+        const TimeRange visible = compared.view.visibleRange().range();
+        QVERIFY(visible.contains(0) && visible.endNs >= 4 * 150'000);
+        QVERIFY(visible.durationNs() < 1'300'000);
+    }
+
+    void alignsAtTheChosenStepByKeyboard() {
+        Compared compared(numberedSteps(evenSteps, 50'000), numberedSteps(longerSteps, 700'000));
+        QVERIFY(compared.wait());
+        auto* step = compared.view.alignment().findChild<QSpinBox*>();
+        QVERIFY(step);
+        step->setFocus();
+        QTest::keyClick(step, Qt::Key_Up);
+        QTest::keyClick(step, Qt::Key_Up);
+        QCOMPARE(compared.baseline().timeOrigin(), 50'000 + 2 * 1'000'000);
+        QCOMPARE(compared.candidate().timeOrigin(), 700'000 + 2 * 1'200'000);
+    }
+
+    void alignsAtTheStartOfTheRun() {
+        Compared compared(numberedSteps(evenSteps, 50'000), numberedSteps(longerSteps, 700'000));
+        QVERIFY(compared.wait());
+        for (QComboBox* box : compared.view.alignment().findChildren<QComboBox*>()) {
+            if (box->accessibleName() != "Align at") continue;
+            box->setFocus();
+            QTest::keyClick(box, Qt::Key_Down);
+        }
+        QCOMPARE(compared.baseline().timeOrigin(), compared.baseline().trace()->range.startNs);
+        QCOMPARE(compared.candidate().timeOrigin(), compared.candidate().trace()->range.startNs);
+    }
+
+    void onlyTheTypedStepsAreCompared() {
+        Compared compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
+        QVERIFY(compared.wait());
+        auto* numbers = compared.view.alignment().findChild<QLineEdit*>("numbers");
+        QVERIFY(numbers);
+        QTest::keyClicks(numbers, "2-3");
+        QTest::keyClick(numbers, Qt::Key_Return);
+        QVERIFY(compared.wait());
+        QCOMPARE(compared.view.steps().stepCount(), 2);
+        numbers->clear();
+        QTest::keyClicks(numbers, "x");
+        QTest::keyClick(numbers, Qt::Key_Return);
+        QVERIFY(!compared.view.alignment().message().isEmpty());
+        QCOMPARE(compared.view.steps().stepCount(), 2);
+    }
+
+    void stepsThatOneRunDoesNotHaveAreSaid() {
+        Compared compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
+        QVERIFY(compared.wait());
+        auto* numbers = compared.view.alignment().findChild<QLineEdit*>("numbers");
+        QTest::keyClicks(numbers, "40-50");
+        QTest::keyClick(numbers, Qt::Key_Return);
+        QVERIFY(compared.wait());
+        QVERIFY(!compared.view.headline().headline().isEmpty());
+        QVERIFY(!compared.view.headline().headline().contains("slower"));
+    }
+
+    void anUnknownRangeCannotBeAlignedAt() {
+        Compared compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
+        QVERIFY(!compared.view.alignment().setAlignment("no such range", 0));
+        QVERIFY(compared.view.alignment().setAlignment("step #", 0));
+        QVERIFY(compared.wait());
+        QCOMPARE(compared.view.runs()->baseline.selection.rangeName, std::string("step #"));
+    }
+
+    void aClickOnAStepOfTheChartGoesToItInBothRuns() {
+        Compared compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
+        QVERIFY(compared.wait());
+        StepChart& chart = compared.view.steps();
+        QSignalSpy spy(&chart, &StepChart::stepChosen);
+        QTest::mouseClick(chart.childAt(chart.rect().center()), Qt::LeftButton, {},
+                          chart.rect().center());
+        QCOMPARE(spy.size(), 1);
+        const int step = spy.first().first().toInt();
+        QVERIFY(step >= 2 && step <= 4);
+        QCOMPARE(chart.chosen(), step);
+        QCOMPARE(compared.baseline().timeOrigin(), step * 1'000'000);
+        QCOMPARE(compared.candidate().timeOrigin(), step * 1'200'000);
+        QVERIFY(compared.view.visibleRange().range().durationNs() < 1'400'000);
+    }
+
+    void keysWalkAlongTheSteps() {
+        Compared compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
+        QVERIFY(compared.wait());
+        compared.view.steps().setFocus();
+        QTest::keyClick(&compared.view.steps(), Qt::Key_End);
+        QCOMPARE(compared.view.steps().chosen(), compared.view.steps().stepCount() - 1);
+        QTest::keyClick(&compared.view.steps(), Qt::Key_Left);
+        QCOMPARE(compared.view.steps().chosen(), compared.view.steps().stepCount() - 2);
+        compared.baseline().setFocus();
+        QTest::keyClick(&compared.baseline(), Qt::Key_BracketRight);
+        QTRY_COMPARE(compared.view.steps().chosen(), compared.view.steps().stepCount() - 1);
+    }
+
+    void aPartOfTheWaterfallFiltersItsContributors() {
+        Compared compared(simulatedTraining({.steps = 6}),
+                          simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+        QVERIFY(compared.wait());
+        WaterfallChart& chart = compared.view.waterfall();
+        QVERIFY(!chart.parts().empty());
+        chart.setFocus();
+        QTest::keyClick(&chart, Qt::Key_Right);
+        QVERIFY(chart.chosen());
+        const QString part = QString::fromUtf8(name(*chart.chosen()).data());
+        ReportView& table = compared.table("Contributors");
+        QCOMPARE(&compared.view.tables().current(), &table);
+        QVERIFY(table.filter().rowCount() > 0);
+        for (int row = 0; row < table.filter().rowCount(); ++row)
+            QCOMPARE(table.filter().index(row, 0).data().toString(), part);
+        QTest::keyClick(&chart, Qt::Key_Escape);
+        QVERIFY(!chart.chosen());
+        QCOMPARE(table.filter().rowCount(), table.model().rowCount());
+    }
+
+    void aClickOnAColumnOfTheWaterfallChoosesIt() {
+        Compared compared(simulatedTraining({.steps = 6}),
+                          simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+        QVERIFY(compared.wait());
+        WaterfallChart& chart = compared.view.waterfall();
+        QWidget* plot = chart.childAt(chart.rect().center());
+        for (int x = 0; x < chart.width() && !chart.chosen(); x += 10)
+            QTest::mouseClick(plot, Qt::LeftButton, {}, {x, chart.height() / 2});
+        QCOMPARE(chart.chosen(), std::optional(chart.parts().front()));
+    }
+
+    void theTableOfPartsSumsToTheStepTimes() {
+        Compared compared(simulatedTraining({.steps = 6}),
+                          simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+        QVERIFY(compared.wait());
+        const ReportTable& table = compared.table("Parts").model().table();
+        int64_t baselineNs = 0, candidateNs = 0;
+        for (const auto& row : table.rows) {
+            baselineNs += std::get<int64_t>(row[1]);
+            candidateNs += std::get<int64_t>(row[2]);
+        }
+        const WorkerComparison& pair = *compared.view.runs()->comparisons.front().criticalPair();
+        QCOMPARE(baselineNs, pair.baseline.meanNs);
+        QCOMPARE(candidateNs, pair.candidate.meanNs);
+    }
+
+    void tablesBeginWithTheGreatestLoss() {
+        Compared compared(simulatedTraining({.steps = 6}),
+                          simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+        QVERIFY(compared.wait());
+        ReportView& table = compared.table("Kernels");
+        auto& model = static_cast<DifferenceModel&>(table.model());
+        int64_t before = INT64_MAX;
+        for (int row = 0; row < table.filter().rowCount(); ++row) {
+            const int64_t lostNs =
+                model.lostNsAt(table.filter().mapToSource(table.filter().index(row, 0)).row());
+            QVERIFY(lostNs <= before);
+            before = lostNs;
+        }
+        QVERIFY(table.filter().rowCount() > 1);
+    }
+
+    void aRowLeadsToItsWorstInstanceInBothRuns() {
+        // The kernel of step 3 loses most.
+        Compared compared(
+            numberedSteps(evenSteps),
+            numberedSteps({1'200'000, 1'200'000, 1'200'000, 1'700'000, 1'200'000, 1'200'000}));
+        QVERIFY(compared.wait());
+        QVERIFY(compared.clickRow("Kernels", "gemm"));
+        QCOMPARE(compared.baseline().selectedEvent(), EventRef(EventKind::Kernel, 3));
+        QCOMPARE(compared.candidate().selectedEvent(), EventRef(EventKind::Kernel, 3));
+        QCOMPARE(compared.view.details().event(), EventRef(EventKind::Kernel, 3));
+        const TimeRange kernel =
+            compared.candidate().trace()->rangeOf(EventRef(EventKind::Kernel, 3));
+        const TimeRange visible = compared.view.visibleRange().range();
+        const TimeRange onAxis = compared.view.candidate().toAxis(kernel);
+        QVERIFY(visible.startNs <= onAxis.startNs && visible.endNs >= onAxis.endNs);
+    }
+
+    void enterOnARowOfStepsGoesThere() {
+        Compared compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
+        QVERIFY(compared.wait());
+        ReportView& table = compared.table("Steps");
+        compared.view.tables().setCurrentWidget(&table);
+        table.table().setFocus();
+        table.table().setCurrentIndex(table.filter().index(2, 0));
+        QTest::keyClick(&table.table(), Qt::Key_Return);
+        QCOMPARE(compared.view.steps().chosen(), 2);
+        QCOMPARE(compared.baseline().timeOrigin(), 2'000'000);
+    }
+
+    void aSelectedRangeNarrowsTheComparisonOfBoth() {
+        Compared compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
+        QVERIFY(compared.wait());
+        compared.baseline().setSelectedRange(TimeRange{0, 500'000});
+        QCOMPARE(compared.candidate().selectedRange(), std::optional(TimeRange{0, 500'000}));
+        QVERIFY(compared.wait());
+        QCOMPARE(compared.view.steps().stepCount(), 1);
+        QCOMPARE(compared.view.runs()->baseline.selection.stretch,
+                 std::optional(TimeRange{0, 500'000}));
         compared.baseline().setSelectedRange(std::nullopt);
         QVERIFY(!compared.candidate().selectedRange());
         QVERIFY(compared.wait());
-        QCOMPARE(compared.lost("gemm"), 400'000);
+        QCOMPARE(compared.view.steps().stepCount(), 6);
     }
 
-    void alignedRunsAreComparedWithoutTheirStartUp() {
-        Compared compared(simulatedSteps(50'000, 100'000), simulatedSteps(700'000, 100'000));
+    void moreCandidatesAreColumnsAndOneIsOnTheTimeline() {
+        Compared compared(numberedSteps(evenSteps),
+                          {numberedSteps(longerSteps, 0, "slow.lanescope"),
+                           numberedSteps(std::vector<int64_t>(6, 900'000), 0, "fast.lanescope")});
         QVERIFY(compared.wait());
-        QCOMPARE(compared.lost("warm-up"), 0);
-        compared.view.alignment().setAlignment("step", 0);
-        QVERIFY(compared.wait());
-        QCOMPARE(compared.lost("warm-up"), -1);  // outside of the steps
-    }
-
-    void runsWithStepsStartAlignedAfterTheWarmUp() {
-        Compared compared(numberedSteps({5'000'000, 150'000, 150'000, 150'000}),
-                          numberedSteps({200'000, 200'000, 200'000, 200'000}));
-        QCOMPARE(compared.view.alignment().rangeName(), QString("step #"));
-        QCOMPARE(compared.view.alignment().occurrence(), 1);
-        QCOMPARE(compared.baseline().timeOrigin(), 5'000'000);
-        QCOMPARE(compared.candidate().timeOrigin(), 200'000);
-        // On the screen: the steps that are compared, and little else.
-        const TimeRange visible = compared.view.visibleRange().range();
-        QVERIFY(visible.contains(0) && visible.endNs > 600'000);
-        QVERIFY(visible.durationNs() < 700'000);
-        QVERIFY(compared.wait());
-        QCOMPARE(compared.lost("gemm"), 3 * 25'000);
-        QVERIFY(compared.view.headline().headline().contains("slower"));
-    }
-
-    void theNextNumberOfARangeKeepsTheZoom() {
-        Compared compared(simulatedSteps(50'000, 100'000), simulatedSteps(700'000, 100'000));
-        compared.view.alignment().setAlignment("step", 0);
-        compared.view.visibleRange().setRange({-1'000, 99'000});
-        compared.view.alignment().setAlignment("step", 1);
-        QCOMPARE(compared.view.visibleRange().range(), (TimeRange{-1'000, 99'000}));
-        compared.view.alignment().setAlignment({}, 0);
-        QVERIFY(compared.view.visibleRange().isFitted());
-    }
-
-    void showsGpuWorkFirstAndAllOnRequest() {
-        Compared compared(simulatedSteps(0, 100'000), simulatedSteps(0, 300'000));
-        QVERIFY(compared.wait());
-        const ReportFilter& shown = compared.view.differences().filter();
-        for (int row = 0; row < shown.rowCount(); ++row) {
-            QCOMPARE(shown.index(row, 0).data().toString(), QString("kernel"));
+        const ReportTable& table = compared.table("Parts").model().table();
+        QCOMPARE(table.columns.back().name, std::string("Lost: fast.lanescope"));
+        for (QComboBox* box : compared.view.alignment().findChildren<QComboBox*>()) {
+            if (box->accessibleName() != "Candidate") continue;
+            QVERIFY(box->isVisible());
+            box->setFocus();
+            QTest::keyClick(box, Qt::Key_Down);
         }
-        auto* kinds = compared.view.differences().findChild<QComboBox*>();
-        QVERIFY(kinds);
-        kinds->setFocus();
-        QTest::keyClick(kinds, Qt::Key_End);
-        QCOMPARE(shown.rowCount(), compared.view.differences().model().rowCount());
+        QCOMPARE(compared.view.shownCandidate(), size_t{1});
+        QCOMPARE(compared.candidate().trace()->title, std::string("fast.lanescope"));
+        QVERIFY2(compared.view.headline().headline().contains("faster"),
+                 qPrintable(compared.view.headline().headline()));
+        QCOMPARE(compared.table("Parts").model().table().columns.back().name,
+                 std::string("Lost: slow.lanescope"));
     }
 
-    void longReasonsAreCutAtTheEdge() {
-        HeadlineCard card;
-        card.resize(400, 80);
-        card.setSentences({"Slower.", std::string(500, 'x')}, Verdict::Slower);
-        card.show();
-        QVERIFY(card.reasons().endsWith(QChar(0x2026)));
-        QVERIFY(card.reasons().size() < 200);
-        card.resize(10'000, 80);
-        QTRY_COMPARE(card.reasons().size(), 500);
+    void theSidesCanBeSwapped() {
+        Compared compared(numberedSteps(evenSteps, 0, "a.lanescope"),
+                          numberedSteps(longerSteps, 0, "b.lanescope"));
+        QVERIFY(compared.wait());
+        compared.view.swapSides();
+        QVERIFY(compared.wait());
+        QCOMPARE(compared.baseline().trace()->title, std::string("b.lanescope"));
+        QVERIFY2(compared.view.headline().headline().contains("faster"),
+                 qPrintable(compared.view.headline().headline()));
     }
 
-    void onlyOneSideHasASelectedEvent() {
-        Compared compared(simulatedSteps(0, 100'000), simulatedSteps(0, 300'000));
+    void gTurnsTheGhostOnAndOff() {
+        Compared compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
+        QVERIFY(compared.wait());
+        compared.baseline().setFocus();
+        QTest::keyClick(&compared.baseline(), Qt::Key_G);
+        QTRY_VERIFY(compared.baseline().isGhostVisible());
+        QTest::keyClick(&compared.baseline(), Qt::Key_G);
+        QTRY_VERIFY(!compared.baseline().isGhostVisible());
+    }
+
+    void onlyOneSideHasAnEventSelectedByHand() {
+        Compared compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         compared.baseline().setSelectedEvent(EventRef(EventKind::Kernel, 1));
         compared.candidate().setSelectedEvent(EventRef(EventKind::Kernel, 1));
         QVERIFY(!compared.baseline().selectedEvent().isValid());
         QVERIFY(compared.candidate().selectedEvent().isValid());
+    }
+
+    void runsWithNothingInThemAreShownAndSaid() {
+        Compared compared(TraceBuilder().finish(), numberedSteps(evenSteps));
+        QVERIFY(compared.wait());
+        QVERIFY(!compared.view.headline().headline().isEmpty());
+        QVERIFY(!compared.view.grab().isNull());
+        compared.view.showStep(3);
+        QVERIFY(!compared.view.grab().isNull());
     }
 };
 

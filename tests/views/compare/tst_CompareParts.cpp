@@ -1,0 +1,177 @@
+// The parts of the comparison page by themselves.
+#include <QAbstractItemModelTester>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "views/compare/DifferenceLane.h"
+#include "views/compare/DifferenceModel.h"
+#include "views/compare/HeadlineCard.h"
+#include "views/compare/StepChart.h"
+#include "views/compare/WaterfallChart.h"
+#include "views/timeline/VisibleRange.h"
+
+using namespace lanescope;
+
+namespace {
+
+ReportTable lossTable(std::vector<int64_t> lostNs) {
+    ReportTable table;
+    table.columns = {{"Name", Unit::Text}, {"Lost", Unit::Nanoseconds}};
+    for (const int64_t lost : lostNs) table.rows.push_back({std::string("row"), lost});
+    return table;
+}
+
+Answer answerOf(std::string sentence) {
+    Answer answer;
+    answer.outcome = Outcome::Slower;
+    answer.sentence = std::move(sentence);
+    return answer;
+}
+
+WorkerComparison pairWith(int64_t baselineNs, std::vector<std::pair<StepPart, int64_t>> lost) {
+    WorkerComparison pair;
+    pair.baseline.meanNs = pair.candidate.meanNs = baselineNs;
+    for (size_t index = 0; index < stepPartCount; ++index)
+        pair.parts.push_back({static_cast<StepPart>(index), 1'000'000, 1'000'000});
+    for (const auto& [part, lostNs] : lost) {
+        pair.parts[static_cast<size_t>(part)].candidateNs += lostNs;
+        pair.candidate.meanNs += lostNs;
+    }
+    return pair;
+}
+
+}  // namespace
+
+class TestCompareParts : public QObject {
+    Q_OBJECT
+  private slots:
+    void theModelKeepsTheContractOfItemModels() {
+        DifferenceModel model;
+        QAbstractItemModelTester tester(&model,
+                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
+        model.setTable(lossTable({5, -3, 0}));
+        QCOMPARE(model.rowCount(), 3);
+        model.setTheme(Theme::dark());
+        model.setTable({});
+    }
+
+    void lostTimeIsColouredAsSlowerAndWonTimeAsFaster() {
+        const Theme theme = Theme::light();
+        DifferenceModel model;
+        model.setTheme(theme);
+        model.setTable(lossTable({5, -10, 0}));
+        const auto color = [&](int row) { return model.index(row, 1).data(Qt::ForegroundRole); };
+        QCOMPARE(color(0).value<QColor>(), theme.slower);
+        QCOMPARE(color(1).value<QColor>(), theme.faster);
+        QVERIFY(!color(2).isValid());
+        QCOMPARE(model.index(0, 1).data(ReportModel::ShareRole).toDouble(), 0.5);
+        QCOMPARE(model.index(1, 1).data(ReportModel::ShareRole).toDouble(), 1.0);
+        QCOMPARE(model.lostNsAt(1), -10);
+    }
+
+    void aLongAnswerIsBrokenAndCutAtTheEdge() {
+        HeadlineCard card;
+        card.resize(400, 120);
+        QString words;
+        for (int i = 0; i < 100; ++i) words += "word ";
+        Answer answer = answerOf(words.toStdString());
+        answer.details = {std::string(500, 'x')};
+        card.setAnswer(answer);
+        card.show();
+        QVERIFY(card.reasons().endsWith(QChar(0x2026)));
+        QCOMPARE(card.headline(), words);
+        QVERIFY(card.sizeHint().height() < 200);
+    }
+
+    void cautionsStandBeforeTheAnswer() {
+        HeadlineCard card;
+        Answer answer = answerOf("Slower.");
+        answer.cautions = {"The GPUs differ.", "The drivers differ."};
+        card.setAnswer(answer);
+        card.resize(800, 120);
+        card.show();
+        QCOMPARE(card.cautions().size(), 2);
+        const auto labels = card.findChildren<QLabel*>();
+        const auto find = [&](const QString& text) {
+            for (QLabel* label : labels)
+                if (label->text().contains(text)) return label;
+            return static_cast<QLabel*>(nullptr);
+        };
+        QVERIFY(find("The GPUs differ.") && find("Slower."));
+        QTRY_VERIFY(find("The GPUs differ.")->y() < find("Slower.")->y());
+    }
+
+    void aRunningComparisonCanBeStopped() {
+        HeadlineCard card;
+        card.show();
+        QVERIFY(!card.cancelButton().isVisible());
+        card.setProgress(0.4);
+        QSignalSpy spy(&card, &HeadlineCard::cancelRequested);
+        QTest::mouseClick(&card.cancelButton(), Qt::LeftButton);
+        QCOMPARE(spy.size(), 1);
+        card.setProgress(-1);
+        QVERIFY(!card.cancelButton().isVisible());
+    }
+
+    void theWaterfallShowsTheWeightiestPartsFirst() {
+        WaterfallChart chart;
+        const WorkerComparison pair =
+            pairWith(50'000'000, {{StepPart::Compute, -3'000'000},
+                                  {StepPart::ExposedCommunication, 9'000'000},
+                                  {StepPart::Memset, 10}});
+        chart.setPair(&pair);
+        // The memset is too small for a column of its own.
+        QCOMPARE(chart.parts(),
+                 (std::vector<StepPart>{StepPart::ExposedCommunication, StepPart::Compute}));
+        QVERIFY(chart.accessibleDescription().contains("exposed communication"));
+        chart.setPair(nullptr);
+        QVERIFY(chart.parts().empty());
+        QVERIFY(!chart.grab().isNull());
+    }
+
+    void theLaneFindsTheStepUnderThePointer() {
+        VisibleRange range;
+        const QObject owner;
+        range.setExtent(&owner, {0, 3'000});
+        range.setRange({0, 3'000});
+        DifferenceLane lane(range);
+        lane.resize(300, DifferenceLane::laneHeight);
+        // Three steps of 800 ns each, 200 ns apart, at 10 000 ns of the candidate's own time.
+        std::vector<StepDifference> steps;
+        for (int i = 0; i < 3; ++i)
+            steps.push_back({i, "", 0, 700, 10'000 + i * 1'000, 800, 100 * (i + 1)});
+        lane.setSteps(steps, 10'000);
+        lane.show();
+        QSignalSpy spy(&lane, &DifferenceLane::stepChosen);
+        QTest::mouseClick(&lane, Qt::LeftButton, {}, {140, 10});
+        QCOMPARE(spy.size(), 1);
+        QCOMPARE(spy.first().first().toInt(), 1);
+        QCOMPARE(lane.stepAt(95), -1);  // between two steps
+        // However far one zooms in, it is painted.
+        range.setRange({1'500, 1'510});
+        QVERIFY(!lane.grab().isNull());
+        QCOMPARE(lane.stepAt(150), 1);
+    }
+
+    void theStepChartTakesRunsOfDifferentLength() {
+        WorkerSummary a, b;
+        for (int i = 0; i < 3; ++i) a.steps.push_back({i, "", i * 100, 90, {}});
+        for (int i = 0; i < 5; ++i) b.steps.push_back({i, "", i * 100, 95, {}});
+        StepChart chart;
+        chart.resize(500, 180);
+        chart.setWorkers(&a, &b, 90, 95);
+        QCOMPARE(chart.stepCount(), 5);
+        chart.setChosen(4);
+        QVERIFY(!chart.grab().isNull());
+        chart.setWorkers(&a, nullptr, 90, 0);
+        QCOMPARE(chart.stepCount(), 3);
+        QCOMPARE(chart.chosen(), -1);
+        chart.setWorkers(nullptr, nullptr, 0, 0);
+        QVERIFY(!chart.grab().isNull());
+    }
+};
+
+QTEST_MAIN(TestCompareParts)
+#include "tst_CompareParts.moc"
