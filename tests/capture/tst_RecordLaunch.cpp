@@ -185,6 +185,37 @@ class tst_RecordLaunch : public QObject {
         QVERIFY(load("t.sqlite"));
     }
 
+    void recordsOnlyTheWindowsAskedFor_data() {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QList<int>>("steps");
+        QTest::newRow("a range") << QStringList{"--capture-range", "nvtx:step 5"} << QList<int>{5};
+        QTest::newRow("three ranges")
+            << QStringList{"--capture-range", "nvtx:step ?", "--repeat", "3"}
+            << QList<int>{1, 2, 3};
+        QTest::newRow("steps") << QStringList{"--steps", "3-5"} << QList<int>{3, 4, 5};
+        QTest::newRow("named steps")
+            << QStringList{"--steps", "2", "--step-range", "step *"} << QList<int>{2};
+    }
+    void recordsOnlyTheWindowsAskedFor() {
+        QFETCH(QStringList, words);
+        QFETCH(QList<int>, steps);
+        const Ended ended = run(
+            lanescope_,
+            QStringList{"record", "-o", "t.sqlite", "--kill", "sigterm"} + words +
+                QStringList{"--", survivor_, "--progress", in("progress"), "--steps", "100000"});
+        QCOMPARE(ended.status, 128 + SIGTERM);
+        const TracePtr trace = load("t.sqlite");
+        QVERIFY(trace);
+        QStringList expected;
+        for (const int step : steps) expected.append(QString("step %1").arg(step));
+        QStringList found;
+        for (const StringIndex text : trace->nvtx.text)
+            found.append(QString::fromStdString(std::string(trace->strings.at(text))));
+        found.sort();
+        QCOMPARE(found, expected);
+        QCOMPARE(int(trace->kernels.size()), int(steps.size()) * 6);
+    }
+
     void waitsForEveryWindow_data() {
         QTest::addColumn<QString>("windows");
         QTest::newRow("too few") << leaveLog_ + " 4 --windows 1 --pause 2500";

@@ -16,6 +16,8 @@ class SimulatedGpu {
     static void initializeDriver();
     /// Finds the stand-in for libcupti at `path` and makes one simulated context on one device.
     void begin(const std::string& path, const TrainingPlan& plan);
+    /// Moves the plan in time: what comes counts from there. No other thread may be at work.
+    void setBase(int64_t baseNs) { plan_.baseNs = baseNs; }
 
     /// A kernel and the runtime call that launched it; the first of a step is also launched by the
     /// driver.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 #include "tests/capture/standin/SimulatedGpu.h"
 #include "tests/workloads/survive/gpuWork.h"
@@ -17,9 +18,13 @@ standin::SimulatedGpu& gpu() {
     return *it;
 }
 
-standin::TrainingPlan plan() {
+int64_t realtimeNs() {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return {std::chrono::nanoseconds(now).count(), 1, 1, kernelsPerStep, 0};
+    return std::chrono::nanoseconds(now).count();
+}
+
+standin::TrainingPlan plan() {
+    return {realtimeNs(), 1, 1, kernelsPerStep, 0};
 }
 
 }  // namespace
@@ -31,8 +36,12 @@ void beginGpu() {
 }
 
 void runKernels(int step) {
+    const uint32_t first = plan().correlation(0, step, 0);
+    gpu().setBase(realtimeNs() - standin::TrainingPlan::startOffsetNs(first));
     for (int kernel = 0; kernel < kernelsPerStep; ++kernel)
         gpu().launchKernel(plan().correlation(0, step, kernel), kernel == 0);
+    // As a program that waits for its kernels.
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
 void startEndlessKernel() {}
