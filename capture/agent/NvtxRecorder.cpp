@@ -147,6 +147,23 @@ void NvtxRecorder::drainAnnouncements(RecordWriter& writer) {
             record.threadId = said.threadId;
             record.name = writer.string(said.name);
             writer.write(log::RecordKind::ThreadName, record);
+        } else if constexpr (std::is_same_v<Said, NvtxEnum>) {
+            log::NvtxEnumRecord record{};
+            record.schemaId = said.schemaId;
+            record.payloadBytes = said.bytes;
+            record.domain = said.domain;
+            record.name = writer.string(said.name);
+            record.entryCount = static_cast<uint32_t>(said.entries.size());
+            writer.write(log::RecordKind::NvtxEnum, record);
+            for (const NvtxEnumEntry& entry : said.entries) {
+                log::NvtxEnumEntryRecord line{};
+                line.schemaId = said.schemaId;
+                line.value = entry.value;
+                line.domain = said.domain;
+                line.name = writer.string(entry.name);
+                line.isFlag = entry.isFlag;
+                writer.write(log::RecordKind::NvtxEnumEntry, line);
+            }
         } else {
             log::NvtxSchemaRecord record{};
             record.schemaId = said.schemaId;

@@ -57,12 +57,21 @@ void NvtxRegistry::add(NvtxThreadName name) {
     append(std::move(name));
 }
 
-uint64_t NvtxRegistry::add(NvtxSchema schema) {
+template <class Layout>
+uint64_t NvtxRegistry::addLayout(Layout layout) {
     const std::lock_guard lock(mutex_);
-    if (schema.schemaId == 0) schema.schemaId = nextSchema_++;
-    const uint64_t id = schema.schemaId;
-    append(std::move(schema));
+    if (layout.schemaId == 0) layout.schemaId = nextSchema_++;
+    const uint64_t id = layout.schemaId;
+    append(std::move(layout));
     return id;
+}
+
+uint64_t NvtxRegistry::add(NvtxSchema schema) {
+    return addLayout(std::move(schema));
+}
+
+uint64_t NvtxRegistry::add(NvtxEnum enumeration) {
+    return addLayout(std::move(enumeration));
 }
 
 const NvtxAnnouncement& NvtxRegistry::announcement(size_t index) {

@@ -41,7 +41,19 @@ struct NvtxSchema {
     uint64_t type = 0, flags = 0, payloadBytes = 0, alignTo = 0;
     std::vector<NvtxSchemaEntry> entries;
 };
-using NvtxAnnouncement = std::variant<NvtxDomain, NvtxCategory, NvtxThreadName, NvtxSchema>;
+struct NvtxEnumEntry {
+    uint64_t value = 0;
+    bool isFlag = false;
+    std::string name;
+};
+struct NvtxEnum {
+    uint32_t domain = 0;
+    uint64_t schemaId = 0, bytes = 0;
+    std::string name;
+    std::vector<NvtxEnumEntry> entries;
+};
+using NvtxAnnouncement =
+    std::variant<NvtxDomain, NvtxCategory, NvtxThreadName, NvtxSchema, NvtxEnum>;
 
 /// Everything announced in this process, in order. The handles that NVTX gives out point in here,
 /// so it outlives everything, a fork included: a forked child goes on using its parent's handles.
@@ -59,6 +71,7 @@ class NvtxRegistry {
     void add(NvtxThreadName name);
     /// Id of the schema: its own if it brought one, else a new one.
     uint64_t add(NvtxSchema schema);
+    uint64_t add(NvtxEnum enumeration);
 
     /// How many announcements there are; cheap, for the writer to see whether it is behind.
     size_t announcementCount() const { return count_.load(std::memory_order_acquire); }
@@ -69,6 +82,8 @@ class NvtxRegistry {
     void unlockAfterFork() { mutex_.unlock(); }
 
   private:
+    template <class Layout>
+    uint64_t addLayout(Layout layout);
     const NvtxAnnouncement& append(NvtxAnnouncement announcement);
 
     std::mutex mutex_;

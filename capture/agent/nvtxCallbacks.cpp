@@ -1,169 +1,14 @@
 #include "capture/agent/nvtxCallbacks.h"
 
-#define NVTX_NO_IMPL  // the types only: a tool must not call NVTX itself
-#include <nvtx3/nvToolsExt.h>
-#include <nvtx3/nvToolsExtPayload.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <cstring>
-#include <string>
-#include <type_traits>
-
-#include "capture/agent/Agent.h"
-#include "capture/agent/NvtxRecorder.h"
 #include "capture/agent/NvtxRegistry.h"
 #include "capture/agent/clocks.h"
+#include "capture/agent/nvtxCalls.h"
 
 namespace lanescope {
 
 namespace {
 
-constexpr size_t longestMessage = 8u << 10;  // as the recorder keeps
-
-uint32_t currentThreadId() {
-    return static_cast<uint32_t>(::syscall(SYS_gettid));
-}
-
-std::string_view view(const char* text) {
-    return text ? std::string_view(text, ::strnlen(text, longestMessage)) : std::string_view();
-}
-
-/// Wide characters are UTF-32 on Linux.
-std::string utf8(const wchar_t* text) {
-    std::string result;
-    for (; text && *text && result.size() < longestMessage; ++text) {
-        const auto c = static_cast<uint32_t>(*text);
-        if (c < 0x80) {
-            result += static_cast<char>(c);
-        } else if (c < 0x800) {
-            result += {static_cast<char>(0xc0 | (c >> 6)), static_cast<char>(0x80 | (c & 0x3f))};
-        } else if (c < 0x10000) {
-            result +=
-                {static_cast<char>(0xe0 | (c >> 12)), static_cast<char>(0x80 | ((c >> 6) & 0x3f)),
-                 static_cast<char>(0x80 | (c & 0x3f))};
-        } else {
-            result +=
-                {static_cast<char>(0xf0 | ((c >> 18) & 7)),
-                 static_cast<char>(0x80 | ((c >> 12) & 0x3f)),
-                 static_cast<char>(0x80 | ((c >> 6) & 0x3f)), static_cast<char>(0x80 | (c & 0x3f))};
-        }
-    }
-    return result;
-}
-
-uint32_t idOf(nvtxDomainHandle_t domain) {
-    return domain ? reinterpret_cast<const NvtxDomain*>(domain)->id : 0;
-}
-
-/// Nothing may be thrown into the program that called NVTX.
-template <class Function>
-auto guarded(Function&& function) -> std::invoke_result_t<Function> {
-    try {
-        return function();
-    } catch (...) {
-        if constexpr (!std::is_void_v<std::invoke_result_t<Function>>) return {};
-    }
-}
-
-int record(const NvtxCall& call) {
-    return guarded([&]() -> int {
-        Agent* agent = Agent::current();
-        const int level = agent ? agent->recordNvtx(call) : -1;
-        return level < 0 ? NVTX_NO_PUSH_POP_TRACKING : level;
-    });
-}
-
-void readExtended(NvtxCall& call, const nvtxPayloadData_t* data, size_t count) {
-    // Of several payloads the first is kept; one of unknown size cannot be.
-    if (!data || count == 0 || !data->payload || data->size == SIZE_MAX) return;
-    call.schemaId = data->schemaId;
-    call.extended = {static_cast<const char*>(data->payload), data->size};
-}
-
-void readPayload(NvtxCall& call, const nvtxEventAttributes_t& attributes) {
-    const auto& value = attributes.payload;
-    switch (attributes.payloadType) {
-        case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
-            call.payload = log::NvtxPayload::UInt64;
-            call.payloadBits = value.ullValue;
-            break;
-        case NVTX_PAYLOAD_TYPE_INT64:
-            call.payload = log::NvtxPayload::Int64;
-            std::memcpy(&call.payloadBits, &value.llValue, 8);
-            break;
-        case NVTX_PAYLOAD_TYPE_DOUBLE:
-            call.payload = log::NvtxPayload::Double;
-            std::memcpy(&call.payloadBits, &value.dValue, 8);
-            break;
-        case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
-            call.payload = log::NvtxPayload::UInt32;
-            call.payloadBits = value.uiValue;
-            break;
-        case NVTX_PAYLOAD_TYPE_INT32:
-            call.payload = log::NvtxPayload::Int32;
-            std::memcpy(&call.payloadBits, &value.iValue, 4);
-            break;
-        case NVTX_PAYLOAD_TYPE_FLOAT:
-            call.payload = log::NvtxPayload::Float;
-            std::memcpy(&call.payloadBits, &value.fValue, 4);
-            break;
-        case NVTX_PAYLOAD_TYPE_EXT:
-            readExtended(call, reinterpret_cast<const nvtxPayloadData_t*>(value.ullValue),
-                         static_cast<size_t>(attributes.reserved0));
-            break;
-        default:
-            break;
-    }
-}
-
-/// Records a call with attributes. The struct may be of any version: its size says how far it goes.
-int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain,
-               const nvtxEventAttributes_t* attributes, uint64_t rangeId = 0) {
-    return guarded([&]() -> int {
-        NvtxCall call;
-        call.event = event;
-        call.domain = idOf(domain);
-        call.rangeId = rangeId;
-        std::string wide;
-        if (attributes && attributes->size >= sizeof(nvtxEventAttributes_t)) {
-            call.category = attributes->category;
-            if (attributes->colorType == NVTX_COLOR_ARGB) call.colorArgb = attributes->color;
-            readPayload(call, *attributes);
-            switch (attributes->messageType) {
-                case NVTX_MESSAGE_TYPE_ASCII:
-                    call.text = view(attributes->message.ascii);
-                    break;
-                case NVTX_MESSAGE_TYPE_UNICODE:
-                    wide = utf8(attributes->message.unicode);
-                    call.text = wide;
-                    break;
-                case NVTX_MESSAGE_TYPE_REGISTERED:
-                    call.registered =
-                        reinterpret_cast<const std::string*>(attributes->message.registered);
-                    break;
-                default:
-                    break;
-            }
-        }
-        return record(call);
-    });
-}
-
-int recordText(log::NvtxEvent event, std::string_view text, uint64_t rangeId = 0) {
-    NvtxCall call;
-    call.event = event;
-    call.text = text;
-    call.rangeId = rangeId;
-    return record(call);
-}
-
-uint64_t newRangeId() {
-    Agent* agent = Agent::current();
-    return agent ? agent->nextNvtxRangeId() : 0;
-}
-
-// --- the functions that NVTX calls; their names are those of the table slots ---
+// The functions that NVTX calls; their names are those of the table slots.
 
 void markEx(const nvtxEventAttributes_t* a) {
     recordWith(log::NvtxEvent::Mark, nullptr, a);
@@ -272,70 +117,6 @@ nvtxDomainHandle_t domainCreateW(const wchar_t* name) {
 void domainDestroy(nvtxDomainHandle_t) {}
 void initialize(const void*) {}
 
-// --- the payload extension ---
-
-int recordExtended(log::NvtxEvent event, nvtxDomainHandle_t domain, const nvtxPayloadData_t* data,
-                   size_t count, uint64_t rangeId = 0) {
-    NvtxCall call;
-    call.event = event;
-    call.domain = idOf(domain);
-    call.rangeId = rangeId;
-    readExtended(call, data, count);
-    return record(call);
-}
-int rangePushPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data, size_t count) {
-    return recordExtended(log::NvtxEvent::Push, d, data, count);
-}
-int rangePopPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data, size_t count) {
-    return recordExtended(log::NvtxEvent::Pop, d, data, count);
-}
-nvtxRangeId_t rangeStartPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data, size_t count) {
-    const uint64_t id = newRangeId();
-    recordExtended(log::NvtxEvent::Start, d, data, count, id);
-    return id;
-}
-void rangeEndPayload(nvtxDomainHandle_t d, nvtxRangeId_t id, const nvtxPayloadData_t* data,
-                     size_t count) {
-    recordExtended(log::NvtxEvent::End, d, data, count, id);
-}
-void markPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data, size_t count) {
-    recordExtended(log::NvtxEvent::Mark, d, data, count);
-}
-uint8_t domainIsEnabled(nvtxDomainHandle_t) {
-    return Agent::current() ? 1 : 0;
-}
-
-uint64_t payloadSchemaRegister(nvtxDomainHandle_t domain,
-                               const nvtxPayloadSchemaAttr_t* attributes) {
-    return guarded([&]() -> uint64_t {
-        constexpr size_t mostEntries = 4096;
-        if (!attributes) return 0;
-        const nvtxPayloadSchemaAttr_t& a = *attributes;
-        const auto has = [&](uint64_t field) { return (a.fieldMask & field) != 0; };
-        if (!has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) ||
-            !has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES) || !a.entries ||
-            a.numEntries > mostEntries) {
-            return 0;
-        }
-        NvtxSchema schema;
-        schema.domain = idOf(domain);
-        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME)) schema.name = view(a.name);
-        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE)) schema.type = a.type;
-        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS)) schema.flags = a.flags;
-        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE))
-            schema.payloadBytes = a.payloadStaticSize;
-        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT)) schema.alignTo = a.packAlign;
-        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID)) schema.schemaId = a.schemaId;
-        for (size_t i = 0; i < a.numEntries; ++i) {
-            const nvtxPayloadSchemaEntry_t& entry = a.entries[i];
-            schema.entries.push_back({entry.flags, entry.type, entry.arrayOrUnionDetail,
-                                      entry.offset, std::string(view(entry.name)),
-                                      std::string(view(entry.description))});
-        }
-        return nvtxRegistry().add(std::move(schema));
-    });
-}
-
 template <class Function>
 void fill(NvtxFunctionTable table, unsigned size, unsigned slot, Function* function) {
     if (slot < size && table[slot]) *table[slot] = reinterpret_cast<NvtxFunctionPointer>(function);
@@ -391,26 +172,6 @@ bool attachNvtx(const void* (*getExportTable)(uint32_t)) {
     if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) && table) {
         fillCore2(table, size);
     }
-    return true;
-}
-
-bool attachNvtxExtension(nvtxExtModuleInfo_t* module) {
-    if (!module || module->moduleId != NVTX_EXT_PAYLOAD_MODULEID || module->segmentsCount == 0 ||
-        !module->segments) {
-        return false;
-    }
-    intptr_t* slots = module->segments->functionSlots;
-    const size_t count = module->segments->slotCount;
-    const auto set = [&](size_t slot, auto* function) {
-        if (slot < count) slots[slot] = reinterpret_cast<intptr_t>(function);
-    };
-    set(NVTX3EXT_CBID_nvtxPayloadSchemaRegister, &payloadSchemaRegister);
-    set(NVTX3EXT_CBID_nvtxMarkPayload, &markPayload);
-    set(NVTX3EXT_CBID_nvtxRangePushPayload, &rangePushPayload);
-    set(NVTX3EXT_CBID_nvtxRangePopPayload, &rangePopPayload);
-    set(NVTX3EXT_CBID_nvtxRangeStartPayload, &rangeStartPayload);
-    set(NVTX3EXT_CBID_nvtxRangeEndPayload, &rangeEndPayload);
-    set(NVTX3EXT_CBID_nvtxDomainIsEnabled, &domainIsEnabled);
     return true;
 }
 

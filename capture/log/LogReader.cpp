@@ -109,6 +109,10 @@ std::optional<bool> giveRecord(RecordKind kind, std::span<const std::byte> bytes
             return give<NcclOperationRecord>(bytes, visitor);
         case RecordKind::NcclStop:
             return give<NcclStopRecord>(bytes, visitor);
+        case RecordKind::NvtxEnum:
+            return give<NvtxEnumRecord>(bytes, visitor);
+        case RecordKind::NvtxEnumEntry:
+            return give<NvtxEnumEntryRecord>(bytes, visitor);
         case RecordKind::ThreadName:
             return give<ThreadNameRecord>(bytes, visitor);
         case RecordKind::Clock:

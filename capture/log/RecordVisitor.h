@@ -36,6 +36,8 @@ class RecordVisitor {
     virtual void visit(const NvtxCategoryRecord&) {}
     virtual void visit(const NvtxSchemaRecord&) {}
     virtual void visit(const NvtxSchemaEntryRecord&) {}
+    virtual void visit(const NvtxEnumRecord&) {}
+    virtual void visit(const NvtxEnumEntryRecord&) {}
     virtual void visit(const NcclCommunicatorRecord&) {}
     virtual void visit(const NcclOperationRecord&) {}
     virtual void visit(const NcclStopRecord&) {}

@@ -33,6 +33,8 @@ enum class RecordKind : uint16_t {
     NvtxCategory = 22,
     NvtxSchema = 23,
     NvtxSchemaEntry = 24,
+    NvtxEnum = 25,
+    NvtxEnumEntry = 26,
     ThreadName = 30,
     Clock = 31,
     Dropped = 32,
@@ -267,6 +269,23 @@ struct NvtxSchemaEntryRecord {
     RecordHeader header;
     uint64_t schemaId, flags, type, arrayOrUnionDetail, offset;
     uint32_t domain, index, name, description;
+};
+
+/// An enumeration registered with the NVTX payload extension, whose id can be the type of a schema's
+/// entry; its values follow as records.
+struct NvtxEnumRecord {
+    RecordHeader header;
+    uint64_t schemaId;
+    uint64_t payloadBytes;  ///< Of a value; 0 if the program did not say.
+    uint32_t domain, name, entryCount, reserved;
+};
+
+struct NvtxEnumEntryRecord {
+    RecordHeader header;
+    uint64_t schemaId, value;
+    uint32_t domain, name;
+    uint32_t isFlag;  ///< The value is a set of bits that may be combined with others.
+    uint32_t reserved;
 };
 
 /// What NCCL's profiler interface says about a communicator of this process when it is made.

@@ -57,6 +57,8 @@ struct ProcessLog : log::RecordVisitor {
         communicators;  ///< With names.
     std::map<uint32_t, std::string> domains;
     std::map<uint64_t, Schema> schemas;
+    std::map<uint64_t, log::NvtxEnumRecord> enums;
+    std::vector<log::NvtxEnumEntryRecord> enumEntries;
     std::vector<std::string> categories;
     std::map<std::string, std::string> notes;  ///< Sentence by code.
     std::vector<Drop> drops;
@@ -97,6 +99,8 @@ struct ProcessLog : log::RecordVisitor {
     void visit(const log::NvtxSchemaEntryRecord& r) override {
         schemas[r.schemaId].entries.push_back(r);
     }
+    void visit(const log::NvtxEnumRecord& r) override { enums[r.schemaId] = r; }
+    void visit(const log::NvtxEnumEntryRecord& r) override { enumEntries.push_back(r); }
     void visit(const log::NoteRecord& r) override { notes[text(r.code)] = text(r.sentence); }
     void visit(const log::DroppedRecord& r) override { drops.push_back({r.what, r.count}); }
     void visit(const log::EndRecord& r) override { ends.push_back(r); }

@@ -388,6 +388,24 @@ class tst_Agent : public QObject {
         QCOMPARE(expectedBytes, 88u);
     }
 
+    void keepsEnumerations() {
+        AgentRun run;
+        QVERIFY(run.run());
+        ProcessLog log = run.log();
+        QCOMPARE(log.enums.size(), size_t{1});
+        const log::NvtxEnumRecord& reduction = log.enums.begin()->second;
+        QCOMPARE(log.text(reduction.name), std::string("Reduction"));
+        QCOMPARE(log.domains[reduction.domain], std::string("NCCL"));
+        QCOMPARE(reduction.payloadBytes, uint64_t{4});
+        QCOMPARE(reduction.entryCount, 2u);
+        QCOMPARE(log.schemas.count(reduction.schemaId), size_t{0});
+        QCOMPARE(log.enumEntries.size(), size_t{2});
+        QCOMPARE(log.text(log.enumEntries[1].name), std::string("Max"));
+        QCOMPARE(log.enumEntries[1].value, uint64_t{2});
+        QVERIFY(log.enumEntries[1].isFlag && !log.enumEntries[0].isFlag);
+        QCOMPARE(log.enumEntries[1].schemaId, reduction.schemaId);
+    }
+
     void countsNvtxLevels() {
         AgentRun run;
         run.arguments = {"--steps", "0", "--depth", "500"};

@@ -48,6 +48,16 @@ struct NcclDomain {
         attributes.numEntries = 3;
         attributes.payloadStaticSize = sizeof(AllReducePayload);
         schema = nvtxPayloadSchemaRegister(domain, &attributes);
+        static const nvtxPayloadEnum_t reductions[] = {{"Sum", 0, 0}, {"Max", 2, 1}};
+        nvtxPayloadEnumAttr_t enumeration{};
+        enumeration.fieldMask =
+            NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME | NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
+            NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE;
+        enumeration.name = "Reduction";
+        enumeration.entries = reductions;
+        enumeration.numEntries = 2;
+        enumeration.sizeOfEnum = 4;
+        nvtxPayloadEnumRegister(domain, &enumeration);
     }
 };
 

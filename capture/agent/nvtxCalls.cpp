@@ -1,0 +1,149 @@
+#include "capture/agent/nvtxCalls.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "capture/agent/Agent.h"
+#include "capture/agent/NvtxRegistry.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t longestMessage = 8u << 10;  // as the recorder keeps
+
+void readPayload(NvtxCall& call, const nvtxEventAttributes_t& attributes) {
+    const auto& value = attributes.payload;
+    switch (attributes.payloadType) {
+        case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
+            call.payload = log::NvtxPayload::UInt64;
+            call.payloadBits = value.ullValue;
+            break;
+        case NVTX_PAYLOAD_TYPE_INT64:
+            call.payload = log::NvtxPayload::Int64;
+            std::memcpy(&call.payloadBits, &value.llValue, 8);
+            break;
+        case NVTX_PAYLOAD_TYPE_DOUBLE:
+            call.payload = log::NvtxPayload::Double;
+            std::memcpy(&call.payloadBits, &value.dValue, 8);
+            break;
+        case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
+            call.payload = log::NvtxPayload::UInt32;
+            call.payloadBits = value.uiValue;
+            break;
+        case NVTX_PAYLOAD_TYPE_INT32:
+            call.payload = log::NvtxPayload::Int32;
+            std::memcpy(&call.payloadBits, &value.iValue, 4);
+            break;
+        case NVTX_PAYLOAD_TYPE_FLOAT:
+            call.payload = log::NvtxPayload::Float;
+            std::memcpy(&call.payloadBits, &value.fValue, 4);
+            break;
+        case NVTX_PAYLOAD_TYPE_EXT:
+            readExtended(call, reinterpret_cast<const nvtxPayloadData_t*>(value.ullValue),
+                         static_cast<size_t>(attributes.reserved0));
+            break;
+        default:
+            break;
+    }
+}
+
+}  // namespace
+
+uint32_t currentThreadId() {
+    return static_cast<uint32_t>(::syscall(SYS_gettid));
+}
+
+std::string_view view(const char* text) {
+    return text ? std::string_view(text, ::strnlen(text, longestMessage)) : std::string_view();
+}
+
+std::string utf8(const wchar_t* text) {
+    std::string result;
+    for (; text && *text && result.size() < longestMessage; ++text) {
+        const auto c = static_cast<uint32_t>(*text);
+        if (c < 0x80) {
+            result += static_cast<char>(c);
+        } else if (c < 0x800) {
+            result += {static_cast<char>(0xc0 | (c >> 6)), static_cast<char>(0x80 | (c & 0x3f))};
+        } else if (c < 0x10000) {
+            result +=
+                {static_cast<char>(0xe0 | (c >> 12)), static_cast<char>(0x80 | ((c >> 6) & 0x3f)),
+                 static_cast<char>(0x80 | (c & 0x3f))};
+        } else {
+            result +=
+                {static_cast<char>(0xf0 | ((c >> 18) & 7)),
+                 static_cast<char>(0x80 | ((c >> 12) & 0x3f)),
+                 static_cast<char>(0x80 | ((c >> 6) & 0x3f)), static_cast<char>(0x80 | (c & 0x3f))};
+        }
+    }
+    return result;
+}
+
+uint32_t idOf(nvtxDomainHandle_t domain) {
+    return domain ? reinterpret_cast<const NvtxDomain*>(domain)->id : 0;
+}
+
+int recordCall(const NvtxCall& call) {
+    return guarded([&]() -> int {
+        Agent* agent = Agent::current();
+        const int level = agent ? agent->recordNvtx(call) : -1;
+        return level < 0 ? NVTX_NO_PUSH_POP_TRACKING : level;
+    });
+}
+
+void readExtended(NvtxCall& call, const nvtxPayloadData_t* data, size_t count) {
+    // Of several payloads the first is kept; one of unknown size cannot be.
+    if (!data || count == 0 || !data->payload || data->size == SIZE_MAX) return;
+    call.schemaId = data->schemaId;
+    call.extended = {static_cast<const char*>(data->payload), data->size};
+}
+
+int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain,
+               const nvtxEventAttributes_t* attributes, uint64_t rangeId) {
+    return guarded([&]() -> int {
+        NvtxCall call;
+        call.event = event;
+        call.domain = idOf(domain);
+        call.rangeId = rangeId;
+        std::string wide;
+        if (attributes && attributes->size >= sizeof(nvtxEventAttributes_t)) {
+            call.category = attributes->category;
+            if (attributes->colorType == NVTX_COLOR_ARGB) call.colorArgb = attributes->color;
+            readPayload(call, *attributes);
+            switch (attributes->messageType) {
+                case NVTX_MESSAGE_TYPE_ASCII:
+                    call.text = view(attributes->message.ascii);
+                    break;
+                case NVTX_MESSAGE_TYPE_UNICODE:
+                    wide = utf8(attributes->message.unicode);
+                    call.text = wide;
+                    break;
+                case NVTX_MESSAGE_TYPE_REGISTERED:
+                    call.registered =
+                        reinterpret_cast<const std::string*>(attributes->message.registered);
+                    break;
+                default:
+                    break;
+            }
+        }
+        return recordCall(call);
+    });
+}
+
+int recordText(log::NvtxEvent event, std::string_view text, uint64_t rangeId) {
+    NvtxCall call;
+    call.event = event;
+    call.text = text;
+    call.rangeId = rangeId;
+    return recordCall(call);
+}
+
+uint64_t newRangeId() {
+    Agent* agent = Agent::current();
+    return agent ? agent->nextNvtxRangeId() : 0;
+}
+
+}  // namespace lanescope

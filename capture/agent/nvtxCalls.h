@@ -1,0 +1,48 @@
+#pragma once
+
+#define NVTX_NO_IMPL  // the types only: a tool must not call NVTX itself
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtPayload.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "capture/agent/NvtxCall.h"
+
+namespace lanescope {
+
+// What the functions that NVTX calls have in common: they turn NVTX's structs into an `NvtxCall`
+// and hand it to the agent. Nothing here throws but `utf8`; call that within `guarded`.
+
+/// Nothing may be thrown into the program that called NVTX.
+template <class Function>
+auto guarded(Function&& function) -> std::invoke_result_t<Function> {
+    try {
+        return function();
+    } catch (...) {
+        if constexpr (!std::is_void_v<std::invoke_result_t<Function>>) return {};
+    }
+}
+
+/// The text, as far as it is kept; empty for null.
+std::string_view view(const char* text);
+/// Wide characters, which are UTF-32 on Linux, as UTF-8.
+std::string utf8(const wchar_t* text);
+/// The number of a domain by its handle; 0 for the default domain.
+uint32_t idOf(nvtxDomainHandle_t domain);
+uint32_t currentThreadId();
+
+/// Records a call. Answers what NVTX wants to know of a push or pop.
+int recordCall(const NvtxCall& call);
+int recordText(log::NvtxEvent event, std::string_view text, uint64_t rangeId = 0);
+/// Records a call with attributes. The struct may be of any version: its size says how far it goes.
+int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain,
+               const nvtxEventAttributes_t* attributes, uint64_t rangeId = 0);
+/// Puts the first of `count` extended payloads into the call.
+void readExtended(NvtxCall& call, const nvtxPayloadData_t* data, size_t count);
+/// A new id for a start/end range; 0 if nothing is recorded.
+uint64_t newRangeId();
+
+}  // namespace lanescope
