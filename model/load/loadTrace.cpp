@@ -21,6 +21,10 @@ constexpr std::array eventTables{
     "CUPTI_ACTIVITY_KIND_KERNEL",
     "CUPTI_ACTIVITY_KIND_MEMCPY",
     "CUPTI_ACTIVITY_KIND_MEMSET",
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+    "CUDA_GPU_MEMORY_USAGE_EVENTS",
+    "CUDA_UM_CPU_PAGE_FAULT_EVENTS",
+    "CUDA_UM_GPU_PAGE_FAULT_EVENTS",
     "CUPTI_ACTIVITY_KIND_RUNTIME",
     "NVTX_EVENTS",
     "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
@@ -74,8 +78,12 @@ void readEverything(LoadContext& context) {
     readKernels(context, directory);
     readMemcpys(context, directory);
     readMemsets(context, directory);
+    readGraphs(context, directory);
+    readMemoryEvents(context, directory);
+    readPageFaults(context, directory);
     readSyncs(context, directory);
     readNvtx(context, directory);
+    readRecordedTime(context, directory);
     readOverhead(context);
     context.noteSkipped();
 }

@@ -112,7 +112,13 @@ void readHealth(LoadContext& context) {
 
 void readProcessStates(LoadContext& context, FileDirectory& directory) {
     TableReader reader(context, "LANESCOPE_PROCESSES",
-                       {"globalPid", "rank", "endedNormally", "endNs"}, "processes");
+                       {"globalPid", "rank", "endedNormally", "endNs", "localRank", "worldSize"},
+                       "processes");
+    const auto countIn = [&reader](int column) -> std::optional<int> {
+        const std::optional<int64_t> value = reader.integer(column);
+        if (!value || *value < 0 || *value > INT32_MAX) return std::nullopt;
+        return static_cast<int>(*value);
+    };
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(0);
         const uint32_t index = id ? directory.identities.process(*id) : noIndex;
@@ -121,8 +127,9 @@ void readProcessStates(LoadContext& context, FileDirectory& directory) {
             continue;
         }
         Process& process = context.trace().processes[index];
-        const std::optional<int64_t> rank = reader.integer(1);
-        if (rank && *rank >= 0 && *rank <= INT32_MAX) process.rank = static_cast<int>(*rank);
+        process.rank = countIn(1);
+        process.localRank = countIn(4);
+        process.worldSize = countIn(5);
         process.endedAbnormally = reader.integerOr(2, 1) == 0;
         // `finishTrace` finds the start among the events.
         if (!reader.isNull(3)) process.range.endNs = reader.time(3).value_or(0);

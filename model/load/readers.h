@@ -23,6 +23,11 @@ void readApiCalls(LoadContext& context, FileDirectory& directory);
 void readKernels(LoadContext& context, FileDirectory& directory);
 void readMemcpys(LoadContext& context, FileDirectory& directory);
 void readMemsets(LoadContext& context, FileDirectory& directory);
+void readGraphs(LoadContext& context, FileDirectory& directory);
+void readMemoryEvents(LoadContext& context, FileDirectory& directory);
+void readPageFaults(LoadContext& context, FileDirectory& directory);
+/// When each process recorded, and where it lost something.
+void readRecordedTime(LoadContext& context, FileDirectory& directory);
 void readSyncs(LoadContext& context, FileDirectory& directory);
 /// NVTX ranges and marks, and with them the NCCL calls.
 void readNvtx(LoadContext& context, FileDirectory& directory);

@@ -51,11 +51,15 @@ class Details {
         add("Process", std::move(text));
     }
 
-    void addStream(uint32_t streamIndex) {
-        const Stream& stream = trace_.streams[streamIndex];
-        const Gpu& gpu = trace_.gpus[stream.gpu];
+    void addGpu(uint32_t gpuIndex) {
+        const Gpu& gpu = trace_.gpus[gpuIndex];
         add("GPU", gpu.name.empty() ? fmt::format("{}", gpu.id)
                                     : fmt::format("{} ({})", gpu.id, gpu.name));
+    }
+
+    void addStream(uint32_t streamIndex) {
+        const Stream& stream = trace_.streams[streamIndex];
+        addGpu(stream.gpu);
         add("Stream", fmt::format("{}{}, context {}", stream.streamId,
                                   stream.isNullStream ? " (default)" : "", stream.contextId));
         addProcess(stream.process);
@@ -135,6 +139,46 @@ void describeMemset(const Trace& trace, uint32_t row, Details& details) {
     details.add("Memory", std::string(name(trace.memsets.memory[row])));
     details.addStream(trace.memsets.stream[row]);
     details.addLaunch();
+}
+
+void describeGraph(const Trace& trace, EventRef event, Details& details) {
+    const uint32_t row = event.row();
+    details.add("CUDA graph", fmt::format("{}", trace.graphs.graph[row]));
+    details.addTimes();
+    details.add("Recorded", "as a whole, without the kernels in it");
+    details.addStream(trace.graphs.stream[row]);
+    details.addLaunch();
+}
+
+void describePageFault(const Trace& trace, EventRef event, Details& details) {
+    const PageFaultTable& table = trace.pageFaults;
+    const uint32_t row = event.row();
+    details.add("Managed memory", trace.nameOf(event));
+    details.addTimes();
+    details.add("Address", fmt::format("{:#x}", table.address[row]));
+    if (table.gpu[row] != noIndex) {
+        details.add("Fault groups", formatCount(table.count[row]));
+        details.addGpu(table.gpu[row]);
+    }
+    details.add("Instruction", std::string(trace.strings.at(table.instruction[row])));
+    details.addProcess(table.process[row]);
+}
+
+void describeSample(const Trace& trace, EventRef event, Details& details) {
+    const Trace::SamplePlace place = trace.samplePlace(event);
+    const CounterSeries& series = trace.counters[place.counter];
+    const double value = series.value(place.sample);
+    details.add(series.name, formatCounter(value, series.unit));
+    details.add("From", exactSeconds(series.timeNs(place.sample)));
+    details.add("Held for", formatDuration(trace.rangeOf(event).durationNs()));
+    if (place.sample > 0) {
+        const double change = value - series.value(place.sample - 1);
+        if (change > 0) details.add("Change", "+" + formatCounter(change, series.unit));
+        if (change < 0) details.add("Change", "\u2212" + formatCounter(-change, series.unit));
+    }
+    details.add("Peak", formatCounter(series.maximum(), series.unit));
+    if (series.gpu != noIndex) details.addGpu(series.gpu);
+    if (series.process != noIndex) details.addProcess(series.process);
 }
 
 void describeApiCall(const Trace& trace, EventRef call, Details& details) {
@@ -220,6 +264,15 @@ std::vector<Property> describe(const Trace& trace, EventRef event) {
             break;
         case EventKind::Projection:
             describeProjection(trace, event, details);
+            break;
+        case EventKind::Graph:
+            describeGraph(trace, event, details);
+            break;
+        case EventKind::PageFault:
+            describePageFault(trace, event, details);
+            break;
+        case EventKind::CounterSample:
+            describeSample(trace, event, details);
             break;
         case EventKind::None:
             break;

@@ -5,16 +5,22 @@
 
 namespace lanescope {
 
+/// Stands for "none" where an index into a table is asked for.
+inline constexpr uint32_t noIndex = 0xffffffff;
+
 /// Which table of a `Trace` a row belongs to.
 enum class EventKind : uint8_t {
     None = 0,
     Kernel,
     Memcpy,
     Memset,
-    Api,         ///< A CUDA runtime or driver call on a CPU thread.
-    Sync,        ///< A wait for the GPU, as CUPTI reports it.
-    Nvtx,        ///< A range or mark on a CPU thread.
-    Projection,  ///< The stretch of GPU work that an NVTX range launched.
+    Api,            ///< A CUDA runtime or driver call on a CPU thread.
+    Sync,           ///< A wait for the GPU, as CUPTI reports it.
+    Nvtx,           ///< A range or mark on a CPU thread.
+    Projection,     ///< The stretch of GPU work that an NVTX range launched.
+    Graph,          ///< A launch of a CUDA graph that was recorded as a whole.
+    PageFault,      ///< A page of managed memory that was not where it was needed.
+    CounterSample,  ///< A value of a counter, for as long as it held.
 };
 
 /// Names one event of a trace: table and row in four bytes. Cheap to copy, hash and compare; means

@@ -7,14 +7,25 @@
 
 namespace lanescope {
 
-/// Least and greatest of any run of a fixed row of numbers, in O(log n) after O(n) to build.
+/// Least and greatest of any run of a fixed row of numbers, in O(log n) after O(n) to build. What
+/// is not a number counts as neither.
+template <class Value = int64_t>
 class ExtremesTree {
   public:
+    /// What `minimum` and `maximum` give where there is no number.
+    static constexpr Value greatest = std::numeric_limits<Value>::max();
+    static constexpr Value least = std::numeric_limits<Value>::lowest();
+
     template <class Iterator, class Projection>
     ExtremesTree(Iterator first, Iterator last, Projection projection)
-        : count_(static_cast<size_t>(last - first)), least_(2 * count_), greatest_(2 * count_) {
-        for (size_t i = 0; i < count_; ++i, ++first)
-            least_[count_ + i] = greatest_[count_ + i] = projection(*first);
+        : count_(static_cast<size_t>(last - first)),
+          least_(2 * count_, greatest),
+          greatest_(2 * count_, least) {
+        for (size_t i = 0; i < count_; ++i, ++first) {
+            const Value value = projection(*first);
+            if (value != value) continue;
+            least_[count_ + i] = greatest_[count_ + i] = value;
+        }
         for (size_t node = count_; node-- > 1;) {
             least_[node] = std::min(least_[2 * node], least_[2 * node + 1]);
             greatest_[node] = std::max(greatest_[2 * node], greatest_[2 * node + 1]);
@@ -22,13 +33,13 @@ class ExtremesTree {
     }
 
     /// Of the numbers `[low, high)`; the run must not be empty.
-    int64_t minimum(size_t low, size_t high) const {
-        int64_t result = std::numeric_limits<int64_t>::max();
+    Value minimum(size_t low, size_t high) const {
+        Value result = greatest;
         visit(low, high, [&](size_t node) { result = std::min(result, least_[node]); });
         return result;
     }
-    int64_t maximum(size_t low, size_t high) const {
-        int64_t result = std::numeric_limits<int64_t>::min();
+    Value maximum(size_t low, size_t high) const {
+        Value result = least;
         visit(low, high, [&](size_t node) { result = std::max(result, greatest_[node]); });
         return result;
     }
@@ -43,8 +54,8 @@ class ExtremesTree {
     }
 
     size_t count_;
-    std::vector<int64_t> least_;  // node i has the children 2i and 2i+1; leaves start at count_
-    std::vector<int64_t> greatest_;
+    std::vector<Value> least_;  // node i has the children 2i and 2i+1; leaves start at count_
+    std::vector<Value> greatest_;
 };
 
 }  // namespace lanescope

@@ -54,6 +54,61 @@ struct MemsetTable {
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 
+/// Launches of CUDA graphs that were recorded as a whole, without the kernels in them.
+struct GraphTable {
+    std::vector<int64_t> startNs, endNs;
+    std::vector<int64_t> graph;  ///< Number of the graph within its process.
+    std::vector<uint32_t> stream, correlation;
+    uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
+};
+
+/// Memory that was allocated or freed, as recorded.
+struct MemoryEventTable {
+    std::vector<int64_t> timeNs, bytes;
+    std::vector<uint64_t> address;
+    std::vector<MemoryKind> kind;
+    std::vector<uint8_t> isFree;    ///< 1: freed, 0: allocated.
+    std::vector<uint8_t> isPooled;  ///< 1 if it comes from a memory pool.
+    std::vector<uint32_t> process, gpu;
+    std::vector<uint32_t> correlation;  ///< Of the call that did it; 0 = none.
+    uint32_t size() const { return static_cast<uint32_t>(timeNs.size()); }
+};
+
+/// How large a memory pool was from some moment on.
+struct MemoryPoolTable {
+    std::vector<int64_t> timeNs, bytes;
+    std::vector<uint64_t> address;
+    std::vector<uint32_t> process, gpu;
+    uint32_t size() const { return static_cast<uint32_t>(timeNs.size()); }
+};
+
+/// Allocations and the frees that ended them, joined by process and address.
+struct AllocationTable {
+    std::vector<int64_t> startNs;
+    std::vector<int64_t> endNs;  ///< When it was freed; the end of the process if it never was.
+    std::vector<int64_t> bytes;
+    std::vector<uint64_t> address;
+    std::vector<MemoryKind> kind;
+    std::vector<uint8_t> isLive;  ///< 1 if it was never freed.
+    std::vector<uint8_t> isPooled;
+    std::vector<uint32_t> process, gpu;
+    uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
+};
+
+/// The numbers are the file's (`ENUM_CUDA_UNIF_MEM_ACCESS_TYPE`).
+enum class FaultAccess : uint8_t { Unknown = 0, Read = 1, Write = 2, Atomic = 3, Prefetch = 4 };
+
+struct PageFaultTable {
+    std::vector<int64_t> startNs, endNs;
+    std::vector<uint64_t> address;
+    std::vector<int64_t> count;  ///< Faults of the CPU are listed one by one.
+    std::vector<FaultAccess> access;
+    std::vector<uint32_t> process;
+    std::vector<uint32_t> gpu;             ///< That faulted; `noIndex` for the CPU.
+    std::vector<StringIndex> instruction;  ///< That faulted, on the CPU; 0 if unknown.
+    uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
+};
+
 struct ApiTable {
     std::vector<int64_t> startNs, endNs;
     std::vector<StringIndex> name;  ///< Without the `_v3020` suffix of the entry point.

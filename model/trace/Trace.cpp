@@ -35,12 +35,20 @@ Place placeOf(const Trace& trace, EventRef event) {
             return {TrackKind::Stream, trace.memcpys.stream[row]};
         case EventKind::Memset:
             return {TrackKind::Stream, trace.memsets.stream[row]};
+        case EventKind::Graph:
+            return {TrackKind::Stream, trace.graphs.stream[row]};
+        case EventKind::PageFault:
+            if (trace.pageFaults.gpu[row] == noIndex)
+                return {TrackKind::CpuPageFaults, trace.pageFaults.process[row]};
+            return {TrackKind::GpuPageFaults, trace.pageFaults.gpu[row]};
         case EventKind::Api:
             return {TrackKind::ThreadApi, trace.apiCalls.thread[row]};
         case EventKind::Nvtx:
             return {TrackKind::ThreadNvtx, trace.nvtx.thread[row]};
         case EventKind::Projection:
             return {TrackKind::StreamProjection, trace.projections.stream[row]};
+        case EventKind::CounterSample:
+            return {TrackKind::Counter, trace.samplePlace(event).counter};
         case EventKind::Sync:
         case EventKind::None:
             break;
@@ -64,6 +72,13 @@ uint32_t rowCount(const Trace& trace, EventKind kind) {
             return trace.nvtx.size();
         case EventKind::Projection:
             return trace.projections.size();
+        case EventKind::Graph:
+            return trace.graphs.size();
+        case EventKind::PageFault:
+            return trace.pageFaults.size();
+        case EventKind::CounterSample:
+            return trace.counters.empty() ? 0
+                                          : trace.counterRows.back() + trace.counters.back().size();
         case EventKind::None:
             break;
     }
@@ -86,6 +101,23 @@ std::string_view syncName(SyncType type) {
     return "Wait";
 }
 
+/// Empty if unknown, as it is for the CPU.
+std::string_view accessName(FaultAccess access) {
+    switch (access) {
+        case FaultAccess::Read:
+            return "read";
+        case FaultAccess::Write:
+            return "write";
+        case FaultAccess::Atomic:
+            return "atomic";
+        case FaultAccess::Prefetch:
+            return "prefetch";
+        case FaultAccess::Unknown:
+            break;
+    }
+    return "";
+}
+
 }  // namespace
 
 TimeRange Trace::rangeOf(EventRef event) const {
@@ -104,6 +136,14 @@ TimeRange Trace::rangeOf(EventRef event) const {
             return rowRange(nvtx, event.row());
         case EventKind::Projection:
             return rowRange(projections, event.row());
+        case EventKind::Graph:
+            return rowRange(graphs, event.row());
+        case EventKind::PageFault:
+            return rowRange(pageFaults, event.row());
+        case EventKind::CounterSample:
+            if (const SamplePlace place = samplePlace(event); place.counter != noIndex)
+                return counters[place.counter].rangeOf(place.sample);
+            break;
         case EventKind::None:
             break;
     }
@@ -131,6 +171,18 @@ std::string Trace::nameOf(EventRef event) const {
             return std::string(strings.at(nvtx.text[row]));
         case EventKind::Projection:
             return std::string(strings.at(nvtx.text[projections.nvtx[row]]));
+        case EventKind::Graph:
+            return fmt::format("CUDA graph {}", graphs.graph[row]);
+        case EventKind::PageFault:
+            return fmt::format("{} page fault{}{}", pageFaults.gpu[row] == noIndex ? "CPU" : "GPU",
+                               accessName(pageFaults.access[row]).empty() ? "" : ", ",
+                               accessName(pageFaults.access[row]));
+        case EventKind::CounterSample: {
+            const SamplePlace place = samplePlace(event);
+            const CounterSeries& series = counters[place.counter];
+            return fmt::format("{}: {}", series.name,
+                               formatCounter(series.value(place.sample), series.unit));
+        }
         case EventKind::None:
             break;
     }
@@ -153,6 +205,9 @@ EventRef Trace::launchingCall(EventRef gpuWork) const {
             break;
         case EventKind::Memset:
             lookFor(memsets);
+            break;
+        case EventKind::Graph:
+            lookFor(graphs);
             break;
         default:
             return {};
@@ -177,10 +232,29 @@ std::vector<EventRef> Trace::launchedWork(EventRef apiCall) const {
     return work;
 }
 
+Trace::SamplePlace Trace::samplePlace(EventRef event) const {
+    if (event.kind() != EventKind::CounterSample || counterRows.empty()) return {};
+    const auto after = std::upper_bound(counterRows.begin(), counterRows.end(), event.row());
+    const auto counter = static_cast<uint32_t>(after - counterRows.begin()) - 1;
+    const uint32_t sample = event.row() - counterRows[counter];
+    if (sample >= counters[counter].size()) return {};
+    return {counter, sample};
+}
+
+EventRef Trace::sampleEvent(uint32_t counter, uint32_t sample) const {
+    return {EventKind::CounterSample, counterRows[counter] + sample};
+}
+
 SliceLocation Trace::locate(EventRef event) const {
     if (event.row() >= rowCount(*this, event.kind())) return {};
     const Place place = placeOf(*this, event);
     if (place.subject == noIndex) return {};
+    if (place.kind == TrackKind::Counter) {
+        for (uint32_t track = 0; track < tracks.size(); ++track)
+            if (tracks[track].kind == place.kind && tracks[track].subject == place.subject)
+                return {track, 0, samplePlace(event).sample};
+        return {};
+    }
     const int64_t startNs = rangeOf(event).startNs;
     for (uint32_t track = 0; track < tracks.size(); ++track) {
         if (tracks[track].kind != place.kind || tracks[track].subject != place.subject) continue;

@@ -10,14 +10,13 @@
 #include <vector>
 
 #include "model/format/TimeRange.h"
+#include "model/trace/CounterSeries.h"
 #include "model/trace/EventRef.h"
 #include "model/trace/StringTable.h"
 #include "model/trace/Tables.h"
 #include "model/trace/Track.h"
 
 namespace lanescope {
-
-inline constexpr uint32_t noIndex = 0xffffffff;
 
 /// A GPU of the machine, seen by at least one process.
 struct Gpu {
@@ -32,13 +31,28 @@ struct Gpu {
     int computeMinor = 0;
 };
 
+/// What was lost in a gap. The numbers are the file's (`LANESCOPE_GAPS`).
+enum class GapKind : uint8_t { Nvtx = 1, CudaActivity = 2, LogBlock = 3 };
+
+/// A stretch in which something of a process was lost.
+struct Gap {
+    GapKind what = GapKind::LogBlock;
+    TimeRange range;
+    int64_t count = 0;  ///< How many were lost; 0 if unknown.
+};
+
 struct Process {
     int64_t globalPid = 0;
     uint32_t pid = 0;
     std::string name;
-    std::optional<int> rank;       ///< Of a distributed job.
-    bool endedAbnormally = false;  ///< No END record: killed, crashed, or the file was cut.
-    TimeRange range;               ///< Of its events, and on to its end if known.
+    std::optional<int> rank;         ///< Of a distributed job.
+    std::optional<int> localRank;    ///< Among the ranks of its host.
+    std::optional<int> worldSize;    ///< How many ranks the job has.
+    bool endedAbnormally = false;    ///< No END record: killed, crashed, or the file was cut.
+    TimeRange range;                 ///< Of its events, and on to its end if known.
+    bool hasWindows = false;         ///< It recorded in `windows` only, not all the time.
+    std::vector<TimeRange> windows;  ///< Sorted, without overlaps; may reach beyond the trace.
+    std::vector<Gap> gaps;           ///< Sorted by start.
 };
 
 struct Thread {
@@ -107,11 +121,18 @@ class Trace {
     KernelTable kernels;
     MemcpyTable memcpys;
     MemsetTable memsets;
+    GraphTable graphs;
+    MemoryEventTable memoryEvents;
+    MemoryPoolTable memoryPools;
+    AllocationTable allocations;
+    PageFaultTable pageFaults;
     ApiTable apiCalls;
     SyncTable syncs;
     NvtxTable nvtx;
     ProjectionTable projections;
     NcclTable nccl;
+    std::vector<CounterSeries> counters;
+    std::vector<uint32_t> counterRows;  ///< Row of the first `CounterSample` of each counter.
     std::vector<Track> tracks;
 
     /// When the event happened; empty range for an invalid reference. O(1).
@@ -122,6 +143,13 @@ class Trace {
     EventRef launchingCall(EventRef gpuWork) const;
     /// The GPU work that this API call started, in order of start. O(log n).
     std::vector<EventRef> launchedWork(EventRef apiCall) const;
+    /// Which sample of which counter a `CounterSample` is; counter `noIndex` if it is none.
+    struct SamplePlace {
+        uint32_t counter = noIndex;
+        uint32_t sample = 0;
+    };
+    SamplePlace samplePlace(EventRef event) const;
+    EventRef sampleEvent(uint32_t counter, uint32_t sample) const;
     /// Where it is drawn; invalid if on no track. O(log n) in the lane times tracks of its subject.
     SliceLocation locate(EventRef event) const;
     bool isEmpty() const { return range.isEmpty(); }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "model/format/TimeRange.h"
 #include "model/trace/EventRef.h"
 #include "model/trace/StringTable.h"
 
@@ -26,8 +27,12 @@ enum class SliceCategory : uint8_t {
     Nvtx,
     NcclCall,
     Projection,
+    Graph,
+    PageFault,
+    Counter,
     Busy,
 };
+inline constexpr size_t sliceCategoryCount = 19;
 
 /// One line of slices: equally long columns sorted by start, slices never overlap, so ends are
 /// sorted too. Immutable once built.
@@ -51,6 +56,9 @@ enum class TrackKind : uint8_t {
     Thread,
     ThreadNvtx,
     ThreadApi,
+    Counter,        ///< One `CounterSeries`; its one lane is empty.
+    GpuPageFaults,  ///< Of managed memory, by a GPU or by the CPUs that a process ran on.
+    CpuPageFaults,
 };
 
 /// A titled band of the timeline with its lanes. Tracks stand in pre-order in `Trace::tracks`; a
@@ -61,9 +69,12 @@ struct Track {
     std::string subtitle;  ///< "NVIDIA H200, 132 SMs", "PID 4242, rank 0"; may be empty.
     int32_t parent = -1;   ///< Index into `Trace::tracks`.
     uint16_t depth = 0;    ///< 0 for a top track.
-    uint32_t subject = 0;  ///< Index into gpus, streams, processes or threads, by `kind`.
+    uint32_t subject = 0;  ///< Index into gpus, streams, processes, threads or counters, by `kind`.
     bool isInitiallyFolded = false;
     std::vector<Lane> lanes;
+    /// Stretches of the trace in which nothing was recorded that could stand here, and those in
+    /// which something was lost; each sorted, without overlaps.
+    std::vector<TimeRange> unrecorded, lossy;
 };
 
 }  // namespace lanescope

@@ -15,6 +15,18 @@ void addGpuTracks(Trace& trace);
 /// Appends the tracks of all processes with a thread that did something.
 void addProcessTracks(Trace& trace);
 
+/// Appends the tracks of the counters of a GPU, or of those of a process that are no GPU's.
+void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t parent);
+/// Append the track of the page faults of a GPU, or of the CPU in a process, if there were any.
+void addGpuFaultTrack(Trace& trace, uint32_t gpu, uint32_t parent);
+void addCpuFaultTrack(Trace& trace, uint32_t process, uint32_t parent);
+/// Whether the three above have anything to append.
+bool gpuHasOtherTracks(const Trace& trace, uint32_t gpu);
+bool processHasOtherTracks(const Trace& trace, uint32_t process);
+/// Says in each track when nothing was recorded that could stand there, and when something of it
+/// was lost.
+void markUnrecorded(Trace& trace);
+
 /// Appends a track and returns its index. `parent` -1 for a top track.
 uint32_t addTrack(Trace& trace, TrackKind kind, uint32_t subject, int32_t parent, std::string title,
                   std::string subtitle = {});

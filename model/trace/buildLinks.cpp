@@ -32,10 +32,11 @@ void buildLinks(Trace& trace) {
 
     trace.workLinks.clear();
     trace.workLinks.reserve(size_t{trace.kernels.size()} + trace.memcpys.size() +
-                            trace.memsets.size());
+                            trace.memsets.size() + trace.graphs.size());
     addWork(trace, trace.kernels, EventKind::Kernel);
     addWork(trace, trace.memcpys, EventKind::Memcpy);
     addWork(trace, trace.memsets, EventKind::Memset);
+    addWork(trace, trace.graphs, EventKind::Graph);
     sortLinks(trace.workLinks);
 }
 

@@ -33,6 +33,8 @@ uint32_t streamOf(const Trace& trace, EventRef work) {
             return trace.kernels.stream[work.row()];
         case EventKind::Memcpy:
             return trace.memcpys.stream[work.row()];
+        case EventKind::Graph:
+            return trace.graphs.stream[work.row()];
         default:
             return trace.memsets.stream[work.row()];
     }

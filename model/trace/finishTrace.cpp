@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "model/trace/buildLinks.h"
+#include "model/trace/buildMemory.h"
 #include "model/trace/buildNcclWork.h"
 #include "model/trace/buildProjections.h"
 #include "model/trace/buildTracks.h"
@@ -30,12 +31,14 @@ class RangeFinder {
 
     template <class Table, class ProcessOf>
     void take(const Table& table, ProcessOf processOf) {
-        for (uint32_t row = 0; row < table.size(); ++row) {
-            const TimeRange event{table.startNs[row], table.endNs[row]};
-            TimeRange& range = trace_.processes[processOf(row)].range;
-            range = range.united(event);
-            trace_.range = trace_.range.united(event);
-        }
+        for (uint32_t row = 0; row < table.size(); ++row)
+            take(TimeRange{table.startNs[row], table.endNs[row]}, processOf(row));
+    }
+
+    void take(TimeRange event, uint32_t process) {
+        TimeRange& range = trace_.processes[process].range;
+        range = range.united(event);
+        trace_.range = trace_.range.united(event);
     }
 
     /// Ranges reach to where their processes ended, so that a hang after the last event shows.
@@ -69,6 +72,11 @@ void findRanges(Trace& trace) {
     finder.take(trace.kernels, ofStream(trace.kernels));
     finder.take(trace.memcpys, ofStream(trace.memcpys));
     finder.take(trace.memsets, ofStream(trace.memsets));
+    finder.take(trace.graphs, ofStream(trace.graphs));
+    finder.take(trace.pageFaults, [&trace](uint32_t row) { return trace.pageFaults.process[row]; });
+    const MemoryEventTable& memory = trace.memoryEvents;
+    for (uint32_t row = 0; row < memory.size(); ++row)
+        finder.take(TimeRange{memory.timeNs[row], memory.timeNs[row]}, memory.process[row]);
     finder.take(trace.apiCalls, ofThread(trace.apiCalls));
     finder.take(trace.syncs, [&trace](uint32_t row) { return trace.syncs.process[row]; });
     finder.take(trace.nvtx, ofThread(trace.nvtx));
@@ -111,6 +119,7 @@ void finishTrace(Trace& trace) {
     buildLinks(trace);
     buildProjections(trace);
     buildNcclWork(trace);
+    buildMemory(trace);
     buildTracks(trace);
 }
 

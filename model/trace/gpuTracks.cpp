@@ -64,6 +64,15 @@ std::vector<LaneBuilder> collectGpuWork(Trace& trace) {
             copyNames.of(event, memsets.bytes[row], MemcpyKind::Unknown), event,
             SliceCategory::Memset);
     }
+    const GraphTable& graphs = trace.graphs;
+    std::unordered_map<int64_t, StringIndex> graphNames;
+    for (uint32_t row = 0; row < graphs.size(); ++row) {
+        const EventRef event(EventKind::Graph, row);
+        const auto [found, isNew] = graphNames.try_emplace(graphs.graph[row], 0);
+        if (isNew) found->second = trace.strings.intern(trace.nameOf(event));
+        builders[graphs.stream[row]].add(graphs.startNs[row], graphs.endNs[row], found->second,
+                                         event, SliceCategory::Graph);
+    }
     return builders;
 }
 
@@ -178,13 +187,12 @@ void addGpuTracks(Trace& trace) {
     });
     for (const uint32_t gpu : gpus) {
         const std::vector<StreamRank> streams = streamsOf(trace, gpu, lanes);
-        if (streams.empty()) continue;
+        if (streams.empty() && !gpuHasOtherTracks(trace, gpu)) continue;
         const uint32_t gpuTrack =
             addTrack(trace, TrackKind::Gpu, gpu, -1, fmt::format("GPU {}", trace.gpus[gpu].id),
                      gpuSubtitle(trace.gpus[gpu]));
-        const bool namesProcess = trace.streams[streams.front().stream].process !=
-                                      trace.streams[streams.back().stream].process ||
-                                  trace.processes.size() > 1;
+        const bool namesProcess = trace.processes.size() > 1;
+        addCounterTracks(trace, gpu, noIndex, gpuTrack);
         LaneBuilder all;
         for (const StreamRank& rank : streams) {
             const uint32_t stream = rank.stream;
@@ -205,6 +213,7 @@ void addGpuTracks(Trace& trace) {
                          "NVTX", "work on the GPU");
             trace.tracks[projected].lanes = std::move(projections[stream]);
         }
+        addGpuFaultTrack(trace, gpu, gpuTrack);
         trace.tracks[gpuTrack].lanes.push_back(all.buildUnion(busy));
     }
 }

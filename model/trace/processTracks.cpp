@@ -136,7 +136,7 @@ void addProcessTracks(Trace& trace) {
         if (work[thread].count > 0) threadsOf[trace.threads[thread].process].push_back(thread);
     for (const uint32_t process : orderedProcesses(trace)) {
         std::vector<uint32_t>& threads = threadsOf[process];
-        if (threads.empty()) continue;
+        if (threads.empty() && !processHasOtherTracks(trace, process)) continue;
         std::stable_sort(threads.begin(), threads.end(),
                          [&work](uint32_t a, uint32_t b) { return work[a].count > work[b].count; });
         const Process& info = trace.processes[process];
@@ -144,6 +144,8 @@ void addProcessTracks(Trace& trace) {
             addTrack(trace, TrackKind::Process, process, -1,
                      info.name.empty() ? fmt::format("Process {}", info.pid) : info.name,
                      processSubtitle(info));
+        addCounterTracks(trace, noIndex, process, processTrack);
+        addCpuFaultTrack(trace, process, processTrack);
         std::vector<Lane> summaries;
         for (size_t i = 0; i < threads.size(); ++i) {
             const auto threadTrack = static_cast<uint32_t>(trace.tracks.size());

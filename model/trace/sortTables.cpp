@@ -23,6 +23,17 @@ void sortTable(Table& table, Columns... columns) {
     (permute(table.*columns, order), ...);
 }
 
+/// Of several events at one moment the file's order counts: what is freed may be allocated anew.
+template <class Table, class... Columns>
+void sortMoments(Table& table, Columns... columns) {
+    const std::vector<uint32_t> order = sortedOrder(table.size(), [&table](uint32_t a, uint32_t b) {
+        return table.timeNs[a] < table.timeNs[b];
+    });
+    if (order.empty()) return;
+    permute(table.timeNs, order);
+    (permute(table.*columns, order), ...);
+}
+
 void sortNccl(NcclTable& table) {
     const std::vector<uint32_t> order = sortedOrder(
         table.size(), [&table](uint32_t a, uint32_t b) { return table.nvtx[a] < table.nvtx[b]; });
@@ -66,6 +77,16 @@ void sortTables(Trace& trace) {
               &M::sourceDevice, &M::destinationDevice, &M::stream, &M::correlation);
     using S = MemsetTable;
     sortTable(trace.memsets, &S::bytes, &S::value, &S::memory, &S::stream, &S::correlation);
+    using G = GraphTable;
+    sortTable(trace.graphs, &G::graph, &G::stream, &G::correlation);
+    using F = PageFaultTable;
+    sortTable(trace.pageFaults, &F::address, &F::count, &F::access, &F::process, &F::gpu,
+              &F::instruction);
+    using E = MemoryEventTable;
+    sortMoments(trace.memoryEvents, &E::bytes, &E::address, &E::kind, &E::isFree, &E::isPooled,
+                &E::process, &E::gpu, &E::correlation);
+    using P = MemoryPoolTable;
+    sortMoments(trace.memoryPools, &P::bytes, &P::address, &P::process, &P::gpu);
     using A = ApiTable;
     sortTable(trace.apiCalls, &A::name, &A::thread, &A::correlation, &A::returnValue, &A::isDriver);
     using W = SyncTable;

@@ -139,7 +139,7 @@ void tst_loadTrace::readsEveryKindOfRow() {
             " (2, '_Z4gemm'), (3, 'cudaLaunchKernel_v7000'), (4, 'main'), (5, 'registered');"
             "INSERT INTO PROCESSES VALUES (%1, 4242, 'python3');"
             "INSERT INTO ThreadNames VALUES (4, 10, %2);"
-            "INSERT INTO LANESCOPE_PROCESSES VALUES (%1, 3, 0, 1000, 0, NULL, 'x.log');"
+            "INSERT INTO LANESCOPE_PROCESSES VALUES (%1, 3, 0, 1000, 0, NULL, 'x.log', 1, 8);"
             "INSERT INTO LANESCOPE_HEALTH VALUES (1, 'dropped', %1, NULL, 7, '7 were lost.');"
             "INSERT INTO LANESCOPE_PROPERTIES VALUES (NULL, 'Command', 'python3 train.py'),"
             " (%1, 'CUDA', '13.0');"

@@ -113,6 +113,60 @@ EventRef TraceBuilder::addMemset(uint32_t stream, int64_t bytes, int64_t startNs
     return {EventKind::Memset, table.size() - 1};
 }
 
+EventRef TraceBuilder::addGraph(uint32_t stream, int64_t graph, int64_t startNs, int64_t endNs,
+                                uint32_t correlation) {
+    GraphTable& table = trace_->graphs;
+    table.startNs.push_back(startNs);
+    table.endNs.push_back(endNs);
+    table.graph.push_back(graph);
+    table.stream.push_back(stream);
+    table.correlation.push_back(correlation);
+    return {EventKind::Graph, table.size() - 1};
+}
+
+void TraceBuilder::addAllocation(uint32_t process, uint32_t gpu, MemoryKind kind, uint64_t address,
+                                 int64_t bytes, int64_t timeNs) {
+    MemoryEventTable& table = trace_->memoryEvents;
+    table.timeNs.push_back(timeNs);
+    table.bytes.push_back(bytes);
+    table.address.push_back(address);
+    table.kind.push_back(kind);
+    table.isFree.push_back(0);
+    table.isPooled.push_back(0);
+    table.process.push_back(process);
+    table.gpu.push_back(gpu);
+    table.correlation.push_back(0);
+}
+
+void TraceBuilder::addFree(uint32_t process, uint32_t gpu, uint64_t address, int64_t timeNs) {
+    addAllocation(process, gpu, MemoryKind::Unknown, address, 0, timeNs);
+    trace_->memoryEvents.isFree.back() = 1;
+}
+
+EventRef TraceBuilder::addPageFault(uint32_t process, uint32_t gpu, uint64_t address, int64_t count,
+                                    FaultAccess access, int64_t startNs, int64_t endNs) {
+    PageFaultTable& table = trace_->pageFaults;
+    table.startNs.push_back(startNs);
+    table.endNs.push_back(endNs);
+    table.address.push_back(address);
+    table.count.push_back(count);
+    table.access.push_back(access);
+    table.process.push_back(process);
+    table.gpu.push_back(gpu);
+    table.instruction.push_back(gpu == noIndex ? trace_->strings.intern("0x4011f6") : 0);
+    return {EventKind::PageFault, table.size() - 1};
+}
+
+void TraceBuilder::addWindow(uint32_t process, int64_t startNs, int64_t endNs) {
+    trace_->processes[process].hasWindows = true;
+    trace_->processes[process].windows.push_back({startNs, endNs});
+}
+
+void TraceBuilder::addGap(uint32_t process, GapKind what, int64_t startNs, int64_t endNs,
+                          int64_t count) {
+    trace_->processes[process].gaps.push_back({what, {startNs, endNs}, count});
+}
+
 EventRef TraceBuilder::addApi(uint32_t thread, std::string_view callName, int64_t startNs,
                               int64_t endNs, uint32_t correlation) {
     ApiTable& table = trace_->apiCalls;

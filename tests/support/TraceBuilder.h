@@ -33,6 +33,18 @@ class TraceBuilder {
                        MemoryKind destination = MemoryKind::Device);
     EventRef addMemset(uint32_t stream, int64_t bytes, int64_t startNs, int64_t endNs,
                        uint32_t correlation = 0);
+    /// A launch of a CUDA graph that was recorded as a whole.
+    EventRef addGraph(uint32_t stream, int64_t graph, int64_t startNs, int64_t endNs,
+                      uint32_t correlation = 0);
+    void addAllocation(uint32_t process, uint32_t gpu, MemoryKind kind, uint64_t address,
+                       int64_t bytes, int64_t timeNs);
+    void addFree(uint32_t process, uint32_t gpu, uint64_t address, int64_t timeNs);
+    /// Of a GPU; of the CPU if `gpu` is `noIndex`.
+    EventRef addPageFault(uint32_t process, uint32_t gpu, uint64_t address, int64_t count,
+                          FaultAccess access, int64_t startNs, int64_t endNs);
+    /// The process records in its windows only, from the first such call on.
+    void addWindow(uint32_t process, int64_t startNs, int64_t endNs);
+    void addGap(uint32_t process, GapKind what, int64_t startNs, int64_t endNs, int64_t count);
     EventRef addApi(uint32_t thread, std::string_view callName, int64_t startNs, int64_t endNs,
                     uint32_t correlation = 0);
     EventRef addSync(uint32_t stream, SyncType type, int64_t startNs, int64_t endNs,

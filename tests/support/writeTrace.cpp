@@ -18,9 +18,10 @@ class Writer {
     Result<void> write() {
         using Step = void (Writer::*)();
         run("BEGIN");
-        for (const Step step :
-             {&Writer::strings, &Writer::machine, &Writer::kernels, &Writer::memcpys,
-              &Writer::memsets, &Writer::apiCalls, &Writer::syncs, &Writer::nvtx, &Writer::nccl})
+        for (const Step step : {&Writer::strings, &Writer::machine, &Writer::kernels,
+                                &Writer::memcpys, &Writer::memsets, &Writer::graphs,
+                                &Writer::memoryEvents, &Writer::pageFaults, &Writer::recordedTime,
+                                &Writer::apiCalls, &Writer::syncs, &Writer::nvtx, &Writer::nccl})
             (this->*step)();
         run("COMMIT");
         return result_;
@@ -154,6 +155,69 @@ class Writer {
                        trace_.processes[stream.process].globalPid, trace_.gpus[stream.gpu].id,
                        stream.contextId, stream.streamId, table.correlation[row], table.bytes[row],
                        table.value[row], static_cast<int>(table.memory[row]));
+        }
+    }
+
+    void graphs() {
+        Insert insert(*this,
+                      "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, \"end\", deviceId,"
+                      " contextId, streamId, correlationId, globalPid, graphId, graphExecId)"
+                      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)");
+        const GraphTable& table = trace_.graphs;
+        for (uint32_t row = 0; row < table.size(); ++row) {
+            const Stream& stream = trace_.streams[table.stream[row]];
+            insert.row(table.startNs[row], table.endNs[row], trace_.gpus[stream.gpu].id,
+                       stream.contextId, stream.streamId, table.correlation[row],
+                       trace_.processes[stream.process].globalPid, table.graph[row]);
+        }
+    }
+
+    void memoryEvents() {
+        Insert insert(*this,
+                      "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS (start, globalPid, deviceId,"
+                      " contextId, address, pc, bytes, memKind, memoryOperationType)"
+                      " VALUES (?1, ?2, ?3, 1, ?4, 0, ?5, ?6, ?7)");
+        const MemoryEventTable& table = trace_.memoryEvents;
+        for (uint32_t row = 0; row < table.size(); ++row)
+            insert.row(table.timeNs[row], trace_.processes[table.process[row]].globalPid,
+                       trace_.gpus[table.gpu[row]].id, table.address[row], table.bytes[row],
+                       static_cast<int>(table.kind[row]), table.isFree[row]);
+    }
+
+    void pageFaults() {
+        Insert ofCpu(*this,
+                     "INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS (start, globalPid, address,"
+                     " CpuInstruction) VALUES (?1, ?2, ?3, ?4)");
+        Insert ofGpu(*this,
+                     "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS (start, \"end\", globalPid,"
+                     " deviceId, address, numberOfPageFaults, faultAccessType)"
+                     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+        const PageFaultTable& table = trace_.pageFaults;
+        for (uint32_t row = 0; row < table.size(); ++row) {
+            const int64_t process = trace_.processes[table.process[row]].globalPid;
+            if (table.gpu[row] == noIndex)
+                ofCpu.row(table.startNs[row], process, table.address[row], table.instruction[row]);
+            else
+                ofGpu.row(table.startNs[row], table.endNs[row], process,
+                          trace_.gpus[table.gpu[row]].id, table.address[row], table.count[row],
+                          static_cast<int>(table.access[row]));
+        }
+    }
+
+    void recordedTime() {
+        Insert windows(*this,
+                       "INSERT INTO LANESCOPE_WINDOWS (globalPid, \"index\", startNs, endNs)"
+                       " VALUES (?1, ?2, ?3, ?4)");
+        Insert gaps(*this,
+                    "INSERT INTO LANESCOPE_GAPS (globalPid, what, startNs, endNs, count)"
+                    " VALUES (?1, ?2, ?3, ?4, ?5)");
+        for (const Process& process : trace_.processes) {
+            for (size_t index = 0; index < process.windows.size(); ++index)
+                windows.row(process.globalPid, index, process.windows[index].startNs,
+                            process.windows[index].endNs);
+            for (const Gap& gap : process.gaps)
+                gaps.row(process.globalPid, static_cast<int>(gap.what), gap.range.startNs,
+                         gap.range.endNs, gap.count);
         }
     }
 

@@ -22,6 +22,12 @@ std::string kindName(EventKind kind) {
             return "NVTX range";
         case EventKind::Projection:
             return "NVTX range on the GPU";
+        case EventKind::Graph:
+            return "CUDA graph";
+        case EventKind::PageFault:
+            return "page fault";
+        case EventKind::CounterSample:
+            return "counter";
         case EventKind::None:
             break;
     }

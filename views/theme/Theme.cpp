@@ -15,8 +15,8 @@ constexpr QRgb dtohColor = 0xffbb5034;
 constexpr QRgb dtodColor = 0xffe3cb5c;
 constexpr QRgb ptopColor = 0xff86ab45;
 
-std::array<QColor, 16> categoryColors(const Theme& theme) {
-    std::array<QColor, 16> colors;
+std::array<QColor, sliceCategoryCount> categoryColors(const Theme& theme) {
+    std::array<QColor, sliceCategoryCount> colors;
     const auto set = [&](SliceCategory category, QRgb color) {
         colors[static_cast<size_t>(category)] = QColor::fromRgb(color);
     };
@@ -35,6 +35,9 @@ std::array<QColor, 16> categoryColors(const Theme& theme) {
     set(SliceCategory::Nvtx, theme.isDark ? 0xff47756d : 0xff8fbdb2);
     set(SliceCategory::NcclCall, theme.isDark ? 0xff8a61a3 : 0xffb996cb);
     set(SliceCategory::Projection, theme.isDark ? 0xff3d665f : 0xffa5cbc2);
+    set(SliceCategory::Graph, 0xff3fa39a);
+    set(SliceCategory::PageFault, 0xffd76b8a);
+    set(SliceCategory::Counter, theme.isDark ? 0xff7f9bbd : 0xff7d9cc0);
     colors[static_cast<size_t>(SliceCategory::Busy)] = theme.busyGpu;
     return colors;
 }

@@ -41,7 +41,7 @@ struct Theme {
     QColor faster, slower;               ///< Comparison: the candidate won or lost time.
     QColor baseline, candidate;          ///< The two sides of a comparison.
 
-    std::array<QColor, 16> categories;  ///< By `SliceCategory`.
+    std::array<QColor, sliceCategoryCount> categories;  ///< By `SliceCategory`.
     std::vector<QColor> kernels;        ///< One is picked by the name of the kernel.
     std::vector<QColor> ranges;         ///< For NVTX ranges that bring no colour of their own.
 

@@ -30,7 +30,7 @@ class SliceColors {
     Theme theme_;
     std::vector<QRgb> byKernelName_;  // by StringIndex; 0 = not asked for yet
     std::vector<QRgb> byRangeName_;
-    std::array<QRgb, 16> byCategory_{};
+    std::array<QRgb, sliceCategoryCount> byCategory_{};
     QHash<QRgb, QRgb> textByFill_;
 };
 

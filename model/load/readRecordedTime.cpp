@@ -1,0 +1,88 @@
+#include <algorithm>
+
+#include "model/load/TableReader.h"
+#include "model/load/readers.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Of one process; every track of it carries them, so a hostile file must not have any number.
+constexpr size_t maximumRanges = 4096;
+/// Later than any time that a table reader takes.
+constexpr int64_t neverNs = int64_t{1} << 62;
+
+bool startsBefore(const TimeRange& a, const TimeRange& b) {
+    return a.startNs < b.startNs;
+}
+
+uint32_t processIn(TableReader& reader, Identities& identities) {
+    const std::optional<int64_t> id = reader.integer(0);
+    return id ? identities.process(*id) : noIndex;
+}
+
+/// Sorts them; an overlap, which only an odd file has, becomes one window.
+void tidy(std::vector<TimeRange>& windows) {
+    std::sort(windows.begin(), windows.end(), startsBefore);
+    std::vector<TimeRange> all;
+    for (const TimeRange& window : windows) {
+        if (!all.empty() && window.startNs < all.back().endNs)
+            all.back().endNs = std::max(all.back().endNs, window.endNs);
+        else
+            all.push_back(window);
+    }
+    windows = std::move(all);
+}
+
+void readWindows(LoadContext& context, FileDirectory& directory) {
+    TableReader reader(context, "LANESCOPE_WINDOWS", {"globalPid", "startNs", "endNs"}, "windows");
+    while (reader.next()) {
+        const uint32_t index = processIn(reader, directory.identities);
+        const std::optional<int64_t> startNs = reader.time(1);
+        if (index == noIndex || !startNs) continue;
+        Process& process = context.trace().processes[index];
+        // One that was open when the process ended reaches to its end, which may not be known.
+        const std::optional<int64_t> endNs = reader.isNull(2) ? neverNs : reader.time(2);
+        if (!endNs || process.windows.size() >= maximumRanges) {
+            reader.skipRow();
+            continue;
+        }
+        process.hasWindows = true;
+        process.windows.push_back({*startNs, std::max(*startNs, *endNs)});
+    }
+    for (Process& process : context.trace().processes) tidy(process.windows);
+}
+
+void readGaps(LoadContext& context, FileDirectory& directory) {
+    TableReader reader(context, "LANESCOPE_GAPS",
+                       {"globalPid", "what", "startNs", "endNs", "count"}, "gaps");
+    while (reader.next()) {
+        const uint32_t index = processIn(reader, directory.identities);
+        const std::optional<int64_t> startNs = reader.time(2);
+        const std::optional<int64_t> endNs = startNs ? reader.time(3) : std::nullopt;
+        const int64_t what = reader.integerOr(1, 0);
+        if (index == noIndex || !endNs || what < static_cast<int64_t>(GapKind::Nvtx) ||
+            what > static_cast<int64_t>(GapKind::LogBlock))
+            continue;
+        std::vector<Gap>& gaps = context.trace().processes[index].gaps;
+        if (gaps.size() >= maximumRanges) {
+            reader.skipRow();
+            continue;
+        }
+        gaps.push_back({static_cast<GapKind>(what),
+                        {*startNs, std::max(*startNs, *endNs)},
+                        std::max<int64_t>(0, reader.integerOr(4, 0))});
+    }
+    for (Process& process : context.trace().processes)
+        std::stable_sort(process.gaps.begin(), process.gaps.end(),
+                         [](const Gap& a, const Gap& b) { return startsBefore(a.range, b.range); });
+}
+
+}  // namespace
+
+void readRecordedTime(LoadContext& context, FileDirectory& directory) {
+    readWindows(context, directory);
+    readGaps(context, directory);
+}
+
+}  // namespace lanescope

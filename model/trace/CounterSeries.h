@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/format/TimeRange.h"
+#include "model/trace/EventRef.h"
+#include "model/trace/ExtremesTree.h"
+
+namespace lanescope {
+
+/// What the values of a counter are.
+enum class CounterUnit : uint8_t { Count, Bytes, BytesPerSecond, Percent };
+
+/// "1.50 GiB", "12.3 GB/s", "98.7 %", "1,234"; "unknown" for what is not a number.
+std::string formatCounter(double value, CounterUnit unit);
+
+/// Least and greatest value that a counter had in one pixel column; empty where it had none.
+struct CounterColumn {
+    bool hasValue = false;
+    double minimum = 0;
+    double maximum = 0;
+    bool operator==(const CounterColumn&) const = default;
+};
+
+/// A quantity over time: memory in use, bytes a second through a link, utilization. A value holds
+/// from its time until that of the next, the last until the end of the series. Immutable once
+/// built; any thread.
+class CounterSeries {
+  public:
+    std::string name;  ///< "Device memory".
+    CounterUnit unit = CounterUnit::Count;
+    uint32_t gpu = noIndex;      ///< Which GPU it is about, if it is about one.
+    uint32_t process = noIndex;  ///< Whose it is; `noIndex` if it is the machine's.
+
+    /// Takes values in order of time; of several at one time the last counts. A value that is not a
+    /// number means that nothing is known from there on. The series ends at `endNs`, at the
+    /// earliest with its last value. O(n).
+    void set(std::vector<int64_t> timesNs, std::vector<double> values, int64_t endNs);
+
+    uint32_t size() const { return static_cast<uint32_t>(timesNs_.size()); }
+    bool isEmpty() const { return timesNs_.empty(); }
+    int64_t timeNs(uint32_t sample) const { return timesNs_[sample]; }
+    double value(uint32_t sample) const { return values_[sample]; }
+    /// How long value number `sample` held.
+    TimeRange rangeOf(uint32_t sample) const;
+    int64_t endNs() const { return endNs_; }
+    /// Over all times; 0 for a series without values.
+    double minimum() const { return minimum_; }
+    double maximum() const { return maximum_; }
+
+    /// The sample in force at `timeNs`; nothing before the first, after the end, or where it is not
+    /// known. O(log n).
+    std::optional<uint32_t> sampleAt(int64_t timeNs) const;
+    /// The sample whose beginning is nearest to `timeNs`. The series must not be empty. O(log n).
+    uint32_t nearestSample(int64_t timeNs) const;
+    /// Least and greatest value in force within `range`; no value where there is none. O(log n).
+    CounterColumn extremesIn(TimeRange range) const;
+    /// The same for each of `pixelWidth` columns of equal width. A value that held for a nanosecond
+    /// only still shows in its column. O(pixels * log n).
+    std::vector<CounterColumn> extremesAt(TimeRange range, int pixelWidth) const;
+
+  private:
+    CounterColumn extremesOf(size_t low, size_t high) const;
+
+    std::vector<int64_t> timesNs_;  ///< Strictly ascending.
+    std::vector<double> values_;
+    int64_t endNs_ = 0;
+    double minimum_ = 0;
+    double maximum_ = 0;
+    std::optional<ExtremesTree<double>> tree_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// Joins the recorded allocations and frees by process and address, makes the counters of memory in
+/// use, and says in the health what does not match. The tables of memory must be sorted and the
+/// ranges of the processes known. O(n log n).
+void buildMemory(Trace& trace);
+
+/// Gives the samples of all counters their rows; a counter without samples, or one whose samples
+/// would be more than a table can hold, goes.
+void numberSamples(Trace& trace);
+
+}  // namespace lanescope

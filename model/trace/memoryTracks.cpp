@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/trace/TrackBuilding.h"
+
+namespace lanescope {
+
+namespace {
+
+/// "PID 4242, rank 0, peak 12.3 GiB"; whose it is only where that is not plain.
+std::string counterSubtitle(const Trace& trace, const CounterSeries& series) {
+    std::string text;
+    const bool namesProcess =
+        series.gpu != noIndex && series.process != noIndex && trace.processes.size() > 1;
+    if (namesProcess) text = processSubtitle(trace.processes[series.process]) + ", ";
+    return text + "peak " + formatCounter(series.maximum(), series.unit);
+}
+
+bool isOf(const CounterSeries& series, uint32_t gpu, uint32_t process) {
+    return gpu != noIndex ? series.gpu == gpu : series.gpu == noIndex && series.process == process;
+}
+
+/// The faults for which `belongs(row)`.
+template <class Belongs>
+void addFaultTrack(Trace& trace, TrackKind kind, uint32_t subject, uint32_t parent,
+                   Belongs belongs) {
+    LaneBuilder builder;
+    const PageFaultTable& faults = trace.pageFaults;
+    for (uint32_t row = 0; row < faults.size(); ++row) {
+        if (!belongs(row)) continue;
+        const EventRef event(EventKind::PageFault, row);
+        builder.add(faults.startNs[row], faults.endNs[row],
+                    trace.strings.intern(trace.nameOf(event)), event, SliceCategory::PageFault);
+    }
+    if (builder.isEmpty()) return;
+    const uint32_t track = addTrack(trace, kind, subject, static_cast<int32_t>(parent),
+                                    "Page faults", "managed memory");
+    trace.tracks[track].lanes = builder.build();
+    noteDropped(trace, track, builder.droppedCount());
+}
+
+}  // namespace
+
+void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t parent) {
+    for (uint32_t counter = 0; counter < trace.counters.size(); ++counter) {
+        const CounterSeries& series = trace.counters[counter];
+        if (!isOf(series, gpu, process)) continue;
+        const uint32_t track =
+            addTrack(trace, TrackKind::Counter, counter, static_cast<int32_t>(parent), series.name,
+                     counterSubtitle(trace, series));
+        trace.tracks[track].lanes.emplace_back();
+    }
+}
+
+void addGpuFaultTrack(Trace& trace, uint32_t gpu, uint32_t parent) {
+    addFaultTrack(trace, TrackKind::GpuPageFaults, gpu, parent,
+                  [&](uint32_t row) { return trace.pageFaults.gpu[row] == gpu; });
+}
+
+void addCpuFaultTrack(Trace& trace, uint32_t process, uint32_t parent) {
+    const PageFaultTable& faults = trace.pageFaults;
+    addFaultTrack(trace, TrackKind::CpuPageFaults, process, parent, [&](uint32_t row) {
+        return faults.gpu[row] == noIndex && faults.process[row] == process;
+    });
+}
+
+bool gpuHasOtherTracks(const Trace& trace, uint32_t gpu) {
+    const std::vector<uint32_t>& faults = trace.pageFaults.gpu;
+    return std::find(faults.begin(), faults.end(), gpu) != faults.end() ||
+           std::any_of(trace.counters.begin(), trace.counters.end(),
+                       [&](const CounterSeries& series) { return isOf(series, gpu, noIndex); });
+}
+
+bool processHasOtherTracks(const Trace& trace, uint32_t process) {
+    const PageFaultTable& faults = trace.pageFaults;
+    for (uint32_t row = 0; row < faults.size(); ++row)
+        if (faults.gpu[row] == noIndex && faults.process[row] == process) return true;
+    return std::any_of(trace.counters.begin(), trace.counters.end(),
+                       [&](const CounterSeries& series) { return isOf(series, noIndex, process); });
+}
+
+}  // namespace lanescope
