@@ -130,13 +130,14 @@ void ActivityImporter::add(const log::OverheadRecord& r) {
 
 void ActivityImporter::add(const log::DeviceRecord& r) {
     sawDevice_ = true;
+    if (!devices_.insert(r.deviceId).second) return;
     const int64_t gpu = gpus_.add(r, process_.strings.text(r.name));
     process_.trace.cudaDevices.insert(gpu, r.deviceId, process_.pid);
 }
 
 void ActivityImporter::add(const log::ContextRecord& r) {
     sawDevice_ = true;
-    deviceByContext_[r.contextId] = r.deviceId;
+    if (!deviceByContext_.try_emplace(r.contextId, r.deviceId).second) return;
     process_.trace.contexts.insert(r.nullStreamId, process_.host, virtualMachine, process_.pid,
                                    r.deviceId, r.contextId);
     process_.trace.nullStreams.insert(r.nullStreamId, process_.host, virtualMachine, process_.pid,
@@ -144,6 +145,7 @@ void ActivityImporter::add(const log::ContextRecord& r) {
 }
 
 void ActivityImporter::add(const log::StreamRecord& r) {
+    if (!streams_.emplace(r.contextId, r.streamId).second) return;
     process_.trace.streams.insert(r.streamId, process_.host, virtualMachine, process_.pid,
                                   r.contextId, static_cast<int32_t>(r.priority), r.flag);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -43,7 +44,10 @@ class ActivityImporter {
 
     ProcessContext& process_;
     GpuInventory& gpus_;
+    // A log says again what its later records refer to when it goes on in another file.
+    std::set<uint32_t> devices_;
     std::unordered_map<uint32_t, uint32_t> deviceByContext_;
+    std::set<std::pair<uint32_t, uint32_t>> streams_;  ///< Of which context.
     ImportCounts counts_;
     int64_t latestNs_ = 0;
     bool sawDevice_ = false;

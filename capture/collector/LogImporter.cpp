@@ -128,8 +128,8 @@ int64_t LogImporter::endNs() const {
 }
 
 bool LogImporter::isWorthShowing() const {
-    return counts().events() > 0 || nccl_.operations() > 0 || activity_.sawDevice() || !notes_.empty() || !dropped_.empty() ||
-           problem_ || reader_.isDamaged() ||
+    return counts().events() > 0 || nccl_.operations() > 0 || activity_.sawDevice() ||
+           !notes_.empty() || !dropped_.empty() || problem_ || reader_.isDamaged() ||
            (!reader_.header() && reader_.bytesNotUnderstood() > 0);
 }
 

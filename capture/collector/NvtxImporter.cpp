@@ -76,24 +76,33 @@ void NvtxImporter::add(const log::NvtxRecord& record, std::span<const std::byte>
 }
 
 void NvtxImporter::add(const log::NvtxDomainRecord& record) {
+    if (!isNew(log::RecordKind::NvtxDomain, record.domain, 0, 0)) return;
     domains_.push_back(record);
     if (process_.strings.text(record.name) == ncclDomainName) ncclDomains_.insert(record.domain);
 }
 
 void NvtxImporter::add(const log::NvtxCategoryRecord& record) {
-    categories_.push_back(record);
+    if (isNew(log::RecordKind::NvtxCategory, record.domain, record.category, 0))
+        categories_.push_back(record);
 }
 
 void NvtxImporter::add(const log::NvtxSchemaRecord& record) {
+    if (!isNew(log::RecordKind::NvtxSchema, record.domain, record.schemaId, 0)) return;
     schemas_.push_back(record);
     decoder_.addSchema(record.domain, record.schemaId, record.payloadBytes);
 }
 
 void NvtxImporter::add(const log::NvtxSchemaEntryRecord& record) {
+    if (!isNew(log::RecordKind::NvtxSchemaEntry, record.domain, record.schemaId, record.index))
+        return;
     entries_.push_back(record);
     decoder_.addEntry(record.domain, record.schemaId, record.index,
                       {record.flags, record.type, record.arrayOrUnionDetail, record.offset,
                        std::string(process_.strings.text(record.name))});
+}
+
+bool NvtxImporter::isNew(log::RecordKind kind, uint32_t domain, uint64_t id, uint32_t index) {
+    return described_.emplace(kind, domain, id, index).second;
 }
 
 void NvtxImporter::finish() {
@@ -138,8 +147,7 @@ void NvtxImporter::writeNccl(const NvtxInterval& interval,
     }
     if (call.describesCommunicator())
         process_.trace.ncclCommunicators.insert(process_.processId(), call.communicator, call.rank,
-                                                call.rankCount, call.cudaDevice, nullptr,
-                                                nullptr);
+                                                call.rankCount, call.cudaDevice, nullptr, nullptr);
 }
 
 void NvtxImporter::writeNames() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <set>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -39,6 +40,11 @@ class NvtxImporter {
     ProcessContext& process_;
     NvtxAssembler assembler_;
     PayloadDecoder decoder_;
+    /// False for a description that the log gave before: it says everything again when it goes on
+    /// in another file, or when something of it was lost.
+    bool isNew(log::RecordKind kind, uint32_t domain, uint64_t id, uint32_t index);
+
+    std::set<std::tuple<log::RecordKind, uint32_t, uint64_t, uint32_t>> described_;
     std::vector<log::NvtxDomainRecord> domains_;
     std::vector<log::NvtxCategoryRecord> categories_;
     std::vector<log::NvtxSchemaRecord> schemas_;

@@ -99,8 +99,13 @@ std::vector<std::vector<Lane>> collectProjections(const Trace& trace) {
     return lanes;
 }
 
+/// Migrations of managed memory belong to no stream; files have them on one of this number.
+bool isUnifiedMemory(const Stream& stream) {
+    return stream.contextId == 0 && stream.streamId == 0;
+}
+
 std::string streamTitle(const Stream& stream) {
-    if (stream.contextId == 0 && stream.streamId == 0) return "Unified memory";
+    if (isUnifiedMemory(stream)) return "Unified memory";
     return fmt::format("{} {}", stream.isNullStream ? "Default stream" : "Stream", stream.streamId);
 }
 
@@ -155,6 +160,7 @@ std::vector<StreamRank> streamsOf(const Trace& trace, uint32_t gpu,
         const Stream& first = trace.streams[a.stream];
         const Stream& second = trace.streams[b.stream];
         if (first.process != second.process) return first.process < second.process;
+        if (isUnifiedMemory(first) != isUnifiedMemory(second)) return isUnifiedMemory(second);
         if (a.isQuiet != b.isQuiet) return b.isQuiet;
         if (!a.isQuiet && a.sliceCount != b.sliceCount) return a.sliceCount > b.sliceCount;
         return first.streamId < second.streamId;

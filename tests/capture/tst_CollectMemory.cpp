@@ -249,6 +249,43 @@ class tst_CollectMemory : public QObject {
                  "2|110|400|7, 1|200|500|7, 3|200|600|7, 1|150|150|7");
     }
 
+    void describesEverythingOnceThoughTheLogRepeatsIt() {
+        TestLog log;
+        for (int part = 0; part < 3; ++part) {
+            DeviceRecord device{};
+            device.uuid[0] = 1;
+            device.name = log.string("Simulated GPU");
+            log.add(RecordKind::Device, device);
+            ContextRecord context{};
+            context.contextId = 1;
+            log.add(RecordKind::Context, context);
+            StreamRecord stream{};
+            stream.contextId = 1;
+            stream.streamId = 7;
+            log.add(RecordKind::Stream, stream);
+            NvtxDomainRecord domain{};
+            domain.domain = 3;
+            domain.name = log.string("loader");
+            log.add(RecordKind::NvtxDomain, domain);
+            NvtxCategoryRecord category{};
+            category.domain = 3;
+            category.category = 8;
+            category.name = log.string("io");
+            log.add(RecordKind::NvtxCategory, category);
+            log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 10 + part, 0, log.string("mark")));
+            log.flush();
+        }
+        log.end(startNs + 1000);
+        log.flush();
+        log.writeTo(logPath("box.0.4242.log"));
+        collect();
+        for (const char* table : {"TARGET_INFO_CUDA_DEVICE", "TARGET_INFO_CUDA_CONTEXT_INFO",
+                                  "TARGET_INFO_CUDA_STREAM", "TARGET_INFO_CUDA_NULL_STREAM"})
+            QCOMPARE(row((std::string("SELECT count(*) FROM ") + table).c_str()), "1");
+        QCOMPARE(row("SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (33, 75)"), "2");
+        QCOMPARE(row("SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 34"), "3");
+    }
+
     void writesTheRanksOfAProcess() {
         TestLog log;
         log.property("rank", "5");

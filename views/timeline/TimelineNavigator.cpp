@@ -20,14 +20,6 @@ TimeRange around(TimeRange range, double share) {
     return {startNs, startNs + static_cast<int64_t>(durationNs)};
 }
 
-uint32_t nearestSlice(const Lane& lane, int64_t timeNs) {
-    const auto after = std::lower_bound(lane.startNs.begin(), lane.startNs.end(), timeNs);
-    auto slice = static_cast<uint32_t>(after - lane.startNs.begin());
-    if (slice == lane.size()) return slice - 1;
-    if (slice > 0 && timeNs - lane.endNs[slice - 1] < lane.startNs[slice] - timeNs) --slice;
-    return slice;
-}
-
 }  // namespace
 
 void TimelineNavigator::reveal(EventRef event) {
@@ -64,7 +56,7 @@ void TimelineNavigator::selectNeighbour(int direction) {
     if (!at.isValid()) return selectFirst();
     const LanePosition lane{at.track, at.lane};
     const int64_t next = int64_t{at.slice} + direction;
-    if (next >= 0 && next < int64_t{state_.laneAt(lane).size()})
+    if (next >= 0 && next < int64_t{state_.sliceCount(lane)})
         select(lane, static_cast<uint32_t>(next));
 }
 
@@ -84,21 +76,19 @@ void TimelineNavigator::selectAdjacentLane(int direction) {
             lane = direction > 0 ? 0 : rows[rowIndex].laneCount - 1;
         }
         const LanePosition position{rows[rowIndex].track, static_cast<uint32_t>(lane)};
-        if (isSelectable(position))
-            return select(position, nearestSlice(state_.laneAt(position), timeNs));
+        if (isSelectable(position)) return select(position, state_.nearestSlice(position, timeNs));
         lane += direction;
     }
 }
 
 void TimelineNavigator::selectNearest(LanePosition lane, int64_t timeNs) {
-    if (isSelectable(lane)) select(lane, nearestSlice(state_.laneAt(lane), timeNs));
+    if (isSelectable(lane)) select(lane, state_.nearestSlice(lane, timeNs));
 }
 
 void TimelineNavigator::select(LanePosition lane, uint32_t slice) {
-    const Lane& slices = state_.laneAt(lane);
-    state_.setSelectedEvent(slices.event[slice]);
+    state_.setSelectedEvent(state_.sliceEvent(lane, slice));
     scrollTo(lane);
-    panTo({slices.startNs[slice], slices.endNs[slice]});
+    panTo(state_.sliceRange(lane, slice));
 }
 
 void TimelineNavigator::scrollTo(LanePosition lane) {
@@ -127,13 +117,12 @@ void TimelineNavigator::selectFirst() {
     for (const LayoutRow& row : state_.layout().rowsBetween(top, top + state_.viewportHeight())) {
         const LanePosition lane{row.track, 0};
         if (row.laneCount == 0 || !isSelectable(lane)) continue;
-        return select(lane, nearestSlice(state_.laneAt(lane), middleOf(state_.visible())));
+        return select(lane, state_.nearestSlice(lane, middleOf(state_.visible())));
     }
 }
 
 bool TimelineNavigator::isSelectable(LanePosition position) const {
-    const Lane& lane = state_.laneAt(position);
-    return lane.size() > 0 && lane.event.front().isValid();
+    return state_.sliceCount(position) > 0 && state_.sliceEvent(position, 0).isValid();
 }
 
 }  // namespace lanescope

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/reduce/reduceToPixels.h"
+
 namespace lanescope {
 
 TimelineState::TimelineState(QObject* parent) : QObject(parent) {
@@ -25,6 +27,46 @@ void TimelineState::setTrace(TracePtr trace) {
 
 const Lane& TimelineState::laneAt(LanePosition position) const {
     return trace_->tracks[position.track].lanes[position.lane];
+}
+
+const CounterSeries* TimelineState::counterAt(LanePosition position) const {
+    const Track& track = trace_->tracks[position.track];
+    return track.kind == TrackKind::Counter ? &trace_->counters[track.subject] : nullptr;
+}
+
+uint32_t TimelineState::sliceCount(LanePosition position) const {
+    const CounterSeries* counter = counterAt(position);
+    return counter ? counter->size() : laneAt(position).size();
+}
+
+TimeRange TimelineState::sliceRange(LanePosition position, uint32_t slice) const {
+    if (const CounterSeries* counter = counterAt(position)) return counter->rangeOf(slice);
+    const Lane& lane = laneAt(position);
+    return {lane.startNs[slice], lane.endNs[slice]};
+}
+
+EventRef TimelineState::sliceEvent(LanePosition position, uint32_t slice) const {
+    if (counterAt(position))
+        return trace_->sampleEvent(trace_->tracks[position.track].subject, slice);
+    return laneAt(position).event[slice];
+}
+
+std::optional<uint32_t> TimelineState::sliceAt(LanePosition position, int64_t timeNs,
+                                               int64_t toleranceNs) const {
+    if (const CounterSeries* counter = counterAt(position)) return counter->sampleAt(timeNs);
+    const Lane& lane = laneAt(position);
+    const uint32_t slice = lanescope::sliceAt(lane, timeNs, toleranceNs);
+    return slice < lane.size() ? std::optional(slice) : std::nullopt;
+}
+
+uint32_t TimelineState::nearestSlice(LanePosition position, int64_t timeNs) const {
+    if (const CounterSeries* counter = counterAt(position)) return counter->nearestSample(timeNs);
+    const Lane& lane = laneAt(position);
+    const auto after = std::lower_bound(lane.startNs.begin(), lane.startNs.end(), timeNs);
+    auto slice = static_cast<uint32_t>(after - lane.startNs.begin());
+    if (slice == lane.size()) return slice - 1;
+    if (slice > 0 && timeNs - lane.endNs[slice - 1] < lane.startNs[slice] - timeNs) --slice;
+    return slice;
 }
 
 void TimelineState::setTheme(const Theme& theme) {

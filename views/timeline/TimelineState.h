@@ -27,6 +27,18 @@ class TimelineState : public QObject {
     const TracePtr& trace() const { return trace_; }
     bool hasTracks() const { return trace_ && !trace_->tracks.empty(); }
     const Lane& laneAt(LanePosition position) const;
+    /// The counter that is drawn in a lane, or null.
+    const CounterSeries* counterAt(LanePosition position) const;
+    // Slices of a lane and values of a counter are selected and hovered alike.
+    uint32_t sliceCount(LanePosition position) const;
+    TimeRange sliceRange(LanePosition position, uint32_t slice) const;
+    /// Invalid for a slice that only sums up others.
+    EventRef sliceEvent(LanePosition position, uint32_t slice) const;
+    /// The slice at `timeNs`, at most `toleranceNs` away.
+    std::optional<uint32_t> sliceAt(LanePosition position, int64_t timeNs,
+                                    int64_t toleranceNs) const;
+    /// The lane must not be empty.
+    uint32_t nearestSlice(LanePosition position, int64_t timeNs) const;
 
     void setTheme(const Theme& theme);
     const Theme& theme() const { return theme_; }

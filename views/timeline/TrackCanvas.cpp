@@ -177,12 +177,9 @@ void TrackCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
     const auto slice = sliceUnder(event->pos());
     if (!slice) return;
-    const Lane& lane = slice->state->laneAt(slice->lane);
-    const int64_t durationNs =
-        std::max<int64_t>(1, lane.endNs[slice->index] - lane.startNs[slice->index]);
-    const int64_t marginNs = durationNs / 8;
-    slice->state->setVisible(
-        {lane.startNs[slice->index] - marginNs, lane.endNs[slice->index] + marginNs});
+    const TimeRange range = slice->state->sliceRange(slice->lane, slice->index);
+    const int64_t marginNs = std::max<int64_t>(1, range.durationNs()) / 8;
+    slice->state->setVisible({range.startNs - marginNs, range.endNs + marginNs});
 }
 
 void TrackCanvas::leaveEvent(QEvent*) {
@@ -199,8 +196,7 @@ void TrackCanvas::panTo(QPoint position) {
 void TrackCanvas::click(QPoint position) {
     const auto slice = sliceUnder(position);
     if (slice)
-        return slice->state->setSelectedEvent(
-            slice->state->laneAt(slice->lane).event[slice->index]);
+        return slice->state->setSelectedEvent(slice->state->sliceEvent(slice->lane, slice->index));
     state_.setSelectedEvent({});
     if (companion_) companion_->setSelectedEvent({});
 }
@@ -216,11 +212,10 @@ std::optional<TrackCanvas::Slice> TrackCanvas::sliceUnder(TimelineState& state,
     const auto lane = state.layout().laneAt(position.y() + state.scrollY());
     if (!lane) return std::nullopt;
     const TimeScale axis = state.scale(width());
-    const Lane& slices = state.laneAt(*lane);
-    const uint32_t index = sliceAt(slices, axis.toTimeNs(position.x() + 0.5),
-                                   std::max<int64_t>(1, axis.spanNs(aimTolerance)));
-    if (index >= slices.size()) return std::nullopt;
-    return Slice{&state, *lane, index};
+    const auto index = state.sliceAt(*lane, axis.toTimeNs(position.x() + 0.5),
+                                     std::max<int64_t>(1, axis.spanNs(aimTolerance)));
+    if (!index) return std::nullopt;
+    return Slice{&state, *lane, *index};
 }
 
 QRect TrackCanvas::hoverLine() const {
@@ -244,22 +239,53 @@ void TrackCanvas::hoverAt(QPoint position) {
             sliceRectangle(*hovered_->state, hovered_->lane, hovered_->index, width());
         if (slice) hoverRectangle_ = slice->toAlignedRect().adjusted(-1, -1, 1, 1);
         if (gesture_ == Gesture::None) showCard(position);
+    } else if (gesture_ == Gesture::None) {
+        showUnrecorded(position);
     }
     update(before);
     update(hoverRectangle_.united(card_.rectangle()));
 }
 
 void TrackCanvas::showCard(QPoint position) {
-    const auto x = static_cast<float>(position.x() * devicePixelRatioF());
+    const double x = position.x() * devicePixelRatioF();
     const TimelineState& state = *hovered_->state;
     TrackPainter& tracks = painterOf(&state);
-    const PixelSlice* drawn =
-        isBaseStale_ ? nullptr : tracks.geometry().rectangleAt(hovered_->lane, x);
-    const CardText text =
-        hoverText(*state.trace(), hovered_->lane, hovered_->index, drawn, state.timeOrigin());
-    card_.setContent(text.title, text.detail,
-                     tracks.colors().fillOf(state.laneAt(hovered_->lane), hovered_->index));
+    CardText text;
+    QRgb color = 0;
+    if (const CounterSeries* counter = state.counterAt(hovered_->lane)) {
+        const auto& columns =
+            tracks.geometry().columns(state.trace()->tracks[hovered_->lane.track].subject);
+        const auto column = static_cast<size_t>(std::max(0.0, x));
+        const bool isDrawn = !isBaseStale_ && column < columns.size();
+        text = counterText(*counter, hovered_->index, isDrawn ? columns[column] : CounterColumn(),
+                           state.timeOrigin());
+        color = tracks.colors().fillOf(SliceCategory::Counter);
+    } else {
+        const PixelSlice* drawn =
+            isBaseStale_ ? nullptr
+                         : tracks.geometry().rectangleAt(hovered_->lane, static_cast<float>(x));
+        text =
+            hoverText(*state.trace(), hovered_->lane, hovered_->index, drawn, state.timeOrigin());
+        color = tracks.colors().fillOf(state.laneAt(hovered_->lane), hovered_->index);
+    }
+    card_.setContent(text.title, text.detail, QColor::fromRgb(color));
     card_.place(position, rect(), font());
+}
+
+void TrackCanvas::showUnrecorded(QPoint position) {
+    for (const TimelineState* state : {&state_, companion_.data()}) {
+        if (!state || !state->hasTracks()) continue;
+        const LayoutRow* row = state->layout().rowAt(position.y() + state->scrollY());
+        if (!row) continue;
+        const TimeScale axis = state->scale(width());
+        const auto text =
+            unrecordedText(state->trace()->tracks[row->track], axis.toTimeNs(position.x() + 0.5),
+                           axis.spanNs(aimTolerance), state->timeOrigin());
+        if (!text) continue;
+        card_.setContent(text->title, text->detail, state->theme().mutedText);
+        card_.place(position, rect(), font());
+        return;
+    }
 }
 
 void TrackCanvas::clearHover() {

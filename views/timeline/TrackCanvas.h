@@ -62,6 +62,8 @@ class TrackCanvas : public QWidget {
     void hoverAt(QPoint position);
     void clearHover();
     void showCard(QPoint position);
+    /// Says why there is nothing under the pointer, if that is known.
+    void showUnrecorded(QPoint position);
     void panTo(QPoint position);
     void click(QPoint position);
     QRect hoverLine() const;

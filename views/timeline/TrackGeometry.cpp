@@ -7,6 +7,7 @@ namespace lanescope {
 void TrackGeometry::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
     rectangles_.clear();
+    columns_.clear();
 }
 
 void TrackGeometry::setView(TimeRange range, int pixelWidth) {
@@ -14,6 +15,7 @@ void TrackGeometry::setView(TimeRange range, int pixelWidth) {
     range_ = range;
     pixelWidth_ = pixelWidth;
     rectangles_.clear();
+    columns_.clear();
 }
 
 const std::vector<PixelSlice>& TrackGeometry::rectangles(LanePosition lane) {
@@ -22,6 +24,13 @@ const std::vector<PixelSlice>& TrackGeometry::rectangles(LanePosition lane) {
         entry->second =
             reduceToPixels(trace_->tracks[lane.track].lanes[lane.lane], range_, pixelWidth_);
     }
+    return entry->second;
+}
+
+const std::vector<CounterColumn>& TrackGeometry::columns(uint32_t counter) {
+    const auto [entry, isNew] = columns_.try_emplace(counter);
+    if (isNew && trace_ && pixelWidth_ > 0)
+        entry->second = trace_->counters[counter].extremesAt(range_, pixelWidth_);
     return entry->second;
 }
 

@@ -79,7 +79,9 @@ LayoutRow TrackLayout::makeRow(uint32_t track) const {
     row.isHeader = isParent_[track] && !row.isFolded && !holdsOwnSlices(tracks_[track]);
     row.laneCount = static_cast<int>(tracks_[track].lanes.size());
     row.laneHeight = metrics_.laneHeight;
-    if (row.isHeader) {
+    if (tracks_[track].kind == TrackKind::Counter) {
+        row.laneHeight = metrics_.counterHeight;
+    } else if (row.isHeader) {
         row.laneCount = std::min(row.laneCount, 1);
         row.laneHeight = metrics_.summaryHeight;
     } else if (row.isFolded && !isParent_[track]) {

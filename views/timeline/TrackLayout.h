@@ -13,6 +13,7 @@ namespace lanescope {
 struct LayoutMetrics {
     int laneHeight = 20;
     int squeezedLaneHeight = 4;  ///< Of the lanes of a folded track without children.
+    int counterHeight = 44;      ///< Of the graph of a counter.
     int headerHeight = 28;       ///< Least height of a row.
     int summaryHeight = 8;       ///< The lane that an open group keeps in its title row.
     int padding = 4;             ///< Above the first and below the last lane of a row.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/timeline/paintCounter.h"
+#include "views/timeline/paintUnrecorded.h"
 #include "views/timeline/timeTicks.h"
 
 namespace lanescope {
@@ -73,6 +75,7 @@ void TrackPainter::paintRows(QPainter& painter, QSize size, double devicePixelRa
     for (const LayoutRow& row : rows) {
         paintGrid(painter, size, row.top - scrollY, row.bottom() - scrollY);
     }
+    paintUnrecorded(painter, state_, size);
     for (const LayoutRow& row : rows) {
         const QRgb background = (row.isHeader ? bandOf(row) : theme.canvas).rgb();
         for (int lane = 0; lane < row.laneCount; ++lane) {
@@ -106,6 +109,12 @@ void TrackPainter::paintGrid(QPainter& painter, QSize size, int top, int bottom)
 
 void TrackPainter::paintLane(QPainter& painter, LanePosition position, const QRectF& area,
                              QRgb background) {
+    if (const CounterSeries* counter = state_.counterAt(position)) {
+        paintCounter(painter, *counter,
+                     geometry_.columns(state_.trace()->tracks[position.track].subject), area,
+                     ratio_, state_.theme());
+        return;
+    }
     const Lane& lane = state_.laneAt(position);
     const std::vector<PixelSlice>& slices = geometry_.rectangles(position);
     if (slices.empty()) return;

@@ -1,5 +1,6 @@
 #include "views/timeline/canvasTexts.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/export/formatTable.h"
@@ -36,6 +37,43 @@ CardText hoverText(const Trace& trace, LanePosition position, uint32_t slice,
                            .arg(std::lround(double(drawn->coverage) * 100));
     }
     return text;
+}
+
+CardText counterText(const CounterSeries& counter, uint32_t sample, const CounterColumn& drawn,
+                     int64_t timeOriginNs) {
+    const auto shown = [&counter](double value) {
+        return QString::fromStdString(formatCounter(value, counter.unit));
+    };
+    const TimeRange held = counter.rangeOf(sample);
+    CardText text;
+    text.title = QStringLiteral("%1: %2").arg(QString::fromStdString(counter.name),
+                                              shown(counter.value(sample)));
+    text.detail = QStringLiteral("for %1 from %2")
+                      .arg(duration(held.durationNs()), formatTime(held.startNs - timeOriginNs));
+    if (drawn.hasValue && drawn.minimum < drawn.maximum)
+        text.detail += QStringLiteral("\nbetween %1 and %2 here; zoom in to tell them apart")
+                           .arg(shown(drawn.minimum), shown(drawn.maximum));
+    return text;
+}
+
+std::optional<CardText> unrecordedText(const Track& track, int64_t timeNs, int64_t toleranceNs,
+                                       int64_t timeOriginNs) {
+    const auto find = [&](const std::vector<TimeRange>& ranges, int64_t nearbyNs) {
+        return std::find_if(ranges.begin(), ranges.end(), [&](const TimeRange& range) {
+            return timeNs >= range.startNs - nearbyNs && timeNs < range.endNs + nearbyNs;
+        });
+    };
+    const auto say = [&](const QString& title, const TimeRange& range) {
+        return CardText{title, QStringLiteral("from %1 to %2")
+                                   .arg(formatTime(range.startNs - timeOriginNs),
+                                        formatTime(range.endNs - timeOriginNs))};
+    };
+    if (const auto found = find(track.lossy, std::max<int64_t>(1, toleranceNs));
+        found != track.lossy.end())
+        return say(QStringLiteral("Some of this was lost"), *found);
+    if (const auto found = find(track.unrecorded, 0); found != track.unrecorded.end())
+        return say(QStringLiteral("Not recorded"), *found);
+    return std::nullopt;
 }
 
 QString emptySentence(const Trace* trace) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QString>
+#include <optional>
 
 #include "model/reduce/reduceToPixels.h"
 #include "model/trace/Trace.h"
@@ -18,6 +19,15 @@ struct CardText {
 /// itself.
 CardText hoverText(const Trace& trace, LanePosition lane, uint32_t slice, const PixelSlice* drawn,
                    int64_t timeOriginNs);
+
+/// The same of a value of a counter. `drawn` is what its pixel shows.
+CardText counterText(const CounterSeries& counter, uint32_t sample, const CounterColumn& drawn,
+                     int64_t timeOriginNs);
+
+/// What there is to say of a moment of `track` at which nothing was recorded or something was lost,
+/// at most `toleranceNs` away; nothing if all is well.
+std::optional<CardText> unrecordedText(const Track& track, int64_t timeNs, int64_t toleranceNs,
+                                       int64_t timeOriginNs);
 
 /// What to read where there is nothing to see; `trace` may be null.
 QString emptySentence(const Trace* trace);

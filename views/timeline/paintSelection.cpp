@@ -56,8 +56,7 @@ std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition po
                                      uint32_t slice, double width) {
     const LayoutRow* row = state.layout().rowOf(position.track);
     if (!row || position.lane >= static_cast<uint32_t>(row->laneCount)) return std::nullopt;
-    const Lane& lane = state.laneAt(position);
-    const TimeRange range{lane.startNs[slice], lane.endNs[slice]};
+    const TimeRange range = state.sliceRange(position, slice);
     const TimeScale scale = state.scale(width);
     if (range.endNs < scale.range.startNs || range.startNs > scale.range.endNs) return std::nullopt;
     const double left = std::max(-4.0, scale.toX(range.startNs));

@@ -1,0 +1,166 @@
+#include <QSignalSpy>
+#include <cmath>
+
+#include "tests/support/simulatedMemory.h"
+#include "tests/views/timeline/timelineParts.h"
+#include "views/timeline/paintCounter.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int64_t ms = 1'000'000;
+
+uint32_t trackOf(const Trace& trace, TrackKind kind, std::string_view title = {}) {
+    for (uint32_t track = 0; track < trace.tracks.size(); ++track)
+        if (trace.tracks[track].kind == kind &&
+            (title.empty() || trace.tracks[track].title == title))
+            return track;
+    return noIndex;
+}
+
+}  // namespace
+
+/// Counters, and time that was not recorded, under a real mouse and keyboard.
+class tst_CounterLanes : public QObject {
+    Q_OBJECT
+    TracePtr trace_ = simulatedMemory();
+
+    const CounterSeries& deviceMemory() const {
+        return trace_->counters[trace_->tracks[trackOf(*trace_, TrackKind::Counter)].subject];
+    }
+    /// A point of the first lane of a track.
+    QPoint pointAt(ShownTimeline& shown, uint32_t track, int64_t timeNs) const {
+        TrackLayout layout;
+        layout.setTracks(trace_->tracks);
+        layout.setMetrics(shown.metrics());
+        const LayoutRow* row = layout.rowOf(track);
+        return {int(shown.toX(timeNs)), TrackLayout::laneTop(*row, 0) + row->laneHeight / 2};
+    }
+    static QColor colorAt(ShownTimeline& shown, QPoint point) {
+        return shown.canvas()->grab().toImage().pixelColor(point);
+    }
+
+  private slots:
+    void standUnderTheirGpu() {
+        const uint32_t track = trackOf(*trace_, TrackKind::Counter);
+        QCOMPARE(trace_->tracks[track].title, "Device memory");
+        QCOMPARE(trace_->tracks[static_cast<size_t>(trace_->tracks[track].parent)].kind,
+                 TrackKind::Gpu);
+        TrackLayout layout;
+        layout.setTracks(trace_->tracks);
+        QCOMPARE(layout.rowOf(track)->laneHeight, layout.metrics().counterHeight);
+        QCOMPARE(layout.rowOf(track)->laneCount, 1);
+        QVERIFY(!layout.canFold(track));
+    }
+
+    void hoverSaysTheValue() {
+        ShownTimeline shown(trace_);
+        const uint32_t track = trackOf(*trace_, TrackKind::Counter);
+        const QPoint point = pointAt(shown, track, 18 * ms);
+        QTest::mouseMove(shown.canvas(), point);
+        const HoverCard& card = shown.canvas()->hoverCard();
+        const int64_t timeNs = shown.toTimeNs(point.x() + 0.5);
+        const double value = deviceMemory().value(*deviceMemory().sampleAt(timeNs));
+        QCOMPARE(card.title(), QString::fromStdString("Device memory: " +
+                                                      formatCounter(value, CounterUnit::Bytes)));
+        QVERIFY2(card.detail().startsWith("for "), qPrintable(card.detail()));
+    }
+
+    void hoverSaysSoWhereAPixelHoldsManyValues() {
+        ShownTimeline shown(trace_);
+        const uint32_t track = trackOf(*trace_, TrackKind::Counter);
+        QTest::mouseMove(shown.canvas(), pointAt(shown, track, 4 * ms));
+        QVERIFY2(shown.canvas()->hoverCard().detail().contains("zoom in to tell them apart"),
+                 qPrintable(shown.canvas()->hoverCard().detail()));
+    }
+
+    void hoverSaysWhatWasNotRecorded() {
+        ShownTimeline shown(trace_);
+        const uint32_t track = trackOf(*trace_, TrackKind::Counter);
+        QTest::mouseMove(shown.canvas(), pointAt(shown, track, 70 * ms));
+        QCOMPARE(shown.canvas()->hoverCard().title(), "Not recorded");
+        QTest::mouseMove(shown.canvas(),
+                         pointAt(shown, trackOf(*trace_, TrackKind::Stream), 138 * ms));
+        QCOMPARE(shown.canvas()->hoverCard().title(), "Some of this was lost");
+        QTest::mouseMove(shown.canvas(), pointAt(shown, track, 18 * ms));
+        QVERIFY(shown.canvas()->hoverCard().title().startsWith("Device memory"));
+    }
+
+    void clickSelectsTheValue() {
+        ShownTimeline shown(trace_);
+        QSignalSpy selected(&shown.view, &TimelineView::eventSelected);
+        const QPoint point = pointAt(shown, trackOf(*trace_, TrackKind::Counter), 18 * ms);
+        QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, point);
+        QCOMPARE(selected.count(), 1);
+        const EventRef event = shown.view.selectedEvent();
+        QCOMPARE(event.kind(), EventKind::CounterSample);
+        QVERIFY(trace_->rangeOf(event).contains(shown.toTimeNs(point.x() + 0.5)));
+    }
+
+    void keysWalkValuesAndLanes() {
+        ShownTimeline shown(trace_);
+        const uint32_t counter = trace_->tracks[trackOf(*trace_, TrackKind::Counter)].subject;
+        shown.view.setSelectedEvent(trace_->sampleEvent(counter, 5));
+        QTest::keyClick(&shown.view, Qt::Key_Right);
+        QCOMPARE(shown.view.selectedEvent(), trace_->sampleEvent(counter, 6));
+        QTest::keyClick(&shown.view, Qt::Key_Left);
+        QTest::keyClick(&shown.view, Qt::Key_Left);
+        QCOMPARE(shown.view.selectedEvent(), trace_->sampleEvent(counter, 4));
+        QTest::keyClick(&shown.view, Qt::Key_Down);
+        QCOMPARE(shown.view.selectedEvent().kind(), EventKind::Graph);
+        QTest::keyClick(&shown.view, Qt::Key_Up);
+        QCOMPARE(shown.view.selectedEvent().kind(), EventKind::CounterSample);
+        shown.view.setSelectedEvent(trace_->sampleEvent(counter, 0));
+        QTest::keyClick(&shown.view, Qt::Key_Left);
+        QCOMPARE(shown.view.selectedEvent(), trace_->sampleEvent(counter, 0));
+    }
+
+    void doubleClickZoomsToTheValue() {
+        ShownTimeline shown(trace_);
+        const QPoint point = pointAt(shown, trackOf(*trace_, TrackKind::Counter), 18 * ms);
+        const uint32_t sample = *deviceMemory().sampleAt(shown.toTimeNs(point.x() + 0.5));
+        const TimeRange held = deviceMemory().rangeOf(sample);
+        QTest::mouseDClick(shown.canvas(), Qt::LeftButton, {}, point);
+        QVERIFY(shown.visible().startNs <= held.startNs && shown.visible().endNs >= held.endNs);
+        QVERIFY(shown.visible().durationNs() < 2 * held.durationNs());
+    }
+
+    void drawsAStepGraph() {
+        ShownTimeline shown(trace_);
+        const Theme theme = Theme::light();
+        const CounterSeries& counter = deviceMemory();
+        const uint32_t track = trackOf(*trace_, TrackKind::Counter);
+        const QPoint middle = pointAt(shown, track, 18 * ms);
+        const LayoutMetrics metrics = shown.metrics();
+        const QRectF area(0, middle.y() - metrics.counterHeight / 2, 100,
+                          metrics.counterHeight - 1);
+        const int64_t timeNs = shown.toTimeNs(middle.x() + 0.5);
+        const double y = counterY(counter, counter.value(*counter.sampleAt(timeNs)), area);
+        const QColor below = colorAt(shown, {middle.x(), int(area.bottom()) - 2});
+        const QColor above = colorAt(shown, {middle.x(), int(y) - 4});
+        QVERIFY(below != theme.canvas);
+        QCOMPARE(above, theme.canvas);
+    }
+
+    void hatchesWhatWasNotRecorded() {
+        ShownTimeline shown(trace_);
+        const QPoint inside = pointAt(shown, trackOf(*trace_, TrackKind::Stream), 70 * ms);
+        const QImage picture = shown.canvas()->grab().toImage();
+        QSet<QRgb> colors;
+        for (int x = 0; x < 20; ++x) colors.insert(picture.pixel(inside + QPoint(x, 0)));
+        QVERIFY(colors.size() >= 2);
+        QVERIFY(!colors.contains(Theme::light().canvas.rgb()));
+    }
+
+    void survivesACounterOfOneValue() {
+        TraceBuilder builder;
+        builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
+        builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 0, 1000);
+        ShownTimeline shown(builder.finish());
+        QVERIFY(!shown.canvas()->grab().isNull());
+    }
+};
+
+QTEST_MAIN(tst_CounterLanes)
+#include "tst_CounterLanes.moc"
