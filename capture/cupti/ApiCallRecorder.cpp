@@ -1,5 +1,6 @@
 #include "capture/cupti/ApiCallRecorder.h"
 
+#include <string_view>
 #include <utility>
 #include "capture/log/Records.h"
 
@@ -44,6 +45,8 @@ int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
             name ? driverCallKind(name, which == ApiCalls::Launch) : DriverCallKind::None;
         if (kind == DriverCallKind::None) continue;
         kinds_[id] = kind;
+        const std::string_view known = name;
+        launches_[id] = known.substr(0, 8) == "cuLaunch" || known.substr(0, 13) == "cuGraphLaunch";
         if (cupti_.enableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id) == CUPTI_SUCCESS)
             ++enabled;
     }
@@ -116,12 +119,14 @@ ApiCallRecorder::Wait ApiCallRecorder::waitOf(DriverCallKind kind,
     return wait;
 }
 
-void ApiCallRecorder::drain(RecordWriter& writer, const CycleClock& clock, const Windows& windows,
-                            LaunchWindows& launches) {
-    if (!rings_.isUsed()) return;
+uint64_t ApiCallRecorder::drain(RecordWriter& writer, const CycleClock& clock,
+                                const Windows& windows, LaunchWindows& launches) {
+    if (!rings_.isUsed()) return 0;
+    uint64_t launched = 0;
     if (!names_) names_.emplace(cupti_, writer);
     const uint64_t refused = rings_.drain([&](NoState&, const void* entry, size_t bytes) {
         const auto* call = static_cast<const Call*>(entry);
+        launched += launches_[call->callbackId];
         if (!windows.isEverything()) {
             const int64_t startNs = clock.realtimeNs(call->startTicks);
             launches.sawCall(call->correlationId, startNs);
@@ -131,6 +136,7 @@ void ApiCallRecorder::drain(RecordWriter& writer, const CycleClock& clock, const
         write(*call, waits ? reinterpret_cast<const Wait*>(call + 1) : nullptr, writer, clock);
     });
     if (refused) writer.dropped(log::DroppedWhat::CudaActivity, refused);
+    return launched;
 }
 
 void ApiCallRecorder::write(const Call& call, const Wait* wait, RecordWriter& writer,

@@ -3,6 +3,7 @@
 #include <cupti.h>
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -39,9 +40,9 @@ class ApiCallRecorder {
     void onCall(CUpti_CallbackId id, const CUpti_CallbackData& call);
 
     /// Writes down the calls from before `mark` that began in a window, and tells `launches` of
-    /// all. Writer thread.
-    void drain(RecordWriter& writer, const CycleClock& clock, const Windows& windows,
-               LaunchWindows& launches);
+    /// all. Answers how many of all launched kernels or graphs. Writer thread.
+    uint64_t drain(RecordWriter& writer, const CycleClock& clock, const Windows& windows,
+                   LaunchWindows& launches);
 
   private:
     struct NoState {
@@ -58,6 +59,7 @@ class ApiCallRecorder {
     const CuptiLibrary& cupti_;
     ThreadRings<NoState> rings_;
     std::array<DriverCallKind, mostFunctions> kinds_{};
+    std::bitset<mostFunctions> launches_;              // which of them launch kernels or graphs
     std::optional<ApiNames> names_;                    // writer thread only
     std::unordered_map<uint64_t, uint32_t> eventIds_;  // writer thread only
 };

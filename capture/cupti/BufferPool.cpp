@@ -57,6 +57,13 @@ void BufferPool::giveBack(uint8_t* buffer, size_t usedBytes) {
     }
 }
 
+bool BufferPool::owns(const uint8_t* buffer) const {
+    for (const Slot& slot : slots_) {
+        if (slot.memory.load() == buffer) return true;
+    }
+    return false;
+}
+
 void BufferPool::warm() {
     size_t ready = 0;
     for (const Slot& slot : slots_) ready += slot.state.load() == Ready;

@@ -22,6 +22,8 @@ class BufferPool {
     uint8_t* take();
     /// Gives a buffer back after `usedBytes` of it were written; zeroes those. Writer thread only.
     void giveBack(uint8_t* buffer, size_t usedBytes);
+    /// Whether `take` gave the buffer out, the discard buffer apart. Any thread.
+    bool owns(const uint8_t* buffer) const;
     bool isDiscard(const uint8_t* buffer) const { return buffer == discard_.load(); }
     /// Makes ready buffers until `warmBuffers` lie ready. Writer thread only.
     void warm();

@@ -268,7 +268,8 @@ void CuptiSource::collect() {
 void CuptiSource::drain(RecordWriter& writer) {
     if (!decoder_) writeBeginning(writer);
     launches_.refresh();
-    calls_.drain(writer, agent_.clock(), agent_.windows(), launches_);
+    const uint64_t launched = calls_.drain(writer, agent_.clock(), agent_.windows(), launches_);
+    watchForRivals(writer, launched, collected_ != nullptr);
     decoder_->beginRound();
     while (collected_) {
         decoder_->decode(collected_->buffer, collected_->validBytes);
@@ -298,6 +299,32 @@ void CuptiSource::drain(RecordWriter& writer) {
     }
 }
 
+/// Subscribing keeps well-mannered tools out. One that takes CUPTI's buffers all the same is
+/// noticed by what it leaves us: launches, of which CUPTI calls us back, but no records of kernels.
+void CuptiSource::watchForRivals(RecordWriter& writer, uint64_t launched, bool hasBuffers) {
+    constexpr uint64_t manyLaunches = 3'000;          // more than can wait for a GPU that is busy
+    constexpr int64_t longSilenceNs = 5'000'000'000;  // CUPTI is flushed twenty times until then
+    if (hasForeignBuffer_.exchange(false)) {
+        writer.note(
+            log::NoteSeverity::Warning, "cupti-shared",
+            "CUPTI gave us a buffer of another tool in the program, so that tool lacks what "
+            "is in it; run the program without it, or record without CUDA activity.");
+    }
+    const int64_t nowNs = monotonicNs();
+    if (hasBuffers) unansweredLaunches_ = 0;
+    if (unansweredLaunches_ == 0) unansweredSinceNs_ = nowNs;
+    unansweredLaunches_ += hasBuffers ? 0 : launched;
+    if (saidSilent_ || unansweredLaunches_ < manyLaunches ||
+        nowNs - unansweredSinceNs_ < longSilenceNs)
+        return;
+    saidSilent_ = true;
+    writer.note(log::NoteSeverity::Warning, "cupti-silent",
+                "CUPTI has stopped giving records although the program launched thousands of "
+                "kernels: another tool in it, such as PyTorch's profiler, has probably taken "
+                "CUPTI's buffers. Kernels and copies are missing here from then on; run the "
+                "program without that tool, or leave CUPTI to it.");
+}
+
 void CuptiSource::finish(RecordWriter&) {
     if (decoder_) decoder_->endRound(true);
 }
@@ -320,6 +347,7 @@ void CuptiSource::onCompleted(uint8_t* buffer, size_t validBytes) {
         if (validBytes) discardedBuffers_.fetch_add(1);
         return;
     }
+    if (!pool_.owns(buffer)) hasForeignBuffer_.store(true);
     auto* completed = static_cast<Completed*>(std::malloc(sizeof(Completed)));
     if (!completed) return;
     *completed = {buffer, validBytes, completed_.load(std::memory_order_relaxed)};

@@ -51,6 +51,7 @@ class CuptiSource final : public ActivitySource {
     void onDriverCall(CUpti_CallbackId id, const CUpti_CallbackData& call);
     void writeBeginning(RecordWriter& writer);
     void writeHazards(RecordWriter& writer);
+    void watchForRivals(RecordWriter& writer, uint64_t launched, bool hasBuffers);
     void note(log::NoteSeverity severity, std::string code, std::string sentence);
     void enableRuntimeCalls(std::string& problems);
     void onCompleted(uint8_t* buffer, size_t validBytes);
@@ -78,12 +79,16 @@ class CuptiSource final : public ActivitySource {
     uint32_t hazardsSaid_ = 0;        // by bit
     const int64_t begunNs_;
     bool saidUnreadable_ = false;
+    uint64_t unansweredLaunches_ = 0;  // since CUPTI last gave a buffer back
+    int64_t unansweredSinceNs_ = 0;
+    bool saidSilent_ = false;
     bool isRecording_ = false;
     std::atomic<bool> hasContext_{false};
     std::atomic<bool> anyBuffer_{false};
     std::atomic<Completed*> completed_{nullptr};
     std::atomic<uint64_t> dropped_{0};
     std::atomic<uint64_t> discardedBuffers_{0};
+    std::atomic<bool> hasForeignBuffer_{false};
 };
 
 }  // namespace lanescope

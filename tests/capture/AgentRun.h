@@ -143,8 +143,10 @@ class AgentRun {
     /// The program's own log; an empty one if it left none.
     const ProcessLog& log() const;
 
-  private:
+    /// Reads the logs that are in the folder now.
     void readLogs();
+
+  private:
     QTemporaryDir ownFolder_;
 };
 

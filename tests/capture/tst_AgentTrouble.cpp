@@ -167,6 +167,64 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(run.log().ends.size(), size_t{1});
     }
 
+    void saysThatAnotherToolTookTheBuffers() {
+        AgentRun run;
+        run.environment["STANDIN_CUPTI_STOLEN_MS"] = "500";
+        run.arguments = {"--steps", "160", "--kernels", "50", "--step-ms", "50"};
+        QVERIFY(run.run());
+        verifyUntouched(run, 0, "trained 8000 kernels\n");
+        QCOMPARE(run.log().notes.count("cupti-silent"), size_t{1});
+        QVERIFY(run.log().kernels.size() > 0 && run.log().kernels.size() < 8000);
+        QVERIFY(run.log().calls.size() >= 8000);
+    }
+
+    void saysNothingOfAnIdleProgram() {
+        AgentRun run;
+        run.arguments = {"--steps", "3", "--kernels", "1500", "--step-ms", "2600"};
+        QVERIFY(run.run());
+        QVERIFY(run.log().notes.empty());
+        QCOMPARE(run.log().kernels.size(), size_t{4500});
+    }
+
+    void saysThatItGotABufferOfAnotherTool() {
+        AgentRun run;
+        run.environment["STANDIN_CUPTI_STOLEN_MS"] = "100";
+        run.environment["STANDIN_CUPTI_MIXED"] = "1";
+        run.arguments = {"--step-ms", "50"};
+        QVERIFY(run.run());
+        verifyUntouched(run);
+        QCOMPARE(run.log().notes.count("cupti-shared"), size_t{1});
+    }
+
+    void aDaemonGoesOnRecording() {
+        AgentRun run;
+        run.arguments = {"--fork", "daemon"};
+        QVERIFY(run.run());
+        QCOMPARE(run.exitCode, 0);
+        QCOMPARE(run.log().ends.size(), size_t{1});
+        // A daemon's calls are in a log of its own, those from before it closed all descriptors as
+        // well as those after. It is nobody's child, so its end is waited for by looking.
+        QTRY_VERIFY_WITH_TIMEOUT(
+            (run.readLogs(), run.logs.size() == 2 && !run.logs[1].ends.empty()), 20'000);
+        const ProcessLog& daemon = run.logs[1];
+        QCOMPARE(daemon.nvtx.size(), size_t{2 * 100});
+        QVERIFY(!daemon.isDamaged);
+        QCOMPARE(daemon.bytesNotUnderstood, 0u);
+        QCOMPARE(daemon.properties.at("forkedChild"), std::string("1"));
+    }
+
+    void threadsMayGoOnWhileTheProgramExits() {
+        AgentRun run;
+        run.arguments = {"--stray-threads", "8", "--exit-code", "3"};
+        QVERIFY(run.run());
+        QCOMPARE(run.exitCode, 3);
+        QCOMPARE(run.errors, QByteArray());
+        QCOMPARE(run.log().ends.size(), size_t{1});
+        QCOMPARE(run.log().unknownStrings, 0);
+        QCOMPARE(run.log().kernels.size(), size_t{60});
+        QVERIFY(!run.log().isDamaged);
+    }
+
     void survivesAMissingCupti() {
         AgentRun run;
         run.environment["LANESCOPE_CUPTI"] = "/nonexistent/libcupti.so.13";

@@ -13,6 +13,8 @@
 //   STANDIN_CUPTI_SILENT       no callback when a context is made
 //   STANDIN_CUPTI_DROPPED      so many records were dropped, said once
 //   STANDIN_CUPTI_READABLE     of each buffer only so many bytes can be read; then an error comes
+//   STANDIN_CUPTI_STOLEN_MS    after that time another tool gets the buffers, and we get nothing;
+//                              with STANDIN_CUPTI_MIXED set we get a buffer of its instead
 //   STANDIN_CUPTI_UM           result of configuring the counters of managed memory
 
 #include <cstdint>

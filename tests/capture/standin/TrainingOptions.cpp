@@ -41,6 +41,7 @@ TrainingOptions readOptions(int argc, char** argv) {
         {"--churn", number(o.churn)},
         {"--threads-per-round", number(o.threadsPerRound)},
         {"--depth", number(o.depth)},
+        {"--stray-threads", number(o.strayThreads)},
         {"--plugin", text(o.plugin)},
         {"--close-standard", flag(o.closeStandard)},
         {"--close-all", text(o.closeAll)},

@@ -26,6 +26,7 @@ struct TrainingOptions {
         fork;  ///< Children that use nvtx, do nothing and exit, are quiet (_exit), or get a term.
     int churn = 0;               ///< So many short threads that use NVTX.
     int threadsPerRound = 4;     ///< Of which so many live at once.
+    int strayThreads = 0;        ///< Threads that use NVTX until the process is gone.
     int depth = 0;               ///< Nest so many ranges.
     std::string plugin;          ///< A second shared object with NVTX to load and call.
     bool closeStandard = false;  ///< Closes descriptors 0 to 2 before anything else.

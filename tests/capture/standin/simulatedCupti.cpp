@@ -43,6 +43,7 @@ struct Simulation {
     void* callbackData = nullptr;
     std::atomic<bool> tellsContexts{false};
     std::atomic<bool> saidDropped{false};
+    std::atomic<bool> gaveForeign{false};
 
     std::mutex mutex;  // guards what follows
     std::set<int> kinds;
@@ -155,6 +156,21 @@ bool isWanted(const CUpti_Activity& activity) {
     return activity.kind == CUPTI_ACTIVITY_KIND_JIT || s.kinds.count(activity.kind) > 0;
 }
 
+bool isStolen() {
+    static const long stolenMs = fromEnvironment("STANDIN_CUPTI_STOLEN_MS", 0);
+    static const auto begun = std::chrono::steady_clock::now();
+    return stolenMs > 0 &&
+           std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(stolenMs);
+}
+
+/// Once, an empty one: what is in it does not matter.
+bool giveForeignBuffer() {
+    static uint8_t foreign[64];
+    if (std::getenv("STANDIN_CUPTI_MIXED") && !simulation().gaveForeign.exchange(true))
+        simulation().complete(nullptr, 0, foreign, sizeof foreign, 0);
+    return false;
+}
+
 CUptiResult subscribeResult() {
     return static_cast<CUptiResult>(fromEnvironment("STANDIN_CUPTI_SUBSCRIBE", CUPTI_SUCCESS));
 }
@@ -200,6 +216,7 @@ SIMULATED_EXPORT bool simulateRecord(const void* record) {
     Simulation& s = simulation();
     const size_t bytes = recordBytes(activity.kind);
     if (!s.request || bytes == 0 || !isWanted(activity)) return false;
+    if (isStolen()) return giveForeignBuffer();
     ThreadBuffer& buffer = threadBuffer();
     const std::lock_guard lock(buffer.mutex);
     if (buffer.memory && buffer.used + bytes + poisonBytes > buffer.bytes) completeBuffer(buffer);

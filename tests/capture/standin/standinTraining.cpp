@@ -97,8 +97,28 @@ void train(const TrainingOptions& options, const SimulatedGpu& gpu, LiveGpu& liv
     }
 }
 
+/// As daemons do it: in a session of its own, without terminal and descriptors.
+[[noreturn]] void becomeDaemon() {
+    if (::setsid() < 0 || ::fork() != 0) ::_exit(0);
+    for (int item = 0; item < 50; ++item) rangeWithThreadId(item);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    for (int descriptor = 0; descriptor < 1024; ++descriptor) ::close(descriptor);
+    if (::chdir("/") != 0) ::_exit(1);
+    for (int item = 0; item < 50; ++item) rangeWithThreadId(item);
+    std::exit(0);
+}
+
 /// Children as data loaders are: forked in the middle of the run, from a process with threads.
 void forkChildren(const std::string& how) {
+    if (how == "daemon") {
+        std::fflush(stdout);
+        const pid_t child = ::fork();
+        if (child != 0) {
+            ::waitpid(child, nullptr, 0);
+            return;
+        }
+        becomeDaemon();
+    }
     for (int i = 0; i < 3; ++i) {
         std::fflush(stdout);
         const pid_t child = ::fork();
@@ -219,6 +239,11 @@ int main(int argc, char** argv) {
     std::printf("trained %lld kernels\n", static_cast<long long>(options.plan.kernels()));
     std::fflush(stdout);
     if (!options.fork.empty()) forkChildren(options.fork);
+    for (int i = 0; i < options.strayThreads; ++i) {
+        std::thread([i] {
+            for (;;) rangeWithThreadId(i);
+        }).detach();
+    }
     if (!options.closeAll.empty()) closeEverythingAndWrite(options.closeAll);
     std::fflush(stdout);
     return endBy(options);
