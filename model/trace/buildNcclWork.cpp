@@ -33,7 +33,7 @@ NcclFacts workOfLaunch(const Trace& trace, const std::vector<uint32_t>& calls, T
     auto call = std::lower_bound(
         calls.begin(), calls.end(), launch.startNs,
         [&](uint32_t row, int64_t startNs) { return trace.apiCalls.startNs[row] < startNs; });
-    for (; call != calls.end() && trace.apiCalls.startNs[*call] <= launch.endNs; ++call)
+    for (; call != calls.end() && trace.apiCalls.startNs[*call] < launch.endNs; ++call)
         for (const EventRef work : trace.launchedWork(EventRef(EventKind::Api, *call)))
             add(found, trace.rangeOf(work), 1);
     return found;

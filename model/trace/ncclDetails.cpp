@@ -64,7 +64,7 @@ uint32_t ncclCallOfWork(const Trace& trace, EventRef work) {
         const TimeRange range =
             hasLaunch ? facts.launch : TimeRange{trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
         if (thread == (hasLaunch ? facts.launchThread : trace.nvtx.thread[nvtx]) &&
-            callNs >= range.startNs && callNs <= range.endNs)
+            callNs >= range.startNs && callNs < range.endNs)
             return row;
     }
     return noIndex;

@@ -58,7 +58,7 @@ void addOdd(TestLog& log, RecordKind kind, OddNumbers& odd, size_t restBytes = 0
 }
 
 void addAny(TestLog& log, OddNumbers& odd) {
-    switch (odd.below(23)) {
+    switch (odd.below(27)) {
         case 0:
             addOdd<StringRecord>(log, RecordKind::String, odd, odd.below(40));
             break;
@@ -121,6 +121,16 @@ void addAny(TestLog& log, OddNumbers& odd) {
             break;
         case 20:
             addOdd<EndRecord>(log, RecordKind::End, odd);
+            break;
+        case 21:
+            addOdd<NcclCommunicatorRecord>(log, RecordKind::NcclCommunicator, odd);
+            break;
+        case 22:
+        case 23:
+            addOdd<NcclOperationRecord>(log, RecordKind::NcclOperation, odd);
+            break;
+        case 24:
+            addOdd<NcclStopRecord>(log, RecordKind::NcclStop, odd);
             break;
         default:
             addOdd<NvtxRecord>(log, RecordKind::Nvtx, odd, odd.below(64));

@@ -87,7 +87,7 @@ class tst_loadTrace : public QObject {
 };
 
 void tst_loadTrace::readsBackWhatWasWritten() {
-    const TracePtr written = simulatedTraining();
+    const TracePtr written = simulatedTraining({.ncclPlugin = true});
     const auto done = writeTrace(*written, file());
     QVERIFY2(done, done ? "" : done.error().sentence.c_str());
     const TracePtr read = load();
@@ -112,6 +112,17 @@ void tst_loadTrace::readsBackWhatWasWritten() {
     QVERIFY(isSameText(*read, read->nvtx.domain, *written, written->nvtx.domain));
     QVERIFY(read->nccl.nvtx == written->nccl.nvtx);
     QCOMPARE(read->nccl.facts.size(), size_t{read->nccl.size()});
+    for (uint32_t row = 0; row < read->nccl.size(); ++row) {
+        const NcclFacts& got = read->nccl.facts[row];
+        const NcclFacts& expected = written->nccl.facts[row];
+        QCOMPARE(read->strings.at(got.datatype), std::string_view("bfloat16"));
+        QCOMPARE(read->strings.at(got.algorithm), std::string_view("RING"));
+        QCOMPARE(got.sequence, expected.sequence);
+        QCOMPARE(got.count, expected.count);
+        QCOMPARE(got.launch, expected.launch);
+        QCOMPARE(got.gpu, expected.gpu);
+        QCOMPARE(got.operationCount, 1u);
+    }
     QVERIFY(read->nccl.bytes == written->nccl.bytes);
     QVERIFY(read->nccl.communicator == written->nccl.communicator);
     QVERIFY(read->projections.startNs == written->projections.startNs);

@@ -122,10 +122,25 @@ class Rank {
         const int64_t startNs = cpuNs_;
         const uint32_t correlation = call(autograd_, "cudaLaunchKernelExC", 7'000);
         builder_.addNccl(autograd_, "AllReduce", bucketBytes, startNs, cpuNs_);
+        if (options_.ncclPlugin) describeReduction({startNs, cpuNs_});
         const int64_t onGpuNs = std::max(communicationNs_ + 1'000, gpuNs_);
         communicationNs_ = onGpuNs + jittered(310'000);
         builder_.addKernel(communication_, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", onGpuNs,
                            communicationNs_, correlation);
+    }
+
+    void describeReduction(TimeRange launch) {
+        Trace& trace = builder_.trace();
+        NcclFacts& facts = trace.nccl.facts.back();
+        facts.datatype = trace.strings.intern("bfloat16");
+        facts.algorithm = trace.strings.intern("RING");
+        facts.protocol = trace.strings.intern("LL");
+        facts.count = bucketBytes / 2;
+        facts.sequence = reductions_++;
+        facts.channels = 16;
+        facts.warps = 8;
+        facts.launchThread = autograd_;
+        facts.launch = launch;
     }
 
     void optimizer() {
@@ -154,6 +169,7 @@ class Rank {
     uint32_t main_, autograd_, compute_, communication_;
     uint32_t correlation_;
     int64_t cpuNs_, gpuNs_, communicationNs_;
+    int64_t reductions_ = 0;
 };
 
 }  // namespace

@@ -12,7 +12,8 @@ struct SimulatedTraining {
     /// Multiplies the time of every kernel, for a candidate that is slower or faster.
     double kernelScale = 1.0;
     bool copiesFromPageableMemory =
-        false;  ///< Else from pinned memory, in about a sixth of the time.
+        false;                ///< Else from pinned memory, in about a sixth of the time.
+    bool ncclPlugin = false;  ///< NCCL's profiler plugin told types and algorithms, too.
 };
 
 /// A simulated trace of data-parallel training, one process and rank a GPU: each step loads a batch

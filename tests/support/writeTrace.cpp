@@ -286,6 +286,30 @@ class Writer {
         for (uint32_t row = 0; row < table.size(); ++row)
             insert.row(table.nvtx[row] + 1, trace_.strings.at(table.operation[row]),
                        table.bytes[row], table.communicator[row]);
+        plugin();
+    }
+
+    /// What NCCL's plugin told, of calls whose facts say so.
+    void plugin() {
+        Insert insert(*this,
+                      "INSERT INTO LANESCOPE_NCCL_PLUGIN_OPERATIONS (globalTid, start, \"end\","
+                      " operation, datatype, count, bytes, communicator, sequence, algorithm,"
+                      " protocol, channels, warps, launchGlobalTid, launchStart, launchEnd)"
+                      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,"
+                      " ?16)");
+        const NcclTable& table = trace_.nccl;
+        for (uint32_t row = 0; row < table.size(); ++row) {
+            const NcclFacts& facts = table.facts[row];
+            if (facts.datatype == 0) continue;
+            const uint32_t nvtx = table.nvtx[row];
+            const int64_t globalTid = trace_.threads[trace_.nvtx.thread[nvtx]].globalTid;
+            insert.row(globalTid, trace_.nvtx.startNs[nvtx], trace_.nvtx.startNs[nvtx] + 1,
+                       trace_.strings.at(table.operation[row]), trace_.strings.at(facts.datatype),
+                       facts.count, table.bytes[row], table.communicator[row], facts.sequence,
+                       trace_.strings.at(facts.algorithm), trace_.strings.at(facts.protocol),
+                       facts.channels, facts.warps, trace_.threads[facts.launchThread].globalTid,
+                       facts.launch.startNs, facts.launch.endNs);
+        }
     }
 
     const Trace& trace_;
