@@ -208,6 +208,13 @@ extern "C" const char* __asan_default_options() {
     return "detect_leaks=0";
 }
 
+/// Read by the thread sanitizer's runtime. NVTX's headers replace function pointers while other
+/// threads read them, which does no harm.
+extern "C" const char* __tsan_default_suppressions();
+extern "C" const char* __tsan_default_suppressions() {
+    return "race:nvtx3/nvtxDetail/";
+}
+
 int main(int argc, char** argv) {
     const TrainingOptions options = readOptions(argc, argv);
     if (options.closeStandard) {
