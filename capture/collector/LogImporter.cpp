@@ -249,6 +249,14 @@ void LogImporter::writeHealth() {
     writeLosses();
     writeMemoryTrouble();
     writeUnreadable();
+    if (nccl_.operations() > 0 && nvtx_.ncclOperations() == 0 && property("nvtx") != "off")
+        process_.trace.health(
+            HealthSeverity::Info, "nccl-nvtx-off",
+            fmt::format("NCCL announced none of its operations in process {} by NVTX, as with "
+                        "NCCL_NVTX_DISABLE=1; what is shown of them is what its profiler plugin "
+                        "was told.",
+                        shownName()),
+            process_.processId());
 }
 
 /// How the process ended, unless that is nothing to speak of.

@@ -162,6 +162,19 @@ class tst_CollectNccl : public QObject {
         QCOMPARE(run.counts.of(ImportedKind::Nccl), 2);
     }
 
+    void saysThatNcclAnnouncedNothing() {
+        for (const bool nvtxIsOff : {false, true}) {
+            init();
+            TestLog log;
+            if (nvtxIsOff) log.property("nvtx", "off");
+            Nccl nccl{log};
+            nccl.add(nccl.start(NcclEvent::Task, 1, 10));
+            collect(log);
+            QCOMPARE(row("SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = 'nccl-nvtx-off'"),
+                     nvtxIsOff ? "0" : "1");
+        }
+    }
+
     void saysWhatWasDropped() {
         TestLog log;
         DroppedRecord dropped{};
