@@ -41,7 +41,7 @@ std::string startTime(const Trace& trace) {
 
 /// What the names of facts about the whole run are on screen; others are shown as they are.
 std::string shownName(const std::string& name) {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> known{{
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> known{{
         {"commandLine", "Command"},
         {"workingDirectory", "Working folder"},
         {"host", "Host"},
@@ -53,6 +53,7 @@ std::string shownName(const std::string& name) {
         {"driverVersion", "CUDA driver"},
         {"driverCudaVersion", "CUDA of the driver"},
         {"exitStatus", "Exit status"},
+        {"recordOptions", "Recorded with"},
     }};
     for (const auto& [fileName, shown] : known)
         if (name == fileName) return std::string(shown);

@@ -208,6 +208,7 @@ void Collector::writeRun(int64_t durationNs) {
         {"cpuCount", textUnlessZero(info_.hostFacts.cpuCount)},
         {"hostMemoryBytes", textUnlessZero(info_.hostFacts.memoryBytes)},
         {"lanescopeVersion", info_.version},
+        {"recordOptions", info_.options},
         {"driverVersion", info_.machine.driverVersion},
         {"driverCudaVersion", info_.machine.cudaVersion},
     };

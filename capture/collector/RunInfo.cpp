@@ -121,6 +121,7 @@ Result<void> RunInfo::save(const std::filesystem::path& path) const {
                       {"workingDirectory", workingDirectory},
                       {"host", host},
                       {"version", version},
+                      {"options", options},
                       {"recordsCuda", recordsCuda},
                       {"rank", rank},
                       {"worldSize", worldSize},
@@ -156,6 +157,7 @@ Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {
     read(object, "workingDirectory", info.workingDirectory);
     read(object, "host", info.host);
     read(object, "version", info.version);
+    read(object, "options", info.options);
     read(object, "recordsCuda", info.recordsCuda);
     read(object, "rank", info.rank);
     read(object, "worldSize", info.worldSize);

@@ -20,6 +20,7 @@ struct RunInfo {
     std::string workingDirectory;
     std::string host;
     std::string version;      ///< Of Lanescope.
+    std::string options;      ///< What was asked of the agent, as it stands in its environment.
     bool recordsCuda = true;  ///< False if CUDA activity was not asked for.
     /// If `record` itself is one of a launcher's processes, which of how many; else -1 and 0.
     int64_t rank = -1, worldSize = 0;

@@ -58,7 +58,8 @@ std::string agentOptions(const AgentRequest& request, int64_t baseRealtimeNs) {
     if (windows.isEverything()) return text;
     if (windows.delayMs > 0) addNumber("delay-ms", windows.delayMs);
     if (windows.durationMs > 0) addNumber("duration-ms", windows.durationMs);
-    if (windows.delayMs > 0 || windows.durationMs > 0) addNumber("base-ns", baseRealtimeNs);
+    const bool hasTimes = windows.delayMs > 0 || windows.durationMs > 0;
+    if (hasTimes && baseRealtimeNs > 0) addNumber("base-ns", baseRealtimeNs);
     if (!windows.range.empty()) {
         static constexpr std::string_view nvtx = "nvtx:";
         const bool isNvtx = windows.range.starts_with(nvtx);

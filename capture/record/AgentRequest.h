@@ -46,7 +46,7 @@ struct AgentRequest {
 
 /// The options of the agent as they stand in its environment, "cuda=1,nvtx=1,api=all", with
 /// percent signs for what would not be plain text there. `baseRealtimeNs` is the moment from which
-/// delays count.
+/// delays count; 0 leaves it out.
 std::string agentOptions(const AgentRequest& request, int64_t baseRealtimeNs);
 
 }  // namespace lanescope

@@ -38,6 +38,7 @@ RunInfo describeRun(const RecordOptions& options) {
     info.workingDirectory = std::filesystem::current_path(error).string();
     info.host = hostName();
     info.version = LANESCOPE_VERSION;
+    info.options = agentOptions(options.agentRequest, 0);
     info.recordsCuda = options.agentRequest.cuda;
     const LauncherRank place = launcherRank();
     if (!place.rank.empty() && !place.worldSize.empty()) {
