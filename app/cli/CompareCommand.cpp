@@ -9,7 +9,7 @@
 #include "app/cli/Output.h"
 #include "app/cli/compareHelp.h"
 #include "app/cli/compareSelection.h"
-#include "app/cli/loadForCommand.h"
+#include "app/cli/summarizeFile.h"
 #include "model/export/comparison/ComparisonReport.h"
 #include "model/export/formatValue.h"
 #include "model/gate/evaluateCondition.h"
@@ -36,15 +36,6 @@ struct CompareOptions {
 
 constexpr size_t defaultTextTop = 10;
 constexpr size_t defaultHtmlTop = 50;
-
-/// Sums up one run. Its events are let go with the trace: many runs do not fit into memory.
-Result<RunSummary> summarizeFile(const std::string& file, const CompareSelection& selection) {
-    const Result<TracePtr> trace = loadForCommand(file);
-    if (!trace) return fail(trace.error());
-    const Result<StepSelection> steps = stepSelectionFor(**trace, selection);
-    if (!steps) return fail(steps.error());
-    return summarizeRun(**trace, *steps);
-}
 
 /// A file twice is a mistake in the command line, and would always compare as equal.
 Result<void> checkFilesDiffer(const CompareOptions& options) {
@@ -126,7 +117,7 @@ Result<int> runCompare(const CompareOptions& options, const std::vector<Conditio
     if (!output) return fail(output.error());
     Result<ComparisonReport> report = makeReport(options, conditions);
     if (!report) return fail(report.error());
-    report->top = options.isTopGiven           ? options.top
+    report->top = options.isTopGiven         ? options.top
                   : options.format == "html" ? defaultHtmlTop
                                              : defaultTextTop;
     const Result<std::string> text = formatted(*report, options);
@@ -178,22 +169,24 @@ void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions
     command.add_option("--range", options->selection.range,
                        "NVTX ranges that are the steps; # stands for any number: \"step #\" "
                        "(default: found)");
-    command.add_option_function<std::string>(
-               "--steps",
-               [options](const std::string& text) {
-                   const Result<StepSelection::Numbers> numbers = parseStepNumbers(text);
-                   if (numbers) options->selection.numbers = *numbers;
-               },
-               "Only steps A to B of each run, counted from 0: 5-20, or 7 alone")
+    command
+        .add_option_function<std::string>(
+            "--steps",
+            [options](const std::string& text) {
+                const Result<StepSelection::Numbers> numbers = parseStepNumbers(text);
+                if (numbers) options->selection.numbers = *numbers;
+            },
+            "Only steps A to B of each run, counted from 0: 5-20, or 7 alone")
         ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
-    command.add_option_function<std::string>(
-               "--align",
-               [options](const std::string& text) {
-                   (void)parseAlignment(text, options->selection);  // checked before
-               },
-               "Where each run begins. step: with the first step after warm-up (default); start: "
-               "with its very first; RANGE or RANGE#K: with the first step from the K-th NVTX "
-               "range of that name on, where --steps then counts from")
+    command
+        .add_option_function<std::string>(
+            "--align",
+            [options](const std::string& text) {
+                (void)parseAlignment(text, options->selection);  // checked before
+            },
+            "Where each run begins. step: with the first step after warm-up (default); start: "
+            "with its very first; RANGE or RANGE#K: with the first step from the K-th NVTX "
+            "range of that name on, where --steps then counts from")
         ->check([](const std::string& text) {
             CompareSelection ignored;
             return checkText(parseAlignment(text, ignored));
@@ -201,13 +194,15 @@ void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions
 }
 
 void addGateOptions(CLI::App& command, const std::shared_ptr<CompareOptions>& options) {
-    command.add_option("--fail-if", options->conditionTexts,
-                       "Exit with 1 if this holds, such as 'step.p50 > +3%'; may be given many "
-                       "times (see below)")
+    command
+        .add_option("--fail-if", options->conditionTexts,
+                    "Exit with 1 if this holds, such as 'step.p50 > +3%'; may be given many "
+                    "times (see below)")
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return checkText(parseCondition(text)); });
-    command.add_flag("--skip-missing", options->isMissingFine,
-                     "A condition on a name that no run has is skipped, rather than not comparable");
+    command.add_flag(
+        "--skip-missing", options->isMissingFine,
+        "A condition on a name that no run has is skipped, rather than not comparable");
 }
 
 }  // namespace
@@ -227,9 +222,10 @@ void addCompare(CLI::App& app, int& exitStatus) {
     command->add_option("-f,--format", options->format, "text, csv, json or html")
         ->check(CLI::IsMember({"text", "csv", "json", "html"}))
         ->capture_default_str();
-    command->add_option("--table", options->tables,
-                        fmt::format("csv: only this table; may be given many times. Tables: {}",
-                                    fmt::join(comparisonTableNames(), ", ")))
+    command
+        ->add_option("--table", options->tables,
+                     fmt::format("csv: only this table; may be given many times. Tables: {}",
+                                 fmt::join(comparisonTableNames(), ", ")))
         ->allow_extra_args(false)
         ->check(checkTable);
     command->add_option("-o,--output", options->output, "File to write instead of stdout");

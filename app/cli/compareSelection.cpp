@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t noLimit = std::numeric_limits<int64_t>::max();
 
-/// Start of range number `occurrence` called `name` in the process that has it first: every rank has its
-/// own, so they are counted by process.
+/// Start of range number `occurrence` called `name` in the process that has it first: every rank
+/// has its own, so they are counted by process.
 std::optional<int64_t> occurrenceStart(const Trace& trace, std::string_view name, int occurrence) {
     const NvtxTable& nvtx = trace.nvtx;
     const bool isPattern = name.find('#') != std::string_view::npos;
@@ -66,7 +66,8 @@ Result<StepSelection> selectionFromRange(const Trace& trace, const CompareSelect
     if (!first)
         return fail("No step of {} begins with or after its range \"{}\".", printable(trace.title),
                     printable(selection.alignedRange));
-    const StepSelection::Numbers wanted = selection.numbers.value_or(StepSelection::Numbers{0, noLimit});
+    const StepSelection::Numbers wanted =
+        selection.numbers.value_or(StepSelection::Numbers{0, noLimit});
     result.numbers = {shifted(*first, wanted.first), shifted(*first, wanted.last)};
     return result;
 }
@@ -78,8 +79,10 @@ std::string CompareSelection::sentence() const {
     const auto add = [&text](std::string part) { text += (text.empty() ? "" : ", ") + part; };
     if (!range.empty()) add(fmt::format("ranges \"{}\"", range));
     if (numbers) {
-        if (numbers->first == numbers->last) add(fmt::format("step {}", numbers->first));
-        else add(fmt::format("steps {}-{}", numbers->first, numbers->last));
+        if (numbers->first == numbers->last)
+            add(fmt::format("step {}", numbers->first));
+        else
+            add(fmt::format("steps {}-{}", numbers->first, numbers->last));
     }
     if (alignment == Alignment::Start) add("warm-up included");
     if (alignment == Alignment::Occurrence)
@@ -106,9 +109,10 @@ Result<void> parseAlignment(std::string_view text, CompareSelection& selection) 
             return fail("There are not as many ranges as \"{}\" asks for", printable(text));
     }
     if (name.empty())
-        return fail("\"{}\" names no range; write step, start, or the name of an NVTX range, "
-                    "such as \"epoch\" or \"epoch#2\"",
-                    printable(text));
+        return fail(
+            "\"{}\" names no range; write step, start, or the name of an NVTX range, "
+            "such as \"epoch\" or \"epoch#2\"",
+            printable(text));
     selection.alignment = Alignment::Occurrence;
     selection.alignedRange = name;
     return {};

@@ -13,13 +13,24 @@ namespace lanescope {
 
 /// What a condition is about.
 enum class Subject : uint8_t {
-    Step, Part, Kernel, Collective, Copy, Memset, Range,
-    Slower, Faster,  ///< What the comparison found, spread between steps considered; no number.
+    Step,
+    Part,
+    Kernel,
+    Collective,
+    Copy,
+    Memset,
+    Range,
+    Slower,
+    Faster,  ///< What the comparison found, spread between steps considered; no number.
 };
 
 /// Which of its numbers.
 enum class Measure : uint8_t {
-    Median, P95, Mean, Minimum, Maximum,  ///< Of the steps' times.
+    Median,
+    P95,
+    Mean,
+    Minimum,
+    Maximum,    ///< Of the steps' times.
     Time,       ///< Summed durations per step, hidden ones too; of parts and ranges, step time.
     Exposed,    ///< What of it nothing else hides: its share of the step's time.
     Count,      ///< Of steps in the run; else how often per step.
@@ -63,6 +74,8 @@ struct Condition {
 /// and the place in it, counted in characters from 1. Linear; any thread.
 Result<Condition> parseCondition(std::string_view text);
 
+/// In the order in which sentences list them.
+std::span<const Subject> allSubjects();
 /// Name of a subject or a measure in the grammar: "kernel", "p50".
 std::string_view name(Subject subject);
 std::string_view name(Measure measure);

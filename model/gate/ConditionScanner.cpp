@@ -120,9 +120,10 @@ tl::unexpected<Error> ConditionScanner::failAt(size_t position, std::string_view
 
 tl::unexpected<Error> ConditionScanner::failExpecting(std::string_view expected) {
     const size_t at = position();
-    if (at == text_.size()) return failAt(at, fmt::format("it ends where {} is expected", expected));
-    return failAt(at, fmt::format("expected {}, found \"{}\"", expected,
-                                  printable(pieceAt(text_, at))));
+    if (at == text_.size())
+        return failAt(at, fmt::format("it ends where {} is expected", expected));
+    return failAt(
+        at, fmt::format("expected {}, found \"{}\"", expected, printable(pieceAt(text_, at))));
 }
 
 }  // namespace lanescope

@@ -81,11 +81,11 @@ TestOutcome evaluateVerdict(const ConditionTest& test, const RunComparison& comp
                               : "there are too few steps to tell a difference from noise";
         return outcome;
     }
-    outcome.finding = fmt::format("the candidate is {}", found == Outcome::WithinNoise
-                                                             ? "within noise of the baseline"
-                                                             : name(found));
-    return judged(std::move(outcome), found == (test.subject == Subject::Slower ? Outcome::Slower
-                                                                                 : Outcome::Faster));
+    outcome.finding =
+        fmt::format("the candidate is {}",
+                    found == Outcome::WithinNoise ? "within noise of the baseline" : name(found));
+    return judged(std::move(outcome),
+                  found == (test.subject == Subject::Slower ? Outcome::Slower : Outcome::Faster));
 }
 
 TestOutcome evaluateNumbers(const ConditionTest& test, const Measured& measured) {

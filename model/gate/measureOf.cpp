@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "model/export/formatValue.h"
 #include "model/gate/namePattern.h"
 #include "model/gate/partGroups.h"
 
@@ -18,8 +17,16 @@ Measured missing(std::string why) {
     return measured;
 }
 
-Measured missingName(const ConditionTest& test) {
-    Measured measured = missing(fmt::format("neither run has such a {}", name(test.subject)));
+/// What is too small to be listed has no name any more.
+bool isListCut(const WorkerComparison& pair) {
+    return std::any_of(pair.contributors.begin(), pair.contributors.end(),
+                       [](const auto& one) { return one.kind == ContributorKind::Others; });
+}
+
+Measured missingName(const ConditionTest& test, const WorkerComparison& pair) {
+    Measured measured =
+        missing(fmt::format("neither run has such a {}{}", name(test.subject),
+                            isListCut(pair) ? " among those that take most time" : ""));
     measured.isUnknownName = true;
     return measured;
 }
@@ -75,7 +82,7 @@ Measured measureRanges(const ConditionTest& test, const WorkerComparison& pair) 
         measured.candidate =
             measured.candidate.value_or(0) + static_cast<double>(range.candidateNs);
     }
-    return measured.baseline ? measured : missingName(test);
+    return measured.baseline ? measured : missingName(test, pair);
 }
 
 std::string lowered(std::string_view text) {
@@ -156,7 +163,7 @@ Measured measureContributors(const ConditionTest& test, const WorkerComparison& 
         if (hasAny(difference.baseline)) baseline.add(difference.baseline);
         if (hasAny(difference.candidate)) candidate.add(difference.candidate);
     }
-    if (!baseline.isThere() && !candidate.isThere()) return missingName(test);
+    if (!baseline.isThere() && !candidate.isThere()) return missingName(test, pair);
     Measured measured;
     measured.baseline = baseline.of(test.measure);
     measured.candidate = candidate.of(test.measure);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -10,42 +11,6 @@
 namespace lanescope {
 
 namespace {
-
-struct SubjectEntry {
-    Subject subject;
-    std::string_view name;
-    bool hasName;
-    std::span<const Measure> measures;
-};
-
-constexpr std::array stepMeasures{Measure::Median,  Measure::P95,     Measure::Mean,
-                                  Measure::Minimum, Measure::Maximum, Measure::Count};
-constexpr std::array timeOnly{Measure::Time};
-constexpr std::array kernelMeasures{Measure::Time, Measure::Exposed, Measure::Count};
-constexpr std::array memsetMeasures{Measure::Time, Measure::Exposed, Measure::Count,
-                                    Measure::Bytes};
-constexpr std::array transferMeasures{Measure::Time, Measure::Exposed, Measure::Count,
-                                      Measure::Bytes, Measure::Bandwidth};
-
-/// In the order of the enumeration.
-constexpr std::array<SubjectEntry, 9> subjects{{
-    {Subject::Step, "step", false, stepMeasures},
-    {Subject::Part, "part", true, timeOnly},
-    {Subject::Kernel, "kernel", true, kernelMeasures},
-    {Subject::Collective, "collective", true, transferMeasures},
-    {Subject::Copy, "copy", true, transferMeasures},
-    {Subject::Memset, "memset", false, memsetMeasures},
-    {Subject::Range, "range", true, timeOnly},
-    {Subject::Slower, "slower", false, {}},
-    {Subject::Faster, "faster", false, {}},
-}};
-
-const SubjectEntry& entryOf(Subject subject) {
-    return subjects[static_cast<size_t>(subject)];
-}
-
-constexpr std::array<std::string_view, 10> measureNames{
-    "p50", "p95", "mean", "min", "max", "time", "exposed", "count", "bytes", "bandwidth"};
 
 struct UnitEntry {
     std::string_view name;
@@ -122,17 +87,19 @@ class ConditionParser {
     }
 
     Result<ConditionTest> parseTest() {
-        const SubjectEntry* entry = nullptr;
-        for (const SubjectEntry& candidate : subjects)
-            if (candidate.name == scanner_.peekWord()) entry = &candidate;
-        if (!entry)
+        const std::string_view word = scanner_.peekWord();
+        const std::span<const Subject> subjects = allSubjects();
+        const auto subject =
+            std::find_if(subjects.begin(), subjects.end(),
+                         [word](Subject candidate) { return name(candidate) == word; });
+        if (subject == subjects.end())
             return scanner_.failExpecting(
-                alternatives(subjects, [](const SubjectEntry& subject) { return subject.name; }));
+                alternatives(subjects, [](Subject candidate) { return name(candidate); }));
         scanner_.takeWord();
         ConditionTest test;
-        test.subject = entry->subject;
-        if (entry->measures.empty()) return test;
-        if (entry->hasName) {
+        test.subject = *subject;
+        if (measuresOf(*subject).empty()) return test;
+        if (hasName(*subject)) {
             const Result<void> named = parseName(test);
             if (!named) return fail(named.error());
         }
@@ -148,12 +115,13 @@ class ConditionParser {
         const Result<std::string> taken = scanner_.takeName();
         if (!taken) return fail(taken.error());
         if (taken->empty())
-            return scanner_.failExpecting(
-                fmt::format("the name of a {} after \"{}\"", name(test.subject), name(test.subject)));
+            return scanner_.failExpecting(fmt::format("the name of a {} after \"{}\"",
+                                                      name(test.subject), name(test.subject)));
         test.name = *taken;
         if (test.subject != Subject::Part || !partsCalled(test.name).empty()) return {};
-        return scanner_.failAt(start, fmt::format("no part of a step is called \"{}\"; there are {}",
-                                                  test.name, partNames()));
+        return scanner_.failAt(
+            start, fmt::format("no part of a step is called \"{}\"; there are {}", test.name,
+                               partNames()));
     }
 
     Result<void> parseMeasure(ConditionTest& test) {
@@ -168,18 +136,22 @@ class ConditionParser {
             test.measure = measure;
             return {};
         }
-        return scanner_.failExpecting(
-            fmt::format("{} of a {}",
-                        alternatives(measures, [](Measure measure) { return name(measure); }),
-                        name(test.subject)));
+        return scanner_.failExpecting(fmt::format(
+            "{} of a {}", alternatives(measures, [](Measure measure) { return name(measure); }),
+            name(test.subject)));
     }
 
     Result<void> parseRelation(ConditionTest& test) {
-        if (scanner_.take(">=")) test.relation = Relation::GreaterOrEqual;
-        else if (scanner_.take("<=")) test.relation = Relation::LessOrEqual;
-        else if (scanner_.take(">")) test.relation = Relation::Greater;
-        else if (scanner_.take("<")) test.relation = Relation::Less;
-        else return scanner_.failExpecting(">, >=, < or <=");
+        if (scanner_.take(">="))
+            test.relation = Relation::GreaterOrEqual;
+        else if (scanner_.take("<="))
+            test.relation = Relation::LessOrEqual;
+        else if (scanner_.take(">"))
+            test.relation = Relation::Greater;
+        else if (scanner_.take("<"))
+            test.relation = Relation::Less;
+        else
+            return scanner_.failExpecting(">, >=, < or <=");
         return {};
     }
 
@@ -205,9 +177,8 @@ class ConditionParser {
             return scanner_.failAt(unitPosition, "this number is too large");
         }
         const std::string is = word.empty() ? "there is none" : fmt::format("not \"{}\"", word);
-        return scanner_.failAt(unitPosition,
-                               fmt::format("the unit of {} is {}, {}", quantity(test),
-                                           unitsOf(dimension), is));
+        return scanner_.failAt(unitPosition, fmt::format("the unit of {} is {}, {}", quantity(test),
+                                                         unitsOf(dimension), is));
     }
 
     /// "step.p50", "kernel time".
@@ -220,35 +191,6 @@ class ConditionParser {
 };
 
 }  // namespace
-
-std::string_view name(Subject subject) {
-    return entryOf(subject).name;
-}
-
-bool hasName(Subject subject) {
-    return entryOf(subject).hasName;
-}
-
-std::span<const Measure> measuresOf(Subject subject) {
-    return entryOf(subject).measures;
-}
-
-std::string_view name(Measure measure) {
-    return measureNames[static_cast<size_t>(measure)];
-}
-
-Dimension dimensionOf(Measure measure) {
-    switch (measure) {
-        case Measure::Count:
-            return Dimension::Count;
-        case Measure::Bytes:
-            return Dimension::Bytes;
-        case Measure::Bandwidth:
-            return Dimension::Bandwidth;
-        default:
-            return Dimension::Time;
-    }
-}
 
 Result<Condition> parseCondition(std::string_view text) {
     Result<std::vector<ConditionTest>> tests = ConditionParser(text).parse();

@@ -11,8 +11,10 @@ namespace {
 std::string normalized(std::string_view name) {
     std::string result;
     for (const char c : name) {
-        if (c >= 'A' && c <= 'Z') result += static_cast<char>(c - 'A' + 'a');
-        else result += c == ' ' || c == '-' ? '_' : c;
+        if (c >= 'A' && c <= 'Z')
+            result += static_cast<char>(c - 'A' + 'a');
+        else
+            result += c == ' ' || c == '-' ? '_' : c;
     }
     return result;
 }

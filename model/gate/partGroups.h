@@ -8,9 +8,9 @@
 
 namespace lanescope {
 
-/// The parts of a step that a condition calls `name`: one by its name or identifier, in any case and
-/// with '_', '-' or spaces ("exposed_HtoD"), or several: "communication", "copies", "idle". Empty if
-/// there is no such part.
+/// The parts of a step that a condition calls `name`: one by its name or identifier, in any case
+/// and with '_', '-' or spaces ("exposed_HtoD"), or several: "communication", "copies", "idle".
+/// Empty if there is no such part.
 std::vector<StepPart> partsCalled(std::string_view name);
 
 /// All names that `partsCalled` knows, for a sentence: "compute, ..., copies and idle".

@@ -7,6 +7,9 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include "model/compare/storedSummary.h"
+#include "model/format/Schema.h"
+#include "model/format/Sqlite.h"
 #include "tests/app/sampleTrace.h"
 #include "tests/support/TraceBuilder.h"
 #include "tests/support/simulatedTraining.h"
@@ -108,7 +111,7 @@ class TestCompareCommand : public QObject {
         training.steps = 12;
         training.layers = 4;
         return writeTrace(*simulatedTraining(training), path(name).toStdString()) ? path(name)
-                                                                                 : QString();
+                                                                                  : QString();
     }
 
   private slots:
@@ -220,7 +223,8 @@ class TestCompareCommand : public QObject {
         QTest::newRow("range") << QStringList{"range forward > +1%"} << 1;
         QTest::newRow("unknown kernel") << QStringList{"kernel nothing > +1%"} << 3;
         QTest::newRow("met beside unknown") << QStringList{"kernel nothing > +1%", "slower"} << 1;
-        QTest::newRow("false beside unknown") << QStringList{"kernel nothing > +1% and faster"} << 0;
+        QTest::newRow("false beside unknown")
+            << QStringList{"kernel nothing > +1% and faster"} << 0;
         QTest::newRow("nonsense") << QStringList{"step.p50 >"} << 2;
     }
 
@@ -260,14 +264,12 @@ class TestCompareCommand : public QObject {
         verifyFits(text.output);
         const QJsonObject document = jsonOf({fast_, same_, slow_});
         QCOMPARE(document["candidates"].toArray().size(), 2);
-        const QString outcome =
-            candidateOf(document, 0)["answer"].toObject()["outcome"].toString();
+        const QString outcome = candidateOf(document, 0)["answer"].toObject()["outcome"].toString();
         QCOMPARE(outcome, QString("within noise"));
     }
 
     void csvRepeatsRowsForEveryCandidate() {
-        const Outcome csv =
-            compareFiles({fast_, same_, slow_, "-f", "csv", "--table", "parts"});
+        const Outcome csv = compareFiles({fast_, same_, slow_, "-f", "csv", "--table", "parts"});
         QCOMPARE(csv.exitCode, 0);
         const QList<QByteArray> lines = csv.output.split('\n');
         QVERIFY2(lines[0].startsWith("Candidate,Worker,Part,Baseline (ns),"), lines[0]);
@@ -277,6 +279,25 @@ class TestCompareCommand : public QObject {
         const Outcome every = compareFiles({fast_, slow_, "-f", "csv"});
         QVERIFY(every.output.contains("\r\n\r\nCandidate,"));
         QVERIFY(every.output.contains("bandwidth") || every.output.contains("Rate (GB/s)"));
+    }
+
+    void aStoredSummaryStandsForTheEvents() {
+        QStringList files;
+        for (const double scale : {1.0, 1.3}) {
+            SimulatedTraining training;
+            training.steps = 10;
+            training.kernelScale = scale;
+            const Result<RunSummary> summary = summarizeRun(*simulatedTraining(training));
+            files << path(QString("summary-%1.sqlite").arg(files.size()));
+            Result<Database> database = Database::create(files.last().toStdString());
+            QVERIFY(summary && database && createTraceTables(*database));
+            QVERIFY(writeRunSummary(*database, *summary).has_value());
+        }
+        const Outcome outcome = compareFiles(files);
+        QCOMPARE(outcome.exitCode, 0);
+        QVERIFY2(outcome.output.contains("slower"), outcome.output);
+        // Other steps need the events, of which these files have none.
+        QVERIFY(compareFiles(files + QStringList{"--steps", "1-4"}).exitCode == 3);
     }
 
     void topLimitsTheListsOfText() {
@@ -299,7 +320,7 @@ class TestCompareCommand : public QObject {
         QVERIFY(html.endsWith("</html>\n"));
         for (const char* outside : {"http:", "https:", "src=", "<link", "url(", "@import", "//"})
             QVERIFY2(!html.contains(outside), outside);
-        QCOMPARE(html.count("<svg"), 2);
+        QCOMPARE(html.count("<svg"), 3);
         QVERIFY(html.contains("slower"));
     }
 
@@ -332,8 +353,10 @@ class TestCompareCommand : public QObject {
 
     void runsAreAligned() {
         const auto steps = [&](const QStringList& more) {
-            return criticalPair(candidateOf(jsonOf(QStringList{fast_, slow_} + more)))
-                ["baselineSteps"].toObject()["count"].toInt();
+            return criticalPair(
+                       candidateOf(jsonOf(QStringList{fast_, slow_} + more)))["baselineSteps"]
+                .toObject()["count"]
+                .toInt();
         };
         QVERIFY(steps({"--align", "start"}) >= steps({"--align", "step"}));
         QCOMPARE(steps({"--align", "step 4"}), steps({"--align", "start"}) - 4);
@@ -388,8 +411,8 @@ class TestCompareCommand : public QObject {
             compareFiles({oneStep_, oneSlowStep_, "--fail-if", "step.p50 > +3%"});
         QCOMPARE(outcome.exitCode, 3);
         QVERIFY2(outcome.output.contains("the runs have no steps"), outcome.output);
-        const Outcome part = compareFiles({oneStep_, oneSlowStep_, "--fail-if",
-                                           "part compute > +3%"});
+        const Outcome part =
+            compareFiles({oneStep_, oneSlowStep_, "--fail-if", "part compute > +3%"});
         QVERIFY2(part.exitCode == 1, part.output);
     }
 };

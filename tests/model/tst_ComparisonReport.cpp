@@ -104,7 +104,8 @@ class TestComparisonReport : public QObject {
     void textIsCutInTheMiddleAndWrappedBetweenWords() {
         QCOMPARE(cutTo("abcdefghij", 10), std::string("abcdefghij"));
         QCOMPARE(cutTo("abcdefghijk", 6), std::string("abc\u2026jk"));
-        QCOMPARE(cutTo("\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc", 3), std::string("\u00e4\u00f6\u2026"));
+        QCOMPARE(cutTo("\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc", 3),
+                 std::string("\u00e4\u00f6\u2026"));
         QCOMPARE(cutTo("abc", 0), std::string());
         QCOMPARE(wrapped("one two three", 2, 8), std::string("one two\n  three\n"));
         QCOMPARE(wrapped("it took 12 ms.", 0, 12), std::string("it took\n12 ms.\n"));
@@ -200,9 +201,10 @@ class TestComparisonReport : public QObject {
         }));
         int64_t least = std::abs(three[0].greatestLossNs);
         for (const auto& row : three) least = std::min(least, std::abs(row.greatestLossNs));
-        QCOMPARE(std::count_if(all.begin(), all.end(),
-                               [&](const auto& row) { return std::abs(row.greatestLossNs) > least; }),
-                 2);
+        QCOMPARE(
+            std::count_if(all.begin(), all.end(),
+                          [&](const auto& row) { return std::abs(row.greatestLossNs) > least; }),
+            2);
     }
 
     void everyContributorIsInOneList() {
@@ -218,7 +220,8 @@ class TestComparisonReport : public QObject {
         const ComparisonReport report = reportOf(summaryOf(TraceBuilder().finish()), {training(1)});
         QVERIFY(!comparisonAsText(report).empty());
         QVERIFY(comparisonAsHtml(report).ends_with("</html>\n"));
-        QVERIFY(!QJsonDocument::fromJson(QByteArray::fromStdString(comparisonAsJson(report))).isNull());
+        QVERIFY(
+            !QJsonDocument::fromJson(QByteArray::fromStdString(comparisonAsJson(report))).isNull());
         QVERIFY(comparisonAsCsv(report, {}).has_value());
         ComparisonReport none;
         QVERIFY(!comparisonAsHtml(none).empty());
@@ -236,7 +239,8 @@ class TestComparisonReport : public QObject {
     }
 
     void kernelNames() {
-        QCOMPARE(withoutParameters("void gemm<float>(float*, int)"), std::string_view("void gemm<float>"));
+        QCOMPARE(withoutParameters("void gemm<float>(float*, int)"),
+                 std::string_view("void gemm<float>"));
         QCOMPARE(withoutParameters("f(int (*)(int))"), std::string_view("f"));
         QCOMPARE(withoutParameters("plain"), std::string_view("plain"));
         QCOMPARE(kernelBaseName("void a::b::gemm<float, c::d<1> >(float*, int)"),

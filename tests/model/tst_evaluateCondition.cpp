@@ -36,8 +36,8 @@ RunComparison smallComparison() {
                                             "void gemm<float>(float*, int)", 40'000, 42'000));
     pair.contributors.push_back(contributor(StepPart::Compute, ContributorKind::Kernel,
                                             "void gemm<half>(half*, int)", 10'000, 11'000));
-    ContributorDifference onlyNew = contributor(StepPart::Compute, ContributorKind::Kernel, "fresh", 0,
-                                                10'000);
+    ContributorDifference onlyNew =
+        contributor(StepPart::Compute, ContributorKind::Kernel, "fresh", 0, 10'000);
     onlyNew.match = MatchKind::OnlyCandidate;
     onlyNew.baseline = {};
     pair.contributors.push_back(onlyNew);
@@ -46,8 +46,8 @@ RunComparison smallComparison() {
     pinned.baseline.gigabytesPerSecond = 50;
     pinned.candidate.gigabytesPerSecond = 25;
     pair.contributors.push_back(pinned);
-    ContributorDifference pageable = contributor(StepPart::ExposedHtoD, ContributorKind::Copy,
-                                                 "HtoD from pageable", 0, 20'000);
+    ContributorDifference pageable =
+        contributor(StepPart::ExposedHtoD, ContributorKind::Copy, "HtoD from pageable", 0, 20'000);
     pageable.match = MatchKind::OnlyCandidate;
     pageable.baseline = {};
     pageable.candidate.gigabytesPerSecond = 5;
@@ -58,7 +58,8 @@ RunComparison smallComparison() {
     return comparison;
 }
 
-ConditionOutcome outcomeOf(std::string_view text, const RunComparison& comparison = smallComparison(),
+ConditionOutcome outcomeOf(std::string_view text,
+                           const RunComparison& comparison = smallComparison(),
                            bool isMissingFine = false) {
     const Result<Condition> condition = parseCondition(text);
     if (!condition) qFatal("%s", condition.error().sentence.c_str());

@@ -88,10 +88,10 @@ class TestParseCondition : public QObject {
     }
 
     void partsHaveSeveralSpellings() {
-        for (const char* text : {"part exposed_communication > +1ms",
-                                 "part exposed-communication > +1ms",
-                                 "part \"Exposed Communication\" > +1ms", "part idle > 5%",
-                                 "part copies.time > 5%", "part compute > 5%"})
+        for (const char* text :
+             {"part exposed_communication > +1ms", "part exposed-communication > +1ms",
+              "part \"Exposed Communication\" > +1ms", "part idle > 5%", "part copies.time > 5%",
+              "part compute > 5%"})
             QVERIFY2(parseCondition(text).has_value(), text);
     }
 
@@ -120,7 +120,8 @@ class TestParseCondition : public QObject {
         QTest::newRow("spaces") << "   " << 4 << "ends where";
         QTest::newRow("subject") << "steps > 3%" << 1 << "found \"steps\"";
         QTest::newRow("measure") << "step.p99 > 3%" << 6 << "p50, p95";
-        QTest::newRow("measure of another") << "kernel k.p50 > 3%" << 10 << "time, exposed or count";
+        QTest::newRow("measure of another")
+            << "kernel k.p50 > 3%" << 10 << "time, exposed or count";
         QTest::newRow("no measure") << "step. > 3%" << 7 << "found \">\"";
         QTest::newRow("no relation") << "step.p50" << 9 << "ends where >";
         QTest::newRow("equals") << "step.p50 = 3%" << 10 << "found \"=\"";
@@ -164,16 +165,45 @@ class TestParseCondition : public QObject {
     void controlCharactersDoNotReachTheScreen() {
         const Result<Condition> condition = parseCondition("step \x1b[31m\n> 3");
         QVERIFY(!condition);
-        for (const char c : condition.error().sentence) QVERIFY(static_cast<unsigned char>(c) >= 0x20);
+        for (const char c : condition.error().sentence)
+            QVERIFY(static_cast<unsigned char>(c) >= 0x20);
     }
 
     /// Pieces of valid conditions in any order, and bytes in any order: never a crash, always
     /// either tests or a sentence.
     void anyInputIsReadOrRefused() {
-        const std::vector<std::string> pieces{
-            "step", "part", "kernel", "copy", "range", "slower", "and", ".", ".p50", ".count", ">",
-            "<=", "=", "+", "-", "3", "0.5", "%", "ms", "GB/s", "\"", "'", "\\", " ", "\t",
-            "compute", "idle", "*", "\xc3\xbc", "\xff", std::string(1, '\0'), "99999999999999999999"};
+        const std::vector<std::string> pieces{"step",
+                                              "part",
+                                              "kernel",
+                                              "copy",
+                                              "range",
+                                              "slower",
+                                              "and",
+                                              ".",
+                                              ".p50",
+                                              ".count",
+                                              ">",
+                                              "<=",
+                                              "=",
+                                              "+",
+                                              "-",
+                                              "3",
+                                              "0.5",
+                                              "%",
+                                              "ms",
+                                              "GB/s",
+                                              "\"",
+                                              "'",
+                                              "\\",
+                                              " ",
+                                              "\t",
+                                              "compute",
+                                              "idle",
+                                              "*",
+                                              "\xc3\xbc",
+                                              "\xff",
+                                              std::string(1, '\0'),
+                                              "99999999999999999999"};
         std::mt19937 random(20260101);
         int accepted = 0;
         for (int round = 0; round < 20'000; ++round) {

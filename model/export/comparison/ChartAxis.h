@@ -28,8 +28,8 @@ class ChartAxis {
     double fromNs_, toNs_, fromPixel_, toPixel_;
 };
 
-/// Class of the style sheet with the colour of a run: 0 the baseline, then the candidates, of which the
-/// seventh looks like the first again.
+/// Class of the style sheet with the colour of a run: 0 the baseline, then the candidates, of which
+/// the seventh looks like the first again.
 std::string runColorClass(int run);
 
 /// A number in an attribute of an SVG element: at most two decimals, always finite.

@@ -29,13 +29,13 @@ struct ComparisonReport {
     size_t top = 0;
 };
 
-/// For people, at most 100 columns wide: the answer and its cautions, the parts of a step, what lost
-/// most, what has no counterpart, steps that stand out. Several candidates stand side by side.
+/// For people, at most 100 columns wide: the answer and its cautions, the parts of a step, what
+/// lost most, what has no counterpart, steps that stand out. Several candidates stand side by side.
 std::string comparisonAsText(const ComparisonReport& report);
 
-/// One HTML page that needs no other file and no network. Everything from the traces is escaped, and
-/// the page forbids itself any script and style but its own. Sorting tables needs scripts, nothing
-/// else does.
+/// One HTML page that needs no other file and no network. Everything from the traces is escaped,
+/// and the page forbids itself any script and style but its own. Sorting tables needs scripts,
+/// nothing else does.
 std::string comparisonAsHtml(const ComparisonReport& report);
 
 /// Everything there is, for programs; README.md holds the schema. Always valid UTF-8.

@@ -12,16 +12,17 @@ namespace lanescope {
 
 HtmlTable::HtmlTable(std::vector<Column> columns, std::string_view caption, bool isSortable)
     : columns_(std::move(columns)) {
-    html_ = fmt::format("<div class=\"scroll\"><table{}>\n", isSortable ? " class=\"sortable\"" : "");
+    html_ =
+        fmt::format("<div class=\"scroll\"><table{}>\n", isSortable ? " class=\"sortable\"" : "");
     if (!caption.empty()) html_ += fmt::format("<caption>{}</caption>\n", htmlEscaped(caption));
     html_ += "<thead><tr>";
     for (const Column& column : columns_) {
-        html_ += fmt::format("<th scope=\"col\"{}>{}",
-                             column.isNumber      ? column.beginsGroup ? " class=\"n group\""
-                                                                        : " class=\"n\""
-                             : column.beginsGroup ? " class=\"group\""
-                                                  : "",
-                             htmlEscaped(column.heading));
+        html_ +=
+            fmt::format("<th scope=\"col\"{}>{}",
+                        column.isNumber ? column.beginsGroup ? " class=\"n group\"" : " class=\"n\""
+                        : column.beginsGroup ? " class=\"group\""
+                                             : "",
+                        htmlEscaped(column.heading));
         if (!column.unit.empty())
             html_ += fmt::format("<span class=\"unit\">{}</span>", htmlEscaped(column.unit));
         html_ += "</th>";
@@ -59,8 +60,9 @@ void HtmlTable::nothing() {
 void HtmlTable::text(std::string_view text) {
     // The first cell says what the row is about.
     const bool isHeading = column_ == 0;
-    html_ += isHeading ? fmt::format("<th scope=\"row\"{}>{}</th>", attributes({}), htmlEscaped(text))
-                       : fmt::format("<td{}>{}</td>", attributes({}), htmlEscaped(text));
+    html_ += isHeading
+                 ? fmt::format("<th scope=\"row\"{}>{}</th>", attributes({}), htmlEscaped(text))
+                 : fmt::format("<td{}>{}</td>", attributes({}), htmlEscaped(text));
     ++column_;
 }
 

@@ -7,13 +7,13 @@
 
 namespace lanescope {
 
-/// Writes a table of the report, row by row. What it is given as text it escapes; what it is given as
-/// HTML must be escaped.
+/// Writes a table of the report, row by row. What it is given as text it escapes; what it is given
+/// as HTML must be escaped.
 class HtmlTable {
   public:
     struct Column {
         std::string heading;
-        std::string unit = {};     ///< Under the heading.
+        std::string unit = {};  ///< Under the heading.
         bool isNumber = false;
         bool beginsGroup = false;  ///< A line before it.
     };

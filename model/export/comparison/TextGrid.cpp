@@ -17,14 +17,17 @@ constexpr size_t narrowestName = 16;
 bool isUnit(std::string_view word) {
     while (!word.empty() && std::string_view(".,;:)").find(word.back()) != std::string_view::npos)
         word.remove_suffix(1);
-    for (const std::string_view unit : {"%", "ns", "us", "ms", "s", "GB/s", "B", "KiB", "MiB", "GiB"})
+    for (const std::string_view unit :
+         {"%", "ns", "us", "ms", "s", "GB/s", "B", "KiB", "MiB", "GiB"})
         if (word == unit) return true;
     return false;
 }
 
 /// Where the word that begins at `at` ends, with the unit that may follow it.
 size_t endOfWord(std::string_view text, size_t at) {
-    const auto spaceFrom = [text](size_t from) { return std::min(text.find(' ', from), text.size()); };
+    const auto spaceFrom = [text](size_t from) {
+        return std::min(text.find(' ', from), text.size());
+    };
     const size_t end = spaceFrom(at);
     if (end == text.size()) return end;
     const size_t next = spaceFrom(end + 1);

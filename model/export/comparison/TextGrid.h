@@ -33,8 +33,8 @@ class TextGrid {
     std::vector<Line> lines_;
 };
 
-/// `text`, or as much of its beginning and its end as fits into `width` characters with "…" between:
-/// kernels of one family differ at the end of their names.
+/// `text`, or as much of its beginning and its end as fits into `width` characters with "…"
+/// between: kernels of one family differ at the end of their names.
 std::string cutTo(const std::string& text, size_t width);
 
 /// Breaks a sentence into lines of at most `width` characters between words; lines after the first

@@ -34,8 +34,8 @@ std::string TimeScale::difference(int64_t ns) const {
 
 std::string percentDifference(int64_t before, int64_t after) {
     if (before == 0) return {};
-    const double percent =
-        100 * (static_cast<double>(after) - static_cast<double>(before)) / static_cast<double>(before);
+    const double percent = 100 * (static_cast<double>(after) - static_cast<double>(before)) /
+                           static_cast<double>(before);
     const std::string text = fmt::format("{:.1f}", percent);
     if (text == "-0.0" || text == "0.0") return "0.0";
     return (percent > 0 ? "+" : "") + withThousands(text);

@@ -40,7 +40,8 @@ std::string badgeText(const RunComparison& comparison) {
 }
 
 std::string figure(std::string_view label, std::string_view value) {
-    return fmt::format("<li><b>{}</b><span>{}</span></li>\n", htmlEscaped(value), htmlEscaped(label));
+    return fmt::format("<li><b>{}</b><span>{}</span></li>\n", htmlEscaped(value),
+                       htmlEscaped(label));
 }
 
 /// The numbers that a claim rests on.
@@ -52,12 +53,14 @@ std::string claimFigures(const WorkerComparison& pair) {
     html += figure("candidate, median step", time(pair.candidate.medianNs));
     html += figure("difference", signedTime(pair.claim.differenceNs));
     if (pair.claim.outcome != Outcome::TooFewSteps) {
-        html += figure("95 % confidence interval", fmt::format("{} to {}", signedTime(pair.claim.lowNs),
-                                                               signedTime(pair.claim.highNs)));
+        html += figure(
+            "95 % confidence interval",
+            fmt::format("{} to {}", signedTime(pair.claim.lowNs), signedTime(pair.claim.highNs)));
         html += figure("Mann-Whitney U test", pValueEquation(pair.claim.pValue));
     }
-    html += figure("steps, baseline and candidate", fmt::format("{} and {}", formatCount(pair.baseline.count),
-                                                 formatCount(pair.candidate.count)));
+    html += figure("steps, baseline and candidate",
+                   fmt::format("{} and {}", formatCount(pair.baseline.count),
+                               formatCount(pair.candidate.count)));
     return html + "</ul>\n";
 }
 
@@ -79,9 +82,10 @@ class HtmlReport {
         addSection("Every worker", "The median step of each process on its GPU.",
                    workersHtml(report_));
         addSection("The runs", "", factsHtml(report_));
-        html_ += "</main>\n<footer><p>Made by lanescope compare. Times are those of the worker that "
-                 "the others wait for; the parts of a step sum to it exactly. This page needs no "
-                 "other file.</p></footer>\n<script>";
+        html_ +=
+            "</main>\n<footer><p>Made by lanescope compare. Times are those of the worker that "
+            "the others wait for; the parts of a step sum to it exactly. This page needs no "
+            "other file.</p></footer>\n<script>";
         html_ += reportScript();
         html_ += "</script>\n</body>\n</html>\n";
         return std::move(html_);
@@ -100,7 +104,8 @@ class HtmlReport {
         html_ = fmt::format(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-            "style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">\n"
+            "style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action "
+            "'none'\">\n"
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             "<title>{} against {}</title>\n<style>",
             reportStyleHash(), reportScriptHash(), candidates, titleOf(report_.baseline));
@@ -121,10 +126,11 @@ class HtmlReport {
     void addAnswer(size_t index) {
         const RunComparison& comparison = report_.candidates[index].comparison;
         const std::string_view kind = classOf(comparison.answer.outcome);
-        html_ += fmt::format("<div class=\"answer {}\">\n<span class=\"badge {}\">{}</span>", kind, kind,
-                             htmlEscaped(badgeText(comparison)));
+        html_ += fmt::format("<div class=\"answer {}\">\n<span class=\"badge {}\">{}</span>", kind,
+                             kind, htmlEscaped(badgeText(comparison)));
         if (!isSingle()) html_ += fmt::format(" <code>{}</code>", candidateHeading(report_, index));
-        html_ += fmt::format("\n<p class=\"sentence\">{}</p>\n", htmlEscaped(comparison.answer.sentence));
+        html_ += fmt::format("\n<p class=\"sentence\">{}</p>\n",
+                             htmlEscaped(comparison.answer.sentence));
         html_ += cautionsHtml(comparison.answer.cautions);
         if (const WorkerComparison* pair = comparison.criticalPair()) html_ += claimFigures(*pair);
         html_ += detailsHtml(comparison.answer.details);
@@ -133,7 +139,8 @@ class HtmlReport {
 
     static std::string cautionsHtml(const std::vector<std::string>& cautions) {
         if (cautions.empty()) return {};
-        std::string html = "<div class=\"cautions\"><strong>Before you trust the numbers</strong>\n<ul>\n";
+        std::string html =
+            "<div class=\"cautions\"><strong>Before you trust the numbers</strong>\n<ul>\n";
         for (const std::string& caution : cautions)
             html += fmt::format("<li>{}</li>\n", htmlEscaped(caution));
         return html + "</ul></div>\n";
@@ -146,8 +153,7 @@ class HtmlReport {
         for (const std::string& detail : details)
             html += fmt::format("<li>{}</li>\n", htmlEscaped(detail));
         html += "</ul>\n";
-        return isSingle() ? html
-                          : "<details><summary>More</summary>\n" + html + "</details>\n";
+        return isSingle() ? html : "<details><summary>More</summary>\n" + html + "</details>\n";
     }
 
     void addConditions() {
@@ -168,10 +174,11 @@ class HtmlReport {
             }
         }
         if (rows.empty()) return;
-        addSection("Conditions", "The comparison fails if one of them is met.",
-                   "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">State</th><th scope=\"col\">"
-                   "Condition</th><th scope=\"col\">Finding</th></tr></thead><tbody>\n" +
-                       rows + "</tbody></table></div>\n");
+        addSection(
+            "Conditions", "The comparison fails if one of them is met.",
+            "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">State</th><th scope=\"col\">"
+            "Condition</th><th scope=\"col\">Finding</th></tr></thead><tbody>\n" +
+                rows + "</tbody></table></div>\n");
     }
 
     std::string runLabel(size_t index) const {
@@ -205,7 +212,8 @@ class HtmlReport {
             waterfall.bars.push_back({std::string(name(part.part)), part.lostNs()});
         std::string caption;
         if (!isSingle())
-            caption = fmt::format("<figcaption>{}</figcaption>\n", candidateHeading(report_, index));
+            caption =
+                fmt::format("<figcaption>{}</figcaption>\n", candidateHeading(report_, index));
         return fmt::format("<figure>\n{}{}</figure>\n", caption, waterfallChart(waterfall));
     }
 
@@ -217,14 +225,16 @@ class HtmlReport {
             content += partsTableHtml(report_, group);
         }
         addSection("Where the time of a step goes",
-                   groups_.empty() ? "" : "Mean step of " + placeSentence(report_, groups_.front()) +
-                   ". Each moment counts for one part only: what the GPU computes "
-                   "hides everything else.",
+                   groups_.empty()
+                       ? ""
+                       : "Mean step of " + placeSentence(report_, groups_.front()) +
+                             ". Each moment counts for one part only: what the GPU computes "
+                             "hides everything else.",
                    content);
     }
 
-    static StepSeries seriesOf(const RunSummary& run, uint32_t worker, const StepDistribution& steps,
-                               std::string label) {
+    static StepSeries seriesOf(const RunSummary& run, uint32_t worker,
+                               const StepDistribution& steps, std::string label) {
         StepSeries series;
         series.label = std::move(label);
         series.medianNs = steps.medianNs;
@@ -232,7 +242,8 @@ class HtmlReport {
         series.thirdQuartileNs = steps.thirdQuartileNs;
         if (worker >= run.workers.size()) return series;
         for (const StepSummary& step : run.workers[worker].steps) {
-            series.names.push_back(step.name.empty() ? fmt::format("step {}", step.number) : step.name);
+            series.names.push_back(step.name.empty() ? fmt::format("step {}", step.number)
+                                                     : step.name);
             series.wallNs.push_back(step.wallNs);
         }
         return series;
@@ -241,23 +252,23 @@ class HtmlReport {
     void addSteps() {
         std::string content;
         for (const CandidateGroup& group : groups_) {
-            std::vector<StepSeries> runs{seriesOf(report_.baseline, group.baselineWorker,
-                                                  pairOf(report_, group.candidates.front()).baseline,
-                                                  "baseline")};
+            std::vector<StepSeries> runs{
+                seriesOf(report_.baseline, group.baselineWorker,
+                         pairOf(report_, group.candidates.front()).baseline, "baseline")};
             for (const size_t index : group.candidates) {
                 const WorkerComparison& pair = pairOf(report_, index);
                 runs.push_back(seriesOf(report_.candidates[index].summary, pair.candidateWorker,
-                                        pair.candidate,
-                                        runLabel(index)));
+                                        pair.candidate, runLabel(index)));
                 runs.back().color = static_cast<int>(index) + 1;
             }
             content += "<figure>\n" + stepChart(runs) + "</figure>\n";
         }
-        addSection("Step by step",
-                   "A dot is a step, a line the median, a band the middle half of the steps. Of more "
-                   "than a thousand steps, the band is from the shortest to the longest nearby. The "
-                   "axis does not begin at 0.",
-                   content);
+        addSection(
+            "Step by step",
+            "A dot is a step, a line the median, a band the middle half of the steps. Of more "
+            "than a thousand steps, the band is from the shortest to the longest nearby. The "
+            "axis does not begin at 0.",
+            content);
     }
 
     void addContributors() {

@@ -98,8 +98,10 @@ std::vector<CandidateGroup> candidateGroups(const ComparisonReport& report, size
         const auto fitting = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
             return group.baselineWorker == pair->baselineWorker && group.candidates.size() < most;
         });
-        if (fitting != groups.end()) fitting->candidates.push_back(index);
-        else groups.push_back({pair->baselineWorker, {index}});
+        if (fitting != groups.end())
+            fitting->candidates.push_back(index);
+        else
+            groups.push_back({pair->baselineWorker, {index}});
     }
     return groups;
 }
@@ -136,7 +138,8 @@ std::vector<int64_t> roundedToSum(std::span<const int64_t> values, int64_t quant
 std::vector<PartRow> partRows(const ComparisonReport& report, const CandidateGroup& group,
                               int64_t quantumNs) {
     std::vector<PartRow> rows(stepPartCount);
-    for (size_t part = 0; part < stepPartCount; ++part) rows[part].part = static_cast<StepPart>(part);
+    for (size_t part = 0; part < stepPartCount; ++part)
+        rows[part].part = static_cast<StepPart>(part);
     for (size_t column = 0; column < group.candidates.size(); ++column) {
         std::vector<int64_t> baseline(stepPartCount), candidate(stepPartCount);
         for (const PartDifference& part : pairOf(report, group.candidates[column]).parts) {
@@ -178,10 +181,9 @@ bool hasBandwidth(ContributorList list) {
 std::vector<ContributorRow> contributorRows(const ComparisonReport& report,
                                             const CandidateGroup& group, ContributorList list,
                                             size_t top) {
-    std::vector<ContributorRow> rows =
-        mergedRows(report, group, [list](const ContributorDifference& difference) {
-            return isIn(list, difference);
-        });
+    std::vector<ContributorRow> rows = mergedRows(
+        report, group,
+        [list](const ContributorDifference& difference) { return isIn(list, difference); });
     keepWeightiest(rows, top);
     return rows;
 }

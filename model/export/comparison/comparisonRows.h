@@ -10,8 +10,8 @@
 
 namespace lanescope {
 
-// What text and HTML lay out: the candidates of a report side by side, row by row. Pointers point into
-// the report.
+// What text and HTML lay out: the candidates of a report side by side, row by row. Pointers point
+// into the report.
 
 /// Candidates that are compared with the same worker of the baseline, so that one column holds its
 /// numbers. Nearly always there is one group; candidates without steps are in none.
@@ -45,12 +45,12 @@ struct ContributorRow {
     StepPart part = StepPart::Compute;
     ContributorKind kind = ContributorKind::Kernel;
     std::string_view path;
-    std::string_view name;                ///< In the candidates, or in the baseline if only there.
-    std::string_view formerName;          ///< In the baseline, if it was found under another name.
-    const ContributorShare* baseline = nullptr;  ///< Null if it has none.
+    std::string_view name;        ///< In the candidates, or in the baseline if only there.
+    std::string_view formerName;  ///< In the baseline, if it was found under another name.
+    const ContributorShare* baseline = nullptr;            ///< Null if it has none.
     std::vector<const ContributorDifference*> candidates;  ///< Null where neither side has it.
-    int64_t greatestLossNs = 0;           ///< Of the candidates' losses the one farthest from 0.
-    bool isOnlyBaseline = false;          ///< No candidate has it.
+    int64_t greatestLossNs = 0;   ///< Of the candidates' losses the one farthest from 0.
+    bool isOnlyBaseline = false;  ///< No candidate has it.
     bool isOnlyCandidate = false;
 };
 

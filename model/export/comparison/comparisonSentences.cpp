@@ -9,6 +9,14 @@
 
 namespace lanescope {
 
+std::string candidateMark(const ComparisonReport& report, size_t candidate) {
+    return report.candidates.size() == 1 ? std::string() : fmt::format("[{}] ", candidate + 1);
+}
+
+std::string candidateColumn(const ComparisonReport& report, size_t candidate) {
+    return report.candidates.size() == 1 ? "Candidate" : fmt::format("[{}]", candidate + 1);
+}
+
 std::vector<ReportCaution> cautionsOf(const ComparisonReport& report) {
     std::vector<ReportCaution> cautions;
     std::vector<size_t> saidBy;  // by how many candidates
@@ -35,16 +43,17 @@ std::vector<ReportOutlier> outliersOf(const ComparisonReport& report) {
     for (size_t index = 0; index < report.candidates.size(); ++index) {
         for (const RunOutlier& outlier : report.candidates[index].comparison.outliers) {
             if (!outlier.isCandidate && index > 0) continue;
-            outliers.push_back({outlier.isCandidate ? std::optional(index) : std::nullopt, &outlier});
+            outliers.push_back(
+                {outlier.isCandidate ? std::optional(index) : std::nullopt, &outlier});
         }
     }
     return outliers;
 }
 
 std::string outlierReason(const OutlierStep& step) {
-    std::string text =
-        fmt::format("{} +{}", name(step.part), formatDuration(step.partExcessNs));
-    if (!step.contributor.empty()) text += fmt::format(", {}", printable(withoutParameters(step.contributor)));
+    std::string text = fmt::format("{} +{}", name(step.part), formatDuration(step.partExcessNs));
+    if (!step.contributor.empty())
+        text += fmt::format(", {}", printable(withoutParameters(step.contributor)));
     if (!step.path.empty()) text += fmt::format(" in {}", printable(step.path));
     return text;
 }
@@ -104,7 +113,8 @@ std::string gpusSentence(const RunFacts& facts) {
     for (size_t index = 0; index < facts.gpuNames.size();) {
         size_t end = index;
         while (end < facts.gpuNames.size() && facts.gpuNames[end] == facts.gpuNames[index]) ++end;
-        text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", end - index, facts.gpuNames[index]);
+        text +=
+            fmt::format("{}{} x {}", text.empty() ? "" : ", ", end - index, facts.gpuNames[index]);
         index = end;
     }
     return facts.isNvlinkPresent ? text + ", joined by NVLink" : text;

@@ -8,7 +8,13 @@
 
 namespace lanescope {
 
-// Sentences that text and HTML share. They hold names from the traces as they are: the caller escapes.
+// Sentences that text and HTML share. They hold names from the traces as they are: the caller
+// escapes.
+
+/// "[2] " before what is about one of several candidates; empty where there is only one.
+std::string candidateMark(const ComparisonReport& report, size_t candidate);
+/// What heads its columns: "[2]", or "Candidate" where there is only one.
+std::string candidateColumn(const ComparisonReport& report, size_t candidate);
 
 /// Something that makes the numbers doubtful.
 struct ReportCaution {

@@ -58,10 +58,18 @@ ReportTable summaryTable(const ComparisonReport& report) {
         row.resize(table.columns.size() - 1);
         if (const WorkerComparison* pair = candidate.comparison.criticalPair()) {
             const Claim& claim = pair->claim;
-            row = {titleOf(candidate),         text(name(answer.outcome)), pair->baseline.count,
-                   pair->candidate.count,      pair->baseline.medianNs,    pair->candidate.medianNs,
-                   claim.differenceNs,         claim.lowNs,                claim.highNs,
-                   claim.percent,              claim.pValue,               pair->baseline.p95Ns,
+            row = {titleOf(candidate),
+                   text(name(answer.outcome)),
+                   pair->baseline.count,
+                   pair->candidate.count,
+                   pair->baseline.medianNs,
+                   pair->candidate.medianNs,
+                   claim.differenceNs,
+                   claim.lowNs,
+                   claim.highNs,
+                   claim.percent,
+                   claim.pValue,
+                   pair->baseline.p95Ns,
                    pair->candidate.p95Ns};
         }
         row.emplace_back(answer.sentence);
@@ -81,8 +89,9 @@ ReportTable partsTable(const ComparisonReport& report) {
         for (const WorkerComparison& pair : candidate.comparison.workers)
             for (const PartDifference& part : pair.parts)
                 table.rows.push_back({titleOf(candidate), pair.candidateLabel,
-                                      text(identifier(part.part)), part.baselineNs, part.candidateNs,
-                                      part.lostNs(), change(part.baselineNs, part.candidateNs)});
+                                      text(identifier(part.part)), part.baselineNs,
+                                      part.candidateNs, part.lostNs(),
+                                      change(part.baselineNs, part.candidateNs)});
     return table;
 }
 
@@ -109,13 +118,12 @@ ReportTable contributorsTable(const ComparisonReport& report) {
         for (const WorkerComparison& pair : candidate.comparison.workers) {
             for (const ContributorDifference& one : pair.contributors) {
                 const ContributorShare &before = one.baseline, &after = one.candidate;
-                table.rows.push_back({titleOf(candidate), pair.candidateLabel,
-                                      text(identifier(one.part)), text(name(one.kind)),
-                                      before.exposedNs, after.exposedNs, one.lostNs(),
-                                      before.totalNs, after.totalNs, before.count, after.count,
-                                      before.bytes, after.bytes, rate(before.gigabytesPerSecond),
-                                      rate(after.gigabytesPerSecond), text(name(one.match)),
-                                      one.path, before.name, after.name});
+                table.rows.push_back(
+                    {titleOf(candidate), pair.candidateLabel, text(identifier(one.part)),
+                     text(name(one.kind)), before.exposedNs, after.exposedNs, one.lostNs(),
+                     before.totalNs, after.totalNs, before.count, after.count, before.bytes,
+                     after.bytes, rate(before.gigabytesPerSecond), rate(after.gigabytesPerSecond),
+                     text(name(one.match)), one.path, before.name, after.name});
             }
         }
     }
@@ -177,12 +185,11 @@ ReportTable outliersTable(const ComparisonReport& report) {
                                                {"Range", Unit::Text}});
     for (const ComparedCandidate& candidate : report.candidates)
         for (const RunOutlier& outlier : candidate.comparison.outliers)
-            table.rows.push_back({titleOf(candidate),
-                                  text(outlier.isCandidate ? "candidate" : "baseline"),
-                                  outlier.worker, outlier.step.number, outlier.step.wallNs,
-                                  outlier.step.excessNs, text(identifier(outlier.step.part)),
-                                  outlier.step.partExcessNs, outlier.step.contributor,
-                                  outlier.step.path});
+            table.rows.push_back(
+                {titleOf(candidate), text(outlier.isCandidate ? "candidate" : "baseline"),
+                 outlier.worker, outlier.step.number, outlier.step.wallNs, outlier.step.excessNs,
+                 text(identifier(outlier.step.part)), outlier.step.partExcessNs,
+                 outlier.step.contributor, outlier.step.path});
     return table;
 }
 
@@ -196,8 +203,7 @@ ReportTable cautionsTable(const ComparisonReport& report) {
 
 ReportTable conditionsTable(const ComparisonReport& report) {
     ReportTable table = tableWith(
-        "conditions",
-        {{"Condition", Unit::Text}, {"State", Unit::Text}, {"Finding", Unit::Text}});
+        "conditions", {{"Condition", Unit::Text}, {"State", Unit::Text}, {"Finding", Unit::Text}});
     for (const ComparedCandidate& candidate : report.candidates)
         for (const ConditionOutcome& condition : candidate.conditions)
             table.rows.push_back({titleOf(candidate), condition.text, text(name(condition.state)),

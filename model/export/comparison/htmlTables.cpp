@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 
 #include "model/export/comparison/HtmlTable.h"
 #include "model/export/comparison/TimeScale.h"
@@ -21,10 +20,6 @@ using Columns = std::vector<HtmlTable::Column>;
 
 bool isSingle(const ComparisonReport& report) {
     return report.candidates.size() == 1;
-}
-
-std::string shortHeading(const ComparisonReport& report, size_t candidate) {
-    return isSingle(report) ? "Candidate" : fmt::format("[{}]", candidate + 1);
 }
 
 void addTime(HtmlTable& table, const TimeScale& scale, int64_t ns) {
@@ -50,15 +45,15 @@ Columns listColumns(const ComparisonReport& report, const CandidateGroup& group,
     Columns columns;
     const std::string unit(scale.unit);
     for (const size_t candidate : group.candidates)
-        columns.push_back({isSingle(report) ? "Lost" : shortHeading(report, candidate) + " lost",
-                           unit, true});
+        columns.push_back(
+            {isSingle(report) ? "Lost" : candidateColumn(report, candidate) + " lost", unit, true});
     columns.push_back({"Baseline", unit, true, true});
     for (const size_t candidate : group.candidates)
-        columns.push_back({shortHeading(report, candidate), unit, true});
+        columns.push_back({candidateColumn(report, candidate), unit, true});
     if (hasRate) {
         columns.push_back({"Baseline", "GB/s", true, true});
         for (const size_t candidate : group.candidates)
-            columns.push_back({shortHeading(report, candidate), "GB/s", true});
+            columns.push_back({candidateColumn(report, candidate), "GB/s", true});
     }
     columns.push_back({std::string(heading), {}, false, true});
     return columns;
@@ -101,16 +96,12 @@ std::string belowName(const ContributorRow& row) {
     return below;
 }
 
-std::string_view headingOfUnmatched(bool isOfBaseline) {
-    return isOfBaseline ? "Only in the baseline" : "Only in a candidate";
-}
-
 }  // namespace
 
 std::string candidateHeading(const ComparisonReport& report, size_t candidate) {
     if (isSingle(report)) return "Candidate";
-    return htmlEscaped(fmt::format("[{}] {}", candidate + 1,
-                                   report.candidates[candidate].summary.facts.title));
+    return htmlEscaped(
+        fmt::format("[{}] {}", candidate + 1, report.candidates[candidate].summary.facts.title));
 }
 
 std::string partsTableHtml(const ComparisonReport& report, const CandidateGroup& group) {
@@ -121,7 +112,7 @@ std::string partsTableHtml(const ComparisonReport& report, const CandidateGroup&
     const std::string unit(scale.unit);
     Columns columns{{"Part of the mean step"}, {"Baseline", unit, true}};
     for (const size_t candidate : group.candidates) {
-        columns.push_back({shortHeading(report, candidate), unit, true, true});
+        columns.push_back({candidateColumn(report, candidate), unit, true, true});
         columns.push_back({"Lost", unit, true});
         columns.push_back({"Lost", "%", true});
     }
@@ -135,8 +126,11 @@ std::string partsTableHtml(const ComparisonReport& report, const CandidateGroup&
         for (const int64_t ns : candidateNs) {
             addTime(table, scale, ns);
             addLoss(table, scale, ns - baselineNs, greatestLoss);
-            if (baselineNs == 0) table.nothing();
-            else table.number(percentDifference(baselineNs, ns), static_cast<double>(ns - baselineNs));
+            if (baselineNs == 0)
+                table.nothing();
+            else
+                table.number(percentDifference(baselineNs, ns),
+                             static_cast<double>(ns - baselineNs));
         }
     };
     const std::vector<PartRow> rows = partRows(report, group, scale.quantumNs());
@@ -170,11 +164,15 @@ std::string contributorsHtml(const ComparisonReport& report, const CandidateGrou
     for (const ContributorRow& row : rows) {
         table.beginRow();
         for (const ContributorDifference* difference : row.candidates) {
-            if (difference) addLoss(table, scale, difference->lostNs(), greatestLossOf(rows));
-            else table.nothing();
+            if (difference)
+                addLoss(table, scale, difference->lostNs(), greatestLossOf(rows));
+            else
+                table.nothing();
         }
-        if (row.baseline) addTime(table, scale, row.baseline->exposedNs);
-        else table.nothing();
+        if (row.baseline)
+            addTime(table, scale, row.baseline->exposedNs);
+        else
+            table.nothing();
         for (const ContributorDifference* difference : row.candidates) {
             if (const ContributorShare* share = candidateShare(difference))
                 addTime(table, scale, share->exposedNs);
@@ -206,107 +204,13 @@ std::string rangesHtml(const ComparisonReport& report, const CandidateGroup& gro
     HtmlTable table(listColumns(report, group, scale, false, "Range"), "");
     for (const RangeRow& row : rows) {
         table.beginRow();
-        for (const int64_t ns : row.candidateNs) addLoss(table, scale, ns - row.baselineNs, greatestLossOf(rows));
+        for (const int64_t ns : row.candidateNs)
+            addLoss(table, scale, ns - row.baselineNs, greatestLossOf(rows));
         addTime(table, scale, row.baselineNs);
         for (const int64_t ns : row.candidateNs) addTime(table, scale, ns);
         table.name(row.path);
     }
     return "<h3>NVTX ranges</h3>\n" + std::move(table).html();
-}
-
-std::string unmatchedHtml(const ComparisonReport& report, const CandidateGroup& group) {
-    std::string html;
-    for (const bool isOfBaseline : {true, false}) {
-        const std::vector<ContributorRow> rows = unmatchedRows(report, group, isOfBaseline);
-        if (rows.empty()) continue;
-        HtmlTable table({{"Time a step", {}, true}, {"Count a step", {}, true}, {"What"}, {"Name"}},
-                        "");
-        for (const ContributorRow& row : rows) {
-            const auto share =
-                std::find_if(row.candidates.begin(), row.candidates.end(), std::identity());
-            const ContributorShare& shown = isOfBaseline ? *row.baseline : (*share)->candidate;
-            table.beginRow();
-            table.number(formatDuration(shown.totalNs), static_cast<double>(shown.totalNs));
-            table.number(withThousands(fmt::format("{:.4g}", shown.count)), shown.count);
-            table.text(name(row.kind));
-            table.name(withoutParameters(row.name), row.path);
-        }
-        html += fmt::format("<details><summary>{} ({})</summary>\n{}</details>\n",
-                            headingOfUnmatched(isOfBaseline), formatCount(static_cast<int64_t>(rows.size())),
-                            std::move(table).html());
-    }
-    return html;
-}
-
-std::string outliersHtml(const ComparisonReport& report) {
-    const std::vector<ReportOutlier> outliers = outliersOf(report);
-    if (outliers.empty()) return {};
-    HtmlTable table({{"Run"}, {"Worker"}, {"Step"}, {"Time", {}, true}, {"Over the median", {}, true},
-                     {"Where it went"}},
-                    "");
-    for (const ReportOutlier& outlier : outliers) {
-        const OutlierStep& step = outlier.outlier->step;
-        table.beginRow();
-        table.text(!outlier.candidate  ? "Baseline"
-                   : isSingle(report) ? "Candidate"
-                                      : shortHeading(report, *outlier.candidate));
-        table.text(outlier.outlier->worker);
-        table.text(step.name.empty() ? fmt::format("step {}", step.number) : step.name);
-        table.number(formatDuration(step.wallNs), static_cast<double>(step.wallNs));
-        table.number("+" + formatDuration(step.excessNs), static_cast<double>(step.excessNs));
-        table.text(outlierReason(step));
-    }
-    return std::move(table).html();
-}
-
-std::string workersHtml(const ComparisonReport& report) {
-    HtmlTable table({{"Worker"}, {"Run"}, {"Baseline median", {}, true}, {"Candidate median", {}, true},
-                     {"Change", "%", true}, {"p", {}, true}, {"Finding"}},
-                    "");
-    bool isNeeded = false;
-    for (size_t index = 0; index < report.candidates.size(); ++index) {
-        const RunComparison& comparison = report.candidates[index].comparison;
-        isNeeded = isNeeded || comparison.workers.size() > 1;
-        for (const WorkerComparison& pair : comparison.workers) {
-            table.beginRow();
-            table.text(pair.candidateLabel);
-            table.text(shortHeading(report, index));
-            table.number(formatDuration(static_cast<int64_t>(pair.baseline.medianNs)),
-                         pair.baseline.medianNs);
-            table.number(formatDuration(static_cast<int64_t>(pair.candidate.medianNs)),
-                         pair.candidate.medianNs);
-            table.number(fmt::format("{:+.1f}", pair.claim.percent), pair.claim.percent);
-            table.number(pValueText(pair.claim.pValue), pair.claim.pValue);
-            table.text(name(pair.claim.outcome));
-        }
-    }
-    return isNeeded ? std::move(table).html() : std::string();
-}
-
-std::string factsHtml(const ComparisonReport& report) {
-    Columns columns{{""}, {"Baseline"}};
-    for (size_t index = 0; index < report.candidates.size(); ++index)
-        columns.push_back({shortHeading(report, index)});
-    HtmlTable table(columns, "", false);
-    const auto addRow = [&](std::string_view title, auto textOf) {
-        std::vector<std::string> texts{textOf(report.baseline)};
-        for (const ComparedCandidate& candidate : report.candidates)
-            texts.push_back(textOf(candidate.summary));
-        if (std::all_of(texts.begin(), texts.end(), [](const auto& text) { return text.empty(); }))
-            return;
-        table.beginRow();
-        table.text(title);
-        for (const std::string& text : texts) table.name(text);
-    };
-    addRow("File", [](const RunSummary& run) { return run.facts.title; });
-    addRow("Steps", [](const RunSummary& run) { return sourceSentence(run); });
-    addRow("GPUs", [](const RunSummary& run) { return gpusSentence(run.facts); });
-    addRow("Processes", [](const RunSummary& run) { return formatCount(run.facts.worldSize); });
-    addRow("Command", [](const RunSummary& run) { return run.facts.commandLine; });
-    addRow("Driver", [](const RunSummary& run) { return run.facts.driver; });
-    addRow("CUDA", [](const RunSummary& run) { return run.facts.cuda; });
-    addRow("Recorded by", [](const RunSummary& run) { return run.facts.producer; });
-    return std::move(table).html();
 }
 
 }  // namespace lanescope

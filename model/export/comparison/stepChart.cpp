@@ -24,8 +24,8 @@ std::string_view orEmpty(const std::vector<std::string>& names, size_t index) {
     return index < names.size() ? std::string_view(names[index]) : std::string_view();
 }
 
-/// From a little under the shortest to a little over the longest; without steps that would press all
-/// others together.
+/// From a little under the shortest to a little over the longest; without steps that would press
+/// all others together.
 ChartAxis axisFor(const std::vector<StepSeries>& runs) {
     std::vector<int64_t> all;
     for (const StepSeries& run : runs) all.insert(all.end(), run.wallNs.begin(), run.wallNs.end());
@@ -57,8 +57,10 @@ class StepPainter {
         for (size_t run = 0; run < runs_.size(); ++run)
             if (!isBinned(run)) paintSpread(run);
         for (size_t run = 0; run < runs_.size(); ++run) {
-            if (isBinned(run)) paintBins(run);
-            else paintDots(run);
+            if (isBinned(run))
+                paintBins(run);
+            else
+                paintDots(run);
         }
         paintLabels();
         return svg_ + "</svg>\n";
@@ -67,7 +69,8 @@ class StepPainter {
   private:
     std::string colorOf(size_t run) const { return runColorClass(runs_[run].color); }
     double xOf(size_t index) const {
-        const double share = (static_cast<double>(index) + 0.5) / static_cast<double>(std::max<size_t>(longest_, 1));
+        const double share =
+            (static_cast<double>(index) + 0.5) / static_cast<double>(std::max<size_t>(longest_, 1));
         return plotLeft + share * (plotRight - plotLeft);
     }
     bool isBinned(size_t run) const { return runs_[run].wallNs.size() > mostDots; }
@@ -100,7 +103,8 @@ class StepPainter {
         const StepSeries& run = runs_[index];
         if (run.wallNs.empty()) return;
         const double top = std::max(plotTop, axis_.pixelOf(run.thirdQuartileNs));
-        const double bottom = std::max(top, std::min(plotBottom, axis_.pixelOf(run.firstQuartileNs)));
+        const double bottom =
+            std::max(top, std::min(plotBottom, axis_.pixelOf(run.firstQuartileNs)));
         svg_ += fmt::format(
             "<rect class=\"spread {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>"
             "<path class=\"line {}\" d=\"M{} {}H{}\"/>\n",
@@ -120,9 +124,10 @@ class StepPainter {
                 paintBeyond(index, xOf(step), ns, title);
                 continue;
             }
-            svg_ += fmt::format("<circle class=\"dot {}\" cx=\"{}\" cy=\"{}\" r=\"{}\">{}</circle>\n",
-                                colorOf(index), svgNumber(xOf(step)),
-                                svgNumber(axis_.pixelOf(static_cast<double>(ns))), radius, title);
+            svg_ +=
+                fmt::format("<circle class=\"dot {}\" cx=\"{}\" cy=\"{}\" r=\"{}\">{}</circle>\n",
+                            colorOf(index), svgNumber(xOf(step)),
+                            svgNumber(axis_.pixelOf(static_cast<double>(ns))), radius, title);
         }
     }
 
@@ -135,7 +140,8 @@ class StepPainter {
             svgNumber(isAtEdge ? x - 9 : x + 9), plotTop - 3, formatDuration(ns));
     }
 
-    /// A band from the shortest to the longest of each bin of steps, and a line along their medians.
+    /// A band from the shortest to the longest of each bin of steps, and a line along their
+    /// medians.
     void paintBins(size_t index) {
         const StepSeries& run = runs_[index];
         const size_t perBin = (longest_ + mostBins - 1) / mostBins;

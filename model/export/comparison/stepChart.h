@@ -18,8 +18,8 @@ struct StepSeries {
 
 /// Steps of several runs over their order, as an SVG element: a dot for each step, a line for the
 /// median and a band between the quartiles. A run of more than a thousand steps becomes a band from
-/// the shortest to the longest of every few steps, with a line along their medians. Steps far longer
-/// than the rest stand at the upper edge, as a triangle with its time. Texts are escaped.
+/// the shortest to the longest of every few steps, with a line along their medians. Steps far
+/// longer than the rest stand at the upper edge, as a triangle with its time. Texts are escaped.
 std::string stepChart(const std::vector<StepSeries>& runs);
 
 }  // namespace lanescope

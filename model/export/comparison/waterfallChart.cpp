@@ -24,7 +24,8 @@ constexpr double smallestBarShare = 0.01;
 
 std::vector<Waterfall::Bar> shownBars(const Waterfall& waterfall) {
     int64_t greatest = 0;
-    for (const Waterfall::Bar& bar : waterfall.bars) greatest = std::max(greatest, std::abs(bar.ns));
+    for (const Waterfall::Bar& bar : waterfall.bars)
+        greatest = std::max(greatest, std::abs(bar.ns));
     const double least = smallestBarShare * static_cast<double>(greatest);
     std::vector<Waterfall::Bar> shown, small;
     int64_t smallSum = 0;
@@ -34,8 +35,10 @@ std::vector<Waterfall::Bar> shownBars(const Waterfall& waterfall) {
         (isSmall ? small : shown).push_back(bar);
         if (isSmall) smallSum += bar.ns;
     }
-    if (small.size() == 1) shown.push_back(small[0]);
-    else if (smallSum != 0) shown.push_back({fmt::format("{} other parts", small.size()), smallSum});
+    if (small.size() == 1)
+        shown.push_back(small[0]);
+    else if (smallSum != 0)
+        shown.push_back({fmt::format("{} other parts", small.size()), smallSum});
     return shown;
 }
 
@@ -125,10 +128,9 @@ class WaterfallPainter {
                             join, y_ - rowHeight + 6 + barHeight, y_ + 6);
         paintLabel(bar.label, "");
         paintRectangle(from, to, kind);
-        svg_ += fmt::format(
-            "<text class=\"{}\" x=\"{}\" y=\"{}\">{}{}</text>\n", kind,
-            svgNumber(axis_.pixelOf(std::max(from, to)) + 8), y_ + 20, bar.ns > 0 ? "+" : "\u2212",
-            formatDuration(std::abs(bar.ns)));
+        svg_ += fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\">{}{}</text>\n", kind,
+                            svgNumber(axis_.pixelOf(std::max(from, to)) + 8), y_ + 20,
+                            bar.ns > 0 ? "+" : "\u2212", formatDuration(std::abs(bar.ns)));
         y_ += rowHeight;
     }
 

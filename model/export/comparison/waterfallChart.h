@@ -15,7 +15,8 @@ struct Waterfall {
     std::string id;     ///< Of the picture on its page; letters and digits.
     std::string title;  ///< For those who do not see it.
     std::string startLabel, endLabel;
-    int endColor = 1;  ///< Number of the run whose colour the last bar has; the first has that of run 0.
+    int endColor =
+        1;  ///< Number of the run whose colour the last bar has; the first has that of run 0.
     int64_t startNs = 0;
     /// Those of 0 are left out; those too small to be seen beside the others become one.
     std::vector<Bar> bars;

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "model/export/comparison/comparisonRows.h"
+
+namespace lanescope {
+
+// The tables of the text report, each with an empty line and its heading before it; empty where
+// there is nothing to show.
+
+/// The parts of a step, every column with its sum.
+std::string partsText(const ComparisonReport& report, const CandidateGroup& group);
+std::string contributorsText(const ComparisonReport& report, const CandidateGroup& group,
+                             ContributorList list);
+std::string rangesText(const ComparisonReport& report, const CandidateGroup& group);
+/// What only the baseline has, or only candidates.
+std::string unmatchedText(const ComparisonReport& report, const CandidateGroup& group,
+                          bool isOfBaseline);
+std::string outliersText(const ComparisonReport& report);
+/// The median step of every worker, for runs of several.
+std::string workersText(const ComparisonReport& report);
+
+}  // namespace lanescope
