@@ -103,9 +103,9 @@ void RecordArguments::addWhat(CLI::App& command) {
     inGroup(command.add_flag("--no-nvtx", noNvtx_, "Record no NVTX ranges"));
     inGroup(command
                 .add_option("--api", request.api,
-                            "CUDA API calls. filtered: all but those that only ask, such as "
-                            "cudaGetDevice; launch: those that start GPU work or wait for it; all; "
-                            "none: GPU work only")
+                            "CUDA calls. filtered: the driver's that launch, copy, set, wait, "
+                            "allocate or load code; launch: those that start GPU work or wait for "
+                            "it; all: the runtime's as well, which costs more; none: GPU work only")
                 ->check(CLI::IsMember({"filtered", "launch", "all", "none"}))
                 ->capture_default_str());
     inGroup(command
@@ -114,6 +114,8 @@ void RecordArguments::addWhat(CLI::App& command) {
                             "as one slice")
                 ->check(CLI::IsMember({"whole", "node"}))
                 ->capture_default_str());
+    inGroup(command.add_flag("!--no-memsets", request.memsets,
+                             "Record no memsets; recording makes each take the GPU 2 us longer"));
     inGroup(command.add_flag("--memory", request.memory,
                              "Also record allocations of device memory and memory pools"));
     inGroup(command.add_flag("--unified-memory", request.unifiedMemory,

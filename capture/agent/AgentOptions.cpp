@@ -106,6 +106,7 @@ void readOption(std::string_view name, std::string_view value, AgentOptions& opt
     if (name == "cuda" && value == "0") options.recordCuda = false;
     if (name == "nvtx" && value == "0") options.recordNvtx = false;
     if (name == "yield") options.yieldCupti = isOn;
+    if (name == "memset" && value == "0") options.recordMemsets = false;
     if (name == "memory") options.recordMemory = isOn;
     if (name == "um") options.recordUnifiedMemory = isOn;
     if (name == "api" && value == "all") options.apiCalls = ApiCalls::All;

@@ -33,6 +33,7 @@ struct AgentOptions {
     bool yieldCupti = false;
     ApiCalls apiCalls = ApiCalls::Filtered;
     GraphDetail graphs = GraphDetail::Nodes;
+    bool recordMemsets = true;
     bool recordMemory = false;         ///< Allocations of device memory, and memory pools.
     bool recordUnifiedMemory = false;  ///< Migrations and page faults of managed memory.
     /// Patterns for names of programs; a program that none of them suits is left alone.

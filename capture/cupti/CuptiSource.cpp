@@ -149,7 +149,7 @@ void CuptiSource::enableKinds() {
     enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels");
     enable(CUPTI_ACTIVITY_KIND_MEMCPY, "memcpys");
     enable(CUPTI_ACTIVITY_KIND_MEMCPY2, "peer memcpys");
-    enable(CUPTI_ACTIVITY_KIND_MEMSET, "memsets");
+    if (options_.recordMemsets) enable(CUPTI_ACTIVITY_KIND_MEMSET, "memsets");
     enable(CUPTI_ACTIVITY_KIND_OVERHEAD, "overhead");
     enableGraphs(problems);
     if (options_.recordMemory) {

@@ -44,6 +44,7 @@ std::string agentOptions(const AgentRequest& request, int64_t baseRealtimeNs) {
     };
     if (request.api != "filtered") add("api", request.api);
     if (request.wholeGraphs) add("graphs", "whole");
+    if (!request.memsets) add("memset", "0");
     if (request.memory) add("memory", "1");
     if (request.unifiedMemory) add("um", "1");
     if (request.yieldsCupti) add("yield", "1");

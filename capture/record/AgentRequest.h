@@ -35,6 +35,7 @@ struct AgentRequest {
     bool nvtx = true;
     std::string api = "filtered";   ///< CUDA API calls: filtered, launch, all or none.
     bool wholeGraphs = false;       ///< One slice a launch of a CUDA graph, not one a node.
+    bool memsets = true;            ///< Memsets; CUPTI makes each take the GPU 2 us longer.
     bool memory = false;            ///< Device allocations and memory pools.
     bool unifiedMemory = false;     ///< Migrations and page faults of managed memory.
     bool ncclPlugin = false;        ///< NCCL's own profiler interface beside its NVTX ranges.

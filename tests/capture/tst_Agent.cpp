@@ -301,6 +301,11 @@ class tst_Agent : public QObject {
     }
 
     void switchesKindsOff() {
+        AgentRun without;
+        without.environment["LANESCOPE_AGENT_OPTIONS"] = "memset=0";
+        QVERIFY(without.run());
+        QVERIFY(without.log().memcpys.size() > 0);
+        QCOMPARE(without.log().memsets.size(), size_t{0});
         AgentRun run;
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "cuda=0";
         QVERIFY(run.run());
