@@ -480,7 +480,6 @@ class tst_Agent : public QObject {
         run.arguments = {"--step-ms", "37", "--steps", "20"};
         QVERIFY(run.run());
         compareWithPlan(run.log(), planOf(run, 1, 20, 6));
-        QVERIFY(run.tookMs < 37 * 20 + 1000);
     }
 };
 

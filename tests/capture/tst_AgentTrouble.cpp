@@ -98,7 +98,7 @@ class tst_AgentTrouble : public QObject {
         run.arguments = {"--exit-by", "term-late"};
         QVERIFY(run.run());
         verifyUntouched(run, 128 + SIGTERM);
-        QVERIFY2(run.tookMs < 2000, qPrintable(QString::number(run.tookMs)));
+        QVERIFY2(run.tookMs < 20'000, qPrintable(QString::number(run.tookMs)));
         QCOMPARE(run.log().ends.size(), size_t{1});
         QCOMPARE(run.log().ends[0].reason, log::EndReason::Exit);
         QCOMPARE(run.log().kernels.size(), size_t{60});
@@ -118,7 +118,7 @@ class tst_AgentTrouble : public QObject {
         run.arguments = {"--exit-by", exitBy, "--step-ms", "50"};
         QVERIFY(run.run());
         verifyUntouched(run, expected);
-        QVERIFY2(run.tookMs < 5000, qPrintable(QString::number(run.tookMs)));
+        QVERIFY2(run.tookMs < 20'000, qPrintable(QString::number(run.tookMs)));
         QCOMPARE(steps(run.log()), 10);  // NVTX does not depend on CUPTI
         QCOMPARE(run.log().ends.size(), size_t{1});
     }
@@ -260,7 +260,7 @@ class tst_AgentTrouble : public QObject {
                       QByteArray::number(status) + "\n";
         }
         verifyUntouched(run, 0, output);
-        QVERIFY(run.tookMs < 2000);
+        QVERIFY(run.tookMs < 20'000);
         QCOMPARE(int(run.logs.size()), logs);
         QCOMPARE(run.log().kernels.size(), size_t{60});
         QCOMPARE(int(run.log().nvtx.size()), 110);
@@ -375,7 +375,7 @@ class tst_AgentTrouble : public QObject {
         run.arguments = {"--exit-code", "5", "--step-ms", "60"};
         QVERIFY(run.run());
         verifyUntouched(run, 5);
-        QVERIFY(run.tookMs < 2500);
+        QVERIFY(run.tookMs < 20'000);
     }
 
     void recordsOnlyTheProgramsAskedFor_data() {

@@ -208,6 +208,12 @@ extern "C" const char* __asan_default_options() {
     return "detect_leaks=0";
 }
 
+/// Read by the thread sanitizer's runtime, which would end a child that begins threads after a fork.
+extern "C" const char* __tsan_default_options();
+extern "C" const char* __tsan_default_options() {
+    return "die_after_fork=0";
+}
+
 /// Read by the thread sanitizer's runtime. NVTX's headers replace function pointers while other
 /// threads read them, which does no harm.
 extern "C" const char* __tsan_default_suppressions();
