@@ -1,6 +1,8 @@
 #include <QCryptographicHash>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QRegularExpression>
+#include <QSet>
 #include <QXmlStreamReader>
 #include <QtTest>
 #include <numeric>
@@ -139,6 +141,52 @@ class TestComparisonReport : public QObject {
         QVERIFY(html.find("<script>alert") == std::string::npos);
         QVERIFY(html.find("\" onload") == std::string::npos);
         QVERIFY(html.find("<svg/") == std::string::npos);
+    }
+
+    void noNameAddsATagToThePage() {
+        std::mt19937 random(3);
+        const std::string letters("<>&\"'`=/! sx\x1b\xff\xe2\x80\xae\xc3\xbc#%;", 27);
+        for (int round = 0; round < 40; ++round) {
+            const auto name = [&] {
+                std::string text;
+                for (size_t left = random() % 40; left > 0; --left)
+                    text += letters[random() % letters.size()];
+                return text;
+            };
+            ComparisonReport report = reportOf(training(1), {training(1.2)});
+            RunComparison& comparison = report.candidates[0].comparison;
+            comparison.answer.sentence = name();
+            comparison.answer.cautions = {name()};
+            comparison.answer.details = {name()};
+            for (WorkerComparison& pair : comparison.workers) {
+                pair.candidateLabel = name();
+                for (RangeDifference& range : pair.ranges) range.path = name();
+                for (ContributorDifference& one : pair.contributors) {
+                    one.baseline.name = name();
+                    one.path = name();
+                }
+            }
+            for (RunSummary* run : {&report.baseline, &report.candidates[0].summary}) {
+                run->facts.title = name();
+                run->workers[0].steps[0].name = name();
+            }
+            const QString html = QString::fromStdString(comparisonAsHtml(report));
+            static const QRegularExpression tag("<[/!]?([^ \\s>]*)");
+            static const QSet<QString> known{
+                "DOCTYPE", "html",    "head",    "meta",   "title",   "style",      "body",
+                "header",  "p",       "h1",      "h2",     "h3",      "span",       "main",
+                "div",     "ul",      "li",      "b",      "section", "svg",        "figure",
+                "rect",    "text",    "line",    "path",   "circle",  "table",      "thead",
+                "tbody",   "tfoot",   "tr",      "th",     "td",      "code",       "small",
+                "strong",  "details", "summary", "footer", "script",  "figcaption", "caption"};
+            // What the script itself compares is no tag.
+            const QString markup = html.left(html.indexOf("<script>"));
+            for (auto match = tag.globalMatch(markup); match.hasNext();) {
+                const QString found = match.next().captured(1);
+                QVERIFY2(known.contains(found), qPrintable(found));
+            }
+            QCOMPARE(html.count("<script"), 1);
+        }
     }
 
     void chartsAreWellFormed() {

@@ -54,7 +54,8 @@ section, .answer { background: var(--card); border: 1px solid var(--line); borde
   padding: 8px 14px; margin: 12px 0; }
 .cautions strong { color: var(--warn); font-size: 14px; }
 .cautions ul { margin: 2px 0 0; padding-left: 18px; }
-figure { margin: 12px 0 0; break-inside: avoid; }
+figure { margin: 12px 0 0; break-inside: avoid; overflow-x: auto; }
+figure svg { min-width: 680px; }
 figcaption { font-weight: 650; font-size: 14px; margin: 0 0 4px; }
 svg { display: block; width: 100%; height: auto; font: 12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 svg text { fill: var(--text); }
@@ -140,6 +141,9 @@ footer { color: var(--muted); font-size: 13px; padding-bottom: 32px; }
   .scroll { overflow: visible; }
   table { font-size: 8.5pt; }
   .name { min-width: 0; }
+  .name code, code { font-size: 8pt; }
+  figure { overflow: visible; }
+  figure svg { min-width: 0; }
 }
 )css";
 }
@@ -182,7 +186,7 @@ addEventListener("beforeprint", () => {
 }
 
 std::string_view reportStyleHash() {
-    return "RBXe8oP9hm7HmCDPCnZlk+sVVnfJMb4ntL8nhV/j1zM=";
+    return "7xlvvzRAoQ2qeW2m3qQbxKHskNuy4qnRhNQ3eactHRI=";
 }
 
 std::string_view reportScriptHash() {
