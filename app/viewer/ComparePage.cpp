@@ -46,11 +46,11 @@ void ComparePage::setTheme(const Theme& theme) {
 }
 
 void ComparePage::setDetailsVisible(bool isVisible) {
-    view_->details().setVisible(isVisible);
+    view_->setDetailsVisible(isVisible);
 }
 
 void ComparePage::setTablesVisible(bool isVisible) {
-    view_->tables().setVisible(isVisible);
+    view_->setTablesVisible(isVisible);
 }
 
 bool ComparePage::isBusy() const {

@@ -23,10 +23,13 @@ QLineEdit:focus { border-color: {accent}; }
 QPushButton { background: {canvas}; border: 1px solid {separator}; border-radius: 5px; padding: 5px 14px; }
 QPushButton:hover { border-color: {accent}; }
 QPushButton:pressed { background: {tint}; }
+QPushButton:checked { background: {tint}; border-color: {accent}; }
+QPushButton:focus { border-color: {accent}; }
 QPushButton:flat { background: transparent; border: none; }
 QPushButton:flat:hover { background: {raised}; }
 QPushButton#primary { background: {accent}; border-color: {accent}; color: {accentText}; }
 QComboBox { background: {canvas}; border: 1px solid {separator}; border-radius: 5px; padding: 3px 7px; }
+QComboBox:focus { border-color: {accent}; }
 QComboBox::drop-down { border: none; width: 20px; }
 QComboBox::down-arrow { image: url(:/icons/down.svg); }
 

@@ -1,13 +1,12 @@
 #include "views/compare/AlignmentBar.h"
 
-#include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
-#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -38,8 +37,8 @@ AlignmentBar::AlignmentBar(QWidget* parent)
       step_(new QSpinBox(this)),
       candidates_(narrowBox(this, 16)),
       workers_(narrowBox(this, 12)),
-      swap_(new QToolButton(this)),
-      ghost_(new QCheckBox(tr("&Ghost"), this)),
+      swap_(new QPushButton(tr("Swap"), this)),
+      ghost_(new QPushButton(tr("Ghost"), this)),
       message_(new QLabel(this)) {
     build();
     connectControls();
@@ -70,11 +69,9 @@ void AlignmentBar::build() {
     candidates_->setAccessibleName(tr("Candidate"));
     workers_->setToolTip(tr("The process and GPU that the charts and tables are about"));
     workers_->setAccessibleName(tr("Worker"));
-    swap_->setText(QStringLiteral("\u21c5"));
     swap_->setToolTip(tr("Swap baseline and candidate"));
     swap_->setAccessibleName(tr("Swap sides"));
-    swap_->setAutoRaise(true);
-    swap_->setFocusPolicy(Qt::StrongFocus);
+    ghost_->setCheckable(true);
     ghost_->setToolTip(tr("Outline in the candidate's lanes what the baseline did there (G)"));
     ghost_->setAccessibleName(tr("Ghost of the baseline"));
     message_->setTextFormat(Qt::PlainText);
@@ -122,8 +119,8 @@ void AlignmentBar::connectControls() {
     connect(step_, &QSpinBox::valueChanged, this, &AlignmentBar::alignmentChanged);
     connect(candidates_, &QComboBox::currentIndexChanged, this, &AlignmentBar::candidateChosen);
     connect(workers_, &QComboBox::currentIndexChanged, this, &AlignmentBar::workerChosen);
-    connect(swap_, &QToolButton::clicked, this, &AlignmentBar::swapRequested);
-    connect(ghost_, &QCheckBox::toggled, this, &AlignmentBar::ghostToggled);
+    connect(swap_, &QPushButton::clicked, this, &AlignmentBar::swapRequested);
+    connect(ghost_, &QPushButton::toggled, this, &AlignmentBar::ghostToggled);
 }
 
 void AlignmentBar::setRangeNames(const std::vector<std::string>& names) {

@@ -7,13 +7,12 @@
 
 #include "model/compare/StepSelection.h"
 
-class QCheckBox;
 class QComboBox;
 class QHBoxLayout;
 class QLabel;
 class QLineEdit;
+class QPushButton;
 class QSpinBox;
-class QToolButton;
 
 namespace lanescope {
 
@@ -77,8 +76,8 @@ class AlignmentBar : public QWidget {
     QSpinBox* step_;
     QComboBox* candidates_;
     QComboBox* workers_;
-    QToolButton* swap_;
-    QCheckBox* ghost_;
+    QPushButton* swap_;
+    QPushButton* ghost_;
     QLabel* message_;
     std::optional<StepSelection::Numbers> numbers_;
     std::vector<int64_t> steps_;

@@ -43,6 +43,7 @@ CompareView::CompareView(QWidget* parent)
       laneLabel_(new QLabel(this)),
       details_(new DetailsPanel(this)),
       tables_(new CompareTables(this)),
+      lower_(new QSplitter(Qt::Horizontal, this)),
       parts_(new QSplitter(Qt::Vertical, this)) {
     build();
     connectParts();
@@ -69,15 +70,14 @@ void CompareView::build() {
     column->setSpacing(0);
     column->addWidget(candidate_);
     column->addWidget(baseline_, 1);
-    auto* lower = new QSplitter(Qt::Horizontal, this);
-    lower->addWidget(tables_);
-    lower->addWidget(details_);
-    lower->setStretchFactor(0, 1);
-    lower->setSizes({1000, 300});
-    for (QWidget* part : {static_cast<QWidget*>(charts), timelines, static_cast<QWidget*>(lower)})
+    lower_->addWidget(tables_);
+    lower_->addWidget(details_);
+    lower_->setStretchFactor(0, 1);
+    lower_->setSizes({1000, 300});
+    // Without stretch factors the parts keep their proportions in every window.
+    for (QWidget* part : {static_cast<QWidget*>(charts), timelines, static_cast<QWidget*>(lower_)})
         parts_->addWidget(part);
-    parts_->setStretchFactor(1, 1);
-    parts_->setSizes({170, 430, 220});
+    parts_->setSizes({170, 440, 210});
     parts_->setChildrenCollapsible(false);
 
     auto* top = new QHBoxLayout;
@@ -89,6 +89,7 @@ void CompareView::build() {
     layout->setSpacing(0);
     layout->addLayout(top);
     layout->addWidget(parts_, 1);
+    updatePanels();
 }
 
 void CompareView::connectParts() {
@@ -152,8 +153,7 @@ void CompareView::connectSide(CompareSide* side, CompareSide* other) {
                     other->timeline().setSelectedEvent({});
                     (side == baseline_ ? lastBaselineEvent_ : lastCandidateEvent_) = event;
                 }
-                details_->setTrace(side->timeline().trace());
-                details_->setEvent(event);
+                showDetails(side->timeline().trace(), event);
             });
 }
 
@@ -183,8 +183,30 @@ void CompareView::pairTimelines() {
     candidate_->setTrace(candidate);
     baseline_->timeline().setCompanion(candidate_->timeline(),
                                        pairTracks(*baselineTrace_, *candidate));
-    details_->setTrace(baselineTrace_);
-    details_->setEvent({});
+    showDetails(baselineTrace_, {});
+}
+
+void CompareView::showDetails(const TracePtr& trace, EventRef event) {
+    details_->setTrace(trace);
+    details_->setEvent(event);
+    updatePanels();
+}
+
+void CompareView::setTablesVisible(bool isVisible) {
+    hasTables_ = isVisible;
+    updatePanels();
+}
+
+void CompareView::setDetailsVisible(bool isVisible) {
+    hasDetails_ = isVisible;
+    updatePanels();
+}
+
+void CompareView::updatePanels() {
+    const bool showsDetails = hasDetails_ && details_->event().isValid();
+    tables_->setVisible(hasTables_);
+    details_->setVisible(showsDetails);
+    lower_->setVisible(hasTables_ || showsDetails);
 }
 
 void CompareView::setTheme(const Theme& theme) {
@@ -192,6 +214,9 @@ void CompareView::setTheme(const Theme& theme) {
     waterfall_->setTheme(theme);
     steps_->setTheme(theme);
     lane_->setTheme(theme);
+    QPalette colors = laneLabel_->palette();
+    colors.setColor(QPalette::Window, theme.panel);
+    laneLabel_->setPalette(colors);
     baseline_->setTheme(theme);
     candidate_->setTheme(theme);
     tables_->setTheme(theme);
@@ -451,8 +476,8 @@ void CompareView::selectBoth(EventRef baseline, EventRef candidate) {
         candidate_->timeline().setSelectedEvent({});
     }
     const bool isCandidate = candidate.isValid();
-    details_->setTrace((isCandidate ? candidate_ : baseline_)->timeline().trace());
-    details_->setEvent(isCandidate ? candidate : baseline);
+    showDetails((isCandidate ? candidate_ : baseline_)->timeline().trace(),
+                isCandidate ? candidate : baseline);
 }
 
 void CompareView::showCandidate(int index) {

@@ -64,6 +64,10 @@ class CompareView : public QWidget {
     /// The candidate on the screen becomes the baseline, and the other way round.
     void swapSides();
 
+    /// Whether there are tables, and details of the selected event while there is one.
+    void setTablesVisible(bool isVisible);
+    void setDetailsVisible(bool isVisible);
+
     /// Sizes of the parts, to keep from run to run.
     QByteArray saveState() const;
     void restoreState(const QByteArray& state);
@@ -92,6 +96,8 @@ class CompareView : public QWidget {
     void showCompared();
     void showLane();
     void scrollToWorker();
+    void showDetails(const TracePtr& trace, EventRef event);
+    void updatePanels();
     void showRow(const CompareRow& row);
     void showInstance(const WorstInstance& worst);
     void selectBoth(EventRef baseline, EventRef candidate);
@@ -119,7 +125,10 @@ class CompareView : public QWidget {
     QLabel* laneLabel_;
     DetailsPanel* details_;
     CompareTables* tables_;
+    QSplitter* lower_;
     QSplitter* parts_;
+    bool hasTables_ = true;
+    bool hasDetails_ = true;
 };
 
 }  // namespace lanescope

@@ -105,7 +105,9 @@ void StepChart::setUpAxes() {
     plot_->xAxis->setLabel(tr("step"));
     plot_->xAxis->setLabelPadding(0);
     // Room for the marks, and for the legend over them.
-    plot_->yAxis->setRange(0, greatest * 1.32 / nsPerUnit_);
+    const int legendHeight = 2 * fontMetrics().height() + 4;
+    const double inner = std::max(40, height() - 3 * fontMetrics().height() - 8);
+    plot_->yAxis->setRange(0, greatest * inner / std::max(10.0, inner - legendHeight) / nsPerUnit_);
     plot_->yAxis->setNumberFormat(QStringLiteral("gbc"));
     plot_->yAxis->ticker()->setTickCount(4);
     plot_->yAxis->setLabel(QLatin1String(unit.name));
@@ -226,6 +228,11 @@ void StepChart::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) next = chosen_;
     if (next < 0 || last < 0) return QWidget::keyPressEvent(event);
     emit stepChosen(next);
+}
+
+void StepChart::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    rebuild();
 }
 
 void StepChart::focusInEvent(QFocusEvent* event) {

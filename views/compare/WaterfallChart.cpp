@@ -127,7 +127,11 @@ void WaterfallChart::setUpAxes() {
     const double bottom = std::max(0.0, least - span * 0.6);
     plot_->xAxis->setTicker(names);
     plot_->xAxis->setRange(-0.6, std::max<double>(1, double(columns_.size())) - 0.4);
-    plot_->yAxis->setRange(bottom / nsPerUnit_, (greatest + span * 0.3) / nsPerUnit_);
+    // Room over the highest column for its number, whatever the height of the chart.
+    const int labelHeight = fontMetrics().height() + 6;
+    const double inner = std::max(40, height() - 3 * fontMetrics().height() - 16);
+    const double top = bottom + (greatest - bottom) * inner / std::max(10.0, inner - labelHeight);
+    plot_->yAxis->setRange(bottom / nsPerUnit_, top / nsPerUnit_);
     plot_->yAxis->setNumberFormat(QStringLiteral("gbc"));
     plot_->yAxis->ticker()->setTickCount(4);
     plot_->yAxis->setLabel(tr("%1 a step").arg(QLatin1String(unit.name)));
@@ -246,7 +250,7 @@ void WaterfallChart::focusOutEvent(QFocusEvent* event) {
 
 void WaterfallChart::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    plot_->replot(QCustomPlot::rpQueuedReplot);
+    rebuild();
 }
 
 }  // namespace lanescope

@@ -139,35 +139,32 @@ CompareTable contributorRows(const ComparedPair& shown, const std::vector<Contri
     table.columns = {{"Part", Unit::Text},
                      {"Name", Unit::Text},
                      {"Within", Unit::Text},
-                     {"Baseline Count", Unit::Count},
-                     {"Candidate Count", Unit::Count},
+                     {"Lost", Unit::Nanoseconds},
                      {"Baseline", Unit::Nanoseconds},
-                     {"Candidate", Unit::Nanoseconds},
-                     {"Lost", Unit::Nanoseconds}};
+                     {"Candidate", Unit::Nanoseconds}};
     if (hasRates) {
         table.columns.push_back({"Bytes", Unit::Bytes});
         table.columns.push_back({"Baseline Rate", Unit::GigabytesPerSecond});
         table.columns.push_back({"Candidate Rate", Unit::GigabytesPerSecond});
     }
+    table.columns.push_back({"Baseline Count", Unit::Count});
+    table.columns.push_back({"Candidate Count", Unit::Count});
     table.columns.push_back({"Match", Unit::Text});
     addOtherColumns(shown, table);
     const std::vector<LostByKey> others = lostByOthers(shown);
     for (const ContributorDifference& each : shown.workers().contributors) {
         if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), each.kind) == kinds.end())
             continue;
-        std::vector<Cell> row = {text(name(each.part)),
-                                 text(each.name()),
-                                 text(each.path),
-                                 count(each.baseline.count),
-                                 count(each.candidate.count),
-                                 each.baseline.exposedNs,
-                                 each.candidate.exposedNs,
-                                 each.lostNs()};
+        std::vector<Cell> row = {text(name(each.part)),   text(each.name()),
+                                 text(each.path),         each.lostNs(),
+                                 each.baseline.exposedNs, each.candidate.exposedNs};
         if (hasRates) {
             row.push_back(std::max(each.baseline.bytes, each.candidate.bytes));
             row.push_back(rate(each.baseline.gigabytesPerSecond));
             row.push_back(rate(each.candidate.gigabytesPerSecond));
         }
+        row.push_back(count(each.baseline.count));
+        row.push_back(count(each.candidate.count));
         row.push_back(text(name(each.match)));
         for (const LostByKey& lost : others) {
             const auto known = lost.find(keyOf(each));

@@ -1,0 +1,146 @@
+#include <QTest>
+
+#include "model/compare/stepDifferences.h"
+#include "model/compare/worstInstance.h"
+#include "tests/support/TraceBuilder.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// A step for each inner list; in it a "gemm" for each number, as long as that, and an HtoD copy.
+TracePtr steps(const std::vector<std::vector<int64_t>>& gemms, bool hasCopy = true) {
+    TraceBuilder builder;
+    const uint32_t gpu = builder.addGpu();
+    const uint32_t thread = builder.addThread(0, 4242, "python3");
+    const uint32_t stream = builder.addStream(0, gpu, 7, true);
+    int64_t stepNs = 0;
+    uint32_t correlation = 1;
+    for (size_t step = 0; step < gemms.size(); ++step) {
+        builder.addNvtx(thread, "step " + std::to_string(step), stepNs, stepNs + 1'000'000);
+        int64_t nowNs = stepNs + 1'000;
+        if (hasCopy) {
+            builder.addApi(thread, "cudaMemcpyAsync", nowNs, nowNs + 500, correlation);
+            builder.addMemcpy(stream, MemcpyKind::HtoD, 4096, nowNs + 1'000, nowNs + 9'000,
+                              correlation++);
+        }
+        nowNs += 20'000;
+        for (const int64_t durationNs : gemms[step]) {
+            builder.addApi(thread, "cudaLaunchKernel", nowNs, nowNs + 500, correlation);
+            builder.addKernel(stream, "gemm", nowNs + 1'000, nowNs + 1'000 + durationNs,
+                              correlation++);
+            nowNs += durationNs + 2'000;
+        }
+        stepNs += 1'000'000;
+    }
+    return builder.finish();
+}
+
+struct Runs {
+    Runs(TracePtr a, TracePtr b)
+        : baselineTrace(std::move(a)),
+          candidateTrace(std::move(b)),
+          baseline(*summarizeRun(*baselineTrace)),
+          candidate(*summarizeRun(*candidateTrace)) {}
+    WorstInstance find(const InstanceQuery& query) const {
+        return worstInstance({*baselineTrace, {}, baseline.workers.front()},
+                             {*candidateTrace, {}, candidate.workers.front()}, query);
+    }
+    /// The one kernel there is, called as the comparison calls it.
+    InstanceQuery kernelQuery() const {
+        InstanceQuery query;
+        for (const Contributor& each : baseline.workers.front().contributors) {
+            if (each.kind != ContributorKind::Kernel) continue;
+            query.baselineName = query.candidateName = each.name;
+            query.baselinePath = query.candidatePath = each.path;
+        }
+        return query;
+    }
+    TracePtr baselineTrace, candidateTrace;
+    RunSummary baseline, candidate;
+};
+
+}  // namespace
+
+class TestWorstInstance : public QObject {
+    Q_OBJECT
+  private slots:
+    void findsTheInstanceThatLostMostAndNotTheLongest() {
+        const Runs runs(steps({{90'000, 10'000}, {90'000, 10'000}, {90'000, 10'000}}),
+                        steps({{91'000, 10'000}, {90'000, 40'000}, {90'000, 10'000}}));
+        const WorstInstance worst = runs.find(runs.kernelQuery());
+        QVERIFY(worst.isFound);
+        QCOMPARE(worst.step, size_t{1});
+        QCOMPARE(worst.lostNs, 30'000);
+        QCOMPARE(worst.baseline, EventRef(EventKind::Kernel, 3));
+        QCOMPARE(worst.candidate, EventRef(EventKind::Kernel, 3));
+    }
+
+    void anInstanceWithoutAPartnerStandsAgainstNothing() {
+        const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
+                        steps({{50'000}, {50'000}, {50'000, 20'000}}));
+        const WorstInstance worst = runs.find(runs.kernelQuery());
+        QCOMPARE(worst.step, size_t{2});
+        QCOMPARE(worst.lostNs, 20'000);
+        QVERIFY(!worst.baseline.isValid());
+        QCOMPARE(worst.candidate, EventRef(EventKind::Kernel, 3));
+    }
+
+    void whatOnlyTheBaselineHasIsFoundThere() {
+        const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
+                        steps({{50'000}, {50'000}, {50'000}}, false));
+        const auto& contributors = runs.baseline.workers.front().contributors;
+        const auto copy = std::find_if(
+            contributors.begin(), contributors.end(),
+            [](const Contributor& each) { return each.kind == ContributorKind::Copy; });
+        QVERIFY(copy != contributors.end());
+        InstanceQuery query;
+        query.kind = ContributorKind::Copy;
+        query.part = copy->part;
+        query.baselineName = copy->name;
+        query.baselinePath = copy->path;
+        const WorstInstance worst = runs.find(query);
+        QVERIFY(worst.isFound);
+        QCOMPARE(worst.baseline.kind(), EventKind::Memcpy);
+        QVERIFY(!worst.candidate.isValid());
+        QCOMPARE(worst.lostNs, -8'000);
+    }
+
+    void idleTimeLeadsToTheStepThatLostMostOfIt() {
+        const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
+                        steps({{50'000}, {50'000}, {50'000}}));
+        for (size_t part = 0; part < stepPartCount; ++part) {
+            InstanceQuery query;
+            query.kind = ContributorKind::Idle;
+            query.part = static_cast<StepPart>(part);
+            const WorstInstance worst = runs.find(query);
+            QVERIFY(worst.isFound);
+            QVERIFY(!worst.baseline.isValid() && !worst.candidate.isValid());
+            QCOMPARE(worst.lostNs, 0);
+        }
+    }
+
+    void anUnknownNameIsNotFound() {
+        const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
+                        steps({{50'000}, {50'000}, {50'000}}));
+        InstanceQuery query;
+        query.baselineName = query.candidateName = "no such kernel";
+        QVERIFY(!runs.find(query).isFound);
+    }
+
+    void stepsStandAgainstEachOtherInOrder() {
+        WorkerSummary a, b;
+        a.steps = {{4, "step 4", 100, 10, {}}, {5, "step 5", 110, 10, {}}};
+        b.steps = {{2, "step 2", 900, 13, {}}, {3, "step 3", 913, 9, {}}, {4, "", 922, 9, {}}};
+        const std::vector<StepDifference> steps = stepDifferences(a, b);
+        QCOMPARE(steps.size(), size_t{2});
+        QCOMPARE(steps[0].lostNs(), 3);
+        QCOMPARE(steps[1].lostNs(), -1);
+        QCOMPARE(steps[1].lostInAllNs, 2);
+        QCOMPARE(steps[1].number, 3);
+        QCOMPARE(steps[1].baselineStartNs, 110);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestWorstInstance)
+#include "tst_worstInstance.moc"
