@@ -39,6 +39,8 @@ constexpr int mostCompared = 9;
 struct RawOptions {
     std::vector<std::string> files, compare;
     std::string render, size = "1600x1000", theme = "light", select, visible, find, table, align;
+    int step = -1;
+    bool hasGhost = false;
 };
 
 void declare(CLI::App& app, RawOptions& raw) {
@@ -73,6 +75,11 @@ void declare(CLI::App& app, RawOptions& raw) {
     app.add_option("--find", raw.find, "Search for this text")->needs(render);
     app.add_option("--table", raw.table, "Show the table of this title, as in bandwidth")
         ->needs(render);
+    app.add_option("--step", raw.step, "Zoom to this step of those compared, counted from 0")
+        ->check(CLI::NonNegativeNumber)
+        ->needs(render);
+    app.add_flag("--ghost", raw.hasGhost, "Outline the baseline in the lanes of the candidate")
+        ->needs(render);
     app.add_option("--align", raw.align, "Align two compared runs at this NVTX range")
         ->needs(render);
 }
@@ -92,6 +99,8 @@ ViewerOptions toOptions(const RawOptions& raw) {
     render.find = raw.find;
     render.table = raw.table;
     render.align = raw.align;
+    if (raw.step >= 0) render.step = raw.step;
+    render.hasGhost = raw.hasGhost;
     options.render = render;
     return options;
 }

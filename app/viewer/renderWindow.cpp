@@ -18,6 +18,7 @@
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
+#include "views/compare/StepChart.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 
@@ -82,6 +83,19 @@ Result<void> align(DocumentPage* page, const std::string& rangeName) {
                 rangeName);
 }
 
+Result<void> showStep(DocumentPage* page, const RenderOptions& render) {
+    auto* comparison = qobject_cast<ComparePage*>(page);
+    if (!comparison)
+        return fail("--step and --ghost are about two runs; give them with --compare.");
+    comparison->view().alignment().setGhostVisible(render.hasGhost);
+    if (!render.step) return {};
+    const int count = comparison->view().steps().stepCount();
+    if (*render.step >= count)
+        return fail("There is no compared step {}: the runs have {} of them.", *render.step, count);
+    comparison->view().showStep(*render.step);
+    return {};
+}
+
 Result<void> arrange(MainWindow& window, const RenderOptions& render) {
     DocumentPage* page = window.tabs().currentDocument();
     if (!page) return {};
@@ -92,6 +106,10 @@ Result<void> arrange(MainWindow& window, const RenderOptions& render) {
     }
     if (!render.align.empty()) {
         if (auto result = align(page, render.align); !result) return result;
+    }
+    if (render.step || render.hasGhost) {
+        if (auto result = waitUntilIdle(window); !result) return result;
+        if (auto result = showStep(page, render); !result) return result;
     }
     if (!render.table.empty()) {
         if (auto result = showTable(page, render.table); !result) return result;

@@ -18,6 +18,7 @@ enum PageNumber : size_t {
     KernelsPage,
     CollectivesPage,
     CopiesPage,
+    CountersPage,
     RangesPage,
     UnmatchedPage,
     StepsPage,
@@ -35,6 +36,7 @@ CompareTables::CompareTables(QWidget* parent) : QTabWidget(parent), partBox_(new
     addPage(tr("Kernels"), tr("Kernels but NCCL's, by the time of the step that is theirs"));
     addPage(tr("Collectives"), tr("NCCL's kernels, with the bus bandwidth of nccl-tests"));
     addPage(tr("Copies"), tr("Memcpys and memsets, with their bandwidth"));
+    addPage(tr("Counters"), tr("Memory in use, traffic and the like during the compared steps"));
     addPage(tr("Ranges"), tr("NVTX ranges: where in the program the time was lost"));
     addPage(tr("Unmatched"), tr("What only one of the runs did"));
     addPage(tr("Steps"), tr("Every compared step"));
@@ -100,6 +102,7 @@ void CompareTables::setPair(const ComparedPair& shown) {
     setPage(KernelsPage, contributorRows(shown, {ContributorKind::Kernel}));
     setPage(CollectivesPage, contributorRows(shown, {ContributorKind::Collective}));
     setPage(CopiesPage, contributorRows(shown, {ContributorKind::Copy, ContributorKind::Memset}));
+    setPage(CountersPage, counterRows(shown));
     setPage(RangesPage, rangeRows(shown));
     setPage(UnmatchedPage, unmatchedRows(shown));
     setPage(StepsPage, stepRows(shown));

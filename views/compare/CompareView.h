@@ -100,6 +100,7 @@ class CompareView : public QWidget {
     void updatePanels();
     void showRow(const CompareRow& row);
     void showInstance(const WorstInstance& worst);
+    void showEvents(EventRef baselineEvent, EventRef candidateEvent);
     void selectBoth(EventRef baseline, EventRef candidate);
 
     TracePtr baselineTrace_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/compare/RunComparison.h"
+#include "model/compare/counterDifferences.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -19,6 +20,8 @@ struct ComparedRuns {
     Side baseline;
     std::vector<Side> candidates;
     std::vector<RunComparison> comparisons;  ///< By candidate.
+    /// By candidate, over the compared steps of the pair that its answer is about.
+    std::vector<std::vector<CounterDifference>> counters;
 };
 
 using ComparedRunsPtr = std::shared_ptr<const ComparedRuns>;

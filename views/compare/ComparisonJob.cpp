@@ -21,6 +21,23 @@ const RunSummary* knownSummary(const ComparedRunsPtr& known, const ComparisonJob
     return nullptr;
 }
 
+/// From the first compared step to the end of the last.
+TimeRange comparedRange(const WorkerSummary& worker) {
+    if (worker.steps.empty()) return {};
+    const StepSummary& last = worker.steps.back();
+    return {worker.steps.front().startNs, last.startNs + last.wallNs};
+}
+
+std::vector<CounterDifference> countersOf(const ComparedRuns::Side& baseline,
+                                          const ComparedRuns::Side& candidate,
+                                          const RunComparison& comparison) {
+    const WorkerComparison* pair = comparison.criticalPair();
+    if (!pair || pair->baselineWorker == noIndex || pair->candidateWorker == noIndex) return {};
+    return counterDifferences(
+        *baseline.trace, comparedRange(baseline.summary.workers[pair->baselineWorker]),
+        *candidate.trace, comparedRange(candidate.summary.workers[pair->candidateWorker]));
+}
+
 Result<ComparedRunsPtr> compareAll(const ComparisonJob::Run& baseline,
                                    const std::vector<ComparisonJob::Run>& candidates,
                                    const ComparedRunsPtr& known, const SummaryProgress& progress) {
@@ -46,6 +63,8 @@ Result<ComparedRunsPtr> compareAll(const ComparisonJob::Run& baseline,
         runs->candidates.push_back(std::move(*side));
         runs->comparisons.push_back(compareRuns(BaselineRun{runs->baseline.summary},
                                                 CandidateRun{runs->candidates.back().summary}));
+        runs->counters.push_back(
+            countersOf(runs->baseline, runs->candidates.back(), runs->comparisons.back()));
     }
     return ComparedRunsPtr(std::move(runs));
 }

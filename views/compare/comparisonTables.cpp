@@ -172,7 +172,7 @@ CompareTable contributorRows(const ComparedPair& shown, const std::vector<Contri
             if (known != lost.end()) cell = known->second;
         }
         table.rows.push_back(std::move(row));
-        result.rows.push_back({queryOf(each), each.part, -1});
+        result.rows.push_back({queryOf(each), each.part, -1, {}, {}});
     }
     return result;
 }
@@ -208,7 +208,7 @@ CompareTable rangeRows(const ComparedPair& shown) {
             if (!worst || contributor.lostNs() > worst->lostNs()) worst = &contributor;
         }
         result.rows.push_back(
-            {worst ? std::optional(queryOf(*worst)) : std::nullopt, each.part, -1});
+            {worst ? std::optional(queryOf(*worst)) : std::nullopt, each.part, -1, {}, {}});
     }
     return result;
 }
@@ -229,7 +229,7 @@ CompareTable unmatchedRows(const ComparedPair& shown) {
         table.rows.push_back({text(name(each.match)), text(name(each.part)), text(name(each.kind)),
                               text(side.name), text(each.path), count(side.count), side.exposedNs,
                               each.lostNs()});
-        result.rows.push_back({queryOf(each), each.part, -1});
+        result.rows.push_back({queryOf(each), each.part, -1, {}, {}});
     }
     return result;
 }
@@ -259,7 +259,7 @@ CompareTable stepRows(const ComparedPair& shown) {
         table.rows.push_back({step.number, text(step.name), step.baselineNs, step.candidateNs,
                               step.lostNs(), step.lostInAllNs, Cell()});
         if (isLost) table.rows.back().back() = text(name(static_cast<StepPart>(worst)));
-        result.rows.push_back({std::nullopt, std::nullopt, int(index)});
+        result.rows.push_back({std::nullopt, std::nullopt, int(index), {}, {}});
     }
     return result;
 }
@@ -279,6 +279,33 @@ CompareTable outlierRows(const ComparedPair& shown) {
             run.workers[outlier.isCandidate ? pair.candidateWorker : pair.baselineWorker].steps;
         for (size_t step = 0; step < steps.size(); ++step)
             if (steps[step].number == outlier.step.number) result.rows[row].step = int(step);
+    }
+    return result;
+}
+
+CompareTable counterRows(const ComparedPair& shown) {
+    CompareTable result;
+    ReportTable& table = result.table;
+    table.name = "compare_counters";
+    table.title = "Counters";
+    table.columns = {{"Name", Unit::Text},
+                     {"Of", Unit::Text},
+                     {"Baseline Mean", Unit::Text},
+                     {"Candidate Mean", Unit::Text},
+                     {"Change", Unit::Percent},
+                     {"Baseline Greatest", Unit::Text},
+                     {"Candidate Greatest", Unit::Text}};
+    for (const CounterDifference& each : shown.runs.counters[shown.candidate]) {
+        const auto value = [&each](double amount) -> Cell {
+            return formatCounter(amount, each.unit);
+        };
+        table.rows.push_back({text(each.name), text(each.owner), value(each.baseline.mean),
+                              value(each.candidate.mean), each.changePercent(),
+                              value(each.baseline.maximum), value(each.candidate.maximum)});
+        CompareRow lead;
+        lead.baselineEvent = each.baseline.highest;
+        lead.candidateEvent = each.candidate.highest;
+        result.rows.push_back(std::move(lead));
     }
     return result;
 }

@@ -13,7 +13,8 @@ namespace lanescope {
 struct CompareRow {
     std::optional<InstanceQuery> query;  ///< A contributor: go to its worst instance.
     std::optional<StepPart> part;
-    int step = -1;  ///< By its place among the compared ones.
+    int step = -1;                           ///< By its place among the compared ones.
+    EventRef baselineEvent, candidateEvent;  ///< Exactly these.
 };
 
 /// A table with what its rows lead to; as many of one as of the other.
@@ -46,6 +47,8 @@ CompareTable unmatchedRows(const ComparedPair& shown);
 CompareTable stepRows(const ComparedPair& shown);
 /// The steps that stand out in either run.
 CompareTable outlierRows(const ComparedPair& shown);
+/// Counters over the compared steps: Counter, Of, means, greatest values, Change.
+CompareTable counterRows(const ComparedPair& shown);
 /// Every pair of workers.
 CompareTable workerRows(const ComparedPair& shown);
 

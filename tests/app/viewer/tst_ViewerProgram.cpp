@@ -86,6 +86,22 @@ class TestViewerProgram : public QObject {
         QVERIFY(image.pixelColor(3, 3).lightness() < 100);
     }
 
+    void rendersOneStepOfAComparisonWithTheGhostOfTheBaseline() {
+        const Outcome plain =
+            runViewer({"--compare", baseline_, candidate_, "--render", picture_, "--step", "1"});
+        QVERIFY2(plain.status == 0, qPrintable(plain.errors));
+        const QImage without(picture_);
+        const Outcome ghost = runViewer({"--compare", baseline_, candidate_, "--render", picture_,
+                                         "--step", "1", "--ghost", "--table", "kernels"});
+        QVERIFY2(ghost.status == 0, qPrintable(ghost.errors));
+        QVERIFY(QImage(picture_) != without);
+        const Outcome missing =
+            runViewer({"--compare", baseline_, candidate_, "--render", picture_, "--step", "99"});
+        QCOMPARE(missing.status, 1);
+        QVERIFY(missing.errors.contains("99"));
+        QCOMPARE(runViewer({baseline_, "--render", picture_, "--ghost"}).status, 1);
+    }
+
     void aFileThatCannotBeShownIsASentenceAndAStatus() {
         const QString bad = QString::fromStdString((folder_ / "bad.sqlite").string());
         std::ofstream(bad.toStdString()) << "no database";

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/format/TimeRange.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// What a counter showed in a stretch of time.
+struct CounterAmount {
+    bool hasValue = false;  ///< Otherwise the others mean nothing.
+    double minimum = 0;
+    double maximum = 0;
+    double mean = 0;   ///< By how long each value held.
+    EventRef highest;  ///< The sample with the greatest value.
+};
+
+/// A counter of the baseline and the same one of the candidate.
+struct CounterDifference {
+    std::string name;   ///< "Device memory".
+    std::string owner;  ///< "GPU 0", "rank 1", "GPU 0, rank 1"; empty for the machine.
+    CounterUnit unit = CounterUnit::Count;
+    CounterAmount baseline, candidate;
+    /// Percent of the baseline's mean; 0 where that is 0 or a side has no value.
+    double changePercent() const;
+};
+
+/// The counters of both runs in these stretches, greatest change first; counters of one name pair
+/// by GPU number and rank. Those without a value on both sides are left out. Linear in the samples
+/// of the stretches and quadratic in the number of counters; any thread.
+std::vector<CounterDifference> counterDifferences(const Trace& baseline, TimeRange baselineRange,
+                                                  const Trace& candidate, TimeRange candidateRange);
+
+}  // namespace lanescope

@@ -1,0 +1,88 @@
+#include <QTest>
+#include <limits>
+
+#include "model/compare/counterDifferences.h"
+#include "tests/support/TraceBuilder.h"
+#include "tests/support/simulatedMemory.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+CounterSeries counter(std::string name, uint32_t gpu, std::vector<int64_t> timesNs,
+                      std::vector<double> values, int64_t endNs) {
+    CounterSeries series;
+    series.name = std::move(name);
+    series.gpu = gpu;
+    series.set(std::move(timesNs), std::move(values), endNs);
+    return series;
+}
+
+/// Two GPUs and these counters.
+TracePtr traceWith(std::vector<CounterSeries> counters) {
+    TraceBuilder builder;
+    builder.addGpu();
+    builder.addGpu();
+    builder.trace().counters = std::move(counters);
+    return builder.finish();
+}
+
+}  // namespace
+
+class TestCounterDifferences : public QObject {
+    Q_OBJECT
+  private slots:
+    void meansAreWeightedByHowLongAValueHeld() {
+        const TracePtr a = traceWith({counter("memory", 0, {0, 100, 200}, {10, 20, 90}, 1'000)});
+        const TracePtr b = traceWith({counter("memory", 0, {0, 150}, {30, 50}, 1'000)});
+        const auto all = counterDifferences(*a, {50, 200}, *b, {100, 200});
+        QCOMPARE(all.size(), size_t{1});
+        QCOMPARE(all[0].baseline.mean, (10.0 * 50 + 20.0 * 100) / 150);
+        QCOMPARE(all[0].baseline.maximum, 20.0);
+        QCOMPARE(all[0].baseline.minimum, 10.0);
+        QCOMPARE(all[0].candidate.mean, 40.0);
+        QCOMPARE(all[0].owner, std::string("GPU 0"));
+        QVERIFY(all[0].changePercent() > 100);
+    }
+
+    void timesWithoutAKnownValueDoNotCount() {
+        const TracePtr a = traceWith({counter("memory", 0, {0, 100, 200}, {10, unknown, 30}, 300)});
+        const auto all = counterDifferences(*a, {0, 300}, *a, {0, 300});
+        QCOMPARE(all[0].baseline.mean, 20.0);
+        QCOMPARE(all[0].changePercent(), 0.0);
+    }
+
+    void countersPairByGpuAndNameGreatestChangeFirst() {
+        const TracePtr a =
+            traceWith({counter("memory", 0, {0}, {10}, 100), counter("memory", 1, {0}, {10}, 100),
+                       counter("only here", 0, {0}, {10}, 100)});
+        const TracePtr b =
+            traceWith({counter("memory", 1, {0}, {30}, 100), counter("memory", 0, {0}, {11}, 100)});
+        const auto all = counterDifferences(*a, {0, 100}, *b, {0, 100});
+        QCOMPARE(all.size(), size_t{2});
+        QCOMPARE(all[0].owner, std::string("GPU 1"));
+        QCOMPARE(all[0].changePercent(), 200.0);
+        QCOMPARE(all[1].owner, std::string("GPU 0"));
+    }
+
+    void stretchesOutsideTheTraceHaveNoValue() {
+        const TracePtr a = traceWith({counter("memory", 0, {0}, {10}, 100)});
+        QVERIFY(counterDifferences(*a, {500, 600}, *a, {0, 100}).empty());
+        QVERIFY(counterDifferences(*a, {}, *a, {}).empty());
+    }
+
+    void aRunAgainstItselfChangesNothing() {
+        const TracePtr trace = simulatedMemory();
+        const auto all = counterDifferences(*trace, trace->range, *trace, trace->range);
+        QVERIFY(!all.empty());
+        for (const CounterDifference& each : all) {
+            QCOMPARE(each.changePercent(), 0.0);
+            QVERIFY(trace->rangeOf(each.baseline.highest).overlaps(trace->range));
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(TestCounterDifferences)
+#include "tst_counterDifferences.moc"
