@@ -2,6 +2,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
+
+#include "capture/agent/clocks.h"
 
 namespace lanescope {
 
@@ -11,13 +14,24 @@ namespace {
 std::atomic<pid_t> forwardTarget{0};
 std::atomic<bool> isProgramOver{false};
 std::atomic<bool> wasAskedToEnd{false};
-static_assert(std::atomic<pid_t>::is_always_lock_free);
+std::atomic<int64_t> latestEndNs{0};  ///< When a signal that ends programs was passed on.
+static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
+
+/// Whoever signals a process and its group, as `timeout` does, makes two of one for us, and a third
+/// for the program, which is in that group. Launchers take several for impatience.
+constexpr int64_t sameSignalNs = 200'000'000;
+
+bool isRepeated() {
+    const int64_t nowNs = monotonicNs();
+    return nowNs - latestEndNs.exchange(nowNs) < sameSignalNs;
+}
 
 void forward(int number, siginfo_t* info, void*) {
     if (isProgramOver.load() && number != SIGUSR1 && number != SIGUSR2) wasAskedToEnd = true;
     const bool isTerminals = (number == SIGINT || number == SIGQUIT) && info->si_code > 0;
     const pid_t target = forwardTarget.load();
     if (target <= 0 || isTerminals) return;
+    if (number != SIGUSR1 && number != SIGUSR2 && isRepeated()) return;
     const int saved = errno;
     ::kill(target, number);
     errno = saved;
@@ -28,6 +42,7 @@ void forward(int number, siginfo_t* info, void*) {
 SignalForwarder::SignalForwarder(pid_t target) {
     isProgramOver = false;
     wasAskedToEnd = false;
+    latestEndNs = -sameSignalNs;
     forwardTarget = target;
     struct sigaction action {};
     action.sa_sigaction = forward;
