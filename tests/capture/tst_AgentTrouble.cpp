@@ -215,7 +215,7 @@ class tst_AgentTrouble : public QObject {
 
     void threadsMayGoOnWhileTheProgramExits() {
         AgentRun run;
-        run.arguments = {"--stray-threads", "8", "--exit-code", "3"};
+        run.arguments = {"--stray-threads", "2", "--exit-code", "3"};
         QVERIFY(run.run());
         QCOMPARE(run.exitCode, 3);
         QCOMPARE(run.errors, QByteArray());
