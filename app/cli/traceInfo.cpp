@@ -93,6 +93,7 @@ std::vector<std::string> processLines(const Process& process, const FactMap& fac
     if (process.rank) line += fmt::format(", rank {}", *process.rank);
     if (const auto size = factOf(facts, "worldSize"); process.rank && !size.empty())
         line += fmt::format(" of {}", size);
+    if (process.localRank) line += fmt::format(", local rank {}", *process.localRank);
     if (const auto local = factOf(facts, "localRank");
         process.rank && !local.empty() && local != std::to_string(*process.rank))
         line += fmt::format(" ({} on its host)", local);
@@ -112,7 +113,29 @@ std::vector<std::string> processLines(const Process& process, const FactMap& fac
         add("CUPTI", fmt::format("{}, {}", cuptiVersion(version), factOf(facts, "cuptiPath")));
     if (factOf(facts, "cuda") == "off") add("Not recorded", "CUDA");
     if (factOf(facts, "nvtx") == "off") add("Not recorded", "NVTX");
+    if (process.hasWindows) {
+        int64_t recordedNs = 0;
+        for (const TimeRange& window : process.windows)
+            recordedNs += window.intersected(process.range).durationNs();
+        add("Windows",
+            fmt::format("{}, {} recorded", process.windows.size(), formatDuration(recordedNs)));
+    }
     return lines;
+}
+
+/// "GPU 0, PID 4242  Device memory  peak 12.3 GiB", for what counters of memory say.
+std::vector<Property> memoryPeaks(const Trace& trace) {
+    std::vector<Property> peaks;
+    for (const CounterSeries& series : trace.counters) {
+        if (series.unit != CounterUnit::Bytes) continue;
+        std::string owner;
+        if (series.gpu != noIndex) owner = fmt::format("GPU {}", trace.gpus[series.gpu].id);
+        if (series.process != noIndex)
+            owner += fmt::format("{}PID {}", owner.empty() ? "" : ", ",
+                                 trace.processes[series.process].pid);
+        peaks.push_back({owner + ", " + series.name, formatCounter(series.maximum(), series.unit)});
+    }
+    return peaks;
 }
 
 /// A heading and its lines, indented; nothing where there are none.
@@ -145,6 +168,15 @@ std::vector<Property> countProperties(const Trace& trace) {
         properties.push_back({count.name, value});
     }
     return properties;
+}
+
+/// Pairs of start and end; null for a process that recorded all the time.
+Json windowsOf(const Process& process) {
+    if (!process.hasWindows) return {};
+    Json windows = Json::array();
+    for (const TimeRange& window : process.windows)
+        windows.push_back({window.startNs, window.endNs});
+    return windows;
 }
 
 }  // namespace
@@ -185,6 +217,7 @@ std::string infoAsText(const Trace& trace) {
     appendSection(text, "GPUs", gpus);
     appendSection(text, "Processes", processes);
     appendSection(text, "Events", aligned(countProperties(trace)));
+    appendSection(text, "Peak memory", aligned(memoryPeaks(trace)));
     if (health.empty()) health.emplace_back("Nothing was lost.");
     appendSection(text, "Health", health);
     return text;
@@ -217,15 +250,28 @@ std::string infoAsJson(const Trace& trace) {
                                 {"properties", of(known.gpus, gpu.id)}});
     json["processes"] = Json::array();
     for (const Process& process : trace.processes)
-        json["processes"].push_back({{"pid", process.pid},
-                                     {"name", process.name},
-                                     {"rank", process.rank ? Json(*process.rank) : Json()},
-                                     {"endedAbnormally", process.endedAbnormally},
-                                     {"properties", of(known.processes, process.pid)}});
+        json["processes"].push_back(
+            {{"pid", process.pid},
+             {"name", process.name},
+             {"rank", process.rank ? Json(*process.rank) : Json()},
+             {"localRank", process.localRank ? Json(*process.localRank) : Json()},
+             {"worldSize", process.worldSize ? Json(*process.worldSize) : Json()},
+             {"windowsNs", windowsOf(process)},
+             {"endedAbnormally", process.endedAbnormally},
+             {"properties", of(known.processes, process.pid)}});
     json["counts"] = Json::array();
     for (const EventCount& count : trace.counts)
         json["counts"].push_back(
             {{"name", count.name}, {"total", count.total}, {"untimed", count.untimed}});
+    json["peakMemory"] = Json::array();
+    for (const CounterSeries& series : trace.counters)
+        if (series.unit == CounterUnit::Bytes)
+            json["peakMemory"].push_back(
+                {{"name", series.name},
+                 {"gpu", series.gpu != noIndex ? Json(trace.gpus[series.gpu].id) : Json()},
+                 {"pid",
+                  series.process != noIndex ? Json(trace.processes[series.process].pid) : Json()},
+                 {"bytes", static_cast<int64_t>(series.maximum())}});
     json["health"] = Json::array();
     for (const HealthNote& note : trace.health)
         json["health"].push_back(

@@ -33,6 +33,10 @@ ReportTable memoryTimeSummary(const ReportQuery& query);
 ReportTable memorySizeSummary(const ReportQuery& query);
 ReportTable memcpyBandwidth(const ReportQuery& query);
 
+ReportTable memoryUseSummary(const ReportQuery& query);
+ReportTable unifiedMemoryTotals(const ReportQuery& query);
+ReportTable cpuPageFaultSummary(const ReportQuery& query);
+
 ReportTable apiSummary(const ReportQuery& query);
 
 ReportTable nvtxSummary(const ReportQuery& query);

@@ -21,8 +21,13 @@ constexpr std::array infos{
                "Bytes of each kind of memcpy and of memsets"},
     ReportInfo{"memcpy_bandwidth", "Memcpy Bandwidth",
                "Bandwidth of each kind of memcpy between each two kinds of memory"},
-    ReportInfo{"nccl_sum", "NCCL Summary",
-               "Calls, GPU time and bus bandwidth of each NCCL operation, by communicator and size"},
+    ReportInfo{"cuda_memory_sum", "CUDA Memory Summary",
+               "Allocations, peak and what was never freed, by GPU and kind of memory"},
+    ReportInfo{"um_total_sum", "Unified Memory Totals Summary",
+               "Migrations and page faults of managed memory in all"},
+    ReportInfo{
+        "nccl_sum", "NCCL Summary",
+        "Calls, GPU time and bus bandwidth of each NCCL operation, by communicator and size"},
     ReportInfo{"cuda_gpu_kern_sum:base", "CUDA GPU Kernel Summary (base names)",
                "Time of each kernel, template and function arguments left out", false},
     ReportInfo{"nvtx_pushpop_sum", "NVTX Push/Pop Range Summary",
@@ -30,15 +35,29 @@ constexpr std::array infos{
     ReportInfo{"nvtx_startend_sum", "NVTX Start/End Range Summary",
                "Time inside each started and ended NVTX range", false},
     ReportInfo{"nccl_trace", "NCCL Trace", "Every NCCL operation, by start", false},
+    ReportInfo{"um_cpu_page_faults_sum", "Unified Memory CPU Page Faults Summary",
+               "Page faults of the CPU in managed memory, by instruction", false},
     ReportInfo{"cuda_gpu_trace", "CUDA GPU Trace", "Every kernel, memcpy and memset, by start",
                false},
 };
 
 /// Who builds each of `infos`, in the same order.
 constexpr std::array<ReportTable (*)(const ReportQuery&), infos.size()> builders{
-    nvtxSummary,           nvtxGpuProjectionSummary, apiSummary,          kernelSummary,
-    memoryTimeSummary,     memorySizeSummary,        memcpyBandwidth,     ncclSummary,
-    kernelBaseNameSummary, nvtxPushPopSummary,       nvtxStartEndSummary, ncclTrace,
+    nvtxSummary,
+    nvtxGpuProjectionSummary,
+    apiSummary,
+    kernelSummary,
+    memoryTimeSummary,
+    memorySizeSummary,
+    memcpyBandwidth,
+    memoryUseSummary,
+    unifiedMemoryTotals,
+    ncclSummary,
+    kernelBaseNameSummary,
+    nvtxPushPopSummary,
+    nvtxStartEndSummary,
+    ncclTrace,
+    cpuPageFaultSummary,
     gpuTrace,
 };
 

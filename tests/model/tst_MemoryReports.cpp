@@ -1,0 +1,92 @@
+#include <QtTest>
+
+#include "model/summary/reports.h"
+#include "tests/support/TraceBuilder.h"
+
+using namespace lanescope;
+
+namespace {
+
+std::vector<std::vector<Cell>> rowsOf(const Trace& trace, std::string_view name,
+                                      std::optional<TimeRange> range = {}) {
+    const auto table = makeReport(trace, name, range);
+    if (!table) qFatal("%s", table.error().sentence.c_str());
+    return table->rows;
+}
+
+int64_t whole(const Cell& cell) {
+    return std::get<int64_t>(cell);
+}
+
+}  // namespace
+
+class tst_MemoryReports : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void sumsUpAllocations() {
+        TraceBuilder builder;
+        builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
+        builder.addAllocation(0, 0, MemoryKind::Device, 0x1, 100, 10);
+        builder.addAllocation(0, 0, MemoryKind::Device, 0x2, 300, 20);
+        builder.addFree(0, 0, 0x1, 30);
+        builder.addAllocation(0, 0, MemoryKind::Device, 0x1, 50, 30);
+        builder.addAllocation(0, 0, MemoryKind::Pinned, 0x3, 7, 40);
+        const TracePtr trace = builder.finish();
+        const auto rows = rowsOf(*trace, "cuda_memory_sum");
+        QCOMPARE(rows.size(), size_t{2});
+        const std::vector<Cell>& device = rows[0];
+        QCOMPARE(std::get<std::string>(device[0]), "Simulated H200 (0)");
+        QCOMPARE(std::get<std::string>(device[1]), "Device");
+        QCOMPARE(whole(device[3]), 3);    // Allocations.
+        QCOMPARE(whole(device[4]), 1);    // Frees.
+        QCOMPARE(whole(device[5]), 450);  // In all.
+        QCOMPARE(whole(device[6]), 300);  // Largest.
+        QCOMPARE(whole(device[7]), 400);  // Peak: what is freed in a moment goes first.
+        QCOMPARE(whole(device[8]), 350);  // Never freed.
+        QCOMPARE(std::get<double>(device[9]), 20.0);
+        QCOMPARE(std::get<std::string>(rows[1][0]), "Host");
+        QVERIFY(std::holds_alternative<std::monostate>(rows[1][9]));
+    }
+
+    void sumsUpOnlyTheRange() {
+        TraceBuilder builder;
+        builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
+        builder.addAllocation(0, 0, MemoryKind::Device, 0x1, 100, 10);
+        builder.addFree(0, 0, 0x1, 30);
+        builder.addAllocation(0, 0, MemoryKind::Device, 0x2, 300, 100);
+        builder.addFree(0, 0, 0x2, 900);
+        const TracePtr trace = builder.finish();
+        const auto rows = rowsOf(*trace, "cuda_memory_sum", TimeRange{50, 500});
+        QCOMPARE(rows.size(), size_t{1});
+        QCOMPARE(whole(rows[0][3]), 1);
+        QCOMPARE(whole(rows[0][7]), 300);
+        QCOMPARE(whole(rows[0][8]), 300);  // Lived when the range ended.
+    }
+
+    void countsMigrationsAndFaults() {
+        TraceBuilder builder;
+        const uint32_t stream = builder.defaultStream();
+        builder.addMemcpy(stream, MemcpyKind::UvmHtoD, 4096, 0, 10);
+        builder.addMemcpy(stream, MemcpyKind::UvmDtoH, 1024, 10, 20);
+        builder.addMemcpy(stream, MemcpyKind::HtoD, 77, 20, 30);
+        builder.addPageFault(0, 0, 0x1000, 12, FaultAccess::Read, 5, 9);
+        builder.addPageFault(0, noIndex, 0x1000, 1, FaultAccess::Unknown, 6, 6);
+        builder.addPageFault(0, noIndex, 0x2000, 1, FaultAccess::Unknown, 7, 7);
+        const TracePtr trace = builder.finish();
+        const auto totals = rowsOf(*trace, "um_total_sum");
+        QCOMPARE(totals.size(), size_t{1});
+        QCOMPARE(whole(totals[0][0]), 4096);
+        QCOMPARE(whole(totals[0][1]), 1024);
+        QCOMPARE(whole(totals[0][2]), 2);
+        QCOMPARE(whole(totals[0][3]), 12);
+        const auto faults = rowsOf(*trace, "um_cpu_page_faults_sum");
+        QCOMPARE(faults.size(), size_t{1});
+        QCOMPARE(whole(faults[0][0]), 2);
+        QCOMPARE(std::get<std::string>(faults[0][1]), "0x4011f6");
+        QVERIFY(rowsOf(*trace, "um_total_sum", TimeRange{500, 600}).empty());
+    }
+};
+
+QTEST_APPLESS_MAIN(tst_MemoryReports)
+#include "tst_MemoryReports.moc"
