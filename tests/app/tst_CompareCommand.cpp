@@ -60,7 +60,7 @@ qint64 sumOf(const QJsonArray& objects, const QString& key) {
 }
 
 /// A trace whose every name is hostile to a web page, a terminal and a table.
-bool writeHostileTrace(const QString& path) {
+bool writeHostileTrace(const QString& path, int64_t extraNs) {
     TraceBuilder builder;
     const uint32_t thread = builder.defaultThread();
     const uint32_t stream = builder.defaultStream();
@@ -69,7 +69,7 @@ bool writeHostileTrace(const QString& path) {
         builder.addNvtx(thread, "</code><img src=x onerror=alert(2)> " + std::to_string(step), at,
                         at + 9'000'000);
         builder.launch(thread, stream, "<script>alert(1)</script>", at + 1'000, at + 10'000,
-                       at + 4'000'000);
+                       at + 3'000'000 + extraNs);
         builder.launch(thread, stream, "a\"b'c,&\x1b[31m\xff\xe2\x80\xae", at + 9'000,
                        at + 4'000'000, at + 8'000'000 + step * 1'000);
     }
@@ -125,7 +125,7 @@ class TestCompareCommand : public QObject {
         same.kernelScale = 1.0001;
         same_ = writtenTraining("same.sqlite", same);
         hostile_ = path("hostile.sqlite");
-        QVERIFY(writeHostileTrace(hostile_));
+        QVERIFY(writeHostileTrace(hostile_, 0));
         oneStep_ = path("once.sqlite");
         oneSlowStep_ = path("once-slow.sqlite");
         QVERIFY(writeTraceWithoutSteps(oneStep_, 1'000'000));
@@ -326,7 +326,7 @@ class TestCompareCommand : public QObject {
 
     void namesFromATraceNeverBecomeMarkup() {
         const QString other = path("hostile-too.sqlite");
-        QVERIFY(QFile::copy(hostile_, other));
+        QVERIFY(writeHostileTrace(other, 500'000));
         const Outcome html = compareFiles({hostile_, other, "-f", "html"});
         QCOMPARE(html.exitCode, 0);
         QVERIFY(html.output.contains("&lt;script&gt;alert(1)"));

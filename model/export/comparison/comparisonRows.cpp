@@ -10,6 +10,9 @@ namespace lanescope {
 
 namespace {
 
+constexpr int64_t leastLossListedNs =
+    100;  ///< Per step; less is no more than the clock's rounding.
+
 /// Keeps the `top` rows that weigh most, sorted by loss.
 template <class Row>
 void keepWeightiest(std::vector<Row>& rows, size_t top) {
@@ -184,6 +187,12 @@ std::vector<ContributorRow> contributorRows(const ComparisonReport& report,
     std::vector<ContributorRow> rows = mergedRows(
         report, group,
         [list](const ContributorDifference& difference) { return isIn(list, difference); });
+    // A list that is cut has no place for what did not change, but bandwidths are worth a look
+    // anyway.
+    if (top > 0 && !hasBandwidth(list))
+        std::erase_if(rows, [](const ContributorRow& row) {
+            return std::abs(row.greatestLossNs) < leastLossListedNs;
+        });
     keepWeightiest(rows, top);
     return rows;
 }

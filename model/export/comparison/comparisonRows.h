@@ -61,7 +61,8 @@ std::string_view titleOf(ContributorList list);
 bool hasBandwidth(ContributorList list);
 
 /// The contributors of a list: by the loss of a candidate, lost first and saved last; of those the
-/// `top` that weigh most either way, or all if `top` is 0. Those on one side only are among them.
+/// `top` that weigh most either way and changed at all, or all if `top` is 0. Those on one side
+/// only are among them.
 std::vector<ContributorRow> contributorRows(const ComparisonReport& report,
                                             const CandidateGroup& group, ContributorList list,
                                             size_t top);
