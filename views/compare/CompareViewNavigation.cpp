@@ -71,10 +71,13 @@ void CompareView::showLane() {
     const WorkerSummary* after = workerOf(true);
     std::vector<StepDifference> steps;
     if (before && after && !selectedRange_) steps = stepDifferences(*before, *after);
-    laneLabel_->setText(steps.empty() ? tr("Lost per step")
-                                      : tr("Lost per step, and in all\n%1 in %2 steps")
-                                            .arg(signedDuration(steps.back().lostInAllNs))
-                                            .arg(steps.size()));
+    QString text = tr("Lost per step");
+    if (steps.size() > 1) {
+        text = tr("Lost per step, and in all\n%1 in %2 steps")
+                   .arg(signedDuration(steps.back().lostInAllNs))
+                   .arg(steps.size());
+    }
+    laneLabel_->setText(text);
     lane_->setSteps(std::move(steps), candidate_->timeline().timeOrigin());
 }
 

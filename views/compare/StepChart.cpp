@@ -75,6 +75,7 @@ void StepChart::rebuild() {
     addSide(baseline_, -barWidth / 2, theme_.baseline, baselineMedianNs_);
     addSide(candidate_, barWidth / 2, theme_.candidate, candidateMedianNs_);
     addLegend();
+    if (stepCount() == 0) sayEmpty(*plot_, theme_, font(), tr("No steps to compare"));
     setAccessibleDescription(
         stepCount() == 0 ? tr("No steps")
                          : tr("Medians: %1 in the baseline, %2 in the candidate")

@@ -104,6 +104,7 @@ void WaterfallChart::rebuild() {
     plot_->clearItems();
     setUpAxes();
     for (size_t index = 0; index < columns_.size(); ++index) addColumn(index);
+    if (columns_.empty()) sayEmpty(*plot_, theme_, font(), tr("No steps to compare"));
     setAccessibleDescription(description());
     plot_->replot(QCustomPlot::rpQueuedReplot);
 }
@@ -152,7 +153,8 @@ void WaterfallChart::addColumn(size_t index) {
     bar->topLeft->setCoords(double(index) - 0.33, top);
     bar->bottomRight->setCoords(double(index) + 0.33, bottom);
     bar->setBrush(colorOf(column));
-    bar->setPen(isChosen ? QPen(theme_.text, 2) : QPen(Qt::NoPen));
+    // Its own colour around it, so that the smallest change is still a line.
+    bar->setPen(isChosen ? QPen(theme_.text, 2) : QPen(colorOf(column), 1));
     if (index + 1 < columns_.size()) {
         auto* level = new QCPItemLine(plot_);
         const double at = double(column.toNs) / nsPerUnit_;

@@ -23,6 +23,20 @@ void styleChart(QCustomPlot& plot, const Theme& theme, const QFont& font) {
         axis->grid()->setZeroLinePen(QPen(theme.grid));
     }
     plot.xAxis->grid()->setVisible(false);
+    plot.xAxis->setVisible(true);
+    plot.yAxis->setVisible(true);
+}
+
+void sayEmpty(QCustomPlot& plot, const Theme& theme, const QFont& font, const QString& sentence) {
+    plot.xAxis->setVisible(false);
+    plot.yAxis->setVisible(false);
+    auto* text = new QCPItemText(&plot);
+    text->position->setType(QCPItemPosition::ptAxisRectRatio);
+    text->position->setCoords(0.5, 0.5);
+    text->setPositionAlignment(Qt::AlignCenter);
+    text->setText(sentence);
+    text->setColor(theme.mutedText);
+    text->setFont(font);
 }
 
 ChartUnit chartUnit(double greatestNs) {

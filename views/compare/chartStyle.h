@@ -12,6 +12,10 @@ namespace lanescope {
 /// Axes, grid and background of a chart in the colours of the theme, with text in `font`.
 void styleChart(QCustomPlot& plot, const Theme& theme, const QFont& font);
 
+/// Writes `sentence` in the middle of a chart that has nothing to show, and takes the axes away
+/// until it is styled again.
+void sayEmpty(QCustomPlot& plot, const Theme& theme, const QFont& font, const QString& sentence);
+
 /// The unit in which a chart writes times up to `greatestNs`.
 struct ChartUnit {
     double nsPerUnit = 1;
