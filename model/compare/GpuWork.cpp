@@ -94,6 +94,20 @@ class Gatherer {
         }
     }
 
+    /// Launches of graphs of which nothing else is known: compute, for the most part.
+    void addGraphs() {
+        const GraphTable& graphs = trace_.graphs;
+        for (uint32_t row = 0; row < graphs.size(); ++row) {
+            if (!isOf(trace_, graphs.stream[row], worker_)) continue;
+            GpuWork work = workAt(graphs, row, run_.calls.ofGraph);
+            work.part = StepPart::Compute;
+            work.contributor =
+                contributors_.find(work.part, ContributorKind::Graph, 0, work.path, run_.paths,
+                                   [] { return std::string("CUDA graphs"); });
+            work_.push_back(work);
+        }
+    }
+
     std::vector<GpuWork> finish() {
         addCollectiveBytes();
         std::stable_sort(work_.begin(), work_.end(),
@@ -162,6 +176,7 @@ std::vector<GpuWork> workOf(const RunContext& run, const WorkerId& worker,
     Gatherer gatherer(run, worker, contributors);
     gatherer.addKernels();
     gatherer.addMemory();
+    gatherer.addGraphs();
     return gatherer.finish();
 }
 

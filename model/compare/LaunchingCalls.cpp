@@ -16,6 +16,7 @@ LaunchingCalls::LaunchingCalls(const Trace& trace)
     : ofKernel(trace.kernels.size(), noIndex),
       ofMemcpy(trace.memcpys.size(), noIndex),
       ofMemset(trace.memsets.size(), noIndex),
+      ofGraph(trace.graphs.size(), noIndex),
       callsOf(trace.threads.size()) {
     // Both lists of links are sorted alike, so one pass joins them.
     auto call = trace.callLinks.begin();
@@ -27,6 +28,7 @@ LaunchingCalls::LaunchingCalls(const Trace& trace)
         if (work.event.kind() == EventKind::Kernel) ofKernel[work.event.row()] = row;
         if (work.event.kind() == EventKind::Memcpy) ofMemcpy[work.event.row()] = row;
         if (work.event.kind() == EventKind::Memset) ofMemset[work.event.row()] = row;
+        if (work.event.kind() == EventKind::Graph) ofGraph[work.event.row()] = row;
     }
     std::vector<std::vector<Stretch>> calls(trace.threads.size());
     for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)

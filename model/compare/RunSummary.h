@@ -23,8 +23,8 @@ struct StepSummary {
     bool operator==(const StepSummary&) const = default;
 };
 
-enum class ContributorKind : uint8_t { Kernel, Collective, Copy, Memset, Idle, Others };
-/// "kernel", "collective", "copy", "memset", "idle", "others".
+enum class ContributorKind : uint8_t { Kernel, Collective, Copy, Memset, Graph, Idle, Others };
+/// "kernel", "collective", "copy", "memset", "graph", "idle", "others".
 std::string_view name(ContributorKind kind);
 
 /// What a part of the steps is made of, summed over the steps of one worker. The contributors of a
@@ -32,7 +32,8 @@ std::string_view name(ContributorKind kind);
 struct Contributor {
     StepPart part = StepPart::Compute;
     ContributorKind kind = ContributorKind::Kernel;
-    /// Demangled kernel, "AllReduce", "HtoD from pinned", "memset"; for idle time what the CPU did:
+    /// Demangled kernel, "AllReduce", "HtoD from pinned", "memset", "CUDA graphs" (recorded as a
+    /// whole); for idle time what the CPU did:
     /// "in cudaMalloc", "outside CUDA calls". For `Others`, what is too small to be listed.
     std::string name;
     /// NVTX ranges around the launching call within the step, outermost first, digits as '#':

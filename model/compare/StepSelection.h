@@ -75,6 +75,7 @@ struct RunSteps {
 /// least three times, those that cover most time, outermost first; NCCL's own do not count. A step
 /// lasts to the start of the next, so that waiting for data between two ranges belongs to it.
 /// Without ranges: by the kernel that begins the sequence that repeats (`kernelPattern`).
+/// Steps that lie in no recorded window are left out, where a process recorded in windows.
 /// Warm-up are the steps at the beginning that take more than 1.5 times the median of the run.
 /// Fails with a sentence if the selection names ranges or numbers that the run does not have.
 /// O(n log n) in ranges and kernels; any thread.

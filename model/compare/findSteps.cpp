@@ -24,6 +24,7 @@ std::set<uint32_t> processesWithGpuWork(const Trace& trace) {
     mark(trace.kernels);
     mark(trace.memcpys);
     mark(trace.memsets);
+    mark(trace.graphs);
     std::set<uint32_t> processes;
     for (uint32_t stream = 0; stream < trace.streams.size(); ++stream)
         if (isUsed[stream]) processes.insert(trace.streams[stream].process);
@@ -133,6 +134,20 @@ RunSteps stepsFoundIn(const Trace& trace) {
     return run.processes.empty() ? wholeRun(trace) : run;
 }
 
+/// A step during which the recording paused is longer than what is known of it.
+void leaveOutUnrecorded(const Trace& trace, RunSteps& run) {
+    for (ProcessSteps& process : run.processes) {
+        const Process& recorded = trace.processes[process.process];
+        if (!recorded.hasWindows) continue;
+        std::erase_if(process.steps, [&recorded](const StepSpan& step) {
+            return std::none_of(
+                recorded.windows.begin(), recorded.windows.end(), [&step](const TimeRange& window) {
+                    return window.startNs <= step.range.startNs && step.range.endNs <= window.endNs;
+                });
+        });
+    }
+}
+
 size_t slowBeginning(const ProcessSteps& process) {
     std::vector<int64_t> durations;
     for (const StepSpan& step : process.steps) durations.push_back(step.range.durationNs());
@@ -199,6 +214,7 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
         run = namedSteps(trace, selection.rangeName, false);
         if (run.processes.empty()) return noSuchRange(trace, selection.rangeName);
     }
+    if (run.source != StepSource::WholeRun) leaveOutUnrecorded(trace, run);
     if (selection.numbers) {
         if (auto kept = keepNumbers(trace, run, *selection.numbers); !kept)
             return fail(kept.error());

@@ -38,4 +38,18 @@ tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
     return fail("{} has no NVTX range called \"{}\"; there are {}.", trace.title, name, offer);
 }
 
+std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& candidate) {
+    const auto candidateCounts = rangeCounts(candidate);
+    std::vector<std::pair<int64_t, std::string>> common;
+    for (const auto& [name, count] : rangeCounts(baseline)) {
+        const auto other = candidateCounts.find(name);
+        if (other != candidateCounts.end()) common.emplace_back(count + other->second, name);
+    }
+    std::stable_sort(common.begin(), common.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<std::string> names;
+    for (auto& [count, name] : common) names.push_back(std::move(name));
+    return names;
+}
+
 }  // namespace lanescope

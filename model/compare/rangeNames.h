@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/format/Result.h"
 #include "model/trace/Trace.h"
@@ -13,6 +14,10 @@ namespace lanescope {
 /// How often each NVTX range name occurs, and each pattern that several names share. Marks do not
 /// count. O(n) in the ranges and O(n log n) in the names.
 std::map<std::string, int64_t> rangeCounts(const Trace& trace);
+
+/// Names of NVTX ranges that both traces have, most frequent first: what runs can be aligned by.
+/// Names that differ in numbers also stand there together, as "step #".
+std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& candidate);
 
 /// That there is no range called `name`, and what there is that begins so: often the number was
 /// left out.

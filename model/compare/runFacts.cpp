@@ -24,7 +24,7 @@ std::string propertyNamed(const Trace& trace, std::string_view name) {
 
 std::set<uint32_t> streamsInUse(const Trace& trace) {
     std::vector<bool> isUsed(trace.streams.size());
-    for (const auto* streams : {&trace.kernels.stream, &trace.memcpys.stream})
+    for (const auto* streams : {&trace.kernels.stream, &trace.memcpys.stream, &trace.graphs.stream})
         for (const uint32_t stream : *streams) isUsed[stream] = true;
     std::set<uint32_t> used;
     for (uint32_t stream = 0; stream < trace.streams.size(); ++stream)

@@ -31,6 +31,7 @@ std::map<uint32_t, int64_t> gpuTimeOf(const Trace& trace, uint32_t process) {
     add(trace.kernels);
     add(trace.memcpys);
     add(trace.memsets);
+    add(trace.graphs);
     return timeOf;
 }
 
@@ -89,6 +90,8 @@ std::string_view name(ContributorKind kind) {
             return "copy";
         case ContributorKind::Memset:
             return "memset";
+        case ContributorKind::Graph:
+            return "graph";
         case ContributorKind::Idle:
             return "idle";
         case ContributorKind::Others:

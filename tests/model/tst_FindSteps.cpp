@@ -3,6 +3,7 @@
 #include "model/compare/RangePaths.h"
 #include "model/compare/StepSelection.h"
 #include "model/compare/kernelPattern.h"
+#include "model/compare/rangeNames.h"
 #include "tests/support/TraceBuilder.h"
 
 using namespace lanescope;
@@ -203,6 +204,38 @@ class TestFindSteps : public QObject {
         const Result<RunSteps> run = findSteps(*builder.finish());
         QCOMPARE(run->processes.size(), size_t{2});
         for (const ProcessSteps& each : run->processes) QCOMPARE(each.warmUpCount, int64_t{1});
+    }
+
+    void commonNamesComeMostFrequentFirst() {
+        TraceBuilder first, second;
+        for (TraceBuilder* builder : {&first, &second}) {
+            const uint32_t thread = builder->defaultThread();
+            builder->addNvtx(thread, "epoch", 0, 1000);
+            for (int step = 0; step < 4; ++step)
+                builder->addNvtx(thread, "step", step * 10, step * 10 + 5);
+        }
+        first.addNvtx(0, "only here", 1, 2);
+        QCOMPARE(commonRangeNames(*first.finish(), *second.finish()),
+                 (std::vector<std::string>{"step", "epoch"}));
+        const TracePtr numbered = stepsOf({10, 10, 10, 10});
+        QVERIFY(commonRangeNames(*numbered, *numbered).front() == "forward" ||
+                commonRangeNames(*numbered, *numbered).front() == "step #");
+    }
+
+    void stepsBeyondARecordedWindowAreLeftOut() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread();
+        builder.addKernel(builder.defaultStream(), "gemm", 0, 50 * ms);
+        for (const int step : {0, 1, 2, 3, 40, 41, 42, 43})
+            builder.addNvtx(thread, "step " + std::to_string(step), step * 10 * ms,
+                            (step + 1) * 10 * ms);
+        Process& process = builder.trace().processes[0];
+        process.hasWindows = true;
+        process.windows = {{0, 45 * ms}, {395 * ms, 450 * ms}};
+        const ProcessSteps steps = stepsIn(builder.finish());
+        for (const StepSpan& step : steps.steps) QCOMPARE(step.range.durationNs(), 10 * ms);
+        QCOMPARE(steps.steps.size(), size_t{7});  // step 3 would last to step 40
+        QCOMPARE(steps.foundCount, int64_t{8});
     }
 
     void namesOfDataLoading() {

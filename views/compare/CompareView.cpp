@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/compare/Comparison.h"
+#include "model/compare/rangeNames.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareSide.h"
 #include "views/compare/CompareTables.h"
