@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
+#include <QPushButton>
 #include <QSplitter>
 #include <QStatusBar>
 #include <QTabWidget>
@@ -31,6 +32,8 @@
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
+#include "views/compare/CompareView.h"
+#include "views/compare/HeadlineCard.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
 #include "views/summary/ReportModel.h"
@@ -109,6 +112,35 @@ class TestMainWindow : public QObject {
         QVERIFY(shown.wait());
         QCOMPARE(shown.window.tabs().count(), 1);
         QVERIFY(qobject_cast<ComparePage*>(shown.window.tabs().currentDocument()));
+    }
+
+    void moreFilesAreCandidatesOfOneComparison() {
+        Shown shown;
+        ViewerOptions options;
+        options.isComparison = true;
+        for (const QString& path : {first_, second_, first_})
+            options.files.emplace_back(path.toStdString());
+        shown.window.open(options);
+        QVERIFY(shown.wait());
+        QCOMPARE(shown.window.tabs().count(), 1);
+        auto* page = qobject_cast<ComparePage*>(shown.window.tabs().currentDocument());
+        QVERIFY(page && page->view().runs());
+        QCOMPARE(page->view().runs()->comparisons.size(), size_t{2});
+        QVERIFY(!page->view().headline().headline().isEmpty());
+        QCOMPARE(page->currentTable()->isVisible(), true);
+    }
+
+    void swappedSidesSwapTheTitleOfTheTab() {
+        Shown shown;
+        shown.drop({first_, second_});
+        QVERIFY(shown.wait());
+        const auto title = [&] { return shown.window.tabs().tabText(0); };
+        QCOMPARE(title(), QString("second.lanescope against first.lanescope"));
+        auto* page = qobject_cast<ComparePage*>(shown.window.tabs().currentDocument());
+        for (QPushButton* button : page->findChildren<QPushButton*>())
+            if (button->accessibleName() == "Swap sides") QTest::mouseClick(button, Qt::LeftButton);
+        QVERIFY(shown.wait());
+        QCOMPARE(title(), QString("first.lanescope against second.lanescope"));
     }
 
     void textDroppedIsRefused() {

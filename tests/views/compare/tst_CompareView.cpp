@@ -1,3 +1,4 @@
+#include <QClipboard>
 #include <QComboBox>
 #include <QLineEdit>
 #include <QSignalSpy>
@@ -11,6 +12,7 @@
 #include "views/compare/CompareSide.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
+#include "views/compare/ComparisonJob.h"
 #include "views/compare/DifferenceLane.h"
 #include "views/compare/DifferenceModel.h"
 #include "views/compare/HeadlineCard.h"
@@ -373,6 +375,61 @@ class TestCompareView : public QObject {
         compared.candidate().setSelectedEvent(EventRef(EventKind::Kernel, 1));
         QVERIFY(!compared.baseline().selectedEvent().isValid());
         QVERIFY(compared.candidate().selectedEvent().isValid());
+    }
+
+    void aStoppedComparisonPublishesNothing() {
+        const ComparisonJob::Run baseline{numberedSteps(evenSteps), {}};
+        const ComparisonJob::Run candidate{numberedSteps(longerSteps), {}};
+        ComparisonJob job;
+        QSignalSpy compared(&job, &ComparisonJob::compared);
+        QSignalSpy finished(&job, &ComparisonJob::finished);
+        job.start(baseline, {candidate});
+        job.cancel();
+        QCOMPARE(finished.size(), 1);
+        QVERIFY(QTest::qWaitFor([&] { return !job.isRunning(); }, patienceMs));
+        QCOMPARE(compared.size(), 0);
+        job.start(baseline, {candidate});
+        QVERIFY(QTest::qWaitFor([&] { return !job.isRunning(); }, patienceMs));
+        QCOMPARE(compared.size(), 1);
+        QCOMPARE(finished.size(), 2);
+    }
+
+    void onlyTheNewestOfSeveralComparisonsIsPublished() {
+        const ComparisonJob::Run baseline{numberedSteps(evenSteps), {}};
+        ComparisonJob job;
+        QSignalSpy compared(&job, &ComparisonJob::compared);
+        for (int64_t last = 1; last <= 4; ++last) {
+            StepSelection selection;
+            selection.numbers = StepSelection::Numbers{0, last};
+            job.start({baseline.trace, selection}, {{baseline.trace, selection}});
+        }
+        QVERIFY(QTest::qWaitFor([&] { return !job.isRunning(); }, patienceMs));
+        QCOMPARE(compared.size(), 1);
+        const auto runs = compared.first().first().value<ComparedRunsPtr>();
+        QCOMPARE(runs->baseline.summary.workers.front().steps.size(), size_t{5});
+    }
+
+    void copiedRowsAreTabSeparated() {
+        Compared compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
+        QVERIFY(compared.wait());
+        ReportView& table = compared.table("Parts");
+        table.table().setFocus();
+        table.copySelection();
+        const QStringList lines = QApplication::clipboard()->text().split('\n');
+        QVERIFY(lines.size() > 2);
+        QVERIFY(lines.first().startsWith("Part\tBaseline\tCandidate\tLost"));
+        QCOMPARE(lines.at(1).count('\t'), lines.first().count('\t'));
+    }
+
+    void theTableIsFilteredByTypedWords() {
+        Compared compared(simulatedTraining({.steps = 6}),
+                          simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+        QVERIFY(compared.wait());
+        ReportView& table = compared.table("Contributors");
+        const int all = table.filter().rowCount();
+        compared.view.tables().setCurrentWidget(&table);
+        QTest::keyClicks(&table.filterEdit(), "AllReduce");
+        QVERIFY(table.filter().rowCount() > 0 && table.filter().rowCount() < all);
     }
 
     void runsWithNothingInThemAreShownAndSaid() {
