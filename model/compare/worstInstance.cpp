@@ -27,10 +27,11 @@ Place placeOf(const InstanceSide& side) {
     return place;
 }
 
-/// The pieces of one contributor, by start, within the compared steps.
+/// The pieces of one contributor, by start, within the compared steps. If there are none on that
+/// path, those of that name on any: a name may match across paths that differ.
 std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query,
                             const std::string& name, const std::string& path) {
-    std::vector<Piece> pieces;
+    std::vector<Piece> pieces, onOtherPaths;
     const Place place = placeOf(side);
     const Result<RunSteps> steps = findSteps(side.trace, side.selection);
     if (name.empty() || !steps || place.process == noIndex || place.gpu == noIndex) return pieces;
@@ -48,16 +49,16 @@ std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query
     const std::vector<StepSummary>& windows = side.worker.steps;
     for (const GpuWork& each : work) {
         const Contributor& contributor = table.contributors()[each.contributor];
-        if (contributor.kind != query.kind || contributor.name != name || contributor.path != path)
-            continue;
+        if (contributor.kind != query.kind || contributor.name != name) continue;
         while (step < windows.size() &&
                each.startNs >= windows[step].startNs + windows[step].wallNs)
             ++step;
         if (step == windows.size()) break;
-        if (each.startNs >= windows[step].startNs)
-            pieces.push_back({step, each.startNs, each.endNs});
+        if (each.startNs < windows[step].startNs) continue;
+        (contributor.path == path ? pieces : onOtherPaths)
+            .push_back({step, each.startNs, each.endNs});
     }
-    return pieces;
+    return pieces.empty() ? onOtherPaths : pieces;
 }
 
 /// The row of `table` with exactly this time on the GPU of the worker.

@@ -35,8 +35,9 @@ struct WorstInstance {
 
 /// Sets the instances of a contributor against each other, the n-th of a step against the n-th of
 /// the same step, and gives the pair that the candidate lost most time with; one without a partner
-/// stands against nothing. For idle time, which has no events, the step whose part grew most.
-/// O(n log n) in the events of both runs; any thread.
+/// stands against nothing. Instances on the path of the query count; if that run has none there,
+/// those of the name on any path. For idle time, which has no events, the step whose part grew
+/// most. O(n log n) in the events of both runs; any thread.
 WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& candidate,
                             const InstanceQuery& query);
 

@@ -120,6 +120,16 @@ class TestWorstInstance : public QObject {
         }
     }
 
+    void aNameIsFoundOnAnotherPathIfThatIsWhereItRuns() {
+        const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
+                        steps({{50'000}, {60'000}, {50'000}}));
+        InstanceQuery query = runs.kernelQuery();
+        query.baselinePath = "no such path";
+        const WorstInstance worst = runs.find(query);
+        QCOMPARE(worst.baseline, EventRef(EventKind::Kernel, 1));
+        QCOMPARE(worst.lostNs, 10'000);
+    }
+
     void anUnknownNameIsNotFound() {
         const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
                         steps({{50'000}, {50'000}, {50'000}}));
