@@ -13,6 +13,8 @@ enum CopyColumn {
     destinationKind,
     sourceDevice,
     destinationDevice,
+    migrationCause,
+    virtualAddress,
 };
 enum SetColumn { setBytes = firstOwnColumn, setValue, setMemory };
 
@@ -26,13 +28,27 @@ MemoryKind memory(TableReader& reader, int column, const MemoryKinds& kinds) {
     return number ? kinds.memoryKind(*number) : MemoryKind::Unknown;
 }
 
+bool isMigration(MemcpyKind kind) {
+    return kind == MemcpyKind::UvmHtoD || kind == MemcpyKind::UvmDtoH ||
+           kind == MemcpyKind::UvmDtoD;
+}
+
+void addMigration(TableReader& reader, uint32_t row, MigrationTable& table) {
+    const int64_t number = reader.integerOr(migrationCause, 0);
+    const bool isKnown =
+        number >= 0 && number <= static_cast<int64_t>(MigrationCause::AccessCounters);
+    table.memcpy.push_back(row);
+    table.address.push_back(static_cast<uint64_t>(reader.integerOr(virtualAddress, 0)));
+    table.cause.push_back(isKnown ? static_cast<MigrationCause>(number) : MigrationCause::Unknown);
+}
+
 }  // namespace
 
 void readMemcpys(LoadContext& context, FileDirectory& directory) {
-    TableReader reader(
-        context, "CUPTI_ACTIVITY_KIND_MEMCPY",
-        gpuColumns({"bytes", "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"}),
-        "memcpys");
+    TableReader reader(context, "CUPTI_ACTIVITY_KIND_MEMCPY",
+                       gpuColumns({"bytes", "copyKind", "srcKind", "dstKind", "srcDeviceId",
+                                   "dstDeviceId", "migrationCause", "virtualAddress"}),
+                       "memcpys");
     MemcpyTable& table = context.trace().memcpys;
     while (reader.next()) {
         const std::optional<TimeRange> times = reader.times(gpuStart, gpuEnd);
@@ -46,6 +62,8 @@ void readMemcpys(LoadContext& context, FileDirectory& directory) {
         table.endNs.push_back(times->endNs);
         table.bytes.push_back(reader.bytes(copyBytes));
         table.kind.push_back(directory.kinds.memcpyKind(reader.integerOr(copyKind, 0)));
+        if (isMigration(table.kind.back()))
+            addMigration(reader, table.size() - 1, context.trace().migrations);
         table.sourceMemory.push_back(memory(reader, sourceKind, directory.kinds));
         table.destinationMemory.push_back(memory(reader, destinationKind, directory.kinds));
         table.sourceDevice.push_back(deviceNumber(reader, sourceDevice));

@@ -34,6 +34,7 @@ ReportTable memorySizeSummary(const ReportQuery& query);
 ReportTable memcpyBandwidth(const ReportQuery& query);
 
 ReportTable memoryUseSummary(const ReportQuery& query);
+ReportTable unifiedMemorySummary(const ReportQuery& query);
 ReportTable unifiedMemoryTotals(const ReportQuery& query);
 ReportTable cpuPageFaultSummary(const ReportQuery& query);
 

@@ -35,6 +35,8 @@ constexpr std::array infos{
     ReportInfo{"nvtx_startend_sum", "NVTX Start/End Range Summary",
                "Time inside each started and ended NVTX range", false},
     ReportInfo{"nccl_trace", "NCCL Trace", "Every NCCL operation, by start", false},
+    ReportInfo{"um_sum", "Unified Memory Analysis Summary",
+               "Migrations and page faults of managed memory, by address", false},
     ReportInfo{"um_cpu_page_faults_sum", "Unified Memory CPU Page Faults Summary",
                "Page faults of the CPU in managed memory, by instruction", false},
     ReportInfo{"cuda_gpu_trace", "CUDA GPU Trace", "Every kernel, memcpy and memset, by start",
@@ -57,6 +59,7 @@ constexpr std::array<ReportTable (*)(const ReportQuery&), infos.size()> builders
     nvtxPushPopSummary,
     nvtxStartEndSummary,
     ncclTrace,
+    unifiedMemorySummary,
     cpuPageFaultSummary,
     gpuTrace,
 };

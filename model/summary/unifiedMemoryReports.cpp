@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -6,31 +8,88 @@
 
 namespace lanescope {
 
-ReportTable unifiedMemoryTotals(const ReportQuery& query) {
-    int64_t toDevice = 0, toHost = 0, cpuFaults = 0, gpuFaults = 0;
-    bool isThereAny = false;
+namespace {
+
+/// What happened to the managed memory at one address, or to all of it.
+struct Moves {
+    int64_t toDevice = 0;
+    int64_t toHost = 0;
+    int64_t cpuFaults = 0;
+    int64_t gpuFaults = 0;
+    int64_t timeNs = 0;  ///< Of the moves between host and device.
+
+    int64_t bytes() const { return saturatingSum(toDevice, toHost); }
+};
+
+std::string hexadecimal(uint64_t address) {
+    return fmt::format("{:#x}", address);
+}
+
+std::map<uint64_t, Moves> movesByAddress(const ReportQuery& query) {
+    std::map<uint64_t, Moves> moves;
     const MemcpyTable& copies = query.trace.memcpys;
-    for (uint32_t row = 0; row < copies.size(); ++row) {
+    const MigrationTable& migrations = query.trace.migrations;
+    for (uint32_t index = 0; index < migrations.size(); ++index) {
+        const uint32_t row = migrations.memcpy[index];
+        if (!query.includes(copies.startNs[row], copies.endNs[row])) continue;
+        Moves& at = moves[migrations.address[index]];
         const bool isToDevice = copies.kind[row] == MemcpyKind::UvmHtoD;
         if (!isToDevice && copies.kind[row] != MemcpyKind::UvmDtoH) continue;
-        if (!query.includes(copies.startNs[row], copies.endNs[row])) continue;
-        int64_t& bytes = isToDevice ? toDevice : toHost;
+        int64_t& bytes = isToDevice ? at.toDevice : at.toHost;
         bytes = saturatingSum(bytes, copies.bytes[row]);
-        isThereAny = true;
+        at.timeNs = saturatingSum(at.timeNs, copies.endNs[row] - copies.startNs[row]);
     }
     const PageFaultTable& faults = query.trace.pageFaults;
     for (uint32_t row = 0; row < faults.size(); ++row) {
         if (!query.includes(faults.startNs[row], faults.endNs[row])) continue;
-        int64_t& count = faults.gpu[row] == noIndex ? cpuFaults : gpuFaults;
+        Moves& at = moves[faults.address[row]];
+        int64_t& count = faults.gpu[row] == noIndex ? at.cpuFaults : at.gpuFaults;
         count = saturatingSum(count, faults.count[row]);
-        isThereAny = true;
     }
+    return moves;
+}
+
+}  // namespace
+
+ReportTable unifiedMemorySummary(const ReportQuery& query) {
+    const std::map<uint64_t, Moves> byAddress = movesByAddress(query);
+    std::vector<std::pair<uint64_t, Moves>> rows(byAddress.begin(), byAddress.end());
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+        return a.second.bytes() > b.second.bytes();
+    });
     ReportTable table;
-    table.columns = {{"Total HtoD Migration Size", Unit::Bytes},
-                     {"Total DtoH Migration Size", Unit::Bytes},
-                     {"Total CPU Page Faults", Unit::Count},
-                     {"Total GPU Page Faults", Unit::Count}};
-    if (isThereAny) table.rows.push_back({toDevice, toHost, cpuFaults, gpuFaults});
+    table.columns = {
+        {"Virtual Address", Unit::Text},      {"HtoD Migration Size", Unit::Bytes},
+        {"DtoH Migration Size", Unit::Bytes}, {"CPU Page Faults", Unit::Count},
+        {"GPU Page Faults", Unit::Count},     {"Migration Throughput", Unit::GigabytesPerSecond}};
+    for (const auto& [address, moves] : rows) {
+        Cell throughput;
+        if (moves.timeNs > 0)
+            throughput = static_cast<double>(moves.bytes()) / static_cast<double>(moves.timeNs);
+        table.rows.push_back({hexadecimal(address), moves.toDevice, moves.toHost, moves.cpuFaults,
+                              moves.gpuFaults, throughput});
+    }
+    return table;
+}
+
+ReportTable unifiedMemoryTotals(const ReportQuery& query) {
+    const std::map<uint64_t, Moves> byAddress = movesByAddress(query);
+    ReportTable table;
+    table.columns = {
+        {"Total HtoD Migration Size", Unit::Bytes}, {"Total DtoH Migration Size", Unit::Bytes},
+        {"Total CPU Page Faults", Unit::Count},     {"Total GPU Page Faults", Unit::Count},
+        {"Minimum Virtual Address", Unit::Text},    {"Maximum Virtual Address", Unit::Text}};
+    if (byAddress.empty()) return table;
+    Moves all;
+    for (const auto& [address, moves] : byAddress) {
+        all.toDevice = saturatingSum(all.toDevice, moves.toDevice);
+        all.toHost = saturatingSum(all.toHost, moves.toHost);
+        all.cpuFaults = saturatingSum(all.cpuFaults, moves.cpuFaults);
+        all.gpuFaults = saturatingSum(all.gpuFaults, moves.gpuFaults);
+    }
+    table.rows.push_back({all.toDevice, all.toHost, all.cpuFaults, all.gpuFaults,
+                          hexadecimal(byAddress.begin()->first),
+                          hexadecimal(byAddress.rbegin()->first)});
     return table;
 }
 

@@ -119,6 +119,34 @@ void describeKernel(const Trace& trace, uint32_t row, Details& details) {
     details.add("Full name", std::string(trace.strings.at(config.demangledName)));
 }
 
+std::string_view causeName(MigrationCause cause) {
+    switch (cause) {
+        case MigrationCause::UserPrefetch:
+            return "the program prefetched it";
+        case MigrationCause::PageFault:
+            return "a page fault";
+        case MigrationCause::SpeculativePrefetch:
+            return "the driver prefetched it";
+        case MigrationCause::Eviction:
+            return "eviction, to make room";
+        case MigrationCause::AccessCounters:
+            return "it was accessed from afar too often";
+        case MigrationCause::Unknown:
+            break;
+    }
+    return "";
+}
+
+/// Why and from where managed memory moved, if that is what the copy is.
+void addMigration(const Trace& trace, uint32_t memcpy, Details& details) {
+    const MigrationTable& table = trace.migrations;
+    const auto found = std::lower_bound(table.memcpy.begin(), table.memcpy.end(), memcpy);
+    if (found == table.memcpy.end() || *found != memcpy) return;
+    const auto row = static_cast<size_t>(found - table.memcpy.begin());
+    details.add("Cause", std::string(causeName(table.cause[row])));
+    details.add("Address", fmt::format("{:#x}", table.address[row]));
+}
+
 void describeMemcpy(const Trace& trace, uint32_t row, Details& details) {
     const MemcpyTable& table = trace.memcpys;
     details.add("Memcpy", fmt::format("{} ({})", name(table.kind[row]), longName(table.kind[row])));
@@ -128,6 +156,7 @@ void describeMemcpy(const Trace& trace, uint32_t row, Details& details) {
                                     device(table.sourceDevice[row])));
     details.add("To", fmt::format("{} memory{}", name(table.destinationMemory[row]),
                                   device(table.destinationDevice[row])));
+    addMigration(trace, row, details);
     details.addStream(table.stream[row]);
     details.addLaunch();
 }

@@ -46,6 +46,24 @@ struct MemcpyTable {
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 
+/// What made managed memory move. The numbers are the file's (`ENUM_CUDA_UNIF_MEM_MIGRATION`).
+enum class MigrationCause : uint8_t {
+    Unknown = 0,
+    UserPrefetch = 1,
+    PageFault = 2,
+    SpeculativePrefetch = 3,
+    Eviction = 4,
+    AccessCounters = 5
+};
+
+/// More about those memcpys that are migrations of managed memory.
+struct MigrationTable {
+    std::vector<uint32_t> memcpy;  ///< Row of `MemcpyTable`, ascending.
+    std::vector<uint64_t> address;
+    std::vector<MigrationCause> cause;
+    uint32_t size() const { return static_cast<uint32_t>(memcpy.size()); }
+};
+
 struct MemsetTable {
     std::vector<int64_t> startNs, endNs, bytes;
     std::vector<uint32_t> value;

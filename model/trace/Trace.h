@@ -120,6 +120,7 @@ class Trace {
     std::vector<LaunchConfig> launchConfigs;
     KernelTable kernels;
     MemcpyTable memcpys;
+    MigrationTable migrations;
     MemsetTable memsets;
     GraphTable graphs;
     MemoryEventTable memoryEvents;

@@ -67,14 +67,33 @@ void sortNvtx(Trace& trace) {
     sortNccl(trace.nccl);
 }
 
+void sortMemcpys(Trace& trace) {
+    using M = MemcpyTable;
+    MigrationTable& migrations = trace.migrations;
+    const std::vector<uint32_t> order =
+        migrations.size() > 0 ? orderOf(trace.memcpys) : std::vector<uint32_t>();
+    sortTable(trace.memcpys, &M::bytes, &M::kind, &M::sourceMemory, &M::destinationMemory,
+              &M::sourceDevice, &M::destinationDevice, &M::stream, &M::correlation);
+    if (order.empty()) return;
+    std::vector<uint32_t> newRow(order.size());
+    for (uint32_t row = 0; row < order.size(); ++row) newRow[order[row]] = row;
+    for (uint32_t& row : migrations.memcpy) row = newRow[row];
+    const std::vector<uint32_t> byRow =
+        sortedOrder(migrations.size(), [&migrations](uint32_t a, uint32_t b) {
+            return migrations.memcpy[a] < migrations.memcpy[b];
+        });
+    if (byRow.empty()) return;
+    permute(migrations.memcpy, byRow);
+    permute(migrations.address, byRow);
+    permute(migrations.cause, byRow);
+}
+
 }  // namespace
 
 void sortTables(Trace& trace) {
     using K = KernelTable;
     sortTable(trace.kernels, &K::config, &K::stream, &K::correlation, &K::graphNode);
-    using M = MemcpyTable;
-    sortTable(trace.memcpys, &M::bytes, &M::kind, &M::sourceMemory, &M::destinationMemory,
-              &M::sourceDevice, &M::destinationDevice, &M::stream, &M::correlation);
+    sortMemcpys(trace);
     using S = MemsetTable;
     sortTable(trace.memsets, &S::bytes, &S::value, &S::memory, &S::stream, &S::correlation);
     using G = GraphTable;

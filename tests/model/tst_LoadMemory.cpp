@@ -55,6 +55,8 @@ class tst_LoadMemory : public QObject {
         builder.addAllocation(0, 0, MemoryKind::Device, 0xffff'0000'0000'1000, 4096, 30);
         builder.addAllocation(0, 0, MemoryKind::Pinned, 0x2000, 512, 40);
         builder.addFree(0, 0, 0xffff'0000'0000'1000, 800);
+        builder.addMigration(stream, MemcpyKind::UvmDtoH, 0x7000, 4096, 310, 390,
+                             MigrationCause::Eviction);
         builder.addPageFault(0, 0, 0x7000, 12, FaultAccess::Write, 300, 400);
         builder.addPageFault(0, noIndex, 0x8000, 1, FaultAccess::Unknown, 500, 500);
         builder.addWindow(0, 0, 600);
@@ -72,6 +74,9 @@ class tst_LoadMemory : public QObject {
         QCOMPARE(after->allocations.address, before->allocations.address);
         QCOMPARE(after->allocations.kind, before->allocations.kind);
         QCOMPARE(after->allocations.isLive, before->allocations.isLive);
+        QCOMPARE(after->migrations.memcpy, before->migrations.memcpy);
+        QCOMPARE(after->migrations.address, before->migrations.address);
+        QCOMPARE(after->migrations.cause, before->migrations.cause);
         QCOMPARE(after->pageFaults.address, before->pageFaults.address);
         QCOMPARE(after->pageFaults.count, before->pageFaults.count);
         QCOMPARE(after->pageFaults.access, before->pageFaults.access);

@@ -67,8 +67,9 @@ class tst_MemoryReports : public QObject {
     void countsMigrationsAndFaults() {
         TraceBuilder builder;
         const uint32_t stream = builder.defaultStream();
-        builder.addMemcpy(stream, MemcpyKind::UvmHtoD, 4096, 0, 10);
-        builder.addMemcpy(stream, MemcpyKind::UvmDtoH, 1024, 10, 20);
+        // In no order of time, so that rows move when they are sorted.
+        builder.addMigration(stream, MemcpyKind::UvmDtoH, 0x3000, 1024, 10, 20);
+        builder.addMigration(stream, MemcpyKind::UvmHtoD, 0x1000, 4096, 0, 10);
         builder.addMemcpy(stream, MemcpyKind::HtoD, 77, 20, 30);
         builder.addPageFault(0, 0, 0x1000, 12, FaultAccess::Read, 5, 9);
         builder.addPageFault(0, noIndex, 0x1000, 1, FaultAccess::Unknown, 6, 6);
@@ -80,6 +81,17 @@ class tst_MemoryReports : public QObject {
         QCOMPARE(whole(totals[0][1]), 1024);
         QCOMPARE(whole(totals[0][2]), 2);
         QCOMPARE(whole(totals[0][3]), 12);
+        QCOMPARE(std::get<std::string>(totals[0][4]), "0x1000");
+        QCOMPARE(std::get<std::string>(totals[0][5]), "0x3000");
+        const auto addresses = rowsOf(*trace, "um_sum");
+        QCOMPARE(addresses.size(), size_t{3});
+        QCOMPARE(std::get<std::string>(addresses[0][0]), "0x1000");
+        QCOMPARE(whole(addresses[0][1]), 4096);
+        QCOMPARE(whole(addresses[0][3]), 1);
+        QCOMPARE(whole(addresses[0][4]), 12);
+        QCOMPARE(std::get<double>(addresses[0][5]), 409.6);
+        QCOMPARE(std::get<std::string>(addresses[1][0]), "0x3000");
+        QVERIFY(std::holds_alternative<std::monostate>(addresses[2][5]));
         const auto faults = rowsOf(*trace, "um_cpu_page_faults_sum");
         QCOMPARE(faults.size(), size_t{1});
         QCOMPARE(whole(faults[0][0]), 2);

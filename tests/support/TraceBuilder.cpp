@@ -100,6 +100,17 @@ EventRef TraceBuilder::addMemcpy(uint32_t stream, MemcpyKind kind, int64_t bytes
     return {EventKind::Memcpy, table.size() - 1};
 }
 
+EventRef TraceBuilder::addMigration(uint32_t stream, MemcpyKind kind, uint64_t address,
+                                    int64_t bytes, int64_t startNs, int64_t endNs,
+                                    MigrationCause cause) {
+    const EventRef copy =
+        addMemcpy(stream, kind, bytes, startNs, endNs, 0, MemoryKind::Managed, MemoryKind::Managed);
+    trace_->migrations.memcpy.push_back(copy.row());
+    trace_->migrations.address.push_back(address);
+    trace_->migrations.cause.push_back(cause);
+    return copy;
+}
+
 EventRef TraceBuilder::addMemset(uint32_t stream, int64_t bytes, int64_t startNs, int64_t endNs,
                                  uint32_t correlation) {
     MemsetTable& table = trace_->memsets;

@@ -33,8 +33,8 @@ void addStep(TraceBuilder& builder, int64_t startNs, uint32_t step) {
         builder.addPageFault(0, 0, 0x500000u + static_cast<uint64_t>(fault) * 0x10000u, 8,
                              fault % 2 == 0 ? FaultAccess::Write : FaultAccess::Read, atNs,
                              atNs + 90 * us);
-        builder.addMemcpy(1, MemcpyKind::UvmHtoD, 2 * mebibyte, atNs + 20 * us, atNs + 80 * us, 0,
-                          MemoryKind::Managed, MemoryKind::Managed);
+        builder.addMigration(1, MemcpyKind::UvmHtoD, 0x500000u + uint64_t(fault) * 0x10000u,
+                             2 * mebibyte, atNs + 20 * us, atNs + 80 * us);
         builder.addPageFault(0, noIndex, 0x900000u, 1, FaultAccess::Unknown, atNs + 300 * us,
                              atNs + 300 * us);
     }

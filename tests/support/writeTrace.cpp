@@ -18,10 +18,11 @@ class Writer {
     Result<void> write() {
         using Step = void (Writer::*)();
         run("BEGIN");
-        for (const Step step : {&Writer::strings, &Writer::machine, &Writer::kernels,
-                                &Writer::memcpys, &Writer::memsets, &Writer::graphs,
-                                &Writer::memoryEvents, &Writer::pageFaults, &Writer::recordedTime,
-                                &Writer::apiCalls, &Writer::syncs, &Writer::nvtx, &Writer::nccl})
+        for (const Step step :
+             {&Writer::strings, &Writer::machine, &Writer::kernels, &Writer::memcpys,
+              &Writer::migrations, &Writer::memsets, &Writer::graphs, &Writer::memoryEvents,
+              &Writer::pageFaults, &Writer::recordedTime, &Writer::apiCalls, &Writer::syncs,
+              &Writer::nvtx, &Writer::nccl})
             (this->*step)();
         run("COMMIT");
         return result_;
@@ -156,6 +157,16 @@ class Writer {
                        stream.contextId, stream.streamId, table.correlation[row], table.bytes[row],
                        table.value[row], static_cast<int>(table.memory[row]));
         }
+    }
+
+    void migrations() {
+        Insert update(*this,
+                      "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET virtualAddress = ?2,"
+                      " migrationCause = ?3 WHERE rowid = ?1");
+        const MigrationTable& table = trace_.migrations;
+        for (uint32_t row = 0; row < table.size(); ++row)
+            update.row(table.memcpy[row] + 1, table.address[row],
+                       static_cast<int>(table.cause[row]));
     }
 
     void graphs() {
