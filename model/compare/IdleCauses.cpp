@@ -89,6 +89,22 @@ uint32_t IdleCauses::awaitedThread(const Gap& gap) const {
     return gap.next->call == noIndex ? noIndex : trace_.apiCalls.thread[gap.next->call];
 }
 
+Stretches IdleCauses::timeElsewhere(const Gap& gap) const {
+    const uint32_t thread = awaitedThread(gap);
+    Stretches elsewhere, rest{{gap.range.startNs, gap.range.endNs, 0}};
+    // As `RunContext::pathAt`: a thread without ranges takes those of the one with the steps.
+    for (const uint32_t pathThread : {thread, worker_.stepThread}) {
+        if (pathThread == noIndex) continue;
+        const Stretches open = run_.paths.during(pathThread, gap.range);
+        forEachOverlap(rest, open, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t path) {
+            if (!run_.paths.isWithin(gap.next->path, path))
+                elsewhere.push_back({startNs, endNs, path});
+        });
+        rest = without(rest, open);
+    }
+    return withoutOverlaps(std::move(elsewhere));
+}
+
 uint32_t IdleCauses::nameKey(const std::string& name) {
     const auto [known, isNew] = nameKeys_.try_emplace(name, static_cast<uint32_t>(names_.size()));
     if (isNew) names_.push_back(name);
@@ -154,7 +170,7 @@ Stretches IdleCauses::dataLoading() {
         if (isDataLoadingName(trace_.threads[thread].name))
             claims.push_back(claim(nameKey(threadText(trace_, thread))));
         else if (batchCopies_.contains(gap.next))
-            waits.push_back(claim(beforeCopy));
+            append(waits, without({claim(beforeCopy)}, timeElsewhere(gap)));
     }
     for (const uint32_t thread : threads_)
         if (!waits.empty()) waits = without(waits, run_.calls.callsOf[thread]);

@@ -35,6 +35,8 @@ class IdleCauses {
     void findBatchCopies(const std::vector<TimeRange>& steps, const std::vector<GpuWork>& work);
     bool isLate(const Gap& gap) const;
     uint32_t awaitedThread(const Gap& gap) const;
+    /// When in a gap the awaited thread is in ranges that its call is not in: at something else.
+    Stretches timeElsewhere(const Gap& gap) const;
     /// Gaps that the CPU did not cause: whatever it did, the next work was launched in time.
     Stretches queuedGaps() const;
     Stretches dataLoading();

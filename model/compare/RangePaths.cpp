@@ -114,6 +114,24 @@ void RangePaths::addThread(const Trace& trace, const std::vector<uint32_t>& rows
     advanceTo(endNs);
 }
 
+Stretches RangePaths::during(uint32_t thread, TimeRange range) const {
+    const Stretches& all = stretches_[thread];
+    const auto first = std::partition_point(
+        all.begin(), all.end(),
+        [range](const Stretch& stretch) { return stretch.endNs <= range.startNs; });
+    const auto last = std::partition_point(first, all.end(), [range](const Stretch& stretch) {
+        return stretch.startNs < range.endNs;
+    });
+    return {first, last};
+}
+
+bool RangePaths::isWithin(Id inner, Id outer) const {
+    if (inner == outer || outer == 0) return true;
+    const std::string& path = paths_[inner].text;
+    const std::string& start = paths_[outer].text;
+    return path.size() > start.size() && path.starts_with(start) && path[start.size()] == '/';
+}
+
 RangePaths::Id RangePaths::at(uint32_t thread, int64_t timeNs) const {
     if (thread >= stretches_.size()) return 0;
     const Stretches& stretches = stretches_[thread];

@@ -26,7 +26,11 @@ class RangePaths {
     Id at(uint32_t thread, int64_t timeNs) const;
     /// When which path is open on a thread, but for the empty one. Labels are ids.
     const Stretches& of(uint32_t thread) const { return stretches_[thread]; }
+    /// Those of `of(thread)` that overlap `range`, not clipped. O(log n) and their number.
+    Stretches during(uint32_t thread, TimeRange range) const;
     const std::string& text(Id path) const { return paths_[path].text; }
+    /// Whether `inner` is `outer` or lies in it. Everything lies in the empty path.
+    bool isWithin(Id inner, Id outer) const;
     /// Whether one of its ranges is named like getting data (`isDataLoadingName`).
     bool isDataLoading(Id path) const { return paths_[path].isDataLoading; }
 

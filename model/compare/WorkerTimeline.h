@@ -21,8 +21,9 @@ namespace lanescope {
 /// - Data loading: a thread that launches work of this worker, or the one with the steps, is in an
 ///   NVTX range named like data loading (`isDataLoadingName`). Or the launch is late and the
 ///   awaited thread is named so. Or the launch is late, the next work is the copy of a batch, and
-///   none of these threads is in a CUDA call. The copy of a batch is the first HtoD copy of a step
-///   with at least half the bytes of its largest.
+///   none of these threads is in a CUDA call, and the awaited one is in no NVTX range that does not
+///   hold the call for the copy, too (the end of the step before, a checkpoint). The copy of a
+///   batch is the first HtoD copy of a step with at least half the bytes of its largest.
 /// - Synchronization: one of these threads is in a CUDA call whose name holds "Synchronize".
 /// - Launch-bound: the launch is late.
 /// - Other idle: the launching call is not recorded, or no work follows.

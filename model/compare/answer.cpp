@@ -48,18 +48,22 @@ std::string joined(const std::vector<Cause>& causes) {
     return text;
 }
 
+/// "step 6".
+std::string stepText(const OutlierStep& step) {
+    const bool isNumbered = step.name.find_first_of("0123456789") != std::string::npos;
+    return isNumbered ? printable(step.name)
+                      : fmt::format("{} {}", step.name.empty() ? "step" : printable(step.name),
+                                    step.number);
+}
+
 /// "step 6 of the candidate (rank 0, GPU 0) took 5.1 ms longer than its median: launch-bound idle
 /// outside CUDA calls on the main thread, in optimizer".
 std::string outlierText(const RunOutlier& outlier) {
     const OutlierStep& step = outlier.step;
-    const bool isNumbered = step.name.find_first_of("0123456789") != std::string::npos;
-    const std::string name =
-        isNumbered
-            ? printable(step.name)
-            : fmt::format("{} {}", step.name.empty() ? "step" : printable(step.name), step.number);
-    std::string text = fmt::format("{} of the {} ({}) took {} longer than its median: {}", name,
-                                   outlier.isCandidate ? "candidate" : "baseline", outlier.worker,
-                                   formatDuration(step.excessNs), lanescope::name(step.part));
+    std::string text =
+        fmt::format("{} of the {} ({}) took {} longer than its median: {}", stepText(step),
+                    outlier.isCandidate ? "candidate" : "baseline", outlier.worker,
+                    formatDuration(step.excessNs), lanescope::name(step.part));
     if (!step.contributor.empty())
         text += fmt::format(" {}{}", isIdle(step.part) ? "" : "in ",
                             shortContributorName(step.contributor));
@@ -78,6 +82,20 @@ const RunOutlier* tellingOutlier(const RunComparison& comparison) {
             longest = &outlier;
     }
     return longest && longest->step.excessNs > baselineNs ? longest : nullptr;
+}
+
+/// ", and likewise step 17"; empty if no other step lost its time as `outlier` did.
+std::string othersLikeIt(const RunComparison& comparison, const RunOutlier& outlier) {
+    const OutlierStep& step = outlier.step;
+    std::vector<const OutlierStep*> others;
+    for (const RunOutlier& other : comparison.outliers)
+        if (&other != &outlier && other.isCandidate == outlier.isCandidate &&
+            other.worker == outlier.worker && other.step.part == step.part &&
+            other.step.contributor == step.contributor && other.step.path == step.path)
+            others.push_back(&other.step);
+    if (others.empty()) return {};
+    if (others.size() == 1) return fmt::format(", and likewise {}", stepText(*others.front()));
+    return fmt::format(", and likewise {} other steps", others.size());
 }
 
 std::string emptySentence(const RunSummary& baseline, const RunSummary& candidate) {
@@ -114,7 +132,7 @@ std::string sentenceOf(const RunComparison& comparison, const WorkerComparison& 
     }
     const RunOutlier* outlier = tellingOutlier(comparison);
     if (claim.outcome == Outcome::WithinNoise && outlier)
-        sentence += "; but " + outlierText(*outlier);
+        sentence += "; but " + outlierText(*outlier) + othersLikeIt(comparison, *outlier);
     return sentence + ".";
 }
 

@@ -54,6 +54,7 @@ class ContentHash {
     void addTimes(const Table& table) {
         add(table.size());
         for (const int64_t startNs : table.startNs) add(static_cast<uint64_t>(startNs));
+        for (const int64_t endNs : table.endNs) add(static_cast<uint64_t>(endNs));
     }
     uint64_t value() const { return value_; }
 

@@ -199,6 +199,31 @@ class PlainLoop {
         return false;
     }
 
+    /// Texts of the open ranges below the step of the thread, outermost first; if it has none, of
+    /// the one with the steps.
+    std::vector<std::string> openRanges(uint32_t thread, int64_t timeNs) const {
+        for (const uint32_t each : {thread, 0u}) {
+            std::vector<std::string> open;
+            for (uint32_t row = 0; row < trace_.nvtx.size(); ++row) {
+                const std::string text(trace_.strings.at(trace_.nvtx.text[row]));
+                const TimeRange range{trace_.nvtx.startNs[row], trace_.nvtx.endNs[row]};
+                if (trace_.nvtx.thread[row] == each && range.contains(timeNs) &&
+                    !text.starts_with("step"))
+                    open.push_back(text);
+            }
+            if (!open.empty()) return open;
+        }
+        return {};
+    }
+
+    /// Whether the thread that launches `next` is at something that the launch is no part of.
+    bool isElsewhere(int64_t timeNs, const Work& next) const {
+        const uint32_t thread = trace_.apiCalls.thread[next.call];
+        const auto now = openRanges(thread, timeNs);
+        const auto then = openRanges(thread, trace_.apiCalls.startNs[next.call]);
+        return now.size() > then.size() || !std::equal(now.begin(), now.end(), then.begin());
+    }
+
     StepPart causeAt(int64_t timeNs, const Work* next, int64_t busyUntilNs) const {
         const bool isGap = next && busyUntilNs != INT64_MIN;
         const bool isKnown = isGap && next->call != noIndex;
@@ -209,7 +234,8 @@ class PlainLoop {
         if (isInDataRange(timeNs)) return StepPart::DataLoading;
         const bool isByLoader =
             isLate && trace_.threads[trace_.apiCalls.thread[next->call]].name == "DataLoader";
-        const bool isForBatch = isLate && next->isBatch && !isInCall(timeNs, "");
+        const bool isForBatch =
+            isLate && next->isBatch && !isInCall(timeNs, "") && !isElsewhere(timeNs, *next);
         if (isByLoader || isForBatch) return StepPart::DataLoading;
         if (isInCall(timeNs, "Synchronize")) return StepPart::Synchronization;
         return isLate ? StepPart::LaunchBound : StepPart::OtherIdle;
@@ -378,6 +404,21 @@ class TestStepParts : public QObject {
         const WorkerSummary worker = step.summarize(200);
         QCOMPARE(partUs(worker, StepPart::DataLoading), int64_t{103});
         QCOMPARE(partUs(worker, StepPart::LaunchBound), int64_t{7});  // in the calls themselves
+    }
+
+    void whatHoldsUpTheBatchIsNamed() {
+        OneStep step;
+        step.launch(0, 1, 0, 50);
+        step.builder.addNvtx(step.thread, "checkpoint", 60 * us, 130 * us);
+        step.builder.addNvtx(step.thread, "input", 140 * us, 160 * us);
+        step.builder.addApi(step.thread, "cudaMemcpyAsync", 150 * us, 155 * us, 77);
+        step.builder.addMemcpy(step.stream, MemcpyKind::HtoD, 1 << 20, 160 * us, 180 * us, 77);
+        const WorkerSummary worker = step.summarize(180);
+        QCOMPARE(partUs(worker, StepPart::DataLoading), int64_t{35});
+        QCOMPARE(partUs(worker, StepPart::LaunchBound), int64_t{75});  // 5 of them in the call
+        const Contributor* checkpoint = heaviest(worker, StepPart::LaunchBound);
+        QCOMPARE(checkpoint->path, std::string("checkpoint"));
+        QCOMPARE(checkpoint->exposedNs, 70 * us);
     }
 
     void withoutCallsIdleTimeHasNoKnownCause() {

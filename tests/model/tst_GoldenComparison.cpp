@@ -1,0 +1,350 @@
+#include <QtTest>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "model/compare/RunComparison.h"
+#include "model/load/loadTrace.h"
+
+using namespace lanescope;
+
+/// "Why is run B slower?", asked of pairs of recordings from a real GPU that differ in one known
+/// way. What the answer should be comes from plain loops over the events of the compared steps.
+class TestGoldenComparison : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase();
+    void everySumIsExact_data();
+    void everySumIsExact();
+    void lostNvlinkIsExposedAllReduce();
+    void pageableBatchesAreExposedCopies();
+    void stalledStepsAreNamedThoughTheMedianIsTheSame();
+    void anExtraKernelIsComputeThatTheBaselineDoesNotHave();
+    void loadingInTheTrainingThreadIsDataLoading();
+    void runsOfTheSameAreWithinNoise();
+    void anotherPrecisionMatchesRenamedKernels();
+
+  private:
+    struct Run {
+        TracePtr trace;
+        RunSummary summary;
+        const WorkerSummary& worker() const { return summary.workers.at(0); }
+    };
+    /// Whether a row of a table counts.
+    using Counts = std::function<bool(const Trace&, uint32_t row)>;
+
+    const Run& run(const std::string& name);
+    RunComparison compared(const std::string& baseline, const std::string& candidate);
+    template <class Table>
+    static double perStepNs(const Run& run, const Table& table, const Counts& counts);
+    static std::string kernelName(const Trace& trace, uint32_t row);
+    static std::set<std::string> kernelNames(const Run& run);
+    static int64_t rangeNs(const Run& run, const StepSummary& step, std::string_view text);
+    static double waitForBatchNs(const Run& run);
+
+    std::map<std::string, Run> runs_;
+};
+
+namespace {
+
+/// Within a tenth of what is known to be the cause.
+bool isAbout(int64_t ns, double expectedNs) {
+    return std::abs(static_cast<double>(ns) - expectedNs) <= 0.1 * std::abs(expectedNs);
+}
+
+const ContributorDifference* named(const RunComparison& comparison, const Cause& cause) {
+    for (const ContributorDifference& each : comparison.criticalPair()->contributors)
+        if (each.part == cause.part && each.name() == cause.contributor && each.path == cause.path)
+            return &each;
+    return nullptr;
+}
+
+/// Whether the sentence on top gives this reason, in its own words.
+bool tells(const RunComparison& comparison, const std::string& text) {
+    return !text.empty() && comparison.answer.sentence.find(text) != std::string::npos;
+}
+
+constexpr std::array pairNames{std::pair("resnet152-nvlink", "resnet152-no-p2p"),
+                               std::pair("same1", "pageable"),
+                               std::pair("same1", "stall"),
+                               std::pair("same1", "extra"),
+                               std::pair("workers4", "workers0"),
+                               std::pair("same1", "bf16"),
+                               std::pair("same1", "same2"),
+                               std::pair("same2", "same3"),
+                               std::pair("same3", "same4"),
+                               std::pair("same4", "same5"),
+                               std::pair("same5", "same6")};
+
+}  // namespace
+
+const TestGoldenComparison::Run& TestGoldenComparison::run(const std::string& name) {
+    return runs_.at(name);
+}
+
+RunComparison TestGoldenComparison::compared(const std::string& baseline,
+                                             const std::string& candidate) {
+    return compareRuns(BaselineRun{run(baseline).summary}, CandidateRun{run(candidate).summary});
+}
+
+/// Summed durations of the rows that count and start in the compared steps, per step.
+template <class Table>
+double TestGoldenComparison::perStepNs(const Run& run, const Table& table, const Counts& counts) {
+    int64_t sum = 0;
+    for (const StepSummary& step : run.worker().steps)
+        for (uint32_t row = 0; row < table.size(); ++row)
+            if (table.startNs[row] >= step.startNs &&
+                table.startNs[row] < step.startNs + step.wallNs && counts(*run.trace, row))
+                sum += table.endNs[row] - table.startNs[row];
+    return static_cast<double>(sum) / static_cast<double>(run.worker().steps.size());
+}
+
+std::string TestGoldenComparison::kernelName(const Trace& trace, uint32_t row) {
+    const LaunchConfig& config = trace.launchConfigs[trace.kernels.config[row]];
+    return std::string(trace.strings.at(config.demangledName));
+}
+
+std::set<std::string> TestGoldenComparison::kernelNames(const Run& run) {
+    std::set<std::string> names;
+    for (uint32_t row = 0; row < run.trace->kernels.size(); ++row)
+        names.insert(kernelName(*run.trace, row));
+    return names;
+}
+
+/// How long the NVTX ranges of that text take that start in a step.
+int64_t TestGoldenComparison::rangeNs(const Run& run, const StepSummary& step,
+                                      std::string_view text) {
+    const NvtxTable& nvtx = run.trace->nvtx;
+    int64_t sum = 0;
+    for (uint32_t row = 0; row < nvtx.size(); ++row)
+        if (run.trace->strings.at(nvtx.text[row]) == text && nvtx.startNs[row] >= step.startNs &&
+            nvtx.startNs[row] < step.startNs + step.wallNs)
+            sum += nvtx.endNs[row] - nvtx.startNs[row];
+    return sum;
+}
+
+/// From the end of the GPU's work to its next copy of a batch, the mean over the steps.
+double TestGoldenComparison::waitForBatchNs(const Run& run) {
+    const Trace& trace = *run.trace;
+    int64_t sum = 0;
+    for (const StepSummary& step : run.worker().steps) {
+        int64_t copyNs = INT64_MAX;
+        for (uint32_t row = 0; row < trace.memcpys.size(); ++row)
+            if (trace.memcpys.kind[row] == MemcpyKind::HtoD &&
+                trace.memcpys.bytes[row] > 1'000'000 && trace.memcpys.startNs[row] >= step.startNs)
+                copyNs = std::min(copyNs, trace.memcpys.startNs[row]);
+        int64_t doneNs = 0;
+        for (uint32_t row = 0; row < trace.kernels.size(); ++row)
+            if (trace.kernels.endNs[row] <= copyNs)
+                doneNs = std::max(doneNs, trace.kernels.endNs[row]);
+        sum += copyNs - doneNs;
+    }
+    return static_cast<double>(sum) / static_cast<double>(run.worker().steps.size());
+}
+
+void TestGoldenComparison::initTestCase() {
+    const std::filesystem::path source = LANESCOPE_SOURCE_DIR;
+    for (const auto& [baseline, candidate] : pairNames) {
+        for (const std::string name : {baseline, candidate}) {
+            if (runs_.contains(name)) continue;
+            const bool isSample = name.starts_with("resnet152");
+            const std::filesystem::path folder =
+                source / (isSample ? "resources/samples" : "tests/golden/compare-pairs");
+            const Result<TracePtr> trace = loadTrace(folder / (name + ".sqlite.gz"));
+            QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
+            const Result<RunSummary> summary = summarizeRun(**trace);
+            QVERIFY2(summary.has_value(), name.c_str());
+            QVERIFY2(!summary->isEmpty(), name.c_str());
+            runs_[name] = {*trace, *summary};
+        }
+    }
+}
+
+void TestGoldenComparison::everySumIsExact_data() {
+    QTest::addColumn<QString>("baseline");
+    QTest::addColumn<QString>("candidate");
+    for (const auto& [baseline, candidate] : pairNames)
+        QTest::addRow("%s against %s", candidate, baseline) << baseline << candidate;
+}
+
+void TestGoldenComparison::everySumIsExact() {
+    QFETCH(QString, baseline);
+    QFETCH(QString, candidate);
+    for (const QString& name : {baseline, candidate}) {
+        for (const WorkerSummary& worker : run(name.toStdString()).summary.workers) {
+            QVERIFY(worker.steps.size() >= 9);
+            for (const StepSummary& step : worker.steps) QCOMPARE(step.parts.sum(), step.wallNs);
+            StepParts sums;
+            for (const Contributor& each : worker.contributors) sums[each.part] += each.exposedNs;
+            QCOMPARE(sums, worker.totalParts());
+        }
+    }
+    for (const WorkerComparison& pair :
+         compared(baseline.toStdString(), candidate.toStdString()).workers) {
+        int64_t before = 0, after = 0, contributors = 0, ranges = 0;
+        for (const PartDifference& part : pair.parts) {
+            before += part.baselineNs;
+            after += part.candidateNs;
+        }
+        for (const ContributorDifference& each : pair.contributors) contributors += each.lostNs();
+        for (const RangeDifference& range : pair.ranges) ranges += range.lostNs();
+        QCOMPARE(before, pair.baseline.meanNs);
+        QCOMPARE(after, pair.candidate.meanNs);
+        QCOMPARE(contributors, pair.lostNs());
+        QCOMPARE(ranges, pair.lostNs());
+    }
+}
+
+void TestGoldenComparison::lostNvlinkIsExposedAllReduce() {
+    const RunComparison comparison = compared("resnet152-nvlink", "resnet152-no-p2p");
+    QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+    const Cause& cause = comparison.answer.causes.at(0);
+    QCOMPARE(cause.part, StepPart::ExposedCommunication);
+    QCOMPARE(cause.contributor, std::string("AllReduce"));
+    QVERIFY(cause.baselineGBps > 4 * cause.candidateGBps && cause.candidateGBps > 0);
+    const WorkerComparison& pair = *comparison.criticalPair();
+    QVERIFY(isAbout(cause.lostNs, static_cast<double>(pair.lostNs())));
+    QVERIFY(tells(comparison, cause.text));
+}
+
+void TestGoldenComparison::pageableBatchesAreExposedCopies() {
+    const RunComparison comparison = compared("same1", "pageable");
+    QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+    const Cause& cause = comparison.answer.causes.at(0);
+    QCOMPARE(cause.part, StepPart::ExposedHtoD);
+    QVERIFY(tells(comparison, cause.text));
+    const ContributorDifference* copies = named(comparison, cause);
+    QVERIFY(copies);
+    QCOMPARE(copies->match, MatchKind::SamePosition);
+    QCOMPARE(copies->baseline.name, std::string("HtoD from pinned"));
+    QCOMPARE(copies->candidate.name, std::string("HtoD from pageable"));
+    QVERIFY(cause.baselineGBps > 3 * cause.candidateGBps);
+    const auto isHtoD = [](const Trace& trace, uint32_t row) {
+        return trace.memcpys.kind[row] == MemcpyKind::HtoD;
+    };
+    const double busyNs = perStepNs(run("pageable"), run("pageable").trace->memcpys, isHtoD) -
+                          perStepNs(run("same1"), run("same1").trace->memcpys, isHtoD);
+    QVERIFY(busyNs > 500e3);
+    QVERIFY(isAbout(cause.lostNs, busyNs));
+}
+
+void TestGoldenComparison::stalledStepsAreNamedThoughTheMedianIsTheSame() {
+    const RunComparison comparison = compared("same1", "stall");
+    QCOMPARE(comparison.answer.outcome, Outcome::WithinNoise);
+    QCOMPARE(comparison.outliers.size(), size_t{2});
+    std::set<int64_t> numbers;
+    for (const RunOutlier& outlier : comparison.outliers) {
+        QVERIFY(outlier.isCandidate);
+        const OutlierStep& step = outlier.step;
+        numbers.insert(step.number);
+        QVERIFY(isIdle(step.part));
+        QVERIFY(step.part != StepPart::DataLoading);
+        QCOMPARE(step.path, std::string("checkpoint"));
+        const auto& steps = run("stall").worker().steps;
+        const auto found = std::find_if(steps.begin(), steps.end(), [&step](const auto& each) {
+            return each.number == step.number;
+        });
+        QVERIFY(found != steps.end());
+        const int64_t checkpointNs = rangeNs(run("stall"), *found, "checkpoint");
+        QVERIFY(checkpointNs >= 5'000'000);
+        QVERIFY(isAbout(step.excessNs, static_cast<double>(checkpointNs)));
+        QVERIFY(isAbout(step.partExcessNs, static_cast<double>(checkpointNs)));
+    }
+    QCOMPARE(numbers, (std::set<int64_t>{7, 17}));
+    QVERIFY(tells(comparison, "checkpoint"));
+    QVERIFY(tells(comparison, "step 7") && tells(comparison, "step 17"));
+}
+
+void TestGoldenComparison::anExtraKernelIsComputeThatTheBaselineDoesNotHave() {
+    const RunComparison comparison = compared("same1", "extra");
+    QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+    QCOMPARE(comparison.answer.causes.size(), size_t{1});
+    const Cause& cause = comparison.answer.causes.front();
+    QCOMPARE(cause.part, StepPart::Compute);
+    QVERIFY(tells(comparison, cause.text));
+
+    const std::set<std::string> known = kernelNames(run("same1"));
+    const double extraNs = perStepNs(
+        run("extra"), run("extra").trace->kernels,
+        [&](const Trace& trace, uint32_t row) { return !known.contains(kernelName(trace, row)); });
+    QVERIFY(extraNs > 2e6);
+    QVERIFY(isAbout(cause.lostNs, extraNs));
+
+    std::map<std::string, double> launches;  // by range
+    int64_t onlyCandidateNs = 0;
+    for (const ContributorDifference& each : comparison.criticalPair()->contributors) {
+        if (each.part != StepPart::Compute || each.match != MatchKind::OnlyCandidate) continue;
+        QVERIFY(!known.contains(each.name()));
+        launches[each.path] += each.candidate.count;
+        onlyCandidateNs += each.candidate.exposedNs;
+    }
+    QCOMPARE(launches, (std::map<std::string, double>{{"backward", 8}, {"forward", 8}}));
+    QVERIFY(isAbout(onlyCandidateNs, extraNs));
+    const ContributorDifference* kernel = named(comparison, cause);
+    QVERIFY(kernel);
+    QCOMPARE(kernel->match, MatchKind::OnlyCandidate);
+}
+
+void TestGoldenComparison::loadingInTheTrainingThreadIsDataLoading() {
+    const RunComparison comparison = compared("workers4", "workers0");
+    QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+    QCOMPARE(comparison.answer.causes.size(), size_t{1});
+    const Cause& cause = comparison.answer.causes.front();
+    QCOMPARE(cause.part, StepPart::DataLoading);
+    QCOMPARE(cause.path, std::string("data"));
+    QVERIFY(tells(comparison, cause.text));
+    const double waitNs = waitForBatchNs(run("workers0")) - waitForBatchNs(run("workers4"));
+    QVERIFY(waitNs > 10e6);
+    QVERIFY(isAbout(cause.lostNs, waitNs));
+}
+
+void TestGoldenComparison::runsOfTheSameAreWithinNoise() {
+    for (int a = 1; a <= 6; ++a) {
+        for (int b = 1; b <= 6; ++b) {
+            if (a == b) continue;
+            const RunComparison comparison =
+                compared("same" + std::to_string(a), "same" + std::to_string(b));
+            QVERIFY2(comparison.answer.outcome == Outcome::WithinNoise,
+                     comparison.answer.sentence.c_str());
+            QVERIFY(comparison.answer.causes.empty());
+            QVERIFY(comparison.answer.cautions.empty());
+            QVERIFY(comparison.outliers.empty());
+        }
+    }
+}
+
+void TestGoldenComparison::anotherPrecisionMatchesRenamedKernels() {
+    const RunComparison comparison = compared("same1", "bf16");
+    QCOMPARE(comparison.answer.outcome, Outcome::Faster);
+    QCOMPARE(comparison.answer.causes.at(0).part, StepPart::Compute);
+    QVERIFY(tells(comparison, comparison.answer.causes[0].text));
+    // cuDNN's convolutions of the inner layers say in their names what they are, and in what
+    // precision.
+    const std::map<std::string, std::string> convolutions{
+        {"sm90_xmma_fprop_implicit_gemm", "forward"},
+        {"sm90_xmma_dgrad_implicit_gemm", "backward"},
+        {"sm90_xmma_wgrad_indexed_implicit_gemm", "backward"}};
+    size_t found = 0;
+    for (const ContributorDifference& each : comparison.criticalPair()->contributors) {
+        for (const auto& [name, range] : convolutions) {
+            if (each.baseline.name.find(name + "_f32f32") == std::string::npos ||
+                each.path != range)
+                continue;
+            ++found;
+            QCOMPARE(each.match, MatchKind::SamePosition);
+            QVERIFY2(each.candidate.name.find(name + "_bf16bf16") != std::string::npos,
+                     each.candidate.name.c_str());
+            QCOMPARE(each.baseline.count, each.candidate.count);
+            QVERIFY(each.lostNs() < 0);
+        }
+    }
+    QVERIFY(found >= convolutions.size());
+}
+
+QTEST_APPLESS_MAIN(TestGoldenComparison)
+#include "tst_GoldenComparison.moc"
