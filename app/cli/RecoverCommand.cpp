@@ -4,6 +4,7 @@
 
 #include "app/cli/Command.h"
 #include "app/cli/runReport.h"
+#include "app/cli/storeSummary.h"
 #include "capture/record/recover.h"
 
 namespace lanescope {
@@ -14,6 +15,7 @@ int runRecover(const RecoverOptions& options) {
     const Result<CollectedRun> run = recover(options);
     if (!run) return reportFailure(run.error());
     sayWhatIsIn(*run);
+    (void)storeSummary(run->trace);  // else a comparison makes it again
     reportWarnings(*run);
     return exitOk;
 }

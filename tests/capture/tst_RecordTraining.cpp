@@ -3,8 +3,11 @@
 #include <QtTest>
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <set>
 
+#include "model/compare/storedSummary.h"
+#include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
 #include "tests/capture/standin/TrainingPlan.h"
 
@@ -89,6 +92,20 @@ class tst_RecordTraining : public QObject {
         if (trace.startUtcNs != 0) QCOMPARE(trace.startUtcNs + firstNs, plan.baseNs);
     }
 
+    /// What a comparison needs is in the file, and is what its events say.
+    static void verifySummaryIsStored(const QString& file) {
+        const auto trace = loadTrace(file.toStdString());
+        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
+        const Result<RunSummary> made = summarizeRun(**trace);
+        QVERIFY(made.has_value());
+        const Result<Database> database = Database::openReadOnly(file.toStdString());
+        QVERIFY(database.has_value());
+        const std::optional<RunSummary> stored = readRunSummary(*database);
+        QVERIFY(stored.has_value());
+        QVERIFY(!stored->isEmpty());
+        QVERIFY(*stored == *made);
+    }
+
   private slots:
     void holdsEveryEventOnce() {
         const TrainingPlan plan = planNow(3, 50, 20, 9);
@@ -109,6 +126,11 @@ class tst_RecordTraining : public QObject {
         // Five ranges and a mark in each step.
         QCOMPARE(int64_t{(*trace)->nvtx.size()}, int64_t{3} * 50 * 6);
         QCOMPARE(int64_t{(*trace)->nccl.size()}, int64_t{3} * 50);
+    }
+
+    void storesWhatAComparisonNeeds() {
+        QCOMPARE(record(path("summary.sqlite"), planNow(1, 20, 20)).exitCode, 0);
+        verifySummaryIsStored(path("summary.sqlite"));
     }
 
     void showsWhatAKilledProgramDid() {
@@ -153,6 +175,7 @@ class tst_RecordTraining : public QObject {
         const auto trace = loadTrace(path("found.sqlite").toStdString());
         QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
         QVERIFY((*trace)->kernels.size() > 100);
+        verifySummaryIsStored(path("found.sqlite"));
     }
 };
 
