@@ -262,6 +262,8 @@ void Agent::drain() {
 }
 
 void Agent::runFlusher() {
+    // What waited for the first context, which has just been made, must not wait for a period more.
+    if (hasActivity_.load(std::memory_order_acquire)) activity_->flush(false);
     std::unique_lock lock(mutex_);
     // An ordinary flush may be under way when the process ends; the final one must still follow.
     while (phase_ == Phase::Running || phase_ == Phase::Flushing) {
