@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -27,6 +28,15 @@ bool isLockedByAnother(const std::filesystem::path& folder) {
     if (file >= 0) ::close(file);
     errno = saved;
     return isLocked;
+}
+
+/// Whether a file is a log or a further part of one, "<name>.log.1".
+bool isOfLog(const std::filesystem::path& file) {
+    const std::string ending = file.extension().string();
+    const bool isPart = ending.size() > 1 &&
+                        ending.find_first_not_of("0123456789", 1) == std::string::npos &&
+                        file.stem().extension() == ".log";
+    return isPart || ending == ".log";
 }
 
 }  // namespace
@@ -78,7 +88,7 @@ void RunFolder::remove() {
     std::error_code error;
     std::vector<std::filesystem::path> ours;
     for (const auto& entry : std::filesystem::directory_iterator(path_, error))
-        if (entry.path().extension() == ".log" || entry.path().filename() == runInfoFileName ||
+        if (isOfLog(entry.path()) || entry.path().filename() == runInfoFileName ||
             entry.path().filename() == runInfoWithMachineFileName)
             ours.push_back(entry.path());
     for (const auto& file : ours) ::unlink(file.c_str());

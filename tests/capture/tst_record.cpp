@@ -6,6 +6,8 @@
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
+#include <filesystem>
+#include <fstream>
 
 #include "capture/record/OutputName.h"
 #include "capture/record/RunFolder.h"
@@ -378,6 +380,27 @@ class tst_record : public QObject {
         QFile::remove(log);
         QCOMPARE(lanescope({"recover", ".out.sqlite.run", "--force"}).status, 1);
         QCOMPARE(lanescope({"recover", "nowhere"}).status, 1);
+    }
+
+    void removesEveryFileOfALongLog() {
+        const std::filesystem::path path = in("run").toStdString();
+        auto folder = RunFolder::create(path, RunInfo{});
+        QVERIFY(folder);
+        for (const char* name : {"box.0.7.log", "box.0.7.log.1", "box.0.7.log.12", "box.0.7.2.log"})
+            std::ofstream(path / name) << "x";
+        folder->remove();
+        QVERIFY(!std::filesystem::exists(path));
+    }
+
+    void leavesWhatIsNoLog() {
+        const std::filesystem::path path = in("run").toStdString();
+        auto folder = RunFolder::create(path, RunInfo{});
+        QVERIFY(folder);
+        for (const char* name : {"results.1", "box.0.7.log.old", "box.0.7.log."})
+            std::ofstream(path / name) << "x";
+        folder->remove();
+        for (const char* name : {"results.1", "box.0.7.log.old", "box.0.7.log."})
+            QVERIFY2(std::filesystem::exists(path / name), name);
     }
 
     void namesFoldersThereAndBack() {
