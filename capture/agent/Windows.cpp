@@ -9,8 +9,6 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t mostRemembered = 64;
-
 int64_t afterDelay(const WindowOptions& options, int64_t startNs) {
     return (options.baseNs > 0 ? options.baseNs : startNs) + options.delayNs;
 }
@@ -81,14 +79,21 @@ void Windows::refresh(RecordWriter& writer) {
     // After a lost block the windows that the reader may know of are said again.
     if (std::exchange(generation_, writer.generation()) != writer.generation()) before.clear();
     for (const Window& window : known_) {
-        const auto old = std::find_if(before.begin(), before.end(), [&](const Window& other) {
-            return other.index == window.index;
-        });
-        if (old == before.end()) write(writer, window, true);
-        if (window.endNs != never && (old == before.end() || old->endNs == never))
+        const auto old = std::lower_bound(
+            before.begin(), before.end(), window.index,
+            [](const Window& other, uint32_t index) { return other.index < index; });
+        const bool isKnown = old != before.end() && old->index == window.index;
+        if (!isKnown) write(writer, window, true);
+        if (window.endNs != never && (!isKnown || old->endNs == never))
             write(writer, window, false);
     }
-    hadAny_ = hadAny_ || !known_.empty();
+    if (known_.empty()) return;
+    hadAny_ = true;
+    if (known_.front().index > nextIndex_ && !std::exchange(saidTooMany_, true))
+        writer.note(log::NoteSeverity::Warning, "windows-missed",
+                    "Windows followed each other faster than they could be written down, so some "
+                    "were left out; record longer ranges.");
+    nextIndex_ = known_.back().index + 1;
 }
 
 void Windows::write(RecordWriter& writer, const Window& window, bool isBegin) const {

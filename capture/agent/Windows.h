@@ -24,6 +24,9 @@ class Windows {
         uint32_t index;
     };
     static constexpr int64_t never = INT64_MAX;
+    /// So many of the latest windows are known. GPU work comes up to half a second after its
+    /// launch, in which a small model has hundreds of steps.
+    static constexpr size_t mostRemembered = 512;
 
     Windows(const WindowOptions& options, int64_t startNs);
 
@@ -66,6 +69,8 @@ class Windows {
 
     std::deque<Window> known_;  // writer thread only
     uint32_t generation_ = 0;
+    uint32_t nextIndex_ = 0;  // the first that the writer has not learned of
+    bool saidTooMany_ = false;
     bool hadAny_ = false;
 };
 

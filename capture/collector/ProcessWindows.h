@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "capture/log/Records.h"
@@ -10,7 +11,8 @@
 namespace lanescope {
 
 /// When one process recorded, if it did not all the time. Takes beginnings and ends as the log has
-/// them, in any number and order that a cut or damaged log may leave.
+/// them, in any number and order that a cut or damaged log may leave. Those that a log says again,
+/// as each of its files and after a loss, count once.
 class ProcessWindows {
   public:
     struct Window {
@@ -28,6 +30,8 @@ class ProcessWindows {
 
   private:
     std::vector<Window> windows_;
+    std::unordered_map<uint32_t, size_t> placeOf_;  // in windows_, by index
+    std::optional<size_t> latest_;                  // of which the log spoke
     bool areThere_ = false;
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t mostLatest = 2048;
 constexpr size_t mostNear = 4096;
-constexpr size_t mostEdges = 128;
+constexpr size_t mostEdges = 2 * Windows::mostRemembered;
 constexpr int64_t nearNs = 5'000'000;  // by so much a call may come late among others
 
 /// Whether number `a` was given before `b`; they wrap around after 2^32 calls.
@@ -20,22 +20,19 @@ bool isBefore(uint32_t a, uint32_t b) {
 
 void LaunchWindows::refresh() {
     for (const Windows::Window& window : windows_.windows()) {
-        const auto knows = [&](bool isBegin) {
-            return std::any_of(edges_.begin(), edges_.end(), [&](const Edge& edge) {
-                return edge.windowIndex == window.index && edge.isBegin == isBegin;
-            });
-        };
-        const bool isForgotten = !edges_.empty() && window.index < edges_.front().windowIndex;
-        if (isForgotten) continue;
-        if (!knows(true)) addEdge(window.beginNs, true, window.index);
-        if (window.endNs != Windows::never && !knows(false))
-            addEdge(window.endNs, false, window.index);
+        if (window.index < nextWindow_) continue;
+        const bool knowsBegin = window.index == nextWindow_ && knowsBegin_;
+        if (!knowsBegin) addEdge(window.beginNs, true);
+        const bool hasEnded = window.endNs != Windows::never;
+        if (hasEnded) addEdge(window.endNs, false);
+        nextWindow_ = window.index + (hasEnded ? 1 : 0);
+        knowsBegin_ = !hasEnded;
     }
     while (edges_.size() > mostEdges) edges_.pop_front();
 }
 
-void LaunchWindows::addEdge(int64_t ns, bool isBegin, uint32_t windowIndex) {
-    Edge edge{ns, isBegin, windowIndex, false, false, 0, 0, {}};
+void LaunchWindows::addEdge(int64_t ns, bool isBegin) {
+    Edge edge{ns, isBegin, false, false, 0, 0, {}};
     // All calls so far were handed over before this edge was learned, hence began before it, but
     // for those that the ring still has.
     for (const Call& call : latest_) {

@@ -46,7 +46,6 @@ class LaunchWindows {
     struct Edge {
         int64_t ns;
         bool isBegin;
-        uint32_t windowIndex;
         bool hasBefore = false, hasAfter = false;
         uint32_t lastBefore = 0;  ///< Highest number of a call before the edge.
         uint32_t firstAfter = 0;  ///< Lowest number of one at or after it.
@@ -56,13 +55,15 @@ class LaunchWindows {
         uint32_t correlationId;
         int64_t startNs;
     };
-    void addEdge(int64_t ns, bool isBegin, uint32_t windowIndex);
+    void addEdge(int64_t ns, bool isBegin);
     static Side sideOf(const Edge& edge, uint32_t correlationId, int64_t ranNs);
     Answer answer(uint32_t correlationId, int64_t ranNs, bool mustDecide) const;
 
     const Windows& windows_;
     const bool knowsCalls_;
-    std::deque<Edge> edges_;
+    std::deque<Edge> edges_;    // by time
+    uint32_t nextWindow_ = 0;   // the first window of which an edge is still to come
+    bool knowsBegin_ = false;   // of that one
     std::vector<Call> latest_;  // a ring of the last calls, for the edges that are learned later
     size_t nextLatest_ = 0;
 };

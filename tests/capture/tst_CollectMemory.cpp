@@ -225,6 +225,34 @@ class tst_CollectMemory : public QObject {
         QCOMPARE(row("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), "1");
     }
 
+    void countsWindowsOnceThatTheLogSaysAgain() {
+        TestLog log;
+        const auto window = [&](int64_t atNs, bool isBegin, uint32_t index) {
+            WindowRecord record{};
+            record.timestampNs = startNs + atNs;
+            record.index = index;
+            record.isBegin = isBegin ? 1 : 0;
+            log.add(RecordKind::Window, record);
+        };
+        const auto sayAll = [&] {
+            window(100, true, 0);
+            window(200, false, 0);
+            window(300, true, 1);
+        };
+        sayAll();
+        sayAll();
+        window(400, false, 1);
+        sayAll();
+        window(400, false, 1);
+        window(500, true, 2);
+        log.add(RecordKind::Kernel, kernel(310, log.string("gemm")));
+        log.flush();
+        log.writeTo(logPath("box.0.4242.log"));
+        collect();
+        QCOMPARE(rows("SELECT \"index\", startNs, endNs FROM LANESCOPE_WINDOWS"),
+                 "0|100|200, 1|300|400, 2|500|NULL");
+    }
+
     void saysWhenSomethingWasLost() {
         TestLog log;
         log.add(RecordKind::Kernel, kernel(100, log.string("gemm")));

@@ -66,7 +66,7 @@ class tst_Windows : public QObject {
             if (i % 7 == 0) windows.refresh(writer_);
         }
         windows.refresh(writer_);
-        QVERIFY(windows.windows().size() <= 64);
+        QVERIFY(windows.windows().size() <= Windows::mostRemembered);
         QCOMPARE(windows.windows().back().index, 9'999u);
     }
 
@@ -79,7 +79,7 @@ class tst_Windows : public QObject {
         options.repeat = 0;
         Windows windows(options, 0);
         windows.refresh(writer_);
-        QVERIFY(windows.windows().size() <= 65);
+        QVERIFY(windows.windows().size() <= Windows::mostRemembered + 1);
         QVERIFY(windows.windows().back().beginNs > realtimeNs() - 1'000'000'000);
     }
 
@@ -149,6 +149,52 @@ class tst_Windows : public QObject {
                 QCOMPARE(launches.find(call, 0), expected);
                 QCOMPARE(launches.guess(call, 0), expected);
             }
+        }
+    }
+
+    void forgetsNoneOfHundredsBetweenTwoLooks() {
+        constexpr uint32_t count = 400;
+        Windows windows(byCalls(), 0);
+        LaunchWindows launches(windows, true);
+        std::vector<int64_t> inside, outside;
+        for (uint32_t i = 0; i < count; ++i) {
+            inside.push_back(windows.open().ns);
+            while (realtimeNs() <= inside.back()) {
+            }
+            outside.push_back(windows.close().ns);
+            while (realtimeNs() <= outside.back()) {
+            }
+        }
+        windows.refresh(writer_);
+        launches.refresh();
+        for (uint32_t i = 0; i < count; ++i) {
+            QVERIFY(windows.isOpenAt(inside[i]) && !windows.isOpenAt(outside[i]));
+            launches.sawCall(2 * i, inside[i]);
+            launches.sawCall(2 * i + 1, outside[i]);
+        }
+        for (uint32_t i = 0; i < count; ++i) {
+            QCOMPARE(launches.find(2 * i, 0), LaunchWindows::Answer::Inside);
+            QCOMPARE(launches.find(2 * i + 1, 0), LaunchWindows::Answer::Outside);
+        }
+    }
+
+    void learnsOfAWindowInTwoLooks() {
+        Windows windows(byCalls(), 0);
+        LaunchWindows launches(windows, true);
+        for (uint32_t i = 0; i < 1500; ++i) {
+            const int64_t insideNs = windows.open().ns;
+            windows.refresh(writer_);
+            launches.refresh();
+            launches.refresh();
+            launches.sawCall(2 * i, insideNs);
+            while (realtimeNs() <= insideNs) {
+            }
+            const int64_t outsideNs = windows.close().ns;
+            windows.refresh(writer_);
+            launches.refresh();
+            launches.sawCall(2 * i + 1, outsideNs);
+            QCOMPARE(launches.find(2 * i, 0), LaunchWindows::Answer::Inside);
+            QCOMPARE(launches.find(2 * i + 1, 0), LaunchWindows::Answer::Outside);
         }
     }
 
