@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <future>
 #include <system_error>
 #include <thread>
 
@@ -30,6 +31,9 @@ using namespace std::chrono_literals;
 /// How long processes that outlive the program may still write their logs.
 constexpr auto lingerTime = 4s;
 constexpr auto lingerInterval = 50ms;
+/// How long the driver may take to describe the machine; it takes a second or two for each GPU that
+/// was asleep.
+constexpr auto machinePatience = 30s;
 
 RunInfo describeRun(const RecordOptions& options) {
     RunInfo info;
@@ -52,9 +56,16 @@ RunInfo describeRun(const RecordOptions& options) {
 }
 
 /// Asks the driver what the machine is like, which can take a second: the program does not wait for
-/// it. For a recovery, which may be on another machine, the answer lies beside the logs.
+/// it. For a recovery, which may be on another machine, the answer lies beside the logs. A driver
+/// that hangs, as with a GPU that fell off its bus, is left hanging on a thread of its own.
 void askForMachine(Collector& collector, RunInfo info, const RunFolder& folder) {
-    info.machine = queryMachine();
+    std::promise<Machine> promise;
+    std::future<Machine> answer = promise.get_future();
+    std::thread([promise = std::move(promise)]() mutable {
+        promise.set_value(queryMachine());
+    }).detach();
+    if (answer.wait_for(machinePatience) != std::future_status::ready) return;
+    info.machine = answer.get();
     if (!info.machine.driverVersion.empty())
         static_cast<void>(info.save(folder.path() / runInfoWithMachineFileName));
     collector.setMachine(std::move(info.machine));
