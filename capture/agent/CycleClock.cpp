@@ -86,7 +86,14 @@ void CycleClock::calibrate() {
     if (!isDue || reading.ticks == lastTicks_) return;
     const double rate =
         static_cast<double>(reading.ns - lastNs_) / static_cast<double>(reading.ticks - lastTicks_);
-    if (nsPerTick_ == 0 || std::abs(rate / nsPerTick_ - 1) < largestSlew) nsPerTick_ = rate;
+    // A rate that comes twice is right, even if the first was taken while the clock was set, or the
+    // program was moved to another machine.
+    const auto isNear = [rate](double other) {
+        return std::abs(rate - other) < largestSlew * other;
+    };
+    if (rate > 0 && (nsPerTick_ == 0 || isNear(nsPerTick_) || isNear(latestRate_)))
+        nsPerTick_ = rate;
+    latestRate_ = rate;
     lastTicks_ = reading.ticks;
     lastNs_ = reading.ns;
 }

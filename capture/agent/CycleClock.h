@@ -56,7 +56,8 @@ class CycleClock {
     static bool countsCycles_;  // set before any thread reads it, and never changed after
     uint64_t lastTicks_ = 0;
     int64_t lastNs_ = 0;
-    double nsPerTick_ = 0;  // 0: not known yet
+    double nsPerTick_ = 0;   // 0: not known yet
+    double latestRate_ = 0;  // whether it was believed or not
 };
 
 }  // namespace lanescope
