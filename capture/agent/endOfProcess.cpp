@@ -22,6 +22,7 @@ std::atomic<sem_t*> wakeUp{nullptr};
 std::atomic<int64_t> firstSignalNs{0};
 constexpr int64_t impatienceNs = 3'000'000'000;
 std::atomic<int> pendingSignal{0};
+std::atomic<pid_t> watchedProcess{0};
 
 void onExit() {
     try {
@@ -37,6 +38,9 @@ void endAtOnce(int signal) {
 
 // Only async-signal-safe calls in here.
 void onEndSignal(int signal) {
+    // A child of vfork or clone runs no fork handlers, and may share this memory with its parent,
+    // for which the signal is not meant.
+    if (::getpid() != watchedProcess.load(std::memory_order_relaxed)) return endAtOnce(signal);
     sem_t* wake = wakeUp.load(std::memory_order_relaxed);
     const int64_t nowNs = monotonicNs();
     int64_t firstNs = 0;
@@ -60,6 +64,7 @@ void finishAtExit() {
 }
 
 void watchForEndSignals(sem_t* wake) {
+    watchedProcess.store(::getpid());
     for (const int signal : endSignals) {
         struct sigaction present {};
         if (::sigaction(signal, nullptr, &present) != 0) continue;

@@ -379,7 +379,8 @@ void CUPTIAPI CuptiSource::bufferCompleted(CUcontext, uint32_t, uint8_t* buffer,
 }
 
 void CuptiSource::onDriverCall(CUpti_CallbackId id, const CUpti_CallbackData& call) {
-    if (callsOpenWindows_) {
+    // In a forked child the lock of the parent's windows may be held by a thread that is not there.
+    if (callsOpenWindows_ && Agent::existing() == &agent_) {
         // What the program does between its two calls is kept.
         if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart && call.callbackSite == CUPTI_API_EXIT)
             agent_.windows().open();
