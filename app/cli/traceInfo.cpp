@@ -94,9 +94,6 @@ std::vector<std::string> processLines(const Process& process, const FactMap& fac
     if (const auto size = factOf(facts, "worldSize"); process.rank && !size.empty())
         line += fmt::format(" of {}", size);
     if (process.localRank) line += fmt::format(", local rank {}", *process.localRank);
-    if (const auto local = factOf(facts, "localRank");
-        process.rank && !local.empty() && local != std::to_string(*process.rank))
-        line += fmt::format(" ({} on its host)", local);
     if (!factOf(facts, "forkedChild").empty()) line += ", forked";
     if (const auto signal = factOf(facts, "endSignal"); !signal.empty())
         line += fmt::format(", ended by signal {}", signal);

@@ -24,10 +24,8 @@ constexpr int lowestDescriptors[] = {500, 100, 3};  // as far up as the limit of
 bool writeAll(int descriptor, iovec* parts, int count) {
     while (count > 0) {
         const ssize_t written = ::writev(descriptor, parts, count);
-        if (written < 0) {
-            if (errno == EINTR) continue;
-            return false;
-        }
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;  // some file systems take nothing and call it no error
         size_t left = static_cast<size_t>(written);
         while (count > 0 && left >= parts->iov_len) {
             left -= parts->iov_len;

@@ -142,8 +142,10 @@ int recordText(log::NvtxEvent event, std::string_view text, uint64_t rangeId) {
 }
 
 uint64_t newRangeId() {
-    Agent* agent = Agent::current();
-    return agent ? agent->nextNvtxRangeId() : 0;
+    return guarded([]() -> uint64_t {
+        Agent* agent = Agent::current();
+        return agent ? agent->nextNvtxRangeId() : 0;
+    });
 }
 
 }  // namespace lanescope

@@ -42,7 +42,7 @@ void markPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data, size_t cou
     recordExtended(log::NvtxEvent::Mark, d, data, count);
 }
 uint8_t domainIsEnabled(nvtxDomainHandle_t) {
-    return Agent::current() ? 1 : 0;
+    return guarded([]() -> uint8_t { return Agent::current() ? 1 : 0; });
 }
 
 uint64_t payloadSchemaRegister(nvtxDomainHandle_t domain,

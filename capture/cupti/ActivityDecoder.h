@@ -67,8 +67,6 @@ class ActivityDecoder {
     LaunchWindows& launches_;
     ApiNames apiNames_;
     std::deque<Held> held_;
-    std::unordered_map<uint32_t, uint32_t>
-        callNames_;  // callback id (top bit: driver) to string id
     alignas(8) std::array<unsigned char, 256> scratch_{};
     uint64_t unreadableBuffers_ = 0;
     bool sawGraphNode_ = false;

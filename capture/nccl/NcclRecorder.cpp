@@ -14,6 +14,7 @@ namespace {
 constexpr size_t textCount = 4;
 /// NCCL's names are short; what is longer is no name.
 constexpr size_t longestText = 63;
+constexpr size_t mostOpen = 1u << 20;  // events that never end must not cost
 
 }  // namespace
 
@@ -106,6 +107,7 @@ void NcclRecorder::drain(RecordWriter& writer, const Windows& windows) {
             } else if (!isInside) {
                 return;
             } else {
+                if (keptOpen_.size() >= mostOpen) keptOpen_.clear();
                 keptOpen_.insert(entry.id);
             }
         }
