@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
-
-#include "model/summary/Statistics.h"
 
 namespace lanescope {
 
 namespace {
 
 constexpr size_t mostForExact = 20;
-constexpr int resamples = 2000;
+constexpr size_t mostResamples = 2000;
+constexpr size_t fewestResamples = 200;
+/// Of single values in all resamples. Of runs with so many steps fewer resamples say as much.
+constexpr size_t mostDraws = 20'000'000;
 constexpr uint64_t seed = 20240229;  ///< Any; fixed, so that the same files give the same answer.
 
 /// Ranks of both samples together, ties at the mean of their places, and what ties cost.
@@ -93,18 +95,48 @@ size_t blockLength(std::span<const int64_t> values) {
     return static_cast<size_t>(std::clamp(length, 1.0, std::max(1.0, count / 2)));
 }
 
-/// One resample of `values` in blocks; `result` keeps its memory from call to call.
-void resample(std::span<const int64_t> values, size_t block, std::mt19937_64& random,
-              std::vector<int64_t>& result) {
-    const size_t count = values.size();
-    result.clear();
-    while (result.size() < count) {
-        // The standard's distributions differ between libraries; the bias of a remainder is nil.
-        const size_t start = random() % count;
-        for (size_t index = 0; index < block && result.size() < count; ++index)
-            result.push_back(values[(start + index) % count]);
+/// Resamples of a sample in blocks, of which only the medians are wanted.
+class MedianResampler {
+  public:
+    explicit MedianResampler(std::span<const int64_t> values)
+        : sorted_(values.begin(), values.end()),
+          places_(values.size()),
+          counts_(values.size()),
+          block_(blockLength(values)) {
+        std::vector<uint32_t> order(values.size());
+        std::iota(order.begin(), order.end(), uint32_t{0});
+        std::sort(order.begin(), order.end(),
+                  [values](uint32_t a, uint32_t b) { return values[a] < values[b]; });
+        for (uint32_t place = 0; place < order.size(); ++place) places_[order[place]] = place;
+        std::sort(sorted_.begin(), sorted_.end());
     }
-}
+
+    /// The median of another resample. O(n): it counts how often each value was drawn.
+    double next(std::mt19937_64& random) {
+        const size_t count = sorted_.size();
+        std::fill(counts_.begin(), counts_.end(), 0U);
+        for (size_t drawn = 0; drawn < count;) {
+            // The standard's distributions differ between libraries; the bias of a remainder is
+            // nil.
+            size_t at = random() % count;
+            for (size_t index = 0; index < block_ && drawn < count; ++index, ++drawn) {
+                ++counts_[places_[at]];
+                if (++at == count) at = 0;
+            }
+        }
+        size_t place = 0, below = counts_[0];
+        while (below <= (count - 1) / 2) below += counts_[++place];
+        const auto low = static_cast<double>(sorted_[place]);
+        while (below <= count / 2) below += counts_[++place];
+        return (low + static_cast<double>(sorted_[place])) / 2;
+    }
+
+  private:
+    std::vector<int64_t> sorted_;
+    std::vector<uint32_t> places_;  ///< Of each value in `sorted_`.
+    std::vector<uint32_t> counts_;  ///< How often each of `sorted_` was drawn.
+    size_t block_;
+};
 
 }  // namespace
 
@@ -159,18 +191,17 @@ double serialCorrelation(std::span<const int64_t> values) {
 Interval medianDifferenceInterval(std::span<const int64_t> first, std::span<const int64_t> second) {
     if (first.empty() || second.empty()) return {};
     std::mt19937_64 random(seed);
-    const size_t firstBlock = blockLength(first);
-    const size_t secondBlock = blockLength(second);
-    std::vector<int64_t> fromFirst, fromSecond;
+    MedianResampler fromFirst(first), fromSecond(second);
+    const size_t resamples =
+        std::clamp(mostDraws / (first.size() + second.size()), fewestResamples, mostResamples);
     std::vector<double> differences;
     differences.reserve(resamples);
-    for (int count = 0; count < resamples; ++count) {
-        resample(first, firstBlock, random, fromFirst);
-        resample(second, secondBlock, random, fromSecond);
-        differences.push_back(medianOf(std::span(fromSecond)) - medianOf(std::span(fromFirst)));
+    for (size_t count = 0; count < resamples; ++count) {
+        const double firstMedian = fromFirst.next(random);
+        differences.push_back(fromSecond.next(random) - firstMedian);
     }
     std::sort(differences.begin(), differences.end());
-    const auto tail = static_cast<size_t>(resamples * 0.025);
+    const auto tail = static_cast<size_t>(static_cast<double>(resamples) * 0.025);
     return {differences[tail], differences[differences.size() - 1 - tail]};
 }
 

@@ -35,11 +35,11 @@ struct Interval {
 double serialCorrelation(std::span<const int64_t> values);
 
 /// 95 % confidence interval of the median of `second` less that of `first`, by the percentiles of
-/// 2000 resamples (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13).
-/// Resamples are put together from blocks of neighbours, the longer the more neighbours are alike
-/// (moving blocks, Kuensch 1989): values that are not independent say less than their number. The
-/// values must be in the order of time. The same input always gives the same interval. O(n) a
-/// resample.
+/// 2000 resamples (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13);
+/// of more than 10,000 values together fewer, at least 200, which then say as much. Resamples are
+/// put together from blocks of neighbours, the longer the more neighbours are alike (moving blocks,
+/// Kuensch 1989): values that are not independent say less than their number. The values must be in
+/// the order of time. The same input always gives the same interval. O(n) a resample.
 Interval medianDifferenceInterval(std::span<const int64_t> first, std::span<const int64_t> second);
 
 }  // namespace lanescope

@@ -1,4 +1,6 @@
 #include <QtTest>
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -41,6 +43,31 @@ Values steadySteps(uint32_t seed, size_t count, int64_t medianNs = 10'000'000) {
 
 bool isNear(double a, double b) {
     return std::abs(a - b) < 1e-12 + 1e-9 * std::abs(b);
+}
+
+/// A resample at a time, each sorted: what `medianDifferenceInterval` says without its counting.
+Interval plainInterval(const Values& first, const Values& second) {
+    std::mt19937_64 random(20240229);
+    const auto medianOfResample = [&random](const Values& values) {
+        const auto count = static_cast<double>(values.size());
+        const double alike = std::clamp(serialCorrelation(values), 0.0, 0.95);
+        const double length = std::cbrt(count) * std::pow((1 + alike) / (1 - alike), 2.0 / 3);
+        const auto block = static_cast<size_t>(std::clamp(length, 1.0, std::max(1.0, count / 2)));
+        Values resample;
+        while (resample.size() < values.size()) {
+            const size_t start = random() % values.size();
+            for (size_t index = 0; index < block && resample.size() < values.size(); ++index)
+                resample.push_back(values[(start + index) % values.size()]);
+        }
+        return quantileOf(resample, 0.5);
+    };
+    std::vector<double> differences;
+    for (int round = 0; round < 2000; ++round) {
+        const double before = medianOfResample(first);
+        differences.push_back(medianOfResample(second) - before);
+    }
+    std::sort(differences.begin(), differences.end());
+    return {differences[50], differences[1949]};
 }
 
 }  // namespace
@@ -131,6 +158,26 @@ class TestSignificance : public QObject {
         const Interval again = medianDifferenceInterval(before, after);
         QCOMPARE(again.low, interval.low);
         QCOMPARE(again.high, interval.high);
+    }
+
+    void theIntervalIsThatOfPlainResampling() {
+        std::mt19937 random(7);
+        for (const size_t count : {1, 2, 5, 23, 24, 61}) {
+            Values first, second;
+            for (size_t index = 0; index < count; ++index) first.push_back(random() % 40);
+            for (size_t index = 0; index < count + 3; ++index) second.push_back(random() % 50);
+            const Interval interval = medianDifferenceInterval(first, second);
+            const Interval expected = plainInterval(first, second);
+            QCOMPARE(interval.low, expected.low);
+            QCOMPARE(interval.high, expected.high);
+        }
+    }
+
+    void manyStepsNeedNoMoreDraws() {
+        const Values before = steadySteps(1, 200'000);
+        const Values after = steadySteps(2, 200'000, 11'000'000);
+        const Interval interval = medianDifferenceInterval(before, after);
+        QVERIFY(interval.low > 900'000 && interval.high < 1'100'000);
     }
 
     void neighboursThatAreAlikeWidenTheInterval() {
