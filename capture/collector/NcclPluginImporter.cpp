@@ -66,11 +66,13 @@ NcclPluginImporter::NcclPluginImporter(ProcessContext& process)
     : process_(process), assembler_([this](const NcclOperation& operation) { write(operation); }) {}
 
 void NcclPluginImporter::add(const log::NcclCommunicatorRecord& record) {
+    interfaceVersion_ = record.interfaceVersion;
+    // A log says its communicators again in each of its files.
+    if (!communicators_.emplace(record.hash, record.rank).second) return;
     process_.trace.ncclCommunicators.insert(
         process_.processId(), record.hash, unlessNegative(record.rank),
         unlessNegative(record.rankCount), nullptr, unlessNegative(record.nodeCount),
         unlessEmpty(process_.strings.text(record.name)));
-    interfaceVersion_ = record.interfaceVersion;
 }
 
 void NcclPluginImporter::finish() {

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "capture/collector/NcclAssembler.h"
 #include "capture/collector/ProcessContext.h"
@@ -29,6 +31,7 @@ class NcclPluginImporter {
 
     ProcessContext& process_;
     NcclAssembler assembler_;
+    std::set<std::pair<uint64_t, int32_t>> communicators_;  // hash and rank
     int64_t operations_ = 0;
     std::optional<uint32_t> interfaceVersion_;
 };

@@ -78,6 +78,7 @@ class tst_CollectNccl : public QObject {
         made.nodeCount = 2;
         made.interfaceVersion = 5;
         log.add(RecordKind::NcclCommunicator, made);
+        log.add(RecordKind::NcclCommunicator, made);  // Said again, as in a log's next file.
         // NCCL gathers bytes whatever the program's type is.
         nccl.add(nccl.asked(nccl.start(NcclEvent::Call, 1, 10), "AllGather", "ncclBfloat16", 512));
         nccl.stop(1, 12);
@@ -101,6 +102,7 @@ class tst_CollectNccl : public QObject {
         QCOMPARE(row("SELECT communicator, rank, rankCount, cudaDevice, nodeCount, name "
                      "FROM LANESCOPE_NCCL_COMMUNICATORS"),
                  "2748|1|8|NULL|2|data parallel");
+        QCOMPARE(row("SELECT count(*) FROM LANESCOPE_NCCL_COMMUNICATORS"), "1");
         QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'ncclProfilerInterface'"),
                  "5");
     }
