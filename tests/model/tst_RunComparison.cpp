@@ -359,6 +359,43 @@ class TestRunComparison : public QObject {
         }
     }
 
+    void onlyTheSameDurationsAreTheSameRecording() {
+        const auto summaryWith = [](int64_t kernelUs) {
+            TraceBuilder builder;
+            for (int64_t index = 0; index < 8; ++index)
+                builder.addKernel(builder.defaultStream(), "gemm", index * 100 * us,
+                                  (index * 100 + kernelUs) * us);
+            const Result<RunSummary> made = summarizeRun(*builder.finish());
+            return made ? *made : RunSummary{};
+        };
+        const RunSummary before = summaryWith(50), again = summaryWith(50), other = summaryWith(60);
+        const char* const same = "Both sides are the same recording.";
+        QVERIFY(hasCaution(compareRuns(BaselineRun{before}, CandidateRun{again}), same));
+        QVERIFY(!hasCaution(compareRuns(BaselineRun{before}, CandidateRun{other}), same));
+    }
+
+    void severalStalledStepsAreToldAtOnce() {
+        const RunSummary before = Maker(Training{}).summary();
+        RunSummary after = Maker(Training{.seed = 2, .stallUs = 4000}).summary();
+        OutlierStep other = after.workers.at(0).outliers.at(0);
+        other.number = 11;
+        other.name = "step 11";
+        other.excessNs -= 1;
+        after.workers[0].outliers.push_back(other);
+        const auto sentence = [&] {
+            return QString::fromStdString(
+                compareRuns(BaselineRun{before}, CandidateRun{after}).answer.sentence);
+        };
+        QVERIFY2(sentence().endsWith(", and likewise step 11."), qPrintable(sentence()));
+        other.path = "elsewhere";
+        after.workers[0].outliers[1] = other;
+        QVERIFY2(!sentence().contains("likewise"), qPrintable(sentence()));
+        other.path = after.workers[0].outliers[0].path;
+        after.workers[0].outliers[1] = other;
+        after.workers[0].outliers.push_back(other);
+        QVERIFY2(sentence().endsWith(", and likewise 2 other steps."), qPrintable(sentence()));
+    }
+
     void theSameInputGivesTheSameAnswer() {
         const Training before{.ranks = 2}, after{.ranks = 2, .seed = 2, .kernelUs = 520};
         const RunComparison first = comparisonOf(before, after);
