@@ -209,8 +209,12 @@ std::string infoAsText(const Trace& trace) {
         for (std::string& line :
              processLines(process, of(known.processes, process.pid), runCommand))
             processes.push_back(std::move(line));
-    for (const HealthNote& note : trace.health)
-        health.push_back(fmt::format("{}: {}", severityName(note.severity), note.sentence));
+    // Processes of a job say the same; once is enough.
+    for (const HealthNote& note : trace.health) {
+        std::string line = fmt::format("{}: {}", severityName(note.severity), note.sentence);
+        if (std::find(health.begin(), health.end(), line) == health.end())
+            health.push_back(std::move(line));
+    }
     appendSection(text, "GPUs", gpus);
     appendSection(text, "Processes", processes);
     appendSection(text, "Events", aligned(countProperties(trace)));

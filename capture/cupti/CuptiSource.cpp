@@ -2,6 +2,8 @@
 
 #include <cupti_driver_cbid.h>
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -50,6 +52,7 @@ void CuptiSource::start() {
         agent_.startThreads();
         return;
     }
+    warnTorchProfiler();
     setAttributes();
     registered.store(this);
     const CUptiResult result = cupti_.registerCallbacks(&bufferRequested, &bufferCompleted);
@@ -118,6 +121,17 @@ void CuptiSource::enableWindowCalls() {
                  cupti_.describe(result) + "), so no window will be opened.");
         return;
     }
+}
+
+/// PyTorch's profiler asks for CUPTI when it is started, is refused, and says little about it.
+void CuptiSource::warnTorchProfiler() {
+    void* torch = ::dlopen("libtorch_cpu.so", RTLD_NOW | RTLD_NOLOAD);
+    if (!torch) return;
+    ::dlclose(torch);
+    notes_.push_back({log::NoteSeverity::Info, "torch-profiler",
+                      "PyTorch was recorded; if the program starts torch.profiler itself, that "
+                      "gets no GPU work, because one tool at a time can hold CUPTI. record --yield "
+                      "leaves it to torch.profiler."});
 }
 
 void CuptiSource::setAttributes() {

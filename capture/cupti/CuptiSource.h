@@ -43,6 +43,7 @@ class CuptiSource final : public ActivitySource {
     };
 
     bool subscribe();
+    void warnTorchProfiler();
     void setAttributes();
     void enableKinds();
     void enableGraphs(std::string& problems);

@@ -123,6 +123,17 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(run.log().ends.size(), size_t{1});
     }
 
+    void saysWhatTorchProfilerLoses() {
+        AgentRun plain;
+        QVERIFY(plain.run());
+        QCOMPARE(plain.log().notes.count("torch-profiler"), size_t{0});
+        AgentRun torch;
+        const QString libraries = QFileInfo(test::standinCupti()).path();
+        torch.environment["LD_PRELOAD"] = libraries + "/libtorch_cpu.so";
+        QVERIFY(torch.run());
+        QCOMPARE(torch.log().notes.count("torch-profiler"), size_t{1});
+    }
+
     void saysWhyThereIsNoCuda_data() {
         QTest::addColumn<QString>("variable");
         QTest::addColumn<QString>("value");

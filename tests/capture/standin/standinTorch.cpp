@@ -1,0 +1,4 @@
+// SIMULATED: stands for PyTorch in a process, which is known by the name of its library.
+extern "C" int simulatedTorch() {
+    return 0;
+}
