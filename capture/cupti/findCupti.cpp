@@ -3,9 +3,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lanescope {
@@ -29,8 +31,13 @@ std::vector<std::string> mappedLibraries(std::string_view prefix) {
 
 /// File names of CUPTI: first that of the CUDA major in use, then newest first.
 std::vector<std::string> cuptiNames() {
-    std::vector<std::string> names{"libcupti.so.13", "libcupti.so.12"};
-    if (!mappedLibraries("libcudart.so.12").empty()) std::reverse(names.begin(), names.end());
+    std::vector<std::string> names{"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
+    const std::pair<std::string_view, size_t> runtimes[] = {{"libcudart.so.12", 1},
+                                                            {"libcudart.so.11", 2}};
+    for (const auto& [runtime, at] : runtimes) {
+        const auto own = names.begin() + static_cast<std::ptrdiff_t>(at);
+        if (!mappedLibraries(runtime).empty()) std::rotate(names.begin(), own, own + 1);
+    }
     return names;
 }
 

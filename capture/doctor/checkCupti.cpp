@@ -15,7 +15,7 @@ namespace lanescope {
 
 namespace {
 
-constexpr const char* libraryNames[] = {"libcupti.so.13", "libcupti.so.12"};
+constexpr const char* libraryNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
 
 /// The folders of Python packages that `python3` would import from; none without Python.
 std::vector<std::filesystem::path> pythonFolders() {
@@ -78,10 +78,11 @@ Check checkCupti() {
         if (answer && !answer->empty())
             return {CheckStatus::Ok, "cupti", fmt::format("CUPTI is {}.", *answer), {}};
     }
-    return {CheckStatus::Failure, "cupti",
-            "CUPTI (libcupti.so.13 or .12) was found neither by the loader nor in CUDA_HOME nor "
-            "among Python's packages.",
-            "Install it: pip install nvidia-cuda-cupti, or the CUDA toolkit, then set CUDA_HOME."};
+    return {
+        CheckStatus::Failure, "cupti",
+        "CUPTI (libcupti.so.13, .12 or .11.8) was found neither by the loader nor in CUDA_HOME nor "
+        "among Python's packages.",
+        "Install it: pip install nvidia-cuda-cupti, or the CUDA toolkit, then set CUDA_HOME."};
 }
 
 }  // namespace lanescope
