@@ -54,16 +54,16 @@ class LibraryWork:
     """SIMULATED: steps that the stand-in for libcupti tells of."""
 
     def __init__(self, path):
-        self.library = ctypes.CDLL(path)
+        self.loaded = ctypes.CDLL(path)
 
     def begin(self):
-        self.library.survivorBegin()
+        self.loaded.survivorBegin()
 
     def step(self, number):
-        self.library.survivorStep(number)
+        self.loaded.survivorStep(number)
 
     def range(self, name):
-        self.library.survivorRange(name.encode())
+        self.loaded.survivorRange(name.encode())
 
 
 def note(options, number):
