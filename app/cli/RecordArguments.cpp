@@ -49,13 +49,13 @@ std::optional<CaptureWindows::Steps> parseSteps(std::string_view text) {
     if (!number(text.substr(0, dash), steps.first)) return std::nullopt;
     steps.last = steps.first;
     if (dash != text.npos && !number(text.substr(dash + 1), steps.last)) return std::nullopt;
-    if (steps.first < 1 || steps.last < steps.first) return std::nullopt;
+    if (steps.first < 0 || steps.last < steps.first) return std::nullopt;
     return steps;
 }
 
 std::string stepsProblem(const std::string& text) {
     if (parseSteps(text)) return {};
-    return "\"" + text + "\" names no steps: give A-B, two numbers from 1 in order, or one";
+    return "\"" + text + "\" names no steps: give A-B, two numbers from 0 in order, or one";
 }
 
 std::string sizeProblem(uint64_t bytes) {
@@ -162,7 +162,7 @@ void RecordArguments::addWhen(CLI::App& command) {
                 ->check(CLI::Validator(rangeProblem, "")));
     inGroup(command
                 .add_option("--steps", steps_,
-                            "Record steps A to B only, A-B, counted from 1 in every process")
+                            "Record steps A to B only, A-B, counted from 0 in every process")
                 ->type_name("A-B")
                 ->check(CLI::Validator(stepsProblem, "")));
     inGroup(command

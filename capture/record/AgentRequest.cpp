@@ -69,7 +69,8 @@ std::string agentOptions(const AgentRequest& request, int64_t baseRealtimeNs) {
         addNumber("repeat", windows.repeat);
     }
     if (windows.steps) {
-        add("steps", fmt::format("{}-{}", windows.steps->first, windows.steps->last));
+        // The agent counts from 1.
+        add("steps", fmt::format("{}-{}", windows.steps->first + 1, windows.steps->last + 1));
         if (!windows.steps->range.empty()) add("step-range", windows.steps->range);
     }
     return text;

@@ -14,7 +14,7 @@ struct CaptureWindows {
     int64_t durationMs = 0;  ///< 0: to the end. With ranges or steps, how long they may last.
     std::string range;       ///< "cudaProfilerApi" or "nvtx:RANGE[@DOMAIN]"; empty: none.
     struct Steps {
-        int64_t first = 1, last = 1;  ///< Counted from 1, both recorded.
+        int64_t first = 0, last = 0;  ///< Counted from 0, both recorded.
         std::string range;  ///< "NAME[@DOMAIN]", the NVTX range that each step has; empty: the
                             ///< agent tells by the names that steps commonly have.
     };

@@ -100,6 +100,7 @@ struct RunFacts {
     std::string driver;
     std::string cuda;
     std::string commandLine;
+    std::string recordOptions;  ///< What the recorder was asked for, as it keeps it.
     std::vector<std::string> gpuNames;  ///< Of the GPUs that worked, by id.
     bool isNvlinkPresent = false;       ///< Some pair of GPUs is joined by NVLink.
     int64_t worldSize = 0;              ///< Processes that work on a GPU, or ranks if more.

@@ -84,6 +84,7 @@ void addWhatRan(const RunSummary& baseline, const RunSummary& candidate, Caution
     cautions.addIfOther("Driver", before.driver, after.driver);
     cautions.addIfOther("CUDA of the driver", before.cuda, after.cuda);
     cautions.addIfOther("Command", before.commandLine, after.commandLine);
+    cautions.addIfOther("Recorded with", before.recordOptions, after.recordOptions);
     const double kernelsBefore = kernelsPerStep(baseline), kernelsAfter = kernelsPerStep(candidate);
     if (std::abs(kernelsAfter - kernelsBefore) >
         alikeKernelCount * std::max(kernelsAfter, kernelsBefore))

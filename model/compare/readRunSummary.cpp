@@ -100,6 +100,8 @@ void takeFact(Rows& rows, std::string_view name, Header& header, RunSummary& sum
         facts.cuda = rows.text(1);
     else if (name == "commandLine")
         facts.commandLine = rows.text(1);
+    else if (name == "recordOptions")
+        facts.recordOptions = rows.text(1);
     else if (name == "worldSize")
         facts.worldSize = rows.number(1);
     else if (name == "kernelCount")

@@ -82,6 +82,7 @@ RunFacts factsOf(const Trace& trace) {
     facts.driver = propertyNamed(trace, "driverVersion");
     facts.cuda = propertyNamed(trace, "driverCudaVersion");
     facts.commandLine = propertyNamed(trace, "commandLine");
+    facts.recordOptions = propertyNamed(trace, "recordOptions");
     std::set<uint32_t> gpus, processes;
     for (const uint32_t stream : streamsInUse(trace)) {
         gpus.insert(trace.streams[stream].gpu);

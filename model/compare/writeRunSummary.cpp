@@ -54,6 +54,7 @@ Result<void> writeFacts(Database& database, const RunSummary& summary) {
     insert.row("driver", facts.driver);
     insert.row("cuda", facts.cuda);
     insert.row("commandLine", facts.commandLine);
+    insert.row("recordOptions", facts.recordOptions);
     insert.row("worldSize", facts.worldSize);
     insert.row("kernelCount", facts.kernelCount);
     insert.row("isNvlinkPresent", number(facts.isNvlinkPresent));
