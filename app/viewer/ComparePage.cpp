@@ -27,6 +27,10 @@ ComparePage::ComparePage(TracePtr baseline, std::vector<TracePtr> candidates, QW
     setFocusProxy(&view_->baseline().timeline());
 }
 
+void ComparePage::showStored(const StoredComparison& stored) {
+    view_->showStored(stored);
+}
+
 QString ComparePage::title() const {
     return tr("%1 against %2")
         .arg(toQString(view_->candidate().timeline().trace()->title),

@@ -6,6 +6,7 @@
 namespace lanescope {
 
 class CompareView;
+struct StoredComparison;
 
 /// A baseline against one candidate or more, as a document of the window.
 class ComparePage : public DocumentPage {
@@ -13,6 +14,8 @@ class ComparePage : public DocumentPage {
   public:
     ComparePage(TracePtr baseline, std::vector<TracePtr> candidates, QWidget* parent = nullptr);
 
+    /// Shows an answer that is known already until the first comparison is made.
+    void showStored(const StoredComparison& stored);
     CompareView& view() const { return *view_; }
 
     QString title() const override;

@@ -87,7 +87,14 @@ void DocumentTabs::showComparison(TracePtr baseline, TracePtr candidate) {
     emit documentAdded(page);
 }
 
+void DocumentTabs::setTheme(const Theme& theme) {
+    theme_ = theme;
+    for (DocumentPage* page : documents()) page->setTheme(theme);
+    for (LoadPage* page : pages<LoadPage>()) page->setTheme(theme);
+}
+
 void DocumentTabs::load(LoadPage* page) {
+    page->setTheme(theme_);
     setCurrentIndex(addTab(page, page->title()));
     connect(page, &LoadPage::closeRequested, this, [this, page] { closeTab(indexOf(page)); });
     connect(page, &LoadPage::failed, this, [this, page](const QString& sentence) {
@@ -96,7 +103,9 @@ void DocumentTabs::load(LoadPage* page) {
     connect(page, &LoadPage::loaded, this, [this, page](const std::vector<TracePtr>& traces) {
         for (const auto& path : page->paths()) emit traceOpened(toQString(path));
         if (traces.size() >= 2) {
-            replace(page, new ComparePage(traces[0], {traces.begin() + 1, traces.end()}));
+            auto* comparison = new ComparePage(traces[0], {traces.begin() + 1, traces.end()});
+            if (page->storedComparison()) comparison->showStored(*page->storedComparison());
+            replace(page, comparison);
         } else {
             replace(page, new TracePage(traces[0]));
         }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/trace/Trace.h"
+#include "views/theme/Theme.h"
 
 namespace lanescope {
 
@@ -33,6 +34,8 @@ class DocumentTabs : public QTabWidget {
     std::vector<DocumentPage*> documents() const;
     bool isLoading() const;
     void closeTab(int index);
+    /// Of all pages, and of those whose reading is yet to begin.
+    void setTheme(const Theme& theme);
 
   signals:
     /// A tab holds a finished document from now on.
@@ -47,6 +50,8 @@ class DocumentTabs : public QTabWidget {
 
     template <class Page>
     std::vector<Page*> pages() const;
+
+    Theme theme_ = Theme::light();
 };
 
 }  // namespace lanescope

@@ -6,6 +6,8 @@
 #include <QVBoxLayout>
 
 #include "app/viewer/TraceLoader.h"
+#include "views/compare/AnswerPreview.h"
+#include "views/summary/LatestJob.h"
 
 namespace lanescope {
 namespace {
@@ -19,6 +21,8 @@ QString fileName(const std::filesystem::path& path) {
 LoadPage::LoadPage(std::vector<std::filesystem::path> paths, QWidget* parent)
     : QWidget(parent),
       paths_(std::move(paths)),
+      previewJob_(new LatestJob(this)),
+      preview_(new AnswerPreview(this)),
       heading_(new QLabel(this)),
       text_(new QLabel(this)),
       bar_(new QProgressBar(this)),
@@ -40,6 +44,11 @@ void LoadPage::build() {
     bar_->setRange(0, 1000);
     bar_->setTextVisible(false);
     bar_->setFixedHeight(8);
+    bar_->setAccessibleName(tr("Progress of reading"));
+    // The preview has a bar and a button of its own.
+    bar_->setObjectName("reading");
+    button_->setObjectName("leave");
+    preview_->hide();
 
     auto* column = new QWidget(this);
     column->setFixedWidth(520);
@@ -50,6 +59,8 @@ void LoadPage::build() {
     layout->addWidget(text_);
     layout->addWidget(button_, 0, Qt::AlignLeft);
     auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(preview_);
     outer->addStretch(2);
     outer->addWidget(column, 0, Qt::AlignHCenter);
     outer->addStretch(3);
@@ -69,11 +80,32 @@ QString LoadPage::errorText() const {
 
 void LoadPage::start() {
     isLoading_ = true;
+    startPreview();
     loadNext();
+}
+
+void LoadPage::startPreview() {
+    if (paths_.size() < 2) return;
+    previewJob_->start([this, baseline = paths_[0], candidate = paths_[1]]() -> LatestJob::Publish {
+        StoredComparisonPtr stored = compareStoredRuns(baseline, candidate);
+        if (!stored) return {};
+        // Published only while the job lives, which is this page's.
+        return [this, stored] {
+            stored_ = stored;
+            preview_->setComparison(*stored, paths_.size() - 1);
+            preview_->show();
+            emit answered();
+        };
+    });
+}
+
+void LoadPage::setTheme(const Theme& theme) {
+    preview_->setTheme(theme);
 }
 
 void LoadPage::cancel() {
     isLoading_ = false;
+    previewJob_->cancel();
     if (loader_) loader_->cancel();
 }
 
@@ -93,6 +125,7 @@ void LoadPage::loadNext() {
             return;
         }
         isLoading_ = false;
+        previewJob_->cancel();
         emit loaded(traces_);
     });
     loader_->start();
@@ -100,6 +133,9 @@ void LoadPage::loadNext() {
 
 void LoadPage::showError(const QString& sentence) {
     isLoading_ = false;
+    previewJob_->cancel();
+    preview_->hide();
+    stored_.reset();
     heading_->setText(tr("%1 cannot be shown").arg(title()));
     bar_->hide();
     text_->setText(sentence);

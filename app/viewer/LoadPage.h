@@ -2,8 +2,10 @@
 
 #include <QWidget>
 #include <filesystem>
+#include <memory>
 #include <vector>
 
+#include "model/compare/compareStoredRuns.h"
 #include "model/trace/Trace.h"
 
 class QLabel;
@@ -12,10 +14,14 @@ class QPushButton;
 
 namespace lanescope {
 
+class AnswerPreview;
+class LatestJob;
 class TraceLoader;
+struct Theme;
 
 /// Stands in for a document while its traces are read: progress and a way out. If a file cannot be
-/// read, the page stays and says why.
+/// read, the page stays and says why. For a comparison it shows the answer above the progress as
+/// soon as it is known from the summaries stored in the files, if they have any.
 class LoadPage : public QWidget {
     Q_OBJECT
   public:
@@ -30,6 +36,10 @@ class LoadPage : public QWidget {
     /// Why it failed; empty while it has not.
     QString errorText() const;
     const std::vector<std::filesystem::path>& paths() const { return paths_; }
+    /// What the preview shows; null while it shows nothing.
+    const StoredComparisonPtr& storedComparison() const { return stored_; }
+    AnswerPreview& preview() const { return *preview_; }
+    void setTheme(const Theme& theme);
 
   signals:
     /// All traces, in the order of the paths.
@@ -37,16 +47,22 @@ class LoadPage : public QWidget {
     void failed(const QString& sentence);
     /// The user wants this page to go away.
     void closeRequested();
+    /// The preview shows the answer from now on.
+    void answered();
 
   private:
     void build();
     void loadNext();
+    void startPreview();
     void showError(const QString& sentence);
 
     std::vector<std::filesystem::path> paths_;
     std::vector<TracePtr> traces_;
     TraceLoader* loader_ = nullptr;
+    StoredComparisonPtr stored_;
     bool isLoading_ = false;
+    LatestJob* previewJob_;
+    AnswerPreview* preview_;
     QLabel* heading_;
     QLabel* text_;
     QProgressBar* bar_;

@@ -176,7 +176,7 @@ void MainWindow::setThemeChoice(ThemeChoice choice) {
     actions_->setTheme(theme_);
     actions_->setThemeChoice(choice);
     searchBar_->setTheme(theme_);
-    for (DocumentPage* page : tabs_->documents()) page->setTheme(theme_);
+    tabs_->setTheme(theme_);
 }
 
 bool MainWindow::isBusy() const {

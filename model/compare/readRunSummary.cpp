@@ -212,4 +212,9 @@ std::optional<RunSummary> readRunSummary(const Database& database) {
     return summary;
 }
 
+std::optional<RunSummary> readRunSummary(const std::filesystem::path& path) {
+    const Result<Database> database = Database::openReadOnly(path);
+    return database ? readRunSummary(*database) : std::nullopt;
+}
+
 }  // namespace lanescope

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 
 #include "model/compare/RunSummary.h"
@@ -18,5 +19,7 @@ Result<void> writeRunSummary(Database& database, const RunSummary& summary);
 /// events changed since, or if it contradicts itself: parts that do not sum to their step, cells
 /// that make no sense. Quick: reads no events.
 std::optional<RunSummary> readRunSummary(const Database& database);
+/// The same of a file. Nothing, too, if it is missing, damaged, compressed or no SQLite file.
+std::optional<RunSummary> readRunSummary(const std::filesystem::path& path);
 
 }  // namespace lanescope

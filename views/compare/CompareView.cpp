@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/compare/compareStoredRuns.h"
 #include "model/compare/rangeNames.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareSide.h"
@@ -98,7 +99,8 @@ void CompareView::connectParts() {
     connect(job_, &ComparisonJob::finished, this, [this] { headline_->setProgress(-1); });
     connect(headline_, &HeadlineCard::cancelRequested, this, [this] {
         job_->cancel();
-        if (!runs_) headline_->setMessage(tr("The comparison was stopped."));
+        if (!runs_ && headline_->headline().isEmpty())
+            headline_->setMessage(tr("The comparison was stopped."));
     });
     connect(alignment_, &AlignmentBar::selectionChanged, this, [this] {
         isFirstResult_ = true;
@@ -171,6 +173,14 @@ void CompareView::setTraces(TracePtr baseline, std::vector<TracePtr> candidates)
     visibleRange_->fit();
     alignment_->setRangeNames(commonRangeNames(*baselineTrace_, *candidateTraces_.front()));
     startComparison();
+}
+
+void CompareView::showStored(const StoredComparison& stored) {
+    if (runs_) return;
+    headline_->setAnswer(stored.comparison.answer);
+    waterfall_->setPair(&stored.pair());
+    steps_->setWorkers(&stored.baselineWorker(), &stored.candidateWorker(),
+                       stored.pair().baseline.medianNs, stored.pair().candidate.medianNs);
 }
 
 void CompareView::pairTimelines() {

@@ -25,6 +25,7 @@ class StepChart;
 class TimelineView;
 class VisibleRange;
 class WaterfallChart;
+struct StoredComparison;
 
 /// A baseline against one candidate or more: the answer in words on top, then what the steps are
 /// made of and how long each took, both timelines track by track on one time axis, and tables of
@@ -38,6 +39,9 @@ class CompareView : public QWidget {
     /// All non-null, at least one candidate. The first candidate is shown.
     void setTraces(TracePtr baseline, std::vector<TracePtr> candidates);
     void setTheme(const Theme& theme);
+    /// What the summaries stored in the traces say, until the first comparison is made: an answer
+    /// that was on the screen while the traces were read stays there. After `setTraces`.
+    void showStored(const StoredComparison& stored);
 
     CompareSide& baseline() const { return *baseline_; }
     CompareSide& candidate() const { return *candidate_; }

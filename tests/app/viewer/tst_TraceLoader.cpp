@@ -67,8 +67,8 @@ class TestTraceLoader : public QObject {
         page.start();
         QVERIFY(failed.wait());
         QVERIFY(page.errorText().contains("bad.lanescope"));
-        QVERIFY(!page.findChild<QProgressBar*>()->isVisible());
-        QTest::mouseClick(page.findChild<QPushButton*>(), Qt::LeftButton);
+        QVERIFY(!page.findChild<QProgressBar*>("reading")->isVisible());
+        QTest::mouseClick(page.findChild<QPushButton*>("leave"), Qt::LeftButton);
         QCOMPARE(closed.count(), 1);
     }
 
