@@ -23,6 +23,9 @@ class ActivitySource {
     /// Flusher thread: asks for what is complete. `isFinal` asks for everything, once, at the end.
     /// May block inside CUPTI, which is why nobody waits for it without a deadline.
     virtual void flush(bool isFinal) = 0;
+    /// Flusher thread: ends, for good, what costs the program time. What is under way still comes.
+    /// May block as `flush`.
+    virtual void switchOff() = 0;
     /// Writer thread: takes what has been handed over so far, for `drain`.
     virtual void collect() = 0;
     /// Writer thread: writes down what was collected and lies in a window.

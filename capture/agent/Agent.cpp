@@ -264,6 +264,7 @@ void Agent::drain() {
 void Agent::runFlusher() {
     // What waited for the first context, which has just been made, must not wait for a period more.
     if (hasActivity_.load(std::memory_order_acquire)) activity_->flush(false);
+    bool isSwitchedOff = false;
     std::unique_lock lock(mutex_);
     // An ordinary flush may be under way when the process ends; the final one must still follow.
     while (phase_ == Phase::Running || phase_ == Phase::Flushing) {
@@ -271,6 +272,8 @@ void Agent::runFlusher() {
         const bool isFinal = phase_ == Phase::Flushing;
         lock.unlock();
         if (hasActivity_.load(std::memory_order_acquire)) {
+            if (isLogFull_.load() && !isFinal && !std::exchange(isSwitchedOff, true))
+                activity_->switchOff();
             activity_->flush(isFinal);
             writeSoon_.store(true);
             wakeWriter();
@@ -329,6 +332,7 @@ void Agent::limitLog() {
                          "more, or record windows.");
         writeEndRecord(log::EndReason::LogFull);
         writer_.stop();
+        isLogFull_.store(true);
     } else if (file_.partBytes() >= options_.maximumPartBytes && file_.beginNextPart()) {
         writer_.startAgain();
         identityWritten_ = false;

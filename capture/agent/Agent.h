@@ -91,6 +91,7 @@ class Agent {
 
     std::atomic<bool> threadsStarted_{false};
     std::atomic<bool> writeSoon_{false};  // CUPTI was flushed
+    std::atomic<bool> isLogFull_{false};  // it has reached its limit
     std::atomic<int> endingSignal_{0};
     sem_t wake_;  // not an eventfd: a program may close every descriptor that it does not know
     bool identityWritten_ = false;  // writer thread only

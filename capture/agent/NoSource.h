@@ -14,6 +14,7 @@ class NoSource final : public ActivitySource {
     void start() override;
     void prepare() override {}
     void flush(bool) override {}
+    void switchOff() override {}
     void collect() override {}
     void drain(RecordWriter& writer) override;
     void finish(RecordWriter&) override {}

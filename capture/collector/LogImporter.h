@@ -97,6 +97,8 @@ class LogImporter : private log::RecordVisitor {
     void visit(const log::NvtxCategoryRecord& record) override { nvtx_.add(record); }
     void visit(const log::NvtxSchemaRecord& record) override { nvtx_.add(record); }
     void visit(const log::NvtxSchemaEntryRecord& record) override { nvtx_.add(record); }
+    void visit(const log::NvtxEnumRecord& record) override { nvtx_.add(record); }
+    void visit(const log::NvtxEnumEntryRecord& record) override { nvtx_.add(record); }
     void visit(const log::NcclCommunicatorRecord& record) override { nccl_.add(record); }
     void visit(const log::NcclOperationRecord& record) override { nccl_.add(record); }
     void visit(const log::NcclStopRecord& record) override { nccl_.add(record); }

@@ -101,6 +101,17 @@ void NvtxImporter::add(const log::NvtxSchemaEntryRecord& record) {
                        std::string(process_.strings.text(record.name))});
 }
 
+void NvtxImporter::add(const log::NvtxEnumRecord& record) {
+    if (isNew(log::RecordKind::NvtxEnum, record.domain, record.schemaId, 0))
+        decoder_.addEnumeration(record.domain, record.schemaId, record.payloadBytes);
+}
+
+void NvtxImporter::add(const log::NvtxEnumEntryRecord& record) {
+    // One that is said again changes nothing.
+    decoder_.addEnumerator(record.domain, record.schemaId, record.value, record.isFlag != 0,
+                           process_.strings.text(record.name));
+}
+
 bool NvtxImporter::isNew(log::RecordKind kind, uint32_t domain, uint64_t id, uint32_t index) {
     return described_.emplace(kind, domain, id, index).second;
 }
@@ -131,12 +142,14 @@ void NvtxImporter::write(const NvtxInterval& interval) {
         process_.threadId(begin.threadId), endThread, textId, begin.domain, plain.unsigned64,
         plain.signed64, plain.real64, plain.unsigned32, plain.signed32, plain.real32, json);
     ++ranges_;
-    if (ncclDomains_.contains(begin.domain)) writeNccl(interval, payload, process_.trace.lastRow());
+    if (ncclDomains_.contains(begin.domain)) writeNccl(interval, process_.trace.lastRow());
 }
 
-void NvtxImporter::writeNccl(const NvtxInterval& interval,
-                             const std::optional<nlohmann::ordered_json>& payload,
-                             int64_t nvtxRow) {
+void NvtxImporter::writeNccl(const NvtxInterval& interval, int64_t nvtxRow) {
+    std::optional<nlohmann::ordered_json> payload;
+    if (!interval.extended.empty())
+        payload = decoder_.decode(interval.begin.domain, interval.schemaId, interval.extended,
+                                  PayloadDecoder::Enumerators::Numbered);
     const std::string_view function = process_.strings.text(interval.begin.text);
     const NcclCall call = decodeNcclCall(function, interval.schemaId, interval.extended, payload);
     if (!call.operation.empty()) {

@@ -24,6 +24,8 @@ class NvtxImporter {
     void add(const log::NvtxCategoryRecord& record);
     void add(const log::NvtxSchemaRecord& record);
     void add(const log::NvtxSchemaEntryRecord& record);
+    void add(const log::NvtxEnumRecord& record);
+    void add(const log::NvtxEnumEntryRecord& record);
     /// Writes ranges that are still open and, if the process had any range, its names and layouts.
     void finish();
 
@@ -33,8 +35,7 @@ class NvtxImporter {
 
   private:
     void write(const NvtxInterval& interval);
-    void writeNccl(const NvtxInterval& interval,
-                   const std::optional<nlohmann::ordered_json>& payload, int64_t nvtxRow);
+    void writeNccl(const NvtxInterval& interval, int64_t nvtxRow);
     void writeNames();
 
     ProcessContext& process_;

@@ -25,9 +25,11 @@ constexpr uint64_t flagArrayFixed = 1 << 4;
 constexpr uint64_t typeCString = 75;
 constexpr uint64_t typeCStringUtf8 = 76;
 /// Where NVTX's ids of a program's own types begin. One without a layout is an enumeration, which C
-/// gives four bytes, whatever padding comes behind it.
+/// gives four bytes if nobody says otherwise, whatever padding comes behind it.
 constexpr uint64_t ownTypesStart = 1 << 24;
-constexpr uint64_t enumBytes = 4;
+constexpr uint64_t usualEnumBytes = 4;
+constexpr size_t maximumEnumerators = 4096;
+constexpr size_t maximumEnumeratorName = 256;
 
 enum class Form { Signed, Unsigned, Real, Character };
 struct TypeInfo {
@@ -110,9 +112,59 @@ void PayloadDecoder::addEntry(uint32_t domain, uint64_t schemaId, uint32_t index
     entries[index] = std::move(entry);
 }
 
+void PayloadDecoder::addEnumeration(uint32_t domain, uint64_t schemaId, uint64_t bytes) {
+    const bool isUsual = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+    enumerations_[{domain, schemaId}] = {isUsual ? bytes : usualEnumBytes, {}, {}};
+}
+
+void PayloadDecoder::addEnumerator(uint32_t domain, uint64_t schemaId, uint64_t value, bool isFlag,
+                                   std::string_view name) {
+    const auto found = enumerations_.find({domain, schemaId});
+    if (found == enumerations_.end() || name.empty()) return;
+    Enumeration& enumeration = found->second;
+    if (enumeration.names.size() + enumeration.flagNames.size() >= maximumEnumerators) return;
+    // A negative value comes with more bits than lie in the payload.
+    if (enumeration.bytes < 8) value &= (uint64_t{1} << (8 * enumeration.bytes)) - 1;
+    std::string kept(name.substr(0, maximumEnumeratorName));
+    if (isFlag && value != 0) {
+        enumeration.flagNames.emplace_back(value, std::move(kept));
+    } else {
+        enumeration.names.try_emplace(value, std::move(kept));
+    }
+}
+
+const PayloadDecoder::Enumeration* PayloadDecoder::findEnumeration(uint32_t domain,
+                                                                   uint64_t schemaId) const {
+    const auto found = enumerations_.find({domain, schemaId});
+    return found == enumerations_.end() ? nullptr : &found->second;
+}
+
+/// Nothing if the value, or a bit of it, has no name.
+std::optional<std::string> PayloadDecoder::nameOf(const Enumeration& enumeration, uint64_t value) {
+    if (const auto found = enumeration.names.find(value); found != enumeration.names.end())
+        return found->second;
+    std::string names;
+    uint64_t left = value;
+    for (const auto& [bits, name] : enumeration.flagNames) {
+        if ((value & bits) != bits || (left & bits) == 0) continue;
+        left &= ~bits;
+        names += (names.empty() ? "" : "|") + name;
+    }
+    if (left != 0 || names.empty()) return std::nullopt;
+    return names;
+}
+
 const PayloadDecoder::Schema* PayloadDecoder::find(uint32_t domain, uint64_t schemaId) const {
     const auto found = schemas_.find({domain, schemaId});
     return found == schemas_.end() ? nullptr : &found->second;
+}
+
+/// Bytes of one value of a type; 0 if unknown.
+uint64_t PayloadDecoder::itemBytes(uint32_t domain, uint64_t type) const {
+    if (const TypeInfo* info = typeInfo(type)) return info->bytes;
+    if (const Schema* nested = find(domain, type)) return nested->payloadBytes;
+    if (const Enumeration* enumeration = findEnumeration(domain, type)) return enumeration->bytes;
+    return type >= ownTypesStart ? usualEnumBytes : 0;
 }
 
 /// Bytes the entry takes in the payload; 0 if unknown.
@@ -120,13 +172,7 @@ uint64_t PayloadDecoder::sizeOf(uint32_t domain, const PayloadEntry& entry) cons
     if ((entry.flags & (flagPointer | flagOffsetFromBase | flagOffsetFromHere)) != 0) return 8;
     if (entry.type == typeCString || entry.type == typeCStringUtf8)
         return entry.arrayOrUnionDetail != 0 ? entry.arrayOrUnionDetail : 8;
-    uint64_t item = 0;
-    if (const TypeInfo* info = typeInfo(entry.type))
-        item = info->bytes;
-    else if (const Schema* nested = find(domain, entry.type))
-        item = nested->payloadBytes;
-    else if (entry.type >= ownTypesStart)
-        item = enumBytes;
+    const uint64_t item = itemBytes(domain, entry.type);
     if ((entry.flags & flagArrayMask) == 0) return item;
     if ((entry.flags & flagArrayMask) != flagArrayFixed) return 0;
     const uint64_t items = entry.arrayOrUnionDetail;
@@ -138,8 +184,9 @@ std::vector<uint64_t> PayloadDecoder::offsetsOf(uint32_t domain, const Schema& s
     std::vector<uint64_t> offsets;
     uint64_t next = 0;
     for (const PayloadEntry& entry : schema.entries) {
-        const TypeInfo* info = typeInfo(entry.type);
-        const uint64_t alignment = info != nullptr ? info->bytes : 4;
+        const bool isNested = typeInfo(entry.type) == nullptr && find(domain, entry.type);
+        const uint64_t itself = isNested ? 0 : itemBytes(domain, entry.type);
+        const uint64_t alignment = itself != 0 ? itself : 4;
         uint64_t offset = (next + alignment - 1) / alignment * alignment;
         if (entry.offset != 0 || offsets.empty()) offset = entry.offset;
         offsets.push_back(offset);
@@ -150,10 +197,11 @@ std::vector<uint64_t> PayloadDecoder::offsetsOf(uint32_t domain, const Schema& s
 }
 
 std::optional<Json> PayloadDecoder::decode(uint32_t domain, uint64_t schemaId,
-                                           std::span<const std::byte> payload) const {
+                                           std::span<const std::byte> payload,
+                                           Enumerators enumerators) const {
     const Schema* schema = find(domain, schemaId);
     if (schema == nullptr) return std::nullopt;
-    Limits limits{0, maximumFields};
+    Limits limits{0, maximumFields, enumerators};
     return decodeSchema(domain, *schema, payload, limits);
 }
 
@@ -195,12 +243,15 @@ std::optional<Json> PayloadDecoder::decodeEntry(uint32_t domain, const PayloadEn
     }
     const TypeInfo* info = typeInfo(entry.type);
     const Schema* nested = info == nullptr ? find(domain, entry.type) : nullptr;
+    const Enumeration* enumeration = info == nullptr && limits.enumerators == Enumerators::Named
+                                         ? findEnumeration(domain, entry.type)
+                                         : nullptr;
     const uint64_t items =
         (entry.flags & flagArrayMask) == flagArrayFixed ? entry.arrayOrUnionDetail : 1;
     if (items == 0 || items > maximumArrayItems) return std::nullopt;
     if (info != nullptr && info->form == Form::Character && items > 1) return textOf(field);
-    const size_t itemBytes = field.size() / items;
-    if (itemBytes == 0 || (info != nullptr && itemBytes < info->bytes)) return std::nullopt;
+    const size_t each = field.size() / items;
+    if (each == 0 || (info != nullptr && each < info->bytes)) return std::nullopt;
 
     const auto decodeItem = [&](std::span<const std::byte> bytes) -> std::optional<Json> {
         if (info != nullptr) return readValue(info->form, bytes.first(info->bytes));
@@ -210,14 +261,19 @@ std::optional<Json> PayloadDecoder::decodeEntry(uint32_t domain, const PayloadEn
             --limits.depth;
             return object;
         }
-        if (nested == nullptr && (itemBytes == 4 || itemBytes == 8))
-            return readValue(Form::Unsigned, bytes);
-        return std::nullopt;
+        if (nested != nullptr || (each != 1 && each != 2 && each != 4 && each != 8))
+            return std::nullopt;
+        const auto value = read<uint64_t>(bytes);
+        if (enumeration != nullptr && limits.fieldsLeft > 0) {
+            --limits.fieldsLeft;
+            if (auto name = nameOf(*enumeration, value)) return *name;
+        }
+        return value;
     };
     if (items == 1) return decodeItem(field);
     Json array = Json::array();
     for (uint64_t item = 0; item < items; ++item) {
-        auto value = decodeItem(field.subspan(item * itemBytes, itemBytes));
+        auto value = decodeItem(field.subspan(item * each, each));
         if (!value) return std::nullopt;
         array.push_back(std::move(*value));
     }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,24 +31,44 @@ class PayloadDecoder {
     /// Entries may come in any order, but after their schema. Odd indexes are ignored.
     void addEntry(uint32_t domain, uint64_t schemaId, uint32_t index, PayloadEntry entry);
 
+    /// An enumeration that can be the type of an entry; `bytes` as the program said, 0 if it did
+    /// not.
+    void addEnumeration(uint32_t domain, uint64_t schemaId, uint64_t bytes);
+    /// After its enumeration. `isFlag`: bits that may be combined with others.
+    void addEnumerator(uint32_t domain, uint64_t schemaId, uint64_t value, bool isFlag,
+                       std::string_view name);
+
+    /// What stands for the value of an enumeration: its name, "Max" or for flags "Read|Write",
+    /// where it has one, or always its number.
+    enum class Enumerators { Named, Numbered };
     /// An object of the named fields, in the layout's order; nothing if the layout is unknown.
     /// A field that cannot be decoded is left out.
-    std::optional<nlohmann::ordered_json> decode(uint32_t domain, uint64_t schemaId,
-                                                 std::span<const std::byte> payload) const;
+    std::optional<nlohmann::ordered_json> decode(
+        uint32_t domain, uint64_t schemaId, std::span<const std::byte> payload,
+        Enumerators enumerators = Enumerators::Named) const;
 
   private:
     struct Schema {
         uint64_t payloadBytes = 0;
         std::vector<PayloadEntry> entries;
     };
+    struct Enumeration {
+        uint64_t bytes = 0;
+        std::map<uint64_t, std::string> names;                    ///< by value
+        std::vector<std::pair<uint64_t, std::string>> flagNames;  ///< as registered
+    };
     /// How deep a decoding is, and how much more it may look at.
     struct Limits {
         int depth;
         int fieldsLeft;
+        Enumerators enumerators;
     };
     using Key = std::pair<uint32_t, uint64_t>;
 
     const Schema* find(uint32_t domain, uint64_t schemaId) const;
+    const Enumeration* findEnumeration(uint32_t domain, uint64_t schemaId) const;
+    static std::optional<std::string> nameOf(const Enumeration& enumeration, uint64_t value);
+    uint64_t itemBytes(uint32_t domain, uint64_t type) const;
     uint64_t sizeOf(uint32_t domain, const PayloadEntry& entry) const;
     std::vector<uint64_t> offsetsOf(uint32_t domain, const Schema& schema) const;
     nlohmann::ordered_json decodeSchema(uint32_t domain, const Schema& schema,
@@ -57,6 +78,7 @@ class PayloadDecoder {
                                                       Limits& limits) const;
 
     std::map<Key, Schema> schemas_;
+    std::map<Key, Enumeration> enumerations_;
 };
 
 }  // namespace lanescope

@@ -2,6 +2,7 @@
 
 #include <string_view>
 #include <utility>
+
 #include "capture/log/Records.h"
 
 namespace lanescope {
@@ -51,6 +52,13 @@ int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
             ++enabled;
     }
     return enabled;
+}
+
+void ApiCallRecorder::disable(CUpti_SubscriberHandle subscriber) const {
+    for (uint32_t id = 1; id < mostFunctions; ++id) {
+        if (kinds_[id] != DriverCallKind::None)
+            cupti_.enableCallback(0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+    }
 }
 
 void ApiCallRecorder::onCall(CUpti_CallbackId id, const CUpti_CallbackData& call) {

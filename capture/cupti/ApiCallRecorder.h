@@ -36,6 +36,9 @@ class ApiCallRecorder {
     /// are. On the thread that initializes CUDA.
     int enable(CUpti_SubscriberHandle subscriber, ApiCalls which);
 
+    /// Ends that, for good. Flusher thread.
+    void disable(CUpti_SubscriberHandle subscriber) const;
+
     /// A call begins or ends. The program's thread.
     void onCall(CUpti_CallbackId id, const CUpti_CallbackData& call);
 

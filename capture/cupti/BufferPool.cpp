@@ -8,6 +8,9 @@ namespace lanescope {
 
 namespace {
 
+// Static, so that it is there when no memory is left. It takes none before CUPTI writes to it.
+alignas(64) uint8_t discard[BufferPool::discardBytes];
+
 // mmap and not new: a program's own operator new may call CUDA, which must not happen under CUPTI.
 uint8_t* map(bool touchPages) {
     void* memory = ::mmap(nullptr, BufferPool::bufferBytes, PROT_READ | PROT_WRITE,
@@ -17,27 +20,26 @@ uint8_t* map(bool touchPages) {
 
 }  // namespace
 
-uint8_t* BufferPool::take() {
+BufferPool::Buffer BufferPool::take() {
     for (Slot& slot : slots_) {
         uint8_t expected = Ready;
-        if (slot.state.compare_exchange_strong(expected, Out)) return slot.memory.load();
+        if (slot.state.compare_exchange_strong(expected, Out))
+            return {slot.memory.load(), bufferBytes};
     }
     for (Slot& slot : slots_) {
         uint8_t expected = Absent;
         if (!slot.state.compare_exchange_strong(expected, BeingMade)) continue;
         if (uint8_t* memory = make(slot, false)) {
             slot.state.store(Out);
-            return memory;
+            return {memory, bufferBytes};
         }
         break;
     }
-    if (!discard_.load()) {
-        uint8_t* fresh = map(false);
-        uint8_t* expected = nullptr;
-        if (!discard_.compare_exchange_strong(expected, fresh) && fresh)
-            ::munmap(fresh, bufferBytes);
-    }
-    return discard_.load();
+    return {discard, discardBytes};
+}
+
+bool BufferPool::isDiscard(const uint8_t* buffer) {
+    return buffer == discard;
 }
 
 uint8_t* BufferPool::make(Slot& slot, bool touchPages) {

@@ -39,6 +39,7 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
     need(library.getNextRecord, "cuptiActivityGetNextRecord");
     need(library.getResultString, "cuptiGetResultString");
     want(library.subscribe2, "cuptiSubscribe_v2");
+    want(library.disable, "cuptiActivityDisable");
     want(library.setAttribute, "cuptiActivitySetAttribute");
     want(library.setThreadIdType, "cuptiSetThreadIdType");
     want(library.enableRuntimeApi, "cuptiActivityEnableRuntimeApi");

@@ -23,6 +23,7 @@ struct CuptiLibrary {
     decltype(&cuptiGetResultString) getResultString = nullptr;
     // These may be absent from older libraries.
     decltype(&cuptiSubscribe_v2) subscribe2 = nullptr;
+    decltype(&cuptiActivityDisable) disable = nullptr;
     decltype(&cuptiActivitySetAttribute) setAttribute = nullptr;
     decltype(&cuptiSetThreadIdType) setThreadIdType = nullptr;
     decltype(&cuptiActivityEnableRuntimeApi) enableRuntimeApi = nullptr;

@@ -150,12 +150,19 @@ void CuptiSource::setAttributes() {
     }
 }
 
+void CuptiSource::enableKind(CUpti_ActivityKind kind, const char* what, std::string& problems) {
+    const CUptiResult result = cupti_.enable(kind);
+    if (result == CUPTI_SUCCESS) {
+        enabledKinds_.push_back(kind);
+    } else {
+        problems += std::string(what) + ": " + cupti_.describe(result) + "; ";
+    }
+}
+
 void CuptiSource::enableKinds() {
     std::string problems;
     const auto enable = [&](CUpti_ActivityKind kind, const char* what) {
-        const CUptiResult result = cupti_.enable(kind);
-        if (result != CUPTI_SUCCESS)
-            problems += std::string(what) + ": " + cupti_.describe(result) + "; ";
+        enableKind(kind, what, problems);
     };
     enable(CUPTI_ACTIVITY_KIND_DEVICE, "devices");
     enable(CUPTI_ACTIVITY_KIND_CONTEXT, "contexts");
@@ -189,17 +196,19 @@ void CuptiSource::enableKinds() {
 }
 
 void CuptiSource::enableRuntimeCalls(std::string& problems) {
-    if (const CUptiResult result = cupti_.enable(CUPTI_ACTIVITY_KIND_RUNTIME);
-        result != CUPTI_SUCCESS) {
-        problems += "CUDA runtime calls: " + cupti_.describe(result) + "; ";
-    }
+    enableKind(CUPTI_ACTIVITY_KIND_RUNTIME, "CUDA runtime calls", problems);
+    setDriverCalls(true);
+}
+
+/// For CUPTI's own records of them.
+void CuptiSource::setDriverCalls(bool isOn) {
     if (!cupti_.enableDriverApi || !cupti_.getCallbackName) return;
     // Of the driver's calls those that start work, which cuBLASLt, NCCL and Triton make directly.
     for (uint32_t id = 1;; ++id) {
         const char* name = nullptr;
         if (cupti_.getCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS) break;
         if (name && driverCallKind(name, true) != DriverCallKind::None)
-            cupti_.enableDriverApi(id, 1);
+            cupti_.enableDriverApi(id, isOn);
     }
 }
 
@@ -213,8 +222,7 @@ void CuptiSource::enableGraphs(std::string& problems) {
              "recorded one by one; CUDA 12.4 and 12.5 have good ones in their updates 1.");
         return;
     }
-    const CUptiResult result = cupti_.enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-    if (result != CUPTI_SUCCESS) problems += "CUDA graphs: " + cupti_.describe(result) + "; ";
+    enableKind(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "CUDA graphs", problems);
 }
 
 /// Needs a driver that is up, hence not in `start`.
@@ -253,6 +261,18 @@ void CuptiSource::flush(bool isFinal) {
     if (!anyBuffer_.load(std::memory_order_acquire)) return;
     cupti_.flushAll(isFinal ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
     countDropped();
+}
+
+void CuptiSource::switchOff() {
+    if (!isRecording_) return;
+    unifiedMemoryPending_ = false;
+    if (options_.apiCalls != ApiCalls::All) {
+        calls_.disable(subscriber_);
+    } else if (mayDisableKinds(cupti_.version)) {
+        setDriverCalls(false);
+    }
+    if (!cupti_.disable || !mayDisableKinds(cupti_.version)) return;
+    for (const CUpti_ActivityKind kind : enabledKinds_) cupti_.disable(kind);
 }
 
 void CuptiSource::countDropped() {
@@ -382,8 +402,9 @@ void CUPTIAPI CuptiSource::bufferRequested(uint8_t** buffer, size_t* bytes,
         // They run since the first context, if CUPTI told us of it.
         source->agent_.startThreads();
     }
-    *buffer = source->pool_.take();
-    if (*buffer) *bytes = BufferPool::bufferBytes;
+    const BufferPool::Buffer taken = source->pool_.take();
+    *buffer = taken.memory;
+    *bytes = taken.bytes;
 }
 
 void CUPTIAPI CuptiSource::bufferCompleted(CUcontext, uint32_t, uint8_t* buffer, size_t,

@@ -26,6 +26,7 @@ class CuptiSource final : public ActivitySource {
     void start() override;
     void prepare() override { pool_.warm(); }
     void flush(bool isFinal) override;
+    void switchOff() override;
     void collect() override;
     void drain(RecordWriter& writer) override;
     void finish(RecordWriter& writer) override;
@@ -46,6 +47,8 @@ class CuptiSource final : public ActivitySource {
     void warnTorchProfiler();
     void setAttributes();
     void enableKinds();
+    void enableKind(CUpti_ActivityKind kind, const char* what, std::string& problems);
+    void setDriverCalls(bool isOn);
     void enableGraphs(std::string& problems);
     void configureUnifiedMemory();
     void enableWindowCalls();
@@ -73,7 +76,10 @@ class CuptiSource final : public ActivitySource {
     std::optional<ActivityDecoder> decoder_;
     std::vector<Note> notes_;  // filled by start(), written down by the first drain()
     std::atomic<bool> unifiedMemoryRefused_{false};
-    bool unifiedMemoryPending_ = false;  // flusher thread, after start()
+    // Those that can be switched off again; managed memory is not among them, because CUPTI before
+    // 13.4 then stops for two seconds.
+    std::vector<CUpti_ActivityKind> enabledKinds_;  // filled by start(), then the flusher's
+    bool unifiedMemoryPending_ = false;             // flusher thread, after start()
     bool callsOpenWindows_ = false;
     // Writer thread only:
     Completed* collected_ = nullptr;  // oldest first

@@ -45,6 +45,10 @@ bool applies(const VersionHazard& hazard, const HazardFacts& facts) {
            hazard.matters(facts);
 }
 
+bool mayDisableKinds(uint32_t version) {
+    return version != CuptiLibrary::version13_0_0;
+}
+
 bool crashesOnWholeGraphs(uint32_t version, const std::string& realFileName) {
     const char* fixed = nullptr;
     if (version == CuptiLibrary::version12_4) fixed = ".2024.1.";

@@ -29,6 +29,10 @@ const VersionHazard* versionHazard(size_t index);
 /// Whether the fault bears on the run.
 bool applies(const VersionHazard& hazard, const HazardFacts& facts);
 
+/// Whether kinds can be switched off while the program works: doing so can lock up CUPTI 13.0.0,
+/// and the program with it.
+bool mayDisableKinds(uint32_t version);
+
 /// Whether recording CUDA graphs as a whole crashes this CUPTI: 12.4 and 12.5 before their updates,
 /// which only the name of the library's file tells ("libcupti.so.2024.1.0"; update 1 is ".1").
 bool crashesOnWholeGraphs(uint32_t version, const std::string& realFileName);

@@ -42,6 +42,11 @@ QString agentLibrary() {
     return QStringLiteral(LANESCOPE_BINARY_DIR "/lib/liblanescope-agent.so");
 }
 
+namespace {
+// A sanitizer on a busy machine makes seconds minutes.
+constexpr int longestMs = 240'000;
+}  // namespace
+
 AgentRun::AgentRun() {
     folder = ownFolder_.path();
     baseNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -78,7 +83,7 @@ bool AgentRun::run() {
     }
     if (!process.waitForStarted()) return false;
     pid = static_cast<uint32_t>(process.processId());
-    if (!process.waitForFinished(60'000)) {
+    if (!process.waitForFinished(longestMs)) {
         process.kill();
         process.waitForFinished();
         return false;

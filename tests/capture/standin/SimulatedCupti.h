@@ -15,6 +15,8 @@
 //   STANDIN_CUPTI_READABLE     of each buffer only so many bytes can be read; then an error comes
 //   STANDIN_CUPTI_STOLEN_MS    after that time another tool gets the buffers, and we get nothing;
 //                              with STANDIN_CUPTI_MIXED set we get a buffer of its instead
+//   STANDIN_CUPTI_DISABLED     a file to which a line is added for each kind that is disabled, its
+//                              number, and for each driver call no longer told of, "call"
 //   STANDIN_CUPTI_UM           result of configuring the counters of managed memory
 
 #include <cstdint>

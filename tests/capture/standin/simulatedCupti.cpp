@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <list>
@@ -171,6 +172,14 @@ bool giveForeignBuffer() {
     return false;
 }
 
+void noteDisabled(const std::string& what) {
+    const char* path = std::getenv("STANDIN_CUPTI_DISABLED");
+    std::FILE* file = path ? std::fopen(path, "a") : nullptr;
+    if (!file) return;
+    std::fprintf(file, "%s\n", what.c_str());
+    std::fclose(file);
+}
+
 CUptiResult subscribeResult() {
     return static_cast<CUptiResult>(fromEnvironment("STANDIN_CUPTI_SUBSCRIBE", CUPTI_SUCCESS));
 }
@@ -278,6 +287,7 @@ SIMULATED_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_Subscrib
             simulation().driverCallbacksOn.insert(id);
         } else {
             simulation().driverCallbacksOn.erase(id);
+            noteDisabled("call");
         }
     }
     return CUPTI_SUCCESS;
@@ -293,6 +303,13 @@ SIMULATED_EXPORT CUptiResult cuptiActivityRegisterCallbacks(
 SIMULATED_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
     const std::lock_guard lock(simulation().mutex);
     simulation().kinds.insert(kind);
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+    const std::lock_guard lock(simulation().mutex);
+    simulation().kinds.erase(kind);
+    noteDisabled(std::to_string(kind));
     return CUPTI_SUCCESS;
 }
 
