@@ -314,10 +314,15 @@ void Agent::writeEnd() {
 }
 
 void Agent::writeEndRecord(log::EndReason reason) {
+    int signal = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        signal = endSignal_;
+    }
     log::EndRecord end{};
     end.timestampNs = realtimeNs();
     end.reason = reason;
-    end.signal = static_cast<uint32_t>(endSignal_);
+    end.signal = static_cast<uint32_t>(signal);
     writer_.write(log::RecordKind::End, end);
 }
 
