@@ -70,6 +70,26 @@ void paintTexts(QPainter& painter, const Track& track, const QRect& area, const 
                      plainMetrics.elidedText(subtitle, Qt::ElideRight, area.width() - used));
 }
 
+void paintRow(QPainter& painter, const TimelineState& state, const LayoutRow& row,
+              const QRect& area, const QFont& font, const LayoutRow* hovered) {
+    const Theme& theme = state.theme();
+    const Track& track = state.trace()->tracks[row.track];
+    if (row.isHeader) painter.fillRect(area, theme.bandAt(track.depth));
+    if (hovered && hovered->track == row.track) painter.fillRect(area, theme.hover);
+    if (state.mark().isValid())
+        painter.fillRect(QRect(0, area.top(), markWidth, area.height()), state.mark());
+    if (state.isUnmatched(row.track)) painter.setOpacity(0.5);
+    const int indent = firstIndent + indentPerDepth * row.depth;
+    if (row.canFold) {
+        const double middle = area.top() + std::min(area.height(), 28) / 2.0;
+        paintChevron(painter, {indent + 6.0, middle}, row.isFolded, theme.mutedText);
+    }
+    paintTexts(painter, track, area.adjusted(indent + chevronSpace, 0, -rightInset, 0), font,
+               theme);
+    painter.setOpacity(1);
+    painter.fillRect(QRect(0, area.bottom() + 1, area.width(), 1), theme.separator);
+}
+
 }  // namespace
 
 LabelColumn::LabelColumn(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
@@ -108,25 +128,16 @@ void LabelColumn::paintRows(QPainter& painter, const TimelineState& state, QSize
     if (!state.hasTracks()) return;
     const Theme& theme = state.theme();
     painter.save();
-    painter.setClipRect(QRect(QPoint(), size), Qt::IntersectClip);
-    const int scrollY = state.scrollY();
-    for (const LayoutRow& row : state.layout().rowsBetween(scrollY, scrollY + size.height())) {
-        const Track& track = state.trace()->tracks[row.track];
-        const QRect area(0, row.top - scrollY, size.width(), row.height - 1);
-        if (row.isHeader) painter.fillRect(area, theme.bandAt(track.depth));
-        if (hovered && hovered->track == row.track) painter.fillRect(area, theme.hover);
-        if (state.mark().isValid())
-            painter.fillRect(QRect(0, area.top(), markWidth, area.height()), state.mark());
-        if (state.isUnmatched(row.track)) painter.setOpacity(0.5);
-        const int indent = firstIndent + indentPerDepth * track.depth;
-        if (row.canFold) {
-            const double middle = area.top() + std::min(area.height(), 28) / 2.0;
-            paintChevron(painter, {indent + 6.0, middle}, row.isFolded, theme.mutedText);
-        }
-        paintTexts(painter, track, area.adjusted(indent + chevronSpace, 0, -rightInset, 0), font,
-                   theme);
-        painter.setOpacity(1);
-        painter.fillRect(QRect(0, row.bottom() - scrollY - 1, size.width(), 1), theme.separator);
+    for (const TimelineState::Band& band : state.bands(size.height())) {
+        painter.setClipRect(QRect(0, band.top, size.width(), band.bottom - band.top));
+        for (const LayoutRow& row : band.rows)
+            paintRow(painter, state, row,
+                     QRect(0, row.top - band.scrollY, size.width(), row.height - 1), font, hovered);
+    }
+    const int pinned = state.pinnedHeight();
+    if (pinned > 0) {
+        painter.setClipRect(QRect(QPoint(), size));
+        painter.fillRect(QRect(0, pinned - 2, size.width(), 2), theme.mutedText);
     }
     painter.restore();
 }
@@ -202,7 +213,7 @@ bool LabelColumn::isOnEdge(QPoint position) const {
 }
 
 LabelColumn::Place LabelColumn::placeUnder(QPoint position) const {
-    const int y = position.y() + state_.scrollY();
+    const int y = state_.toLayoutY(position.y());
     if (const LayoutRow* row = state_.layout().rowAt(y)) return {&state_, row};
     if (companion_) return {companion_, companion_->layout().rowAt(y)};
     return {};

@@ -1,6 +1,7 @@
 #include "views/timeline/PairedRows.h"
 
 #include <QScopedValueRollback>
+#include <algorithm>
 
 #include "views/timeline/TimelineNavigator.h"
 
@@ -18,6 +19,7 @@ PairedRows::PairedRows(TimelineState& first, TimelineState& second, std::vector<
     }
     first_.setCounterparts(std::move(ofFirst));
     second_.setCounterparts(std::move(ofSecond));
+    joinTrees();
     follow(first_, second_);
     connect(&first_, &TimelineState::layoutChanged, this, [this] { follow(first_, second_); });
     connect(&second_, &TimelineState::layoutChanged, this, [this] { follow(second_, first_); });
@@ -43,20 +45,102 @@ void PairedRows::selectCounterpart() {
     TimelineNavigator(to).selectNearest({track, at.lane}, axisNs + to.timeOrigin());
 }
 
+void PairedRows::joinTrees() {
+    children_.assign(pairs_.size() + 1, {});
+    std::vector<uint32_t> pairOf[2];
+    const TimelineState* const sides[] = {&first_, &second_};
+    for (const int side : {0, 1}) {
+        pairOf[side].assign(sides[side]->hasTracks() ? sides[side]->trace()->tracks.size() : 0,
+                            noIndex);
+        for (uint32_t pair = 0; pair < pairs_.size(); ++pair) {
+            const uint32_t track = trackOf(pair, side == 0);
+            if (track < pairOf[side].size()) pairOf[side][track] = pair;
+        }
+    }
+    for (uint32_t pair = 0; pair < pairs_.size(); ++pair) {
+        uint32_t parentPair = noIndex;
+        for (const int side : {0, 1}) {
+            const uint32_t parent = sides[side]->layout().parentOf(trackOf(pair, side == 0));
+            if (parent < pairOf[side].size())
+                parentPair = std::min(parentPair, pairOf[side][parent]);
+        }
+        children_[parentPair < pair ? parentPair : pairs_.size()].push_back(pair);
+    }
+}
+
+std::vector<uint32_t> PairedRows::preOrder() const {
+    std::vector<uint32_t> order;
+    std::vector<uint32_t> open(children_.back().rbegin(), children_.back().rend());
+    while (!open.empty()) {
+        const uint32_t pair = open.back();
+        open.pop_back();
+        order.push_back(pair);
+        open.insert(open.end(), children_[pair].rbegin(), children_[pair].rend());
+    }
+    return order;
+}
+
 void PairedRows::follow(TimelineState& changed, TimelineState& other) {
     if (isArranging_) return;
     const QScopedValueRollback guard(isArranging_, true);
     const bool isFirst = &changed == &first_;
-    for (const TrackPair& pair : pairs_) {
-        if (pair.baseline == noIndex || pair.candidate == noIndex) continue;
-        const uint32_t track = isFirst ? pair.baseline : pair.candidate;
-        const uint32_t counterpart = isFirst ? pair.candidate : pair.baseline;
-        const bool isFolded = changed.layout().isFolded(track);
-        if (other.layout().canFold(counterpart) && changed.layout().canFold(track) &&
-            other.layout().isFolded(counterpart) != isFolded)
-            other.setFolded(counterpart, isFolded);
-    }
+    orderLike(changed.layout(), isFirst);
+    std::vector<uint32_t> order;
+    for (const uint32_t pair : preOrder())
+        if (const uint32_t track = trackOf(pair, !isFirst); track != noIndex)
+            order.push_back(track);
+    other.arrange([&](TrackLayout& layout) {
+        layout.setMetrics(changed.layout().metrics());
+        copyMarks(changed.layout(), layout, isFirst);
+        if (layout.order() != order) layout.setOrder(order);
+    });
+    other.setFilterText(changed.filterText());
+    joinFilters();
     arrange();
+}
+
+void PairedRows::copyMarks(const TrackLayout& from, TrackLayout& to, bool isFirst) const {
+    for (uint32_t pair = 0; pair < pairs_.size(); ++pair) {
+        const uint32_t track = trackOf(pair, isFirst);
+        const uint32_t counterpart = trackOf(pair, !isFirst);
+        if (track == noIndex || counterpart == noIndex) continue;
+        if (from.canFold(track) && to.canFold(counterpart))
+            to.setFolded(counterpart, from.isFolded(track));
+        to.setHidden(counterpart, from.isHidden(track));
+        to.setPinned(counterpart, from.isPinned(track));
+    }
+}
+
+void PairedRows::orderLike(const TrackLayout& changed, bool isFirst) {
+    const std::vector<uint32_t> order = changed.order();
+    std::vector<uint32_t> rank(order.size());
+    for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+    for (std::vector<uint32_t>& siblings : children_) {
+        // What only the other side has stays behind the sibling it stands behind.
+        std::vector<std::pair<int64_t, uint32_t>> ranked;
+        int64_t last = -1;
+        for (const uint32_t pair : siblings) {
+            const uint32_t track = trackOf(pair, isFirst);
+            if (track < rank.size()) last = rank[track];
+            ranked.emplace_back(last, pair);
+        }
+        std::stable_sort(ranked.begin(), ranked.end(),
+                         [](const auto& one, const auto& two) { return one.first < two.first; });
+        for (size_t i = 0; i < siblings.size(); ++i) siblings[i] = ranked[i].second;
+    }
+}
+
+void PairedRows::joinFilters() {
+    std::vector<bool> first = first_.layout().filter();
+    std::vector<bool> second = second_.layout().filter();
+    if (first.empty() && second.empty()) return;
+    for (const TrackPair& pair : pairs_) {
+        if (pair.baseline >= first.size() || pair.candidate >= second.size()) continue;
+        const bool isMatch = first[pair.baseline] || second[pair.candidate];
+        first[pair.baseline] = second[pair.candidate] = isMatch;
+    }
+    first_.arrange([&](TrackLayout& layout) { layout.setFilter(std::move(first)); });
+    second_.arrange([&](TrackLayout& layout) { layout.setFilter(std::move(second)); });
 }
 
 void PairedRows::arrange() {
@@ -64,19 +148,29 @@ void PairedRows::arrange() {
     std::vector<int> aboveSecond(second_.hasTracks() ? second_.trace()->tracks.size() : 0, 0);
     int top = 0, firstBottom = 0, secondBottom = 0;
     const auto place = [&top](const TimelineState& state, uint32_t track, std::vector<int>& above,
-                              int& bottom) {
+                              int& bottom, bool isPinned) {
         const LayoutRow* row = state.layout().rowOf(track);
-        if (!row || track >= above.size()) return;
+        if (!row || row->isPinned != isPinned || track >= above.size()) return;
         above[track] = top - bottom;
         top += row->height;
         bottom = top;
     };
-    for (const TrackPair& pair : pairs_) {
-        place(first_, pair.baseline, aboveFirst, firstBottom);
-        place(second_, pair.candidate, aboveSecond, secondBottom);
-    }
-    first_.setSpaces(std::move(aboveFirst), top - firstBottom);
-    second_.setSpaces(std::move(aboveSecond), top - secondBottom);
+    const std::vector<uint32_t> order = preOrder();
+    const auto placeAll = [&](bool isPinned) {
+        for (const uint32_t pair : order) {
+            place(first_, pairs_[pair].baseline, aboveFirst, firstBottom, isPinned);
+            place(second_, pairs_[pair].candidate, aboveSecond, secondBottom, isPinned);
+        }
+    };
+    placeAll(true);
+    const int pinnedBottom = firstBottom = secondBottom = top;
+    placeAll(false);
+    first_.arrange([&](TrackLayout& layout) {
+        layout.setSpaces(std::move(aboveFirst), top - firstBottom, pinnedBottom);
+    });
+    second_.arrange([&](TrackLayout& layout) {
+        layout.setSpaces(std::move(aboveSecond), top - secondBottom, pinnedBottom);
+    });
     second_.setScrollY(first_.scrollY());
 }
 

@@ -9,7 +9,8 @@
 namespace lanescope {
 
 /// Keeps the rows of two timelines in one column: each track of the second right under its
-/// counterpart in the first, both folded alike and scrolled together. GUI thread.
+/// counterpart in the first, both folded, hidden, pinned, filtered and ordered alike and scrolled
+/// together. GUI thread.
 class PairedRows : public QObject {
     Q_OBJECT
 
@@ -25,12 +26,22 @@ class PairedRows : public QObject {
     void selectCounterpart();
 
   private:
+    void joinTrees();
     void follow(TimelineState& changed, TimelineState& other);
+    void copyMarks(const TrackLayout& from, TrackLayout& to, bool isFirst) const;
+    void orderLike(const TrackLayout& changed, bool isFirst);
+    /// A track that stays because its counterpart has the name stays on both sides.
+    void joinFilters();
+    std::vector<uint32_t> preOrder() const;
     void arrange();
+    uint32_t trackOf(uint32_t pair, bool isFirst) const {
+        return isFirst ? pairs_[pair].baseline : pairs_[pair].candidate;
+    }
 
     TimelineState& first_;
     TimelineState& second_;
     std::vector<TrackPair> pairs_;
+    std::vector<std::vector<uint32_t>> children_;  // pairs by pair, in order; the last are on top
     bool isArranging_ = false;
 };
 

@@ -93,12 +93,13 @@ void TimelineNavigator::select(LanePosition lane, uint32_t slice) {
 
 void TimelineNavigator::scrollTo(LanePosition lane) {
     const LayoutRow* row = state_.layout().rowOf(lane.track);
-    if (!row) return;
+    if (!row || row->top < state_.pinnedHeight()) return;
     const int top = TrackLayout::laneTop(*row, lane.lane) - state_.layout().metrics().padding;
     const int bottom = top + row->laneHeight + 2 * state_.layout().metrics().padding;
     const int height = state_.viewportHeight();
-    if (top < state_.scrollY()) {
-        state_.setScrollY(std::min(row->top, top));
+    const int pinned = state_.pinnedHeight();
+    if (top < state_.scrollY() + pinned) {
+        state_.setScrollY(std::min(row->top, top) - pinned);
     } else if (bottom > state_.scrollY() + height) {
         state_.setScrollY(std::min(top, bottom - height));
     }
@@ -113,11 +114,12 @@ void TimelineNavigator::panTo(TimeRange range) {
 }
 
 void TimelineNavigator::selectFirst() {
-    const int top = state_.scrollY();
-    for (const LayoutRow& row : state_.layout().rowsBetween(top, top + state_.viewportHeight())) {
-        const LanePosition lane{row.track, 0};
-        if (row.laneCount == 0 || !isSelectable(lane)) continue;
-        return select(lane, state_.nearestSlice(lane, middleOf(state_.visible())));
+    for (const TimelineState::Band& band : state_.bands(state_.viewportHeight())) {
+        for (const LayoutRow& row : band.rows) {
+            const LanePosition lane{row.track, 0};
+            if (row.laneCount == 0 || !isSelectable(lane)) continue;
+            return select(lane, state_.nearestSlice(lane, middleOf(state_.visible())));
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/reduce/reduceToPixels.h"
+#include "views/timeline/matchTracks.h"
 
 namespace lanescope {
 
@@ -18,6 +19,8 @@ void TimelineState::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
     layout_.setTracks(trace_ ? std::span<const Track>(trace_->tracks) : std::span<const Track>());
     counterparts_.clear();
+    filterText_.clear();
+    setCurrentTrack(noIndex);
     scrollY_ = 0;
     emit traceChanged();
     visibleRange()->setExtent(this, {});  // a place in the old trace means nothing in this one
@@ -104,28 +107,40 @@ void TimelineState::zoomAt(int64_t timeNs, double factor) {
     visibleRange()->zoomAt(timeNs - timeOriginNs_, factor);
 }
 
-void TimelineState::setMetrics(const LayoutMetrics& metrics) {
-    layout_.setMetrics(metrics);
+void TimelineState::arrange(const std::function<void(TrackLayout&)>& change) {
+    layout_.beginChanges();
+    change(layout_);
+    layout_.endChanges();
+    if (layout_.filter().empty()) filterText_.clear();
     afterLayout();
+}
+
+void TimelineState::setMetrics(const LayoutMetrics& metrics) {
+    arrange([&](TrackLayout& layout) { layout.setMetrics(metrics); });
 }
 
 void TimelineState::setFolded(uint32_t track, bool isFolded) {
-    layout_.setFolded(track, isFolded);
-    afterLayout();
-}
-
-void TimelineState::setAllFolded(bool isFolded) {
-    layout_.setAllFolded(isFolded);
-    afterLayout();
+    arrange([&](TrackLayout& layout) { layout.setFolded(track, isFolded); });
 }
 
 void TimelineState::revealTrack(uint32_t track) {
-    if (layout_.reveal(track)) afterLayout();
+    if (!layout_.reveal(track)) return;
+    arrange([](TrackLayout&) {});
 }
 
-void TimelineState::setSpaces(std::vector<int> above, int below) {
-    layout_.setSpaces(std::move(above), below);
-    afterLayout();
+void TimelineState::setFilterText(const QString& text) {
+    if (text == filterText_) return;
+    const bool isEmpty = text.trimmed().isEmpty() || !hasTracks();
+    std::vector<bool> matches;
+    if (!isEmpty) matches = matchTracks(trace_->tracks, text);
+    filterText_ = text;
+    arrange([&](TrackLayout& layout) { layout.setFilter(std::move(matches)); });
+}
+
+void TimelineState::setCurrentTrack(uint32_t track) {
+    if (track == currentTrack_) return;
+    currentTrack_ = track;
+    emit currentTrackChanged();
 }
 
 void TimelineState::setCounterparts(std::vector<uint32_t> tracks) {
@@ -152,6 +167,26 @@ void TimelineState::setViewportHeight(int height) {
     afterLayout();
 }
 
+int TimelineState::pinnedHeight() const {
+    const int height = layout_.pinnedHeight();
+    return 3 * height <= 2 * viewportHeight_ ? height : 0;
+}
+
+int TimelineState::toScreenY(int layoutY) const {
+    return layoutY < pinnedHeight() ? layoutY : layoutY - scrollY_;
+}
+
+int TimelineState::toLayoutY(int screenY) const {
+    return screenY < pinnedHeight() ? screenY : screenY + scrollY_;
+}
+
+std::array<TimelineState::Band, 2> TimelineState::bands(int height) const {
+    const int pinned = pinnedHeight();
+    return {
+        Band{layout_.rowsBetween(pinned + scrollY_, scrollY_ + height), scrollY_, pinned, height},
+        Band{layout_.rowsBetween(0, pinned), 0, 0, pinned}};
+}
+
 int TimelineState::maximumScrollY() const {
     return std::max(0, layout_.totalHeight() - viewportHeight_);
 }
@@ -166,6 +201,8 @@ void TimelineState::setScrollY(int y) {
 void TimelineState::setSelectedEvent(EventRef event) {
     if (event == selectedEvent_) return;
     selectedEvent_ = event;
+    if (trace_ && event.isValid())
+        if (const SliceLocation at = trace_->locate(event); at.isValid()) setCurrentTrack(at.track);
     emit selectedEventChanged(event);
 }
 

@@ -2,7 +2,10 @@
 
 #include <QObject>
 #include <QPointer>
+#include <array>
+#include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "model/trace/Trace.h"
@@ -54,11 +57,17 @@ class TimelineState : public QObject {
     TimeScale scale(double width) const { return {visible(), width, 0}; }
 
     const TrackLayout& layout() const { return layout_; }
+    /// Changes the layout in any way and says so once.
+    void arrange(const std::function<void(TrackLayout&)>& change);
     void setMetrics(const LayoutMetrics& metrics);
     void setFolded(uint32_t track, bool isFolded);
-    void setAllFolded(bool isFolded);
     void revealTrack(uint32_t track);
-    void setSpaces(std::vector<int> above, int below);
+    /// Shows only tracks with all of these words in title or subtitle; empty for all tracks.
+    void setFilterText(const QString& text);
+    const QString& filterText() const { return filterText_; }
+    /// The track that the commands for tracks and the keys in the labels are about, or `noIndex`.
+    uint32_t currentTrack() const { return currentTrack_; }
+    void setCurrentTrack(uint32_t track);
     /// By track, the track of another trace that shows the same thing, or `noIndex`. Empty without
     /// another trace.
     void setCounterparts(std::vector<uint32_t> tracks);
@@ -74,6 +83,22 @@ class TimelineState : public QObject {
     int scrollY() const { return scrollY_; }
     int maximumScrollY() const;
     void setScrollY(int y);
+    // Pinned rows stay while the others scroll under them: heights on the screen count from the top
+    // of the canvas, heights of the layout from the top of all rows.
+    /// Pixels at the top of the screen that do not scroll; 0 if they would leave too little room.
+    int pinnedHeight() const;
+    /// The height on the screen of a height of the layout.
+    int toScreenY(int layoutY) const;
+    /// The height of the layout that is seen at a height on the screen.
+    int toLayoutY(int screenY) const;
+    /// A part of the screen whose rows scroll together.
+    struct Band {
+        std::span<const LayoutRow> rows;
+        int scrollY = 0;          ///< To subtract from heights of the layout.
+        int top = 0, bottom = 0;  ///< On the screen; nothing of the rows is seen outside.
+    };
+    /// The rows on a screen of this height: those that scroll, then the pinned ones.
+    std::array<Band, 2> bands(int height) const;
 
     EventRef selectedEvent() const { return selectedEvent_; }
     void setSelectedEvent(EventRef event);
@@ -89,7 +114,8 @@ class TimelineState : public QObject {
     void traceChanged();
     void themeChanged();
     void viewChanged();    ///< Another visible range, limits or origin.
-    void layoutChanged();  ///< Folding, metrics, scroll limits.
+    void layoutChanged();  ///< Arrangement of the tracks, metrics, scroll limits.
+    void currentTrackChanged();
     void scrolled();
     void selectedEventChanged(lanescope::EventRef event);
     void selectedRangeChanged(std::optional<lanescope::TimeRange> range);
@@ -108,6 +134,8 @@ class TimelineState : public QObject {
     TrackLayout layout_;
     std::vector<uint32_t> counterparts_;
     QColor mark_;
+    QString filterText_;
+    uint32_t currentTrack_ = noIndex;
     int viewportHeight_ = 0;
     int scrollY_ = 0;
     EventRef selectedEvent_;

@@ -143,7 +143,9 @@ void TimelineView::revealEvent(EventRef event) {
 }
 void TimelineView::scrollToTrack(uint32_t track) {
     state_->revealTrack(track);
-    if (const LayoutRow* row = state_->layout().rowOf(track)) state_->setScrollY(row->top);
+    if (const LayoutRow* row = state_->layout().rowOf(track))
+        state_->setScrollY(row->top - state_->pinnedHeight());
+    state_->setCurrentTrack(track);
 }
 void TimelineView::setSearchHits(std::vector<EventRef> hits) {
     state_->setHits(std::move(hits));
@@ -156,10 +158,24 @@ void TimelineView::zoomToSelection() {
     TimelineNavigator(active()).zoomToSelection();
 }
 void TimelineView::foldAll() {
-    state_->setAllFolded(true);
+    state_->arrange([](TrackLayout& layout) { layout.setAllFolded(true); });
 }
 void TimelineView::unfoldAll() {
-    state_->setAllFolded(false);
+    state_->arrange([](TrackLayout& layout) { layout.setAllFolded(false); });
+}
+
+RowHeight TimelineView::rowHeight() const {
+    return state_->layout().metrics().rowHeight;
+}
+void TimelineView::setRowHeight(RowHeight height) {
+    state_->setMetrics(LayoutMetrics::forText(QFontMetrics(font()).height(), height));
+}
+TrackArrangement TimelineView::arrangement() const {
+    return state_->layout().arrangement();
+}
+void TimelineView::setArrangement(const TrackArrangement& arrangement) {
+    state_->arrange([&](TrackLayout& layout) { layout.setArrangement(arrangement); });
+    setRowHeight(arrangement.height);
 }
 
 void TimelineView::clearSelection() {
@@ -208,11 +224,7 @@ void TimelineView::arrange() {
 }
 
 void TimelineView::updateMetrics() {
-    const int textHeight = QFontMetrics(font()).height();
-    LayoutMetrics metrics;
-    metrics.laneHeight = std::max(20, textHeight + 4);
-    metrics.headerHeight = metrics.laneHeight + 2 * metrics.padding;
-    state_->setMetrics(metrics);
+    setRowHeight(rowHeight());
 }
 
 void TimelineView::updateScrollBar() {

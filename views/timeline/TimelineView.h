@@ -8,6 +8,7 @@
 #include "model/compare/trackPairs.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
+#include "views/timeline/TrackArrangement.h"
 #include "views/timeline/VisibleRange.h"
 
 class QScrollBar;
@@ -79,6 +80,11 @@ class TimelineView : public QWidget {
     void clearSelection();
     void foldAll();
     void unfoldAll();
+    RowHeight rowHeight() const;
+    void setRowHeight(RowHeight height);
+    /// Order, folding and so on of the tracks, to be kept from run to run.
+    TrackArrangement arrangement() const;
+    void setArrangement(const TrackArrangement& arrangement);
 
     /// Paints the timeline as it stands into `size` logical pixels, without hover. For pictures.
     void renderTo(QPainter* painter, QSize size);

@@ -209,7 +209,7 @@ std::optional<TrackCanvas::Slice> TrackCanvas::sliceUnder(QPoint position) const
 std::optional<TrackCanvas::Slice> TrackCanvas::sliceUnder(TimelineState& state,
                                                           QPoint position) const {
     if (!state.hasTracks()) return std::nullopt;
-    const auto lane = state.layout().laneAt(position.y() + state.scrollY());
+    const auto lane = state.layout().laneAt(state.toLayoutY(position.y()));
     if (!lane) return std::nullopt;
     const TimeScale axis = state.scale(width());
     const auto index = state.sliceAt(*lane, axis.toTimeNs(position.x() + 0.5),
@@ -275,7 +275,7 @@ void TrackCanvas::showCard(QPoint position) {
 void TrackCanvas::showUnrecorded(QPoint position) {
     for (const TimelineState* state : {&state_, companion_.data()}) {
         if (!state || !state->hasTracks()) continue;
-        const LayoutRow* row = state->layout().rowAt(position.y() + state->scrollY());
+        const LayoutRow* row = state->layout().rowAt(state->toLayoutY(position.y()));
         if (!row) continue;
         const TimeScale axis = state->scale(width());
         const auto text =

@@ -1,6 +1,8 @@
 #include "views/timeline/TrackLayout.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 namespace lanescope {
 namespace {
@@ -13,16 +15,25 @@ bool holdsOwnSlices(const Track& track) {
 
 }  // namespace
 
+/// What `rebuild` carries down the tree.
+struct TrackLayout::Walk {
+    bool isPinnedPart = false;
+    int top = 0;
+};
+
 void TrackLayout::setTracks(std::span<const Track> tracks) {
     tracks_ = tracks;
     folded_.assign(tracks.size(), false);
-    isParent_.assign(tracks.size(), false);
+    hidden_.assign(tracks.size(), false);
+    pinned_.assign(tracks.size(), false);
+    filter_.clear();
+    children_.assign(tracks.size() + 1, {});
     spaceAbove_.clear();
     spaceBelow_ = 0;
-    for (size_t i = 0; i < tracks.size(); ++i) {
+    sharedPinnedBottom_ = 0;
+    for (uint32_t i = 0; i < tracks.size(); ++i) {
         folded_[i] = tracks[i].isInitiallyFolded;
-        const int32_t parent = tracks[i].parent;
-        if (parent >= 0 && static_cast<size_t>(parent) < i) isParent_[parent] = true;
+        siblingsOf(i).push_back(i);
     }
     rebuild();
 }
@@ -33,20 +44,47 @@ void TrackLayout::setMetrics(const LayoutMetrics& metrics) {
     rebuild();
 }
 
-void TrackLayout::setSpaces(std::vector<int> above, int below) {
-    if (above == spaceAbove_ && below == spaceBelow_) return;
+void TrackLayout::setSpaces(std::vector<int> above, int below, int pinnedBottom) {
+    if (above == spaceAbove_ && below == spaceBelow_ && pinnedBottom == sharedPinnedBottom_) return;
     spaceAbove_ = std::move(above);
     spaceBelow_ = below;
+    sharedPinnedBottom_ = pinnedBottom;
     rebuild();
 }
 
+uint32_t TrackLayout::parentOf(uint32_t track) const {
+    if (track >= tracks_.size()) return noIndex;
+    const int32_t parent = tracks_[track].parent;
+    return parent >= 0 && static_cast<uint32_t>(parent) < track ? static_cast<uint32_t>(parent)
+                                                                : noIndex;
+}
+
+std::vector<uint32_t>& TrackLayout::siblingsOf(uint32_t track) {
+    return children_[std::min<size_t>(parentOf(track), tracks_.size())];
+}
+
+const std::vector<uint32_t>& TrackLayout::siblingsOf(uint32_t track) const {
+    return children_[std::min<size_t>(parentOf(track), tracks_.size())];
+}
+
 bool TrackLayout::canFold(uint32_t track) const {
-    return track < tracks_.size() && (isParent_[track] || tracks_[track].lanes.size() > 1);
+    return track < tracks_.size() && (!children_[track].empty() || tracks_[track].lanes.size() > 1);
 }
 
 void TrackLayout::setFolded(uint32_t track, bool isFolded) {
     if (!canFold(track) || folded_[track] == isFolded) return;
     folded_[track] = isFolded;
+    rebuild();
+}
+
+void TrackLayout::setFoldedWithin(uint32_t track, bool isFolded) {
+    if (track >= tracks_.size()) return;
+    std::vector<bool> isWithin(tracks_.size(), false);
+    for (uint32_t each = track; each < tracks_.size(); ++each) {
+        const uint32_t parent = parentOf(each);
+        isWithin[each] = each == track || (parent != noIndex && isWithin[parent]);
+        if (isWithin[each] && canFold(each)) folded_[each] = isFolded;
+    }
     rebuild();
 }
 
@@ -59,24 +97,162 @@ void TrackLayout::setAllFolded(bool isFolded) {
 
 bool TrackLayout::reveal(uint32_t track) {
     bool hasChanged = false;
-    for (auto each = static_cast<int32_t>(track);
-         each >= 0 && static_cast<size_t>(each) < tracks_.size();) {
-        hasChanged = hasChanged || folded_[each];
-        folded_[each] = false;
-        const int32_t parent = tracks_[each].parent;
-        each = parent < each ? parent : -1;
+    if (track < tracks_.size() && !filter_.empty() && !isLetThrough_[track] && !isPinned(track)) {
+        filter_.clear();
+        hasChanged = true;
+    }
+    for (uint32_t each = track; each < tracks_.size(); each = parentOf(each)) {
+        hasChanged = hasChanged || folded_[each] || hidden_[each];
+        folded_[each] = hidden_[each] = false;
     }
     if (hasChanged) rebuild();
     return hasChanged;
+}
+
+void TrackLayout::setHidden(uint32_t track, bool isHidden) {
+    if (track >= tracks_.size() || hidden_[track] == isHidden) return;
+    hidden_[track] = isHidden;
+    rebuild();
+}
+
+std::vector<uint32_t> TrackLayout::hiddenTracks() const {
+    std::vector<uint32_t> tracks;
+    for (const uint32_t track : order())
+        if (hidden_[track]) tracks.push_back(track);
+    return tracks;
+}
+
+void TrackLayout::setPinned(uint32_t track, bool isPinned) {
+    if (track >= tracks_.size() || pinned_[track] == isPinned) return;
+    pinned_[track] = isPinned;
+    rebuild();
+}
+
+void TrackLayout::setFilter(std::vector<bool> matches) {
+    if (!matches.empty()) matches.resize(tracks_.size());
+    if (matches == filter_) return;
+    filter_ = std::move(matches);
+    rebuild();
+}
+
+void TrackLayout::updateFilter() {
+    isHeldOpen_.assign(tracks_.size(), false);
+    isLetThrough_ = filter_;
+    if (filter_.empty()) return;
+    for (uint32_t track = 0; track < tracks_.size(); ++track) {
+        const uint32_t parent = parentOf(track);
+        if (parent != noIndex && isLetThrough_[parent]) isLetThrough_[track] = true;
+    }
+    // From the leaves up, and only now: what is in a match is shown, what is beside it is not.
+    for (uint32_t track = static_cast<uint32_t>(tracks_.size()); track-- > 0;) {
+        const uint32_t parent = parentOf(track);
+        if (parent == noIndex || (!filter_[track] && !isHeldOpen_[track])) continue;
+        isHeldOpen_[parent] = true;
+        isLetThrough_[parent] = true;
+    }
+}
+
+std::vector<uint32_t> TrackLayout::order() const {
+    std::vector<uint32_t> order;
+    order.reserve(tracks_.size());
+    std::vector<uint32_t> open;
+    const auto push = [&](const std::vector<uint32_t>& siblings) {
+        open.insert(open.end(), siblings.rbegin(), siblings.rend());
+    };
+    if (!children_.empty()) push(children_.back());
+    while (!open.empty()) {
+        order.push_back(open.back());
+        open.pop_back();
+        push(children_[order.back()]);
+    }
+    return order;
+}
+
+void TrackLayout::setOrder(std::span<const uint32_t> order) {
+    std::vector<size_t> rank(tracks_.size(), order.size());
+    for (size_t i = 0; i < order.size(); ++i)
+        if (order[i] < rank.size()) rank[order[i]] = std::min(rank[order[i]], i);
+    for (std::vector<uint32_t>& siblings : children_) {
+        std::stable_sort(siblings.begin(), siblings.end(),
+                         [&](uint32_t one, uint32_t other) { return rank[one] < rank[other]; });
+    }
+    rebuild();
+}
+
+uint32_t TrackLayout::siblingOf(uint32_t track, int direction) const {
+    if (track >= tracks_.size()) return noIndex;
+    const std::vector<uint32_t>& siblings = siblingsOf(track);
+    auto at = std::find(siblings.begin(), siblings.end(), track) - siblings.begin();
+    // Over those that are not on the screen: one step is one that is seen.
+    for (at += direction; at >= 0 && at < std::ssize(siblings); at += direction) {
+        const LayoutRow* row = rowOf(siblings[at]);
+        if (row && pinned_[row->track] == pinned_[track]) return siblings[at];
+    }
+    return noIndex;
+}
+
+bool TrackLayout::areSiblings(uint32_t one, uint32_t other) const {
+    return one < tracks_.size() && other < tracks_.size() && parentOf(one) == parentOf(other);
+}
+
+void TrackLayout::moveTo(uint32_t track, uint32_t sibling) {
+    if (track == sibling || !areSiblings(track, sibling)) return;
+    std::vector<uint32_t>& siblings = siblingsOf(track);
+    const auto from = std::find(siblings.begin(), siblings.end(), track);
+    const auto to = std::find(siblings.begin(), siblings.end(), sibling);
+    from < to ? std::rotate(from, from + 1, to + 1) : std::rotate(to, from, from + 1);
+    rebuild();
+}
+
+TrackArrangement TrackLayout::arrangement() const {
+    TrackArrangement result;
+    result.height = metrics_.rowHeight;
+    const std::vector<std::string> paths = trackPaths(tracks_);
+    const std::vector<uint32_t> shown = order();
+    if (!std::is_sorted(shown.begin(), shown.end()))
+        for (const uint32_t track : shown) result.order.push_back(paths[track]);
+    for (const uint32_t track : shown) {
+        if (hidden_[track]) result.hidden.push_back(paths[track]);
+        if (pinned_[track]) result.pinned.push_back(paths[track]);
+        if (folded_[track] != tracks_[track].isInitiallyFolded)
+            (folded_[track] ? result.folded : result.unfolded).push_back(paths[track]);
+    }
+    return result;
+}
+
+void TrackLayout::setArrangement(const TrackArrangement& arrangement) {
+    const std::vector<std::string> paths = trackPaths(tracks_);
+    std::unordered_map<std::string_view, uint32_t> byPath;
+    for (uint32_t track = 0; track < paths.size(); ++track) byPath.emplace(paths[track], track);
+    const auto mark = [&](const std::vector<std::string>& names, std::vector<bool>& marks,
+                          bool value) {
+        for (const std::string& name : names)
+            if (const auto found = byPath.find(name); found != byPath.end())
+                marks[found->second] = value;
+    };
+    hidden_.assign(tracks_.size(), false);
+    pinned_.assign(tracks_.size(), false);
+    for (size_t i = 0; i < tracks_.size(); ++i) folded_[i] = tracks_[i].isInitiallyFolded;
+    mark(arrangement.hidden, hidden_, true);
+    mark(arrangement.pinned, pinned_, true);
+    mark(arrangement.folded, folded_, true);
+    mark(arrangement.unfolded, folded_, false);
+    std::vector<uint32_t> order;
+    for (const std::string& name : arrangement.order)
+        if (const auto found = byPath.find(name); found != byPath.end())
+            order.push_back(found->second);
+    // Without an order of its own an arrangement means the trace's.
+    for (std::vector<uint32_t>& siblings : children_) std::sort(siblings.begin(), siblings.end());
+    setOrder(order);
 }
 
 LayoutRow TrackLayout::makeRow(uint32_t track) const {
     LayoutRow row;
     row.track = track;
     row.canFold = canFold(track);
-    row.isFolded = row.canFold && folded_[track];
+    row.isFolded = row.canFold && folded_[track] && !isHeldOpen_[track];
     // A stream has children too, but its lanes are its own kernels and stay as they are.
-    row.isHeader = isParent_[track] && !row.isFolded && !holdsOwnSlices(tracks_[track]);
+    row.isHeader = !children_[track].empty() && !row.isFolded && !holdsOwnSlices(tracks_[track]);
     row.laneCount = static_cast<int>(tracks_[track].lanes.size());
     row.laneHeight = metrics_.laneHeight;
     if (tracks_[track].kind == TrackKind::Counter) {
@@ -84,7 +260,7 @@ LayoutRow TrackLayout::makeRow(uint32_t track) const {
     } else if (row.isHeader) {
         row.laneCount = std::min(row.laneCount, 1);
         row.laneHeight = metrics_.summaryHeight;
-    } else if (row.isFolded && !isParent_[track]) {
+    } else if (row.isFolded && children_[track].empty()) {
         row.laneHeight = metrics_.squeezedLaneHeight;
     }
     const int lanesHeight = row.laneCount * row.laneHeight;
@@ -93,25 +269,44 @@ LayoutRow TrackLayout::makeRow(uint32_t track) const {
     return row;
 }
 
+void TrackLayout::endChanges() {
+    if (--openChanges_ == 0 && isStale_) layOut();
+}
+
 void TrackLayout::rebuild() {
+    isStale_ = true;
+    if (openChanges_ == 0) layOut();
+}
+
+void TrackLayout::layOut() {
+    isStale_ = false;
     rows_.clear();
     rowOfTrack_.assign(tracks_.size(), -1);
-    std::vector<bool> isHidden(tracks_.size(), false);
-    int top = 0;
-    for (uint32_t track = 0; track < tracks_.size(); ++track) {
-        const int32_t parent = tracks_[track].parent;
-        if (parent >= 0 && static_cast<uint32_t>(parent) < track) {
-            isHidden[track] = isHidden[parent] || folded_[parent];
-        }
-        if (isHidden[track]) continue;
-        LayoutRow row = makeRow(track);
-        row.top = top + (track < spaceAbove_.size() ? spaceAbove_[track] : 0);
-        top = row.bottom();
-        rowOfTrack_[track] = static_cast<int32_t>(rows_.size());
-        rows_.push_back(row);
+    updateFilter();
+    Walk walk{true, 0};
+    for (const uint32_t track : order()) {
+        if (pinned_[track] && rowOfTrack_[track] < 0) addRows(track, 0, walk);
     }
-    top += spaceBelow_;
-    totalHeight_ = top == 0 ? 0 : top + metrics_.bottomSpace;
+    pinnedHeight_ = walk.top = std::max(walk.top, sharedPinnedBottom_);
+    walk.isPinnedPart = false;
+    if (!children_.empty())
+        for (const uint32_t track : children_.back()) addRows(track, 0, walk);
+    const int bottom = walk.top + spaceBelow_;
+    totalHeight_ = bottom == 0 ? 0 : bottom + metrics_.bottomSpace;
+}
+
+void TrackLayout::addRows(uint32_t track, int depth, Walk& walk) {
+    if (hidden_[track] || rowOfTrack_[track] >= 0) return;
+    if (!walk.isPinnedPart && !filter_.empty() && !isLetThrough_[track]) return;
+    LayoutRow row = makeRow(track);
+    row.depth = depth;
+    row.isPinned = walk.isPinnedPart;
+    row.top = walk.top + (track < spaceAbove_.size() ? spaceAbove_[track] : 0);
+    walk.top = row.bottom();
+    rowOfTrack_[track] = static_cast<int32_t>(rows_.size());
+    rows_.push_back(row);
+    if (row.isFolded && !children_[track].empty()) return;
+    for (const uint32_t child : children_[track]) addRows(child, depth + 1, walk);
 }
 
 std::span<const LayoutRow> TrackLayout::rowsBetween(int top, int bottom) const {
@@ -133,12 +328,8 @@ const LayoutRow* TrackLayout::rowOf(uint32_t track) const {
 }
 
 const LayoutRow* TrackLayout::visibleRowOf(uint32_t track) const {
-    for (auto each = static_cast<int32_t>(track);
-         each >= 0 && static_cast<size_t>(each) < tracks_.size();) {
+    for (uint32_t each = track; each < tracks_.size(); each = parentOf(each))
         if (const LayoutRow* row = rowOf(each)) return row;
-        const int32_t parent = tracks_[each].parent;
-        each = parent < each ? parent : -1;
-    }
     return nullptr;
 }
 

@@ -63,24 +63,35 @@ void TrackPainter::paintRows(QPainter& painter, QSize size, double devicePixelRa
     geometry_.setView(state_.visible(), pixelWidth);
     painter.setFont(font_);
 
-    const int scrollY = state_.scrollY();
-    const auto rows = state_.layout().rowsBetween(scrollY, scrollY + size.height());
+    for (const TimelineState::Band& band : state_.bands(size.height())) {
+        if (band.bottom <= band.top) continue;
+        painter.save();
+        painter.setClipRect(QRect(0, band.top, size.width(), band.bottom - band.top),
+                            Qt::IntersectClip);
+        paintBand(painter, band, size);
+        painter.restore();
+    }
+    const int pinned = state_.pinnedHeight();
+    if (pinned > 0) painter.fillRect(QRect(0, pinned - 2, size.width(), 2), theme.mutedText);
+}
+
+void TrackPainter::paintBand(QPainter& painter, const TimelineState::Band& band, QSize size) {
+    const Theme& theme = state_.theme();
     const auto bandOf = [&](const LayoutRow& row) {
         return theme.bandAt(state_.trace()->tracks[row.track].depth);
     };
-    for (const LayoutRow& row : rows) {
+    for (const LayoutRow& row : band.rows) {
         if (!row.isHeader) continue;
-        painter.fillRect(QRectF(0, row.top - scrollY, size.width(), row.height), bandOf(row));
+        painter.fillRect(QRectF(0, row.top - band.scrollY, size.width(), row.height), bandOf(row));
     }
-    for (const LayoutRow& row : rows) {
-        paintGrid(painter, size, row.top - scrollY, row.bottom() - scrollY);
-    }
-    paintUnrecorded(painter, state_, size);
-    for (const LayoutRow& row : rows) {
+    for (const LayoutRow& row : band.rows)
+        paintGrid(painter, size, row.top - band.scrollY, row.bottom() - band.scrollY);
+    paintUnrecorded(painter, state_, band, size);
+    for (const LayoutRow& row : band.rows) {
         const QRgb background = (row.isHeader ? bandOf(row) : theme.canvas).rgb();
         for (int lane = 0; lane < row.laneCount; ++lane) {
-            const double top = TrackLayout::laneTop(row, lane) - scrollY;
-            if (top + row.laneHeight <= 0 || top >= size.height()) continue;
+            const double top = TrackLayout::laneTop(row, lane) - band.scrollY;
+            if (top + row.laneHeight <= band.top || top >= band.bottom) continue;
             // The pixel between two lanes, or between two squeezed ones the half of one.
             const double gap = row.laneHeight >= 8 ? 1 : 0.5;
             const LanePosition position{row.track, static_cast<uint32_t>(lane)};
@@ -91,9 +102,10 @@ void TrackPainter::paintRows(QPainter& painter, QSize size, double devicePixelRa
         if (state_.isUnmatched(row.track)) {
             QColor veil = theme.canvas;
             veil.setAlphaF(0.6F);
-            painter.fillRect(QRectF(0, row.top - scrollY, size.width(), row.height), veil);
+            painter.fillRect(QRectF(0, row.top - band.scrollY, size.width(), row.height), veil);
         }
-        painter.fillRect(QRectF(0, row.bottom() - scrollY - 1, size.width(), 1), theme.separator);
+        painter.fillRect(QRectF(0, row.bottom() - band.scrollY - 1, size.width(), 1),
+                         theme.separator);
     }
 }
 

@@ -35,6 +35,7 @@ class TrackPainter {
     const QFont& font() const { return font_; }
 
   private:
+    void paintBand(QPainter& painter, const TimelineState::Band& band, QSize size);
     void paintGrid(QPainter& painter, QSize size, int top, int bottom) const;
     void paintLane(QPainter& painter, LanePosition lane, const QRectF& area, QRgb background);
     void paintGhost(QPainter& painter, LanePosition lane, const QRectF& area);

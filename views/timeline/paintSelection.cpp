@@ -61,8 +61,16 @@ std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition po
     if (range.endNs < scale.range.startNs || range.startNs > scale.range.endNs) return std::nullopt;
     const double left = std::max(-4.0, scale.toX(range.startNs));
     const double right = std::min(width + 4.0, std::max(left + 2, scale.toX(range.endNs)));
-    return QRectF(left, TrackLayout::laneTop(*row, position.lane) - state.scrollY(), right - left,
-                  row->laneHeight - 1);
+    double top = TrackLayout::laneTop(*row, position.lane) - state.scrollY();
+    const double bottom = top + row->laneHeight - 1;
+    if (row->top < state.pinnedHeight()) {
+        top = TrackLayout::laneTop(*row, position.lane);
+        return QRectF(left, top, right - left, row->laneHeight - 1);
+    }
+    // What has scrolled under the pinned rows is not to be seen.
+    top = std::max<double>(top, state.pinnedHeight());
+    if (bottom <= top) return std::nullopt;
+    return QRectF(left, top, right - left, bottom - top);
 }
 
 void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale,
@@ -90,8 +98,13 @@ void paintSelection(QPainter& painter, const TimelineState& state, QSize size) {
 void paintSelectedWork(QPainter& painter, const TimelineState& state, QSize size) {
     if (!state.hasTracks() || !state.selectedEvent().isValid()) return;
     paintSelectedEvent(painter, state, size);
-    paintFlowArrows(painter, flowArrows(*state.trace(), state.layout(), state.selectedEvent()),
-                    state.scale(size.width()), state.scrollY(), state.theme());
+    std::vector<FlowArrow> arrows =
+        flowArrows(*state.trace(), state.layout(), state.selectedEvent());
+    for (FlowArrow& arrow : arrows) {
+        arrow.fromY = state.toScreenY(static_cast<int>(arrow.fromY));
+        arrow.toY = state.toScreenY(static_cast<int>(arrow.toY));
+    }
+    paintFlowArrows(painter, arrows, state.scale(size.width()), 0, state.theme());
 }
 
 }  // namespace lanescope

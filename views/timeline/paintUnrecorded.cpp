@@ -48,14 +48,14 @@ QColor translucent(QColor color, int alpha) {
 
 }  // namespace
 
-void paintUnrecorded(QPainter& painter, const TimelineState& state, QSize size) {
+void paintUnrecorded(QPainter& painter, const TimelineState& state, const TimelineState::Band& band,
+                     QSize size) {
     const Theme& theme = state.theme();
     const TimeScale scale = state.scale(size.width());
     painter.save();
-    for (const LayoutRow& row :
-         state.layout().rowsBetween(state.scrollY(), state.scrollY() + size.height())) {
+    for (const LayoutRow& row : band.rows) {
         const Track& track = state.trace()->tracks[row.track];
-        const double top = row.top - state.scrollY();
+        const double top = row.top - band.scrollY;
         paintRanges(painter, track.unrecorded, scale, top, row.height - 1,
                     translucent(theme.mutedText, 14), translucent(theme.mutedText, 60));
         paintRanges(painter, track.lossy, scale, top, row.height - 1,

@@ -8,8 +8,9 @@ class QPainter;
 
 namespace lanescope {
 
-/// Hatches the visible rows where nothing was recorded that could stand there, and where something
-/// was lost, at the state's scroll position in a canvas of `size`.
-void paintUnrecorded(QPainter& painter, const TimelineState& state, QSize size);
+/// Hatches the rows of `band` where nothing was recorded that could stand there, and where
+/// something was lost, in a canvas of `size`.
+void paintUnrecorded(QPainter& painter, const TimelineState& state, const TimelineState::Band& band,
+                     QSize size);
 
 }  // namespace lanescope

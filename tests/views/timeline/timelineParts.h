@@ -50,10 +50,7 @@ struct ShownTimeline {
                       TrackLayout::laneTop(*row, at.lane) + row->laneHeight / 2 - scrollY);
     }
     LayoutMetrics metrics() const {
-        LayoutMetrics metrics;
-        metrics.laneHeight = std::max(20, QFontMetrics(view.font()).height() + 4);
-        metrics.headerHeight = metrics.laneHeight + 2 * metrics.padding;
-        return metrics;
+        return LayoutMetrics::forText(QFontMetrics(view.font()).height(), view.rowHeight());
     }
 
     static void wheel(QWidget* part, QPoint at, QPoint angle,
