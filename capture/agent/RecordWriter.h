@@ -29,6 +29,12 @@ class RecordWriter {
         file_.append(&record, sizeof(Record), timeNs);
     }
 
+    /// Writes a record followed by `tail`, padded with zeros to a multiple of 8.
+    template <class Record>
+    void writeWithTail(log::RecordKind kind, Record& record, std::string_view tail,
+                       int64_t timeNs) {
+        writeWithTail(record.header, sizeof(Record), kind, tail, timeNs);
+    }
     /// Writes an NVTX record followed by the bytes of its extended payload.
     void writeNvtx(log::NvtxRecord& record, std::string_view extended);
 

@@ -57,6 +57,25 @@ bool giveNvtx(std::span<const std::byte> bytes, RecordVisitor& visitor) {
     return true;
 }
 
+bool giveSamples(std::span<const std::byte> bytes, RecordVisitor& visitor) {
+    if (bytes.size() < sizeof(SamplesRecord)) return false;
+    const auto& record = *reinterpret_cast<const SamplesRecord*>(bytes.data());
+    const auto rest = bytes.subspan(sizeof(SamplesRecord));
+    if (record.count > rest.size() / sizeof(SampleValue)) return false;
+    visitor.visit(record, {reinterpret_cast<const SampleValue*>(rest.data()), record.count});
+    return true;
+}
+
+bool giveGpuMetricSamples(std::span<const std::byte> bytes, RecordVisitor& visitor) {
+    if (bytes.size() < sizeof(GpuMetricSamplesRecord)) return false;
+    const auto& record = *reinterpret_cast<const GpuMetricSamplesRecord*>(bytes.data());
+    const auto rest = bytes.subspan(sizeof(GpuMetricSamplesRecord));
+    const uint64_t words = record.count * (uint64_t{record.metricCount} + 1);
+    if (words > rest.size() / sizeof(uint64_t)) return false;
+    visitor.visit(record, {reinterpret_cast<const uint64_t*>(rest.data()), words});
+    return true;
+}
+
 /// Whether the record was given; nothing if its kind is unknown.
 std::optional<bool> giveRecord(RecordKind kind, std::span<const std::byte> bytes,
                                RecordVisitor& visitor) {
@@ -125,6 +144,20 @@ std::optional<bool> giveRecord(RecordKind kind, std::span<const std::byte> bytes
             return give<EndRecord>(bytes, visitor);
         case RecordKind::Window:
             return give<WindowRecord>(bytes, visitor);
+        case RecordKind::SampledGpu:
+            return give<SampledGpuRecord>(bytes, visitor);
+        case RecordKind::Counter:
+            return give<CounterRecord>(bytes, visitor);
+        case RecordKind::Samples:
+            return giveSamples(bytes, visitor);
+        case RecordKind::GpuProcess:
+            return give<GpuProcessRecord>(bytes, visitor);
+        case RecordKind::SamplingMoment:
+            return give<SamplingMomentRecord>(bytes, visitor);
+        case RecordKind::GpuMetric:
+            return give<GpuMetricRecord>(bytes, visitor);
+        case RecordKind::GpuMetricSamples:
+            return giveGpuMetricSamples(bytes, visitor);
     }
     return std::nullopt;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -47,6 +48,14 @@ class RecordVisitor {
     virtual void visit(const NoteRecord&) {}
     virtual void visit(const EndRecord&) {}
     virtual void visit(const WindowRecord&) {}
+    virtual void visit(const SampledGpuRecord&) {}
+    virtual void visit(const CounterRecord&) {}
+    virtual void visit(const SamplesRecord&, std::span<const SampleValue>) {}
+    virtual void visit(const GpuProcessRecord&) {}
+    virtual void visit(const SamplingMomentRecord&) {}
+    virtual void visit(const GpuMetricRecord&) {}
+    /// The moments as they lie in the log: `1 + metricCount` words each.
+    virtual void visit(const GpuMetricSamplesRecord&, std::span<const uint64_t>) {}
 };
 
 }  // namespace lanescope::log

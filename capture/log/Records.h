@@ -44,6 +44,13 @@ enum class RecordKind : uint16_t {
     NcclCommunicator = 40,
     NcclOperation = 41,
     NcclStop = 42,
+    Counter = 50,
+    Samples = 51,
+    SampledGpu = 52,
+    GpuProcess = 53,
+    SamplingMoment = 54,
+    GpuMetric = 55,
+    GpuMetricSamples = 56,
 };
 
 /// Followed by `length` bytes of text, padded with zeros.
@@ -271,8 +278,8 @@ struct NvtxSchemaEntryRecord {
     uint32_t domain, index, name, description;
 };
 
-/// An enumeration registered with the NVTX payload extension, whose id can be the type of a schema's
-/// entry; its values follow as records.
+/// An enumeration registered with the NVTX payload extension, whose id can be the type of a
+/// schema's entry; its values follow as records.
 struct NvtxEnumRecord {
     RecordHeader header;
     uint64_t schemaId;
@@ -372,6 +379,78 @@ struct NoteRecord {
     uint32_t code;      ///< String, for programs: "no-driver".
     uint32_t sentence;  ///< String, for people.
     uint32_t reserved;
+};
+
+/// A GPU that a sampler reads. Other records of the log name it by `gpu`.
+struct SampledGpuRecord {
+    RecordHeader header;
+    uint32_t gpu;   ///< NVML's number, or CUDA's in the log of the sampler of GPU metrics.
+    uint32_t uuid;  ///< "GPU-..."; 0 if the driver does not say.
+    uint32_t name, reserved;
+};
+
+/// What a sample of a counter means; the numbers are those of `LANESCOPE_COUNTERS`.
+enum class CounterMeaning : uint32_t { Gauge = 0, Cumulative = 1, Average = 2, Amount = 3 };
+
+/// A counter that a sampler is going to read. Strings by id; -1 and 0 where it is not about one.
+struct CounterRecord {
+    RecordHeader header;
+    uint32_t counter;  ///< Its number in this log.
+    uint32_t source, name, title, unit, device, direction;
+    CounterMeaning meaning;
+    int32_t gpu, link, core;
+    uint32_t processId;
+    uint32_t wrapBits, reserved;
+    double granularity;
+};
+
+enum class SampleType : uint32_t { Unknown = 0, Integer = 1, Real = 2 };
+
+/// One value of a `SamplesRecord`.
+struct SampleValue {
+    uint32_t counter;
+    SampleType type;
+    uint64_t bits;  ///< An int64_t or a double, as `type` says.
+};
+static_assert(sizeof(SampleValue) == 16);
+
+/// What several counters said at one moment. Followed by `count` values. A counter whose value is
+/// as before may be left out.
+struct SamplesRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    uint32_t count, reserved;
+};
+
+/// A process that uses a GPU. Those of one GPU at one moment come together; one that is left out
+/// has left.
+struct GpuProcessRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    int64_t bytes;  ///< Of the GPU's memory; -1 if the driver does not say.
+    uint32_t gpu, processId, name, reserved;
+};
+
+/// A range that was chosen with `record --sample-at` began or ended, and counters were read at
+/// once.
+struct SamplingMomentRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    uint32_t range, occurrence, processId, isEnd;
+};
+
+/// A metric of a GPU's hardware counters.
+struct GpuMetricRecord {
+    RecordHeader header;
+    uint32_t gpu, metric;  ///< The metric's number, from 0 for each GPU.
+    uint32_t name, reserved;
+};
+
+/// Values of all metrics of a GPU at `count` moments. Followed for each moment by an int64_t, the
+/// end of the interval in CLOCK_REALTIME ns, and a double for each metric.
+struct GpuMetricSamplesRecord {
+    RecordHeader header;
+    uint32_t gpu, metricCount, count, reserved;
 };
 
 enum class EndReason : uint32_t { Exit = 1, Signal = 2, LogFull = 3 };

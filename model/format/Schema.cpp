@@ -84,8 +84,8 @@ Result<void> createTraceTables(Database& database) {
     if (auto done = createMemoryEnumTables(database); !done) return done;
     if (auto done = describeExport(database); !done) return done;
     // The numbers of `traceApplicationId` and `traceSchemaVersion`; pragmas take no binds.
-    static_assert(traceApplicationId == 1280201539 && traceSchemaVersion == 2);
-    if (auto done = database.execute("PRAGMA application_id = 1280201539; PRAGMA user_version = 2");
+    static_assert(traceApplicationId == 1280201539 && traceSchemaVersion == 3);
+    if (auto done = database.execute("PRAGMA application_id = 1280201539; PRAGMA user_version = 3");
         !done)
         return done;
     return database.execute("COMMIT");

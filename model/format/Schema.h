@@ -11,7 +11,7 @@ class Database;
 /// `PRAGMA application_id` of a Lanescope trace: "LNSC".
 inline constexpr int32_t traceApplicationId = 0x4c4e5343;
 /// `PRAGMA user_version`. Changes are additive, so any version opens any file.
-inline constexpr int traceSchemaVersion = 2;
+inline constexpr int traceSchemaVersion = 3;
 
 /// Creates every table of a trace in an empty database and fills the `ENUM_*` tables.
 /// `FORMAT.md` beside this file says what each table and column means.

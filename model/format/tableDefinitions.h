@@ -104,6 +104,13 @@ CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (
     domainId INTEGER NOT NULL, schemaId INTEGER NOT NULL, idx INTEGER NOT NULL, flags INTEGER,
     type INTEGER, name TEXT, description TEXT, arrayOrUnionDetail INTEGER, offset INTEGER
 );
+CREATE TABLE GPU_METRICS (
+    timestamp INTEGER, typeId INTEGER NOT NULL, metricId INTEGER NOT NULL, value INTEGER NOT NULL
+);
+CREATE TABLE TARGET_INFO_GPU_METRICS (
+    typeId INTEGER NOT NULL, sourceId INTEGER NOT NULL, typeName TEXT NOT NULL,
+    metricId INTEGER NOT NULL, metricName TEXT NOT NULL
+);
 CREATE TABLE ThreadNames (
     nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER
 );
@@ -202,7 +209,31 @@ CREATE TABLE LANESCOPE_CLOCKS (
     globalPid INTEGER, realtimeNs INTEGER, monotonicNs INTEGER, cuptiNs INTEGER
 );
 CREATE TABLE LANESCOPE_TOPOLOGY (
-    gpuId INTEGER, peerGpuId INTEGER, nvlinkCount INTEGER, connection TEXT
+    gpuId INTEGER, peerGpuId INTEGER, nvlinkCount INTEGER, connection TEXT, abbreviation TEXT
+);
+CREATE TABLE LANESCOPE_GPU_AFFINITY (
+    gpuId INTEGER NOT NULL, cpus TEXT, numaNode INTEGER
+);
+CREATE TABLE LANESCOPE_LINK_PEAKS (
+    kind TEXT NOT NULL, gpuId INTEGER, peerGpuId INTEGER, direction TEXT, memory TEXT,
+    bytesPerSecond INTEGER NOT NULL, links INTEGER, generation INTEGER, width INTEGER,
+    origin TEXT NOT NULL
+);
+CREATE TABLE LANESCOPE_COUNTERS (
+    counterId INTEGER PRIMARY KEY, source TEXT NOT NULL, name TEXT NOT NULL, title TEXT,
+    unit TEXT NOT NULL, meaning INTEGER NOT NULL, gpuId INTEGER, globalPid INTEGER, link INTEGER,
+    core INTEGER, device TEXT, direction TEXT, granularity REAL, wrapBits INTEGER, hostName TEXT
+);
+CREATE TABLE LANESCOPE_COUNTER_SAMPLES (
+    counterId INTEGER NOT NULL, timestamp INTEGER NOT NULL, value
+);
+CREATE TABLE LANESCOPE_GPU_PROCESSES (
+    timestamp INTEGER NOT NULL, gpuId INTEGER NOT NULL, pid INTEGER NOT NULL, name TEXT,
+    bytes INTEGER, smPercent REAL
+);
+CREATE TABLE LANESCOPE_SAMPLING_MOMENTS (
+    timestamp INTEGER NOT NULL, range TEXT NOT NULL, occurrence INTEGER NOT NULL,
+    isEnd INTEGER NOT NULL, globalPid INTEGER
 );
 )sql";
 

@@ -106,7 +106,8 @@ void tst_LoadMachine::saysHowGpusAreJoined_data() {
 void tst_LoadMachine::saysHowGpusAreJoined() {
     QFETCH(QString, rows);
     QFETCH(QStringList, properties);
-    write("INSERT INTO LANESCOPE_TOPOLOGY VALUES " + rows);
+    write("INSERT INTO LANESCOPE_TOPOLOGY (gpuId, peerGpuId, nvlinkCount, connection) VALUES " +
+          rows);
     QStringList found;
     const TracePtr trace = load();
     for (const Property& property : trace->properties)

@@ -73,14 +73,24 @@ void tst_Schema::hasTheTablesOfAnExport_data() {
         << QByteArray("nvtxRow,operation,bytes,communicator,reduction,root,peer,globalTid");
     QTest::newRow("LANESCOPE_NCCL_COMMUNICATORS")
         << QByteArray("globalPid,communicator,rank,rankCount,cudaDevice,nodeCount,name");
-    QTest::newRow("LANESCOPE_NCCL_PLUGIN_OPERATIONS")
-        << QByteArray("globalTid,start,end,operation,datatype,count,bytes,communicator,rank,root,"
-                      "peer,sequence,algorithm,protocol,channels,warps,isCaptured,enqueueGlobalTid,"
-                      "enqueueStart,enqueueEnd,launchGlobalTid,launchStart,launchEnd");
+    QTest::newRow("LANESCOPE_NCCL_PLUGIN_OPERATIONS") << QByteArray(
+        "globalTid,start,end,operation,datatype,count,bytes,communicator,rank,root,"
+        "peer,sequence,algorithm,protocol,channels,warps,isCaptured,enqueueGlobalTid,"
+        "enqueueStart,enqueueEnd,launchGlobalTid,launchStart,launchEnd");
     QTest::newRow("LANESCOPE_HEALTH")
         << QByteArray("severity,code,globalPid,timestamp,count,sentence");
     QTest::newRow("LANESCOPE_PROCESSES")
         << QByteArray("globalPid,rank,startNs,endNs,endedNormally,exitStatus,logFile");
+    QTest::newRow("GPU_METRICS") << QByteArray("timestamp,typeId,metricId,value");
+    QTest::newRow("TARGET_INFO_GPU_METRICS")
+        << QByteArray("typeId,sourceId,typeName,metricId,metricName");
+    QTest::newRow("LANESCOPE_COUNTERS") << QByteArray(
+        "counterId,source,name,title,unit,meaning,gpuId,globalPid,link,core,device,"
+        "direction,granularity,wrapBits,hostName");
+    QTest::newRow("LANESCOPE_COUNTER_SAMPLES") << QByteArray("counterId,timestamp,value");
+    QTest::newRow("LANESCOPE_LINK_PEAKS") << QByteArray(
+        "kind,gpuId,peerGpuId,direction,memory,bytesPerSecond,links,generation,width,"
+        "origin");
     QTest::newRow("ENUM_CUDA_MEMCPY_OPER") << QByteArray("id,name,label");
 }
 
