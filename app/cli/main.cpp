@@ -8,6 +8,7 @@
 #include "app/cli/CompareCommand.h"
 #include "app/cli/ExportCommand.h"
 #include "app/cli/InfoCommand.h"
+#include "app/cli/SqlCommand.h"
 #include "app/cli/StatsCommand.h"
 #include "app/cli/ViewCommand.h"
 #ifdef LANESCOPE_HAS_CAPTURE
@@ -64,6 +65,7 @@ int run(int argc, char** argv) {
 #endif
     addInfo(app, exitStatus);
     addStats(app, exitStatus);
+    addSql(app, exitStatus);
     addCompare(app, exitStatus);
     addExport(app, exitStatus);
     addView(app, exitStatus);

@@ -1,0 +1,102 @@
+#include "app/cli/SqlCommand.h"
+
+#include <cstdio>
+#include <memory>
+
+#include "app/cli/Output.h"
+#include "model/export/formatTable.h"
+#include "model/query/TraceQuery.h"
+#include "model/query/queryPosition.h"
+#include "model/query/sampleQueries.h"
+
+namespace lanescope {
+
+namespace {
+
+struct SqlOptions {
+    std::string file;
+    std::string sql;
+    std::string format = "text";
+    std::string output;
+    double timeLimitS = 30;
+    int64_t rowLimit = 100'000;
+};
+
+/// Longest query taken from stdin, in bytes.
+constexpr size_t longestQuery = 100'000;
+
+Result<std::string> queryText(const SqlOptions& options) {
+    if (options.sql != "-") return options.sql;
+    std::string text;
+    char part[4096];
+    for (size_t got = 0; (got = std::fread(part, 1, sizeof part, stdin)) > 0;) {
+        text.append(part, got);
+        if (text.size() > longestQuery)
+            return fail("The query on stdin is longer than {} bytes.", longestQuery);
+    }
+    return text;
+}
+
+Result<void> runSql(const SqlOptions& options) {
+    const Result<TableFormat> format = tableFormatFrom(options.format);
+    if (!format) return fail(format.error());
+    const Result<std::string> sql = queryText(options);
+    if (!sql) return fail(sql.error());
+    const Result<TraceQuery> query = TraceQuery::open(options.file);
+    if (!query) return fail(query.error());
+    QueryLimits limits;
+    limits.time = std::chrono::milliseconds(static_cast<int64_t>(options.timeLimitS * 1000));
+    limits.rows = options.rowLimit;
+    const auto result = query->run(*sql, limits);
+    if (!result) return fail({sentenceOf(result.error(), *sql)});
+    std::optional<std::filesystem::path> path;
+    if (!options.output.empty()) path = options.output;
+    Result<Output> output = Output::open(path, {options.file});
+    if (!output) return fail(output.error());
+    output->write(formatTable(result->table, *format));
+    const Result<void> closed = output->close();
+    if (result->isCut)
+        reportWarning(fmt::format("Only the first {} rows are here; --rows allows more.",
+                                  formatCount(static_cast<int64_t>(result->table.rows.size()))));
+    return closed;
+}
+
+std::string samples() {
+    std::string text;
+    for (const SampleQuery& sample : sampleQueries())
+        text += fmt::format("\n-- {}\n{}\n", sample.title, sample.sql);
+    return text;
+}
+
+}  // namespace
+
+void addSql(CLI::App& app, int& exitStatus) {
+    auto options = std::make_shared<SqlOptions>();
+    CLI::App* command = app.add_subcommand("sql", "Ask a trace in SQL");
+    command->add_option("FILE", options->file, "A trace, or an SQLite export of Nsight Systems")
+        ->required();
+    command->add_option("SQL", options->sql, "One SELECT statement; - reads it from stdin")
+        ->required();
+    command->add_option("-f,--format", options->format, "text, csv or json")
+        ->check(CLI::IsMember({"text", "csv", "json"}))
+        ->capture_default_str();
+    command->add_option("--rows", options->rowLimit, "Rows to print at most")
+        ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}))
+        ->capture_default_str();
+    command->add_option("--time", options->timeLimitS, "Seconds the query may take")
+        ->check(CLI::Range(0.001, 86'400.0))
+        ->capture_default_str();
+    command->add_option("-o,--output", options->output, "File to write instead of stdout");
+    command->footer(
+        "The trace is only read: no statement that writes, attaches or loads anything is run, nor "
+        "are its views.\nmodel/format/FORMAT.md tells what the tables hold.\n\nExamples:\n"
+        "  lanescope sql run.sqlite 'SELECT count(*) FROM NVTX_EVENTS'\n"
+        "  lanescope sql run.sqlite - --format csv < query.sql\n" +
+        samples());
+    command->callback([options, &exitStatus] {
+        const Result<void> result = runSql(*options);
+        exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());
+    });
+}
+
+}  // namespace lanescope

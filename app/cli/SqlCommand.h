@@ -1,0 +1,9 @@
+#pragma once
+
+#include "app/cli/Command.h"
+
+namespace lanescope {
+
+void addSql(CLI::App& app, int& exitStatus);
+
+}  // namespace lanescope

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// A set of kinds of events.
+class EventKinds {
+  public:
+    constexpr EventKinds() = default;
+    /// All that have a row of their own in a file.
+    static EventKinds recorded();
+    EventKinds& add(EventKind kind) { return bits_ |= bitOf(kind), *this; }
+    EventKinds& remove(EventKind kind) { return bits_ &= ~bitOf(kind), *this; }
+    bool has(EventKind kind) const { return (bits_ & bitOf(kind)) != 0; }
+    bool operator==(const EventKinds&) const = default;
+
+  private:
+    static constexpr uint32_t bitOf(EventKind kind) { return 1u << static_cast<uint32_t>(kind); }
+    uint32_t bits_ = 0;
+};
+
+/// How many events of a kind a trace holds.
+uint32_t eventCount(const Trace& trace, EventKind kind);
+
+/// The events of some kinds that overlap a range of time, in order of start, without a list of
+/// them: only where the range begins and ends in each table is kept. Making one takes
+/// O(lanes log n), whatever there is in the range. Refers to the trace. Any thread.
+class EventWindow {
+  public:
+    EventWindow() = default;
+    EventWindow(const Trace& trace, TimeRange range, EventKinds kinds);
+
+    int64_t size() const { return size_; }
+    /// The events `[first, first + count)` as far as there are any. O(kinds log^2 n + count).
+    std::vector<EventRef> slice(int64_t first, int64_t count) const;
+    /// Which of them `event` is; nothing if it is not among them. O(kinds log n).
+    std::optional<int64_t> indexOf(EventRef event) const;
+
+  private:
+    /// Rows of one table whose start lies in the range.
+    struct Interval {
+        EventKind kind = EventKind::None;
+        uint32_t first = 0, end = 0;
+    };
+    void addStraddling(TimeRange range, EventKinds kinds);
+    void addWaiting(TimeRange range);
+    int64_t startOf(EventKind kind, uint32_t row) const;
+    /// The first row of the interval that starts at `timeNs` or later.
+    uint32_t lowerRow(const Interval& interval, int64_t timeNs) const;
+    /// How many events within the range start before `timeNs`.
+    int64_t countBefore(int64_t timeNs) const;
+    /// Where each table stands when `index` events within the range have been passed.
+    std::vector<Interval> after(int64_t index) const;
+
+    const Trace* trace_ = nullptr;
+    TimeRange range_;
+    std::vector<EventRef> straddling_;  ///< Begun before the range and not over at its start.
+    std::vector<Interval> intervals_;
+    int64_t size_ = 0;
+};
+
+}  // namespace lanescope

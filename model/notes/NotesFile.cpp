@@ -1,0 +1,180 @@
+#include "model/notes/NotesFile.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "model/notes/mergeNotes.h"
+#include "model/notes/notesJson.h"
+
+namespace lanescope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uintmax_t largestFile = uintmax_t{64} << 20;
+constexpr const char* suffix = ".lanescope-notes.json";
+
+/// FNV-1a, to tell traces of the same name in different folders apart.
+uint64_t hashOf(std::string_view text) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const char letter : text) {
+        hash ^= static_cast<unsigned char>(letter);
+        hash *= 0x100000001b3u;
+    }
+    return hash;
+}
+
+bool isThere(const fs::path& path) {
+    std::error_code ignored;
+    return fs::exists(fs::symlink_status(path, ignored));
+}
+
+/// Keeps other viewers from storing in the same folder until it goes away. Where folders cannot be
+/// locked, nobody waits.
+class FolderLock {
+  public:
+    explicit FolderLock(const fs::path& folder)
+        : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+        if (folder_ >= 0) ::flock(folder_, LOCK_EX);
+    }
+    FolderLock(const FolderLock&) = delete;
+    FolderLock& operator=(const FolderLock&) = delete;
+    ~FolderLock() {
+        if (folder_ >= 0) ::close(folder_);
+    }
+
+  private:
+    int folder_;
+};
+
+Result<void> writeAll(int file, std::string_view text, const fs::path& path) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(file, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0)
+            return fail("The notes {} could not be written: {}.", path.string(),
+                        std::strerror(errno));
+        text.remove_prefix(static_cast<size_t>(written));
+    }
+    if (::fsync(file) != 0 && (errno == ENOSPC || errno == EIO))
+        return fail("The notes {} could not be brought to disk: {}.", path.string(),
+                    std::strerror(errno));
+    return {};
+}
+
+Result<void> replaceFile(const fs::path& path, std::string_view text) {
+    std::string temporary = path.string() + ".XXXXXX";
+    const int file = ::mkostemp(temporary.data(), O_CLOEXEC);  // for its owner only
+    if (file < 0)
+        return fail("No notes can be written in {}: {}.", path.parent_path().string(),
+                    std::strerror(errno));
+    Result<void> done = writeAll(file, text, path);
+    ::close(file);
+    if (done && std::rename(temporary.c_str(), path.c_str()) != 0)
+        done = fail("The notes {} could not be replaced: {}.", path.string(), std::strerror(errno));
+    if (!done) ::unlink(temporary.c_str());
+    return done;
+}
+
+/// Another name for a damaged file; empty if it cannot be renamed.
+fs::path keepAside(const fs::path& path) {
+    for (int number = 1; number < 1000; ++number) {
+        fs::path aside = path;
+        aside += fmt::format(".damaged-{}", number);
+        if (isThere(aside)) continue;
+        return std::rename(path.c_str(), aside.c_str()) == 0 ? aside : fs::path();
+    }
+    return {};
+}
+
+struct Content {
+    Notes notes;
+    bool isDamaged = false;
+};
+
+Result<Content> contentOf(const fs::path& path) {
+    if (!isThere(path)) return Content{};
+    std::error_code error;
+    if (!fs::is_regular_file(path, error))
+        return fail("The notes {} are no file that can be read.", path.string());
+    if (fs::file_size(path, error) > largestFile) return Content{{}, true};
+    std::ifstream stream(path, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(stream)), {});
+    if (!stream.is_open() || stream.bad())
+        return fail("The notes {} cannot be read: {}.", path.string(), std::strerror(errno));
+    auto notes = parseNotes(text);
+    if (notes) return Content{std::move(*notes), false};
+    if (notes.error() == NotesFault::Newer)
+        return fail("The notes {} were written by a newer Lanescope: use that to change them.",
+                    path.string());
+    return Content{{}, true};
+}
+
+}  // namespace
+
+NotesFile NotesFile::forTrace(const fs::path& trace, const fs::path& userFolder) {
+    std::error_code ignored;
+    fs::path whole = fs::absolute(trace, ignored);
+    if (whole.extension() == ".partial") whole.replace_extension();
+    NotesFile file;
+    file.path_ = whole;
+    file.path_ += suffix;
+    file.isBesideTrace_ = ::access(whole.parent_path().c_str(), W_OK) == 0;
+    if (!file.isBesideTrace_) {
+        const std::string name = whole.filename().string();
+        file.path_ = userFolder / fmt::format("{}-{:016x}{}", name, hashOf(whole.string()), suffix);
+    }
+    return file;
+}
+
+Result<FoundNotes> NotesFile::read() const {
+    const Result<Content> content = contentOf(path_);
+    if (!content) return fail(content.error());
+    FoundNotes found{content->notes, {}};
+    if (content->isDamaged)
+        found.remark = fmt::format(
+            "The notes {} are damaged and not shown; they will be kept under another name when a "
+            "mark is set.",
+            path_.string());
+    return found;
+}
+
+Result<FoundNotes> NotesFile::store(const Notes& base, const Notes& mine) const {
+    if (!isBesideTrace_) {
+        std::error_code error;
+        fs::create_directories(path_.parent_path(), error);
+        if (error)
+            return fail("The folder {} for notes cannot be made: {}.", path_.parent_path().string(),
+                        error.message());
+    }
+    const FolderLock lock(path_.parent_path());
+    const Result<Content> content = contentOf(path_);
+    if (!content) return fail(content.error());
+    FoundNotes stored;
+    if (content->isDamaged) {
+        const fs::path aside = keepAside(path_);
+        if (aside.empty())
+            return fail("The notes {} are damaged and cannot be renamed; nothing was written.",
+                        path_.string());
+        stored.remark = fmt::format("The notes {} were damaged; they are kept as {}.",
+                                    path_.string(), aside.filename().string());
+    }
+    stored.notes = content->isDamaged ? mine : mergeNotes(base, mine, content->notes);
+    if (content->isDamaged) sortMarks(stored.notes.marks);
+    if (!content->isDamaged && stored.notes == content->notes) return stored;
+    if (auto done = replaceFile(path_, formatNotes(stored.notes)); !done) return fail(done.error());
+    return stored;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "model/format/Result.h"
+#include "model/notes/Mark.h"
+
+namespace lanescope {
+
+/// Notes as they were found, and what there is to say about them.
+struct FoundNotes {
+    Notes notes;
+    std::string remark;  ///< One sentence if something was wrong with the file; else empty.
+};
+
+/// The file beside a trace that holds what people noted about it:
+/// `<trace>.lanescope-notes.json`, for its owner only. Where the folder cannot be written the notes
+/// go to a folder of the user. Any thread; several viewers may use one file at the same time.
+class NotesFile {
+  public:
+    /// `trace` may still be being recorded, as `<trace>.partial`. `userFolder` is made when it is
+    /// needed.
+    static NotesFile forTrace(const std::filesystem::path& trace,
+                              const std::filesystem::path& userFolder);
+
+    const std::filesystem::path& path() const { return path_; }
+    bool isBesideTrace() const { return isBesideTrace_; }
+
+    /// What the file holds; nothing if there is none. Fails for a file that this program must leave
+    /// alone: one of a newer version, or one that cannot be read at all. A damaged one counts as
+    /// empty, with a remark.
+    Result<FoundNotes> read() const;
+
+    /// Brings `mine` together with what others have written since `base` (see `mergeNotes`), writes
+    /// that beside the file and then gives it the file's name, so that the file is whole at every
+    /// moment. A damaged file is kept under another name first, which the remark tells. Returns
+    /// what was written.
+    Result<FoundNotes> store(const Notes& base, const Notes& mine) const;
+
+  private:
+    std::filesystem::path path_;
+    bool isBesideTrace_ = true;
+};
+
+}  // namespace lanescope

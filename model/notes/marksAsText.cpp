@@ -1,0 +1,57 @@
+#include "model/notes/marksAsText.h"
+
+#include <fmt/format.h>
+
+#include "model/export/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+std::string escaped(const std::string& text) {
+    std::string result;
+    for (const char letter : printable(text)) {
+        if (std::string_view("\\`*_{}[]<>#|!").find(letter) != std::string_view::npos)
+            result += '\\';
+        result += letter;
+    }
+    return result;
+}
+
+}  // namespace
+
+std::string trackText(const Mark& mark) {
+    std::string text;
+    for (const std::string& title : mark.track) {
+        if (!text.empty()) text += " / ";
+        text += title;
+    }
+    return text;
+}
+
+ReportTable marksTable(std::span<const Mark> marks) {
+    ReportTable table;
+    table.name = "marks";
+    table.title = "Marks";
+    table.columns = {{"Start", Unit::Timestamp},
+                     {"Duration", Unit::Nanoseconds},
+                     {"Track", Unit::Text},
+                     {"Text", Unit::Text}};
+    for (const Mark& mark : marks) {
+        const Cell duration = mark.range.isEmpty() ? Cell() : Cell(mark.range.durationNs());
+        table.rows.push_back({mark.range.startNs, duration, trackText(mark), mark.text});
+    }
+    return table;
+}
+
+std::string marksAsMarkdown(std::span<const Mark> marks, const std::string& title) {
+    std::string text = fmt::format(
+        "## {}\n\n| start | duration | track | text |\n|---|---|---|---|\n", escaped(title));
+    for (const Mark& mark : marks)
+        text += fmt::format("| {} | {} | {} | {} |\n", formatTimestamp(mark.range.startNs),
+                            mark.range.isEmpty() ? "" : formatDuration(mark.range.durationNs()),
+                            escaped(trackText(mark)), escaped(mark.text));
+    return text;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <string_view>
+
+#include "model/query/TraceQuery.h"
+
+struct sqlite3_stmt;
+
+namespace lanescope {
+
+/// One statement from its text to its rows, within limits. Used once, by `TraceQuery`.
+class RunningQuery {
+  public:
+    RunningQuery(sqlite3* database, const QueryLimits& limits, const QueryProgress& progress);
+    RunningQuery(const RunningQuery&) = delete;
+    RunningQuery& operator=(const RunningQuery&) = delete;
+    ~RunningQuery();
+
+    tl::expected<QueryResult, QueryError> run(std::string_view sql);
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    enum class Stop { None, Time, Memory, User };
+
+    static int tick(void* self);
+    bool goesOn();
+    tl::expected<void, QueryError> prepare(std::string_view sql);
+    tl::expected<void, QueryError> checkTail(const char* tail, const char* end) const;
+    tl::expected<void, QueryError> collect(QueryResult& result);
+    QueryError failure(int code, const std::string& refusal = {}) const;
+    std::chrono::milliseconds elapsed() const;
+
+    sqlite3* database_;
+    const QueryLimits& limits_;
+    const QueryProgress& progress_;
+    sqlite3_stmt* statement_ = nullptr;
+    Clock::time_point begun_ = Clock::now();
+    Clock::time_point nextReport_ = begun_;
+    int64_t bytesBefore_ = 0;
+    Stop stop_ = Stop::None;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,86 @@
+#include "model/query/TraceQuery.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "model/format/checkSqliteHeader.h"
+#include "model/format/descriptorVfs.h"
+#include "model/load/unpackGzip.h"
+#include "model/query/RunningQuery.h"
+#include "model/query/harden.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr int largestSchema = 2000;  ///< Tables; no trace has a tenth of it.
+
+}  // namespace
+
+void TraceQuery::Close::operator()(sqlite3* database) const {
+    sqlite3_close_v2(database);
+}
+
+Result<TraceQuery> TraceQuery::open(const std::filesystem::path& path,
+                                    const LoadProgress& progress) {
+    if (isGzip(path)) {
+        const Result<TemporaryFile> unpacked = unpackGzip(path, UnpackLimits{}, progress);
+        if (!unpacked) return fail(unpacked.error());
+        return openDatabase(descriptorName(unpacked->descriptor()).c_str(), descriptorVfs(), path);
+    }
+    if (const auto header = checkSqliteHeader(path); !header) return fail(header.error());
+    std::error_code error;
+    // An absolute path, so that no file name can be taken for a URI or for ":memory:".
+    const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+    if (error) return fail("Cannot open {}: {}.", path.string(), error.message());
+    return openDatabase(absolute.c_str(), nullptr, path);
+}
+
+Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs,
+                                            const std::filesystem::path& path) {
+    TraceQuery query;
+    sqlite3* raw = nullptr;
+    const int code = sqlite3_open_v2(name, &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, vfs);
+    query.database_.reset(raw);
+    if (code != SQLITE_OK)
+        return fail("SQLite could not open {}: {}.", path.string(), sqlite3_errstr(code));
+    hardenForQueries(raw);
+    const auto schema = query.run("SELECT count(*) FROM sqlite_schema");
+    if (!schema)
+        return fail("The tables of {} cannot be read: {}", path.string(), schema.error().sentence);
+    return query;
+}
+
+tl::expected<QueryResult, QueryError> TraceQuery::run(std::string_view sql,
+                                                      const QueryLimits& limits,
+                                                      const QueryProgress& progress) const {
+    return RunningQuery(database_.get(), limits, progress).run(sql);
+}
+
+Result<std::vector<QueryTable>> TraceQuery::tables() const {
+    // Real tables have a root page; views and virtual tables have none.
+    const auto rows =
+        run("SELECT s.name, c.name, c.type FROM sqlite_schema s, pragma_table_xinfo(s.name) c "
+            "WHERE s.type = 'table' AND s.rootpage > 0 AND s.name NOT LIKE 'sqlite!_%' ESCAPE '!' "
+            "ORDER BY s.name, c.cid");
+    if (!rows) return fail({rows.error().sentence});
+    std::vector<QueryTable> tables;
+    const auto textOf = [](const Cell& cell) {
+        const auto* text = std::get_if<std::string>(&cell);
+        return text ? *text : std::string();
+    };
+    for (const std::vector<Cell>& row : rows->table.rows) {
+        const std::string name = textOf(row[0]);
+        if (tables.empty() || tables.back().name != name) {
+            if (tables.size() == largestSchema) break;
+            tables.push_back({name, {}});
+        }
+        tables.back().columns.push_back({textOf(row[1]), textOf(row[2])});
+    }
+    return tables;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "model/format/Result.h"
+#include "model/load/loadTrace.h"
+#include "model/query/QueryLimits.h"
+#include "model/query/QueryResult.h"
+
+struct sqlite3;
+
+namespace lanescope {
+
+/// Told now and then how long a query has been running; returns false to stop it. Called on the
+/// thread of the query.
+using QueryProgress = std::function<bool(std::chrono::milliseconds elapsed)>;
+
+/// A trace file that is open for SQL that somebody typed. Neither the file nor the SQL is trusted:
+/// statements may read tables, call harmless functions and ask for the layout of tables, and
+/// nothing else; views, triggers and virtual tables of the file do not run. What is sorted and
+/// grouped stays in memory. One thread at a time.
+class TraceQuery {
+  public:
+    /// Opens `path`, which may be compressed with gzip and is then unpacked into a nameless file,
+    /// with `progress`. Errors: those of `loadTrace` about files.
+    static Result<TraceQuery> open(const std::filesystem::path& path,
+                                   const LoadProgress& progress = {});
+
+    /// Runs one statement. Columns called `start`, `startNs`, `end`, `endNs` or `timestamp` are
+    /// times. Blocks up to `limits.time`.
+    tl::expected<QueryResult, QueryError> run(std::string_view sql, const QueryLimits& limits = {},
+                                              const QueryProgress& progress = {}) const;
+
+    /// The tables that can be asked, by name; those without rows last.
+    Result<std::vector<QueryTable>> tables() const;
+
+  private:
+    struct Close {
+        void operator()(sqlite3* database) const;
+    };
+    static Result<TraceQuery> openDatabase(const char* name, const char* vfs,
+                                           const std::filesystem::path& path);
+
+    std::unique_ptr<sqlite3, Close> database_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,257 @@
+#include "model/query/harden.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace lanescope {
+
+namespace {
+
+/// Longest text or blob that a query may make or read, in bytes. Some functions take the square of
+/// it, and none of them can be stopped.
+constexpr int longestCell = 1 << 20;
+
+constexpr std::array limits{
+    std::pair{SQLITE_LIMIT_LENGTH, longestCell},
+    std::pair{SQLITE_LIMIT_SQL_LENGTH, 100'000},
+    std::pair{SQLITE_LIMIT_COLUMN, 500},
+    std::pair{SQLITE_LIMIT_EXPR_DEPTH, 200},
+    std::pair{SQLITE_LIMIT_COMPOUND_SELECT, 50},
+    std::pair{SQLITE_LIMIT_VDBE_OP, 250'000},
+    std::pair{SQLITE_LIMIT_FUNCTION_ARG, 32},
+    std::pair{SQLITE_LIMIT_ATTACHED, 0},
+    std::pair{SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
+    std::pair{SQLITE_LIMIT_VARIABLE_NUMBER, 16},
+    std::pair{SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+    std::pair{SQLITE_LIMIT_WORKER_THREADS, 0},
+};
+
+/// SQLite's functions that only compute.
+constexpr std::string_view harmlessFunctions[] = {"->",
+                                                  "->>",
+                                                  "abs",
+                                                  "acos",
+                                                  "acosh",
+                                                  "asin",
+                                                  "asinh",
+                                                  "atan",
+                                                  "atan2",
+                                                  "atanh",
+                                                  "avg",
+                                                  "ceil",
+                                                  "ceiling",
+                                                  "char",
+                                                  "coalesce",
+                                                  "cos",
+                                                  "cosh",
+                                                  "count",
+                                                  "cume_dist",
+                                                  "current_date",
+                                                  "current_time",
+                                                  "current_timestamp",
+                                                  "date",
+                                                  "datetime",
+                                                  "degrees",
+                                                  "dense_rank",
+                                                  "exp",
+                                                  "first_value",
+                                                  "floor",
+                                                  "format",
+                                                  "glob",
+                                                  "group_concat",
+                                                  "hex",
+                                                  "ifnull",
+                                                  "iif",
+                                                  "instr",
+                                                  "json",
+                                                  "json_array",
+                                                  "json_array_length",
+                                                  "json_each",
+                                                  "json_extract",
+                                                  "json_group_array",
+                                                  "json_group_object",
+                                                  "json_insert",
+                                                  "json_object",
+                                                  "json_patch",
+                                                  "json_quote",
+                                                  "json_remove",
+                                                  "json_replace",
+                                                  "json_set",
+                                                  "json_tree",
+                                                  "json_type",
+                                                  "json_valid",
+                                                  "julianday",
+                                                  "lag",
+                                                  "last_value",
+                                                  "lead",
+                                                  "length",
+                                                  "like",
+                                                  "likelihood",
+                                                  "likely",
+                                                  "ln",
+                                                  "log",
+                                                  "log10",
+                                                  "log2",
+                                                  "lower",
+                                                  "ltrim",
+                                                  "max",
+                                                  "min",
+                                                  "mod",
+                                                  "nth_value",
+                                                  "ntile",
+                                                  "nullif",
+                                                  "percent_rank",
+                                                  "pi",
+                                                  "pow",
+                                                  "power",
+                                                  "printf",
+                                                  "quote",
+                                                  "radians",
+                                                  "random",
+                                                  "rank",
+                                                  "replace",
+                                                  "round",
+                                                  "row_number",
+                                                  "rtrim",
+                                                  "sign",
+                                                  "sin",
+                                                  "sinh",
+                                                  "soundex",
+                                                  "sqlite_version",
+                                                  "sqrt",
+                                                  "strftime",
+                                                  "string_agg",
+                                                  "substr",
+                                                  "substring",
+                                                  "subtype",
+                                                  "sum",
+                                                  "tan",
+                                                  "tanh",
+                                                  "time",
+                                                  "total",
+                                                  "trim",
+                                                  "trunc",
+                                                  "typeof",
+                                                  "unhex",
+                                                  "unicode",
+                                                  "unixepoch",
+                                                  "unlikely",
+                                                  "upper",
+                                                  "zeroblob"};
+
+/// Pragmas that tell how tables are laid out.
+constexpr std::string_view harmlessPragmas[] = {"index_info", "index_list", "table_info",
+                                                "table_xinfo"};
+constexpr std::string_view settablePragmas[] = {"application_id", "user_version"};
+
+template <class Names>
+bool contains(const Names& names, const char* name) {
+    return name != nullptr && std::ranges::find(names, std::string_view(name)) != std::end(names);
+}
+
+const char* text(const char* name) {
+    return name != nullptr ? name : "";
+}
+
+/// What a statement that is refused would have done.
+std::string_view nameOfAction(int action) {
+    switch (action) {
+        case SQLITE_INSERT:
+            return "INSERT";
+        case SQLITE_UPDATE:
+            return "UPDATE";
+        case SQLITE_DELETE:
+            return "DELETE";
+        case SQLITE_ATTACH:
+            return "ATTACH";
+        case SQLITE_DETACH:
+            return "DETACH";
+        case SQLITE_TRANSACTION:
+        case SQLITE_SAVEPOINT:
+            return "A transaction";
+        case SQLITE_ALTER_TABLE:
+            return "ALTER TABLE";
+        case SQLITE_REINDEX:
+            return "REINDEX";
+        case SQLITE_ANALYZE:
+            return "ANALYZE";
+        default:
+            return "CREATE or DROP";
+    }
+}
+
+std::string refusalOf(int action, const char* first, const char* second) {
+    switch (action) {
+        case SQLITE_FUNCTION:
+            return fmt::format("The function {}() is not allowed here.", text(second));
+        case SQLITE_PRAGMA:
+            return fmt::format("PRAGMA {} is not allowed here; PRAGMA table_info(TABLE) is.",
+                               text(first));
+        default:
+            return fmt::format("{} is not allowed here: a trace can only be read, with SELECT.",
+                               nameOfAction(action));
+    }
+}
+
+}  // namespace
+
+void hardenForQueries(sqlite3* database) {
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, nullptr);
+    for (const auto& [limit, value] : limits) sqlite3_limit(database, limit, value);
+    // Full-text and R-tree tables read what the file says they are made of.
+    std::array<const char*, 3> kept{"json_each", "json_tree", nullptr};
+    sqlite3_drop_modules(database, kept.data());
+    // These come into being when they are first used, which the authorizer would take for writing.
+    sqlite3_exec(database,
+                 "SELECT 1 FROM json_each('[]'), json_tree('[]'), pragma_table_info(''), "
+                 "pragma_table_xinfo(''), pragma_index_list('')",
+                 nullptr, nullptr, nullptr);
+    sqlite3_exec(database, "PRAGMA cell_size_check = ON", nullptr, nullptr, nullptr);
+    sqlite3_exec(database, "PRAGMA query_only = ON", nullptr, nullptr, nullptr);
+    // In memory, where what it takes can be counted.
+    sqlite3_exec(database, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
+}
+
+ReadingOnly::ReadingOnly(sqlite3* database) : database_(database) {
+    sqlite3_set_authorizer(database_, &ReadingOnly::decide, this);
+}
+
+ReadingOnly::~ReadingOnly() {
+    sqlite3_set_authorizer(database_, nullptr, nullptr);
+}
+
+int ReadingOnly::decide(void* self, int action, const char* first, const char* second, const char*,
+                        const char*) {
+    auto& guard = *static_cast<ReadingOnly*>(self);
+    if (guard.isAllowed(action, first, second)) return SQLITE_OK;
+    if (guard.refusal_.empty()) guard.refusal_ = refusalOf(action, first, second);
+    return SQLITE_DENY;
+}
+
+bool ReadingOnly::isAllowed(int action, const char* first, const char* second) {
+    switch (action) {
+        case SQLITE_SELECT:
+        case SQLITE_READ:
+        case SQLITE_RECURSIVE:
+            return true;
+        case SQLITE_FUNCTION:
+            return contains(harmlessFunctions, second);
+        case SQLITE_PRAGMA:
+            // Without an argument these two are read, with one they are set.
+            if (contains(settablePragmas, first)) return second == nullptr;
+            return contains(harmlessPragmas, first);
+        default:
+            return false;
+    }
+}
+
+}  // namespace lanescope

@@ -1,0 +1,271 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <QtTest>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "model/notes/NotesFile.h"
+#include "model/notes/markTracks.h"
+#include "model/notes/marksAsText.h"
+#include "model/notes/mergeNotes.h"
+#include "model/notes/notesJson.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/simulatedTraining.h"
+
+using namespace lanescope;
+
+namespace {
+
+Mark mark(const char* id, int64_t startNs, const char* text = "", int64_t changedNs = 1) {
+    Mark made;
+    made.id = id;
+    made.range = {startNs, startNs};
+    made.text = text;
+    made.color = 0x123456;
+    made.changedUtcNs = changedNs;
+    return made;
+}
+
+std::string textOf(const std::filesystem::path& path) {
+    std::ifstream stream(path);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+}  // namespace
+
+class tst_Notes : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void init() { folder_ = std::make_unique<TemporaryFolder>(); }
+
+    void everyFieldComesBack();
+    void keepsWhatOtherProgramsPutThere();
+    void refusesDamage_data();
+    void refusesDamage();
+    void newIdsDiffer();
+
+    void takesChangesOfBothSides();
+    void aRemovedMarkStaysGone();
+    void theLaterOfTwoChangesWins();
+    void aChangeWinsOverARemoval();
+
+    void theFileIsItsOwnersOnlyAndLiesBesideTheTrace();
+    void anUnfinishedTraceSharesTheNotesOfTheFinishedOne();
+    void twoViewersLoseNothing();
+    void manyWritersAtOnceLoseNothing();
+    void aDamagedFileIsKeptAside();
+    void aFileOfANewerVersionIsLeftAlone();
+    void aFolderThatCannotBeWrittenSendsNotesToTheUser();
+
+    void findsTheTrackAgain();
+    void markdownHoldsNoMarkupOfTheUser();
+
+  private:
+    NotesFile file(const char* trace = "a.sqlite") {
+        return NotesFile::forTrace(*folder_ / trace, *folder_ / "user");
+    }
+    std::unique_ptr<TemporaryFolder> folder_;
+};
+
+void tst_Notes::everyFieldComesBack() {
+    Mark full = mark("0123456789abcdef", -5, "a \"text\"\n\u00e9");
+    full.range.endNs = 77;
+    full.track = {"GPU 0", "Stream 7"};
+    const Notes notes{{full, mark("b", 10)}, {}};
+    const auto back = parseNotes(formatNotes(notes));
+    QVERIFY(back.has_value());
+    QVERIFY(*back == notes);
+}
+
+void tst_Notes::keepsWhatOtherProgramsPutThere() {
+    const char* json =
+        R"({"format":"lanescope-notes","version":1,"owner":{"name":"x"},
+            "marks":[{"id":"a","startNs":3,"votes":[1,2]}]})";
+    auto notes = parseNotes(json);
+    QVERIFY(notes.has_value());
+    notes->marks[0].text = "changed";
+    const auto written = nlohmann::json::parse(formatNotes(*notes));
+    QCOMPARE(written["owner"]["name"].get<std::string>(), std::string("x"));
+    QCOMPARE(written["marks"][0]["votes"].size(), size_t(2));
+    QCOMPARE(written["marks"][0]["text"].get<std::string>(), std::string("changed"));
+}
+
+void tst_Notes::refusesDamage_data() {
+    QTest::addColumn<QString>("json");
+    const QString head = R"({"format":"lanescope-notes","version":1,"marks":)";
+    QTest::newRow("nothing") << "";
+    QTest::newRow("cut short") << head + R"([{"id":"a","startNs":3)";
+    QTest::newRow("of something else") << R"({"marks":[],"version":1})";
+    QTest::newRow("no marks") << R"({"format":"lanescope-notes","version":1})";
+    QTest::newRow("no id") << head + R"([{"startNs":3}]})";
+    QTest::newRow("no time") << head + R"([{"id":"a"}]})";
+    QTest::newRow("time as text") << head + R"([{"id":"a","startNs":"3"}]})";
+    QTest::newRow("ends before it starts") << head + R"([{"id":"a","startNs":3,"endNs":2}]})";
+    QTest::newRow("one id twice") << head + R"([{"id":"a","startNs":3},{"id":"a","startNs":4}]})";
+    QTest::newRow("marks of numbers") << head + "[1,2]}";
+    QTest::newRow("deep") << head + QString(100'000, '[');
+}
+
+void tst_Notes::refusesDamage() {
+    QFETCH(QString, json);
+    const auto notes = parseNotes(json.toStdString());
+    QVERIFY(!notes.has_value());
+    QCOMPARE(notes.error(), NotesFault::Damaged);
+}
+
+void tst_Notes::newIdsDiffer() {
+    std::set<std::string> ids;
+    for (int i = 0; i < 1000; ++i) ids.insert(newMark({}).id);
+    QCOMPARE(ids.size(), size_t(1000));
+    QCOMPARE(ids.begin()->size(), size_t(16));
+}
+
+void tst_Notes::takesChangesOfBothSides() {
+    const Notes base{{mark("a", 1), mark("b", 2)}, {}};
+    const Notes mine{{mark("a", 1, "mine", 5), mark("b", 2), mark("c", 3)}, {}};
+    const Notes theirs{{mark("a", 1), mark("b", 2, "theirs", 4), mark("d", 0)}, "{\"x\":1}"};
+    const Notes merged = mergeNotes(base, mine, theirs);
+    QCOMPARE(merged.marks.size(), size_t(4));
+    QCOMPARE(merged.marks[0].id, std::string("d"));
+    QCOMPARE(merged.marks[1].text, std::string("mine"));
+    QCOMPARE(merged.marks[2].text, std::string("theirs"));
+    QCOMPARE(merged.marks[3].id, std::string("c"));
+    QCOMPARE(merged.foreign, std::string("{\"x\":1}"));
+}
+
+void tst_Notes::aRemovedMarkStaysGone() {
+    const Notes both{{mark("a", 1), mark("b", 2)}, {}};
+    const Notes without{{mark("b", 2)}, {}};
+    QCOMPARE(mergeNotes(both, without, both).marks.size(), size_t(1));
+    QCOMPARE(mergeNotes(both, both, without).marks.size(), size_t(1));
+    QCOMPARE(mergeNotes(both, without, without).marks.size(), size_t(1));
+}
+
+void tst_Notes::theLaterOfTwoChangesWins() {
+    const Notes base{{mark("a", 1)}, {}};
+    const Notes early{{mark("a", 1, "early", 5)}, {}};
+    const Notes late{{mark("a", 1, "late", 6)}, {}};
+    QCOMPARE(mergeNotes(base, early, late).marks[0].text, std::string("late"));
+    QCOMPARE(mergeNotes(base, late, early).marks[0].text, std::string("late"));
+}
+
+void tst_Notes::aChangeWinsOverARemoval() {
+    const Notes base{{mark("a", 1)}, {}};
+    const Notes changed{{mark("a", 1, "changed", 5)}, {}};
+    QCOMPARE(mergeNotes(base, {}, changed).marks.size(), size_t(1));
+    QCOMPARE(mergeNotes(base, changed, {}).marks.size(), size_t(1));
+}
+
+void tst_Notes::theFileIsItsOwnersOnlyAndLiesBesideTheTrace() {
+    QVERIFY(file().isBesideTrace());
+    QCOMPARE(file().path(), *folder_ / "a.sqlite.lanescope-notes.json");
+    QVERIFY(file().read().has_value());
+    QVERIFY(!std::filesystem::exists(file().path()));
+    QVERIFY(file().store({}, {{mark("a", 1)}, {}}).has_value());
+    struct stat status {};
+    QCOMPARE(::stat(file().path().c_str(), &status), 0);
+    QCOMPARE(status.st_mode & 0777, mode_t(0600));
+    QCOMPARE(file().read()->notes.marks.size(), size_t(1));
+    // Nothing half-written stays behind.
+    QCOMPARE(std::distance(std::filesystem::directory_iterator(folder_->path()), {}),
+             std::ptrdiff_t(1));
+}
+
+void tst_Notes::anUnfinishedTraceSharesTheNotesOfTheFinishedOne() {
+    QCOMPARE(file("a.sqlite.partial").path(), file("a.sqlite").path());
+}
+
+void tst_Notes::twoViewersLoseNothing() {
+    const Notes first = file().store({}, {{mark("a", 1)}, {}})->notes;
+    // Both have read `first`; each adds its own and the second removes what the first left.
+    const Notes one{{mark("a", 1), mark("b", 2)}, {}};
+    const Notes other{{mark("c", 3)}, {}};
+    QVERIFY(file().store(first, one).has_value());
+    const auto merged = file().store(first, other);
+    QVERIFY(merged.has_value());
+    QCOMPARE(merged->notes.marks.size(), size_t(2));
+    QCOMPARE(file().read()->notes.marks[0].id, std::string("b"));
+    QCOMPARE(file().read()->notes.marks[1].id, std::string("c"));
+}
+
+void tst_Notes::manyWritersAtOnceLoseNothing() {
+    std::vector<std::thread> writers;
+    for (int writer = 0; writer < 4; ++writer) {
+        writers.emplace_back([this, writer] {
+            Notes base, mine;
+            for (int i = 0; i < 10; ++i) {
+                mine.marks.push_back(mark(("w" + std::to_string(writer * 100 + i)).c_str(), i));
+                const auto stored = file().store(base, mine);
+                if (!stored) return;
+                base = mine = stored->notes;
+            }
+        });
+    }
+    for (std::thread& writer : writers) writer.join();
+    QCOMPARE(file().read()->notes.marks.size(), size_t(40));
+}
+
+void tst_Notes::aDamagedFileIsKeptAside() {
+    std::ofstream(file().path()) << "precious but broken";
+    const auto found = file().read();
+    QVERIFY(found.has_value());
+    QVERIFY(found->remark.find("damaged") != std::string::npos);
+    QCOMPARE(textOf(file().path()), std::string("precious but broken"));
+    const auto stored = file().store({}, {{mark("a", 1)}, {}});
+    QVERIFY(stored.has_value());
+    QVERIFY(!stored->remark.empty());
+    QCOMPARE(textOf(file().path().string() + ".damaged-1"), std::string("precious but broken"));
+    QCOMPARE(file().read()->notes.marks.size(), size_t(1));
+    std::ofstream(file().path()) << "broken again";
+    QVERIFY(file().store({}, {{mark("b", 1)}, {}}).has_value());
+    QCOMPARE(textOf(file().path().string() + ".damaged-1"), std::string("precious but broken"));
+    QCOMPARE(textOf(file().path().string() + ".damaged-2"), std::string("broken again"));
+}
+
+void tst_Notes::aFileOfANewerVersionIsLeftAlone() {
+    const std::string newer = R"({"format":"lanescope-notes","version":99,"marks":"elsewhere"})";
+    std::ofstream(file().path()) << newer;
+    QVERIFY(!file().read().has_value());
+    QVERIFY(!file().store({}, {{mark("a", 1)}, {}}).has_value());
+    QCOMPARE(textOf(file().path()), newer);
+}
+
+void tst_Notes::aFolderThatCannotBeWrittenSendsNotesToTheUser() {
+    if (::geteuid() == 0) QSKIP("root may write anywhere");
+    const std::filesystem::path locked = *folder_ / "locked";
+    std::filesystem::create_directory(locked);
+    std::filesystem::permissions(
+        locked, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    const NotesFile notes = NotesFile::forTrace(locked / "a.sqlite", *folder_ / "user/notes");
+    QVERIFY(!notes.isBesideTrace());
+    QVERIFY(notes.store({}, {{mark("a", 1)}, {}}).has_value());
+    QCOMPARE(notes.read()->notes.marks.size(), size_t(1));
+    QVERIFY(notes.path() !=
+            NotesFile::forTrace(*folder_ / "other/a.sqlite", *folder_ / "user/notes").path());
+    std::filesystem::permissions(locked, std::filesystem::perms::owner_all);
+}
+
+void tst_Notes::findsTheTrackAgain() {
+    const TracePtr trace = simulatedTraining({.steps = 2});
+    for (uint32_t track = 0; track < trace->tracks.size(); ++track) {
+        const uint32_t found = trackOfPath(*trace, trackPath(*trace, track));
+        QCOMPARE(trackPath(*trace, found), trackPath(*trace, track));
+    }
+    QCOMPARE(trackOfPath(*trace, {"nowhere"}), noIndex);
+    QCOMPARE(trackOfPath(*trace, {}), noIndex);
+}
+
+void tst_Notes::markdownHoldsNoMarkupOfTheUser() {
+    const std::vector<Mark> marks{mark("a", 1'500'000'000, "a | b\n# <b>")};
+    const std::string text = marksAsMarkdown(marks, "run.sqlite");
+    QVERIFY2(text.find("a \\| b \\# \\<b\\>") != std::string::npos, text.c_str());
+    QVERIFY(text.find("| 1.500000000 s |") != std::string::npos);
+}
+
+QTEST_GUILESS_MAIN(tst_Notes)
+#include "tst_Notes.moc"
