@@ -6,88 +6,24 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "views/timeline/TrackMenu.h"
+#include "views/timeline/timelineInput.h"
+#include "views/timeline/trackCommands.h"
+
 namespace lanescope {
 namespace {
 
-constexpr int firstIndent = 8;
-constexpr int indentPerDepth = 16;
-constexpr int chevronSpace = 20;
-constexpr int rightInset = 12;
 constexpr int edgeWidth = 6;
 constexpr int pixelsPerNotch = 60;
-constexpr int markWidth = 4;
 
-QString titleOf(const Track& track) {
-    return QString::fromStdString(track.title).simplified();
-}
-QString subtitleOf(const Track& track) {
-    return QString::fromStdString(track.subtitle).simplified();
-}
-
-void paintChevron(QPainter& painter, QPointF center, bool isFolded, const QColor& color) {
-    painter.save();
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(QPen(color, 1.6, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
-    const double reach = 3.5;
-    const double depth = 1.75;
-    const QPointF tip = isFolded ? QPointF(depth, 0) : QPointF(0, depth);
-    const QPointF side = isFolded ? QPointF(-depth, reach) : QPointF(reach, -depth);
-    const QPointF other = isFolded ? QPointF(-depth, -reach) : QPointF(-reach, -depth);
-    const QPointF points[] = {center + other, center + tip, center + side};
-    painter.drawPolyline(points, 3);
-    painter.restore();
-}
-
-void paintTexts(QPainter& painter, const Track& track, const QRect& area, const QFont& font,
-                const Theme& theme) {
-    QFont titleFont = font;
-    if (track.depth == 0) titleFont.setWeight(QFont::DemiBold);
-    const QFontMetrics titleMetrics(titleFont);
-    const QFontMetrics plainMetrics(font);
-    const QString title = titleMetrics.elidedText(titleOf(track), Qt::ElideMiddle, area.width());
-    const QString subtitle = subtitleOf(track);
-    const bool isStacked =
-        !subtitle.isEmpty() && area.height() >= titleMetrics.height() + plainMetrics.height() + 6;
-    const int titleHeight = titleMetrics.height();
-    // Titles of high rows stand beside their first lane, where the eye begins and the chevron is.
-    const int top = std::min(5, (area.height() - titleHeight) / 2);
-
-    painter.setFont(titleFont);
-    painter.setPen(theme.text);
-    painter.drawText(QPoint(area.left(), area.top() + top + titleMetrics.ascent()), title);
-    if (subtitle.isEmpty()) return;
-    painter.setFont(font);
-    painter.setPen(theme.mutedText);
-    if (isStacked) {
-        const int baseline = area.top() + top + titleHeight + 2 + plainMetrics.ascent();
-        painter.drawText(QPoint(area.left(), baseline),
-                         plainMetrics.elidedText(subtitle, Qt::ElideRight, area.width()));
-        return;
-    }
-    const int used = titleMetrics.horizontalAdvance(title) + 8;
-    if (area.width() - used < 32) return;
-    painter.drawText(QPoint(area.left() + used, area.top() + top + titleMetrics.ascent()),
-                     plainMetrics.elidedText(subtitle, Qt::ElideRight, area.width() - used));
-}
-
-void paintRow(QPainter& painter, const TimelineState& state, const LayoutRow& row,
-              const QRect& area, const QFont& font, const LayoutRow* hovered) {
-    const Theme& theme = state.theme();
-    const Track& track = state.trace()->tracks[row.track];
-    if (row.isHeader) painter.fillRect(area, theme.bandAt(track.depth));
-    if (hovered && hovered->track == row.track) painter.fillRect(area, theme.hover);
-    if (state.mark().isValid())
-        painter.fillRect(QRect(0, area.top(), markWidth, area.height()), state.mark());
-    if (state.isUnmatched(row.track)) painter.setOpacity(0.5);
-    const int indent = firstIndent + indentPerDepth * row.depth;
-    if (row.canFold) {
-        const double middle = area.top() + std::min(area.height(), 28) / 2.0;
-        paintChevron(painter, {indent + 6.0, middle}, row.isFolded, theme.mutedText);
-    }
-    paintTexts(painter, track, area.adjusted(indent + chevronSpace, 0, -rightInset, 0), font,
-               theme);
-    painter.setOpacity(1);
-    painter.fillRect(QRect(0, area.bottom() + 1, area.width(), 1), theme.separator);
+/// Where the rows of `track` and of what is in it end.
+int bottomWithin(const TrackLayout& layout, uint32_t track) {
+    const LayoutRow* row = layout.rowOf(track);
+    const LayoutRow* const end = layout.rows().data() + layout.rows().size();
+    int bottom = row->bottom();
+    for (const LayoutRow* next = row + 1; next != end && next->depth > row->depth; ++next)
+        bottom = next->bottom();
+    return bottom;
 }
 
 }  // namespace
@@ -95,78 +31,103 @@ void paintRow(QPainter& painter, const TimelineState& state, const LayoutRow& ro
 LabelColumn::LabelColumn(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
-    setFocusPolicy(Qt::ClickFocus);
+    setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(tr("Tracks"));
     watch(state_);
 }
 
 void LabelColumn::watch(const TimelineState& state) {
     const auto repaint = [this] { update(); };
-    connect(&state, &TimelineState::traceChanged, this, [this] { hoveredTrack_ = -1; });
+    connect(&state, &TimelineState::traceChanged, this, [this] {
+        endDrag(false);
+        hoveredState_ = nullptr;
+        hoveredTrack_ = noIndex;
+    });
     connect(&state, &TimelineState::themeChanged, this, repaint);
     connect(&state, &TimelineState::layoutChanged, this, repaint);
     connect(&state, &TimelineState::scrolled, this, repaint);
+    connect(&state, &TimelineState::currentTrackChanged, this, repaint);
 }
 
 void LabelColumn::setCompanion(TimelineState* companion) {
     if (companion == companion_) return;
     if (companion_) disconnect(companion_, nullptr, this, nullptr);
     companion_ = companion;
-    hoveredTrack_ = -1;
-    if (companion) watch(*companion);
+    endDrag(false);
+    hoveredState_ = nullptr;
+    hoveredTrack_ = noIndex;
+    if (companion) {
+        watch(*companion);
+        connect(companion, &QObject::destroyed, this, [this] {
+            gesture_ = Gesture::None;
+            hoveredState_ = draggedState_ = nullptr;
+        });
+        // One current track for both.
+        connect(companion, &TimelineState::currentTrackChanged, this, [this] {
+            if (companion_ && companion_->currentTrack() != noIndex)
+                state_.setCurrentTrack(noIndex);
+        });
+        connect(&state_, &TimelineState::currentTrackChanged, companion, [this] {
+            if (companion_ && state_.currentTrack() != noIndex)
+                companion_->setCurrentTrack(noIndex);
+        });
+    }
     update();
 }
 
+TimelineState& LabelColumn::active() const {
+    const bool isCompanions = companion_ && companion_->currentTrack() != noIndex;
+    return isCompanions ? *companion_ : state_;
+}
+
 void LabelColumn::paint(QPainter& painter, const TimelineState& state, QSize size,
-                        const QFont& font, const LayoutRow* hovered) {
+                        const QFont& font, const LabelMarks& marks) {
     painter.fillRect(QRect(QPoint(), size), state.theme().panel);
-    paintRows(painter, state, size, font, hovered);
+    paintLabels(painter, state, size, font, marks);
     painter.fillRect(QRect(size.width() - 1, 0, 1, size.height()), state.theme().separator);
 }
 
-void LabelColumn::paintRows(QPainter& painter, const TimelineState& state, QSize size,
-                            const QFont& font, const LayoutRow* hovered) {
-    if (!state.hasTracks()) return;
-    const Theme& theme = state.theme();
-    painter.save();
-    for (const TimelineState::Band& band : state.bands(size.height())) {
-        painter.setClipRect(QRect(0, band.top, size.width(), band.bottom - band.top));
-        for (const LayoutRow& row : band.rows)
-            paintRow(painter, state, row,
-                     QRect(0, row.top - band.scrollY, size.width(), row.height - 1), font, hovered);
+LabelMarks LabelColumn::marksOf(const TimelineState* state) const {
+    LabelMarks marks;
+    marks.current = state->currentTrack();
+    marks.hasFocus = hasFocus();
+    if (state == hoveredState_) marks.hovered = hoveredTrack_;
+    marks.isOnPin = isPinHovered_;
+    if (state == draggedState_ && gesture_ == Gesture::Move) {
+        marks.dragged = draggedTrack_;
+        marks.dropY = dropY_;
     }
-    const int pinned = state.pinnedHeight();
-    if (pinned > 0) {
-        painter.setClipRect(QRect(QPoint(), size));
-        painter.fillRect(QRect(0, pinned - 2, size.width(), 2), theme.mutedText);
-    }
-    painter.restore();
+    return marks;
 }
 
 void LabelColumn::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    paint(painter, state_, size(), font(), hoveredRow(&state_));
-    if (companion_) paintRows(painter, *companion_, size(), font(), hoveredRow(companion_));
-}
-
-const LayoutRow* LabelColumn::hoveredRow(const TimelineState* state) const {
-    if (hoveredTrack_ < 0 || state != hoveredState_) return nullptr;
-    const LayoutRow* row = state->layout().rowOf(static_cast<uint32_t>(hoveredTrack_));
-    return row && row->canFold ? row : nullptr;
+    paint(painter, state_, size(), font(), marksOf(&state_));
+    if (companion_) paintLabels(painter, *companion_, size(), font(), marksOf(companion_));
+    if (hasFocus() && active().currentTrack() == noIndex) {
+        painter.setPen(QPen(state_.theme().accent, 2));
+        painter.drawRect(rect().adjusted(1, 1, -1, -1));
+    }
 }
 
 bool LabelColumn::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
     const auto* help = static_cast<QHelpEvent*>(event);
-    const auto [state, row] = placeUnder(help->pos());
-    if (!row) {
+    const Place place = placeUnder(help->pos());
+    if (!place.row) {
         QToolTip::hideText();
         return true;
     }
-    const Track& track = state->trace()->tracks[row->track];
+    const Trace& trace = *place.state->trace();
+    const QString subtitle = labelSubtitle(trace, place.state->layout(), place.row->track);
     // Names come from the trace file; they are text and never markup.
-    QString text = titleOf(track).toHtmlEscaped();
-    if (!subtitleOf(track).isEmpty())
-        text += QStringLiteral("<br>") + subtitleOf(track).toHtmlEscaped();
+    QString text = labelTitle(trace, place.row->track).toHtmlEscaped();
+    if (isOnPin(place, help->pos())) {
+        text = place.state->layout().isPinned(place.row->track) ? tr("Unpin (P)")
+                                                                : tr("Pin to the top (P)");
+    } else if (!subtitle.isEmpty()) {
+        text += QStringLiteral("<br>") + subtitle.toHtmlEscaped();
+    }
     QToolTip::showText(help->globalPos(), QStringLiteral("<qt>%1</qt>").arg(text), this);
     return true;
 }
@@ -181,35 +142,168 @@ void LabelColumn::wheelEvent(QWheelEvent* event) {
 }
 
 void LabelColumn::mousePressEvent(QMouseEvent* event) {
+    const Place place = placeUnder(event->pos());
+    if (place.row) place.state->setCurrentTrack(place.row->track);
     if (event->button() != Qt::LeftButton) return;
+    pressedAt_ = event->pos();
     if (isOnEdge(event->pos())) {
-        isResizing_ = true;
-        return;
+        gesture_ = Gesture::Resize;
+    } else if (place.row && isOnPin(place, event->pos())) {
+        togglePinned(*place.state, place.row->track);
+    } else if (place.row) {
+        gesture_ = Gesture::Undecided;
+        draggedState_ = place.state;
+        draggedTrack_ = place.row->track;
     }
-    const auto [state, row] = placeUnder(event->pos());
-    if (row && row->canFold) state->setFolded(row->track, !row->isFolded);
 }
 
 void LabelColumn::mouseMoveEvent(QMouseEvent* event) {
-    if (isResizing_) {
+    if (gesture_ == Gesture::Resize) {
         emit widthDragged(std::clamp(event->pos().x(), narrowest, widest));
         return;
     }
+    if (gesture_ == Gesture::Undecided &&
+        (event->pos() - pressedAt_).manhattanLength() > clickTolerance) {
+        gesture_ = Gesture::Move;
+        setCursor(Qt::ClosedHandCursor);
+    }
+    if (gesture_ == Gesture::Move) return dragTo(event->pos());
     setCursor(isOnEdge(event->pos()) ? Qt::SplitHCursor : Qt::ArrowCursor);
-    const auto [state, row] = placeUnder(event->pos());
-    setHoveredTrack(state, row ? int64_t{row->track} : -1);
+    hover(event->pos());
 }
 
-void LabelColumn::mouseReleaseEvent(QMouseEvent*) {
-    isResizing_ = false;
+void LabelColumn::mouseReleaseEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return;
+    if (gesture_ == Gesture::Undecided && draggedState_) {
+        const bool isDeep = event->modifiers() & Qt::ShiftModifier;
+        if (draggedState_->layout().canFold(draggedTrack_))
+            toggleFold(*draggedState_, draggedTrack_, isDeep);
+    }
+    endDrag(gesture_ == Gesture::Move);
+    gesture_ = Gesture::None;
+}
+
+void LabelColumn::dragTo(QPoint position) {
+    if (!draggedState_) return;
+    const TrackLayout& layout = draggedState_->layout();
+    const LayoutRow* dragged = layout.rowOf(draggedTrack_);
+    Place place = placeUnder(position);
+    dropSibling_ = noIndex;
+    dropY_.reset();
+    if (dragged && place.row) {
+        // Over a row of the other trace its counterpart is meant; within a sibling, the sibling.
+        uint32_t target = place.state == draggedState_
+                              ? place.row->track
+                              : place.state->counterpartOf(place.row->track);
+        while (target != noIndex && !layout.areSiblings(target, draggedTrack_))
+            target = layout.parentOf(target);
+        const LayoutRow* row = target == noIndex ? nullptr : layout.rowOf(target);
+        if (row && target != draggedTrack_ && row->isPinned == dragged->isPinned) {
+            dropSibling_ = target;
+            dropY_ = row->top < dragged->top ? row->top : bottomWithin(layout, target);
+        }
+    }
+    update();
+}
+
+void LabelColumn::endDrag(bool isDropped) {
+    if (isDropped && draggedState_ && dropSibling_ != noIndex) {
+        const uint32_t track = draggedTrack_;
+        const uint32_t sibling = dropSibling_;
+        draggedState_->arrange([=](TrackLayout& layout) { layout.moveTo(track, sibling); });
+    }
+    draggedState_ = nullptr;
+    draggedTrack_ = dropSibling_ = noIndex;
+    dropY_.reset();
+    if (gesture_ == Gesture::Move) setCursor(Qt::ArrowCursor);
+    gesture_ = Gesture::None;
+    update();
+}
+
+void LabelColumn::contextMenuEvent(QContextMenuEvent* event) {
+    if (event->reason() == QContextMenuEvent::Keyboard) {
+        const LayoutRow* row = active().layout().rowOf(active().currentTrack());
+        const int y = row ? active().toScreenY(row->top) + row->height / 2 : 0;
+        return openMenu(active(), active().currentTrack(), mapToGlobal(QPoint(width() / 2, y)));
+    }
+    const Place place = placeUnder(event->pos());
+    openMenu(place.row ? *place.state : state_, place.row ? place.row->track : noIndex,
+             event->globalPos());
+}
+
+void LabelColumn::openMenu(TimelineState& state, uint32_t track, QPoint globalPosition) {
+    auto* menu = new TrackMenu(state, track, this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    connect(menu, &TrackMenu::rowHeightChosen, this, &LabelColumn::rowHeightChosen);
+    menu->popup(globalPosition);
+}
+
+bool LabelColumn::pressTrackKey(const QKeyEvent& event) {
+    TimelineState& state = active();
+    const auto modifiers = event.modifiers() & ~Qt::KeypadModifier;
+    const int key = event.key();
+    if (modifiers == Qt::AltModifier && (key == Qt::Key_Up || key == Qt::Key_Down)) {
+        moveTrack(state, state.currentTrack(), key == Qt::Key_Up ? -1 : +1);
+    } else if (modifiers == Qt::NoModifier && key == Qt::Key_P) {
+        togglePinned(state, state.currentTrack());
+    } else if (modifiers == Qt::NoModifier && key == Qt::Key_H) {
+        hideTrack(state, state.currentTrack());
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void LabelColumn::keyPressEvent(QKeyEvent* event) {
+    if (pressTrackKey(*event)) return;
+    TimelineState& state = active();
+    const auto modifiers = event->modifiers() & ~Qt::KeypadModifier;
+    const bool isDeep = modifiers == Qt::ShiftModifier;
+    if (modifiers != Qt::NoModifier && !isDeep) return QWidget::keyPressEvent(event);
+    switch (event->key()) {
+        case Qt::Key_Up:
+            return stepCurrentTrack(state, -1);
+        case Qt::Key_Down:
+            return stepCurrentTrack(state, +1);
+        case Qt::Key_Left:
+            return foldOrLeave(state, isDeep);
+        case Qt::Key_Right:
+            return unfoldOrEnter(state, isDeep);
+        case Qt::Key_Space:
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            return toggleFold(state, state.currentTrack(), isDeep);
+        case Qt::Key_Escape:
+            if (gesture_ == Gesture::Move) return endDrag(false);
+            [[fallthrough]];
+        default:
+            QWidget::keyPressEvent(event);  // on to the timeline
+    }
+}
+
+void LabelColumn::focusInEvent(QFocusEvent* event) {
+    const bool isByKeyboard =
+        event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
+    if (isByKeyboard && active().currentTrack() == noIndex) stepCurrentTrack(state_, +1);
+    update();
+}
+
+void LabelColumn::focusOutEvent(QFocusEvent*) {
+    update();
 }
 
 void LabelColumn::leaveEvent(QEvent*) {
-    setHoveredTrack(nullptr, -1);
+    hover({-1, -1});
 }
 
 bool LabelColumn::isOnEdge(QPoint position) const {
     return position.x() >= width() - edgeWidth;
+}
+
+bool LabelColumn::isOnPin(const Place& place, QPoint position) const {
+    return place.row && pinArea(*place.row, place.state->toScreenY(place.row->top), width())
+                            .adjusted(-2, -2, 2, 2)
+                            .contains(position);
 }
 
 LabelColumn::Place LabelColumn::placeUnder(QPoint position) const {
@@ -219,10 +313,14 @@ LabelColumn::Place LabelColumn::placeUnder(QPoint position) const {
     return {};
 }
 
-void LabelColumn::setHoveredTrack(const TimelineState* state, int64_t track) {
-    if (track == hoveredTrack_ && state == hoveredState_) return;
-    hoveredState_ = state;
+void LabelColumn::hover(QPoint position) {
+    const Place place = rect().contains(position) ? placeUnder(position) : Place{};
+    const uint32_t track = place.row ? place.row->track : noIndex;
+    const bool isPin = isOnPin(place, position);
+    if (track == hoveredTrack_ && place.state == hoveredState_ && isPin == isPinHovered_) return;
+    hoveredState_ = place.state;
     hoveredTrack_ = track;
+    isPinHovered_ = isPin;
     update();
 }
 

@@ -3,11 +3,14 @@
 #include <QWidget>
 
 #include "views/timeline/TimelineState.h"
+#include "views/timeline/paintLabels.h"
 
 namespace lanescope {
 
-/// Titles of the tracks, left of the canvas and scrolled with it. A click folds or unfolds; the
-/// wheel scrolls; the right edge can be dragged.
+/// Titles of the tracks, left of the canvas and scrolled with it. A click folds or unfolds, with
+/// Shift everything in the track; a drag moves the track among its siblings; the pin keeps it at
+/// the top; the right edge can be dragged. With the keyboard the current track is walked and
+/// changed as in a tree.
 class LabelColumn : public QWidget {
     Q_OBJECT
 
@@ -20,15 +23,17 @@ class LabelColumn : public QWidget {
     /// Also the labels of a second trace, in the spaces between its own; null for none.
     void setCompanion(TimelineState* companion);
 
-    /// Paints the labels into `size` logical pixels at (0, 0); `hovered` is lit up.
+    /// Does what a key means for the current track, wherever the keyboard is in the timeline:
+    /// P, H, Alt+Up, Alt+Down, the menu key. False for any other key.
+    bool pressTrackKey(const QKeyEvent& event);
+
+    /// Paints the labels into `size` logical pixels at (0, 0).
     static void paint(QPainter& painter, const TimelineState& state, QSize size, const QFont& font,
-                      const LayoutRow* hovered = nullptr);
-    /// The rows alone, over what is there already.
-    static void paintRows(QPainter& painter, const TimelineState& state, QSize size,
-                          const QFont& font, const LayoutRow* hovered = nullptr);
+                      const LabelMarks& marks = {});
 
   signals:
     void widthDragged(int width);
+    void rowHeightChosen(lanescope::RowHeight height);
 
   protected:
     bool event(QEvent* event) override;
@@ -37,25 +42,43 @@ class LabelColumn : public QWidget {
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
     void leaveEvent(QEvent* event) override;
 
   private:
-    bool isOnEdge(QPoint position) const;
     /// A row and the timeline it belongs to; no row where there is none.
     struct Place {
         TimelineState* state = nullptr;
         const LayoutRow* row = nullptr;
     };
+    bool isOnEdge(QPoint position) const;
     Place placeUnder(QPoint position) const;
+    bool isOnPin(const Place& place, QPoint position) const;
+    /// Whose track the keys are about: the companion's if that has the only current one.
+    TimelineState& active() const;
     void watch(const TimelineState& state);
-    void setHoveredTrack(const TimelineState* state, int64_t track);
-    const LayoutRow* hoveredRow(const TimelineState* state) const;
+    LabelMarks marksOf(const TimelineState* state) const;
+    void hover(QPoint position);
+    void dragTo(QPoint position);
+    void endDrag(bool isDropped);
+    void openMenu(TimelineState& state, uint32_t track, QPoint globalPosition);
+
+    enum class Gesture { None, Resize, Undecided, Move };
 
     TimelineState& state_;
     QPointer<TimelineState> companion_;
-    const TimelineState* hoveredState_ = nullptr;
-    int64_t hoveredTrack_ = -1;
-    bool isResizing_ = false;
+    TimelineState* hoveredState_ = nullptr;
+    uint32_t hoveredTrack_ = noIndex;
+    bool isPinHovered_ = false;
+    Gesture gesture_ = Gesture::None;
+    QPoint pressedAt_;
+    TimelineState* draggedState_ = nullptr;
+    uint32_t draggedTrack_ = noIndex;
+    uint32_t dropSibling_ = noIndex;
+    std::optional<int> dropY_;
     int wheelRest_ = 0;  // angle not yet turned into whole pixels
 };
 

@@ -16,7 +16,10 @@
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackCanvas.h"
+#include "views/timeline/TrackFilterBar.h"
+#include "views/timeline/paintLabels.h"
 #include "views/timeline/paintSelection.h"
+#include "views/timeline/trackCommands.h"
 
 namespace lanescope {
 
@@ -24,6 +27,7 @@ TimelineView::TimelineView(QWidget* parent)
     : QWidget(parent),
       state_(std::make_unique<TimelineState>()),
       corner_(new TimelineCorner(*state_, this)),
+      filter_(new TrackFilterBar(*state_, this)),
       overview_(new OverviewStrip(*state_, this)),
       ruler_(new TimeRuler(*state_, this)),
       labels_(new LabelColumn(*state_, this)),
@@ -34,9 +38,11 @@ TimelineView::TimelineView(QWidget* parent)
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Timeline"));
     for (QWidget* part : {static_cast<QWidget*>(overview_), static_cast<QWidget*>(ruler_),
-                          static_cast<QWidget*>(labels_), static_cast<QWidget*>(canvas_)}) {
+                          static_cast<QWidget*>(canvas_)}) {
         part->setFocusProxy(this);
     }
+    connect(filter_, &TrackFilterBar::dismissed, this, [this] { setFocus(); });
+    connect(labels_, &LabelColumn::rowHeightChosen, this, &TimelineView::setRowHeight);
     connect(labels_, &LabelColumn::widthDragged, this, [this](int width) {
         labelWidth_ = width;
         arrange();
@@ -86,6 +92,7 @@ void TimelineView::setCompanion(TimelineView& other, std::vector<TrackPair> pair
     if (companion_ != other.state_.get()) {
         companion_ = other.state_.get();
         corner_->setCompanion(companion_);
+        filter_->setCompanion(companion_);
         overview_->setCompanion(companion_);
         labels_->setCompanion(companion_);
         canvas_->setCompanion(companion_);
@@ -164,6 +171,29 @@ void TimelineView::unfoldAll() {
     state_->arrange([](TrackLayout& layout) { layout.setAllFolded(false); });
 }
 
+TimelineState& TimelineView::trackState() const {
+    const bool isCompanions = companion_ && companion_->currentTrack() != noIndex;
+    return isCompanions ? *companion_ : *state_;
+}
+void TimelineView::filterTracks() {
+    filter_->activate();
+}
+void TimelineView::togglePinnedTrack() {
+    togglePinned(trackState(), trackState().currentTrack());
+}
+void TimelineView::hideTrack() {
+    lanescope::hideTrack(trackState(), trackState().currentTrack());
+}
+void TimelineView::showAllTracks() {
+    lanescope::showAllTracks(*state_);
+    if (companion_) lanescope::showAllTracks(*companion_);
+}
+void TimelineView::moveTrack(int direction) {
+    lanescope::moveTrack(trackState(), trackState().currentTrack(), direction);
+}
+void TimelineView::toggleFold(bool isDeep) {
+    lanescope::toggleFold(trackState(), trackState().currentTrack(), isDeep);
+}
 RowHeight TimelineView::rowHeight() const {
     return state_->layout().metrics().rowHeight;
 }
@@ -194,15 +224,20 @@ QSize TimelineView::minimumSizeHint() const {
 TimelineView::Areas TimelineView::areasFor(QSize size) const {
     // The canvas keeps at least half, however far the labels were dragged.
     const int left = std::min(labelWidth_, size.width() / 2);
-    const int header = OverviewStrip::stripHeight + TimeRuler::rulerHeight;
+    // Larger fonts need more than the strip and the ruler would by themselves.
+    const int textHeight = QFontMetrics(font()).height();
+    const int stripHeight = std::max<int>(OverviewStrip::stripHeight, 2 * textHeight + 10);
+    const int rulerHeight = std::max<int>(TimeRuler::rulerHeight, textHeight + 11);
+    const int header = stripHeight + rulerHeight;
     const int top = header + stripHeight_;
     const int bar = scrollBar_->isVisibleTo(this) ? scrollBar_->sizeHint().width() : 0;
     const int right = size.width() - left - bar;
     const int below = std::max(0, size.height() - top);
     Areas areas;
-    areas.corner = QRect(0, 0, left, header);
-    areas.overview = QRect(left, 0, right, OverviewStrip::stripHeight);
-    areas.ruler = QRect(left, OverviewStrip::stripHeight, right, TimeRuler::rulerHeight);
+    areas.corner = QRect(0, 0, left, stripHeight);
+    areas.filter = QRect(0, stripHeight, left, rulerHeight);
+    areas.overview = QRect(left, 0, right, stripHeight);
+    areas.ruler = QRect(left, stripHeight, right, rulerHeight);
     areas.stripLabel = QRect(0, header, left, stripHeight_);
     areas.strip = QRect(left, header, right, stripHeight_);
     areas.labels = QRect(0, top, left, below);
@@ -214,6 +249,7 @@ TimelineView::Areas TimelineView::areasFor(QSize size) const {
 void TimelineView::arrange() {
     const Areas areas = areasFor(size());
     corner_->setGeometry(areas.corner);
+    filter_->setGeometry(areas.filter);
     overview_->setGeometry(areas.overview);
     ruler_->setGeometry(areas.ruler);
     if (stripLabel_) stripLabel_->setGeometry(areas.stripLabel);
@@ -261,7 +297,7 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
         painter->restore();
     };
     painter->fillRect(QRect(QPoint(), size), theme().window);
-    paintIn(areas.corner, [&](QSize part) {
+    paintIn(areas.corner.united(areas.filter), [&](QSize part) {
         TimelineCorner::paint(*painter, *state_, part, font(), companion_);
     });
     paintIn(areas.overview,
@@ -270,7 +306,7 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
     if (strip_) paintIn(areas.strip, [&](QSize) { strip_->render(painter, {}, {}); });
     paintIn(areas.labels, [&](QSize part) {
         LabelColumn::paint(*painter, *state_, part, font());
-        if (companion_) LabelColumn::paintRows(*painter, *companion_, part, font());
+        if (companion_) paintLabels(*painter, *companion_, part, font());
     });
     paintIn(areas.canvas, [&](QSize part) {
         TrackPainter tracks(*state_);
@@ -287,6 +323,7 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
 }
 
 void TimelineView::keyPressEvent(QKeyEvent* event) {
+    if (labels_->pressTrackKey(*event)) return;
     constexpr auto shortcuts = Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier;
     if (event->modifiers() & shortcuts) return QWidget::keyPressEvent(event);
     // The motion keeps its own time; the keyboard's repeats would add to it.
@@ -350,7 +387,10 @@ void TimelineView::resizeEvent(QResizeEvent*) {
 }
 
 void TimelineView::changeEvent(QEvent* event) {
-    if (event->type() == QEvent::FontChange) updateMetrics();
+    if (event->type() == QEvent::FontChange) {
+        updateMetrics();
+        arrange();
+    }
     QWidget::changeEvent(event);
 }
 

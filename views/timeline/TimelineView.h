@@ -23,6 +23,7 @@ class TimelineCorner;
 class TimelineState;
 class TimeRuler;
 class TrackCanvas;
+class TrackFilterBar;
 
 /// A trace as a zoomable timeline: overview, ruler, track labels and the slices themselves. Times
 /// in this interface are the trace's own nanoseconds; only `visibleRange()` speaks of the shared
@@ -80,6 +81,16 @@ class TimelineView : public QWidget {
     void clearSelection();
     void foldAll();
     void unfoldAll();
+    /// Puts the keyboard into the line that filters the tracks by name.
+    void filterTracks();
+    // What the commands for one track do to the current one: the one that was clicked, walked to or
+    // holds the selected event.
+    void togglePinnedTrack();
+    void hideTrack();
+    void showAllTracks();
+    void moveTrack(int direction);
+    /// Folds or unfolds the current track, with everything in it if `isDeep`.
+    void toggleFold(bool isDeep);
     RowHeight rowHeight() const;
     void setRowHeight(RowHeight height);
     /// Order, folding and so on of the tracks, to be kept from run to run.
@@ -107,11 +118,13 @@ class TimelineView : public QWidget {
   private:
     /// Where the parts stand in a view of this size; the same on the screen and in a picture.
     struct Areas {
-        QRect corner, overview, ruler, stripLabel, strip, labels, canvas, scrollBar;
+        QRect corner, filter, overview, ruler, stripLabel, strip, labels, canvas, scrollBar;
     };
     Areas areasFor(QSize size) const;
     /// Of which trace the keys speak.
     TimelineState& active() const;
+    /// Which trace's current track the commands are about.
+    TimelineState& trackState() const;
     void arrange();
     void updateMetrics();
     void updateScrollBar();
@@ -119,6 +132,7 @@ class TimelineView : public QWidget {
 
     std::unique_ptr<TimelineState> state_;
     TimelineCorner* corner_;
+    TrackFilterBar* filter_;
     OverviewStrip* overview_;
     TimeRuler* ruler_;
     LabelColumn* labels_;

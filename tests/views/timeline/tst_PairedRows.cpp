@@ -78,6 +78,46 @@ class TestPairedRows : public QObject {
         QCOMPARE(paired.canvasImage(), before);
     }
 
+    void everyArrangementIsSharedByBothSides() {
+        const TracePtr trace = simulatedTraining({.steps = 2});
+        Paired paired(trace, simulatedTraining({.steps = 2, .kernelScale = 1.5}));
+        const auto areAlike = [&] {
+            return paired.shown.view.arrangement() == paired.other.arrangement();
+        };
+        QTest::mouseClick(paired.shown.labels(), Qt::LeftButton, {}, {60, 10});
+        for (const auto& [key, modifiers] :
+             {std::pair(Qt::Key_Down, Qt::KeyboardModifiers(Qt::AltModifier)),
+              std::pair(Qt::Key_P, Qt::KeyboardModifiers()),
+              std::pair(Qt::Key_H, Qt::KeyboardModifiers())}) {
+            const TrackArrangement before = paired.shown.view.arrangement();
+            QTest::keyClick(&paired.shown.view, key, modifiers);
+            QVERIFY(paired.shown.view.arrangement() != before);
+            QVERIFY(areAlike());
+        }
+        paired.shown.view.showAllTracks();
+        QVERIFY(areAlike());
+        // The other side of the same track, by its own label: the second of the pinned rows.
+        const int header = paired.shown.metrics().headerHeight;
+        QTest::mouseClick(paired.shown.labels(), Qt::LeftButton, {}, {60, header + 10});
+        QTest::keyClick(&paired.shown.view, Qt::Key_P);
+        QVERIFY(paired.other.arrangement().pinned.empty());
+        QVERIFY(areAlike());
+    }
+
+    void pinnedRowsOfBothSidesStandAboveTheRest() {
+        const SmallTrace small;
+        Paired paired(small.trace, SmallTrace().trace);
+        paired.shown.view.setSelectedEvent(small.onOtherStream);
+        QTest::keyClick(&paired.shown.view, Qt::Key_P);
+        const int header = paired.shown.metrics().headerHeight;
+        const QPoint own = paired.shown.middleOf(small.onOtherStream);
+        QTest::mouseClick(paired.shown.canvas(), Qt::LeftButton, {},
+                          {own.x(), header + header / 2});
+        QCOMPARE(paired.other.selectedEvent(), small.onOtherStream);
+        QTest::mouseClick(paired.shown.canvas(), Qt::LeftButton, {}, {own.x(), header / 2});
+        QCOMPARE(paired.shown.view.selectedEvent(), small.onOtherStream);
+    }
+
     void theGhostIsDrawnOnRequest() {
         Paired paired(simulatedTraining({.steps = 2}),
                       simulatedTraining({.steps = 2, .kernelScale = 1.5}));

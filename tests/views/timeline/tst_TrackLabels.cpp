@@ -1,0 +1,266 @@
+#include <QLineEdit>
+#include <QMenu>
+#include <QToolButton>
+
+#include "tests/support/simulatedTraining.h"
+#include "tests/views/timeline/timelineParts.h"
+#include "views/timeline/TrackFilterBar.h"
+#include "views/timeline/paintLabels.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// Tracks of the labels by their titles, from the arrangement alone: what a user would see.
+struct Labels : ShownTimeline {
+    using ShownTimeline::ShownTimeline;
+
+    /// Good until it is asked for again.
+    const TrackLayout& layout() const {
+        layout_.setTracks(view.trace()->tracks);
+        layout_.setMetrics(metrics());
+        layout_.setArrangement(view.arrangement());
+        return layout_;
+    }
+    uint32_t find(const std::string& path) const {
+        const auto paths = trackPaths(view.trace()->tracks);
+        const auto found = std::find(paths.begin(), paths.end(), path);
+        return static_cast<uint32_t>(found - paths.begin());
+    }
+    QPoint labelOf(uint32_t track) const {
+        const LayoutRow* row = layout().rowOf(track);
+        return {60, row->top + std::min(row->height, 28) / 2};
+    }
+    void dragLabel(QPoint from, QPoint to) { drag(labels(), from, to); }
+    void key(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {
+        QTest::keyClick(labels(), key, modifiers);
+    }
+    QMenu* menuOf(uint32_t track) {
+        const QPoint at = labelOf(track);
+        QContextMenuEvent event(QContextMenuEvent::Mouse, at, labels()->mapToGlobal(at));
+        QApplication::sendEvent(labels(), &event);
+        return labels()->findChild<QMenu*>();
+    }
+    static void choose(QMenu* menu, const QString& text) {
+        for (QAction* action : menu->actions())
+            if (action->text().startsWith(text)) {
+                QVERIFY2(action->isEnabled(), qPrintable(text));
+                action->trigger();
+                menu->close();
+                QCoreApplication::sendPostedEvents(menu, QEvent::DeferredDelete);
+                return;
+            }
+        QFAIL(qPrintable("no entry " + text));
+    }
+
+  private:
+    mutable TrackLayout layout_;
+};
+
+}  // namespace
+
+class TestTrackLabels : public QObject {
+    Q_OBJECT
+  private slots:
+    void init() { trace_ = simulatedTraining({.steps = 2}); }
+
+    void aClickFoldsAndShiftFoldsEverythingInIt() {
+        Labels shown(trace_);
+        QTest::mouseClick(shown.labels(), Qt::LeftButton, Qt::ShiftModifier, {60, 10});
+        QVERIFY(shown.layout().isFolded(0));
+        for (uint32_t track = 1; track < trace_->tracks.size(); ++track)
+            if (shown.layout().parentOf(track) == 0 && shown.layout().canFold(track))
+                QVERIFY(shown.layout().isFolded(track));
+        QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, {60, 10});
+        QVERIFY(!shown.layout().isFolded(0));
+    }
+
+    void aDragMovesAmongSiblingsOnly() {
+        Labels shown(trace_);
+        shown.view.foldAll();
+        const std::vector<uint32_t> before = topTracks(shown);
+        QVERIFY(before.size() >= 2);
+        shown.dragLabel(shown.labelOf(before[0]), shown.labelOf(before[1]));
+        QCOMPARE(topTracks(shown)[0], before[1]);
+        QCOMPARE(topTracks(shown)[1], before[0]);
+        QVERIFY2(shown.layout().isFolded(before[0]), "a drag is no click");
+        shown.dragLabel(shown.labelOf(before[0]), shown.labelOf(before[1]));
+        QCOMPARE(topTracks(shown), before);
+        shown.view.unfoldAll();
+        const uint32_t child = shown.layout().rows()[1].track;
+        const auto order = shown.layout().order();
+        shown.dragLabel(shown.labelOf(child), shown.labelOf(before[0]));
+        QCOMPARE(shown.layout().order(), order);
+    }
+
+    void escapeGivesUpADrag() {
+        Labels shown(trace_);
+        shown.view.foldAll();
+        const std::vector<uint32_t> before = topTracks(shown);
+        const QPoint from = shown.labelOf(before[0]);
+        const QPoint to = shown.labelOf(before[1]);
+        QTest::mousePress(shown.labels(), Qt::LeftButton, {}, from);
+        Labels::send(shown.labels(), to, Qt::LeftButton);
+        shown.key(Qt::Key_Escape);
+        QTest::mouseRelease(shown.labels(), Qt::LeftButton, {}, to);
+        QCOMPARE(topTracks(shown), before);
+    }
+
+    void altAndArrowsMoveTheCurrentTrack() {
+        Labels shown(trace_);
+        shown.view.foldAll();
+        const std::vector<uint32_t> before = topTracks(shown);
+        shown.labels()->setFocus(Qt::TabFocusReason);
+        shown.key(Qt::Key_Down, Qt::AltModifier);
+        QCOMPARE(topTracks(shown)[1], before[0]);
+        shown.key(Qt::Key_Up, Qt::AltModifier);
+        QCOMPARE(topTracks(shown), before);
+        // From the timeline as well, where the selected event makes its track the current one.
+        QTest::keyClick(&shown.view, Qt::Key_Down, Qt::AltModifier);
+        QCOMPARE(topTracks(shown)[1], before[0]);
+    }
+
+    void thePinKeepsATrackInSight() {
+        Labels shown(trace_);
+        shown.view.unfoldAll();
+        const uint32_t last = shown.layout().rows().back().track;
+        shown.view.scrollToTrack(last);
+        QTest::keyClick(&shown.view, Qt::Key_P);
+        QVERIFY(shown.layout().isPinned(last));
+        QCOMPARE(shown.layout().rows().front().track, last);
+        // Its pin, in the first row now, lets go again wherever the others are scrolled to.
+        shown.wheel(shown.labels(), {60, 200}, {0, -480});
+        const LayoutRow row = shown.layout().rows().front();
+        const QPoint pin = pinArea(row, 0, shown.labels()->width()).center();
+        QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, pin);
+        QVERIFY(!shown.layout().isPinned(last));
+    }
+
+    void whatIsPinnedIsClickedWhereItIsSeen() {
+        const SmallTrace small;
+        Labels shown(small.trace);
+        const SliceLocation at = small.trace->locate(small.onOtherStream);
+        shown.view.setSelectedEvent(small.onOtherStream);
+        QTest::keyClick(&shown.view, Qt::Key_P);
+        shown.view.clearSelection();
+        shown.view.resize(1100, 200);
+        shown.wheel(shown.labels(), {60, 100}, {0, -1200});
+        const LayoutRow* row = shown.layout().rowOf(at.track);
+        QCOMPARE(row->top, 0);
+        const TimeRange range = small.trace->rangeOf(small.onOtherStream);
+        const QPoint middle(int(shown.toX(range.startNs + range.durationNs() / 2)),
+                            TrackLayout::laneTop(*row, 0) + row->laneHeight / 2);
+        QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, middle);
+        QCOMPARE(shown.view.selectedEvent(), small.onOtherStream);
+    }
+
+    void hidingLeavesAChipThatBringsItBack() {
+        Labels shown(trace_);
+        auto* bar = shown.view.findChild<TrackFilterBar*>();
+        QVERIFY(!bar->hiddenChip().isVisible());
+        QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, {60, 10});
+        const uint32_t first = shown.layout().rows().front().track;
+        shown.key(Qt::Key_H);
+        QVERIFY(shown.layout().isHidden(first));
+        QVERIFY(!shown.layout().rowOf(first));
+        QVERIFY(bar->hiddenChip().isVisible());
+        QCOMPARE(bar->hiddenChip().text(), QString("1 hidden"));
+        QMenu* menu = bar->hiddenChip().menu();
+        emit menu->aboutToShow();
+        QVERIFY(menu->actions().front()->text().startsWith(labelTitle(*trace_, first)));
+        menu->actions().front()->trigger();
+        QVERIFY(shown.layout().rowOf(first));
+        QVERIFY(!bar->hiddenChip().isVisible());
+    }
+
+    void theContextMenuDoesAllOfIt() {
+        Labels shown(trace_);
+        shown.view.unfoldAll();
+        const uint32_t gpu = shown.layout().rows().front().track;
+        Labels::choose(shown.menuOf(gpu), "Fold with all in it");
+        QVERIFY(shown.layout().isFolded(gpu));
+        Labels::choose(shown.menuOf(gpu), "Unfold\t");
+        QVERIFY(!shown.layout().isFolded(gpu));
+        Labels::choose(shown.menuOf(gpu), "Pin to the top");
+        QVERIFY(shown.layout().isPinned(gpu));
+        Labels::choose(shown.menuOf(gpu), "Unpin");
+        QVERIFY(!shown.layout().isPinned(gpu));
+        Labels::choose(shown.menuOf(gpu), "Fold all tracks");
+        Labels::choose(shown.menuOf(gpu), "Move down");
+        QVERIFY(topTracks(shown).front() != gpu);
+        Labels::choose(shown.menuOf(gpu), "Hide");
+        QVERIFY(shown.layout().isHidden(gpu));
+    }
+
+    void namesOfTracksAreNoMenuMarkup() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.addThread(0, 1, "a&b\tCtrl+Q");
+        builder.addApi(thread, "cudaMalloc", 0, 100);
+        Labels shown(builder.finish());
+        const uint32_t track = shown.layout().rows().back().track;
+        const QString text = shown.menuOf(track)->actions().front()->text();
+        QVERIFY(!text.contains('\t'));
+        QVERIFY(!text.contains('&') || text.contains("&&"));
+    }
+
+    void typingFiltersAndEscapeClears() {
+        Labels shown(trace_);
+        auto* bar = shown.view.findChild<TrackFilterBar*>();
+        const QImage before = shown.labels()->grab().toImage();
+        shown.view.filterTracks();
+        QTest::keyClicks(&bar->edit(), "nccl");
+        QVERIFY(shown.labels()->grab().toImage() != before);
+        QTest::keyClick(&bar->edit(), Qt::Key_Escape);
+        QVERIFY(bar->edit().text().isEmpty());
+        QVERIFY(shown.view.hasFocus());
+    }
+
+    void revealingAnEventDropsAFilterInItsWay() {
+        const SmallTrace small;
+        Labels shown(small.trace);
+        auto* bar = shown.view.findChild<TrackFilterBar*>();
+        QTest::keyClicks(&bar->edit(), "python3");
+        shown.view.revealEvent(small.first);
+        QVERIFY(bar->edit().text().isEmpty());
+    }
+
+    void arrowsWalkTheLabelsAsATree() {
+        Labels shown(trace_);
+        shown.view.foldAll();
+        shown.labels()->setFocus(Qt::TabFocusReason);
+        const uint32_t first = shown.layout().rows().front().track;
+        shown.key(Qt::Key_Right);
+        QVERIFY(!shown.layout().isFolded(first));
+        shown.key(Qt::Key_Right);  // into the group
+        shown.key(Qt::Key_H);
+        QCOMPARE(shown.layout().parentOf(shown.layout().hiddenTracks().at(0)), first);
+        shown.key(Qt::Key_Up);
+        shown.key(Qt::Key_Left);
+        QVERIFY(shown.layout().isFolded(first));
+        shown.key(Qt::Key_Right, Qt::ShiftModifier);
+        shown.key(Qt::Key_Space);
+        QVERIFY(shown.layout().isFolded(first));
+    }
+
+    void rowsHaveThreeHeights() {
+        Labels shown(trace_);
+        const int normal = shown.layout().totalHeight();
+        shown.view.setRowHeight(RowHeight::Compact);
+        QVERIFY(shown.layout().totalHeight() < normal);
+        shown.view.setRowHeight(RowHeight::Tall);
+        QVERIFY(shown.layout().totalHeight() > normal);
+        QCOMPARE(shown.view.arrangement().height, RowHeight::Tall);
+    }
+
+  private:
+    static std::vector<uint32_t> topTracks(const Labels& shown) {
+        std::vector<uint32_t> tracks;
+        for (const LayoutRow& row : shown.layout().rows())
+            if (row.depth == 0) tracks.push_back(row.track);
+        return tracks;
+    }
+    TracePtr trace_;
+};
+
+QTEST_MAIN(TestTrackLabels)
+#include "tst_TrackLabels.moc"

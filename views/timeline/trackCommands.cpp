@@ -1,0 +1,114 @@
+#include "views/timeline/trackCommands.h"
+
+#include <algorithm>
+
+namespace lanescope {
+namespace {
+
+bool isTrack(const TimelineState& state, uint32_t track) {
+    return state.hasTracks() && track < state.trace()->tracks.size();
+}
+
+void setFolded(TimelineState& state, uint32_t track, bool isFolded, bool isDeep) {
+    state.arrange([&](TrackLayout& layout) {
+        isDeep ? layout.setFoldedWithin(track, isFolded) : layout.setFolded(track, isFolded);
+    });
+}
+
+}  // namespace
+
+void toggleFold(TimelineState& state, uint32_t track, bool isDeep) {
+    if (!isTrack(state, track)) return;
+    setFolded(state, track, !state.layout().isFolded(track), isDeep);
+}
+
+void togglePinned(TimelineState& state, uint32_t track) {
+    if (!isTrack(state, track)) return;
+    const bool isPinned = state.layout().isPinned(track);
+    state.arrange([&](TrackLayout& layout) { layout.setPinned(track, !isPinned); });
+    if (isPinned) scrollTrackIntoView(state, track);
+}
+
+void hideTrack(TimelineState& state, uint32_t track) {
+    if (!isTrack(state, track)) return;
+    const LayoutRow* row = state.layout().rowOf(track);
+    const int top = row ? row->top : 0;
+    state.arrange([&](TrackLayout& layout) { layout.setHidden(track, true); });
+    const LayoutRow* next = state.layout().rowAt(top);
+    state.setCurrentTrack(next ? next->track : noIndex);
+}
+
+void showTrack(TimelineState& state, uint32_t track) {
+    if (!isTrack(state, track)) return;
+    state.revealTrack(track);
+    state.setCurrentTrack(track);
+    scrollTrackIntoView(state, track);
+}
+
+void showAllTracks(TimelineState& state) {
+    state.arrange([](TrackLayout& layout) {
+        for (const uint32_t track : layout.hiddenTracks()) layout.setHidden(track, false);
+    });
+}
+
+void moveTrack(TimelineState& state, uint32_t track, int direction) {
+    if (!isTrack(state, track)) return;
+    const uint32_t sibling = state.layout().siblingOf(track, direction);
+    if (sibling == noIndex) return;
+    state.arrange([&](TrackLayout& layout) { layout.moveTo(track, sibling); });
+    scrollTrackIntoView(state, track);
+}
+
+void stepCurrentTrack(TimelineState& state, int direction) {
+    const auto& rows = state.layout().rows();
+    if (rows.empty()) return;
+    const LayoutRow* row = state.layout().visibleRowOf(state.currentTrack());
+    if (!row) {
+        row = state.layout().rowAt(state.toLayoutY(0));
+        if (row) state.setCurrentTrack(row->track);
+        return;
+    }
+    // A track in a folded group is stood for by the group.
+    const bool isStandIn = row->track != state.currentTrack();
+    const auto index = std::clamp<std::ptrdiff_t>(row - rows.data() + (isStandIn ? 0 : direction),
+                                                  0, std::ssize(rows) - 1);
+    state.setCurrentTrack(rows[index].track);
+    scrollTrackIntoView(state, rows[index].track);
+}
+
+void foldOrLeave(TimelineState& state, bool isDeep) {
+    const uint32_t track = state.currentTrack();
+    if (!isTrack(state, track)) return;
+    if (state.layout().canFold(track) && !state.layout().isFolded(track))
+        return setFolded(state, track, true, isDeep);
+    const LayoutRow* group = state.layout().visibleRowOf(state.layout().parentOf(track));
+    if (!group) return;
+    state.setCurrentTrack(group->track);
+    scrollTrackIntoView(state, group->track);
+}
+
+void unfoldOrEnter(TimelineState& state, bool isDeep) {
+    const uint32_t track = state.currentTrack();
+    if (!isTrack(state, track)) return;
+    if (state.layout().canFold(track) && (isDeep || state.layout().isFolded(track)))
+        return setFolded(state, track, false, isDeep);
+    const LayoutRow* row = state.layout().rowOf(track);
+    if (!row || row == &state.layout().rows().back()) return;
+    if (const LayoutRow* next = row + 1; next->depth > row->depth) {
+        state.setCurrentTrack(next->track);
+        scrollTrackIntoView(state, next->track);
+    }
+}
+
+void scrollTrackIntoView(TimelineState& state, uint32_t track) {
+    const LayoutRow* row = state.layout().rowOf(track);
+    const int pinned = state.pinnedHeight();
+    if (!row || row->top < pinned) return;
+    if (row->top < state.scrollY() + pinned) {
+        state.setScrollY(row->top - pinned);
+    } else if (row->bottom() > state.scrollY() + state.viewportHeight()) {
+        state.setScrollY(std::min(row->top - pinned, row->bottom() - state.viewportHeight()));
+    }
+}
+
+}  // namespace lanescope

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "views/timeline/TimelineState.h"
+
+namespace lanescope {
+
+// What the user can do to one track, by menu, key or mouse. Each does nothing if `track` is no
+// track of the state.
+
+/// Folds or unfolds, with everything in it if `isDeep`.
+void toggleFold(TimelineState& state, uint32_t track, bool isDeep);
+void togglePinned(TimelineState& state, uint32_t track);
+/// Hides the track; the row that takes its place becomes the current one.
+void hideTrack(TimelineState& state, uint32_t track);
+/// Shows a hidden track again and scrolls to it.
+void showTrack(TimelineState& state, uint32_t track);
+void showAllTracks(TimelineState& state);
+/// Past the next sibling above (-1) or below (+1), and keeps it on the screen.
+void moveTrack(TimelineState& state, uint32_t track, int direction);
+
+/// Makes the row above (-1) or below (+1) the current one; the first that can be seen if there is
+/// none yet.
+void stepCurrentTrack(TimelineState& state, int direction);
+/// As in a tree: left folds or goes to the group, right unfolds or goes into it.
+void foldOrLeave(TimelineState& state, bool isDeep);
+void unfoldOrEnter(TimelineState& state, bool isDeep);
+/// Scrolls as little as needed for the row of `track`.
+void scrollTrackIntoView(TimelineState& state, uint32_t track);
+
+}  // namespace lanescope
