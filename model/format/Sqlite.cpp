@@ -145,6 +145,10 @@ bool Statement::isInteger(int column) const {
     return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
 }
 
+bool Statement::isReal(int column) const {
+    return sqlite3_column_type(statement_.get(), column) == SQLITE_FLOAT;
+}
+
 int Statement::columnCount() const {
     return sqlite3_column_count(statement_.get());
 }

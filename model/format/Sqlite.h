@@ -42,6 +42,8 @@ class Statement {
     bool isNull(int column) const;
     /// True if the cell holds a whole number; a file may hold anything in any column.
     bool isInteger(int column) const;
+    /// True if the cell holds a number with a fraction, or one too large to be whole.
+    bool isReal(int column) const;
     int columnCount() const;
     std::string columnName(int column) const;
 

@@ -219,6 +219,10 @@ uint32_t Identities::gpuOf(uint32_t process, int64_t device) {
     return device < 0 ? noIndex : gpu(gpuIdOf(trace_.processes[process], device));
 }
 
+uint32_t Identities::gpuNumbered(int64_t gpuId) {
+    return gpuId < 0 ? noIndex : gpu(gpuId);
+}
+
 uint32_t Identities::unnamedProcess() {
     return trace_.processes.size() == 1 ? 0 : process(0);
 }

@@ -28,6 +28,8 @@ class Identities {
     uint32_t stream(uint32_t process, int64_t device, int64_t context, int64_t stream);
     /// The GPU that the process calls `device`; `noIndex` for what is no number of a device.
     uint32_t gpuOf(uint32_t process, int64_t device);
+    /// The GPU of that number on screen; `noIndex` for what is no number of a GPU.
+    uint32_t gpuNumbered(int64_t gpuId);
     /// The process of events that name none: the only one there is, if any.
     uint32_t unnamedProcess();
     uint32_t unnamedThread();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "model/export/formatTable.h"
 #include "model/load/FileStrings.h"
 
@@ -81,6 +83,16 @@ std::optional<int64_t> TableReader::integer(int column) {
     if (statement_->isInteger(column)) return statement_->integer(column);
     if (!statement_->isNull(column)) ignoreCell();
     return std::nullopt;
+}
+
+long double TableReader::number(int column) {
+    constexpr long double nothing = std::numeric_limits<long double>::quiet_NaN();
+    if (statement_->isInteger(column))
+        return static_cast<long double>(statement_->integer(column));
+    if (statement_->isNull(column)) return nothing;
+    if (statement_->isReal(column)) return static_cast<long double>(statement_->real(column));
+    ignoreCell();
+    return nothing;
 }
 
 uint32_t TableReader::unsigned32(int column) {

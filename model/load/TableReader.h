@@ -39,6 +39,8 @@ class TableReader {
     int64_t bytes(int column);
     std::string_view text(int column) const { return statement_->text(column); }
     double real(int column) const { return statement_->real(column); }
+    /// A whole or a real number, exact for both; not a number for NULL and for anything else.
+    long double number(int column);
     /// A string by id, or a text where an old file has the text itself. Nothing for NULL or an
     /// unknown id.
     std::optional<StringIndex> string(int column, FileStrings& strings);

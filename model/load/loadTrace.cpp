@@ -28,6 +28,8 @@ constexpr std::array eventTables{
     "CUPTI_ACTIVITY_KIND_RUNTIME",
     "NVTX_EVENTS",
     "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+    "LANESCOPE_COUNTER_SAMPLES",
+    "GPU_METRICS",
 };
 
 /// Whether the tables are those of a trace, ours or Nsight's. An export of a run without GPU work
@@ -68,6 +70,9 @@ void readEverything(LoadContext& context) {
     for (const char* table : eventTables) context.expectRows(context.estimatedRows(table));
     readDescription(context);
     readTopology(context);
+    readLinkPeaks(context);
+    readSampledRanges(context);
+    readGpuProcesses(context);
     readHealth(context);
     directory.strings.read(context);
     directory.identities.read(context, directory.strings);
@@ -84,6 +89,7 @@ void readEverything(LoadContext& context) {
     readSyncs(context, directory);
     readNvtx(context, directory);
     readRecordedTime(context, directory);
+    readCounters(context, directory);
     readOverhead(context);
     context.noteSkipped();
 }

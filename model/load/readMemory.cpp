@@ -18,9 +18,10 @@ enum CopyColumn {
 };
 enum SetColumn { setBytes = firstOwnColumn, setValue, setMemory };
 
-int16_t deviceNumber(TableReader& reader, int column) {
-    const int64_t device = reader.integerOr(column, -1);
-    return device >= 0 && device <= INT16_MAX ? static_cast<int16_t>(device) : int16_t{-1};
+/// The GPU that the process calls by the number in the cell.
+int16_t gpuIn(TableReader& reader, int column, uint32_t process, Identities& identities) {
+    const uint32_t gpu = identities.gpuOf(process, reader.integerOr(column, -1));
+    return gpu <= INT16_MAX ? static_cast<int16_t>(gpu) : int16_t{-1};
 }
 
 MemoryKind memory(TableReader& reader, int column, const MemoryKinds& kinds) {
@@ -66,8 +67,10 @@ void readMemcpys(LoadContext& context, FileDirectory& directory) {
             addMigration(reader, table.size() - 1, context.trace().migrations);
         table.sourceMemory.push_back(memory(reader, sourceKind, directory.kinds));
         table.destinationMemory.push_back(memory(reader, destinationKind, directory.kinds));
-        table.sourceDevice.push_back(deviceNumber(reader, sourceDevice));
-        table.destinationDevice.push_back(deviceNumber(reader, destinationDevice));
+        table.sourceDevice.push_back(
+            gpuIn(reader, sourceDevice, place.process, directory.identities));
+        table.destinationDevice.push_back(
+            gpuIn(reader, destinationDevice, place.process, directory.identities));
         table.stream.push_back(place.stream);
         table.correlation.push_back(reader.unsigned32(gpuCorrelation));
     }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -44,12 +45,58 @@ bool isUniform(const std::map<Pair, Connection>& connections) {
     return true;
 }
 
+/// nvidia-smi's word for a connection of a file that does not have it.
+std::string abbreviationOf(std::string_view name, int32_t nvlinks) {
+    if (nvlinks > 0) return fmt::format("NV{}", nvlinks);
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> words{
+        {{"same board", "PIX"},
+         {"PCIe switch", "PIX"},
+         {"PCIe switches", "PXB"},
+         {"host bridge", "PHB"},
+         {"NUMA node", "NODE"},
+         {"system", "SYS"}}};
+    for (const auto& [connection, word] : words)
+        if (connection == name) return std::string(word);
+    return {};
+}
+
+void keepConnection(Interconnect& interconnect, TableReader& reader, int64_t gpu, int64_t peer) {
+    if (gpu < 0 || peer < 0 || gpu > maximumGpu || peer > maximumGpu) return;
+    GpuConnection connection;
+    connection.gpu = gpu;
+    connection.peer = peer;
+    connection.nvlinks =
+        static_cast<int32_t>(std::clamp<int64_t>(reader.integerOr(2, 0), 0, maximumGpu));
+    connection.name = reader.text(3);
+    connection.abbreviation = reader.text(4);
+    if (connection.abbreviation.empty())
+        connection.abbreviation = abbreviationOf(connection.name, connection.nvlinks);
+    interconnect.connections.push_back(std::move(connection));
+}
+
+/// Sorts them, adds the way back where a file has one way only, and leaves out what stands twice.
+void tidy(std::vector<GpuConnection>& connections) {
+    const size_t count = connections.size();
+    for (size_t index = 0; index < count; ++index) {
+        connections.push_back(connections[index]);
+        std::swap(connections.back().gpu, connections.back().peer);
+    }
+    const auto key = [](const GpuConnection& each) { return std::pair(each.gpu, each.peer); };
+    std::stable_sort(connections.begin(), connections.end(),
+                     [&key](const auto& a, const auto& b) { return key(a) < key(b); });
+    const auto last =
+        std::unique(connections.begin(), connections.end(),
+                    [&key](const auto& a, const auto& b) { return key(a) == key(b); });
+    connections.erase(last, connections.end());
+}
+
 }  // namespace
 
 void readTopology(LoadContext& context) {
     std::map<Pair, Connection> connections;
     TableReader reader(context, "LANESCOPE_TOPOLOGY",
-                       {"gpuId", "peerGpuId", "nvlinkCount", "connection"}, "description");
+                       {"gpuId", "peerGpuId", "nvlinkCount", "connection", "abbreviation"},
+                       "description");
     while (reader.next()) {
         const std::optional<int64_t> gpu = reader.integer(0);
         const std::optional<int64_t> peer = reader.integer(1);
@@ -57,10 +104,12 @@ void readTopology(LoadContext& context) {
             reader.skipRow();
             continue;
         }
+        keepConnection(context.trace().interconnect, reader, *gpu, *peer);
         // Some files have each pair twice, once from either side.
         connections.try_emplace(std::minmax(*gpu, *peer),
                                 Connection{std::string(reader.text(3)), reader.integerOr(2, 0)});
     }
+    tidy(context.trace().interconnect.connections);
     std::vector<Property>& properties = context.trace().properties;
     if (isUniform(connections)) {
         const auto gpus = connections.rbegin()->first.second;

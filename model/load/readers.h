@@ -36,8 +36,16 @@ void readNvtx(LoadContext& context, FileDirectory& directory);
 void readDescription(LoadContext& context);
 /// What the recording side noted in `LANESCOPE_HEALTH` and `DIAGNOSTIC_EVENT`.
 void readHealth(LoadContext& context);
-/// How the GPUs of the machine are joined, as properties.
+/// How the GPUs of the machine are joined, and how fast their links can be: `interconnect`, and the
+/// former as properties too.
 void readTopology(LoadContext& context);
+void readLinkPeaks(LoadContext& context);
+/// Which instances of NVTX ranges had the counters of links read at their ends, and which process
+/// held memory of which GPU.
+void readSampledRanges(LoadContext& context);
+void readGpuProcesses(LoadContext& context);
+/// What was sampled: of GPUs, of the host, of processes.
+void readCounters(LoadContext& context, FileDirectory& directory);
 /// A health note on the time that the profiler took from the program, if it says so.
 void readOverhead(LoadContext& context);
 /// Ranks and ends of processes, as our own recorder noted them.

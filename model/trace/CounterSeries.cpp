@@ -35,6 +35,12 @@ class ColumnScale {
     Wide spanNs_;
 };
 
+std::string formatHertz(double value) {
+    if (std::abs(value) >= 1e9) return fmt::format("{:.3g} GHz", value / 1e9);
+    if (std::abs(value) >= 1e6) return fmt::format("{:.4g} MHz", value / 1e6);
+    return fmt::format("{:.4g} Hz", value);
+}
+
 }  // namespace
 
 std::string formatCounter(double value, CounterUnit unit) {
@@ -48,6 +54,16 @@ std::string formatCounter(double value, CounterUnit unit) {
             return fmt::format("{:.3g} GB/s", value / 1e9);
         case CounterUnit::Percent:
             return fmt::format("{:.1f} %", value);
+        case CounterUnit::Watts:
+            return fmt::format("{:.4g} W", value);
+        case CounterUnit::Celsius:
+            return fmt::format("{:.3g} \u00b0C", value);
+        case CounterUnit::Hertz:
+            return formatHertz(value);
+        case CounterUnit::Joules:
+            return fmt::format("{:.4g} J", value);
+        case CounterUnit::Flags:
+            return fmt::format("0x{:x}", static_cast<uint64_t>(std::max<int64_t>(0, whole)));
         case CounterUnit::Count:
             break;
     }

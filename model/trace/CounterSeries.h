@@ -13,9 +13,20 @@
 namespace lanescope {
 
 /// What the values of a counter are.
-enum class CounterUnit : uint8_t { Count, Bytes, BytesPerSecond, Percent };
+enum class CounterUnit : uint8_t {
+    Count,
+    Bytes,
+    BytesPerSecond,
+    Percent,
+    Watts,
+    Celsius,
+    Hertz,
+    Joules,
+    Flags,  ///< A set of bits, each with a meaning of its own.
+};
 
-/// "1.50 GiB", "12.3 GB/s", "98.7 %", "1,234"; "unknown" for what is not a number.
+/// "1.50 GiB", "12.3 GB/s", "98.7 %", "1,234", "412 W", "1.98 GHz"; "unknown" for what is not a
+/// number.
 std::string formatCounter(double value, CounterUnit unit);
 
 /// Least and greatest value that a counter had in one pixel column; empty where it had none.
@@ -32,9 +43,15 @@ struct CounterColumn {
 class CounterSeries {
   public:
     std::string name;  ///< "Device memory".
+    /// What it is for programs, "nvlink.tx"; empty for what is computed from other events.
+    std::string key;
+    std::string source;  ///< Who sampled it: "nvml", "gpm", "pm", "host"; empty for nobody.
     CounterUnit unit = CounterUnit::Count;
     uint32_t gpu = noIndex;      ///< Which GPU it is about, if it is about one.
     uint32_t process = noIndex;  ///< Whose it is; `noIndex` if it is the machine's.
+    int32_t link = -1;           ///< Number of the NVLink it is about, if it is about one.
+    int32_t core = -1;           ///< Number of the processor core, if it is about one.
+    std::string device;          ///< Disk or network interface, if it is about one.
 
     /// Takes values in order of time; of several at one time the last counts. A value that is not a
     /// number means that nothing is known from there on. The series ends at `endNs`, at the

@@ -96,8 +96,9 @@ std::string dimensions(const std::array<uint32_t, 3>& size) {
     return fmt::format("{} x {} x {}", size[0], size[1], size[2]);
 }
 
-std::string device(int16_t number) {
-    return number < 0 ? "" : fmt::format(" of GPU {}", number);
+std::string device(const Trace& trace, int16_t gpu) {
+    if (gpu < 0 || static_cast<size_t>(gpu) >= trace.gpus.size()) return {};
+    return fmt::format(" of GPU {}", trace.gpus[static_cast<size_t>(gpu)].id);
 }
 
 void describeKernel(const Trace& trace, uint32_t row, Details& details) {
@@ -153,9 +154,9 @@ void describeMemcpy(const Trace& trace, uint32_t row, Details& details) {
     details.addTimes();
     details.addBandwidth(table.bytes[row]);
     details.add("From", fmt::format("{} memory{}", name(table.sourceMemory[row]),
-                                    device(table.sourceDevice[row])));
+                                    device(trace, table.sourceDevice[row])));
     details.add("To", fmt::format("{} memory{}", name(table.destinationMemory[row]),
-                                  device(table.destinationDevice[row])));
+                                  device(trace, table.destinationDevice[row])));
     addMigration(trace, row, details);
     details.addStream(table.stream[row]);
     details.addLaunch();

@@ -41,7 +41,7 @@ struct MemcpyTable {
     std::vector<int64_t> startNs, endNs, bytes;
     std::vector<MemcpyKind> kind;
     std::vector<MemoryKind> sourceMemory, destinationMemory;
-    std::vector<int16_t> sourceDevice, destinationDevice;  ///< -1 where the file does not say.
+    std::vector<int16_t> sourceDevice, destinationDevice;  ///< Index into `Trace::gpus`, or -1.
     std::vector<uint32_t> stream, correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };

@@ -245,14 +245,35 @@ EventRef Trace::sampleEvent(uint32_t counter, uint32_t sample) const {
     return {EventKind::CounterSample, counterRows[counter] + sample};
 }
 
+namespace {
+
+/// The first slice of a track of states that stands for the sample or holds where it began: a state
+/// lasts over samples that say the same.
+SliceLocation locateState(const Track& track, uint32_t index, EventRef event, int64_t startNs) {
+    for (uint32_t laneIndex = 0; laneIndex < track.lanes.size(); ++laneIndex) {
+        const Lane& lane = track.lanes[laneIndex];
+        const auto after = std::upper_bound(lane.startNs.begin(), lane.startNs.end(), startNs);
+        const auto slice = static_cast<uint32_t>(after - lane.startNs.begin()) - 1;
+        if (after == lane.startNs.begin()) continue;
+        if (lane.event[slice] == event || lane.endNs[slice] > startNs)
+            return {index, laneIndex, slice};
+    }
+    return {};
+}
+
+}  // namespace
+
 SliceLocation Trace::locate(EventRef event) const {
     if (event.row() >= rowCount(*this, event.kind())) return {};
     const Place place = placeOf(*this, event);
     if (place.subject == noIndex) return {};
     if (place.kind == TrackKind::Counter) {
-        for (uint32_t track = 0; track < tracks.size(); ++track)
-            if (tracks[track].kind == place.kind && tracks[track].subject == place.subject)
-                return {track, 0, samplePlace(event).sample};
+        for (uint32_t track = 0; track < tracks.size(); ++track) {
+            if (tracks[track].subject != place.subject) continue;
+            if (tracks[track].kind == place.kind) return {track, 0, samplePlace(event).sample};
+            if (tracks[track].kind == TrackKind::CounterStates)
+                return locateState(tracks[track], track, event, rangeOf(event).startNs);
+        }
         return {};
     }
     const int64_t startNs = rangeOf(event).startNs;

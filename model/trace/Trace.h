@@ -12,6 +12,7 @@
 #include "model/format/TimeRange.h"
 #include "model/trace/CounterSeries.h"
 #include "model/trace/EventRef.h"
+#include "model/trace/Interconnect.h"
 #include "model/trace/StringTable.h"
 #include "model/trace/Tables.h"
 #include "model/trace/Track.h"
@@ -114,6 +115,7 @@ class Trace {
 
     StringTable strings;
     std::vector<Gpu> gpus;
+    Interconnect interconnect;
     std::vector<Process> processes;
     std::vector<Thread> threads;
     std::vector<Stream> streams;

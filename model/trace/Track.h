@@ -57,6 +57,8 @@ enum class TrackKind : uint8_t {
     ThreadNvtx,
     ThreadApi,
     Counter,        ///< One `CounterSeries`; its one lane is empty.
+    CounterStates,  ///< One of flags: a slice, a `CounterSample`, for as long as a flag stood.
+    CounterGroup,   ///< Counters that belong together, as children; its one lane is empty.
     GpuPageFaults,  ///< Of managed memory, by a GPU or by the CPUs that a process ran on.
     CpuPageFaults,
 };
@@ -69,7 +71,9 @@ struct Track {
     std::string subtitle;  ///< "NVIDIA H200, 132 SMs", "PID 4242, rank 0"; may be empty.
     int32_t parent = -1;   ///< Index into `Trace::tracks`.
     uint16_t depth = 0;    ///< 0 for a top track.
-    uint32_t subject = 0;  ///< Index into gpus, streams, processes, threads or counters, by `kind`.
+    /// Index into gpus, streams, processes, threads or counters, by `kind`; of a `CounterGroup` the
+    /// GPU, or `noIndex` for the host.
+    uint32_t subject = 0;
     bool isInitiallyFolded = false;
     std::vector<Lane> lanes;
     /// Stretches of the trace in which nothing was recorded that could stand here, and those in

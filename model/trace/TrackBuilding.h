@@ -15,7 +15,12 @@ void addGpuTracks(Trace& trace);
 /// Appends the tracks of all processes with a thread that did something.
 void addProcessTracks(Trace& trace);
 
-/// Appends the tracks of the counters of a GPU, or of those of a process that are no GPU's.
+/// Appends the track of the counters that are of no process and no GPU, if there are any.
+void addHostTracks(Trace& trace);
+
+/// Appends the tracks of the counters of a GPU, or of those of a process that are no GPU's. Of a
+/// GPU how busy it is stands first, then memory, the sums of its NVLinks and what follows from
+/// copies and collectives; single links and everything else are folded.
 void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t parent);
 /// Append the track of the page faults of a GPU, or of the CPU in a process, if there were any.
 void addGpuFaultTrack(Trace& trace, uint32_t gpu, uint32_t parent);

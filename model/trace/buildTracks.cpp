@@ -41,6 +41,7 @@ void buildTracks(Trace& trace) {
     trace.tracks.clear();
     addGpuTracks(trace);
     addProcessTracks(trace);
+    addHostTracks(trace);
     markUnrecorded(trace);
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "model/trace/buildLinkCounters.h"
 #include "model/trace/buildLinks.h"
 #include "model/trace/buildMemory.h"
 #include "model/trace/buildNcclWork.h"
@@ -119,6 +120,7 @@ void finishTrace(Trace& trace) {
     buildLinks(trace);
     buildProjections(trace);
     buildNcclWork(trace);
+    buildLinkCounters(trace);
     buildMemory(trace);
     buildTracks(trace);
 }

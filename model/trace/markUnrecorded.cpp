@@ -70,7 +70,10 @@ std::set<uint32_t> processesOf(const Trace& trace, const Track& track) {
         case TrackKind::ThreadApi:
             processes.insert(trace.threads[track.subject].process);
             break;
+        case TrackKind::CounterGroup:
+            break;
         case TrackKind::Counter:
+        case TrackKind::CounterStates:
             if (const uint32_t process = trace.counters[track.subject].process; process != noIndex)
                 processes.insert(process);
             break;
@@ -88,7 +91,10 @@ bool concerns(GapKind what, TrackKind track) {
         case TrackKind::GpuPageFaults:
         case TrackKind::CpuPageFaults:
         case TrackKind::Counter:
+        case TrackKind::CounterStates:
             return what != GapKind::Nvtx;
+        case TrackKind::CounterGroup:
+            return false;
         case TrackKind::StreamProjection:
         case TrackKind::Process:
         case TrackKind::Thread:

@@ -8,15 +8,6 @@ namespace lanescope {
 
 namespace {
 
-/// "PID 4242, rank 0, peak 12.3 GiB"; whose it is only where that is not plain.
-std::string counterSubtitle(const Trace& trace, const CounterSeries& series) {
-    std::string text;
-    const bool namesProcess =
-        series.gpu != noIndex && series.process != noIndex && trace.processes.size() > 1;
-    if (namesProcess) text = processSubtitle(trace.processes[series.process]) + ", ";
-    return text + "peak " + formatCounter(series.maximum(), series.unit);
-}
-
 bool isOf(const CounterSeries& series, uint32_t gpu, uint32_t process) {
     return gpu != noIndex ? series.gpu == gpu : series.gpu == noIndex && series.process == process;
 }
@@ -41,17 +32,6 @@ void addFaultTrack(Trace& trace, TrackKind kind, uint32_t subject, uint32_t pare
 }
 
 }  // namespace
-
-void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t parent) {
-    for (uint32_t counter = 0; counter < trace.counters.size(); ++counter) {
-        const CounterSeries& series = trace.counters[counter];
-        if (!isOf(series, gpu, process)) continue;
-        const uint32_t track =
-            addTrack(trace, TrackKind::Counter, counter, static_cast<int32_t>(parent), series.name,
-                     counterSubtitle(trace, series));
-        trace.tracks[track].lanes.emplace_back();
-    }
-}
 
 void addGpuFaultTrack(Trace& trace, uint32_t gpu, uint32_t parent) {
     addFaultTrack(trace, TrackKind::GpuPageFaults, gpu, parent,

@@ -100,6 +100,17 @@ EventRef TraceBuilder::addMemcpy(uint32_t stream, MemcpyKind kind, int64_t bytes
     return {EventKind::Memcpy, table.size() - 1};
 }
 
+EventRef TraceBuilder::addPeerCopy(uint32_t stream, uint32_t fromGpu, uint32_t toGpu,
+                                   int64_t bytes, int64_t startNs, int64_t endNs) {
+    const EventRef copy = addMemcpy(stream, MemcpyKind::PtoP, bytes, startNs, endNs, 0,
+                                    MemoryKind::Device, MemoryKind::Device);
+    trace_->memcpys.sourceDevice.pop_back();
+    trace_->memcpys.sourceDevice.push_back(static_cast<int16_t>(fromGpu));
+    trace_->memcpys.destinationDevice.pop_back();
+    trace_->memcpys.destinationDevice.push_back(static_cast<int16_t>(toGpu));
+    return copy;
+}
+
 EventRef TraceBuilder::addMigration(uint32_t stream, MemcpyKind kind, uint64_t address,
                                     int64_t bytes, int64_t startNs, int64_t endNs,
                                     MigrationCause cause) {

@@ -31,6 +31,9 @@ class TraceBuilder {
                        int64_t endNs, uint32_t correlation = 0,
                        MemoryKind source = MemoryKind::Pinned,
                        MemoryKind destination = MemoryKind::Device);
+    /// A copy from one GPU to another.
+    EventRef addPeerCopy(uint32_t stream, uint32_t fromGpu, uint32_t toGpu, int64_t bytes,
+                         int64_t startNs, int64_t endNs);
     /// A migration of managed memory.
     EventRef addMigration(uint32_t stream, MemcpyKind kind, uint64_t address, int64_t bytes,
                           int64_t startNs, int64_t endNs,

@@ -1,0 +1,153 @@
+#include "model/bandwidth/CopySweep.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/summary/Statistics.h"
+
+namespace lanescope {
+
+namespace {
+
+/// The value below which `share` of the values in `[first, last)` lie, interpolated between
+/// neighbours. What lies left of the result's place is smaller, what lies right of it greater.
+double quantile(std::vector<double>& values, size_t first, size_t last, double share) {
+    const double place = share * static_cast<double>(values.size() - 1);
+    const auto low = static_cast<size_t>(place);
+    const double fraction = place - static_cast<double>(low);
+    const auto at = [&](size_t index) { return values.begin() + static_cast<ptrdiff_t>(index); };
+    std::nth_element(at(first), at(low), at(last));
+    const double value = *at(low);
+    if (fraction == 0 || low + 1 >= values.size()) return value;
+    const double next = *std::min_element(at(low + 1), at(last));
+    return value + fraction * (next - value);
+}
+
+CopyRates ratesOf(std::vector<double>& values) {
+    CopyRates rates;
+    const size_t count = values.size();
+    const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+    rates.minimum = *least;
+    rates.maximum = *greatest;
+    rates.median = quantile(values, 0, count, 0.5);
+    // After the median every value stands on its side of it.
+    const auto middle = static_cast<size_t>(0.5 * static_cast<double>(count - 1));
+    rates.p10 = quantile(values, 0, std::min(middle + 2, count), 0.1);
+    rates.p90 = quantile(values, middle, count, 0.9);
+    return rates;
+}
+
+std::optional<CopyPeak> peakOnGpu(const Trace& trace, const CopyGroup& group, uint32_t gpu,
+                                  uint32_t peer) {
+    const int64_t id = trace.gpus[gpu].id;
+    if (group.isMemset) return peakOfMemset(trace, id);
+    const bool isFromGpu = group.kind == MemcpyKind::DtoH || group.kind == MemcpyKind::AtoH;
+    const MemoryKind host = isFromGpu ? group.destination : group.source;
+    return peakOfCopy(trace, group.kind, host, id, peer == gpu ? noGpuId : trace.gpus[peer].id);
+}
+
+}  // namespace
+
+int64_t partOfBytes(int64_t bytes, int64_t partNs, int64_t wholeNs) {
+    const long double part = static_cast<long double>(bytes) * static_cast<long double>(partNs) /
+                             static_cast<long double>(wholeNs);
+    return static_cast<int64_t>(std::llround(part));
+}
+
+std::optional<CopyPeak> peakOfGroup(const Trace& trace, const CopyGroup& group) {
+    if (group.gpu != noIndex)
+        return peakOnGpu(trace, group, group.gpu, group.peer == noIndex ? group.gpu : group.peer);
+    std::optional<CopyPeak> common;
+    for (uint32_t gpu = 0; gpu < trace.gpus.size(); ++gpu) {
+        const std::optional<CopyPeak> peak = peakOnGpu(trace, group, gpu, gpu);
+        if (!peak) return std::nullopt;
+        // GPUs of a machine are measured one by one and differ a little; the best one counts.
+        const bool isLike = !common || (common->origin == peak->origin &&
+                                        std::abs(common->gigabytesPerSecond -
+                                                 peak->gigabytesPerSecond) <=
+                                            0.1 * peak->gigabytesPerSecond);
+        if (!isLike) return std::nullopt;
+        if (!common || peak->gigabytesPerSecond > common->gigabytesPerSecond) common = peak;
+    }
+    return common;
+}
+
+bool CopySweep::Stretch::extend(const Piece& piece) {
+    if (!isBusy || piece.startNs > endNs) return false;
+    if (piece.endNs > endNs) {
+        endNs = piece.endNs;
+        coveredAtEnd = piece.coveredAtEnd;
+    }
+    return true;
+}
+
+void CopySweep::Stretch::begin(const Piece& piece) {
+    *this = {piece.startNs, piece.endNs, piece.coveredAtStart, piece.coveredAtEnd, true};
+}
+
+CopySweep::CopySweep(size_t groupCount, size_t gpuCount, bool bySize)
+    : bucketCount_(bySize ? sizeBucketCount : 1),
+      gpuCount_(gpuCount),
+      slots_(groupCount * bucketCount_),
+      stretches_(slots_.size() * (gpuCount + 1)) {}
+
+void CopySweep::add(uint32_t group, int bucket, const Piece& piece) {
+    const size_t index = group * bucketCount_ + static_cast<size_t>(bucket);
+    Slot& slot = slots_[index];
+    CopyStatistics& sum = slot.sum;
+    ++sum.count;
+    if (piece.isCut) ++sum.cutCount;
+    sum.bytes = saturatingSum(sum.bytes, piece.bytes);
+    const int64_t ns = piece.endNs - piece.startNs;
+    if (ns <= 0) {
+        ++sum.unratedCount;
+        return;
+    }
+    Stretch& all = stretchesOf(index)[0];
+    if (!all.extend(piece)) {
+        closeAll(sum, all);
+        all.begin(piece);
+    }
+    Stretch& ofGpu = stretchesOf(index)[piece.gpu + 1];
+    if (!ofGpu.extend(piece)) {
+        closeGpu(sum, ofGpu);
+        ofGpu.begin(piece);
+    }
+    sum.summedNs = saturatingSum(sum.summedNs, ns);
+    if (piece.bytes <= 0) {
+        ++sum.unratedCount;
+        return;
+    }
+    sum.ratedNs = saturatingSum(sum.ratedNs, ns);
+    sum.ratedBytes = saturatingSum(sum.ratedBytes, piece.bytes);
+    slot.rates.push_back(static_cast<double>(piece.bytes) / static_cast<double>(ns));
+}
+
+void CopySweep::closeAll(CopyStatistics& sum, const Stretch& stretch) {
+    if (stretch.isBusy) sum.busyNs += stretch.endNs - stretch.startNs;
+}
+
+void CopySweep::closeGpu(CopyStatistics& sum, const Stretch& stretch) {
+    if (!stretch.isBusy) return;
+    sum.gpuBusyNs = saturatingSum(sum.gpuBusyNs, stretch.endNs - stretch.startNs);
+    sum.overlappedNs =
+        saturatingSum(sum.overlappedNs, stretch.coveredAtEnd - stretch.coveredAtStart);
+}
+
+std::vector<CopyStatistics> CopySweep::finish(const std::vector<CopyGroup>& groups) {
+    std::vector<CopyStatistics> rows;
+    for (size_t index = 0; index < slots_.size(); ++index) {
+        Slot& slot = slots_[index];
+        if (slot.sum.count == 0) continue;
+        closeAll(slot.sum, stretchesOf(index)[0]);
+        for (size_t gpu = 0; gpu < gpuCount_; ++gpu)
+            closeGpu(slot.sum, stretchesOf(index)[gpu + 1]);
+        if (!slot.rates.empty()) slot.sum.rates = ratesOf(slot.rates);
+        slot.sum.group = groups[index / bucketCount_];
+        if (bucketCount_ > 1) slot.sum.group.sizeBucket = static_cast<int>(index % bucketCount_);
+        rows.push_back(std::move(slot.sum));
+    }
+    return rows;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,218 @@
+#include "model/bandwidth/adviceOnCopies.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/export/formatValue.h"
+#include "model/summary/Statistics.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr int64_t tinyBytes = 4096;
+constexpr int64_t manyCopies = 1000;
+/// Copies from here on are fast enough to tell what their kind of memory is good for.
+constexpr int64_t largeBytes = 1 << 20;
+/// What gains have to be worth, as shares of the time looked at.
+constexpr double worthPinning = 0.002, worthBatching = 0.005, worthOverlapping = 0.02,
+                 worthNotWaiting = 0.01, worthOtherLink = 0.002;
+constexpr double wellOverlappedPercent = 50;
+
+/// A sum over GPUs.
+struct Sum {
+    int64_t bytes = 0, ratedBytes = 0, ratedNs = 0, gpuBusyNs = 0, overlappedNs = 0;
+
+    void add(const CopyStatistics& row) {
+        bytes = saturatingSum(bytes, row.bytes);
+        ratedBytes = saturatingSum(ratedBytes, row.ratedBytes);
+        ratedNs = saturatingSum(ratedNs, row.ratedNs);
+        gpuBusyNs = saturatingSum(gpuBusyNs, row.gpuBusyNs);
+        overlappedNs = saturatingSum(overlappedNs, row.overlappedNs);
+    }
+    double gigabytesPerSecond() const {
+        return ratedNs > 0 ? static_cast<double>(ratedBytes) / static_cast<double>(ratedNs) : 0;
+    }
+};
+
+MemoryKind hostSide(const CopyGroup& group) {
+    return group.kind == MemcpyKind::HtoD ? group.source : group.destination;
+}
+
+size_t slotOf(MemcpyKind kind) {
+    return static_cast<size_t>(kind);
+}
+
+/// "9.6", "55", "0.42".
+std::string rate(double gigabytesPerSecond) {
+    return fmt::format("{:.3g}", gigabytesPerSecond);
+}
+
+}  // namespace
+
+bool CopyAdviser::isWorthIt(int64_t gainNs, double share) const {
+    return gainNs > 0 &&
+           static_cast<double>(gainNs) >= share * static_cast<double>(range_.durationNs());
+}
+
+void CopyAdviser::add(const CopyGroup& group, EventRef event, TimeRange when, int64_t bytes,
+                      uint32_t callNs, bool holdsCaller) {
+    Tally& tally = tallies_[slotOf(group.kind)];
+    const int64_t ns = when.intersected(range_).durationNs();
+    if (ns > tally.longestNs) {
+        tally.longestNs = ns;
+        tally.longest = event;
+    }
+    const bool isDtoH = group.kind == MemcpyKind::DtoH;
+    if (bytes < tinyBytes) {
+        if (!tally.tinyExample.isValid()) tally.tinyExample = event;
+        ++tally.tinyCount;
+        tally.tinyGpuNs += ns;
+        // A call that waits for the GPU takes as long as the GPU does, however small the copy.
+        if (!isDtoH || !holdsCaller) tally.tinyCallNs += callNs;
+    }
+    if (isDtoH && holdsCaller) {
+        ++tally.holdingCount;
+        tally.holdingCallNs += callNs;
+        if (callNs >= tally.longestHoldNs) {
+            tally.longestHoldNs = callNs;
+            tally.holdingExample = event;
+        }
+    }
+    if (group.kind != MemcpyKind::HtoD && !isDtoH) return;
+    const MemoryKind host = hostSide(group);
+    if (host == MemoryKind::Pageable && ns > tally.slowestPageableNs) {
+        tally.slowestPageableNs = ns;
+        tally.slowestPageable = event;
+    }
+    if (host == MemoryKind::Pinned && bytes >= largeBytes && when.durationNs() > 0) {
+        tally.pinnedBytes = saturatingSum(tally.pinnedBytes, bytes);
+        tally.pinnedNs = saturatingSum(tally.pinnedNs, when.durationNs());
+    }
+}
+
+void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistics>& rows) {
+    Sum all, pageable;
+    std::optional<CopyPeak> peak;
+    for (const CopyStatistics& row : rows) {
+        if (row.group.isMemset || row.group.kind != kind) continue;
+        all.add(row);
+        if (hostSide(row.group) != MemoryKind::Pageable) continue;
+        pageable.add(row);
+        if (!peak)
+            peak = peakOfCopy(trace_, kind, MemoryKind::Pinned, trace_.gpus[row.group.gpu].id);
+    }
+    if (pageable.ratedNs == 0 || all.bytes <= 0) return;
+    const Tally& tally = tallies_[slotOf(kind)];
+    double reachable = 0;
+    std::string reaches;
+    if (peak && peak->link == LinkKind::HostCopy) {
+        reachable = peak->gigabytesPerSecond;
+        reaches = fmt::format("pinned reaches {} (measured)", rate(reachable));
+    } else if (tally.pinnedNs > 0) {
+        reachable =
+            static_cast<double>(tally.pinnedBytes) / static_cast<double>(tally.pinnedNs);
+        reaches = fmt::format("the pinned copies of this run reach {}", rate(reachable));
+    } else if (peak) {
+        reachable = peak->gigabytesPerSecond;
+        reaches = fmt::format("pinned can reach up to {} (nominal)", rate(reachable));
+    }
+    const double actual = pageable.gigabytesPerSecond();
+    if (reachable <= actual) return;
+    const auto gainNs = static_cast<int64_t>(static_cast<double>(pageable.gpuBusyNs) *
+                                             (1 - actual / reachable));
+    if (!isWorthIt(gainNs, worthPinning)) return;
+    const double share =
+        100 * static_cast<double>(pageable.bytes) / static_cast<double>(all.bytes);
+    advice_.push_back({AdviceKind::PageableMemory,
+                       fmt::format("{:.0f} % of {} bytes were pageable at {} GB/s; {}: about {} of "
+                                   "{}.",
+                                   share, name(kind), rate(actual), reaches,
+                                   formatDuration(gainNs), formatDuration(range_.durationNs())),
+                       gainNs, tally.slowestPageable});
+}
+
+void CopyAdviser::adviseBatching(MemcpyKind kind) {
+    const Tally& tally = tallies_[slotOf(kind)];
+    const int64_t gainNs = std::max(tally.tinyCallNs, tally.tinyGpuNs);
+    if (tally.tinyCount < manyCopies || !isWorthIt(gainNs, worthBatching)) return;
+    const std::string where =
+        tally.tinyCallNs > tally.tinyGpuNs
+            ? fmt::format("{} in the calls, {} on the GPU", formatDuration(tally.tinyCallNs),
+                          formatDuration(tally.tinyGpuNs))
+            : fmt::format("{} on the GPU", formatDuration(tally.tinyGpuNs));
+    advice_.push_back({AdviceKind::TinyCopies,
+                       fmt::format("{} {} copies under 4 KiB: {}. Latency is all they cost; batch "
+                                   "them.",
+                                   formatCount(tally.tinyCount), name(kind), where),
+                       gainNs, tally.tinyExample});
+}
+
+void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistics>& rows) {
+    Sum sum;
+    for (const CopyStatistics& row : rows)
+        if (!row.group.isMemset && row.group.kind == kind) sum.add(row);
+    const int64_t gainNs = sum.gpuBusyNs - sum.overlappedNs;
+    if (sum.gpuBusyNs <= 0 || !isWorthIt(gainNs, worthOverlapping)) return;
+    const double percent =
+        100 * static_cast<double>(sum.overlappedNs) / static_cast<double>(sum.gpuBusyNs);
+    if (percent >= wellOverlappedPercent) return;
+    advice_.push_back(
+        {AdviceKind::NotOverlapped,
+         fmt::format("{} copies took {}, only {:.0f} % of it beside kernels of the same GPU: on a "
+                     "stream of their own, and from pinned memory, up to {} could be hidden.",
+                     name(kind), formatDuration(sum.gpuBusyNs), percent, formatDuration(gainNs)),
+         gainNs, tallies_[slotOf(kind)].longest});
+}
+
+void CopyAdviser::adviseNotWaiting() {
+    const Tally& tally = tallies_[slotOf(MemcpyKind::DtoH)];
+    if (!isWorthIt(tally.holdingCallNs, worthNotWaiting)) return;
+    advice_.push_back({AdviceKind::BlockingCopies,
+                       fmt::format("{} DtoH copies held their threads for {}, waiting for the work "
+                                   "before them: read results later or less often.",
+                                   formatCount(tally.holdingCount),
+                                   formatDuration(tally.holdingCallNs)),
+                       tally.holdingCallNs, tally.holdingExample});
+}
+
+void CopyAdviser::adviseOnPeers(const std::vector<CopyStatistics>& rows) {
+    for (const CopyStatistics& row : rows) {
+        if (row.group.kind != MemcpyKind::PtoP || row.group.gpu == row.group.peer) continue;
+        const int64_t gpu = trace_.gpus[row.group.gpu].id;
+        const int64_t peer = trace_.gpus[row.group.peer].id;
+        const GpuConnection* const connection = connectionOf(trace_, gpu, peer);
+        const std::optional<double> mean = row.meanGBps();
+        if (!connection || connection->nvlinks > 0 || !mean ||
+            !isWorthIt(row.gpuBusyNs, worthOtherLink))
+            continue;
+        const std::string word = connection->abbreviation.empty()
+                                     ? connection->name
+                                     : connection->abbreviation;
+        advice_.push_back(
+            {AdviceKind::PeerOverPcie,
+             fmt::format("{} went from GPU {} to GPU {} at {} GB/s in {}: no NVLink joins them "
+                         "({}).",
+                         formatBytes(row.bytes), gpu, peer, rate(*mean),
+                         formatDuration(row.gpuBusyNs), word.empty() ? "PCIe" : word),
+             row.gpuBusyNs, tallies_[slotOf(MemcpyKind::PtoP)].longest});
+    }
+}
+
+std::vector<BandwidthAdvice> CopyAdviser::finish(const std::vector<CopyStatistics>& rows) {
+    advisePinning(MemcpyKind::HtoD, rows);
+    advisePinning(MemcpyKind::DtoH, rows);
+    for (const MemcpyKind kind :
+         {MemcpyKind::HtoD, MemcpyKind::DtoH, MemcpyKind::DtoD, MemcpyKind::PtoP})
+        adviseBatching(kind);
+    for (const MemcpyKind kind : {MemcpyKind::HtoD, MemcpyKind::DtoH, MemcpyKind::PtoP})
+        adviseOverlap(kind, rows);
+    adviseNotWaiting();
+    adviseOnPeers(rows);
+    std::stable_sort(advice_.begin(), advice_.end(),
+                     [](const auto& a, const auto& b) { return a.gainNs > b.gainNs; });
+    return std::move(advice_);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,190 @@
+#include "model/bandwidth/linkPeaks.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+
+namespace lanescope {
+
+namespace {
+
+/// Bytes a second of one lane and direction, by PCIe generation from 1 on, after the line code:
+/// 8b/10b, from the third 128b/130b, from the sixth 242 of 256 bytes of a flit.
+constexpr std::array<double, 7> bytesPerLane{0.0,
+                                             2.5e9 * 8 / 10 / 8,
+                                             5e9 * 8 / 10 / 8,
+                                             8e9 * 128 / 130 / 8,
+                                             16e9 * 128 / 130 / 8,
+                                             32e9 * 128 / 130 / 8,
+                                             64e9 * 242 / 256 / 8};
+
+/// Bytes a second of one NVLink and direction, by the GPU's compute capability.
+double bytesPerNvlink(const Gpu& gpu) {
+    if (gpu.computeMajor == 6) return 20e9;
+    if (gpu.computeMajor >= 7 && gpu.computeMajor <= 9) return 25e9;
+    if (gpu.computeMajor == 10) return 50e9;
+    return 0;
+}
+
+const Gpu* gpuNumbered(const Trace& trace, int64_t id) {
+    const auto found = std::find_if(trace.gpus.begin(), trace.gpus.end(),
+                                    [id](const Gpu& gpu) { return gpu.id == id; });
+    return found == trace.gpus.end() ? nullptr : &*found;
+}
+
+/// A fact that the recorder wrote of a GPU, "gpu0.pcieWidth"; 0 if it did not.
+int gpuFact(const Trace& trace, int64_t gpu, std::string_view fact) {
+    const std::string name = "gpu" + std::to_string(gpu) + "." + std::string(fact);
+    for (const Property& property : trace.properties) {
+        if (property.name != name) continue;
+        int number = 0;
+        const char* const end = property.value.data() + property.value.size();
+        const auto [stop, error] = std::from_chars(property.value.data(), end, number);
+        if (error == std::errc() && stop == end) return number;
+    }
+    return 0;
+}
+
+CopyPeak peakFrom(double bytesPerSecond, PeakOrigin origin, LinkKind link) {
+    return {bytesPerSecond / 1e9, origin, link};
+}
+
+/// The best peak for which `fits`: a measured one before a nominal one.
+template <class Fits>
+const LinkPeak* findPeak(const Trace& trace, LinkKind kind, int64_t gpu, Fits fits) {
+    const LinkPeak* best = nullptr;
+    for (const LinkPeak& peak : trace.interconnect.peaks) {
+        if (peak.kind != kind || peak.gpu != gpu || !fits(peak)) continue;
+        const bool isBetter = best == nullptr || peak.origin > best->origin;
+        if (isBetter) best = &peak;
+    }
+    return best;
+}
+
+std::optional<CopyPeak> peakOfHostCopy(const Trace& trace, LinkDirection direction,
+                                       MemoryKind memory, int64_t gpu) {
+    const LinkPeak* const measured =
+        findPeak(trace, LinkKind::HostCopy, gpu, [&](const LinkPeak& peak) {
+            return peak.direction == direction && peak.memory == memory;
+        });
+    if (measured)
+        return peakFrom(static_cast<double>(measured->bytesPerSecond), measured->origin,
+                        LinkKind::HostCopy);
+    return peakOfPcie(trace, gpu);
+}
+
+std::optional<CopyPeak> peakOfMemory(const Trace& trace, int64_t gpu, double accesses) {
+    const LinkPeak* const peak =
+        findPeak(trace, LinkKind::Dram, gpu, [](const LinkPeak&) { return true; });
+    if (peak)
+        return peakFrom(static_cast<double>(peak->bytesPerSecond) / accesses, peak->origin,
+                        LinkKind::Dram);
+    const Gpu* const info = gpuNumbered(trace, gpu);
+    if (!info || info->memoryBandwidthBytesPerSecond <= 0) return std::nullopt;
+    return peakFrom(static_cast<double>(info->memoryBandwidthBytesPerSecond) / accesses,
+                    PeakOrigin::Nominal, LinkKind::Dram);
+}
+
+}  // namespace
+
+const GpuConnection* connectionOf(const Trace& trace, int64_t gpu, int64_t peer) {
+    const auto& connections = trace.interconnect.connections;
+    const auto found =
+        std::find_if(connections.begin(), connections.end(), [&](const GpuConnection& each) {
+            return each.gpu == gpu && each.peer == peer;
+        });
+    return found == connections.end() ? nullptr : &*found;
+}
+
+std::optional<CopyPeak> peakOfPcie(const Trace& trace, int64_t gpu) {
+    const LinkPeak* const peak =
+        findPeak(trace, LinkKind::Pcie, gpu,
+                 [](const LinkPeak& each) { return each.peer == noGpuId; });
+    if (peak)
+        return peakFrom(static_cast<double>(peak->bytesPerSecond), peak->origin, LinkKind::Pcie);
+    const int generation = gpuFact(trace, gpu, "pcieGeneration");
+    const int width = gpuFact(trace, gpu, "pcieWidth");
+    constexpr int mostLanes = 32;
+    if (generation <= 0 || generation >= static_cast<int>(bytesPerLane.size()) || width <= 0 ||
+        width > mostLanes)
+        return std::nullopt;
+    return peakFrom(bytesPerLane[static_cast<size_t>(generation)] * width, PeakOrigin::Nominal,
+                    LinkKind::Pcie);
+}
+
+std::optional<CopyPeak> peakOfNvlink(const Trace& trace, int64_t gpu, int64_t peer) {
+    const LinkPeak* found = nullptr;
+    if (peer != noGpuId)
+        found = findPeak(trace, LinkKind::NvLink, gpu,
+                         [&](const LinkPeak& each) { return each.peer == peer; });
+    const GpuConnection* const connection =
+        peer == noGpuId ? nullptr : connectionOf(trace, gpu, peer);
+    const LinkPeak* const whole = findPeak(trace, LinkKind::NvLink, gpu, [](const LinkPeak& each) {
+        return each.peer == noGpuId;
+    });
+    if (!found && whole) {
+        // Of direct links a pair has only some of those of the GPU.
+        const bool isPart = connection && connection->nvlinks > 0 && whole->links > 0 &&
+                            connection->nvlinks < whole->links;
+        const double share =
+            isPart ? static_cast<double>(connection->nvlinks) / whole->links : 1.0;
+        return peakFrom(static_cast<double>(whole->bytesPerSecond) * share, whole->origin,
+                        LinkKind::NvLink);
+    }
+    if (found)
+        return peakFrom(static_cast<double>(found->bytesPerSecond), found->origin,
+                        LinkKind::NvLink);
+    const Gpu* const info = gpuNumbered(trace, gpu);
+    const int links = connection ? connection->nvlinks : gpuFact(trace, gpu, "nvlinkCount");
+    if (!info || links <= 0 || bytesPerNvlink(*info) <= 0) return std::nullopt;
+    return peakFrom(bytesPerNvlink(*info) * links, PeakOrigin::Nominal, LinkKind::NvLink);
+}
+
+std::optional<CopyPeak> peakOfCopy(const Trace& trace, MemcpyKind kind, MemoryKind hostMemory,
+                                   int64_t gpu, int64_t peer) {
+    switch (kind) {
+        case MemcpyKind::HtoD:
+        case MemcpyKind::HtoA:
+            return peakOfHostCopy(trace, LinkDirection::Receive, hostMemory, gpu);
+        case MemcpyKind::DtoH:
+        case MemcpyKind::AtoH:
+            return peakOfHostCopy(trace, LinkDirection::Transmit, hostMemory, gpu);
+        case MemcpyKind::UvmHtoD:
+        case MemcpyKind::UvmDtoH:
+            return peakOfPcie(trace, gpu);
+        case MemcpyKind::DtoD:
+        case MemcpyKind::AtoA:
+        case MemcpyKind::AtoD:
+        case MemcpyKind::DtoA:
+            return peakOfMemory(trace, gpu, 2);
+        case MemcpyKind::PtoP:
+        case MemcpyKind::UvmDtoD: {
+            if (peer == noGpuId || peer == gpu) return std::nullopt;
+            const GpuConnection* const connection = connectionOf(trace, gpu, peer);
+            const bool isJoined = connection && connection->nvlinks > 0;
+            if (isJoined) return peakOfNvlink(trace, gpu, peer);
+            const LinkPeak* const measured = findPeak(
+                trace, LinkKind::Pcie, gpu, [&](const LinkPeak& e) { return e.peer == peer; });
+            if (measured)
+                return peakFrom(static_cast<double>(measured->bytesPerSecond), measured->origin,
+                                LinkKind::Pcie);
+            if (const auto peak = peakOfNvlink(trace, gpu, peer)) return peak;
+            return connection ? peakOfPcie(trace, gpu) : std::nullopt;
+        }
+        case MemcpyKind::HtoH:
+        case MemcpyKind::Unknown:
+            break;
+    }
+    return std::nullopt;
+}
+
+std::optional<CopyPeak> peakOfMemset(const Trace& trace, int64_t gpu) {
+    return peakOfMemory(trace, gpu, 1);
+}
+
+std::string_view name(PeakOrigin origin) {
+    return origin == PeakOrigin::Measured ? "measured" : "nominal";
+}
+
+}  // namespace lanescope

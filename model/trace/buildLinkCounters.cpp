@@ -1,0 +1,243 @@
+#include "model/trace/buildLinkCounters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "model/trace/NcclBandwidth.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// Adds up rates that hold for some time each.
+class RateSum {
+  public:
+    /// A rate that is no number makes the sum unknown for as long.
+    void add(TimeRange range, double bytesPerSecond) {
+        if (range.isEmpty()) return;
+        changes_.push_back({range.startNs, bytesPerSecond, true});
+        changes_.push_back({range.endNs, bytesPerSecond, false});
+    }
+    bool isEmpty() const { return changes_.empty(); }
+
+    /// The sum over time: 0 where there is nothing, from the start of `whole` to its end.
+    void fill(CounterSeries& series, TimeRange whole) {
+        std::sort(changes_.begin(), changes_.end(),
+                  [](const Change& a, const Change& b) { return a.timeNs < b.timeNs; });
+        std::vector<int64_t> timesNs;
+        std::vector<double> values;
+        if (whole.startNs < changes_.front().timeNs) {
+            timesNs.push_back(whole.startNs);
+            values.push_back(0);
+        }
+        for (size_t next = 0; next < changes_.size();) {
+            const int64_t timeNs = changes_[next].timeNs;
+            for (; next < changes_.size() && changes_[next].timeNs == timeNs; ++next)
+                take(changes_[next]);
+            const double value = unknowns_ > 0 ? unknown : std::max(0.0, sum_);
+            const bool isSame = !values.empty() && (values.back() == value ||
+                                                    (std::isnan(values.back()) && unknowns_ > 0));
+            if (isSame) continue;
+            timesNs.push_back(timeNs);
+            values.push_back(value);
+        }
+        series.unit = CounterUnit::BytesPerSecond;
+        series.set(std::move(timesNs), std::move(values), std::max(whole.endNs, endNs()));
+    }
+    int64_t endNs() const { return changes_.empty() ? 0 : changes_.back().timeNs; }
+
+  private:
+    struct Change {
+        int64_t timeNs;
+        double rate;
+        bool isStart;
+    };
+
+    void take(const Change& change) {
+        const int by = change.isStart ? 1 : -1;
+        if (std::isnan(change.rate)) {
+            unknowns_ += by;
+            return;
+        }
+        active_ += by;
+        sum_ += by * change.rate;
+        if (active_ == 0) sum_ = 0;  // what rounding left over
+    }
+
+    std::vector<Change> changes_;
+    int64_t active_ = 0, unknowns_ = 0;
+    double sum_ = 0;
+};
+
+/// The sum of the links of one GPU and direction.
+struct LinkSum {
+    RateSum sum;
+    TimeRange range;
+    std::string source;
+    int32_t links = 0;
+};
+
+void addNvlinkTotals(Trace& trace) {
+    std::map<std::pair<uint32_t, std::string_view>, LinkSum> sums;
+    for (const CounterSeries& series : trace.counters) {
+        if (series.link < 0 || series.gpu == noIndex || series.isEmpty()) continue;
+        const std::string_view key = series.key == nvlinkSentKey       ? nvlinkSentKey
+                                     : series.key == nvlinkReceivedKey ? nvlinkReceivedKey
+                                                                       : std::string_view();
+        if (key.empty()) continue;
+        LinkSum& sum = sums[{series.gpu, key}];
+        const TimeRange range{series.timeNs(0), series.endNs()};
+        // Before a link's first value and after its last one nothing is known of the sum either.
+        sum.range = sum.links == 0 ? range : sum.range.intersected(range);
+        ++sum.links;
+        sum.source = series.source;
+    }
+    for (auto& [key, sum] : sums) {
+        for (const CounterSeries& series : trace.counters) {
+            if (series.gpu != key.first || series.link < 0 || series.key != key.second) continue;
+            for (uint32_t sample = 0; sample < series.size(); ++sample)
+                sum.sum.add(series.rangeOf(sample).intersected(sum.range), series.value(sample));
+        }
+        if (sum.sum.isEmpty()) continue;
+        CounterSeries total;
+        total.name = key.second == nvlinkSentKey ? "NVLink transmitted" : "NVLink received";
+        total.key = key.second;
+        total.source = sum.source;
+        total.gpu = key.first;
+        sum.sum.fill(total, sum.range);
+        trace.counters.push_back(std::move(total));
+    }
+}
+
+/// Computed rates of one GPU.
+struct Computed {
+    RateSum sum;
+    uint32_t process = noIndex;
+    bool isShared = false;  ///< Several processes use the GPU.
+
+    void takeProcess(uint32_t index) {
+        isShared = isShared || (process != noIndex && process != index);
+        process = index;
+    }
+};
+
+void addComputed(Trace& trace, std::map<uint32_t, Computed>& byGpu, std::string_view key,
+                 const char* name) {
+    for (auto& [gpu, computed] : byGpu) {
+        if (computed.sum.isEmpty()) continue;
+        CounterSeries series;
+        series.name = name;
+        series.key = key;
+        series.gpu = gpu;
+        TimeRange whole = trace.range;
+        if (!computed.isShared && computed.process != noIndex) {
+            const Process& process = trace.processes[computed.process];
+            series.process = computed.process;
+            whole = process.range;
+            // Nothing is known of the time in which the process did not record.
+            int64_t fromNs = whole.startNs;
+            if (process.hasWindows) {
+                for (const TimeRange& window : process.windows) {
+                    computed.sum.add({fromNs, std::min(window.startNs, whole.endNs)}, unknown);
+                    fromNs = std::max(fromNs, window.endNs);
+                }
+                computed.sum.add({fromNs, whole.endNs}, unknown);
+            }
+        }
+        computed.sum.fill(series, whole);
+        trace.counters.push_back(std::move(series));
+    }
+}
+
+/// The GPU on which a process runs its NCCL kernels, by process: of several the one with the
+/// communicator's device is not told, so the calls of such a process are left out.
+std::unordered_map<uint32_t, uint32_t> onlyGpuOfProcess(const Trace& trace) {
+    std::unordered_map<uint32_t, uint32_t> gpus;
+    std::vector<bool> isUsed(trace.streams.size());
+    for (uint32_t row = 0; row < trace.kernels.size(); ++row)
+        isUsed[trace.kernels.stream[row]] = true;
+    for (uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
+        if (!isUsed[stream]) continue;
+        const Stream& each = trace.streams[stream];
+        const auto [found, isNew] = gpus.try_emplace(each.process, each.gpu);
+        if (!isNew && found->second != each.gpu) found->second = noIndex;
+    }
+    return gpus;
+}
+
+/// The GPU of each NCCL call that projections tell, by row of `NvtxTable`.
+std::unordered_map<uint32_t, uint32_t> gpuOfCall(const Trace& trace) {
+    std::unordered_map<uint32_t, uint32_t> gpus;
+    for (const uint32_t row : trace.nccl.nvtx) gpus.emplace(row, noIndex);
+    const ProjectionTable& projections = trace.projections;
+    for (uint32_t row = 0; row < projections.size(); ++row)
+        if (const auto found = gpus.find(projections.nvtx[row]); found != gpus.end())
+            found->second = trace.streams[projections.stream[row]].gpu;
+    return gpus;
+}
+
+void addCollectives(Trace& trace) {
+    if (trace.nccl.size() == 0) return;
+    const auto ofProcess = onlyGpuOfProcess(trace);
+    const auto ofCall = gpuOfCall(trace);
+    std::map<uint32_t, Computed> byGpu;
+    for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
+        const NcclFacts& facts = trace.nccl.facts[row];
+        if (facts.operationCount == 0 || facts.gpu.isEmpty()) continue;
+        const uint32_t nvtx = trace.nccl.nvtx[row];
+        const uint32_t process = trace.threads[trace.nvtx.thread[nvtx]].process;
+        uint32_t gpu = ofCall.at(nvtx);
+        if (gpu == noIndex)
+            if (const auto found = ofProcess.find(process); found != ofProcess.end())
+                gpu = found->second;
+        if (gpu == noIndex) continue;
+        const std::optional<NcclTraffic> traffic =
+            ncclTraffic(trace.strings.at(trace.nccl.operation[row]), trace.nccl.bytes[row],
+                        facts.rankCount);
+        if (!traffic && facts.sharedBy > 1) continue;
+        const double rate =
+            traffic ? traffic->busBytes * 1e9 / static_cast<double>(facts.gpu.durationNs())
+                    : unknown;
+        byGpu[gpu].sum.add(facts.gpu, rate);
+        byGpu[gpu].takeProcess(process);
+    }
+    addComputed(trace, byGpu, collectivesKey, "NCCL bus bandwidth (computed)");
+}
+
+void addPeerCopies(Trace& trace) {
+    std::map<uint32_t, Computed> byGpu;
+    const MemcpyTable& copies = trace.memcpys;
+    for (uint32_t row = 0; row < copies.size(); ++row) {
+        if (copies.kind[row] != MemcpyKind::PtoP) continue;
+        const TimeRange range{copies.startNs[row], copies.endNs[row]};
+        if (range.isEmpty() || copies.bytes[row] <= 0) continue;
+        const double rate =
+            static_cast<double>(copies.bytes[row]) * 1e9 / static_cast<double>(range.durationNs());
+        const auto take = [&](int16_t gpu) {
+            if (gpu < 0 || static_cast<size_t>(gpu) >= trace.gpus.size()) return;
+            Computed& computed = byGpu[static_cast<uint32_t>(gpu)];
+            computed.sum.add(range, rate);
+            computed.takeProcess(trace.streams[copies.stream[row]].process);
+        };
+        take(copies.sourceDevice[row]);
+        if (copies.destinationDevice[row] != copies.sourceDevice[row])
+            take(copies.destinationDevice[row]);
+    }
+    addComputed(trace, byGpu, peerCopiesKey, "Peer copies (computed)");
+}
+
+}  // namespace
+
+void buildLinkCounters(Trace& trace) {
+    addNvlinkTotals(trace);
+    addCollectives(trace);
+    addPeerCopies(trace);
+}
+
+}  // namespace lanescope

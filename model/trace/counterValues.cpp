@@ -1,0 +1,133 @@
+#include "model/trace/counterValues.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace lanescope {
+
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr int fewestWrapBits = 8, mostWrapBits = 63;
+/// A counter that passed its end goes on from near 0, having been near its end: both within this
+/// share of its range.
+constexpr long double wrapShare = 0.25L;
+
+/// Puts samples in order, one for each time.
+void tidy(CounterSamples& samples) {
+    samples.values.resize(samples.timesNs.size(), std::numeric_limits<long double>::quiet_NaN());
+    std::vector<size_t> order(samples.timesNs.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    if (!std::is_sorted(samples.timesNs.begin(), samples.timesNs.end()))
+        std::stable_sort(order.begin(), order.end(), [&samples](size_t a, size_t b) {
+            return samples.timesNs[a] < samples.timesNs[b];
+        });
+    std::vector<int64_t> timesNs;
+    std::vector<long double> values;
+    for (const size_t index : order) {
+        if (!timesNs.empty() && samples.timesNs[index] == timesNs.back()) {
+            values.back() = samples.values[index];
+            continue;
+        }
+        timesNs.push_back(samples.timesNs[index]);
+        values.push_back(samples.values[index]);
+    }
+    samples.timesNs = std::move(timesNs);
+    samples.values = std::move(values);
+}
+
+CounterUnit rateOf(CounterUnit unit) {
+    switch (unit) {
+        case CounterUnit::Bytes:
+            return CounterUnit::BytesPerSecond;
+        case CounterUnit::Joules:
+            return CounterUnit::Watts;
+        default:
+            return unit;
+    }
+}
+
+/// How far samples usually are apart; 1 ns for a single one.
+int64_t usualInterval(const std::vector<int64_t>& timesNs) {
+    std::vector<int64_t> intervals;
+    for (size_t i = 1; i < timesNs.size(); ++i) intervals.push_back(timesNs[i] - timesNs[i - 1]);
+    if (intervals.empty()) return 1;
+    const auto middle = intervals.begin() + static_cast<ptrdiff_t>(intervals.size() / 2);
+    std::nth_element(intervals.begin(), middle, intervals.end());
+    return std::max<int64_t>(1, *middle);
+}
+
+/// By how much a cumulative counter grew; not a number if it cannot be told.
+class Growth {
+  public:
+    Growth(int wrapBits, CounterValues& tally) : tally_(tally) {
+        if (wrapBits >= fewestWrapBits && wrapBits <= mostWrapBits)
+            range_ = std::ldexp(1.0L, wrapBits);
+    }
+
+    long double between(long double before, long double after) {
+        if (!(before >= 0) || !(after >= 0)) return std::numeric_limits<long double>::quiet_NaN();
+        if (after >= before) return after - before;
+        const bool hasWrapped = range_ > 0 && before < range_ &&
+                                before >= range_ * (1 - wrapShare) && after <= range_ * wrapShare;
+        if (!hasWrapped) {
+            ++tally_.resetCount;
+            return std::numeric_limits<long double>::quiet_NaN();
+        }
+        ++tally_.wrapCount;
+        return range_ - before + after;
+    }
+
+  private:
+    CounterValues& tally_;
+    long double range_ = 0;
+};
+
+double perSecond(long double amount, int64_t ns) {
+    if (!(amount >= 0) || !std::isfinite(amount)) return unknown;
+    return static_cast<double>(amount * 1e9L / static_cast<long double>(ns));
+}
+
+double gauge(long double value, CounterUnit unit) {
+    // Only temperatures go below 0; a sampler that says so of anything else has no answer.
+    const bool mayBeNegative = unit == CounterUnit::Celsius || unit == CounterUnit::Count;
+    const bool makesSense = std::isfinite(value) && (value >= 0 || mayBeNegative);
+    return makesSense ? static_cast<double>(value) : unknown;
+}
+
+}  // namespace
+
+CounterValues counterValues(CounterSamples samples) {
+    tidy(samples);
+    CounterValues result;
+    const size_t count = samples.timesNs.size();
+    const bool isRate = samples.meaning == CounterMeaning::Cumulative ||
+                        samples.meaning == CounterMeaning::Amount;
+    result.unit = isRate ? rateOf(samples.unit) : samples.unit;
+    if (count == 0) return result;
+    if (samples.meaning == CounterMeaning::Gauge) {
+        for (const long double value : samples.values)
+            result.values.push_back(gauge(value, samples.unit));
+        result.endNs = samples.timesNs.back() + usualInterval(samples.timesNs);
+        result.timesNs = std::move(samples.timesNs);
+        return result;
+    }
+    Growth growth(samples.wrapBits, result);
+    for (size_t i = 1; i < count; ++i) {
+        const int64_t ns = samples.timesNs[i] - samples.timesNs[i - 1];
+        const long double value = samples.values[i];
+        result.timesNs.push_back(samples.timesNs[i - 1]);
+        if (samples.meaning == CounterMeaning::Average)
+            result.values.push_back(gauge(value, samples.unit));
+        else if (samples.meaning == CounterMeaning::Amount)
+            result.values.push_back(perSecond(value, ns));
+        else
+            result.values.push_back(perSecond(growth.between(samples.values[i - 1], value), ns));
+    }
+    result.endNs = samples.timesNs.back();
+    return result;
+}
+
+}  // namespace lanescope

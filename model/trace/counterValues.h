@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/trace/CounterSeries.h"
+
+namespace lanescope {
+
+/// What the numbers of a sampler mean. The numbers are the file's (`LANESCOPE_COUNTERS`).
+enum class CounterMeaning : uint8_t {
+    Gauge = 0,       ///< Holds from its time on.
+    Cumulative = 1,  ///< Ever growing; only differences say something.
+    Average = 2,     ///< Over the interval that ends at its time.
+    Amount = 3,      ///< Within the interval that ends at its time.
+};
+
+/// A counter as it was sampled.
+struct CounterSamples {
+    CounterMeaning meaning = CounterMeaning::Gauge;
+    CounterUnit unit = CounterUnit::Count;
+    int wrapBits = 0;  ///< Of a cumulative counter that starts again at 2^wrapBits; 0 if unknown.
+    std::vector<int64_t> timesNs;     ///< In any order; of equal times the last counts.
+    std::vector<long double> values;  ///< Exact to 2^63; what is not a number is unknown.
+};
+
+/// A counter as it is shown: each value holds until the time of the next.
+struct CounterValues {
+    CounterUnit unit = CounterUnit::Count;
+    std::vector<int64_t> timesNs;
+    std::vector<double> values;
+    int64_t endNs = 0;
+    int64_t wrapCount = 0;   ///< Times that a cumulative counter passed its end and went on.
+    int64_t resetCount = 0;  ///< Times that it went backwards, so that an interval is unknown.
+};
+
+/// Gauges stay as they are, and the last one holds for as long as samples usually are apart.
+/// Cumulative counters and amounts become rates, averages begin where their interval begins; bytes
+/// become bytes a second, joules become watts. An interval whose beginning or end is unknown, and
+/// one in which a cumulative counter went backwards without having reached its end, is unknown: a
+/// rate is never negative nor infinite. O(n), O(n log n) if the samples are not in order.
+CounterValues counterValues(CounterSamples samples);
+
+}  // namespace lanescope
