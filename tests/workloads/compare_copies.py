@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Compares the copies that a program timed by CUDA events with those in a trace of it.
+
+usage: compare_copies.py COPIES TRACE
+
+COPIES is what `bandwidth` printed. The copies of the trace come in the same order. Prints a line
+for each kind and size; exits with 1 if one of at least 16 MiB differs by more than 1 %, and 2 if
+the trace does not hold the same copies.
+"""
+
+import collections
+import contextlib
+import sqlite3
+import statistics
+import sys
+
+LARGE = 16 << 20
+TOLERANCE_PERCENT = 1.0
+NVLINK_TOLERANCE_PERCENT = 5.0
+
+
+def read_copies(path):
+    copies = []
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            words = line.split()
+            if len(words) != 7 or words[0] != "copy":
+                continue
+            _, kind, name, source, target, size, milliseconds = words
+            copies.append(
+                (int(kind), name, int(source), int(target), int(size), float(milliseconds))
+            )
+    return copies
+
+
+def shown(size):
+    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= scale:
+            return f"{size / scale:g} {unit}"
+    return f"{size} B"
+
+
+def nvlink_bytes(trace, gpu):
+    """Growth of the sums of a GPU's link counters over the trace: (sent, received)."""
+    totals = {}
+    rows = trace.execute(
+        "SELECT c.name, MIN(s.value), MAX(s.value) FROM LANESCOPE_COUNTERS c"
+        " JOIN LANESCOPE_COUNTER_SAMPLES s USING (counterId)"
+        " WHERE c.gpuId = ? AND c.name IN ('nvlink.tx', 'nvlink.rx') AND c.meaning = 1"
+        " GROUP BY c.counterId",
+        (gpu,),
+    )
+    for name, least, greatest in rows:
+        if least is not None:
+            totals[name] = totals.get(name, 0) + greatest - least
+    return totals.get("nvlink.tx"), totals.get("nvlink.rx")
+
+
+def main():
+    copies = read_copies(sys.argv[1])
+    trace = sqlite3.connect(sys.argv[2])
+    rows = trace.execute(
+        'SELECT start, "end", bytes, copyKind FROM CUPTI_ACTIVITY_KIND_MEMCPY'
+        " WHERE copyKind NOT IN (11, 12, 13) ORDER BY start, rowid"
+    ).fetchall()
+    if [(c[0], c[4]) for c in copies] != [(kind, size) for _, _, size, kind in rows]:
+        print(f"The trace holds other copies than the program made: {len(rows)}, {len(copies)}.")
+        sys.exit(2)
+    by_path = collections.OrderedDict()
+    for (_, name, _, _, size, milliseconds), (start, end, _, _) in zip(copies, rows):
+        if milliseconds <= 0 or end is None or end <= start:
+            continue
+        pair = by_path.setdefault((name, size), ([], []))
+        pair[0].append(size / milliseconds / 1e6)
+        pair[1].append(size / (end - start))
+    print(f"{'copy':<14} {'size':>8} {'events GB/s':>12} {'trace GB/s':>12} {'difference':>11}")
+    worst = 0.0
+    for (name, size), (events, recorded) in by_path.items():
+        event, ours = statistics.median(events), statistics.median(recorded)
+        difference = 100 * (ours - event) / event
+        if size >= LARGE:
+            worst = max(worst, abs(difference))
+        print(f"{name:<14} {shown(size):>8} {event:>12.3f} {ours:>12.3f} {difference:>9.2f} %")
+    print(f"\nGreatest difference from 16 MiB on: {worst:.2f} % (at most {TOLERANCE_PERCENT} %)")
+    for gpu in (0, 1):
+        sent = sum(c[4] for c in copies if c[0] == 10 and c[2] == gpu)
+        with contextlib.suppress(sqlite3.Error):
+            counted, _ = nvlink_bytes(trace, gpu)
+            if sent and counted is not None:
+                print(
+                    f"GPU {gpu}: sent {sent} bytes to its peer; NVLink counted {counted},"
+                    f" {100 * (counted - sent) / sent:+.2f} %"
+                    f" (at most {NVLINK_TOLERANCE_PERCENT} %)"
+                )
+    sys.exit(1 if worst > TOLERANCE_PERCENT else 0)
+
+
+if __name__ == "__main__":
+    main()
