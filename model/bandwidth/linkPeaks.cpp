@@ -183,6 +183,15 @@ std::optional<CopyPeak> peakOfMemset(const Trace& trace, int64_t gpu) {
     return peakOfMemory(trace, gpu, 1);
 }
 
+int32_t nvlinksOf(const Trace& trace, int64_t gpu) {
+    int32_t links = gpuFact(trace, gpu, "nvlinkCount");
+    for (const LinkPeak& peak : trace.interconnect.peaks)
+        if (peak.kind == LinkKind::NvLink && peak.gpu == gpu) links = std::max(links, peak.links);
+    for (const GpuConnection& each : trace.interconnect.connections)
+        if (each.gpu == gpu) links = std::max(links, each.nvlinks);
+    return links;
+}
+
 std::string_view name(PeakOrigin origin) {
     return origin == PeakOrigin::Measured ? "measured" : "nominal";
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "model/trace/Interconnect.h"
 #include "model/trace/Trace.h"
@@ -32,6 +33,9 @@ std::optional<CopyPeak> peakOfNvlink(const Trace& trace, int64_t gpu, int64_t pe
 
 /// The connection from one GPU to another; null if the trace does not tell. O(connections).
 const GpuConnection* connectionOf(const Trace& trace, int64_t gpu, int64_t peer);
+
+/// NVLinks of the GPU that are up, whoever is at the other end; 0 if none or unknown.
+int32_t nvlinksOf(const Trace& trace, int64_t gpu);
 
 /// "measured", "nominal".
 std::string_view name(PeakOrigin origin);

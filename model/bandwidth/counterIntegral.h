@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+#include "model/format/TimeRange.h"
+#include "model/trace/CounterSeries.h"
+
+namespace lanescope {
+
+/// What a counter of rates or shares amounts to in a stretch of time.
+struct CounterIntegral {
+    double amount = 0;     ///< Value times seconds: bytes of bytes a second, joules of watts.
+    int64_t knownNs = 0;   ///< In which the value is known.
+    int64_t wholeNs = 0;   ///< The stretch.
+    double maximum = 0;    ///< Of the known values.
+    /// No value holds across either end, so nothing had to be shared out: for a counter that was
+    /// cumulative, the amount is the difference of two readings.
+    bool isExact = false;
+
+    bool hasValue() const { return knownNs > 0; }
+    bool isComplete() const { return knownNs == wholeNs && wholeNs > 0; }
+    /// Of the known part.
+    double mean() const { return knownNs > 0 ? amount * 1e9 / static_cast<double>(knownNs) : 0; }
+};
+
+/// Within an interval between two samples the value counts as even. O(log n + samples in range).
+CounterIntegral integralOf(const CounterSeries& series, TimeRange range);
+
+}  // namespace lanescope

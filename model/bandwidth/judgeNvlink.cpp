@@ -1,0 +1,304 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "model/bandwidth/LinkUse.h"
+#include "model/bandwidth/counterIntegral.h"
+#include "model/compare/StepSelection.h"
+#include "model/export/formatValue.h"
+#include "model/summary/Statistics.h"
+#include "model/trace/NcclBandwidth.h"
+#include "model/trace/buildLinkCounters.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Less says little of the link that carried it, and links tick over without any use.
+constexpr int64_t largeBytes = 1 << 20;
+/// Nothing goes over PCIe faster than its nominal rate; a little is left for the clocks.
+constexpr double beyondPcie = 1.05;
+
+/// Bytes at a moment, by process: an NCCL call or a memcpy.
+struct Transfer {
+    int64_t startNs;
+    uint32_t process;
+    double bytes;
+};
+
+/// What one kind of evidence says.
+struct Found {
+    std::vector<Transfer> transfers;
+    double bytes = 0;
+    double bestGBps = 0;       ///< Of those large enough to tell.
+    bool isFasterThanPcie = false;
+
+    void add(int64_t startNs, uint32_t process, double amount, double gigabytesPerSecond,
+             std::optional<CopyPeak> pcie) {
+        transfers.push_back({startNs, process, amount});
+        bytes += amount;
+        if (amount < static_cast<double>(largeBytes)) return;
+        bestGBps = std::max(bestGBps, gigabytesPerSecond);
+        isFasterThanPcie = isFasterThanPcie ||
+                           (pcie && gigabytesPerSecond > beyondPcie * pcie->gigabytesPerSecond);
+    }
+};
+
+class Judge {
+  public:
+    Judge(const Trace& trace, std::optional<TimeRange> range)
+        : trace_(trace), range_(range.value_or(trace.range)) {
+        for (const Gpu& gpu : trace.gpus) {
+            const std::optional<CopyPeak> peak = peakOfPcie(trace, gpu.id);
+            if (peak && (!pcie_ || peak->gigabytesPerSecond > pcie_->gigabytesPerSecond))
+                pcie_ = peak;
+        }
+    }
+
+    NvlinkVerdict judge() {
+        sayWhatIsThere();
+        if (byCounters()) return std::move(verdict_);
+        const Found copies = peerCopies();
+        const Found collectives = ncclCalls();
+        if (isAbsent_) {
+            verdict_.use = NvlinkVerdict::Use::Absent;
+            sayPerStep(collectives, LinkEvidence::Collectives);
+            return std::move(verdict_);
+        }
+        if (copies.isFasterThanPcie) {
+            used(copies, LinkEvidence::Copies, "a copy from GPU to GPU");
+        } else if (collectives.isFasterThanPcie) {
+            used(collectives, LinkEvidence::Collectives, "a collective of NCCL");
+        } else {
+            notShown(copies, collectives);
+        }
+        return std::move(verdict_);
+    }
+
+  private:
+    void sayWhatIsThere() {
+        const bool isTold = !trace_.interconnect.connections.empty();
+        for (const GpuConnection& connection : trace_.interconnect.connections)
+            verdict_.activeLinks = std::max(verdict_.activeLinks, connection.nvlinks);
+        for (const Gpu& gpu : trace_.gpus)
+            verdict_.activeLinks =
+                std::max<int32_t>(verdict_.activeLinks, nvlinksOf(trace_, gpu.id));
+        isAbsent_ = isTold && verdict_.activeLinks == 0;
+        if (verdict_.activeLinks > 0)
+            verdict_.sentences.push_back(
+                fmt::format("NVLink is present and active: up to {} links a GPU.",
+                            verdict_.activeLinks));
+        else if (isAbsent_)
+            verdict_.sentences.emplace_back("No NVLink joins these GPUs.");
+        else
+            verdict_.sentences.emplace_back("The trace does not say whether there is NVLink.");
+    }
+
+    /// False if there are none, or none that is known in this time.
+    bool byCounters() {
+        double sent = 0;
+        double best = 0;
+        bool isKnown = false;
+        for (const CounterSeries& series : trace_.counters) {
+            if (series.key != nvlinkSentKey || series.link >= 0 || series.gpu == noIndex) continue;
+            const CounterIntegral integral = integralOf(series, range_);
+            if (!integral.hasValue()) continue;
+            isKnown = true;
+            sent += integral.amount;
+            best = std::max(best, integral.maximum / 1e9);
+        }
+        if (!isKnown) return false;
+        verdict_.evidence = LinkEvidence::Counters;
+        verdict_.bytes = static_cast<int64_t>(sent);
+        verdict_.bestGBps = best;
+        const bool isUsed = sent >= static_cast<double>(largeBytes);
+        verdict_.use = isUsed ? NvlinkVerdict::Use::Used : NvlinkVerdict::Use::NotSeen;
+        verdict_.sentences.push_back(
+            isUsed ? fmt::format("NVLink was used: its counters say that the GPUs sent {}, at up "
+                                 "to {:.3g} GB/s a GPU.",
+                                 formatBytes(verdict_.bytes), best)
+                   : fmt::format("NVLink was not used: its counters say that the GPUs sent {}.",
+                                 formatBytes(verdict_.bytes)));
+        perStepByCounters();
+        return true;
+    }
+
+    void perStepByCounters() {
+        std::vector<double> amounts;
+        forEachStep([&](uint32_t process, TimeRange step) {
+            double amount = 0;
+            bool isKnown = false;
+            for (const CounterSeries& series : trace_.counters) {
+                if (series.key != nvlinkSentKey || series.link >= 0 ||
+                    !usesGpu(process, series.gpu))
+                    continue;
+                const CounterIntegral integral = integralOf(series, step);
+                isKnown = isKnown || integral.isComplete();
+                amount += integral.amount;
+            }
+            if (isKnown) amounts.push_back(amount);
+        });
+        if (amounts.empty()) return;
+        verdict_.bytesPerStep = medianOf(amounts);
+        verdict_.sentences.push_back(
+            fmt::format("In the median step the GPU of a process sent {} over NVLink.",
+                        formatBytes(static_cast<int64_t>(*verdict_.bytesPerStep))));
+    }
+
+    bool usesGpu(uint32_t process, uint32_t gpu) const {
+        return std::any_of(trace_.streams.begin(), trace_.streams.end(), [&](const Stream& each) {
+            return each.process == process && each.gpu == gpu;
+        });
+    }
+
+    Found peerCopies() const {
+        Found found;
+        const MemcpyTable& copies = trace_.memcpys;
+        for (uint32_t row = 0; row < copies.size(); ++row) {
+            const TimeRange when{copies.startNs[row], copies.endNs[row]};
+            const bool isBetween = copies.kind[row] == MemcpyKind::PtoP &&
+                                   copies.sourceDevice[row] != copies.destinationDevice[row];
+            if (!isBetween || when.isEmpty() || !when.overlaps(range_)) continue;
+            const auto bytes = static_cast<double>(copies.bytes[row]);
+            found.add(when.startNs, trace_.streams[copies.stream[row]].process, bytes,
+                      bytes / static_cast<double>(when.durationNs()), pcie_);
+        }
+        return found;
+    }
+
+    Found ncclCalls() const {
+        Found found;
+        for (uint32_t row = 0; row < trace_.nccl.size(); ++row) {
+            const std::optional<NcclRate> rate = ncclRate(trace_, row);
+            const NcclFacts& facts = trace_.nccl.facts[row];
+            if (!rate || rate->traffic.busBytes <= 0 || !facts.gpu.overlaps(range_)) continue;
+            const uint32_t thread = trace_.nvtx.thread[trace_.nccl.nvtx[row]];
+            // From rank to rank only: a broadcast of one rank alone goes nowhere.
+            if (facts.rankCount == 1) continue;
+            found.add(facts.gpu.startNs, trace_.threads[thread].process, rate->traffic.busBytes,
+                      rate->busGBps(), pcie_);
+        }
+        return found;
+    }
+
+    void used(const Found& found, LinkEvidence evidence, const char* what) {
+        verdict_.use = NvlinkVerdict::Use::Used;
+        verdict_.evidence = evidence;
+        verdict_.bytes = static_cast<int64_t>(found.bytes);
+        verdict_.bestGBps = found.bestGBps;
+        verdict_.sentences.push_back(
+            fmt::format("NVLink was used: {} reached {:.3g} GB/s, which PCIe ({:.3g} GB/s) cannot. "
+                        "The trace has no counters of the links.",
+                        what, found.bestGBps, pcie_->gigabytesPerSecond));
+        sayPerStep(found, evidence);
+    }
+
+    void notShown(const Found& copies, const Found& collectives) {
+        const bool isCollective = collectives.bytes >= copies.bytes;
+        const Found& found = isCollective ? collectives : copies;
+        const double best = std::max(copies.bestGBps, collectives.bestGBps);
+        const auto evidence = isCollective ? LinkEvidence::Collectives : LinkEvidence::Copies;
+        verdict_.bestGBps = best;
+        if (best <= 0 || !pcie_) {
+            verdict_.use = NvlinkVerdict::Use::Unknown;
+            verdict_.sentences.emplace_back(
+                best <= 0 ? "Whether NVLink was used cannot be told: the trace has no counters of "
+                            "the links, and no large copy or collective between GPUs."
+                          : "Whether NVLink was used cannot be told: the trace has no counters of "
+                            "the links, and does not say how fast PCIe is.");
+        } else {
+            verdict_.use = NvlinkVerdict::Use::NotSeen;
+            verdict_.evidence = evidence;
+            verdict_.bytes = static_cast<int64_t>(found.bytes);
+            verdict_.sentences.push_back(fmt::format(
+                "Nothing shows that NVLink was used: the fastest copy or collective between GPUs "
+                "reached {:.3g} GB/s, which PCIe ({:.3g} GB/s) can carry. The trace has no "
+                "counters of the links.",
+                best, pcie_->gigabytesPerSecond));
+        }
+        sayPerStep(found, evidence);
+    }
+
+    template <class Visit>
+    void forEachStep(Visit visit) const {
+        const Result<RunSteps> steps = findSteps(trace_);
+        if (!steps || steps->source == StepSource::WholeRun) return;
+        for (const ProcessSteps& process : steps->processes)
+            for (const StepSpan& step : process.steps)
+                if (range_.startNs <= step.range.startNs && step.range.endNs <= range_.endNs)
+                    visit(process.process, step.range);
+    }
+
+    void sayPerStep(const Found& found, LinkEvidence evidence) {
+        if (found.bytes <= 0) return;
+        std::map<uint32_t, std::vector<Transfer>> byProcess;
+        for (const Transfer& each : found.transfers) byProcess[each.process].push_back(each);
+        for (auto& [process, transfers] : byProcess)
+            std::stable_sort(transfers.begin(), transfers.end(), [](const auto& a, const auto& b) {
+                return a.startNs < b.startNs;
+            });
+        std::vector<double> amounts;
+        forEachStep([&](uint32_t process, TimeRange step) {
+            const std::vector<Transfer>& transfers = byProcess[process];
+            auto next = std::lower_bound(
+                transfers.begin(), transfers.end(), step.startNs,
+                [](const Transfer& each, int64_t timeNs) { return each.startNs < timeNs; });
+            double amount = 0;
+            for (; next != transfers.end() && next->startNs < step.endNs; ++next)
+                amount += next->bytes;
+            amounts.push_back(amount);
+        });
+        if (amounts.empty()) return;
+        verdict_.bytesPerStep = medianOf(amounts);
+        const std::string amount = formatBytes(static_cast<int64_t>(*verdict_.bytesPerStep));
+        verdict_.sentences.push_back(
+            evidence == LinkEvidence::Copies
+                ? fmt::format("In the median step a process copied {} from GPU to GPU.", amount)
+                : fmt::format("In the median step NCCL put {} on the bus of each GPU, by the "
+                              "arithmetic of nccl-tests.",
+                              amount));
+    }
+
+    const Trace& trace_;
+    TimeRange range_;
+    std::optional<CopyPeak> pcie_;
+    bool isAbsent_ = false;
+    NvlinkVerdict verdict_;
+};
+
+}  // namespace
+
+NvlinkVerdict judgeNvlink(const Trace& trace, std::optional<TimeRange> range) {
+    return Judge(trace, range).judge();
+}
+
+std::string_view name(NvlinkVerdict::Use use) {
+    switch (use) {
+        case NvlinkVerdict::Use::Unknown:
+            return "unknown";
+        case NvlinkVerdict::Use::Absent:
+            return "absent";
+        case NvlinkVerdict::Use::NotSeen:
+            return "not seen";
+        case NvlinkVerdict::Use::Used:
+            return "used";
+    }
+    return "";
+}
+
+std::string_view name(LinkEvidence evidence) {
+    switch (evidence) {
+        case LinkEvidence::None:
+            return "none";
+        case LinkEvidence::Counters:
+            return "counters";
+        case LinkEvidence::Copies:
+            return "copies";
+        case LinkEvidence::Collectives:
+            return "collectives";
+    }
+    return "";
+}
+
+}  // namespace lanescope
