@@ -19,9 +19,10 @@ void addProcessTracks(Trace& trace);
 void addHostTracks(Trace& trace);
 
 /// Appends the tracks of the counters of a GPU, or of those of a process that are no GPU's. Of a
-/// GPU how busy it is stands first, then memory, the sums of its NVLinks and what follows from
-/// copies and collectives; single links and everything else are folded.
+/// GPU how busy it is stands first, then memory and the sums of its NVLinks; single links and
+/// everything else are folded. What follows from copies and collectives stands below the streams.
 void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t parent);
+void addComputedTracks(Trace& trace, uint32_t gpu, uint32_t parent);
 /// Append the track of the page faults of a GPU, or of the CPU in a process, if there were any.
 void addGpuFaultTrack(Trace& trace, uint32_t gpu, uint32_t parent);
 void addCpuFaultTrack(Trace& trace, uint32_t process, uint32_t parent);

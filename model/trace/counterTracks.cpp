@@ -152,7 +152,6 @@ void addGpuCounters(Trace& trace, uint32_t gpu, uint32_t parent) {
     addFolded(trace, activity, parent);
     for (const uint32_t counter : places[Place::Memory]) addCounter(trace, counter, parent);
     addLinks(trace, places[Place::LinkTotal], places[Place::Link], parent);
-    for (const uint32_t counter : places[Place::Computed]) addCounter(trace, counter, parent);
     addGroup(trace, places[Place::Other], gpu, parent, "More counters");
 }
 
@@ -165,6 +164,13 @@ void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t par
     }
     for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
         if (trace.counters[counter].gpu == noIndex && trace.counters[counter].process == process)
+            addCounter(trace, counter, parent);
+}
+
+void addComputedTracks(Trace& trace, uint32_t gpu, uint32_t parent) {
+    for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
+        if (trace.counters[counter].gpu == gpu &&
+            placeOf(trace.counters[counter]) == Place::Computed)
             addCounter(trace, counter, parent);
 }
 

@@ -219,6 +219,7 @@ void addGpuTracks(Trace& trace) {
                          "NVTX", "work on the GPU");
             trace.tracks[projected].lanes = std::move(projections[stream]);
         }
+        addComputedTracks(trace, gpu, gpuTrack);
         addGpuFaultTrack(trace, gpu, gpuTrack);
         trace.tracks[gpuTrack].lanes.push_back(all.buildUnion(busy));
     }
