@@ -4,14 +4,6 @@
 
 namespace lanescope {
 
-namespace {
-
-bool isEarlierCall(const Trace::Link& a, const Trace::Link& b) {
-    return a.process != b.process ? a.process < b.process : a.correlation < b.correlation;
-}
-
-}  // namespace
-
 LaunchingCalls::LaunchingCalls(const Trace& trace)
     : ofKernel(trace.kernels.size(), noIndex),
       ofMemcpy(trace.memcpys.size(), noIndex),
@@ -20,11 +12,11 @@ LaunchingCalls::LaunchingCalls(const Trace& trace)
       callsOf(trace.threads.size()) {
     // Both lists of links are sorted alike, so one pass joins them.
     auto call = trace.callLinks.begin();
-    for (const Trace::Link& work : trace.workLinks) {
-        while (call != trace.callLinks.end() && isEarlierCall(*call, work)) ++call;
+    for (const Trace::Link work : trace.workLinks) {
+        while (call != trace.callLinks.end() && (*call).isOfEarlierCall(work)) ++call;
         if (call == trace.callLinks.end()) break;
-        if (isEarlierCall(work, *call)) continue;
-        const uint32_t row = call->event.row();
+        if (work.isOfEarlierCall(*call)) continue;
+        const uint32_t row = (*call).event.row();
         if (work.event.kind() == EventKind::Kernel) ofKernel[work.event.row()] = row;
         if (work.event.kind() == EventKind::Memcpy) ofMemcpy[work.event.row()] = row;
         if (work.event.kind() == EventKind::Memset) ofMemset[work.event.row()] = row;

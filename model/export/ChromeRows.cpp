@@ -60,7 +60,7 @@ std::string numbered(const std::string& name, size_t row) {
 }
 
 template <class Table>
-void collect(const Table& table, EventKind kind, const std::vector<uint32_t>& subject,
+void collect(const Table& table, EventKind kind, const Column<uint32_t>& subject,
              std::vector<std::vector<Interval>>& intervals) {
     for (uint32_t row = 0; row < table.size(); ++row)
         intervals[subject[row]].push_back(

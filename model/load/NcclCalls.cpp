@@ -63,7 +63,7 @@ void NcclCalls::addByName(const NvtxTable& nvtx, StringTable& strings, NcclTable
         nccl.operation.push_back(strings.intern(operation));
         nccl.bytes.push_back(-1);
         nccl.communicator.push_back(0);
-        nccl.facts.emplace_back();
+        nccl.facts.push_back(NcclFacts());
     }
 }
 

@@ -149,14 +149,14 @@ void NcclPlugin::take(Operation& operation, uint32_t row, NcclTable& nccl) {
     operation.isTaken = true;
     isJoined_[row] = true;
     NcclFacts facts = operation.facts;
-    const NcclFacts& announced = nccl.facts[row];
+    const NcclFacts announced = nccl.facts[row];
     if (facts.rank < 0) facts.rank = announced.rank;
     if (facts.rankCount < 0) facts.rankCount = announced.rankCount;
     if (facts.root < 0) facts.root = announced.root;
     if (facts.peer < 0) facts.peer = announced.peer;
-    nccl.facts[row] = facts;
-    if (nccl.bytes[row] < 0) nccl.bytes[row] = operation.bytes;
-    if (nccl.communicator[row] == 0) nccl.communicator[row] = operation.communicator;
+    nccl.facts.set(row, facts);
+    if (nccl.bytes[row] < 0) nccl.bytes.set(row, operation.bytes);
+    if (nccl.communicator[row] == 0) nccl.communicator.set(row, operation.communicator);
 }
 
 /// Those that begin inside an announced range of their thread.
@@ -182,8 +182,10 @@ void NcclPlugin::joinCalls(Trace& trace) {
                 continue;
             take(*found, row, nccl);
             if (isPart) {  // and the other parts say nothing else
-                nccl.facts[row].peer = -1;
-                nccl.facts[row].channels = -1;
+                NcclFacts facts = nccl.facts[row];
+                facts.peer = -1;
+                facts.channels = -1;
+                nccl.facts.set(row, facts);
             }
             break;
         }

@@ -13,16 +13,6 @@ enum Column { start, end, globalTid, correlation, nameId, returnValue, eventClas
 /// `TRACE_PROCESS_EVENT_CUDA_DRIVER` of `ENUM_NSYS_EVENT_CLASS`.
 constexpr int64_t driverClass = 1;
 
-void reserve(ApiTable& table, size_t rows) {
-    table.startNs.reserve(rows);
-    table.endNs.reserve(rows);
-    table.name.reserve(rows);
-    table.thread.reserve(rows);
-    table.correlation.reserve(rows);
-    table.returnValue.reserve(rows);
-    table.isDriver.reserve(rows);
-}
-
 }  // namespace
 
 void readApiCalls(LoadContext& context, FileDirectory& directory) {
@@ -31,7 +21,6 @@ void readApiCalls(LoadContext& context, FileDirectory& directory) {
         {"start", "end", "globalTid", "correlationId", "nameId", "returnValue", "eventClass"},
         "CUDA API calls");
     ApiTable& table = context.trace().apiCalls;
-    reserve(table, static_cast<size_t>(reader.estimatedRows()));
     std::unordered_map<StringIndex, StringIndex> plainNames;
     while (reader.next()) {
         const std::optional<TimeRange> times = reader.times(start, end);

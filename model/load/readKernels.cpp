@@ -38,15 +38,6 @@ LaunchConfig readConfig(TableReader& reader, FileStrings& strings) {
     return config;
 }
 
-void reserve(KernelTable& table, size_t rows) {
-    table.startNs.reserve(rows);
-    table.endNs.reserve(rows);
-    table.config.reserve(rows);
-    table.stream.reserve(rows);
-    table.correlation.reserve(rows);
-    table.graphNode.reserve(rows);
-}
-
 }  // namespace
 
 void readKernels(LoadContext& context, FileDirectory& directory) {
@@ -56,7 +47,6 @@ void readKernels(LoadContext& context, FileDirectory& directory) {
                                    "staticSharedMemory", "dynamicSharedMemory", "graphNodeId"}),
                        "kernels");
     KernelTable& table = context.trace().kernels;
-    reserve(table, static_cast<size_t>(reader.estimatedRows()));
     LaunchConfigs configs(context.trace().launchConfigs);
     while (reader.next()) {
         const std::optional<TimeRange> times = reader.times(gpuStart, gpuEnd);

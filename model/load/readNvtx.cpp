@@ -159,8 +159,14 @@ class NvtxReader {
     void resolveNames() {
         const std::vector<StringIndex> domains = names_.domainNames();
         const std::vector<StringIndex> categories = names_.categoryNames();
-        for (StringIndex& domain : table_.domain) domain = domains[domain];
-        for (StringIndex& number : table_.category) number = categories[number];
+        replace(table_.domain, domains);
+        replace(table_.category, categories);
+    }
+
+    static void replace(lanescope::Column<StringIndex>& numbers, const std::vector<StringIndex>& names) {
+        lanescope::Column<StringIndex> named;
+        for (const uint32_t number : numbers) named.push_back(names[number]);
+        numbers = std::move(named);
     }
 
     LoadContext& context_;

@@ -78,7 +78,7 @@ void CounterSeries::set(std::vector<int64_t> timesNs, std::vector<double> values
     tree_.reset();
     for (size_t i = 0; i < timesNs.size() && i < values.size(); ++i) {
         if (!timesNs_.empty() && timesNs[i] <= timesNs_.back()) {
-            values_.back() = values[i];
+            values_.set(values_.size() - 1, values[i]);
             continue;
         }
         timesNs_.push_back(timesNs[i]);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/format/TimeRange.h"
+#include "model/trace/Column.h"
 #include "model/trace/EventRef.h"
 #include "model/trace/ExtremesTree.h"
 
@@ -83,8 +84,8 @@ class CounterSeries {
   private:
     CounterColumn extremesOf(size_t low, size_t high) const;
 
-    std::vector<int64_t> timesNs_;  ///< Strictly ascending.
-    std::vector<double> values_;
+    Column<int64_t> timesNs_;  ///< Strictly ascending.
+    Column<double> values_;
     int64_t endNs_ = 0;
     double minimum_ = 0;
     double maximum_ = 0;

@@ -35,6 +35,11 @@ class EventRef {
     constexpr uint32_t row() const { return bits_ & maximumRow; }
     constexpr bool isValid() const { return kind() != EventKind::None; }
     constexpr uint32_t bits() const { return bits_; }
+    static constexpr EventRef fromBits(uint32_t bits) {
+        EventRef event;
+        event.bits_ = bits;
+        return event;
+    }
     constexpr auto operator<=>(const EventRef&) const = default;
 
     static constexpr int rowBits = 28;

@@ -1,8 +1,21 @@
 #include "model/trace/LaneBuilder.h"
 
 #include <algorithm>
+#include <queue>
 
 namespace lanescope {
+
+namespace {
+
+/// A place in a lane, while several are walked through together.
+struct Cursor {
+    const Lane* lane;
+    uint32_t slice;
+    int64_t startNs;
+    bool operator>(const Cursor& other) const { return startNs > other.startNs; }
+};
+
+}  // namespace
 
 void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
                  SliceCategory category) {
@@ -15,63 +28,94 @@ void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, E
     lane.busyNs.push_back(lane.busyNs.back() + (endNs - startNs));
 }
 
-void LaneBuilder::add(int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
-                      SliceCategory category) {
-    slices_.push_back({startNs, std::max(startNs, endNs), name, event, category});
-}
-
-void LaneBuilder::sort() {
-    const auto nested = [](const Slice& a, const Slice& b) {
-        if (a.startNs != b.startNs) return a.startNs < b.startNs;
-        return a.endNs > b.endNs;
-    };
-    // A slice of no length fits into the lane of one that starts with it, if it comes first.
-    const auto compact = [](const Slice& a, const Slice& b) {
-        if (a.startNs != b.startNs) return a.startNs < b.startNs;
+bool LaneBuilder::isBefore(const Slice& a, const Slice& b) const {
+    if (a.startNs != b.startNs) return a.startNs < b.startNs;
+    if (packing_ == Packing::Compact) {
+        // A slice of no length fits into the lane of one that starts with it, if it comes first.
         const bool aIsPoint = a.endNs == a.startNs;
         const bool bIsPoint = b.endNs == b.startNs;
         if (aIsPoint != bIsPoint) return aIsPoint;
-        return a.endNs > b.endNs;
-    };
-    const auto sortBy = [this](const auto& less) {
-        if (!std::is_sorted(slices_.begin(), slices_.end(), less))
-            std::stable_sort(slices_.begin(), slices_.end(), less);
-    };
-    packing_ == Packing::Nested ? sortBy(nested) : sortBy(compact);
+    }
+    return a.endNs > b.endNs;
+}
+
+void LaneBuilder::add(int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
+                      SliceCategory category) {
+    isEmpty_ = false;
+    if (isInOrder_ && !waiting_.empty() && startNs != waiting_.front().startNs) {
+        if (startNs > waiting_.front().startNs)
+            placeWaiting();
+        else
+            takeBack();
+    }
+    waiting_.push_back({startNs, std::max(startNs, endNs), name, event, category});
+}
+
+void LaneBuilder::placeWaiting() {
+    if (waiting_.size() > 1)
+        std::stable_sort(waiting_.begin(), waiting_.end(),
+                         [this](const Slice& a, const Slice& b) { return isBefore(a, b); });
+    for (const Slice& slice : waiting_) place(slice);
+    waiting_.clear();
+}
+
+void LaneBuilder::place(const Slice& slice) {
+    const uint32_t lane = packer_.place(slice.startNs, slice.endNs);
+    if (lane == LanePacker::noLane) {
+        ++droppedCount_;
+        return;
+    }
+    if (lane >= lanes_.size()) lanes_.resize(lane + 1);
+    appendSlice(lanes_[lane], slice.startNs, slice.endNs, slice.name, slice.event, slice.category);
+}
+
+/// What was placed waits again, to be sorted with what is to come.
+void LaneBuilder::takeBack() {
+    isInOrder_ = false;
+    std::vector<Slice> all;
+    for (const Lane& lane : lanes_)
+        for (uint32_t i = 0; i < lane.size(); ++i)
+            all.push_back({lane.startNs[i], lane.endNs[i], lane.name[i], lane.event[i],
+                           lane.category[i]});
+    all.insert(all.end(), waiting_.begin(), waiting_.end());
+    waiting_ = std::move(all);
+    lanes_.clear();
+    packer_ = LanePacker(packing_);
 }
 
 std::vector<Lane> LaneBuilder::build() {
-    sort();
-    std::vector<Lane> lanes;
-    LanePacker packer(packing_);
-    for (const Slice& slice : slices_) {
-        const uint32_t lane = packer.place(slice.startNs, slice.endNs);
-        if (lane == LanePacker::noLane) {
-            ++droppedCount_;
-            continue;
-        }
-        if (lane >= lanes.size()) lanes.resize(lane + 1);
-        appendSlice(lanes[lane], slice.startNs, slice.endNs, slice.name, slice.event,
-                    slice.category);
-    }
-    slices_.clear();
+    placeWaiting();
+    std::vector<Lane> lanes = std::move(lanes_);
+    lanes_.clear();
+    packer_ = LanePacker(packing_);
+    isInOrder_ = isEmpty_ = true;
     return lanes;
 }
 
-Lane LaneBuilder::buildUnion(StringIndex name, SliceCategory category) {
-    sort();
-    Lane lane;
-    for (size_t first = 0; first < slices_.size();) {
-        const int64_t startNs = slices_[first].startNs;
-        int64_t endNs = slices_[first].endNs;
-        size_t next = first + 1;
-        for (; next < slices_.size() && slices_[next].startNs <= endNs; ++next)
-            endNs = std::max(endNs, slices_[next].endNs);
-        appendSlice(lane, startNs, endNs, name, EventRef(), category);
-        first = next;
+Lane unionOf(std::span<const Lane* const> lanes, StringIndex name, SliceCategory category) {
+    std::priority_queue<Cursor, std::vector<Cursor>, std::greater<>> next;
+    for (const Lane* lane : lanes)
+        if (lane->size() > 0) next.push({lane, 0, lane->startNs[0]});
+    Lane all;
+    TimeRange open;
+    bool isOpen = false;
+    while (!next.empty()) {
+        Cursor cursor = next.top();
+        next.pop();
+        const int64_t endNs = cursor.lane->endNs[cursor.slice];
+        if (isOpen && cursor.startNs <= open.endNs) {
+            open.endNs = std::max(open.endNs, endNs);
+        } else {
+            if (isOpen) appendSlice(all, open.startNs, open.endNs, name, EventRef(), category);
+            open = {cursor.startNs, endNs};
+            isOpen = true;
+        }
+        if (++cursor.slice == cursor.lane->size()) continue;
+        cursor.startNs = cursor.lane->startNs[cursor.slice];
+        next.push(cursor);
     }
-    slices_.clear();
-    return lane;
+    if (isOpen) appendSlice(all, open.startNs, open.endNs, name, EventRef(), category);
+    return all;
 }
 
 }  // namespace lanescope

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/trace/LanePacker.h"
@@ -8,24 +9,22 @@
 
 namespace lanescope {
 
-/// Collects slices in any order, overlapping or not, and makes lanes of them.
+/// Makes lanes of slices that may overlap. Slices that come in order of their start go straight to
+/// their lane; from the first that does not on, all are kept and sorted at the end.
 class LaneBuilder {
   public:
-    explicit LaneBuilder(Packing packing = Packing::Compact) : packing_(packing) {}
+    explicit LaneBuilder(Packing packing = Packing::Compact)
+        : packing_(packing), packer_(packing) {}
 
-    void reserve(size_t sliceCount) { slices_.reserve(sliceCount); }
     /// A slice that ends before it starts is taken as ending where it starts.
     void add(int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
              SliceCategory category);
-    bool isEmpty() const { return slices_.empty(); }
+    bool isEmpty() const { return isEmpty_; }
 
-    /// Sorts by start and deals out to lanes; see `LanePacker`. Leaves the builder empty.
-    /// O(n log n), O(n) if the slices came sorted.
+    /// The lanes; see `LanePacker`. Leaves the builder empty. O(n) if the slices came in order,
+    /// else O(n log n).
     std::vector<Lane> build();
-    /// One lane of slices without events, each a stretch that the slices cover without a gap.
-    /// Leaves the builder empty.
-    Lane buildUnion(StringIndex name, SliceCategory category = SliceCategory::Busy);
-    /// Slices that `build` found no lane for: too many overlap.
+    /// Slices that found no lane: too many overlap. Counted by `build`.
     uint32_t droppedCount() const { return droppedCount_; }
 
   private:
@@ -36,15 +35,27 @@ class LaneBuilder {
         EventRef event;
         SliceCategory category;
     };
-    void sort();
+    void placeWaiting();
+    void place(const Slice& slice);
+    void takeBack();
+    bool isBefore(const Slice& a, const Slice& b) const;
 
     Packing packing_;
-    std::vector<Slice> slices_;
+    LanePacker packer_;
+    std::vector<Lane> lanes_;
+    std::vector<Slice> waiting_;  ///< Those that start last, together; all once out of order.
+    bool isInOrder_ = true;
+    bool isEmpty_ = true;
     uint32_t droppedCount_ = 0;
 };
 
 /// Appends a slice; it must not start before the end of the last one.
 void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
                  SliceCategory category);
+
+/// One lane of slices without events, each a stretch that the slices of `lanes` cover without a
+/// gap. O(n log lanes).
+Lane unionOf(std::span<const Lane* const> lanes, StringIndex name,
+             SliceCategory category = SliceCategory::Busy);
 
 }  // namespace lanescope

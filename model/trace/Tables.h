@@ -7,6 +7,8 @@
 
 #include "model/format/Memory.h"
 #include "model/format/TimeRange.h"
+#include "model/trace/Column.h"
+#include "model/trace/RecordColumn.h"
 #include "model/trace/StringTable.h"
 
 namespace lanescope {
@@ -29,20 +31,20 @@ struct LaunchConfig {
 };
 
 struct KernelTable {
-    std::vector<int64_t> startNs, endNs;
-    std::vector<uint32_t> config;       ///< Index into `Trace::launchConfigs`.
-    std::vector<uint32_t> stream;       ///< Index into `Trace::streams`.
-    std::vector<uint32_t> correlation;  ///< Joins with `ApiTable` within one process; 0 = none.
-    std::vector<uint64_t> graphNode;    ///< CUDA graph node id, 0 outside a graph.
+    Column<int64_t> startNs, endNs;
+    Column<uint32_t> config;       ///< Index into `Trace::launchConfigs`.
+    Column<uint32_t> stream;       ///< Index into `Trace::streams`.
+    Column<uint32_t> correlation;  ///< Joins with `ApiTable` within one process; 0 = none.
+    Column<uint64_t> graphNode;    ///< CUDA graph node id, 0 outside a graph.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 
 struct MemcpyTable {
-    std::vector<int64_t> startNs, endNs, bytes;
-    std::vector<MemcpyKind> kind;
-    std::vector<MemoryKind> sourceMemory, destinationMemory;
-    std::vector<int16_t> sourceDevice, destinationDevice;  ///< Index into `Trace::gpus`, or -1.
-    std::vector<uint32_t> stream, correlation;
+    Column<int64_t> startNs, endNs, bytes;
+    Column<MemcpyKind> kind;
+    Column<MemoryKind> sourceMemory, destinationMemory;
+    Column<int16_t> sourceDevice, destinationDevice;  ///< Index into `Trace::gpus`, or -1.
+    Column<uint32_t> stream, correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 
@@ -58,58 +60,58 @@ enum class MigrationCause : uint8_t {
 
 /// More about those memcpys that are migrations of managed memory.
 struct MigrationTable {
-    std::vector<uint32_t> memcpy;  ///< Row of `MemcpyTable`, ascending.
-    std::vector<uint64_t> address;
-    std::vector<MigrationCause> cause;
+    Column<uint32_t> memcpy;  ///< Row of `MemcpyTable`, ascending.
+    Column<uint64_t> address;
+    Column<MigrationCause> cause;
     uint32_t size() const { return static_cast<uint32_t>(memcpy.size()); }
 };
 
 struct MemsetTable {
-    std::vector<int64_t> startNs, endNs, bytes;
-    std::vector<uint32_t> value;
-    std::vector<MemoryKind> memory;
-    std::vector<uint32_t> stream, correlation;
+    Column<int64_t> startNs, endNs, bytes;
+    Column<uint32_t> value;
+    Column<MemoryKind> memory;
+    Column<uint32_t> stream, correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 
 /// Launches of CUDA graphs that were recorded as a whole, without the kernels in them.
 struct GraphTable {
-    std::vector<int64_t> startNs, endNs;
-    std::vector<int64_t> graph;  ///< Number of the graph within its process.
-    std::vector<uint32_t> stream, correlation;
+    Column<int64_t> startNs, endNs;
+    Column<int64_t> graph;  ///< Number of the graph within its process.
+    Column<uint32_t> stream, correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 
 /// Memory that was allocated or freed, as recorded.
 struct MemoryEventTable {
-    std::vector<int64_t> timeNs, bytes;
-    std::vector<uint64_t> address;
-    std::vector<MemoryKind> kind;
-    std::vector<uint8_t> isFree;    ///< 1: freed, 0: allocated.
-    std::vector<uint8_t> isPooled;  ///< 1 if it comes from a memory pool.
-    std::vector<uint32_t> process, gpu;
-    std::vector<uint32_t> correlation;  ///< Of the call that did it; 0 = none.
+    Column<int64_t> timeNs, bytes;
+    Column<uint64_t> address;
+    Column<MemoryKind> kind;
+    Column<uint8_t> isFree;    ///< 1: freed, 0: allocated.
+    Column<uint8_t> isPooled;  ///< 1 if it comes from a memory pool.
+    Column<uint32_t> process, gpu;
+    Column<uint32_t> correlation;  ///< Of the call that did it; 0 = none.
     uint32_t size() const { return static_cast<uint32_t>(timeNs.size()); }
 };
 
 /// How large a memory pool was from some moment on.
 struct MemoryPoolTable {
-    std::vector<int64_t> timeNs, bytes;
-    std::vector<uint64_t> address;
-    std::vector<uint32_t> process, gpu;
+    Column<int64_t> timeNs, bytes;
+    Column<uint64_t> address;
+    Column<uint32_t> process, gpu;
     uint32_t size() const { return static_cast<uint32_t>(timeNs.size()); }
 };
 
 /// Allocations and the frees that ended them, joined by process and address.
 struct AllocationTable {
-    std::vector<int64_t> startNs;
-    std::vector<int64_t> endNs;  ///< When it was freed; the end of the process if it never was.
-    std::vector<int64_t> bytes;
-    std::vector<uint64_t> address;
-    std::vector<MemoryKind> kind;
-    std::vector<uint8_t> isLive;  ///< 1 if it was never freed.
-    std::vector<uint8_t> isPooled;
-    std::vector<uint32_t> process, gpu;
+    Column<int64_t> startNs;
+    Column<int64_t> endNs;  ///< When it was freed; the end of the process if it never was.
+    Column<int64_t> bytes;
+    Column<uint64_t> address;
+    Column<MemoryKind> kind;
+    Column<uint8_t> isLive;  ///< 1 if it was never freed.
+    Column<uint8_t> isPooled;
+    Column<uint32_t> process, gpu;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 
@@ -117,23 +119,23 @@ struct AllocationTable {
 enum class FaultAccess : uint8_t { Unknown = 0, Read = 1, Write = 2, Atomic = 3, Prefetch = 4 };
 
 struct PageFaultTable {
-    std::vector<int64_t> startNs, endNs;
-    std::vector<uint64_t> address;
-    std::vector<int64_t> count;  ///< Faults of the CPU are listed one by one.
-    std::vector<FaultAccess> access;
-    std::vector<uint32_t> process;
-    std::vector<uint32_t> gpu;             ///< That faulted; `noIndex` for the CPU.
-    std::vector<StringIndex> instruction;  ///< That faulted, on the CPU; 0 if unknown.
+    Column<int64_t> startNs, endNs;
+    Column<uint64_t> address;
+    Column<int64_t> count;  ///< Faults of the CPU are listed one by one.
+    Column<FaultAccess> access;
+    Column<uint32_t> process;
+    Column<uint32_t> gpu;             ///< That faulted; `noIndex` for the CPU.
+    Column<StringIndex> instruction;  ///< That faulted, on the CPU; 0 if unknown.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 
 struct ApiTable {
-    std::vector<int64_t> startNs, endNs;
-    std::vector<StringIndex> name;  ///< Without the `_v3020` suffix of the entry point.
-    std::vector<uint32_t> thread;   ///< Index into `Trace::threads`.
-    std::vector<uint32_t> correlation;
-    std::vector<int32_t> returnValue;
-    std::vector<uint8_t> isDriver;  ///< 1 for a driver call, 0 for a runtime call.
+    Column<int64_t> startNs, endNs;
+    Column<StringIndex> name;  ///< Without the `_v3020` suffix of the entry point.
+    Column<uint32_t> thread;   ///< Index into `Trace::threads`.
+    Column<uint32_t> correlation;
+    Column<int32_t> returnValue;
+    Column<uint8_t> isDriver;  ///< 1 for a driver call, 0 for a runtime call.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 
@@ -147,39 +149,39 @@ enum class SyncType : uint8_t {
 };
 
 struct SyncTable {
-    std::vector<int64_t> startNs, endNs;
-    std::vector<SyncType> type;
-    std::vector<uint32_t>
+    Column<int64_t> startNs, endNs;
+    Column<SyncType> type;
+    Column<uint32_t>
         stream;  ///< Index into `Trace::streams`, or `noIndex` for a whole context.
-    std::vector<uint32_t> process;
-    std::vector<uint32_t> correlation;
+    Column<uint32_t> process;
+    Column<uint32_t> correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 
 enum class NvtxStyle : uint8_t { PushPop, StartEnd, Mark };
 
 struct NvtxTable {
-    std::vector<int64_t> startNs,
+    Column<int64_t> startNs,
         endNs;  ///< Equal for a mark. A range never closed ends with the trace.
-    std::vector<StringIndex> text;
-    std::vector<StringIndex> domain;    ///< Name of the domain; 0 is the default domain.
-    std::vector<StringIndex> category;  ///< Name, 0 if none.
-    std::vector<uint32_t> colorArgb;    ///< 0 if the program gave none.
-    std::vector<uint32_t> thread;       ///< Where it began.
-    std::vector<uint16_t> depth;        ///< Nesting within thread and domain, 0 outermost.
-    std::vector<NvtxStyle> style;
-    std::vector<uint8_t> isOpen;       ///< 1 if the range never ended.
-    std::vector<StringIndex> payload;  ///< The payload as text, 0 if none.
+    Column<StringIndex> text;
+    Column<StringIndex> domain;    ///< Name of the domain; 0 is the default domain.
+    Column<StringIndex> category;  ///< Name, 0 if none.
+    Column<uint32_t> colorArgb;    ///< 0 if the program gave none.
+    Column<uint32_t> thread;       ///< Where it began.
+    Column<uint16_t> depth;        ///< Nesting within thread and domain, 0 outermost.
+    Column<NvtxStyle> style;
+    Column<uint8_t> isOpen;       ///< 1 if the range never ended.
+    Column<StringIndex> payload;  ///< The payload as text, 0 if none.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 
 /// From the first start to the last end of the GPU work whose launching calls lie in an NVTX range.
 struct ProjectionTable {
-    std::vector<int64_t> startNs, endNs;
-    std::vector<uint32_t> nvtx;  ///< Row of `NvtxTable`.
-    std::vector<uint32_t> stream;
-    std::vector<uint32_t> operationCount;
-    std::vector<uint16_t> depth;  ///< Lane within the stream's projection track.
+    Column<int64_t> startNs, endNs;
+    Column<uint32_t> nvtx;  ///< Row of `NvtxTable`.
+    Column<uint32_t> stream;
+    Column<uint32_t> operationCount;
+    Column<uint16_t> depth;  ///< Lane within the stream's projection track.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 
@@ -203,13 +205,31 @@ struct NcclFacts {
     uint32_t sharedBy = 1;               ///< How many calls that work is done for at once.
 };
 
+template <class Facts, class Visitor>
+void forEachNcclField(Facts& f, Visitor visit) {
+    visit(f.datatype), visit(f.algorithm), visit(f.protocol), visit(f.communicatorName);
+    visit(f.count), visit(f.sequence), visit(f.rank), visit(f.rankCount);
+    visit(f.root), visit(f.peer), visit(f.channels), visit(f.warps);
+    visit(f.isCaptured), visit(f.launchThread);
+    visit(f.launch.startNs), visit(f.launch.endNs), visit(f.gpu.startNs), visit(f.gpu.endNs);
+    visit(f.operationCount), visit(f.sharedBy);
+}
+template <class Visitor>
+void forEachField(NcclFacts& facts, Visitor visit) {
+    forEachNcclField(facts, visit);
+}
+template <class Visitor>
+void forEachField(const NcclFacts& facts, Visitor visit) {
+    forEachNcclField(facts, visit);
+}
+
 /// NCCL calls: rows of `NvtxTable` that NCCL itself announced, with what it said about them.
 struct NcclTable {
-    std::vector<uint32_t> nvtx;          ///< Row of `NvtxTable`, ascending.
-    std::vector<StringIndex> operation;  ///< "AllReduce", "Send", ...
-    std::vector<int64_t> bytes;          ///< Message size this rank passed; -1 if unknown.
-    std::vector<uint64_t> communicator;  ///< NCCL's hash of the communicator; 0 if unknown.
-    std::vector<NcclFacts> facts;
+    Column<uint32_t> nvtx;          ///< Row of `NvtxTable`, ascending.
+    Column<StringIndex> operation;  ///< "AllReduce", "Send", ...
+    Column<int64_t> bytes;          ///< Message size this rank passed; -1 if unknown.
+    Column<uint64_t> communicator;  ///< NCCL's hash of the communicator; 0 if unknown.
+    RecordColumn<NcclFacts> facts;
     uint32_t size() const { return static_cast<uint32_t>(nvtx.size()); }
 };
 

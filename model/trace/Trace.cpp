@@ -15,11 +15,6 @@ TimeRange rowRange(const Table& table, uint32_t row) {
     return row < table.size() ? TimeRange{table.startNs[row], table.endNs[row]} : TimeRange{};
 }
 
-bool isBefore(const Trace::Link& link, const Trace::Link& key) {
-    return link.process != key.process ? link.process < key.process
-                                       : link.correlation < key.correlation;
-}
-
 /// The kind of track an event is drawn on, and which one of that kind.
 struct Place {
     TrackKind kind = TrackKind::Process;
@@ -212,9 +207,10 @@ EventRef Trace::launchingCall(EventRef gpuWork) const {
         default:
             return {};
     }
-    const auto found = std::lower_bound(callLinks.begin(), callLinks.end(), key, isBefore);
-    if (key.correlation == 0 || found == callLinks.end() || isBefore(key, *found)) return {};
-    return found->event;
+    if (key.correlation == 0) return {};
+    const size_t found = callLinks.firstOf(key.process, key.correlation);
+    if (found == callLinks.size() || key.isOfEarlierCall(callLinks[found])) return {};
+    return callLinks.event[found];
 }
 
 std::vector<EventRef> Trace::launchedWork(EventRef apiCall) const {
@@ -223,9 +219,9 @@ std::vector<EventRef> Trace::launchedWork(EventRef apiCall) const {
     const Link key{
         threads[apiCalls.thread[apiCall.row()]].process, apiCalls.correlation[apiCall.row()], {}};
     if (key.correlation == 0) return work;
-    for (auto link = std::lower_bound(workLinks.begin(), workLinks.end(), key, isBefore);
-         link != workLinks.end() && !isBefore(key, *link); ++link)
-        work.push_back(link->event);
+    for (size_t link = workLinks.firstOf(key.process, key.correlation);
+         link < workLinks.size() && !key.isOfEarlierCall(workLinks[link]); ++link)
+        work.push_back(workLinks.event[link]);
     std::stable_sort(work.begin(), work.end(), [this](EventRef a, EventRef b) {
         return rangeOf(a).startNs < rangeOf(b).startNs;
     });

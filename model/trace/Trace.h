@@ -13,6 +13,7 @@
 #include "model/trace/CounterSeries.h"
 #include "model/trace/EventRef.h"
 #include "model/trace/Interconnect.h"
+#include "model/trace/LinkTable.h"
 #include "model/trace/StringTable.h"
 #include "model/trace/Tables.h"
 #include "model/trace/Track.h"
@@ -158,14 +159,9 @@ class Trace {
     bool isEmpty() const { return range.isEmpty(); }
 
     /// Links between calls and GPU work, sorted for the lookups above; filled by the loader.
-    struct Link {
-        uint32_t process;
-        uint32_t correlation;
-        EventRef event;
-        auto operator<=>(const Link&) const = default;
-    };
-    std::vector<Link> callLinks;  ///< API calls by (process, correlation).
-    std::vector<Link> workLinks;  ///< GPU work by (process, correlation, event).
+    using Link = lanescope::Link;
+    LinkTable callLinks;  ///< API calls by (process, correlation).
+    LinkTable workLinks;  ///< GPU work by (process, correlation, event).
 };
 
 using TracePtr = std::shared_ptr<const Trace>;

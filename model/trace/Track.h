@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/format/TimeRange.h"
+#include "model/trace/Column.h"
 #include "model/trace/EventRef.h"
 #include "model/trace/StringTable.h"
 
@@ -37,14 +38,13 @@ inline constexpr size_t sliceCategoryCount = 19;
 /// One line of slices: equally long columns sorted by start, slices never overlap, so ends are
 /// sorted too. Immutable once built.
 struct Lane {
-    std::vector<int64_t> startNs, endNs;
-    std::vector<StringIndex> name;
-    std::vector<EventRef>
-        event;  ///< Invalid for slices that sum up others (`SliceCategory::Busy`).
-    std::vector<SliceCategory> category;
+    Column<int64_t> startNs, endNs;
+    Column<StringIndex> name;
+    Column<EventRef> event;  ///< Invalid for slices that sum up others (`SliceCategory::Busy`).
+    Column<SliceCategory> category;
     /// `busyNs[i]` is the summed duration of the first `i` slices; one longer than the others.
     /// Gives the covered time of any run of slices by one subtraction.
-    std::vector<int64_t> busyNs;
+    Column<int64_t> busyNs;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 

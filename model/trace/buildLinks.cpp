@@ -1,38 +1,46 @@
 #include "model/trace/buildLinks.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace lanescope {
 
 namespace {
 
-void sortLinks(std::vector<Trace::Link>& links) {
-    if (!std::is_sorted(links.begin(), links.end())) std::sort(links.begin(), links.end());
+bool isSorted(const LinkTable& links) {
+    for (size_t row = 1; row < links.size(); ++row)
+        if (links[row] < links[row - 1]) return false;
+    return true;
+}
+
+void sortLinks(LinkTable& links) {
+    if (isSorted(links)) return;
+    std::vector<Link> sorted(links.begin(), links.end());
+    links = LinkTable();
+    std::sort(sorted.begin(), sorted.end());
+    for (const Link& link : sorted) links.push_back(link);
 }
 
 template <class Table>
 void addWork(Trace& trace, const Table& table, EventKind kind) {
     for (uint32_t row = 0; row < table.size(); ++row)
-        if (table.correlation[row] != 0)
-            trace.workLinks.push_back({trace.streams[table.stream[row]].process,
-                                       table.correlation[row], EventRef(kind, row)});
+        if (const uint32_t correlation = table.correlation[row]; correlation != 0)
+            trace.workLinks.push_back(
+                {trace.streams[table.stream[row]].process, correlation, EventRef(kind, row)});
 }
 
 }  // namespace
 
 void buildLinks(Trace& trace) {
-    trace.callLinks.clear();
-    trace.callLinks.reserve(trace.apiCalls.size());
-    for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)
-        if (trace.apiCalls.correlation[row] != 0)
-            trace.callLinks.push_back({trace.threads[trace.apiCalls.thread[row]].process,
-                                       trace.apiCalls.correlation[row],
+    trace.callLinks = LinkTable();
+    const ApiTable& calls = trace.apiCalls;
+    for (uint32_t row = 0; row < calls.size(); ++row)
+        if (const uint32_t correlation = calls.correlation[row]; correlation != 0)
+            trace.callLinks.push_back({trace.threads[calls.thread[row]].process, correlation,
                                        EventRef(EventKind::Api, row)});
     sortLinks(trace.callLinks);
 
-    trace.workLinks.clear();
-    trace.workLinks.reserve(size_t{trace.kernels.size()} + trace.memcpys.size() +
-                            trace.memsets.size() + trace.graphs.size());
+    trace.workLinks = LinkTable();
     addWork(trace, trace.kernels, EventKind::Kernel);
     addWork(trace, trace.memcpys, EventKind::Memcpy);
     addWork(trace, trace.memsets, EventKind::Memset);

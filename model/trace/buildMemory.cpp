@@ -87,9 +87,9 @@ class MemoryBuilder {
         for (uint32_t row = 0; row < pools.size(); ++row) takePool(row);
         for (const auto& [key, row] : live_) {
             const TimeRange process = trace_.processes[key.process].range;
-            trace_.allocations.endNs[row] =
-                std::max(trace_.allocations.startNs[row], process.endNs);
-            trace_.allocations.isLive[row] = 1;
+            trace_.allocations.endNs.set(
+                row, std::max(trace_.allocations.startNs[row], process.endNs));
+            trace_.allocations.isLive.set(row, 1);
         }
         for (auto& [key, counter] : counters_) addSeries(key, counter);
         noteOdd();
@@ -138,7 +138,7 @@ class MemoryBuilder {
 
     void end(uint32_t allocation, int64_t timeNs) {
         AllocationTable& table = trace_.allocations;
-        table.endNs[allocation] = std::max(table.startNs[allocation], timeNs);
+        table.endNs.set(allocation, std::max(table.startNs[allocation], timeNs));
         counterFor(useOf(table.kind[allocation]), table.process[allocation], table.gpu[allocation])
             .change(timeNs, -static_cast<double>(table.bytes[allocation]));
     }

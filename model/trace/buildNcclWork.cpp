@@ -19,7 +19,7 @@ void add(NcclFacts& facts, TimeRange work, uint32_t count) {
 /// API calls by the threads on which NCCL launched, in order of start.
 std::unordered_map<uint32_t, std::vector<uint32_t>> callsOfLaunchingThreads(const Trace& trace) {
     std::unordered_map<uint32_t, std::vector<uint32_t>> calls;
-    for (const NcclFacts& facts : trace.nccl.facts)
+    for (const NcclFacts facts : trace.nccl.facts)
         if (facts.launchThread != noIndex) calls.try_emplace(facts.launchThread);
     if (calls.empty()) return calls;
     for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)
@@ -58,9 +58,11 @@ void buildNcclWork(Trace& trace) {
         looked = {launch.first, std::max(range.endNs, range.startNs)};
         const NcclFacts found = workOfLaunch(trace, calls.at(launch.first), range);
         for (const uint32_t row : rows) {
-            nccl.facts[row].gpu = found.gpu;
-            nccl.facts[row].operationCount = found.operationCount;
-            nccl.facts[row].sharedBy = static_cast<uint32_t>(rows.size());
+            NcclFacts facts = nccl.facts[row];
+            facts.gpu = found.gpu;
+            facts.operationCount = found.operationCount;
+            facts.sharedBy = static_cast<uint32_t>(rows.size());
+            nccl.facts.set(row, facts);
         }
     }
 
@@ -69,9 +71,12 @@ void buildNcclWork(Trace& trace) {
         if (nccl.facts[row].launchThread == noIndex) rowOfRange[nccl.nvtx[row]] = row;
     const ProjectionTable& projections = trace.projections;
     for (uint32_t row = 0; row < projections.size(); ++row)
-        if (const auto found = rowOfRange.find(projections.nvtx[row]); found != rowOfRange.end())
-            add(nccl.facts[found->second], {projections.startNs[row], projections.endNs[row]},
+        if (const auto found = rowOfRange.find(projections.nvtx[row]); found != rowOfRange.end()) {
+            NcclFacts facts = nccl.facts[found->second];
+            add(facts, {projections.startNs[row], projections.endNs[row]},
                 projections.operationCount[row]);
+            nccl.facts.set(found->second, facts);
+        }
 }
 
 }  // namespace lanescope

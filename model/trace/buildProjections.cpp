@@ -40,24 +40,16 @@ uint32_t streamOf(const Trace& trace, EventRef work) {
     }
 }
 
-bool isSameCall(const Trace::Link& a, const Trace::Link& b) {
-    return a.process == b.process && a.correlation == b.correlation;
-}
-
-bool isEarlierCall(const Trace::Link& a, const Trace::Link& b) {
-    return a.process != b.process ? a.process < b.process : a.correlation < b.correlation;
-}
-
 /// Both lists of links are sorted alike, so one pass joins them.
 std::vector<LaunchedWork> joinCallsWithWork(const Trace& trace) {
     std::vector<LaunchedWork> joined;
     joined.reserve(trace.workLinks.size());
     auto call = trace.callLinks.begin();
-    for (const Trace::Link& link : trace.workLinks) {
-        while (call != trace.callLinks.end() && isEarlierCall(*call, link)) ++call;
+    for (const Trace::Link link : trace.workLinks) {
+        while (call != trace.callLinks.end() && (*call).isOfEarlierCall(link)) ++call;
         if (call == trace.callLinks.end()) break;
-        if (!isSameCall(*call, link)) continue;
-        const uint32_t row = call->event.row();
+        if (link.isOfEarlierCall(*call)) continue;
+        const uint32_t row = (*call).event.row();
         joined.push_back({trace.apiCalls.thread[row], streamOf(trace, link.event),
                           trace.apiCalls.startNs[row], trace.rangeOf(link.event)});
     }
@@ -149,7 +141,6 @@ void buildProjections(Trace& trace) {
     sortProjections(trace.nvtx, table);
 
     std::vector<LanePacker> packers(trace.streams.size(), LanePacker(Packing::Nested));
-    table.depth.reserve(table.size());
     for (uint32_t row = 0; row < table.size(); ++row) {
         const uint32_t lane =
             packers[table.stream[row]].place(table.startNs[row], table.endNs[row]);

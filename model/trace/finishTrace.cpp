@@ -92,22 +92,26 @@ void endOpenRanges(Trace& trace) {
         // nothing more and nobody noted its end, the trace's is the best guess.
         const TimeRange process = trace.processes[trace.threads[nvtx.thread[row]].process].range;
         const bool isEndKnown = process.endNs > nvtx.startNs[row];
-        nvtx.endNs[row] =
-            std::max(nvtx.startNs[row], isEndKnown ? process.endNs : trace.range.endNs);
+        nvtx.endNs.set(
+            row, std::max(nvtx.startNs[row], isEndKnown ? process.endNs : trace.range.endNs));
     }
 }
 
 void computeDepths(Trace& trace) {
     NvtxTable& nvtx = trace.nvtx;
     std::unordered_map<uint64_t, std::vector<int64_t>> openEnds;  // by thread and domain
+    Column<uint16_t> depth;
     for (uint32_t row = 0; row < nvtx.size(); ++row) {
-        nvtx.depth[row] = 0;
-        if (nvtx.style[row] == NvtxStyle::StartEnd) continue;
+        if (nvtx.style[row] == NvtxStyle::StartEnd) {
+            depth.push_back(0);
+            continue;
+        }
         auto& ends = openEnds[uint64_t{nvtx.thread[row]} << 32 | nvtx.domain[row]];
         while (!ends.empty() && ends.back() <= nvtx.startNs[row]) ends.pop_back();
-        nvtx.depth[row] = static_cast<uint16_t>(std::min<size_t>(ends.size(), UINT16_MAX));
+        depth.push_back(static_cast<uint16_t>(std::min<size_t>(ends.size(), UINT16_MAX)));
         if (nvtx.style[row] == NvtxStyle::PushPop) ends.push_back(nvtx.endNs[row]);
     }
+    nvtx.depth = std::move(depth);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 
 #include "model/trace/TrackBuilding.h"
@@ -34,47 +36,109 @@ class CopyNames {
     std::unordered_map<uint64_t, StringIndex> names_;
 };
 
-std::vector<LaneBuilder> collectGpuWork(Trace& trace) {
-    std::vector<LaneBuilder> builders(trace.streams.size());
-    std::vector<SliceCategory> category;
-    std::vector<StringIndex> name;
-    for (const LaunchConfig& config : trace.launchConfigs) {
-        name.push_back(config.shortName != 0 ? config.shortName : config.demangledName);
-        category.push_back(kernelCategory(trace.strings.at(name.back())));
+/// Deals the work of the GPUs out to their streams, all kinds together in order of start.
+class GpuWorkCollector {
+  public:
+    explicit GpuWorkCollector(Trace& trace)
+        : trace_(trace), copyNames_(trace), builders_(trace.streams.size()) {
+        for (const LaunchConfig& config : trace.launchConfigs) {
+            kernelName_.push_back(config.shortName != 0 ? config.shortName : config.demangledName);
+            kernelCategory_.push_back(kernelCategory(trace.strings.at(kernelName_.back())));
+        }
     }
-    const KernelTable& kernels = trace.kernels;
-    for (uint32_t row = 0; row < kernels.size(); ++row)
-        builders[kernels.stream[row]].add(
-            kernels.startNs[row], kernels.endNs[row], name[kernels.config[row]],
-            EventRef(EventKind::Kernel, row), category[kernels.config[row]]);
-    CopyNames copyNames(trace);
-    const MemcpyTable& memcpys = trace.memcpys;
-    for (uint32_t row = 0; row < memcpys.size(); ++row) {
-        const EventRef event(EventKind::Memcpy, row);
-        builders[memcpys.stream[row]].add(
-            memcpys.startNs[row], memcpys.endNs[row],
-            copyNames.of(event, memcpys.bytes[row], memcpys.kind[row]), event,
-            memcpyCategory(memcpys.kind[row]));
+
+    std::vector<LaneBuilder> collect() {
+        int64_t untilNs = 0;
+        while (const auto kind = earliest(untilNs)) {
+            switch (*kind) {
+                case EventKind::Kernel:
+                    take(kernel_, trace_.kernels, untilNs, [this] { addKernel(); });
+                    break;
+                case EventKind::Memcpy:
+                    take(memcpy_, trace_.memcpys, untilNs, [this] { addMemcpy(); });
+                    break;
+                case EventKind::Memset:
+                    take(memset_, trace_.memsets, untilNs, [this] { addMemset(); });
+                    break;
+                default:
+                    take(graph_, trace_.graphs, untilNs, [this] { addGraph(); });
+            }
+        }
+        return std::move(builders_);
     }
-    const MemsetTable& memsets = trace.memsets;
-    for (uint32_t row = 0; row < memsets.size(); ++row) {
-        const EventRef event(EventKind::Memset, row);
-        builders[memsets.stream[row]].add(
-            memsets.startNs[row], memsets.endNs[row],
-            copyNames.of(event, memsets.bytes[row], MemcpyKind::Unknown), event,
-            SliceCategory::Memset);
+
+  private:
+    /// The kind whose next row starts first, and how far it leads the others.
+    std::optional<EventKind> earliest(int64_t& untilNs) const {
+        std::optional<EventKind> first;
+        int64_t firstNs = 0;
+        untilNs = std::numeric_limits<int64_t>::max();
+        const auto look = [&](const auto& table, uint32_t row, EventKind kind) {
+            if (row >= table.size()) return;
+            const int64_t startNs = table.startNs[row];
+            if (!first || startNs < firstNs) {
+                if (first) untilNs = std::min(untilNs, firstNs);
+                first = kind;
+                firstNs = startNs;
+            } else {
+                untilNs = std::min(untilNs, startNs);
+            }
+        };
+        look(trace_.kernels, kernel_, EventKind::Kernel);
+        look(trace_.memcpys, memcpy_, EventKind::Memcpy);
+        look(trace_.memsets, memset_, EventKind::Memset);
+        look(trace_.graphs, graph_, EventKind::Graph);
+        return first;
     }
-    const GraphTable& graphs = trace.graphs;
-    std::unordered_map<int64_t, StringIndex> graphNames;
-    for (uint32_t row = 0; row < graphs.size(); ++row) {
-        const EventRef event(EventKind::Graph, row);
-        const auto [found, isNew] = graphNames.try_emplace(graphs.graph[row], 0);
-        if (isNew) found->second = trace.strings.intern(trace.nameOf(event));
-        builders[graphs.stream[row]].add(graphs.startNs[row], graphs.endNs[row], found->second,
-                                         event, SliceCategory::Graph);
+
+    template <class Table, class Add>
+    void take(uint32_t& row, const Table& table, int64_t untilNs, Add add) {
+        do {
+            add();
+            ++row;
+        } while (row < table.size() && table.startNs[row] <= untilNs);
     }
-    return builders;
-}
+
+    void addKernel() {
+        const KernelTable& table = trace_.kernels;
+        const uint32_t config = table.config[kernel_];
+        add(table, kernel_, kernelName_[config], EventKind::Kernel, kernelCategory_[config]);
+    }
+    void addMemcpy() {
+        const MemcpyTable& table = trace_.memcpys;
+        const MemcpyKind kind = table.kind[memcpy_];
+        add(table, memcpy_,
+            copyNames_.of({EventKind::Memcpy, memcpy_}, table.bytes[memcpy_], kind),
+            EventKind::Memcpy, memcpyCategory(kind));
+    }
+    void addMemset() {
+        const MemsetTable& table = trace_.memsets;
+        add(table, memset_,
+            copyNames_.of({EventKind::Memset, memset_}, table.bytes[memset_], MemcpyKind::Unknown),
+            EventKind::Memset, SliceCategory::Memset);
+    }
+    void addGraph() {
+        const GraphTable& table = trace_.graphs;
+        const auto [found, isNew] = graphNames_.try_emplace(table.graph[graph_], 0);
+        if (isNew)
+            found->second = trace_.strings.intern(trace_.nameOf({EventKind::Graph, graph_}));
+        add(table, graph_, found->second, EventKind::Graph, SliceCategory::Graph);
+    }
+    template <class Table>
+    void add(const Table& table, uint32_t row, StringIndex name, EventKind kind,
+             SliceCategory category) {
+        builders_[table.stream[row]].add(table.startNs[row], table.endNs[row], name,
+                                         EventRef(kind, row), category);
+    }
+
+    Trace& trace_;
+    CopyNames copyNames_;
+    std::unordered_map<int64_t, StringIndex> graphNames_;
+    std::vector<StringIndex> kernelName_;  ///< By launch configuration, as the following.
+    std::vector<SliceCategory> kernelCategory_;
+    std::vector<LaneBuilder> builders_;
+    uint32_t kernel_ = 0, memcpy_ = 0, memset_ = 0, graph_ = 0;  ///< The next row of each table.
+};
 
 /// Which rows of the NVTX table are calls of NCCL.
 std::vector<bool> ncclRows(const Trace& trace) {
@@ -124,10 +188,10 @@ bool isMostlyNccl(const std::vector<Lane>& lanes) {
     int64_t ncclCount = 0;
     int64_t kernelCount = 0;
     for (const Lane& lane : lanes) {
-        ncclCount +=
-            std::count(lane.category.begin(), lane.category.end(), SliceCategory::NcclKernel);
-        kernelCount +=
-            std::count(lane.category.begin(), lane.category.end(), SliceCategory::Kernel);
+        for (const SliceCategory category : lane.category) {
+            ncclCount += category == SliceCategory::NcclKernel ? 1 : 0;
+            kernelCount += category == SliceCategory::Kernel ? 1 : 0;
+        }
     }
     return ncclCount > kernelCount;
 }
@@ -180,7 +244,7 @@ std::string streamSubtitle(const Trace& trace, uint32_t stream, bool namesProces
 }  // namespace
 
 void addGpuTracks(Trace& trace) {
-    std::vector<LaneBuilder> work = collectGpuWork(trace);
+    std::vector<LaneBuilder> work = GpuWorkCollector(trace).collect();
     std::vector<std::vector<Lane>> lanes(work.size());
     for (size_t stream = 0; stream < work.size(); ++stream) lanes[stream] = work[stream].build();
     std::vector<std::vector<Lane>> projections = collectProjections(trace);
@@ -199,13 +263,12 @@ void addGpuTracks(Trace& trace) {
                      gpuSubtitle(trace.gpus[gpu]));
         const bool namesProcess = trace.processes.size() > 1;
         addCounterTracks(trace, gpu, noIndex, gpuTrack);
-        LaneBuilder all;
+        std::vector<const Lane*> ofStreams;
+        for (const StreamRank& rank : streams)
+            for (const Lane& lane : lanes[rank.stream]) ofStreams.push_back(&lane);
+        Lane all = unionOf(ofStreams, busy);
         for (const StreamRank& rank : streams) {
             const uint32_t stream = rank.stream;
-            for (const Lane& lane : lanes[stream])
-                for (uint32_t slice = 0; slice < lane.size(); ++slice)
-                    all.add(lane.startNs[slice], lane.endNs[slice], 0, EventRef(),
-                            SliceCategory::Busy);
             const uint32_t track =
                 addTrack(trace, TrackKind::Stream, stream, static_cast<int32_t>(gpuTrack),
                          streamTitle(trace.streams[stream]),
@@ -221,7 +284,7 @@ void addGpuTracks(Trace& trace) {
         }
         addComputedTracks(trace, gpu, gpuTrack);
         addGpuFaultTrack(trace, gpu, gpuTrack);
-        trace.tracks[gpuTrack].lanes.push_back(all.buildUnion(busy));
+        trace.tracks[gpuTrack].lanes.push_back(std::move(all));
     }
 }
 

@@ -46,7 +46,7 @@ void addCpuFaultTrack(Trace& trace, uint32_t process, uint32_t parent) {
 }
 
 bool gpuHasOtherTracks(const Trace& trace, uint32_t gpu) {
-    const std::vector<uint32_t>& faults = trace.pageFaults.gpu;
+    const Column<uint32_t>& faults = trace.pageFaults.gpu;
     return std::find(faults.begin(), faults.end(), gpu) != faults.end() ||
            std::any_of(trace.counters.begin(), trace.counters.end(),
                        [&](const CounterSeries& series) { return isOf(series, gpu, noIndex); });

@@ -46,7 +46,7 @@ std::string numberText(int64_t number) {
 }  // namespace
 
 uint32_t ncclCallOfRange(const Trace& trace, uint32_t nvtx) {
-    const std::vector<uint32_t>& rows = trace.nccl.nvtx;
+    const Column<uint32_t>& rows = trace.nccl.nvtx;
     const auto found = std::lower_bound(rows.begin(), rows.end(), nvtx);
     if (found == rows.end() || *found != nvtx) return noIndex;
     return static_cast<uint32_t>(found - rows.begin());

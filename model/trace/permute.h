@@ -9,10 +9,9 @@
 namespace lanescope {
 
 /// Puts `column` into the order of the given rows.
-template <class Value>
-void permute(std::vector<Value>& column, const std::vector<uint32_t>& order) {
-    std::vector<Value> permuted;
-    permuted.reserve(column.size());
+template <class Column>
+void permute(Column& column, const std::vector<uint32_t>& order) {
+    Column permuted;
     for (const uint32_t row : order) permuted.push_back(column[row]);
     column = std::move(permuted);
 }

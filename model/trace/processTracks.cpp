@@ -65,11 +65,9 @@ void collectRanges(const Trace& trace, std::vector<ThreadWork>& threads) {
 
 /// When the thread was in the CUDA API; when in an outermost NVTX range, if it made no calls.
 Lane summaryOf(const std::vector<Lane>& lanes, StringIndex name) {
-    LaneBuilder all;
-    for (const Lane& lane : lanes)
-        for (uint32_t slice = 0; slice < lane.size(); ++slice)
-            all.add(lane.startNs[slice], lane.endNs[slice], 0, EventRef(), SliceCategory::Busy);
-    return all.buildUnion(name);
+    std::vector<const Lane*> all;
+    for (const Lane& lane : lanes) all.push_back(&lane);
+    return unionOf(all, name);
 }
 
 void addDomainTrack(Trace& trace, uint32_t thread, int32_t parent, StringIndex domain,
@@ -146,14 +144,16 @@ void addProcessTracks(Trace& trace) {
                      processSubtitle(info));
         addCounterTracks(trace, noIndex, process, processTrack);
         addCpuFaultTrack(trace, process, processTrack);
-        std::vector<Lane> summaries;
+        std::vector<size_t> threadTracks;
         for (size_t i = 0; i < threads.size(); ++i) {
-            const auto threadTrack = static_cast<uint32_t>(trace.tracks.size());
+            threadTracks.push_back(trace.tracks.size());
             addThreadTracks(trace, threads[i], static_cast<int32_t>(processTrack),
                             i >= unfoldedThreads, busy, work[threads[i]]);
-            summaries.push_back(trace.tracks[threadTrack].lanes.front());
         }
-        trace.tracks[processTrack].lanes.push_back(summaryOf(summaries, busy));
+        std::vector<const Lane*> summaries;
+        for (const size_t track : threadTracks)
+            summaries.push_back(&trace.tracks[track].lanes.front());
+        trace.tracks[processTrack].lanes.push_back(unionOf(summaries, busy));
     }
 }
 

@@ -34,6 +34,12 @@ void sortMoments(Table& table, Columns... columns) {
     (permute(table.*columns, order), ...);
 }
 
+void renumber(Column<uint32_t>& rows, const std::vector<uint32_t>& newRow) {
+    Column<uint32_t> renumbered;
+    for (const uint32_t row : rows) renumbered.push_back(newRow[row]);
+    rows = std::move(renumbered);
+}
+
 void sortNccl(NcclTable& table) {
     const std::vector<uint32_t> order = sortedOrder(
         table.size(), [&table](uint32_t a, uint32_t b) { return table.nvtx[a] < table.nvtx[b]; });
@@ -62,7 +68,7 @@ void sortNvtx(Trace& trace) {
         permute(table.payload, order);
         std::vector<uint32_t> newRow(order.size());
         for (uint32_t row = 0; row < order.size(); ++row) newRow[order[row]] = row;
-        for (uint32_t& row : trace.nccl.nvtx) row = newRow[row];
+        renumber(trace.nccl.nvtx, newRow);
     }
     sortNccl(trace.nccl);
 }
@@ -77,7 +83,7 @@ void sortMemcpys(Trace& trace) {
     if (order.empty()) return;
     std::vector<uint32_t> newRow(order.size());
     for (uint32_t row = 0; row < order.size(); ++row) newRow[order[row]] = row;
-    for (uint32_t& row : migrations.memcpy) row = newRow[row];
+    renumber(migrations.memcpy, newRow);
     const std::vector<uint32_t> byRow =
         sortedOrder(migrations.size(), [&migrations](uint32_t a, uint32_t b) {
             return migrations.memcpy[a] < migrations.memcpy[b];

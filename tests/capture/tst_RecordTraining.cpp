@@ -79,7 +79,7 @@ class tst_RecordTraining : public QObject {
         QCOMPARE(int64_t{trace.syncs.size()}, plan.waits());
         QCOMPARE(int64_t{trace.apiCalls.size()}, plan.driverCalls());
         std::set<uint32_t> seen;
-        const int64_t firstNs = trace.kernels.startNs.at(0) -
+        const int64_t firstNs = trace.kernels.startNs.front() -
                                 TrainingPlan::startOffsetNs(trace.kernels.correlation.at(0));
         for (uint32_t i = 0; i < trace.kernels.size(); ++i) {
             const uint32_t correlation = trace.kernels.correlation[i];

@@ -43,9 +43,10 @@ class TestFindEvents : public QObject {
         for (const char* type : {"bfloat16", "float32"}) {
             const bool isFirst = builder.trace().nccl.size() == 0;
             builder.addNccl(thread, "AllReduce", 64, isFirst ? 0 : 20, isFirst ? 10 : 30);
-            NcclFacts& facts = builder.trace().nccl.facts.back();
+            NcclFacts facts = builder.trace().nccl.facts.back();
             facts.datatype = builder.trace().strings.intern(type);
             facts.algorithm = builder.trace().strings.intern("NVLS_TREE");
+            builder.trace().nccl.facts.setBack(facts);
         }
         const TracePtr trace = builder.finish();
         QCOMPARE(findEvents(*trace, "bfloat"), (std::vector<EventRef>{{EventKind::Nvtx, 0}}));

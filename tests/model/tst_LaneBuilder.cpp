@@ -109,10 +109,10 @@ void tst_LaneBuilder::putsNestedSlicesBelowWhatContainsThem() {
 void tst_LaneBuilder::unionIsWhatAnySliceCovers() {
     std::mt19937 random(13);
     const std::vector<Interval> intervals = randomIntervals(random, 40);
-    LaneBuilder builder;
-    for (const Interval& i : intervals)
-        builder.add(i.startNs, i.endNs, 0, EventRef(), SliceCategory::Busy);
-    const Lane lane = builder.buildUnion(0);
+    const std::vector<Lane> lanes = build(intervals, Packing::Compact);
+    std::vector<const Lane*> all;
+    for (const Lane& each : lanes) all.push_back(&each);
+    const Lane lane = unionOf(all, 0);
     QVERIFY(isSound(lane));
     for (int64_t timeNs = 0; timeNs < 2100; ++timeNs) {
         const bool expected = std::any_of(

@@ -105,7 +105,7 @@ class tst_LoadMemory : public QObject {
             " address, pc, bytes, memKind, memoryOperationType, localMemoryPoolAddress,"
             " localMemoryPoolSize) VALUES (100, $pid, 0, 1, 5000, 0, 64, 2, 0, 4096, 1024)");
         const TracePtr trace = load();
-        QCOMPARE(trace->allocations.isPooled, std::vector<uint8_t>{1});
+        QCOMPARE(trace->allocations.isPooled, Column<uint8_t>{1});
         QCOMPARE(trace->counters.size(), size_t{2});
         const CounterSeries& pools = trace->counters[1];
         QCOMPARE(pools.name, "Memory pools");
@@ -131,7 +131,7 @@ class tst_LoadMemory : public QObject {
         const TracePtr trace = load();
         QCOMPARE(trace->memoryEvents.size(), 4u);
         QCOMPARE(trace->allocations.size(), 3u);
-        QCOMPARE(trace->allocations.bytes, (std::vector<int64_t>{0, 0, 64}));
+        QCOMPARE(trace->allocations.bytes, (Column<int64_t>{0, 0, 64}));
         QCOMPARE(trace->allocations.kind[2], MemoryKind::Unknown);
         QVERIFY(hasNote(*trace, "5 rows of CUDA_GPU_MEMORY_USAGE_EVENTS were left out"));
         QVERIFY(hasNote(*trace, "1 of 10 memory events carry no time"));
@@ -152,8 +152,8 @@ class tst_LoadMemory : public QObject {
             " (NULL, NULL, 0, 1, 7, 1, $pid, 1, 1)");
         const TracePtr trace = load();
         QCOMPARE(trace->pageFaults.size(), 3u);
-        QCOMPARE(trace->pageFaults.endNs, (std::vector<int64_t>{20, 10, 30}));
-        QCOMPARE(trace->pageFaults.count, (std::vector<int64_t>{1, 0, 1}));
+        QCOMPARE(trace->pageFaults.endNs, (Column<int64_t>{20, 10, 30}));
+        QCOMPARE(trace->pageFaults.count, (Column<int64_t>{1, 0, 1}));
         QCOMPARE(trace->pageFaults.access[1], FaultAccess::Unknown);
         QCOMPARE(trace->pageFaults.instruction[2], StringIndex{0});
         QCOMPARE(trace->graphs.size(), 1u);

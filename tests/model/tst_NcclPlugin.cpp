@@ -279,8 +279,8 @@ class tst_NcclPlugin : public QObject {
         const TracePtr trace = load(rows);
         QCOMPARE(trace->nccl.size(), 3u);
         QCOMPARE(trace->nvtx.size(), 3u);
-        QCOMPARE(trace->nvtx.startNs, (std::vector<int64_t>{100, 200, 220}));
-        QCOMPARE(trace->nvtx.endNs, (std::vector<int64_t>{150, 210, 230}));
+        QCOMPARE(trace->nvtx.startNs, (Column<int64_t>{100, 200, 220}));
+        QCOMPARE(trace->nvtx.endNs, (Column<int64_t>{150, 210, 230}));
         QCOMPARE(trace->strings.at(trace->nvtx.text[0]), std::string_view("ncclAllReduce"));
         QCOMPARE(trace->strings.at(trace->nvtx.domain[0]), std::string_view("NCCL"));
         QCOMPARE(trace->nccl.facts[0].gpu, (TimeRange{1000, 1100}));
@@ -293,7 +293,7 @@ class tst_NcclPlugin : public QObject {
         rows.plugin({.enqueueNs = 50, .enqueueEndNs = 55});
         const TracePtr trace = load(rows);
         QCOMPARE(trace->nccl.size(), 1u);
-        QCOMPARE(trace->nvtx.endNs, std::vector<int64_t>{55});
+        QCOMPARE(trace->nvtx.endNs, Column<int64_t>{55});
     }
 
     void showsACapturedCallOnce() {

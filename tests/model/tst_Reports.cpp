@@ -227,8 +227,10 @@ class TestReports : public QObject {
         const uint32_t stream = builder.defaultStream();
         const auto reduce = [&](int64_t bytes, int64_t callNs, int64_t startNs, int64_t endNs) {
             builder.addNccl(thread, "AllReduce", bytes, callNs, callNs + 10'000, 0xabc);
-            builder.trace().nccl.facts.back().rankCount = 8;
-            builder.trace().nccl.facts.back().algorithm = builder.trace().strings.intern("NVLS");
+            NcclFacts facts = builder.trace().nccl.facts.back();
+            facts.rankCount = 8;
+            facts.algorithm = builder.trace().strings.intern("NVLS");
+            builder.trace().nccl.facts.setBack(facts);
             builder.launch(thread, stream, "ncclDevKernel_AllReduce", callNs + 1'000, startNs, endNs);
         };
         reduce(1'000'000, 0, 20'000, 30'000);
@@ -260,13 +262,14 @@ class TestReports : public QObject {
         const uint32_t thread = builder.defaultThread();
         const uint32_t stream = builder.defaultStream();
         builder.addNccl(thread, "AllGather", 1'000, 0, 10'000, 0xabc);
-        NcclFacts& facts = builder.trace().nccl.facts.back();
+        NcclFacts facts = builder.trace().nccl.facts.back();
         facts.rankCount = 4;
         facts.rank = 3;
         facts.sequence = 12;
         facts.count = 500;
         facts.channels = 16;
         facts.datatype = builder.trace().strings.intern("bfloat16");
+        builder.trace().nccl.facts.setBack(facts);
         builder.launch(thread, stream, "ncclDevKernel_AllGather", 1'000, 20'000, 21'000);
         builder.addNccl(thread, "Recv", -1, 30'000, 31'000, 0);
         const TracePtr trace = builder.finish();

@@ -172,8 +172,8 @@ void tst_Trace::sumsUpFoldedTracks() {
     const TracePtr trace = builder.finish();
     const Lane& busy = trace->tracks[0].lanes[0];
     QCOMPARE(trace->tracks[0].kind, TrackKind::Gpu);
-    QVERIFY(busy.startNs == (std::vector<int64_t>{100, 300}));
-    QVERIFY(busy.endNs == (std::vector<int64_t>{250, 400}));
+    QVERIFY(busy.startNs == (Column<int64_t>{100, 300}));
+    QVERIFY(busy.endNs == (Column<int64_t>{250, 400}));
     QCOMPARE(busy.busyNs.back(), int64_t{250});
     QCOMPARE(busy.category[0], SliceCategory::Busy);
     QVERIFY(!busy.event[0].isValid());
@@ -219,7 +219,7 @@ void tst_Trace::categoriesFollowNames() {
                 QCOMPARE(track.lanes[0].category[i], calls[i].second);
         if (track.kind == TrackKind::Stream)
             QVERIFY(track.lanes[0].category ==
-                    (std::vector<SliceCategory>{SliceCategory::NcclKernel, SliceCategory::Kernel,
+                    (Column<SliceCategory>{SliceCategory::NcclKernel, SliceCategory::Kernel,
                                                 SliceCategory::MemcpyPtoP,
                                                 SliceCategory::MemcpyHtoD, SliceCategory::Memset}));
         if (track.kind == TrackKind::ThreadNvtx)
@@ -237,7 +237,7 @@ void tst_Trace::depthCountsWithinThreadAndDomain() {
     builder.addNvtx(thread, "next", 50, 60);
     builder.addNvtx(thread, "loose", 70, 500, NvtxStyle::StartEnd);
     const TracePtr trace = builder.finish();
-    QVERIFY(trace->nvtx.depth == (std::vector<uint16_t>{0, 1, 2, 0, 1, 0}));
+    QVERIFY(trace->nvtx.depth == (Column<uint16_t>{0, 1, 2, 0, 1, 0}));
 }
 
 void tst_Trace::openRangesEndWithTheirProcess() {
@@ -247,7 +247,7 @@ void tst_Trace::openRangesEndWithTheirProcess() {
     const uint32_t other = builder.addThread(builder.addProcess(77, "other"), 78);
     builder.addApi(other, "cudaMalloc", 0, 5'000);
     builder.addNvtx(thread, "open", 100, 100);
-    builder.trace().nvtx.isOpen[0] = 1;
+    builder.trace().nvtx.isOpen.set(0, 1);
     const TracePtr trace = builder.finish();
     QCOMPARE(trace->nvtx.endNs[0], int64_t{900});
     QCOMPARE(trace->range, (TimeRange{0, 5'000}));
@@ -257,7 +257,7 @@ void tst_Trace::aHangAtTheEndOfAProcessShows() {
     TraceBuilder builder;
     builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 900);
     builder.addNvtx(builder.defaultThread(), "hangs", 1'000, 1'000);
-    builder.trace().nvtx.isOpen[0] = 1;
+    builder.trace().nvtx.isOpen.set(0, 1);
     builder.trace().processes[0].range.endNs = 60'000;
     const TracePtr trace = builder.finish();
     QCOMPARE(trace->nvtx.endNs[0], int64_t{60'000});
@@ -269,7 +269,7 @@ void tst_Trace::aHangAtTheEndOfAProcessShows() {
 void tst_Trace::openRangesOfUnknownEndReachToTheEndOfTheTrace() {
     TraceBuilder builder;
     builder.addNvtx(builder.defaultThread(), "hangs", 1'000, 1'000);
-    builder.trace().nvtx.isOpen[0] = 1;
+    builder.trace().nvtx.isOpen.set(0, 1);
     const uint32_t other = builder.addThread(builder.addProcess(77, "other"), 78);
     builder.addApi(other, "cudaMalloc", 0, 5'000);
     QCOMPARE(builder.finish()->nvtx.endNs[0], int64_t{5'000});

@@ -31,8 +31,8 @@ QString notesOf(const Trace& trace) {
 }
 
 /// Compares a column of texts that two traces intern in different orders.
-bool isSameText(const Trace& a, const std::vector<StringIndex>& x, const Trace& b,
-                const std::vector<StringIndex>& y) {
+bool isSameText(const Trace& a, const Column<StringIndex>& x, const Trace& b,
+                const Column<StringIndex>& y) {
     if (x.size() != y.size()) return false;
     for (size_t i = 0; i < x.size(); ++i)
         if (a.strings.at(x[i]) != b.strings.at(y[i])) return false;

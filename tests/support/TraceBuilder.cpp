@@ -104,10 +104,8 @@ EventRef TraceBuilder::addPeerCopy(uint32_t stream, uint32_t fromGpu, uint32_t t
                                    int64_t bytes, int64_t startNs, int64_t endNs) {
     const EventRef copy = addMemcpy(stream, MemcpyKind::PtoP, bytes, startNs, endNs, 0,
                                     MemoryKind::Device, MemoryKind::Device);
-    trace_->memcpys.sourceDevice.pop_back();
-    trace_->memcpys.sourceDevice.push_back(static_cast<int16_t>(fromGpu));
-    trace_->memcpys.destinationDevice.pop_back();
-    trace_->memcpys.destinationDevice.push_back(static_cast<int16_t>(toGpu));
+    trace_->memcpys.sourceDevice.set(copy.row(), static_cast<int16_t>(fromGpu));
+    trace_->memcpys.destinationDevice.set(copy.row(), static_cast<int16_t>(toGpu));
     return copy;
 }
 
@@ -162,7 +160,7 @@ void TraceBuilder::addAllocation(uint32_t process, uint32_t gpu, MemoryKind kind
 
 void TraceBuilder::addFree(uint32_t process, uint32_t gpu, uint64_t address, int64_t timeNs) {
     addAllocation(process, gpu, MemoryKind::Unknown, address, 0, timeNs);
-    trace_->memoryEvents.isFree.back() = 1;
+    trace_->memoryEvents.isFree.set(trace_->memoryEvents.isFree.size() - 1, 1);
 }
 
 EventRef TraceBuilder::addPageFault(uint32_t process, uint32_t gpu, uint64_t address, int64_t count,
@@ -239,7 +237,7 @@ EventRef TraceBuilder::addNccl(uint32_t thread, std::string_view operation, int6
     trace_->nccl.operation.push_back(trace_->strings.intern(operation));
     trace_->nccl.bytes.push_back(bytes);
     trace_->nccl.communicator.push_back(communicator);
-    trace_->nccl.facts.emplace_back();
+    trace_->nccl.facts.push_back(NcclFacts());
     return range;
 }
 

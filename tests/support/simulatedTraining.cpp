@@ -131,7 +131,7 @@ class Rank {
 
     void describeReduction(TimeRange launch) {
         Trace& trace = builder_.trace();
-        NcclFacts& facts = trace.nccl.facts.back();
+        NcclFacts facts = trace.nccl.facts.back();
         facts.datatype = trace.strings.intern("bfloat16");
         facts.algorithm = trace.strings.intern("RING");
         facts.protocol = trace.strings.intern("LL");
@@ -141,6 +141,7 @@ class Rank {
         facts.warps = 8;
         facts.launchThread = autograd_;
         facts.launch = launch;
+        trace.nccl.facts.setBack(facts);
     }
 
     void optimizer() {

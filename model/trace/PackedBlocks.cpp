@@ -1,0 +1,156 @@
+#include "model/trace/PackedBlocks.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace lanescope {
+
+namespace {
+
+template <class Unsigned>
+void widen(const std::byte* from, int64_t base, std::span<int64_t, PackedBlocks::blockSize> out) {
+    for (size_t i = 0; i < out.size(); ++i) {
+        Unsigned offset = 0;
+        std::memcpy(&offset, from + i * sizeof offset, sizeof offset);
+        out[i] = static_cast<int64_t>(static_cast<uint64_t>(base) + offset);
+    }
+}
+
+}  // namespace
+
+PackedBlocks::PackedBlocks(const PackedBlocks& other)
+    : blocks_(other.blocks_),
+      data_(other.data_),
+      lastLoad_(other.lastLoad_),
+      blockCount_(other.blockCount_),
+      dataSize_(other.dataSize_),
+      ownedBlocks_(other.ownedBlocks_) {
+    if (!other.ownedData_) return;
+    growTo(dataSize_);
+    std::memcpy(ownedData_.get(), other.data_, dataSize_ + padding);
+    pointToOwned();
+}
+
+PackedBlocks::PackedBlocks(PackedBlocks&& other) noexcept
+    : blocks_(std::exchange(other.blocks_, nullptr)),
+      data_(std::exchange(other.data_, nullptr)),
+      lastLoad_(std::exchange(other.lastLoad_, 0)),
+      blockCount_(std::exchange(other.blockCount_, 0)),
+      dataSize_(std::exchange(other.dataSize_, 0)),
+      ownedBlocks_(std::move(other.ownedBlocks_)),
+      ownedData_(std::move(other.ownedData_)),
+      capacity_(std::exchange(other.capacity_, 0)) {}
+
+PackedBlocks& PackedBlocks::operator=(PackedBlocks other) noexcept {
+    std::swap(blocks_, other.blocks_);
+    std::swap(data_, other.data_);
+    std::swap(lastLoad_, other.lastLoad_);
+    std::swap(blockCount_, other.blockCount_);
+    std::swap(dataSize_, other.dataSize_);
+    std::swap(ownedBlocks_, other.ownedBlocks_);
+    std::swap(ownedData_, other.ownedData_);
+    std::swap(capacity_, other.capacity_);
+    return *this;
+}
+
+bool PackedBlocks::map(std::span<const PackedBlock> blocks, std::span<const std::byte> data) {
+    if (data.size() < padding) return false;
+    *this = PackedBlocks();
+    blocks_ = blocks.data();
+    blockCount_ = blocks.size();
+    data_ = data.data();
+    dataSize_ = data.size() - padding;
+    lastLoad_ = dataSize_;
+    return true;
+}
+
+void PackedBlocks::unpack(size_t block, std::span<int64_t, blockSize> out) const {
+    const PackedBlock& place = blocks_[block];
+    const uint64_t width = place.width();
+    if (width > 8 || place.offset() + (blockSize - 1) * width > lastLoad_) {
+        for (size_t i = 0; i < blockSize; ++i) out[i] = at(block * blockSize + i);
+        return;
+    }
+    const std::byte* const from = data_ + place.offset();
+    switch (width) {
+        case 0:
+            std::fill(out.begin(), out.end(), place.base);
+            return;
+        case 1:
+            return widen<uint8_t>(from, place.base, out);
+        case 2:
+            return widen<uint16_t>(from, place.base, out);
+        case 4:
+            return widen<uint32_t>(from, place.base, out);
+        case 8:
+            return widen<uint64_t>(from, place.base, out);
+        default:
+            break;
+    }
+    const uint64_t mask = maskOf[width];
+    for (size_t i = 0; i < blockSize; ++i) {
+        uint64_t bits = 0;
+        std::memcpy(&bits, from + i * width, sizeof bits);
+        out[i] = static_cast<int64_t>(static_cast<uint64_t>(place.base) + (bits & mask));
+    }
+}
+
+void PackedBlocks::growTo(size_t bytes) {
+    if (bytes + padding <= capacity_) return;
+    const size_t capacity = std::max(bytes + padding, capacity_ + capacity_ / 2);
+    auto* const grown = static_cast<std::byte*>(std::realloc(ownedData_.get(), capacity));
+    if (grown == nullptr) throw std::bad_alloc();
+    (void)ownedData_.release();  // realloc has freed it
+    ownedData_.reset(grown);
+    capacity_ = capacity;
+}
+
+void PackedBlocks::pointToOwned() {
+    blocks_ = ownedBlocks_.data();
+    blockCount_ = ownedBlocks_.size();
+    data_ = ownedData_.get();
+    lastLoad_ = dataSize_;
+}
+
+PackedBlock PackedBlocks::pack(std::span<const int64_t, blockSize> values) {
+    const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+    const auto base = static_cast<uint64_t>(*least);
+    const auto width =
+        static_cast<uint64_t>(std::bit_width(static_cast<uint64_t>(*greatest) - base) + 7) / 8;
+    const PackedBlock block{*least, dataSize_ | width << PackedBlock::widthShift};
+    growTo(dataSize_ + width * blockSize);
+    // Each store of eight bytes is cut to size by the next; the last reaches into the padding.
+    std::byte* to = ownedData_.get() + dataSize_;
+    for (const int64_t value : values) {
+        const uint64_t offset = static_cast<uint64_t>(value) - base;
+        std::memcpy(to, &offset, sizeof offset);
+        to += width;
+    }
+    dataSize_ += width * blockSize;
+    std::memset(ownedData_.get() + dataSize_, 0, padding);
+    return block;
+}
+
+void PackedBlocks::append(std::span<const int64_t, blockSize> values) {
+    const PackedBlock block = pack(values);
+    ownedBlocks_.push_back(block);
+    pointToOwned();
+}
+
+void PackedBlocks::set(size_t index, int64_t value) {
+    PackedBlock& block = ownedBlocks_[index / blockSize];
+    const uint64_t offset = static_cast<uint64_t>(value) - static_cast<uint64_t>(block.base);
+    if (value >= block.base && (offset & ~maskOf[block.width()]) == 0) {
+        std::memcpy(ownedData_.get() + block.offset() + index % blockSize * block.width(), &offset,
+                    block.width());
+        return;
+    }
+    std::array<int64_t, blockSize> values;
+    unpack(index / blockSize, values);
+    values[index % blockSize] = value;
+    block = pack(values);
+    pointToOwned();
+}
+
+}  // namespace lanescope

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace lanescope {
+
+static_assert(std::endian::native == std::endian::little, "packed blocks are little-endian");
+
+/// Where a block of values lies and how to read it: each value is `base` plus `width()` bytes.
+struct PackedBlock {
+    int64_t base = 0;    ///< The least value of the block.
+    uint64_t place = 0;  ///< Offset of its bytes; the highest byte is their number for one value.
+
+    static constexpr int widthShift = 56;
+    uint64_t offset() const { return place & ((uint64_t{1} << widthShift) - 1); }
+    uint64_t width() const { return place >> widthShift; }
+    bool operator==(const PackedBlock&) const = default;
+};
+
+/// The storage of a `Column`: whole blocks of 64-bit values, each as wide as the spread of its
+/// values asks for. Either owned and growing, or mapped: views of somebody else's memory, which
+/// may hold anything; a block that points out of it reads as 0. Reading is for any thread.
+class PackedBlocks {
+  public:
+    static constexpr size_t blockSize = 256;
+    /// Bytes behind the values, so that every value can be read by one load of eight.
+    static constexpr size_t padding = 8;
+
+    PackedBlocks() = default;
+    PackedBlocks(const PackedBlocks& other);
+    PackedBlocks(PackedBlocks&& other) noexcept;
+    PackedBlocks& operator=(PackedBlocks other) noexcept;
+    ~PackedBlocks() = default;
+
+    /// Views of memory that stays; false if `data` is too short to be padded.
+    bool map(std::span<const PackedBlock> blocks, std::span<const std::byte> data);
+
+    /// The value with this index; it must lie in a block.
+    int64_t at(size_t index) const {
+        const PackedBlock block = blocks_[index / blockSize];
+        const uint64_t width = block.width();
+        const uint64_t at = block.offset() + index % blockSize * width;
+        if (at > lastLoad_) [[unlikely]]
+            return 0;
+        uint64_t bits = 0;
+        std::memcpy(&bits, data_ + at, sizeof bits);
+        return static_cast<int64_t>(static_cast<uint64_t>(block.base) +
+                                    (bits & maskOf[width & 15]));
+    }
+    /// All values of a block.
+    void unpack(size_t block, std::span<int64_t, blockSize> out) const;
+
+    size_t blockCount() const { return blockCount_; }
+    /// Appends a block.
+    void append(std::span<const int64_t, blockSize> values);
+    /// Changes one value of owned storage; may store its block anew, behind all others.
+    void set(size_t index, int64_t value);
+    bool isMapped() const { return data_ != nullptr && !ownedData_; }
+
+    /// As they lie in memory; the bytes with their padding.
+    std::span<const PackedBlock> blocks() const { return {blocks_, blockCount_}; }
+    std::span<const std::byte> bytes() const { return {data_, data_ ? dataSize_ + padding : 0}; }
+
+  private:
+    struct Free {
+        void operator()(std::byte* memory) const { std::free(memory); }
+    };
+    static constexpr std::array<uint64_t, 16> maskOf{
+        0,
+        0xff,
+        0xffff,
+        0xffffff,
+        0xffffffff,
+        0xffffffffff,
+        0xffffffffffff,
+        0xffffffffffffff,
+        ~uint64_t{0},
+    };
+
+    PackedBlock pack(std::span<const int64_t, blockSize> values);
+    void growTo(size_t bytes);
+    void pointToOwned();
+
+    // What is read through, owned or not.
+    const PackedBlock* blocks_ = nullptr;
+    const std::byte* data_ = nullptr;
+    uint64_t lastLoad_ = 0;  // the last offset that eight bytes can be read from
+    size_t blockCount_ = 0;
+    size_t dataSize_ = 0;  // without padding
+
+    std::vector<PackedBlock> ownedBlocks_;
+    std::unique_ptr<std::byte, Free> ownedData_;  // realloc moves large memory without copying it
+    size_t capacity_ = 0;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,189 @@
+#include <QtTest>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "model/trace/Column.h"
+#include "model/trace/LinkTable.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// Values whose spread grows, so that blocks of every width come up.
+template <class T>
+std::vector<T> spreadValues(size_t count) {
+    std::mt19937_64 random(11);
+    std::vector<T> values;
+    for (size_t i = 0; i < count; ++i) {
+        const auto bits = static_cast<int>(i / 256 % (sizeof(T) * 8 + 1));
+        uint64_t value = bits == 0 ? 0 : random() >> (64 - bits);
+        if (i % 3 == 0) value = ~value;
+        values.push_back(static_cast<T>(value));
+    }
+    return values;
+}
+
+template <class T>
+void checkAgainstVector(const std::vector<T>& values) {
+    Column<T> column;
+    for (const T value : values) column.push_back(value);
+    QCOMPARE(column.size(), values.size());
+    QVERIFY(std::equal(column.begin(), column.end(), values.begin()));
+    std::vector<T> copy(values.size());
+    column.copyTo(copy, 0);
+    QVERIFY(copy == values);
+    for (const size_t first : {size_t{1}, size_t{255}, size_t{256}, size_t{1000}}) {
+        std::vector<T> part(std::min<size_t>(700, values.size() - first));
+        column.copyTo(part, first);
+        QVERIFY(std::equal(part.begin(), part.end(), values.begin() + static_cast<long>(first)));
+    }
+    const Column<T> second = column;
+    column.clear();
+    QVERIFY(std::equal(second.begin(), second.end(), values.begin()));
+}
+
+/// The packed part of a column as another memory holds it.
+struct Stored {
+    explicit Stored(const Column<uint32_t>& column)
+        : blocks(column.packed().blocks().begin(), column.packed().blocks().end()),
+          bytes(column.packed().bytes().begin(), column.packed().bytes().end()) {}
+    std::vector<PackedBlock> blocks;
+    std::vector<std::byte> bytes;
+};
+
+Column<uint32_t> countingColumn(uint32_t count) {
+    Column<uint32_t> column;
+    for (uint32_t i = 0; i < count; ++i) column.push_back(i * 7);
+    return column;
+}
+
+}  // namespace
+
+class tst_Column : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void keepsValuesOfEveryWidth() {
+        checkAgainstVector(spreadValues<int64_t>(20'001));
+        checkAgainstVector(spreadValues<uint64_t>(20'000));
+        checkAgainstVector(spreadValues<uint32_t>(10'007));
+        checkAgainstVector(spreadValues<int32_t>(10'007));
+        checkAgainstVector(spreadValues<int16_t>(5'000));
+        checkAgainstVector(spreadValues<uint8_t>(2'600));
+    }
+
+    void keepsNumbersWithFractions() {
+        std::vector<double> values;
+        for (int i = 0; i < 3000; ++i) values.push_back(i % 7 == 0 ? -i / 3.0 : i * 1e9);
+        values[5] = std::numeric_limits<double>::infinity();
+        checkAgainstVector(values);
+        Column<double> column;
+        column.push_back(std::numeric_limits<double>::quiet_NaN());
+        QVERIFY(column[0] != column[0]);
+    }
+
+    void takesFewBytesForValuesThatLieClose() {
+        Column<int64_t> times;
+        for (int64_t i = 0; i < 256 * 100; ++i) times.push_back(int64_t{1} << 60 | i * 100);
+        QCOMPARE(times.packed().bytes().size(), size_t{256 * 100 * 2 + PackedBlocks::padding});
+    }
+
+    void changesSingleValues() {
+        std::mt19937_64 random(3);
+        std::vector<int64_t> values = spreadValues<int64_t>(5'000);
+        Column<int64_t> column;
+        for (const int64_t value : values) column.push_back(value);
+        for (int i = 0; i < 2000; ++i) {
+            const size_t index = random() % values.size();
+            const auto value = static_cast<int64_t>(random() >> (random() % 64));
+            values[index] = value;
+            column.set(index, value);
+        }
+        QVERIFY(std::equal(column.begin(), column.end(), values.begin()));
+    }
+
+    void isSearchedLikeAVector() {
+        const Column<uint32_t> column = countingColumn(2000);
+        const auto found = std::lower_bound(column.begin(), column.end(), 701u);
+        QCOMPARE(found - column.begin(), std::ptrdiff_t{101});
+        QCOMPARE(*(found - 1), 700u);
+        QCOMPARE(std::count(column.begin(), column.end(), 14u), std::ptrdiff_t{1});
+        QCOMPARE(column.back(), 1999u * 7);
+    }
+
+    void readsFromMappedMemory() {
+        const Column<uint32_t> column = countingColumn(512);
+        const Stored stored(column);
+        Column<uint32_t> mapped;
+        QVERIFY(mapped.map(stored.blocks, stored.bytes, 300));
+        QCOMPARE(mapped.size(), size_t{300});
+        QVERIFY(std::equal(mapped.begin(), mapped.end(), column.begin()));
+        QVERIFY(!mapped.map(stored.blocks, stored.bytes, 513));
+        QVERIFY(!mapped.map(stored.blocks, {}, 10));
+    }
+
+    void neverReadsOutsideOfMappedMemory() {
+        std::mt19937_64 random(5);
+        const Stored good(countingColumn(1024));
+        for (int round = 0; round < 500; ++round) {
+            // Memory of its own, so that a sanitizer sees what lies outside.
+            std::vector<PackedBlock> blocks = good.blocks;
+            std::vector<std::byte> bytes(good.bytes.begin(),
+                                         good.bytes.begin() +
+                                             static_cast<long>(8 + random() % good.bytes.size()));
+            bytes.resize(std::min(bytes.size(), good.bytes.size()));
+            blocks[random() % blocks.size()].place ^= uint64_t{1} << random() % 64;
+            Column<uint32_t> mapped;
+            QVERIFY(mapped.map(blocks, bytes, 1024));
+            mapped.bound(1000);
+            std::vector<uint32_t> copy(1024);
+            mapped.copyTo(copy, 0);
+            for (size_t i = 0; i < copy.size(); ++i) {
+                QVERIFY(mapped[i] < 1000);
+                QCOMPARE(copy[i], mapped[i]);
+            }
+        }
+    }
+
+    void boundsIndicesAndEvents() {
+        Column<uint32_t> column = countingColumn(256);
+        column.set(9, noIndex);
+        const Stored stored(column);
+        Column<uint32_t> mapped;
+        QVERIFY(mapped.map(stored.blocks, stored.bytes, 256));
+        mapped.bound(70, true);
+        QCOMPARE(mapped[8], 56u);
+        QCOMPARE(mapped[9], noIndex);
+        QCOMPARE(mapped[10], 0u);
+        mapped.bound(70);
+        QCOMPARE(mapped[9], 0u);
+
+        Column<EventRef> events;
+        for (uint32_t i = 0; i < 256; ++i) events.push_back({EventKind::Kernel, i});
+        RowCounts rows{};
+        rows[static_cast<size_t>(EventKind::Kernel)] = 100;
+        events.bound(&rows);
+        QCOMPARE(events[99], EventRef(EventKind::Kernel, 99));
+        QVERIFY(!events[100].isValid());
+    }
+
+    void linksAreFoundByTheirCall() {
+        LinkTable links;
+        for (uint32_t process = 0; process < 3; ++process)
+            for (uint32_t correlation = 5; correlation < 1000; correlation += 5)
+                links.push_back({process, correlation, EventRef(EventKind::Api, correlation)});
+        QCOMPARE(links.firstOf(0, 0), size_t{0});
+        QCOMPARE(links[links.firstOf(1, 50)].event.row(), 50u);
+        QCOMPARE(links[links.firstOf(1, 50)].process, 1u);
+        QCOMPARE(links[links.firstOf(1, 51)].correlation, 55u);
+        QCOMPARE(links.firstOf(1, 2000), links.firstOf(2, 0));
+        QCOMPARE(links.firstOf(2, 2000), links.size());
+        QCOMPARE(links.firstOf(7, 0), links.size());
+    }
+};
+
+QTEST_APPLESS_MAIN(tst_Column)
+#include "tst_Column.moc"
