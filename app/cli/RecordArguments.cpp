@@ -13,6 +13,8 @@ namespace {
 constexpr double longestSeconds = 366.0 * 24 * 3600;
 constexpr uint32_t mostWindows = 1'000'000'000;
 constexpr uint64_t bytesPerMb = 1 << 20;
+constexpr double fastestCounters = 100;
+constexpr double slowestMetrics = 1, fastestMetrics = 10'000;
 
 /// What is wrong with the name of a trace; empty if nothing.
 std::string outputProblem(const std::string& name) {
@@ -79,6 +81,7 @@ void RecordArguments::addTo(CLI::App& command) {
         ->check(CLI::Validator(outputProblem, ""));
     command.add_flag("--force", options_.overwrite, "Overwrite the trace if it exists");
     addWhat(command);
+    addSamplers(command);
     addWhen(command);
     command.add_option("--agent", agent_, "The agent to load instead of ours")
         ->type_name("FILE")
@@ -142,6 +145,27 @@ void RecordArguments::addWhat(CLI::App& command) {
                 ->transform(CLI::AsSizeValue(false))
                 ->check(CLI::Validator(
                     [](const std::string& bytes) { return sizeProblem(std::stoull(bytes)); }, "")));
+}
+
+void RecordArguments::addSamplers(CLI::App& command) {
+    const auto inGroup = [](CLI::Option* option) { option->group("What is sampled beside it"); };
+    inGroup(command
+                .add_option("--sample", options_.counterHz,
+                            "How often a second the GPUs (NVML, GPM), NVLinks and the host are "
+                            "asked how busy they are; 0: never")
+                ->type_name("HZ")
+                ->check(CLI::Range(0.0, fastestCounters))
+                ->capture_default_str());
+    inGroup(command.add_flag("--no-sample", noSample_, "As --sample 0"));
+    inGroup(command.add_flag("--gpu-metrics{1000}", options_.metricsHz,
+                             "Sample the GPUs' hardware counters (SMs, tensor cores, DRAM, PCIe, "
+                             "NVLink) so often a second, --gpu-metrics=HZ, at most 10000; needs "
+                             "the permission to read them"));
+    inGroup(command
+                .add_option("--sample-at", options_.agentRequest.sampleAt,
+                            "Also read the counters of NVLinks and energy whenever an NVTX range "
+                            "of that name begins or ends; * stands for anything: \"epoch*\"")
+                ->type_name("RANGE"));
 }
 
 void RecordArguments::addWhen(CLI::App& command) {
@@ -223,6 +247,15 @@ Result<RecordOptions> RecordArguments::options() const {
     auto windows = this->windows();
     if (!windows) return fail(windows.error());
     request.windows = std::move(*windows);
+    if (noSample_) options.counterHz = 0;
+    if (options.metricsHz != 0 &&
+        !(options.metricsHz >= slowestMetrics && options.metricsHz <= fastestMetrics))
+        return fail("--gpu-metrics takes from {:g} to {:g} samples a second.", slowestMetrics,
+                    fastestMetrics);
+    if (!request.sampleAt.empty() && options.counterHz == 0)
+        return fail("--sample-at reads counters: leave --no-sample and --sample 0 out.");
+    if (!request.sampleAt.empty() && noNvtx_)
+        return fail("--sample-at needs NVTX: leave --no-nvtx out.");
     options.killsAtEnd = kill_ == "sigterm";
     if (options.killsAtEnd && !request.windows.count())
         return fail(

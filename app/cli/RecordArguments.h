@@ -21,13 +21,14 @@ class RecordArguments {
 
   private:
     void addWhat(CLI::App& command);
+    void addSamplers(CLI::App& command);
     void addWhen(CLI::App& command);
     Result<CaptureWindows> windows() const;
 
     RecordOptions options_;
     std::string agent_, wait_ = "main", graphs_ = "node", nccl_ = "nvtx";
     std::string range_, steps_, stepRange_, kill_ = "no";
-    bool noCuda_ = false, noNvtx_ = false;
+    bool noCuda_ = false, noNvtx_ = false, noSample_ = false;
     double delaySeconds_ = 0, durationSeconds_ = 0;
     uint64_t maximumBytes_ = 0;
 };

@@ -15,6 +15,7 @@
 #include "app/cli/DoctorCommand.h"
 #include "app/cli/RecordCommand.h"
 #include "app/cli/RecoverCommand.h"
+#include "capture/sample/runSampler.h"
 #endif
 
 namespace {
@@ -43,6 +44,13 @@ std::string unknownCommand(const CLI::App& app, std::string_view word) {
 
 int run(int argc, char** argv) {
     using namespace lanescope;
+#ifdef LANESCOPE_HAS_CAPTURE
+    if (argc > 1 && argv[1] == samplerCommand) {
+        const auto options = SamplerOptions::fromWords({argv + 2, argv + argc});
+        if (!options) return reportFailure(options.error());
+        runSampler(*options);
+    }
+#endif
     int exitStatus = exitOk;
     CLI::App app("Records, summarises and compares what GPU training processes do.", "lanescope");
     app.set_version_flag("--version", "lanescope " LANESCOPE_VERSION);

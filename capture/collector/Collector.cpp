@@ -73,6 +73,7 @@ Result<std::unique_ptr<Collector>> Collector::begin(std::filesystem::path runFol
 Collector::~Collector() {
     const bool wasBegun = trace_ != nullptr;
     logs_.clear();
+    samplerLogs_.clear();
     trace_.reset();
     if (wasBegun && !isNamed_) ::unlink(partialPath().c_str());
 }
@@ -93,6 +94,8 @@ Result<void> Collector::poll() {
         isMore = false;
         for (auto& [path, log] : logs_)
             if (log->poll(blocksPerTurn) > 0) isMore = true;
+        for (auto& [path, log] : samplerLogs_)
+            if (log->poll(blocksPerTurn) > 0) isMore = true;
         if (auto done = trace_->commit(); !done) return done;
     }
     return {};
@@ -102,14 +105,39 @@ void Collector::findLogs() {
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(runFolder_, error)) {
         const std::filesystem::path& path = entry.path();
-        if (path.extension() != ".log" || logs_.contains(path) || unreadable_.contains(path))
-            continue;
-        auto log = LogImporter::open(path, *trace_, gpus_, info_.startRealtimeNs,
-                                     hostNumber(path.filename().string()));
-        if (log)
-            logs_.emplace(path, std::move(*log));
+        if (path.extension() == ".log" && !logs_.contains(path) && !samplerLogs_.contains(path) &&
+            !unreadable_.contains(path))
+            addLog(path);
+    }
+}
+
+void Collector::addLog(const std::filesystem::path& path) {
+    const uint32_t host = hostNumber(path.filename().string());
+    const auto keep = [&](auto opened, auto& logs) {
+        if (opened)
+            logs.emplace(path, std::move(*opened));
         else
-            unreadable_.emplace(path, log.error());
+            unreadable_.emplace(path, opened.error());
+    };
+    if (SamplerImporter::isSamplerLog(path))
+        keep(SamplerImporter::open(path, *trace_, gpus_, info_.startRealtimeNs, host, lastCounter_),
+             samplerLogs_);
+    else
+        keep(LogImporter::open(path, *trace_, gpus_, info_.startRealtimeNs, host), logs_);
+}
+
+void Collector::note(std::string_view code, std::string_view sentence) {
+    trace_->health(HealthSeverity::Info, code, sentence);
+}
+
+void Collector::property(std::string_view name, std::string_view value) {
+    trace_->property(name, value);
+}
+
+void Collector::finishSamplers(CollectedRun& run) {
+    for (auto& [path, log] : samplerLogs_) {
+        log->finish(hosts_.size() > 1 ? hostOf(path.filename().string()) : std::string());
+        if (log->isNotAllRead()) ++run.logsNotAllRead;
     }
 }
 
@@ -167,6 +195,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
         run.counts += log->counts();
         durationNs = std::max(durationNs, log->endNs());
     }
+    finishSamplers(run);
     run.logsNotAllRead += unreadable_.size();
     for (const auto& [path, error] : unreadable_)
         trace_->health(HealthSeverity::Error, "log-unreadable", error.sentence);
@@ -179,6 +208,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     run.warnings = trace_->healthSentences();
     if (auto done = trace_->finish(); !done) return fail(done.error());
     logs_.clear();
+    samplerLogs_.clear();
     trace_.reset();
     isNamed_ = true;  // From here on the file is whole and worth keeping, whatever its name.
     if (auto done = nameFile(overwrite); !done) return fail(done.error());

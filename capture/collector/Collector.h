@@ -12,6 +12,7 @@
 #include "capture/collector/ImportCounts.h"
 #include "capture/collector/LogImporter.h"
 #include "capture/collector/RunInfo.h"
+#include "capture/collector/SamplerImporter.h"
 #include "capture/collector/TraceWriter.h"
 #include "model/format/Result.h"
 
@@ -70,6 +71,11 @@ class Collector {
     /// before `finish`.
     void cut(std::vector<uint32_t> running, int64_t atRealtimeNs);
 
+    /// Adds a piece of information to the trace's health.
+    void note(std::string_view code, std::string_view sentence);
+    /// Adds a property of the whole run.
+    void property(std::string_view name, std::string_view value);
+
     /// Reads the last of the logs, writes what is known at the end, and names the file. Unless
     /// `overwrite`, fails when a file of that name has come up in the meantime; the partial file
     /// stays then. Call once.
@@ -80,6 +86,8 @@ class Collector {
 
     std::filesystem::path partialPath() const;
     void findLogs();
+    void addLog(const std::filesystem::path& path);
+    void finishSamplers(CollectedRun& run);
     uint32_t hostNumber(const std::string& logName);
     void writeRun(int64_t durationNs);
     void writeMissingDriver();
@@ -94,6 +102,8 @@ class Collector {
     GpuInventory gpus_;
     std::unique_ptr<TraceWriter> trace_;
     std::map<std::filesystem::path, std::unique_ptr<LogImporter>> logs_;
+    std::map<std::filesystem::path, std::unique_ptr<SamplerImporter>> samplerLogs_;
+    int64_t lastCounter_ = 0;
     std::map<std::filesystem::path, Error> unreadable_;
     std::map<std::string, uint32_t> hosts_;
     std::vector<uint32_t> running_;  ///< When the recording ended.

@@ -42,6 +42,12 @@ int64_t GpuInventory::add(const log::DeviceRecord& device, std::string_view name
     return gpus_.back().machine.index;
 }
 
+std::optional<int64_t> GpuInventory::find(std::string_view uuid) const {
+    for (const Gpu& gpu : gpus_)
+        if (!uuid.empty() && gpu.machine.uuid == uuid) return gpu.machine.index;
+    return std::nullopt;
+}
+
 void GpuInventory::write(TraceWriter& trace) const {
     const bool anyUsed = std::any_of(gpus_.begin(), gpus_.end(),
                                      [](const Gpu& gpu) { return gpu.device.has_value(); });

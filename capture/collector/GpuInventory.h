@@ -20,6 +20,8 @@ class GpuInventory {
 
     /// Takes a device as a process sees it and returns the number of the GPU in the trace.
     int64_t add(const log::DeviceRecord& device, std::string_view name);
+    /// The number in the trace of the GPU with that UUID, if it is known.
+    std::optional<int64_t> find(std::string_view uuid) const;
     /// Writes the GPUs that some process used, or all of the machine if none did, and how they are
     /// joined.
     void write(TraceWriter& trace) const;

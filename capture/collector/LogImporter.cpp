@@ -24,6 +24,8 @@ const char* nameOf(log::DroppedWhat what) {
             return "names";
         case log::DroppedWhat::Nccl:
             return "NCCL events";
+        case log::DroppedWhat::GpuMetrics:
+            return "samples of GPU metrics";
     }
     return "events of an unknown kind";
 }

@@ -63,7 +63,8 @@ class TraceWriter {
     Inserter threadNames, processes, gpus, cudaDevices, contexts, streams, nullStreams;
     Inserter sessionStart, analysisDetails, captureMetaData, exportMetaData;
     Inserter ncclOperations, ncclCommunicators, ncclPluginOperations, processFates, windows, gaps;
-    Inserter clocks, topology;
+    Inserter clocks, topology, affinities, linkPeaks;
+    Inserter counters, counterSamples, gpuProcesses, samplingMoments, gpuMetrics, gpuMetricNames;
 
   private:
     Inserter health_, properties_;

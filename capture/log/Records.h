@@ -357,7 +357,8 @@ enum class DroppedWhat : uint32_t {
     CudaActivity = 2,
     LogBlock = 3,
     String = 4,
-    Nccl = 5
+    Nccl = 5,
+    GpuMetrics = 6,
 };
 
 /// `count` more events were lost since the last such record.

@@ -54,6 +54,7 @@ std::string agentOptions(const AgentRequest& request, int64_t baseRealtimeNs) {
             text += (index > 0 ? ":" : "") + encoded(request.only[index]);
     }
     if (request.maximumLogMb > 0) addNumber("max-log-mb", request.maximumLogMb);
+    if (!request.sampleAt.empty()) add("sample-at", request.sampleAt);
 
     const CaptureWindows& windows = request.windows;
     if (windows.isEverything()) return text;

@@ -42,6 +42,8 @@ struct AgentRequest {
     bool yieldsCupti = false;       ///< Leaves CUPTI to a tool inside the program.
     std::vector<std::string> only;  ///< Patterns of programs to record; empty: all of the run.
     uint64_t maximumLogMb = 0;      ///< Of one process; 0: the agent's own limit.
+    /// A pattern of NVTX ranges, at whose beginnings and ends samplers are told; empty: none.
+    std::string sampleAt;
     CaptureWindows windows;
 };
 

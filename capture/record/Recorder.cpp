@@ -19,8 +19,8 @@
 #include "capture/record/EndOfWindows.h"
 #include "capture/record/OutputName.h"
 #include "capture/record/OutputPlace.h"
+#include "capture/record/RunSamplers.h"
 #include "capture/record/SignalForwarder.h"
-#include "capture/record/livingDescendants.h"
 
 namespace lanescope {
 
@@ -73,11 +73,12 @@ void askForMachine(Collector& collector, RunInfo info, const RunFolder& folder) 
 
 /// Gives processes that outlived the program time to finish their logs, or all the time they want;
 /// a signal ends that. Those that still run then are cut.
-Result<void> waitForStragglers(Collector& collector, const SignalForwarder& signals, bool forAll) {
+Result<void> waitForStragglers(Collector& collector, const SignalForwarder& signals,
+                               const RunSamplers& samplers, bool forAll) {
     const auto deadline = std::chrono::steady_clock::now() + lingerTime;
     for (;;) {
         // Also waits for a child that has not begun a log yet.
-        const bool hasChildren = reapOrphans();
+        const bool hasChildren = reapOrphans() && samplers.areNotAlone();
         if (auto polled = collector.poll(); !polled) return polled;
         std::vector<uint32_t> running = collector.openProcesses();
         running.erase(std::remove_if(running.begin(), running.end(),
@@ -89,7 +90,7 @@ Result<void> waitForStragglers(Collector& collector, const SignalForwarder& sign
         if (!hasChildren && running.empty()) return {};
         const bool isTimeUp = !forAll && std::chrono::steady_clock::now() > deadline;
         if (isTimeUp || signals.cameAfterEnd()) {
-            for (const pid_t pid : livingDescendants()) running.push_back(pid);
+            for (const pid_t pid : samplers.others()) running.push_back(pid);
             std::sort(running.begin(), running.end());
             running.erase(std::unique(running.begin(), running.end()), running.end());
             collector.cut(std::move(running), realtimeNs());
@@ -128,11 +129,12 @@ tl::expected<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
 }
 
 Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
-                                 const SignalForwarder& signals, const MainProcess& program,
-                                 const RecordOptions& options) {
+                                 const SignalForwarder& signals, RunSamplers& samplers,
+                                 const MainProcess& program, const RecordOptions& options) {
     if (auto tailed = tail.stop(); !tailed) return fail(tailed.error());
-    if (auto waited = waitForStragglers(collector, signals, options.waitForAll); !waited)
+    if (auto waited = waitForStragglers(collector, signals, samplers, options.waitForAll); !waited)
         return fail(waited.error());
+    samplers.end(collector);
     return collector.finish(program, options.overwrite);
 }
 
@@ -169,6 +171,7 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
         folder.remove();
         return refuse(begun.error(), RefusalCause::ProgramCannotRun);
     }
+    RunSamplers samplers(options, folder.path());
     EndOfWindows endOfWindows(options.agentRequest.windows, info.startRealtimeNs);
     std::atomic<bool> wasKilled = false;
     const auto killAtEnd = [&] {
@@ -184,10 +187,10 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
     signals.stopForwarding();
     // What the program had started may not have heard of it.
     if (wasKilled)
-        for (const pid_t pid : livingDescendants()) ::kill(pid, SIGTERM);
+        for (const pid_t pid : samplers.others()) ::kill(pid, SIGTERM);
     RecordOutcome outcome{program.exitStatus,
                           options.commandLine.front(),
-                          collectRest(**collector, tail, signals, program, options),
+                          collectRest(**collector, tail, signals, samplers, program, options),
                           {},
                           wasKilled};
     if (outcome.run && outcome.run->logsNotAllRead == 0 && !options.keepLogs)

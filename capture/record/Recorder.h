@@ -18,6 +18,8 @@ struct RecordOptions {
     bool waitForAll = false;      ///< Until the last process of the run ends, not only the program.
     bool keepLogs = false;        ///< They stay anyway if not all of them could be read.
     bool killsAtEnd = false;      ///< SIGTERM once the last window is over; see `CaptureWindows`.
+    double counterHz = 10;        ///< How often counters are sampled; 0: not.
+    double metricsHz = 0;         ///< The same for hardware counters of GPUs.
     std::filesystem::path agent;  ///< Empty: ours.
     AgentRequest agentRequest;
 };

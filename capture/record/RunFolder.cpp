@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/log/MomentMessage.h"
 #include "capture/record/OutputName.h"
 
 namespace lanescope {
@@ -89,7 +90,8 @@ void RunFolder::remove() {
     std::vector<std::filesystem::path> ours;
     for (const auto& entry : std::filesystem::directory_iterator(path_, error))
         if (isOfLog(entry.path()) || entry.path().filename() == runInfoFileName ||
-            entry.path().filename() == runInfoWithMachineFileName)
+            entry.path().filename() == runInfoWithMachineFileName ||
+            entry.path().filename() == momentPipeName)
             ours.push_back(entry.path());
     for (const auto& file : ours) ::unlink(file.c_str());
     ::rmdir(path_.c_str());

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/collector/GpuInventory.h"
+#include "capture/collector/ProcessContext.h"
+#include "capture/log/LogReader.h"
+
+namespace lanescope {
+
+/// Brings the log of one sampler process into the trace, as far as it goes. One thread.
+class SamplerImporter : private log::RecordVisitor {
+  public:
+    static Result<std::unique_ptr<SamplerImporter>> open(const std::filesystem::path& path,
+                                                         TraceWriter& trace,
+                                                         const GpuInventory& gpus,
+                                                         int64_t sessionStartNs, uint32_t host,
+                                                         int64_t& lastCounter);
+    /// Whether a log of that name is a sampler's: "<host>.sampler.<pid>.log".
+    static bool isSamplerLog(const std::filesystem::path& path);
+
+    /// Takes at most `maximumBlocks` new blocks. Returns how many were taken.
+    size_t poll(size_t maximumBlocks);
+    /// Call once at the end: says from when on nothing is known, and what is doubtful. `hostName`
+    /// is empty unless the trace is of several hosts.
+    void finish(const std::string& hostName);
+    bool isNotAllRead() const { return problem_.has_value() || reader_.isDamaged(); }
+
+  private:
+    SamplerImporter(log::LogReader reader, TraceWriter& trace, const GpuInventory& gpus,
+                    int64_t sessionStartNs, uint32_t host, int64_t& lastCounter);
+
+    void visit(const log::StringRecord& record, std::string_view text) override;
+    void visit(const log::PropertyRecord& record) override;
+    void visit(const log::ClockRecord& record) override;
+    void visit(const log::NoteRecord& record) override;
+    void visit(const log::DroppedRecord& record) override;
+    void visit(const log::EndRecord& record) override;
+    void visit(const log::SampledGpuRecord& record) override;
+    void visit(const log::CounterRecord& record) override;
+    void visit(const log::SamplesRecord& record, std::span<const log::SampleValue> values) override;
+    void visit(const log::GpuProcessRecord& record) override;
+    void visit(const log::SamplingMomentRecord& record) override;
+    void visit(const log::GpuMetricRecord& record) override;
+    void visit(const log::GpuMetricSamplesRecord& record, std::span<const uint64_t> words) override;
+
+    struct Texts {
+        std::string source, name, title, unit, device, direction;
+    };
+    /// A counter, and what waits to be written of it: of equal values in a row only the first and,
+    /// but for a gauge, the last are kept.
+    struct Counter {
+        log::CounterRecord record;
+        Texts texts;
+        int64_t id = 0;  ///< In the trace.
+        std::optional<log::SampleValue> written;
+        int64_t writtenNs = 0;
+        std::optional<int64_t> repeatedNs;  ///< It had the same value again.
+    };
+
+    std::optional<int64_t> gpuId(int64_t gpu) const;
+    void take(Counter& counter, int64_t timeNs, const log::SampleValue& value);
+    void insert(Counter& counter, int64_t timeNs, const log::SampleValue& value);
+    void writeCounters(const std::string& hostName);
+    void writeMetrics();
+    void writeHealth();
+
+    log::LogReader reader_;
+    ProcessContext process_;
+    const GpuInventory& gpus_;
+    int64_t& lastCounter_;
+    std::map<uint32_t, int64_t> gpuIds_;
+    std::map<uint32_t, Counter> counters_;
+    std::map<std::pair<uint32_t, uint32_t>, std::string> metrics_;
+    std::map<std::string, std::string, std::less<>> properties_;
+    int64_t latestNs_ = 0;  ///< CLOCK_REALTIME.
+    uint64_t dropped_ = 0;
+    size_t notes_ = 0;
+    std::optional<log::EndRecord> end_;
+    std::optional<Error> problem_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,145 @@
+#include "capture/cupti/PmGpu.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "capture/agent/clocks.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t hardwareBufferBytes = 64u << 20;
+/// The counter data has room for what comes in so long.
+constexpr double roomSeconds = 0.2;
+constexpr double fewestSamples = 256, mostSamples = 4096;
+constexpr int mostDecodings = 16;  // at a time, so that one GPU does not keep the others waiting
+
+}  // namespace
+
+CUptiResult PmGpu::start(double hz) {
+    if (const CUptiResult result = metrics_.choose(device_)) return result;
+    auto enabled =
+        parameters<CUpti_PmSampling_Enable_Params>(CUpti_PmSampling_Enable_Params_STRUCT_SIZE);
+    enabled.deviceIndex = device_;
+    if (const CUptiResult result = library_.enable(&enabled)) return result;
+    sampling_ = enabled.pPmSamplingObject;
+    if (const CUptiResult result = configure(hz)) return result;
+    return run();
+}
+
+CUptiResult PmGpu::configure(double hz) {
+    auto config = parameters<CUpti_PmSampling_SetConfig_Params>(
+        CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE);
+    config.pPmSamplingObject = sampling_;
+    config.configSize = metrics_.configuration().size();
+    config.pConfig = metrics_.configuration().data();
+    config.hardwareBufferSize = hardwareBufferBytes;
+    config.samplingInterval = static_cast<uint64_t>(1e9 / hz);
+    config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
+    config.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
+    if (const CUptiResult result = library_.setConfig(&config)) return result;
+    auto size = parameters<CUpti_PmSampling_GetCounterDataSize_Params>(
+        CUpti_PmSampling_GetCounterDataSize_Params_STRUCT_SIZE);
+    size.pPmSamplingObject = sampling_;
+    size.pMetricNames = metrics_.names().data();
+    size.numMetrics = metrics_.names().size();
+    size.maxSamples =
+        static_cast<uint32_t>(std::clamp(hz * roomSeconds, fewestSamples, mostSamples));
+    if (const CUptiResult result = library_.counterDataSize(&size)) return result;
+    emptyCounterData_.resize(size.counterDataSize);
+    auto image = parameters<CUpti_PmSampling_CounterDataImage_Initialize_Params>(
+        CUpti_PmSampling_CounterDataImage_Initialize_Params_STRUCT_SIZE);
+    image.pPmSamplingObject = sampling_;
+    image.counterDataSize = emptyCounterData_.size();
+    image.pCounterData = emptyCounterData_.data();
+    const CUptiResult result = library_.initializeCounterData(&image);
+    counterData_ = emptyCounterData_;
+    return result;
+}
+
+CUptiResult PmGpu::run() {
+    auto params =
+        parameters<CUpti_PmSampling_Start_Params>(CUpti_PmSampling_Start_Params_STRUCT_SIZE);
+    params.pPmSamplingObject = sampling_;
+    startedNs_ = realtimeNs();
+    isFirst_ = true;
+    return library_.start(&params);
+}
+
+void PmGpu::stop() {
+    if (sampling_ == nullptr) return;
+    auto params =
+        parameters<CUpti_PmSampling_Stop_Params>(CUpti_PmSampling_Stop_Params_STRUCT_SIZE);
+    params.pPmSamplingObject = sampling_;
+    library_.stop(&params);
+}
+
+CUptiResult PmGpu::take(std::vector<uint64_t>& words, uint64_t& overflowed) {
+    words.clear();
+    overflowed = 0;
+    bool isMore = true;
+    for (int round = 0; isMore && round < mostDecodings; ++round) {
+        bool isFull = false;
+        if (const CUptiResult result = decodeOnce(words, isMore, isFull)) return result;
+        if (!isFull) continue;
+        // A buffer that was full takes nothing more until sampling begins anew.
+        ++overflowed;
+        stop();
+        return run();
+    }
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& overflowed) {
+    auto decoded = parameters<CUpti_PmSampling_DecodeData_Params>(
+        CUpti_PmSampling_DecodeData_Params_STRUCT_SIZE);
+    decoded.pPmSamplingObject = sampling_;
+    decoded.pCounterDataImage = counterData_.data();
+    decoded.counterDataImageSize = counterData_.size();
+    if (const CUptiResult result = library_.decode(&decoded)) return result;
+    const int64_t nowNs = realtimeNs();
+    overflowed = decoded.overflow != 0;
+    isMore = decoded.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+    auto info = parameters<CUpti_PmSampling_GetCounterDataInfo_Params>(
+        CUpti_PmSampling_GetCounterDataInfo_Params_STRUCT_SIZE);
+    info.pCounterDataImage = counterData_.data();
+    info.counterDataImageSize = counterData_.size();
+    if (const CUptiResult result = library_.counterDataInfo(&info)) return result;
+
+    const size_t count = info.numCompletedSamples;
+    int64_t endNs = 0;
+    if (count > 0) {
+        if (const CUptiResult result = endOf(count - 1, endNs)) return result;
+        clock_.observe(nowNs, endNs);
+    }
+    for (size_t index = 0; index < count; ++index) {
+        if (const CUptiResult result = endOf(index, endNs)) return result;
+        // The first sample began before sampling did, the second one after.
+        if (std::exchange(isFirst_, false)) {
+            clock_.begin(startedNs_, endNs);
+            continue;
+        }
+        if (const CUptiResult result = metrics_.evaluate(counterData_, index, values_))
+            return result;
+        words.push_back(static_cast<uint64_t>(clock_.realtimeNs(endNs)));
+        for (const double value : values_) words.push_back(std::bit_cast<uint64_t>(value));
+    }
+    std::copy(emptyCounterData_.begin(), emptyCounterData_.end(), counterData_.begin());
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult PmGpu::endOf(size_t index, int64_t& endNs) const {
+    auto sample = parameters<CUpti_PmSampling_CounterData_GetSampleInfo_Params>(
+        CUpti_PmSampling_CounterData_GetSampleInfo_Params_STRUCT_SIZE);
+    sample.pPmSamplingObject = sampling_;
+    sample.pCounterDataImage = counterData_.data();
+    sample.counterDataImageSize = counterData_.size();
+    sample.sampleIndex = index;
+    const CUptiResult result = library_.sampleInfo(&sample);
+    endNs = static_cast<int64_t>(sample.endTimestamp);
+    return result;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "capture/cupti/PmClock.h"
+#include "capture/cupti/PmLibrary.h"
+#include "capture/cupti/PmMetrics.h"
+
+namespace lanescope {
+
+/// One GPU whose hardware counters are being sampled. Needs no CUDA context. One thread.
+class PmGpu {
+  public:
+    /// `device` is CUDA's number of the GPU.
+    PmGpu(const PmLibrary& library, uint32_t device)
+        : library_(library), device_(device), metrics_(library) {}
+
+    /// Chooses metrics and starts. What CUPTI answered.
+    CUptiResult start(double hz);
+    /// What came since the last time: `1 + metrics` words a sample, as in the log. Clears `words`.
+    /// `overflowed` counts how often the GPU's buffer was full, so that samples were lost.
+    CUptiResult take(std::vector<uint64_t>& words, uint64_t& overflowed);
+    void stop();
+
+    uint32_t device() const { return device_; }
+    const std::vector<std::string>& titles() const { return metrics_.titles(); }
+    const PmClock& clock() const { return clock_; }
+
+  private:
+    CUptiResult configure(double hz);
+    CUptiResult run();
+    CUptiResult endOf(size_t index, int64_t& endNs) const;
+    CUptiResult decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& overflowed);
+
+    const PmLibrary& library_;
+    const uint32_t device_;
+    PmMetrics metrics_;
+    PmClock clock_;
+    CUpti_PmSampling_Object* sampling_ = nullptr;
+    std::vector<uint8_t> emptyCounterData_, counterData_;
+    std::vector<double> values_;
+    int64_t startedNs_ = 0;
+    bool isFirst_ = true;  ///< The first sample is of an interval that began before sampling did.
+};
+
+}  // namespace lanescope

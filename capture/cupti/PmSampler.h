@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "capture/cupti/PmGpu.h"
+#include "capture/cupti/PmLibrary.h"
+#include "capture/sample/SampleLog.h"
+#include "capture/sample/Sampler.h"
+
+namespace lanescope {
+
+/// Samples the hardware counters of all GPUs that this process can see and writes what came since
+/// the last time with each call of `sample`.
+class PmSampler : public Sampler {
+  public:
+    PmSampler(SampleLog& log, double hz) : log_(log), hz_(hz) {}
+
+    const char* source() const override { return "pm"; }
+    const char* title() const override { return "CUPTI PM sampling"; }
+    bool begin() override;
+    bool sample() override;
+    void end() override;
+
+  private:
+    void sayWhyNot(uint32_t device, CUptiResult result);
+    bool take(PmGpu& gpu);
+
+    SampleLog& log_;
+    const double hz_;
+    PmLibrary library_;
+    std::vector<std::unique_ptr<PmGpu>> gpus_;
+    std::vector<uint64_t> words_;
+};
+
+}  // namespace lanescope

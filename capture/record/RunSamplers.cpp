@@ -1,0 +1,82 @@
+#include "capture/record/RunSamplers.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "capture/agent/launcherRank.h"
+#include "capture/record/OutputName.h"
+#include "capture/record/Recorder.h"
+#include "capture/record/livingDescendants.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::chrono::seconds patience{2};
+
+}  // namespace
+
+RunSamplers::RunSamplers(const RecordOptions& options, const std::filesystem::path& runFolder) {
+    if (options.counterHz <= 0 && options.metricsHz <= 0) return;
+    const LauncherRank place = launcherRank();
+    if (!place.localRank.empty() && place.localRank != "0")
+        otherRank_ = place.localRank;
+    else
+        start(runFolder, options);
+}
+
+void RunSamplers::start(const std::filesystem::path& runFolder, const RecordOptions& options) {
+    SamplerOptions common;
+    common.runFolder = runFolder;
+    common.host = hostName();
+    common.recorder = ::getpid();
+    if (options.counterHz > 0) {
+        SamplerOptions counters = common;
+        counters.counterHz = options.counterHz;
+        // The same hardware counters, so one of them only.
+        counters.usesGpm = options.metricsHz <= 0;
+        startOne(counters);
+    }
+    if (options.metricsHz > 0) {
+        SamplerOptions metrics = common;
+        metrics.metricsHz = options.metricsHz;
+        startOne(metrics);
+    }
+}
+
+void RunSamplers::startOne(const SamplerOptions& options) {
+    auto process = SamplerProcess::start(options);
+    if (process)
+        processes_.push_back(std::move(*process));
+    else
+        problem_ = process.error().sentence;
+}
+
+std::vector<pid_t> RunSamplers::others() const {
+    std::vector<pid_t> pids = livingDescendants();
+    std::erase_if(pids, [this](pid_t pid) {
+        return std::any_of(processes_.begin(), processes_.end(),
+                           [pid](const SamplerProcess& process) { return process.pid() == pid; });
+    });
+    return pids;
+}
+
+bool RunSamplers::areNotAlone() const {
+    return processes_.empty() || !others().empty();
+}
+
+void RunSamplers::end(Collector& collector) {
+    for (SamplerProcess& process : processes_) process.requestEnd();
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    for (SamplerProcess& process : processes_) process.waitUntil(deadline);
+    processes_.clear();
+    if (!problem_.empty())
+        collector.note("sampler-absent", problem_ + " There are no counters in the trace.");
+    if (!otherRank_.empty())
+        collector.property("samplers",
+                           "none here: local rank 0 samples this host, and this is " + otherRank_);
+}
+
+}  // namespace lanescope

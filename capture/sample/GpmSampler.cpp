@@ -1,0 +1,155 @@
+#include "capture/sample/GpmSampler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "capture/agent/clocks.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr unsigned gpmVersion = 1;
+constexpr unsigned maximumGpus = 1024;
+/// A timer may come a little early.
+constexpr int64_t jitterNs = 1'000'000;
+
+struct Metric {
+    unsigned id;  ///< NVML's.
+    const char *name, *title, *unit, *direction;
+    double factor;  ///< From NVML's unit to ours.
+};
+constexpr double bytesPerMiB = 1 << 20;
+constexpr Metric metrics[] = {
+    {2, "sm.activity", "SM activity", "%", "", 1},
+    {3, "sm.occupancy", "SM occupancy", "%", "", 1},
+    {5, "tensor.activity", "Tensor activity", "%", "", 1},
+    {10, "dram.bandwidth", "DRAM bandwidth used", "%", "", 1},
+    {11, "fp64.activity", "FP64 activity", "%", "", 1},
+    {12, "fp32.activity", "FP32 activity", "%", "", 1},
+    {13, "fp16.activity", "FP16 activity", "%", "", 1},
+    {20, "pcie.tx", "PCIe transmitted", "B/s", "tx", bytesPerMiB},
+    {21, "pcie.rx", "PCIe received", "B/s", "rx", bytesPerMiB},
+    {60, "nvlink.rx", "NVLink received", "B/s", "rx", bytesPerMiB},
+    {61, "nvlink.tx", "NVLink transmitted", "B/s", "tx", bytesPerMiB},
+};
+
+}  // namespace
+
+GpmSampler::~GpmSampler() {
+    for (Gpu& gpu : gpus_) release(gpu);
+}
+
+void GpmSampler::release(Gpu& gpu) {
+    for (void** sample : {&gpu.before, &gpu.now})
+        if (*sample != nullptr && nvml_->gpmFree != nullptr)
+            nvml_->gpmFree(std::exchange(*sample, nullptr));
+}
+
+bool GpmSampler::begin() {
+    nvml_ = NvmlLibrary::open();  // Why there is none, the sampler of NVML says.
+    unsigned count = 0;
+    if (!nvml_ || nvml_->gpmSupport == nullptr || nvml_->gpmAllocate == nullptr ||
+        nvml_->gpmSample == nullptr || nvml_->gpmMetrics == nullptr ||
+        nvml_->deviceCount == nullptr || nvml_->deviceByIndex == nullptr ||
+        nvml_->deviceCount(&count) != nvmlSuccess)
+        return false;
+    answer_.resize(1);
+    for (unsigned index = 0; index < std::min(count, maximumGpus); ++index) {
+        Gpu gpu;
+        gpu.index = static_cast<int>(index);
+        NvmlGpmSupport support{gpmVersion, 0};
+        if (nvml_->deviceByIndex(index, &gpu.device) != nvmlSuccess ||
+            nvml_->gpmSupport(gpu.device, &support) != nvmlSuccess || support.isSupported == 0 ||
+            nvml_->gpmAllocate(&gpu.before) != nvmlSuccess ||
+            nvml_->gpmAllocate(&gpu.now) != nvmlSuccess) {
+            release(gpu);
+            continue;
+        }
+        char uuid[96] = {};
+        if (nvml_->deviceUuid != nullptr) nvml_->deviceUuid(gpu.device, uuid, sizeof uuid - 1);
+        log_.addGpu(index, uuid, {});
+        gpus_.push_back(std::move(gpu));
+    }
+    return !gpus_.empty();
+}
+
+bool GpmSampler::sample() {
+    bool isAny = false;
+    for (Gpu& gpu : gpus_)
+        if (gpu.now != nullptr && sample(gpu)) isAny = true;
+    return isAny;
+}
+
+/// False if the GPU will give nothing more.
+bool GpmSampler::sample(Gpu& gpu) {
+    const int64_t nowNs = realtimeNs();
+    if (gpu.beforeNs != 0 && nowNs - gpu.beforeNs < shortestPeriodNs - jitterNs) return true;
+    const int result = nvml_->gpmSample(gpu.device, gpu.now);
+    if (result != nvmlSuccess) {
+        log_.writeUnknown(nowNs, source(), gpu.index);
+        log_.note(log::NoteSeverity::Info, "gpm-absent",
+                  fmt::format("GPU {} gives no GPM samples{}.", gpu.index,
+                              gpu.beforeNs != 0 ? " any more" : ""));
+        release(gpu);
+        return false;
+    }
+    if (gpu.beforeNs == 0) {
+        std::swap(gpu.before, gpu.now);
+        gpu.beforeNs = nowNs;
+        return true;
+    }
+    NvmlGpmMetrics& answer = answer_.front();
+    answer.version = gpmVersion;
+    answer.count = std::size(metrics);
+    answer.sample1 = gpu.before;
+    answer.sample2 = gpu.now;
+    for (size_t at = 0; at < std::size(metrics); ++at)
+        answer.metrics[at] = NvmlGpmMetric{metrics[at].id, 0, 0, nullptr, nullptr, nullptr};
+    if (nvml_->gpmMetrics(&answer) == nvmlSuccess) {
+        if (isArtefact()) return true;  // The next value spans this interval, too.
+        if (gpu.counters.empty()) addCounters(gpu);
+        batch_.clear();
+        for (size_t at = 0; at < std::size(metrics); ++at) {
+            if (gpu.counters[at] == 0) continue;
+            const NvmlGpmMetric& metric = answer.metrics[at];
+            if (metric.result == nvmlSuccess)
+                batch_.add(gpu.counters[at], metric.value * metrics[at].factor);
+            else
+                batch_.addUnknown(gpu.counters[at]);
+        }
+        log_.write(nowNs, batch_);
+    }
+    std::swap(gpu.before, gpu.now);
+    gpu.beforeNs = nowNs;
+    return true;
+}
+
+void GpmSampler::addCounters(Gpu& gpu) {
+    for (size_t at = 0; at < std::size(metrics); ++at) {
+        const Metric& metric = metrics[at];
+        uint32_t number = 0;
+        if (answer_.front().metrics[at].result == nvmlSuccess) {
+            CounterDescription counter{source(), metric.name, metric.title, metric.unit,
+                                       log::CounterMeaning::Average};
+            counter.gpu = gpu.index;
+            counter.direction = metric.direction;
+            number = log_.addCounter(std::move(counter));
+        }
+        gpu.counters.push_back(number);
+    }
+}
+
+bool GpmSampler::isArtefact() const {
+    const NvmlGpmMetrics& answer = answer_.front();
+    return std::all_of(answer.metrics, answer.metrics + answer.count, [](const auto& metric) {
+        return metric.result != nvmlSuccess || metric.value == 0 || !std::isfinite(metric.value);
+    });
+}
+
+}  // namespace lanescope

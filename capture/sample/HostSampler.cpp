@@ -1,0 +1,250 @@
+#include "capture/sample/HostSampler.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "capture/agent/clocks.h"
+
+namespace lanescope {
+
+namespace {
+
+using log::CounterMeaning;
+
+constexpr int64_t slowPeriodNs = 500'000'000;  // memory, disks, network, control group
+constexpr int64_t treePeriodNs = 1'000'000'000;
+/// On machines with many processors the kernel takes a millisecond to write them all down.
+constexpr size_t manyCores = 32;
+constexpr int64_t manyCoresPeriodNs = 1'000'000'000;
+constexpr size_t mostCores = 4096;
+constexpr size_t mostDevices = 64, mostPartitions = 1024;
+constexpr int64_t bytesPerSector = 512;  // of /proc/diskstats, whatever the disk's are
+
+}  // namespace
+
+bool HostSampler::begin() {
+    if (const long ticks = ::sysconf(_SC_CLK_TCK); ticks > 0) nsPerTick_ = 1e9 / double(ticks);
+    pageBytes_ = std::max(::sysconf(_SC_PAGESIZE), 1L);
+    stat_ = ProcFile("/proc/stat");
+    memory_ = ProcFile("/proc/meminfo");
+    disks_ = ProcFile("/proc/diskstats");
+    network_ = ProcFile("/proc/net/dev");
+    const bool hasCgroup = cgroup_.begin();
+    std::string absent;
+    for (const auto& [isThere, name] :
+         {std::pair(stat_.isOpen(), "processors"), std::pair(memory_.isOpen(), "memory"),
+          std::pair(disks_.isOpen(), "disks"), std::pair(network_.isOpen(), "network")})
+        if (!isThere) absent += (absent.empty() ? "" : ", ") + std::string(name);
+    if (!absent.empty())
+        log_.note(
+            log::NoteSeverity::Info, "host-counters-absent",
+            fmt::format("/proc does not tell of this: {}; there are no counters of it.", absent));
+    return stat_.isOpen() || memory_.isOpen() || disks_.isOpen() || network_.isOpen() || hasCgroup;
+}
+
+bool HostSampler::sample() {
+    const int64_t nowNs = monotonicNs();
+    batch_.clear();
+    if (nowNs >= nextCoresNs_) {
+        sampleCores(nowNs);
+        if (cores_.size() > manyCores) nextCoresNs_ = nowNs + manyCoresPeriodNs;
+    }
+    if (nowNs >= nextTreeNs_) {
+        updateProcesses();
+        nextTreeNs_ = nowNs + treePeriodNs;
+    }
+    sampleProcesses();
+    if (nowNs >= nextSlowNs_) {
+        nextSlowNs_ = nowNs + slowPeriodNs;
+        sampleMemory();
+        sampleDisks();
+        sampleNetwork();
+        cgroup_.sample(batch_, buffer_);
+    }
+    log_.write(realtimeNs(), batch_);
+    return true;
+}
+
+uint32_t HostSampler::addCounter(const char* name, std::string title, const char* unit,
+                                 CounterMeaning meaning, uint32_t processId) {
+    CounterDescription counter{source(), name, std::move(title), unit, meaning};
+    counter.processId = processId;
+    return log_.addCounter(std::move(counter));
+}
+
+/// The share of a core that was used between two readings.
+void HostSampler::addShare(Busy& busy, long long ticks, int64_t elapsedNs) {
+    if (busy.ticks >= 0 && elapsedNs > 0 && ticks >= busy.ticks)
+        batch_.add(busy.counter, 100.0 * static_cast<double>(ticks - busy.ticks) * nsPerTick_ /
+                                     static_cast<double>(elapsedNs));
+    else
+        batch_.addUnknown(busy.counter);
+    busy.ticks = ticks;
+}
+
+void HostSampler::sampleCores(int64_t nowNs) {
+    std::string_view text = stat_.read(buffer_);
+    const int64_t elapsedNs = nowNs - coresReadNs_;
+    coresReadNs_ = nowNs;
+    // "cpu", then "cpu0" and so on; processors that are offline have no line.
+    while (text.starts_with("cpu")) {
+        std::string_view line = takeUntil(text, '\n');
+        const std::string_view name = takeWord(line).substr(3);
+        const size_t place = name.empty() ? 0 : static_cast<size_t>(numberIn(name)) + 1;
+        if (place > mostCores) continue;
+        if (place >= cores_.size()) cores_.resize(place + 1);
+        Busy& core = cores_[place];
+        if (core.counter == 0) {
+            CounterDescription counter{
+                source(), "cpu.share",
+                place == 0 ? std::string("Processors") : fmt::format("Processor {}", place - 1),
+                "%", CounterMeaning::Average};
+            counter.core = static_cast<int>(place) - 1;
+            core.counter = log_.addCounter(std::move(counter));
+        }
+        // user nice system idle iowait irq softirq steal; what guests use is in user already.
+        long long ticks = 0;
+        for (int column = 0; column < 8; ++column) {
+            const long long value = numberIn(takeWord(line));
+            if (column != 3 && column != 4) ticks += value;
+        }
+        addShare(core, ticks, elapsedNs);
+    }
+}
+
+void HostSampler::updateProcesses() {
+    // Few processes are started by another thread than the first.
+    static constexpr int everyFifth = 5;
+    const std::vector<pid_t> running = tree_.find(treeLooks_++ % everyFifth == 0);
+    for (auto known = processes_.begin(); known != processes_.end();) {
+        if (std::find(running.begin(), running.end(), known->first) != running.end()) {
+            ++known;
+            continue;
+        }
+        batch_.addUnknown(known->second.busy.counter);
+        batch_.addUnknown(known->second.memory);
+        known = processes_.erase(known);
+    }
+    // One that lives for moments only gets no counters.
+    const bool isFirstLook = treeLooks_ == 1;
+    const std::vector<pid_t> before = std::exchange(seen_, running);
+    for (const pid_t pid : running) {
+        const bool isNew = std::find(before.begin(), before.end(), pid) == before.end();
+        if (processes_.contains(pid) || (isNew && !isFirstLook)) continue;
+        Process process;
+        process.file = ProcFile("/proc/" + std::to_string(pid) + "/stat");
+        if (!process.file.isOpen()) continue;
+        const auto id = static_cast<uint32_t>(pid);
+        process.busy.counter = addCounter("cpu.share", fmt::format("Processors, process {}", pid),
+                                          "%", CounterMeaning::Average, id);
+        process.memory = addCounter("memory.rss", fmt::format("Memory of process {}", pid), "B",
+                                    CounterMeaning::Gauge, id);
+        processes_.emplace(pid, std::move(process));
+    }
+}
+
+void HostSampler::sampleProcesses() {
+    for (auto& [pid, process] : processes_) {
+        std::string_view text = process.file.read(buffer_);
+        const int64_t nowNs = monotonicNs();
+        // The name in brackets may hold anything.
+        const size_t nameEnd = text.rfind(") ");
+        if (nameEnd == std::string_view::npos) continue;
+        text.remove_prefix(nameEnd + 2);
+        long long ticks = 0, pages = 0;
+        for (int column = 3; column <= 24; ++column) {
+            const std::string_view word = takeWord(text);
+            if (column == 14 || column == 15) ticks += numberIn(word);
+            if (column == 24) pages = numberIn(word);
+        }
+        addShare(process.busy, ticks, nowNs - process.readNs);
+        process.readNs = nowNs;
+        batch_.add(process.memory, int64_t{pages * pageBytes_});
+    }
+}
+
+void HostSampler::sampleMemory() {
+    std::string_view text = memory_.read(buffer_);
+    while (!text.empty()) {
+        std::string_view line = takeUntil(text, '\n');
+        if (takeWord(line) != "MemAvailable:") continue;
+        if (availableMemory_ == 0)
+            availableMemory_ =
+                addCounter("memory.available", "Memory available", "B", CounterMeaning::Gauge);
+        batch_.add(availableMemory_, int64_t{numberIn(takeWord(line)) * 1024});
+        return;
+    }
+}
+
+/// A device gets counters when it has carried something.
+void HostSampler::addTraffic(PerDevice& devices, std::string_view device, const Traffic& traffic,
+                             int64_t first, int64_t second) {
+    auto known = devices.find(device);
+    if (known == devices.end()) {
+        if ((first == 0 && second == 0) || devices.size() >= mostDevices) return;
+        uint32_t counters[2] = {};
+        for (int which = 0; which < 2; ++which) {
+            CounterDescription counter{
+                source(), traffic.names[which],
+                fmt::format("{} {}, {}", traffic.what, device, traffic.directions[which]), "B",
+                CounterMeaning::Cumulative};
+            counter.device = device;
+            counter.direction = traffic.directions[which];
+            counters[which] = log_.addCounter(std::move(counter));
+        }
+        known = devices.emplace(device, std::pair(counters[0], counters[1])).first;
+    }
+    batch_.add(known->second.first, first);
+    batch_.add(known->second.second, second);
+}
+
+void HostSampler::sampleDisks() {
+    static constexpr Traffic traffic{"Disk", {"disk.read", "disk.write"}, {"read", "write"}};
+    std::string_view text = disks_.read(buffer_);
+    while (!text.empty()) {
+        std::string_view line = takeUntil(text, '\n');
+        takeWord(line);
+        takeWord(line);
+        const std::string_view device = takeWord(line);
+        if (device.empty() || !isDisk(device)) continue;
+        long long columns[8] = {};
+        for (long long& column : columns) column = numberIn(takeWord(line));
+        addTraffic(diskCounters_, device, traffic, columns[2] * bytesPerSector,
+                   columns[6] * bytesPerSector);
+    }
+}
+
+/// Partitions have no folder of their own there; their traffic is in that of the disk.
+bool HostSampler::isDisk(std::string_view device) {
+    if (device.starts_with("loop") || device.starts_with("ram")) return false;
+    const auto known = isDisk_.find(device);
+    if (known != isDisk_.end()) return known->second;
+    std::error_code error;
+    const bool isThere =
+        std::filesystem::exists(std::string("/sys/block/") + std::string(device), error);
+    if (isDisk_.size() < mostPartitions) isDisk_.emplace(device, isThere);
+    return isThere;
+}
+
+void HostSampler::sampleNetwork() {
+    static constexpr Traffic traffic{"Network", {"net.rx", "net.tx"}, {"rx", "tx"}};
+    std::string_view text = network_.read(buffer_);
+    takeUntil(text, '\n');
+    takeUntil(text, '\n');
+    while (!text.empty()) {
+        std::string_view line = takeUntil(text, '\n');
+        std::string_view name = takeUntil(line, ':');
+        name = takeWord(name);
+        if (name.empty() || name == "lo") continue;
+        long long columns[9] = {};
+        for (long long& column : columns) column = numberIn(takeWord(line));
+        addTraffic(networkCounters_, name, traffic, columns[0], columns[8]);
+    }
+}
+
+}  // namespace lanescope

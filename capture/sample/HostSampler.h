@@ -1,0 +1,81 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "capture/sample/CgroupLimits.h"
+#include "capture/sample/ProcFile.h"
+#include "capture/sample/ProcessTree.h"
+#include "capture/sample/SampleLog.h"
+#include "capture/sample/Sampler.h"
+
+namespace lanescope {
+
+/// What /proc and the control groups tell of the machine and of the recorded processes. Files are
+/// kept open; the cheap ones are read with each sample, the others a few times a second.
+class HostSampler : public Sampler {
+  public:
+    /// `recorder` is the process of `lanescope record`, below which the recorded ones are.
+    HostSampler(SampleLog& log, pid_t recorder) : log_(log), tree_(recorder) {}
+
+    const char* source() const override { return "host"; }
+    const char* title() const override { return "/proc"; }
+    bool begin() override;
+    bool sample() override;
+
+  private:
+    struct Busy {
+        uint32_t counter = 0;
+        long long ticks = -1;  ///< Of the clock of the kernel, at the last reading; -1: none yet.
+    };
+    struct Process {
+        ProcFile file;
+        Busy busy;
+        uint32_t memory = 0;
+        int64_t readNs = 0;
+    };
+    /// What two counters of a device are called.
+    struct Traffic {
+        const char* what;
+        const char *names[2], *directions[2];
+    };
+    using PerDevice = std::map<std::string, std::pair<uint32_t, uint32_t>, std::less<>>;
+
+    uint32_t addCounter(const char* name, std::string title, const char* unit,
+                        log::CounterMeaning meaning, uint32_t processId = 0);
+    void sampleCores(int64_t nowNs);
+    void sampleProcesses();
+    void updateProcesses();
+    void sampleMemory();
+    void sampleDisks();
+    void sampleNetwork();
+    bool isDisk(std::string_view device);
+    void addTraffic(PerDevice& devices, std::string_view device, const Traffic& traffic,
+                    int64_t first, int64_t second);
+    void addShare(Busy& busy, long long ticks, int64_t elapsedNs);
+
+    SampleLog& log_;
+    ProcessTree tree_;
+    ProcFile stat_, memory_, disks_, network_;
+    CgroupLimits cgroup_{log_};
+    std::vector<char> buffer_;
+    SampleBatch batch_;
+    double nsPerTick_ = 1e7;
+    long long pageBytes_ = 4096;
+    std::vector<Busy> cores_;  ///< The first is the whole machine.
+    int64_t coresReadNs_ = 0;
+    uint32_t availableMemory_ = 0;
+    std::map<pid_t, Process> processes_;
+    std::map<std::string, bool, std::less<>> isDisk_;
+    PerDevice diskCounters_, networkCounters_;
+    int64_t nextSlowNs_ = 0, nextTreeNs_ = 0, nextCoresNs_ = 0;
+    int treeLooks_ = 0;
+    std::vector<pid_t> seen_;  ///< By the last look for processes.
+};
+
+}  // namespace lanescope

@@ -1,0 +1,70 @@
+#include "capture/sample/ProcFile.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <utility>
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t firstBytes = 16u << 10;
+constexpr size_t mostBytes = 4u << 20;
+
+}  // namespace
+
+ProcFile::ProcFile(const std::string& path)
+    : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+
+ProcFile::ProcFile(ProcFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+ProcFile& ProcFile::operator=(ProcFile&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+}
+
+ProcFile::~ProcFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::string_view ProcFile::read(std::vector<char>& buffer) const {
+    if (buffer.size() < firstBytes) buffer.resize(firstBytes);
+    size_t length = 0;
+    while (descriptor_ >= 0) {
+        const ssize_t count = ::pread(descriptor_, buffer.data() + length, buffer.size() - length,
+                                      static_cast<off_t>(length));
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        length += static_cast<size_t>(count);
+        if (length < buffer.size()) continue;
+        if (buffer.size() >= mostBytes) break;
+        buffer.resize(2 * buffer.size());
+    }
+    return {buffer.data(), length};
+}
+
+std::string_view takeUntil(std::string_view& text, char separator) {
+    const std::string_view taken = text.substr(0, text.find(separator));
+    text.remove_prefix(std::min(text.size(), taken.size() + 1));
+    return taken;
+}
+
+std::string_view takeWord(std::string_view& text) {
+    static constexpr std::string_view blanks = " \t\n";
+    text.remove_prefix(std::min(text.size(), text.find_first_not_of(blanks)));
+    const std::string_view word = text.substr(0, text.find_first_of(blanks));
+    text.remove_prefix(word.size());
+    return word;
+}
+
+long long numberIn(std::string_view word, long long otherwise) {
+    long long number = 0;
+    const auto result = std::from_chars(word.data(), word.data() + word.size(), number);
+    return result.ec == std::errc{} ? number : otherwise;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lanescope {
+
+/// A file of /proc or /sys that is kept open and read again and again.
+class ProcFile {
+  public:
+    ProcFile() = default;
+    explicit ProcFile(const std::string& path);
+    ProcFile(ProcFile&& other) noexcept;
+    ProcFile& operator=(ProcFile&& other) noexcept;
+    ~ProcFile();
+
+    bool isOpen() const { return descriptor_ >= 0; }
+    /// What stands in it now; empty if it cannot be read any more. Lives until the next call with
+    /// the same `buffer`, which is enlarged as needed.
+    std::string_view read(std::vector<char>& buffer) const;
+
+  private:
+    int descriptor_ = -1;
+};
+
+/// Takes the text up to `separator` from the front of `text`, and the separator; all of it if there
+/// is none.
+std::string_view takeUntil(std::string_view& text, char separator);
+/// Takes the next word from the front of `text`; empty if there is none.
+std::string_view takeWord(std::string_view& text);
+/// The number that `word` begins with; `otherwise` if it is none.
+long long numberIn(std::string_view word, long long otherwise = 0);
+
+}  // namespace lanescope

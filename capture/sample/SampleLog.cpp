@@ -1,0 +1,196 @@
+#include "capture/sample/SampleLog.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "capture/agent/clocks.h"
+
+namespace lanescope {
+
+namespace {
+
+std::string_view bytesOf(const void* data, size_t bytes) {
+    return {static_cast<const char*>(data), bytes};
+}
+
+}  // namespace
+
+void SampleBatch::add(uint32_t counter, double value) {
+    if (std::isfinite(value))
+        values_.push_back({counter, log::SampleType::Real, std::bit_cast<uint64_t>(value)});
+    else
+        addUnknown(counter);
+}
+
+SampleLog::SampleLog(const std::string& pathWithoutSuffix, uint64_t maximumBytes)
+    : maximumBytes_(maximumBytes), file_(pathWithoutSuffix), writer_(file_) {}
+
+void SampleLog::addGpu(uint32_t gpu, std::string_view uuid, std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    gpus_.push_back({gpu, std::string(uuid), std::string(name)});
+    writeGpu(gpus_.back());
+}
+
+uint32_t SampleLog::addCounter(CounterDescription description) {
+    const std::lock_guard lock(mutex_);
+    counters_.push_back(std::move(description));
+    const auto number = static_cast<uint32_t>(counters_.size());
+    writeCounter(number);
+    return number;
+}
+
+void SampleLog::write(int64_t timeNs, const SampleBatch& batch) {
+    const auto values = batch.values();
+    if (values.empty()) return;
+    const std::lock_guard lock(mutex_);
+    log::SamplesRecord record{};
+    record.timestampNs = timeNs;
+    record.count = static_cast<uint32_t>(values.size());
+    writer_.writeWithTail(log::RecordKind::Samples, record,
+                          bytesOf(values.data(), values.size_bytes()), timeNs);
+}
+
+void SampleLog::writeUnknown(int64_t timeNs, std::string_view source, int gpu) {
+    SampleBatch batch;
+    {
+        const std::lock_guard lock(mutex_);
+        for (size_t index = 0; index < counters_.size(); ++index)
+            if (counters_[index].source == source && (gpu < 0 || counters_[index].gpu == gpu))
+                batch.addUnknown(static_cast<uint32_t>(index + 1));
+    }
+    write(timeNs, batch);
+}
+
+void SampleLog::write(const log::GpuProcessRecord& process, std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    log::GpuProcessRecord record = process;
+    record.name = writer_.string(name);
+    writer_.write(log::RecordKind::GpuProcess, record, record.timestampNs);
+}
+
+void SampleLog::write(const log::SamplingMomentRecord& moment, std::string_view range) {
+    const std::lock_guard lock(mutex_);
+    log::SamplingMomentRecord record = moment;
+    record.range = writer_.string(range);
+    writer_.write(log::RecordKind::SamplingMoment, record, record.timestampNs);
+}
+
+void SampleLog::addMetric(uint32_t gpu, uint32_t metric, std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    metrics_.push_back({gpu, metric, std::string(name)});
+    writeMetric(metrics_.back());
+}
+
+void SampleLog::writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const uint64_t> words) {
+    if (words.empty()) return;
+    const std::lock_guard lock(mutex_);
+    log::GpuMetricSamplesRecord record{};
+    record.gpu = gpu;
+    record.metricCount = metricCount;
+    record.count = static_cast<uint32_t>(words.size() / (metricCount + 1));
+    writer_.writeWithTail(log::RecordKind::GpuMetricSamples, record,
+                          bytesOf(words.data(), words.size_bytes()),
+                          static_cast<int64_t>(words[words.size() - metricCount - 1]));
+}
+
+void SampleLog::writeDropped(uint64_t count) {
+    const std::lock_guard lock(mutex_);
+    writer_.dropped(log::DroppedWhat::GpuMetrics, count);
+}
+
+void SampleLog::note(log::NoteSeverity severity, std::string_view code, std::string_view sentence) {
+    const std::lock_guard lock(mutex_);
+    writer_.note(severity, code, sentence);
+}
+
+void SampleLog::property(std::string_view name, std::string_view value) {
+    const std::lock_guard lock(mutex_);
+    const auto known = std::find_if(properties_.begin(), properties_.end(),
+                                    [&](const auto& each) { return each.first == name; });
+    if (known == properties_.end())
+        properties_.emplace_back(name, value);
+    else
+        known->second = value;
+    writer_.property(name, value);
+}
+
+void SampleLog::writeGpu(const Gpu& gpu) {
+    log::SampledGpuRecord record{};
+    record.gpu = gpu.gpu;
+    record.uuid = writer_.string(gpu.uuid);
+    record.name = writer_.string(gpu.name);
+    writer_.write(log::RecordKind::SampledGpu, record);
+}
+
+void SampleLog::writeCounter(uint32_t number) {
+    const CounterDescription& counter = counters_[number - 1];
+    log::CounterRecord record{};
+    record.counter = number;
+    record.source = writer_.string(counter.source);
+    record.name = writer_.string(counter.name);
+    record.title = writer_.string(counter.title);
+    record.unit = writer_.string(counter.unit);
+    record.device = writer_.string(counter.device);
+    record.direction = writer_.string(counter.direction);
+    record.meaning = counter.meaning;
+    record.gpu = counter.gpu;
+    record.link = counter.link;
+    record.core = counter.core;
+    record.processId = counter.processId;
+    record.granularity = counter.granularity;
+    writer_.write(log::RecordKind::Counter, record);
+}
+
+void SampleLog::writeMetric(const Metric& metric) {
+    log::GpuMetricRecord record{};
+    record.gpu = metric.gpu;
+    record.metric = metric.metric;
+    record.name = writer_.string(metric.name);
+    writer_.write(log::RecordKind::GpuMetric, record);
+}
+
+void SampleLog::flush() {
+    const std::lock_guard lock(mutex_);
+    if (hasEnded_) return;
+    log::ClockRecord clock{};
+    clock.realtimeNs = realtimeNs();
+    clock.monotonicNs = monotonicNs();
+    writer_.write(log::RecordKind::Clock, clock, clock.realtimeNs);
+    flushNow();
+    if (file_.totalBytes() < maximumBytes_) return;
+    writer_.note(log::NoteSeverity::Warning, "samples-limit",
+                 "The log of the samplers reached " + std::to_string(maximumBytes_ >> 20) +
+                     " MiB, so nothing was sampled from there on; sample at a lower rate.");
+    endNow(log::EndReason::LogFull);
+}
+
+void SampleLog::flushNow() {
+    file_.flush();
+    const uint64_t lost = file_.takeLostBlocks();
+    if (lost == 0) return;
+    // What was lost may be what later records refer to.
+    writer_.startAgain();
+    for (const auto& [name, value] : properties_) writer_.property(name, value);
+    for (const Gpu& gpu : gpus_) writeGpu(gpu);
+    for (uint32_t number = 1; number <= counters_.size(); ++number) writeCounter(number);
+    for (const Metric& metric : metrics_) writeMetric(metric);
+    writer_.dropped(log::DroppedWhat::LogBlock, lost);
+}
+
+void SampleLog::end() {
+    const std::lock_guard lock(mutex_);
+    if (!hasEnded_) endNow(log::EndReason::Exit);
+}
+
+void SampleLog::endNow(log::EndReason reason) {
+    log::EndRecord record{};
+    record.timestampNs = realtimeNs();
+    record.reason = reason;
+    writer_.write(log::RecordKind::End, record, record.timestampNs);
+    writer_.stop();
+    hasEnded_ = true;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "capture/agent/LogFile.h"
+#include "capture/agent/RecordWriter.h"
+#include "capture/sample/CounterDescription.h"
+
+namespace lanescope {
+
+/// Values of several counters at one moment, collected before they are written.
+class SampleBatch {
+  public:
+    void add(uint32_t counter, int64_t value) {
+        values_.push_back({counter, log::SampleType::Integer, static_cast<uint64_t>(value)});
+    }
+    void add(uint32_t counter, double value);
+    void addUnknown(uint32_t counter) { values_.push_back({counter, log::SampleType::Unknown, 0}); }
+    void clear() { values_.clear(); }
+    std::span<const log::SampleValue> values() const { return values_; }
+
+  private:
+    std::vector<log::SampleValue> values_;
+};
+
+/// The log of a sampler process, in the format of the agent's logs. Any thread; no call waits for
+/// anything but the disk.
+class SampleLog {
+  public:
+    /// `pathWithoutSuffix` as in `LogFile`. At `maximumBytes` the log ends with a note.
+    SampleLog(const std::string& pathWithoutSuffix, uint64_t maximumBytes);
+
+    void addGpu(uint32_t gpu, std::string_view uuid, std::string_view name);
+    /// Announces a counter; returns its number.
+    uint32_t addCounter(CounterDescription description);
+    /// Writes what the counters said at `timeNs`, CLOCK_REALTIME.
+    void write(int64_t timeNs, const SampleBatch& batch);
+    /// Says that the counters of `source`, of one GPU or of all (-1), are unknown from now on.
+    void writeUnknown(int64_t timeNs, std::string_view source, int gpu = -1);
+
+    void write(const log::GpuProcessRecord& process, std::string_view name);
+    void write(const log::SamplingMomentRecord& moment, std::string_view range);
+
+    void addMetric(uint32_t gpu, uint32_t metric, std::string_view name);
+    /// `words` as in `RecordVisitor`: `1 + metricCount` for each moment.
+    void writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const uint64_t> words);
+    /// `count` samples of a GPU's metrics were lost.
+    void writeDropped(uint64_t count);
+
+    void note(log::NoteSeverity severity, std::string_view code, std::string_view sentence);
+    /// A fact; said again it replaces the former.
+    void property(std::string_view name, std::string_view value);
+
+    /// Hands what was written to the system, so that it survives the end of this process. Also
+    /// tells that we live.
+    void flush();
+    /// Writes the last record. Nothing is written after it.
+    void end();
+
+  private:
+    struct Gpu {
+        uint32_t gpu;
+        std::string uuid, name;
+    };
+    struct Metric {
+        uint32_t gpu, metric;
+        std::string name;
+    };
+    // With `mutex_` held:
+    void writeGpu(const Gpu& gpu);
+    void writeCounter(uint32_t number);
+    void writeMetric(const Metric& metric);
+    void flushNow();
+    void endNow(log::EndReason reason);
+
+    const uint64_t maximumBytes_;
+    std::mutex mutex_;
+    LogFile file_;
+    RecordWriter writer_;
+    std::vector<Gpu> gpus_;
+    std::vector<CounterDescription> counters_;
+    std::vector<Metric> metrics_;
+    std::vector<std::pair<std::string, std::string>> properties_;
+    bool hasEnded_ = false;
+};
+
+}  // namespace lanescope
