@@ -1,0 +1,163 @@
+"""Compares what samplers wrote into a trace with what known_copies says that it moved."""
+
+import json
+import sqlite3
+
+
+class Trace:
+    def __init__(self, path):
+        self.database = sqlite3.connect(path)
+        self.start = self.one("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME")
+
+    def rows(self, sql, *values):
+        return self.database.execute(sql, values).fetchall()
+
+    def one(self, sql, *values):
+        row = self.database.execute(sql, values).fetchone()
+        return row[0] if row else None
+
+    def health(self):
+        return self.rows("SELECT severity, code, sentence FROM LANESCOPE_HEALTH")
+
+    def properties(self, beginning):
+        return self.rows(
+            "SELECT name, value FROM LANESCOPE_PROPERTIES WHERE name LIKE ? || '%'", beginning
+        )
+
+    def grown(self, name, gpu, start, end):
+        """How much a cumulative counter of a GPU grew, all links together, around a time."""
+        total = 0
+        for (counter,) in self.rows(
+            "SELECT counterId FROM LANESCOPE_COUNTERS WHERE name = ? AND gpuId = ?", name, gpu
+        ):
+            before = self.one(
+                "SELECT value FROM LANESCOPE_COUNTER_SAMPLES WHERE counterId = ? AND"
+                " timestamp <= ? AND value IS NOT NULL ORDER BY timestamp DESC LIMIT 1",
+                counter, start,
+            )
+            after = self.one(
+                "SELECT value FROM LANESCOPE_COUNTER_SAMPLES WHERE counterId = ? AND"
+                " timestamp >= ? AND value IS NOT NULL ORDER BY timestamp LIMIT 1",
+                counter, end,
+            )
+            if after is None:
+                after = self.one(
+                    "SELECT value FROM LANESCOPE_COUNTER_SAMPLES WHERE counterId = ? AND"
+                    " value IS NOT NULL ORDER BY timestamp DESC LIMIT 1",
+                    counter,
+                )
+            if before is not None and after is not None:
+                total += after - before
+        return total
+
+    def integral(self, source, name, gpu, start, end):
+        """An average rate times its intervals, between two times."""
+        rows = self.rows(
+            "SELECT s.timestamp, s.value FROM LANESCOPE_COUNTER_SAMPLES s JOIN LANESCOPE_COUNTERS c"
+            " USING (counterId) WHERE c.source = ? AND c.name = ? AND c.gpuId = ?"
+            " ORDER BY s.timestamp",
+            source, name, gpu,
+        )
+        total = 0
+        for (before, _), (time, value) in zip(rows, rows[1:]):
+            if value is not None and time > start and before < end:
+                total += value * (time - before) / 1e9
+        return total
+
+    def amount(self, name, gpu, start, end):
+        return self.one(
+            "SELECT total(m.value) FROM GPU_METRICS m JOIN TARGET_INFO_GPU_METRICS n USING (typeId,"
+            " metricId) WHERE n.metricName = ? AND (m.typeId & 255) = ? AND m.timestamp > ?"
+            " AND m.timestamp <= ?",
+            name, gpu, start, end,
+        )
+
+
+def percent(measured, known):
+    return f"{measured:>18,.0f} of {known:>18,} = {100 * measured / known:8.3f} %"
+
+
+def phases(trace, output):
+    for line in open(output):
+        if line.startswith("{"):
+            phase = json.loads(line)
+            # With the pauses around it, so that slow samplers are whole.
+            yield phase["kind"], phase["bytes"], phase["startNs"] - trace.start - 300_000_000, (
+                phase["endNs"] - trace.start + 300_000_000
+            )
+
+
+def compare(path, output):
+    trace = Trace(path)
+    for kind, size, start, end in phases(trace, output):
+        if kind == "epoch PtoP":
+            for gpu, direction in ((0, "tx"), (1, "rx")):
+                print(f"  NVML nvlink.{direction} GPU {gpu}:  "
+                      + percent(trace.grown("nvlink." + direction, gpu, start, end), size))
+                print(f"  GPM  nvlink.{direction} GPU {gpu}:  "
+                      + percent(trace.integral("gpm", "nvlink." + direction, gpu, start, end), size))
+                name = f"NVLink {direction.upper()} Bytes [B]"
+                print(f"  PM   nvlink.{direction} GPU {gpu}:  "
+                      + percent(trace.amount(name, gpu, start, end), size))
+        if kind in ("epoch HtoD", "epoch DtoH"):
+            direction, name = (
+                ("rx", "PCIe Read Bytes [B]") if kind == "epoch HtoD" else
+                ("tx", "PCIe Write Bytes [B]")
+            )
+            print(f"  GPM  pcie.{direction} {kind}:    "
+                  + percent(trace.integral("gpm", "pcie." + direction, 0, start, end), size))
+            print(f"  PM   {name} {kind}: "
+                  + percent(trace.amount(name, 0, start, end), size))
+            other = "PCIe Write Bytes [B]" if "Read" in name else "PCIe Read Bytes [B]"
+            print(f"       ({other} meanwhile: {trace.amount(other, 0, start, end):,.0f})")
+        if kind == "epoch kernel":
+            for name in ("DRAM Read Bytes [B]", "DRAM Write Bytes [B]"):
+                print(f"  PM   {name}:      " + percent(trace.amount(name, 0, start, end), size))
+            print("  PM   greatest SMs Active, DRAM Read, DRAM Write:", trace.rows(
+                "SELECT n.metricName, max(m.value) FROM GPU_METRICS m JOIN TARGET_INFO_GPU_METRICS"
+                " n USING (typeId, metricId) WHERE m.timestamp > ? AND m.timestamp < ?"
+                " AND n.metricName LIKE '%[Throughput \\%]' ESCAPE '\\' AND (m.typeId & 255) = 0"
+                " GROUP BY 1", start, end))
+    alignment(trace)
+    summary(trace)
+
+
+def alignment(trace):
+    """When the first and the last busy sample lie against the kernels that made the GPU busy."""
+    kernels = trace.rows("SELECT min(start), max(\"end\") FROM CUPTI_ACTIVITY_KIND_KERNEL")[0]
+    if kernels[0] is None:
+        return
+    busy = trace.rows(
+        "SELECT min(m.timestamp), max(m.timestamp) FROM GPU_METRICS m JOIN TARGET_INFO_GPU_METRICS"
+        " n USING (typeId, metricId) WHERE n.metricName LIKE 'SMs Active%' AND m.value > 50"
+        " AND (m.typeId & 255) = 0 AND m.timestamp BETWEEN ? - 100000000 AND ? + 100000000",
+        kernels[0], kernels[1],
+    )[0]
+    if busy[0] is not None:
+        print(f"  clocks: first busy sample ends {(busy[0] - kernels[0]) / 1e6:.3f} ms after the"
+              f" first kernel begins, the last {(busy[1] - kernels[1]) / 1e6:.3f} ms after the last"
+              " ends")
+
+
+def summary(trace):
+    print("  counters:", trace.rows(
+        "SELECT source, count(DISTINCT counterId), count(*), sum(value IS NULL) FROM"
+        " LANESCOPE_COUNTERS JOIN LANESCOPE_COUNTER_SAMPLES USING (counterId) GROUP BY 1"))
+    for gpu, metrics, samples, length in trace.rows(
+        "SELECT typeId & 255, count(DISTINCT metricId), count(DISTINCT timestamp),"
+        " (max(timestamp) - min(timestamp)) / 1e9 FROM GPU_METRICS GROUP BY 1"
+    ):
+        print(f"  GPU {gpu}: {metrics} metrics, {samples} samples in {length:.2f} s ="
+              f" {samples / max(length, 1e-9):.1f} Hz")
+    print("  metrics:", [row[0] for row in trace.rows(
+        "SELECT DISTINCT metricName FROM TARGET_INFO_GPU_METRICS ORDER BY metricId")])
+    print("  peaks:", trace.rows("SELECT kind, gpuId, peerGpuId, bytesPerSecond, links, generation,"
+                                 " width, origin FROM LANESCOPE_LINK_PEAKS"))
+    print("  affinity:", trace.rows("SELECT * FROM LANESCOPE_GPU_AFFINITY"))
+    print("  topology:", trace.rows("SELECT gpuId, peerGpuId, abbreviation FROM LANESCOPE_TOPOLOGY"))
+    print("  moments:", trace.rows("SELECT range, isEnd FROM LANESCOPE_SAMPLING_MOMENTS"))
+    for beginning in ("samplers", "gpuMetrics"):
+        for name, value in trace.properties(beginning):
+            print(f"  {name}: {value}")
+    for severity, code, sentence in trace.health():
+        print(f"  health {severity} {code}: {sentence}")
