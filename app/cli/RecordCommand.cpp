@@ -6,6 +6,7 @@
 
 #include "app/cli/Command.h"
 #include "app/cli/RecordArguments.h"
+#include "app/cli/loadForCommand.h"
 #include "app/cli/runReport.h"
 #include "app/cli/storeSummary.h"
 #include "capture/record/Recorder.h"
@@ -70,8 +71,10 @@ int runRecord(const RecordOptions& options) {
         say(nothingSentence(options, *outcome));
     else
         sayWhatIsIn(*outcome->run);
-    if (outcome->run->processes > 0)
+    if (outcome->run->processes > 0) {
         (void)storeSummary(outcome->run->trace);  // else a comparison makes it again
+        indexRecorded(outcome->run->trace);
+    }
     reportWarnings(*outcome->run);
     if (!outcome->keptLogs.empty())
         say(fmt::format("The logs are in {}.", outcome->keptLogs.string()));

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/cli/Command.h"
+#include "app/cli/loadForCommand.h"
 #include "app/cli/runReport.h"
 #include "app/cli/storeSummary.h"
 #include "capture/record/recover.h"
@@ -16,6 +17,7 @@ int runRecover(const RecoverOptions& options) {
     if (!run) return reportFailure(run.error());
     sayWhatIsIn(*run);
     (void)storeSummary(run->trace);  // else a comparison makes it again
+    indexRecorded(run->trace);
     reportWarnings(*run);
     return exitOk;
 }

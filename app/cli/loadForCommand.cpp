@@ -3,15 +3,20 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <system_error>
 
 #include "app/cli/Command.h"
 #include "model/export/formatValue.h"
-#include "model/load/loadTrace.h"
+#include "model/index/openTrace.h"
 
 namespace lanescope {
 
 namespace {
+
+/// Set by Ctrl+C.
+volatile std::sig_atomic_t wasInterrupted = 0;
 
 using Clock = std::chrono::steady_clock;
 
@@ -42,10 +47,33 @@ class ProgressLine {
 
 Result<TracePtr> loadForCommand(const std::filesystem::path& path) {
     ProgressLine line;
-    return loadTrace(path, [&line](double fraction, std::string_view what) {
+    return openTrace(path, {}, [&line](double fraction, std::string_view what) {
         line.show(fraction, what);
         return true;
     });
+}
+
+Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path) {
+    ProgressLine line;
+    return ensureIndex(path, [&line](double fraction, std::string_view what) {
+        line.show(fraction, what);
+        return true;
+    });
+}
+
+void indexRecorded(const std::filesystem::path& trace) {
+    std::error_code error;
+    const uintmax_t bytes = std::filesystem::file_size(trace, error);
+    if (error || bytes < OpenOptions().leastBytes) return;
+    wasInterrupted = 0;
+    const auto before = std::signal(SIGINT, [](int) { wasInterrupted = 1; });
+    ProgressLine line;
+    // Whoever opens the trace makes it otherwise.
+    (void)ensureIndex(trace, [&line](double fraction, std::string_view what) {
+        line.show(fraction, what);
+        return wasInterrupted == 0;
+    });
+    if (before != SIG_ERR) std::signal(SIGINT, before);
 }
 
 void reportHealth(const Trace& trace) {

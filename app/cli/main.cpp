@@ -7,6 +7,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/CompareCommand.h"
 #include "app/cli/ExportCommand.h"
+#include "app/cli/IndexCommand.h"
 #include "app/cli/InfoCommand.h"
 #include "app/cli/SqlCommand.h"
 #include "app/cli/StatsCommand.h"
@@ -76,6 +77,7 @@ int run(int argc, char** argv) {
     addSql(app, exitStatus);
     addCompare(app, exitStatus);
     addExport(app, exitStatus);
+    addIndex(app, exitStatus);
     addView(app, exitStatus);
     if (argc < 2) {
         std::fputs(app.help().c_str(), stderr);

@@ -2,7 +2,7 @@
 
 #include <QMetaObject>
 
-#include "model/load/loadTrace.h"
+#include "model/index/openTrace.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {
@@ -30,7 +30,7 @@ void TraceLoader::start() {
                 Qt::QueuedConnection);
             return !isCancelled->load();
         };
-        auto result = std::make_shared<Result<TracePtr>>(loadTrace(path, progress));
+        auto result = std::make_shared<Result<TracePtr>>(openTrace(path, {}, progress));
         QMetaObject::invokeMethod(
             this, [this, result] { finish(*result); }, Qt::QueuedConnection);
     });

@@ -45,17 +45,9 @@ bool isTrace(const Database& database) {
 /// Share of the progress that unpacking takes where there is something to unpack.
 constexpr double unpackingShare = 0.4;
 
-/// `progress`, of which only the part from `from` to `to` is left. `progress` must stay alive.
-LoadProgress partOf(const LoadProgress& progress, double from, double to) {
-    if (!progress) return {};
-    return [&progress, from, to](double fraction, std::string_view what) {
-        return progress(from + fraction * (to - from), what);
-    };
-}
-
 /// Opens `path`, and unpacks it first if it is compressed; the unpacked copy lives as long as the
 /// database is open.
-Result<Database> openTrace(const std::filesystem::path& path, bool isCompressed,
+Result<Database> openDatabase(const std::filesystem::path& path, bool isCompressed,
                            const LoadProgress& progress) {
     if (!isCompressed) return Database::openReadOnly(path);
     const Result<TemporaryFile> unpacked =
@@ -126,9 +118,23 @@ void noteCounts(LoadContext& context) {
 
 }  // namespace
 
+LoadProgress partOf(const LoadProgress& progress, double from, double to) {
+    if (!progress) return {};
+    return [&progress, from, to](double fraction, std::string_view what) {
+        return progress(from + fraction * (to - from), what);
+    };
+}
+
 Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress& progress) {
+    Result<std::shared_ptr<Trace>> trace = readTrace(path, progress);
+    if (!trace) return fail(trace.error());
+    return TracePtr(std::move(*trace));
+}
+
+Result<std::shared_ptr<Trace>> readTrace(const std::filesystem::path& path,
+                                         const LoadProgress& progress) {
     const bool isCompressed = isGzip(path);
-    const Result<Database> database = openTrace(path, isCompressed, progress);
+    const Result<Database> database = openDatabase(path, isCompressed, progress);
     if (!database) return fail(database.error());
     if (!isTrace(*database))
         return fail(
@@ -145,7 +151,7 @@ Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress
         return fail("Opening {} was cancelled.", path.string());
     noteCounts(context);
     finishTrace(*trace);
-    return TracePtr(std::move(trace));
+    return trace;
 }
 
 }  // namespace lanescope

@@ -18,7 +18,14 @@ using LoadProgress = std::function<bool(double fraction, std::string_view what)>
 /// unpacked into a nameless temporary file.
 /// The file is untrusted: bad cells are skipped and counted in `Trace::health`, never trusted.
 /// Errors: not readable, not SQLite, no table of ours or Nsight's in it, not to be unpacked,
-/// cancelled; each one sentence. Blocks for the whole read; call it off the GUI thread.
+/// cancelled; each one sentence. Blocks for the whole read; call it off the GUI thread. Most want
+/// `openTrace`, which reads a file only once.
 Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress& progress = {});
+/// The same, for who still has something to add to the trace.
+Result<std::shared_ptr<Trace>> readTrace(const std::filesystem::path& path,
+                                         const LoadProgress& progress = {});
+
+/// `progress`, of which only the part from `from` to `to` is left. `progress` must stay alive.
+LoadProgress partOf(const LoadProgress& progress, double from, double to);
 
 }  // namespace lanescope

@@ -1,7 +1,9 @@
 #include "model/reduce/reduceToPixels.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "model/reduce/LaneEdges.h"
+#include "model/reduce/PixelGrid.h"
 
 namespace lanescope {
 
@@ -9,101 +11,93 @@ namespace {
 
 /// Drawn at least this strongly, however short the slices of a run are.
 constexpr float minimumCoverage = 1.0f / 1024;
-/// Slices of a run looked at for its colour.
-constexpr uint32_t maximumLooks = 16;
 
-/// Turns times of one range into pixels. Pixels are found from times only, never the other way
-/// round, so that rounding cannot put one slice into two pixels.
-class PixelScale {
+/// Goes over the pixels of one lane from left to right.
+class PixelWalk {
   public:
-    PixelScale(TimeRange range, int pixelWidth)
-        : range_(range),
-          pixelWidth_(pixelWidth),
-          pixelsPerNs_(pixelWidth / static_cast<double>(range.durationNs())) {}
+    PixelWalk(const Lane& lane, const PixelGrid& grid)
+        : grid_(grid),
+          edges_(lane, grid.shift(), grid.edge(0), grid.edge(grid.pixelCount())),
+          left_(edges_.at(grid.edge(0))) {}
 
-    int pixelAt(int64_t timeNs) const {
-        if (timeNs <= range_.startNs) return 0;
-        if (timeNs >= range_.endNs) return pixelWidth_;
-        const double pixel =
-            std::floor(static_cast<double>(timeNs - range_.startNs) * pixelsPerNs_);
-        return std::min(static_cast<int>(pixel), pixelWidth_);
-    }
-    double pixelsOf(int64_t durationNs) const {
-        return static_cast<double>(durationNs) * pixelsPerNs_;
+    std::vector<PixelSlice> walk() {
+        for (int pixel = 0; pixel < grid_.pixelCount(); ++pixel) {
+            const LaneEdge right = edges_.at(grid_.edge(pixel + 1));
+            const uint32_t count = right.slice - left_.slice;
+            if (count == 0 && left_.overhangNs > 0)
+                extend(pixel, left_.slice - 1, right);
+            else if (count > 0)
+                begin(pixel, count, right);
+            left_ = right;
+        }
+        finish();
+        return std::move(result_);
     }
 
   private:
-    TimeRange range_;
-    int pixelWidth_;
-    double pixelsPerNs_;
-};
-
-/// The first slice at or after `from` that starts right of `pixel`. O(log(result - from)).
-uint32_t firstRightOf(const Lane& lane, const PixelScale& scale, uint32_t from, int pixel) {
-    uint32_t step = 1;
-    uint32_t low = from;
-    uint32_t high = from;
-    while (high < lane.size() && scale.pixelAt(lane.startNs[high]) <= pixel) {
-        low = high + 1;
-        high = step < lane.size() - high ? high + step : lane.size();
-        step *= 2;
+    /// The pixel belongs to one slice that started left of it.
+    void extend(int pixel, uint32_t slice, const LaneEdge& right) {
+        const bool isGoingOn =
+            !result_.empty() && current().sliceCount == 1 && current().firstSlice == slice;
+        if (!isGoingOn) add(pixel, slice, 1, edges_.describe(slice));
+        current().right = static_cast<float>(pixel + 1);
+        busyNs_ += right.busyNs - left_.busyNs;
     }
-    const auto begin = lane.startNs.begin();
-    return static_cast<uint32_t>(
-        std::partition_point(begin + low, begin + high,
-                             [&](int64_t startNs) { return scale.pixelAt(startNs) <= pixel; }) -
-        begin);
-}
 
-SliceCategory widestCategory(const Lane& lane, uint32_t first, uint32_t count) {
-    const uint32_t step = (count + maximumLooks - 1) / maximumLooks;
-    uint32_t widest = first;
-    for (uint32_t slice = first; slice < first + count; slice += step)
-        if (lane.endNs[slice] - lane.startNs[slice] > lane.endNs[widest] - lane.startNs[widest])
-            widest = slice;
-    return lane.category[widest];
-}
+    void begin(int pixel, uint32_t count, const LaneEdge& right) {
+        const int64_t fromNs = grid_.edge(pixel);
+        add(pixel, left_.slice, count,
+            edges_.widest(fromNs, grid_.edge(pixel + 1), left_, right));
+        busyNs_ += right.busyNs - left_.busyNs;
+    }
+
+    void add(int pixel, uint32_t slice, uint32_t count, const LaneEdges::Widest& widest) {
+        finish();
+        PixelSlice& added = result_.emplace_back();
+        added.left = static_cast<float>(pixel);
+        added.right = static_cast<float>(pixel + 1);
+        added.firstSlice = slice;
+        added.sliceCount = count;
+        added.widestSlice = widest.slice;
+        added.category = widest.category;
+        added.name = widest.name;
+        busyNs_ = 0;
+    }
+
+    PixelSlice& current() { return result_.back(); }
+
+    /// Sets the coverage of the last rectangle, now that its right edge is known.
+    void finish() {
+        if (result_.empty()) return;
+        const int64_t widthNs = grid_.edge(static_cast<int>(current().right)) -
+                                grid_.edge(static_cast<int>(current().left));
+        const double share = static_cast<double>(busyNs_) / static_cast<double>(widthNs);
+        current().coverage = std::clamp(static_cast<float>(share), minimumCoverage, 1.0f);
+        busyNs_ = 0;
+    }
+
+    const PixelGrid& grid_;
+    LaneEdges edges_;
+    LaneEdge left_;
+    int64_t busyNs_ = 0;  ///< Within the last rectangle.
+    std::vector<PixelSlice> result_;
+};
 
 }  // namespace
 
 std::vector<PixelSlice> reduceToPixels(const Lane& lane, TimeRange range, int pixelWidth) {
-    std::vector<PixelSlice> result;
-    if (lane.size() == 0 || range.isEmpty() || pixelWidth <= 0) return result;
-    const PixelScale scale(range, pixelWidth);
-    const auto busyInRange = [&](uint32_t first, uint32_t end) {
-        int64_t busyNs = lane.busyNs[end] - lane.busyNs[first];
-        busyNs -= std::max<int64_t>(0, range.startNs - lane.startNs[first]);
-        busyNs -= std::max<int64_t>(0, lane.endNs[end - 1] - range.endNs);
-        return std::max<int64_t>(0, busyNs);
+    if (lane.size() == 0 || range.isEmpty() || pixelWidth <= 0) return {};
+    if (range.durationNs() >= pixelWidth) return PixelWalk(lane, PixelGrid(range, pixelWidth)).walk();
+    // Every nanosecond is one pixel first, then as wide as it is.
+    const auto nanoseconds = static_cast<int>(range.durationNs());
+    std::vector<PixelSlice> result = PixelWalk(lane, PixelGrid(range, nanoseconds)).walk();
+    const auto widened = [&](float nanosecond) {
+        return static_cast<float>(static_cast<int64_t>(nanosecond) * pixelWidth / nanoseconds);
     };
-    const auto add = [&](int left, int right, uint32_t first, uint32_t end) {
-        const auto coverage =
-            static_cast<float>(scale.pixelsOf(busyInRange(first, end)) / (right - left));
-        result.push_back({static_cast<float>(left), static_cast<float>(right), first, end - first,
-                          std::clamp(coverage, minimumCoverage, 1.0f),
-                          widestCategory(lane, first, end - first)});
-    };
-
-    // Ends are sorted as starts are, so the slices left of the range form a prefix.
-    const auto firstVisible = std::partition_point(
-        lane.endNs.begin(), lane.endNs.end(), [&](int64_t endNs) { return endNs < range.startNs; });
-    auto slice = static_cast<uint32_t>(firstVisible - lane.endNs.begin());
-    while (slice < lane.size() && lane.endNs[slice] == range.startNs &&
-           lane.startNs[slice] < range.startNs)
-        ++slice;
-
-    while (slice < lane.size() && lane.startNs[slice] < range.endNs) {
-        const int pixel = scale.pixelAt(lane.startNs[slice]);
-        const uint32_t next = firstRightOf(lane, scale, slice, pixel);
-        // Only the last slice that starts in a pixel can reach out of it. If it fills a pixel of
-        // its own it is drawn as itself, right of what else lies in this one.
-        const uint32_t last = next - 1;
-        const int lastEnd = scale.pixelAt(lane.endNs[last]);
-        const bool standsAlone = lastEnd > pixel + 1 || (last == slice && lastEnd > pixel);
-        const uint32_t runEnd = standsAlone ? last : next;
-        if (runEnd > slice) add(pixel, pixel + 1, slice, runEnd);
-        if (standsAlone) add(runEnd > slice ? pixel + 1 : pixel, lastEnd, last, next);
-        slice = next;
+    for (PixelSlice& each : result) {
+        each.left = widened(each.left);
+        // What has no length gets no more than a pixel.
+        each.right = each.coverage <= minimumCoverage ? each.left + 1 : widened(each.right);
     }
     return result;
 }

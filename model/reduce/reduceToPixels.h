@@ -8,20 +8,30 @@
 
 namespace lanescope {
 
-/// A rectangle to draw: one slice at least a pixel wide, or a run of slices too small to tell
-/// apart.
+/// A rectangle to draw: one slice, or a run of slices within one pixel.
 struct PixelSlice {
-    float left = 0;           ///< Pixels from the left edge of the range; clipped to it.
+    float left = 0;           ///< Pixels from the left edge of the range.
     float right = 0;          ///< At least `left + 1`.
     uint32_t firstSlice = 0;  ///< Index into the lane.
     uint32_t sliceCount = 0;  ///< 1: this very slice. More: a run, drawn by its `coverage`.
-    float coverage = 1;       ///< Busy share of the rectangle, in (0, 1].
-    SliceCategory category = SliceCategory::Busy;  ///< Of the widest slice looked at.
+    uint32_t widestSlice = 0;  ///< The longest of those that start in it, of equals the first.
+    /// Busy share of the rectangle, of whatever slices; exact but for a least value, so that even
+    /// a slice of no length shows.
+    float coverage = 1;
+    SliceCategory category = SliceCategory::Busy;  ///< Of the widest slice.
+    StringIndex name = 0;                          ///< Of the widest slice.
 };
 
-/// The picture of `lane` over `range` in `pixelWidth` pixels: at most two rectangles a pixel
-/// however many slices lie there, left to right, covering no pixel twice. Nothing is dropped: a
-/// slice of 1 ns still marks its pixel. O(pixels * log slices).
+/// The picture of `lane` over `range` in `pixelWidth` pixels, left to right. The edges of pixels
+/// are those of `PixelGrid`; below one nanosecond a pixel, pixels share a nanosecond.
+///
+/// - Each pixel that a slice lies in is covered by exactly one rectangle, however short the slice
+///   is and however many there are.
+/// - Where two or more slices start in a pixel, the rectangle is that pixel and holds them all.
+/// - All other rectangles are single slices, from the pixel that the slice starts in to the last
+///   that it reaches into and in which no other starts.
+///
+/// Lanes with tiles answer from those of the right size. O(pixels), else O(pixels * log slices).
 std::vector<PixelSlice> reduceToPixels(const Lane& lane, TimeRange range, int pixelWidth);
 
 /// The slice under a point of time, or `size()` if there is none within `toleranceNs`. O(log

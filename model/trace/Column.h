@@ -85,9 +85,11 @@ class Column {
         packedCount_ = count;
         return true;
     }
-    /// Of a mapped column: what is not below `limit` reads as 0. `noIndex` stays if it `mayBeNone`.
-    void bound(uint64_t limit, bool mayBeNone = false) {
-        maximum_ = limit == 0 ? 0 : limit - 1;
+    /// Of a mapped column: what does not lie between the two reads as `least`. `noIndex` stays if it
+    /// `mayBeNone`.
+    void bound(int64_t least, int64_t greatest, bool mayBeNone = false) {
+        least_ = least;
+        span_ = static_cast<uint64_t>(greatest) - static_cast<uint64_t>(least);
         mayBeNone_ = mayBeNone;
     }
     /// Of a mapped column of events: one that is not in its table reads as invalid. `rows` must
@@ -109,8 +111,8 @@ class Column {
         } else if constexpr (std::is_floating_point_v<T>) {
             return static_cast<T>(std::bit_cast<double>(bits));
         } else {
-            if (static_cast<uint64_t>(bits) > maximum_) [[unlikely]]
-                if (!mayBeNone_ || bits != noIndex) bits = 0;
+            if (static_cast<uint64_t>(bits) - static_cast<uint64_t>(least_) > span_) [[unlikely]]
+                if (!mayBeNone_ || bits != noIndex) bits = least_;
             return static_cast<T>(bits);
         }
     }
@@ -126,7 +128,8 @@ class Column {
     PackedBlocks packed_;
     size_t packedCount_ = 0;
     std::vector<T> tail_;
-    uint64_t maximum_ = ~uint64_t{0};
+    int64_t least_ = 0;
+    uint64_t span_ = ~uint64_t{0};
     const RowCounts* rows_ = nullptr;
     bool mayBeNone_ = false;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "model/export/formatValue.h"
 
@@ -41,6 +42,20 @@ std::string formatHertz(double value) {
     return fmt::format("{:.4g} Hz", value);
 }
 
+/// Not a number as long as nothing that is one was taken.
+struct Extremes {
+    double least = std::numeric_limits<double>::quiet_NaN();
+    double greatest = least;
+
+    void take(const Column<double>& leasts, const Column<double>& greatests, size_t low,
+              size_t high) {
+        for (size_t i = low; i < high; ++i) {
+            least = std::fmin(least, leasts[i]);
+            greatest = std::fmax(greatest, greatests[i]);
+        }
+    }
+};
+
 }  // namespace
 
 std::string formatCounter(double value, CounterUnit unit) {
@@ -75,7 +90,7 @@ void CounterSeries::set(std::vector<int64_t> timesNs, std::vector<double> values
     timesNs_.clear();
     values_.clear();
     minimum_ = maximum_ = 0;
-    tree_.reset();
+    levels_.clear();
     for (size_t i = 0; i < timesNs.size() && i < values.size(); ++i) {
         if (!timesNs_.empty() && timesNs[i] <= timesNs_.back()) {
             values_.set(values_.size() - 1, values[i]);
@@ -86,7 +101,21 @@ void CounterSeries::set(std::vector<int64_t> timesNs, std::vector<double> values
     }
     endNs_ = timesNs_.empty() ? endNs : std::max(endNs, timesNs_.back() + 1);
     if (timesNs_.empty()) return;
-    tree_.emplace(values_.begin(), values_.end(), [](double value) { return value; });
+    const auto addLevel = [this](const Column<double>& least, const Column<double>& greatest) {
+        Level level;
+        for (size_t first = 0; first < least.size(); first += fanOut) {
+            Extremes extremes;
+            extremes.take(least, greatest, first, std::min(first + fanOut, least.size()));
+            level.least.push_back(extremes.least);
+            level.greatest.push_back(extremes.greatest);
+        }
+        levels_.push_back(std::move(level));
+    };
+    addLevel(values_, values_);
+    while (levels_.back().least.size() > fanOut) {
+        const Level below = levels_.back();
+        addLevel(below.least, below.greatest);
+    }
     const CounterColumn all = extremesOf(0, values_.size());
     if (!all.hasValue) return;
     minimum_ = all.minimum;
@@ -115,13 +144,37 @@ uint32_t CounterSeries::nearestSample(int64_t timeNs) const {
 }
 
 CounterColumn CounterSeries::extremesOf(size_t low, size_t high) const {
+    Extremes extremes;
+    const Column<double>* least = &values_;
+    const Column<double>* greatest = &values_;
+    // What lies left and right of whole groups is looked at singly, the groups a level above.
+    for (size_t level = 0; level < levels_.size() && high > low + 2 * fanOut; ++level) {
+        const size_t firstGroup = (low + fanOut - 1) / fanOut;
+        const size_t endGroup = high / fanOut;
+        extremes.take(*least, *greatest, low, firstGroup * fanOut);
+        extremes.take(*least, *greatest, endGroup * fanOut, high);
+        low = firstGroup;
+        high = endGroup;
+        least = &levels_[level].least;
+        greatest = &levels_[level].greatest;
+    }
+    extremes.take(*least, *greatest, low, high);
     CounterColumn column;
-    if (low >= high) return column;
-    column.minimum = tree_->minimum(low, high);
-    column.maximum = tree_->maximum(low, high);
-    column.hasValue = column.minimum <= column.maximum;
-    if (!column.hasValue) return {};
+    column.hasValue = !std::isnan(extremes.least);
+    if (!column.hasValue) return column;
+    column.minimum = extremes.least;
+    column.maximum = extremes.greatest;
     return column;
+}
+
+bool CounterSeries::isSound() const {
+    size_t below = values_.size();
+    if (timesNs_.size() != below || below > EventRef::maximumRow) return false;
+    for (const Level& level : levels_) {
+        below = (below + fanOut - 1) / fanOut;
+        if (level.least.size() != below || level.greatest.size() != below) return false;
+    }
+    return true;
 }
 
 CounterColumn CounterSeries::extremesIn(TimeRange range) const {

@@ -9,7 +9,6 @@
 #include "model/format/TimeRange.h"
 #include "model/trace/Column.h"
 #include "model/trace/EventRef.h"
-#include "model/trace/ExtremesTree.h"
 
 namespace lanescope {
 
@@ -81,6 +80,26 @@ class CounterSeries {
     /// only still shows in its column. O(pixels * log n).
     std::vector<CounterColumn> extremesAt(TimeRange range, int pixelWidth) const;
 
+    /// The least and the greatest of each `fanOut` values, then of as many of those, and so on; not
+    /// a number where there is none.
+    struct Level {
+        Column<double> least, greatest;
+    };
+    static constexpr size_t fanOut = 16;
+
+    /// What the index stores beside the members above; see `model/index`.
+    template <class Self, class Visitor>
+    static void forEachOwnField(Self& self, Visitor& visit) {
+        visit(self.timesNs_);
+        visit(self.values_);
+        visit(self.endNs_);
+        visit(self.minimum_);
+        visit(self.maximum_);
+        visit(self.levels_);
+    }
+    /// Whether the parts fit together, as they must.
+    bool isSound() const;
+
   private:
     CounterColumn extremesOf(size_t low, size_t high) const;
 
@@ -89,7 +108,7 @@ class CounterSeries {
     int64_t endNs_ = 0;
     double minimum_ = 0;
     double maximum_ = 0;
-    std::optional<ExtremesTree<double>> tree_;
+    std::vector<Level> levels_;
 };
 
 }  // namespace lanescope

@@ -51,35 +51,6 @@ Place placeOf(const Trace& trace, EventRef event) {
     return {};
 }
 
-uint32_t rowCount(const Trace& trace, EventKind kind) {
-    switch (kind) {
-        case EventKind::Kernel:
-            return trace.kernels.size();
-        case EventKind::Memcpy:
-            return trace.memcpys.size();
-        case EventKind::Memset:
-            return trace.memsets.size();
-        case EventKind::Api:
-            return trace.apiCalls.size();
-        case EventKind::Sync:
-            return trace.syncs.size();
-        case EventKind::Nvtx:
-            return trace.nvtx.size();
-        case EventKind::Projection:
-            return trace.projections.size();
-        case EventKind::Graph:
-            return trace.graphs.size();
-        case EventKind::PageFault:
-            return trace.pageFaults.size();
-        case EventKind::CounterSample:
-            return trace.counters.empty() ? 0
-                                          : trace.counterRows.back() + trace.counters.back().size();
-        case EventKind::None:
-            break;
-    }
-    return 0;
-}
-
 std::string_view syncName(SyncType type) {
     switch (type) {
         case SyncType::Event:
@@ -115,6 +86,36 @@ std::string_view accessName(FaultAccess access) {
 
 }  // namespace
 
+uint32_t Trace::rowCount(EventKind kind) const {
+    switch (kind) {
+        case EventKind::Kernel:
+            return kernels.size();
+        case EventKind::Memcpy:
+            return memcpys.size();
+        case EventKind::Memset:
+            return memsets.size();
+        case EventKind::Api:
+            return apiCalls.size();
+        case EventKind::Sync:
+            return syncs.size();
+        case EventKind::Nvtx:
+            return nvtx.size();
+        case EventKind::Projection:
+            return projections.size();
+        case EventKind::Graph:
+            return graphs.size();
+        case EventKind::PageFault:
+            return pageFaults.size();
+        case EventKind::CounterSample:
+            return counters.empty() || counterRows.size() != counters.size()
+                       ? 0
+                       : counterRows.back() + counters.back().size();
+        case EventKind::None:
+            break;
+    }
+    return 0;
+}
+
 TimeRange Trace::rangeOf(EventRef event) const {
     switch (event.kind()) {
         case EventKind::Kernel:
@@ -147,7 +148,7 @@ TimeRange Trace::rangeOf(EventRef event) const {
 
 std::string Trace::nameOf(EventRef event) const {
     const uint32_t row = event.row();
-    if (row >= rowCount(*this, event.kind())) return {};
+    if (row >= rowCount(event.kind())) return {};
     switch (event.kind()) {
         case EventKind::Kernel: {
             const LaunchConfig& config = launchConfigs[kernels.config[row]];
@@ -185,7 +186,7 @@ std::string Trace::nameOf(EventRef event) const {
 }
 
 EventRef Trace::launchingCall(EventRef gpuWork) const {
-    if (gpuWork.row() >= rowCount(*this, gpuWork.kind())) return {};
+    if (gpuWork.row() >= rowCount(gpuWork.kind())) return {};
     Link key{0, 0, {}};
     const auto lookFor = [&](const auto& table) {
         key.process = streams[table.stream[gpuWork.row()]].process;
@@ -260,7 +261,7 @@ SliceLocation locateState(const Track& track, uint32_t index, EventRef event, in
 }  // namespace
 
 SliceLocation Trace::locate(EventRef event) const {
-    if (event.row() >= rowCount(*this, event.kind())) return {};
+    if (event.row() >= rowCount(event.kind())) return {};
     const Place place = placeOf(*this, event);
     if (place.subject == noIndex) return {};
     if (place.kind == TrackKind::Counter) {

@@ -157,11 +157,16 @@ class Trace {
     /// Where it is drawn; invalid if on no track. O(log n) in the lane times tracks of its subject.
     SliceLocation locate(EventRef event) const;
     bool isEmpty() const { return range.isEmpty(); }
+    /// How many events of a kind there are.
+    uint32_t rowCount(EventKind kind) const;
 
     /// Links between calls and GPU work, sorted for the lookups above; filled by the loader.
     using Link = lanescope::Link;
     LinkTable callLinks;  ///< API calls by (process, correlation).
     LinkTable workLinks;  ///< GPU work by (process, correlation, event).
+
+    /// What the columns are views of, if they are mapped.
+    std::shared_ptr<const void> backing;
 };
 
 using TracePtr = std::shared_ptr<const Trace>;

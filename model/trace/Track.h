@@ -7,33 +7,11 @@
 #include "model/format/TimeRange.h"
 #include "model/trace/Column.h"
 #include "model/trace/EventRef.h"
+#include "model/trace/LaneTiles.h"
+#include "model/trace/SliceCategory.h"
 #include "model/trace/StringTable.h"
 
 namespace lanescope {
-
-/// What a slice is, for its colour and its legend.
-enum class SliceCategory : uint8_t {
-    Kernel,
-    NcclKernel,
-    MemcpyHtoD,
-    MemcpyDtoH,
-    MemcpyDtoD,
-    MemcpyPtoP,
-    MemcpyOther,
-    Memset,
-    ApiLaunch,
-    ApiMemory,
-    ApiSync,
-    ApiOther,
-    Nvtx,
-    NcclCall,
-    Projection,
-    Graph,
-    PageFault,
-    Counter,
-    Busy,
-};
-inline constexpr size_t sliceCategoryCount = 19;
 
 /// One line of slices: equally long columns sorted by start, slices never overlap, so ends are
 /// sorted too. Immutable once built.
@@ -45,6 +23,7 @@ struct Lane {
     /// `busyNs[i]` is the summed duration of the first `i` slices; one longer than the others.
     /// Gives the covered time of any run of slices by one subtraction.
     Column<int64_t> busyNs;
+    LaneTiles tiles;  ///< Made last; none for few slices.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 

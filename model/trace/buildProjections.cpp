@@ -1,6 +1,10 @@
 #include "model/trace/buildProjections.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "model/trace/ExtremesTree.h"
 #include "model/trace/LanePacker.h"
@@ -14,18 +18,14 @@ namespace {
 /// could ask for any number.
 constexpr uint64_t mostSteps = uint64_t{1} << 32;
 
-/// One piece of GPU work with the call that launched it.
+/// One piece of GPU work, by the call that launched it.
 struct LaunchedWork {
-    uint32_t thread;
-    uint32_t stream;
     int64_t callStartNs;
-    TimeRange work;
-    bool operator<(const LaunchedWork& other) const {
-        if (thread != other.thread) return thread < other.thread;
-        if (stream != other.stream) return stream < other.stream;
-        return callStartNs < other.callStartNs;
-    }
+    EventRef work;
 };
+
+/// What one thread launched on one stream, in order of the calls; by thread and stream.
+using WorkOfThreads = std::map<std::pair<uint32_t, uint32_t>, std::vector<LaunchedWork>>;
 
 uint32_t streamOf(const Trace& trace, EventRef work) {
     switch (work.kind()) {
@@ -41,21 +41,59 @@ uint32_t streamOf(const Trace& trace, EventRef work) {
 }
 
 /// Both lists of links are sorted alike, so one pass joins them.
-std::vector<LaunchedWork> joinCallsWithWork(const Trace& trace) {
-    std::vector<LaunchedWork> joined;
-    joined.reserve(trace.workLinks.size());
+WorkOfThreads joinCallsWithWork(const Trace& trace) {
+    WorkOfThreads joined;
     auto call = trace.callLinks.begin();
     for (const Trace::Link link : trace.workLinks) {
         while (call != trace.callLinks.end() && (*call).isOfEarlierCall(link)) ++call;
         if (call == trace.callLinks.end()) break;
         if (link.isOfEarlierCall(*call)) continue;
         const uint32_t row = (*call).event.row();
-        joined.push_back({trace.apiCalls.thread[row], streamOf(trace, link.event),
-                          trace.apiCalls.startNs[row], trace.rangeOf(link.event)});
+        joined[{trace.apiCalls.thread[row], streamOf(trace, link.event)}].push_back(
+            {trace.apiCalls.startNs[row], link.event});
     }
-    std::sort(joined.begin(), joined.end());
+    const auto isEarlier = [](const LaunchedWork& a, const LaunchedWork& b) {
+        return a.callStartNs < b.callStartNs;
+    };
+    for (auto& [place, work] : joined)
+        if (!std::is_sorted(work.begin(), work.end(), isEarlier))
+            std::stable_sort(work.begin(), work.end(), isEarlier);
     return joined;
 }
+
+/// From the first start to the last end of any run of work.
+class WorkSpan {
+  public:
+    WorkSpan(const Trace& trace, const std::vector<LaunchedWork>& work)
+        : trace_(trace), work_(work) {
+        // A stream works in the order of its calls, so this is the usual case and needs no memory.
+        TimeRange last = trace.rangeOf(work.front().work);
+        for (const LaunchedWork& each : work) {
+            const TimeRange range = trace.rangeOf(each.work);
+            if (range.startNs < last.startNs || range.endNs < last.endNs) {
+                starts_.emplace(work.begin(), work.end(), [&trace](const LaunchedWork& w) {
+                    return trace.rangeOf(w.work).startNs;
+                });
+                ends_.emplace(work.begin(), work.end(), [&trace](const LaunchedWork& w) {
+                    return trace.rangeOf(w.work).endNs;
+                });
+                break;
+            }
+            last = range;
+        }
+    }
+
+    /// Of the pieces `[low, high)`; the run must not be empty.
+    TimeRange of(size_t low, size_t high) const {
+        if (starts_) return {starts_->minimum(low, high), ends_->maximum(low, high)};
+        return {trace_.rangeOf(work_[low].work).startNs, trace_.rangeOf(work_[high - 1].work).endNs};
+    }
+
+  private:
+    const Trace& trace_;
+    const std::vector<LaunchedWork>& work_;
+    std::optional<ExtremesTree<int64_t>> starts_, ends_;
+};
 
 /// Rows of ranges (not marks) by thread, each thread's sorted by start as the table is.
 std::vector<std::vector<uint32_t>> rangesByThread(const Trace& trace) {
@@ -74,32 +112,32 @@ void append(ProjectionTable& table, TimeRange range, uint32_t nvtx, uint32_t str
     table.operationCount.push_back(count);
 }
 
-/// Projects the ranges of one thread onto one stream; `first` to `end` is the work it launched
-/// there.
-void project(const Trace& trace, const std::vector<uint32_t>& ranges, const LaunchedWork* first,
-             const LaunchedWork* end, ProjectionTable& table) {
-    const ExtremesTree starts(first, end, [](const LaunchedWork& w) { return w.work.startNs; });
-    const ExtremesTree ends(first, end, [](const LaunchedWork& w) { return w.work.endNs; });
-    const LaunchedWork* from = first;
+/// Projects the ranges of one thread onto one stream; `work` is what it launched there.
+void project(const Trace& trace, const std::vector<uint32_t>& ranges, uint32_t stream,
+             const std::vector<LaunchedWork>& work, ProjectionTable& table) {
+    const WorkSpan spans(trace, work);
+    size_t from = 0;
     for (const uint32_t row : ranges) {
         const int64_t startNs = trace.nvtx.startNs[row];
         const int64_t endNs = trace.nvtx.endNs[row];
-        while (from != end && from->callStartNs < startNs) ++from;
-        if (from == end) break;
-        if (from->callStartNs >= endNs) continue;
-        const LaunchedWork* to = std::partition_point(
-            from, end, [endNs](const LaunchedWork& w) { return w.callStartNs < endNs; });
-        const auto low = static_cast<size_t>(from - first);
-        const auto high = static_cast<size_t>(to - first);
-        append(table, {starts.minimum(low, high), ends.maximum(low, high)}, row, first->stream,
-               static_cast<uint32_t>(high - low));
+        while (from < work.size() && work[from].callStartNs < startNs) ++from;
+        if (from == work.size()) break;
+        if (work[from].callStartNs >= endNs) continue;
+        const auto to = static_cast<size_t>(
+            std::partition_point(
+                work.begin() + static_cast<std::ptrdiff_t>(from), work.end(),
+                [endNs](const LaunchedWork& w) { return w.callStartNs < endNs; }) -
+            work.begin());
+        append(table, spans.of(from, to), row, stream, static_cast<uint32_t>(to - from));
     }
 }
 
 /// By start; of those that start together the outer range first.
 void sortProjections(const NvtxTable& nvtx, ProjectionTable& table) {
+    // Plain, since a sort looks at each many times.
+    const std::vector<int64_t> startNs(table.startNs.begin(), table.startNs.end());
     const std::vector<uint32_t> order = sortedOrder(table.size(), [&](uint32_t a, uint32_t b) {
-        if (table.startNs[a] != table.startNs[b]) return table.startNs[a] < table.startNs[b];
+        if (startNs[a] != startNs[b]) return startNs[a] < startNs[b];
         if (table.endNs[a] != table.endNs[b]) return table.endNs[a] > table.endNs[b];
         const uint32_t nvtxA = table.nvtx[a];
         const uint32_t nvtxB = table.nvtx[b];
@@ -118,16 +156,12 @@ void sortProjections(const NvtxTable& nvtx, ProjectionTable& table) {
 
 void buildProjections(Trace& trace) {
     ProjectionTable table;
-    const std::vector<LaunchedWork> work = joinCallsWithWork(trace);
+    WorkOfThreads works = joinCallsWithWork(trace);
     const std::vector<std::vector<uint32_t>> ranges = rangesByThread(trace);
-    const LaunchedWork* const end = work.data() + work.size();
     uint64_t steps = 0;
-    for (const LaunchedWork* first = work.data(); first != end;) {
-        const LaunchedWork* next = std::find_if(first, end, [first](const LaunchedWork& w) {
-            return w.thread != first->thread || w.stream != first->stream;
-        });
-        const std::vector<uint32_t>& ofThread = ranges[first->thread];
-        steps += ofThread.size();
+    for (auto& [place, work] : works) {
+        const auto [thread, stream] = place;
+        steps += ranges[thread].size();
         if (steps > mostSteps) {
             trace.health.push_back(
                 {Severity::Warning,
@@ -135,8 +169,8 @@ void buildProjections(Trace& trace) {
                  "are not shown on the GPU."});
             break;
         }
-        project(trace, ofThread, first, next, table);
-        first = next;
+        project(trace, ranges[thread], stream, work, table);
+        work = {};
     }
     sortProjections(trace.nvtx, table);
 

@@ -127,6 +127,8 @@ void finishTrace(Trace& trace) {
     buildLinkCounters(trace);
     buildMemory(trace);
     buildTracks(trace);
+    for (Track& track : trace.tracks)
+        for (Lane& lane : track.lanes) lane.tiles = buildLaneTiles(lane);
 }
 
 }  // namespace lanescope

@@ -1,16 +1,32 @@
 #include "model/trace/sortTables.h"
 
+#include <limits>
+#include <vector>
+
 #include "model/trace/permute.h"
 
 namespace lanescope {
 
 namespace {
 
+/// Empty for a table that is sorted already, the usual case.
 template <class Table>
 std::vector<uint32_t> orderOf(const Table& table) {
-    return sortedOrder(table.size(), [&table](uint32_t a, uint32_t b) {
-        return table.startNs[a] != table.startNs[b] ? table.startNs[a] < table.startNs[b]
-                                                    : table.endNs[a] > table.endNs[b];
+    const auto isBefore = [&table](uint32_t a, int64_t aNs, uint32_t b, int64_t bNs) {
+        return aNs != bNs ? aNs < bNs : table.endNs[a] > table.endNs[b];
+    };
+    bool isSorted = true;
+    int64_t lastNs = std::numeric_limits<int64_t>::min();
+    for (uint32_t row = 0; row < table.size() && isSorted; ++row) {
+        const int64_t startNs = table.startNs[row];
+        isSorted = row == 0 || !isBefore(row, startNs, row - 1, lastNs);
+        lastNs = startNs;
+    }
+    if (isSorted) return {};
+    // Plain, since a sort looks at each many times.
+    const std::vector<int64_t> startNs(table.startNs.begin(), table.startNs.end());
+    return sortedOrder(table.size(), [&](uint32_t a, uint32_t b) {
+        return isBefore(a, startNs[a], b, startNs[b]);
     });
 }
 

@@ -138,7 +138,7 @@ class tst_Column : public QObject {
             blocks[random() % blocks.size()].place ^= uint64_t{1} << random() % 64;
             Column<uint32_t> mapped;
             QVERIFY(mapped.map(blocks, bytes, 1024));
-            mapped.bound(1000);
+            mapped.bound(0, 999);
             std::vector<uint32_t> copy(1024);
             mapped.copyTo(copy, 0);
             for (size_t i = 0; i < copy.size(); ++i) {
@@ -154,11 +154,11 @@ class tst_Column : public QObject {
         const Stored stored(column);
         Column<uint32_t> mapped;
         QVERIFY(mapped.map(stored.blocks, stored.bytes, 256));
-        mapped.bound(70, true);
+        mapped.bound(0, 69, true);
         QCOMPARE(mapped[8], 56u);
         QCOMPARE(mapped[9], noIndex);
         QCOMPARE(mapped[10], 0u);
-        mapped.bound(70);
+        mapped.bound(0, 69);
         QCOMPARE(mapped[9], 0u);
 
         Column<EventRef> events;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <random>
 
+#include "model/reduce/PixelGrid.h"
 #include "model/reduce/reduceToPixels.h"
 #include "model/trace/LaneBuilder.h"
 
@@ -31,17 +32,99 @@ Lane randomLane(std::mt19937& random, const LaneShape& shape) {
     return lane;
 }
 
-bool isVisible(const Lane& lane, uint32_t slice, TimeRange range) {
-    const int64_t startNs = lane.startNs[slice];
-    const int64_t endNs = lane.endNs[slice];
-    if (startNs == endNs) return range.contains(startNs);
-    return startNs < range.endNs && endNs > range.startNs;
+/// Bursts of short slices, points among them, with long slices and huge gaps between.
+Lane burstyLane(std::mt19937& random, int slices) {
+    Lane lane;
+    int64_t timeNs = -1'000'000'007;
+    for (int i = 0; i < slices; ++i) {
+        const uint32_t dice = static_cast<uint32_t>(random()) % 1000;
+        int64_t gapNs = dice % 3;
+        if (dice > 980) gapNs = static_cast<int64_t>(random() % 5'000'000);
+        if (dice == 500) gapNs = 20'000'000'000;
+        int64_t durationNs = static_cast<int64_t>(random() % 40);
+        if (dice < 15) durationNs = static_cast<int64_t>(random() % 3'000'000);
+        timeNs += gapNs;
+        appendSlice(lane, timeNs, timeNs + durationNs, static_cast<StringIndex>(i % 13),
+                    EventRef(EventKind::Kernel, static_cast<uint32_t>(i)),
+                    i % 5 == 0 ? SliceCategory::NcclKernel : SliceCategory::Kernel);
+        timeNs += durationNs;
+    }
+    return lane;
 }
 
-int pixelOf(int64_t timeNs, TimeRange range, int width) {
-    if (timeNs <= range.startNs) return 0;
-    return static_cast<int>(std::floor(static_cast<double>(timeNs - range.startNs) *
-                                       (width / static_cast<double>(range.durationNs()))));
+/// What lies in each pixel, looking at every slice.
+struct PlainPixel {
+    std::vector<uint32_t> inside;    ///< Slices with a part in the pixel.
+    std::vector<uint32_t> starting;  ///< Those of them that start in it.
+    int64_t busyNs = 0;
+};
+
+std::vector<PlainPixel> plainPixels(const Lane& lane, const PixelGrid& grid) {
+    std::vector<PlainPixel> pixels(static_cast<size_t>(grid.pixelCount()));
+    for (uint32_t i = 0; i < lane.size(); ++i) {
+        const int64_t startNs = lane.startNs[i];
+        const int64_t endNs = lane.endNs[i];
+        for (int p = 0; p < grid.pixelCount(); ++p) {
+            const int64_t left = grid.edge(p);
+            const int64_t right = grid.edge(p + 1);
+            if (endNs < grid.edge(0)) break;
+            if (startNs >= right) continue;
+            if (endNs <= left && (startNs < endNs || startNs < left)) break;
+            PlainPixel& pixel = pixels[static_cast<size_t>(p)];
+            pixel.inside.push_back(i);
+            if (startNs >= left) pixel.starting.push_back(i);
+            pixel.busyNs += std::min(right, endNs) - std::max(left, startNs);
+        }
+    }
+    return pixels;
+}
+
+/// Empty if the picture keeps what `reduceToPixels` promises, else what is wrong.
+QString faultOf(const Lane& lane, TimeRange range, int width) {
+    const PixelGrid grid(range, width);
+    const std::vector<PlainPixel> plain = plainPixels(lane, grid);
+    const std::vector<PixelSlice> found = reduceToPixels(lane, range, width);
+    std::vector<const PixelSlice*> at(plain.size());
+    float right = 0;
+    for (const PixelSlice& each : found) {
+        if (each.left < right || each.right < each.left + 1) return "rectangles overlap";
+        right = each.right;
+        if (right > static_cast<float>(width)) return "a rectangle lies outside";
+        for (float p = each.left; p < each.right; ++p) at[static_cast<size_t>(p)] = &each;
+        const int64_t fromNs = grid.edge(static_cast<int>(each.left));
+        const int64_t toNs = grid.edge(static_cast<int>(each.right));
+        int64_t busyNs = 0;
+        for (float p = each.left; p < each.right; ++p) busyNs += plain[static_cast<size_t>(p)].busyNs;
+        const auto share = static_cast<float>(static_cast<double>(busyNs) /
+                                              static_cast<double>(toNs - fromNs));
+        if (each.coverage != std::max(share, 1.0f / 1024)) return "the busy share is wrong";
+        if (each.category != lane.category[each.widestSlice] ||
+            each.name != lane.name[each.widestSlice])
+            return "it is named after another";
+    }
+    for (size_t p = 0; p < plain.size(); ++p) {
+        const PlainPixel& pixel = plain[p];
+        if (pixel.inside.empty() != (at[p] == nullptr)) return QString("pixel %1").arg(p);
+        if (pixel.inside.empty()) continue;
+        const PixelSlice& each = *at[p];
+        if (pixel.starting.size() < 2) {
+            const uint32_t slice =
+                pixel.starting.empty() ? pixel.inside.front() : pixel.starting.front();
+            if (each.sliceCount != 1 || each.firstSlice != slice || each.widestSlice != slice)
+                return QString("the single slice of pixel %1").arg(p);
+            continue;
+        }
+        if (each.right != each.left + 1 || each.firstSlice != pixel.starting.front() ||
+            each.sliceCount != pixel.starting.size())
+            return QString("the run of pixel %1").arg(p);
+        for (const uint32_t i : pixel.starting) {
+            const int64_t longestNs = lane.endNs[each.widestSlice] - lane.startNs[each.widestSlice];
+            const int64_t durationNs = lane.endNs[i] - lane.startNs[i];
+            if (durationNs > longestNs || (durationNs == longestNs && i < each.widestSlice))
+                return QString("the widest of pixel %1").arg(p);
+        }
+    }
+    return {};
 }
 
 /// The slice at or nearest to a time, looking at every slice.
@@ -66,8 +149,12 @@ class tst_reduceToPixels : public QObject {
     Q_OBJECT
 
   private slots:
-    void marksEverySliceOnceWithoutOverlap_data();
-    void marksEverySliceOnceWithoutOverlap();
+    void isWhatAPlainLoopFinds_data();
+    void isWhatAPlainLoopFinds();
+    void isWhatAPlainLoopFindsWithTiles();
+    void standsTimesFarApart();
+    void findsTheWidestOfAnyRun();
+    void sharesANanosecondAmongPixels();
     void coverageIsTheBusyShare();
     void drawsAWideSliceFromEdgeToEdge();
     void marksASliceOfOneNanosecondInADay();
@@ -77,7 +164,7 @@ class tst_reduceToPixels : public QObject {
     void findsTheSliceUnderATime();
 };
 
-void tst_reduceToPixels::marksEverySliceOnceWithoutOverlap_data() {
+void tst_reduceToPixels::isWhatAPlainLoopFinds_data() {
     QTest::addColumn<int>("slices");
     QTest::addColumn<qint64>("longestSliceNs");
     QTest::addColumn<qint64>("longestGapNs");
@@ -89,7 +176,7 @@ void tst_reduceToPixels::marksEverySliceOnceWithoutOverlap_data() {
     QTest::newRow("about a pixel") << 400 << qint64{1500} << qint64{500};
 }
 
-void tst_reduceToPixels::marksEverySliceOnceWithoutOverlap() {
+void tst_reduceToPixels::isWhatAPlainLoopFinds() {
     QFETCH(int, slices);
     QFETCH(qint64, longestSliceNs);
     QFETCH(qint64, longestGapNs);
@@ -101,31 +188,66 @@ void tst_reduceToPixels::marksEverySliceOnceWithoutOverlap() {
         TimeRange range{time(random), time(random)};
         if (range.startNs > range.endNs) std::swap(range.startNs, range.endNs);
         if (range.isEmpty()) continue;
-        const int width = std::uniform_int_distribution(1, 1500)(random);
-        const std::vector<PixelSlice> pixels = reduceToPixels(lane, range, width);
+        const int64_t widest = std::min<int64_t>(400, range.durationNs());
+        const auto width =
+            static_cast<int>(std::uniform_int_distribution<int64_t>(1, widest)(random));
+        const QString fault = faultOf(lane, range, width);
+        QVERIFY2(fault.isEmpty(), qPrintable(fault));
+    }
+}
 
-        QVERIFY(pixels.size() <= static_cast<size_t>(2 * width));
-        float right = 0;
-        uint32_t next = 0;
-        while (next < lane.size() && !isVisible(lane, next, range)) ++next;
-        for (const PixelSlice& pixel : pixels) {
-            QVERIFY(pixel.left >= right);
-            QVERIFY(pixel.right >= pixel.left + 1);
-            QVERIFY(pixel.right <= static_cast<float>(width));
-            QVERIFY(pixel.coverage > 0 && pixel.coverage <= 1);
-            QCOMPARE(pixel.firstSlice, next);  // none left out between rectangles
-            right = pixel.right;
-            next = pixel.firstSlice + pixel.sliceCount;
+void tst_reduceToPixels::isWhatAPlainLoopFindsWithTiles() {
+    std::mt19937 random(17);
+    for (int round = 0; round < 12; ++round) {
+        Lane lane = burstyLane(random, 5000 + round * 500);
+        lane.tiles = buildLaneTiles(lane);
+        QVERIFY(!lane.tiles.levels.empty());
+        const int64_t firstNs = lane.startNs.front();
+        const int64_t wholeNs = lane.endNs.back() - firstNs;
+        for (int zoom = 0; zoom < 20; ++zoom) {
+            const int64_t durationNs = std::max<int64_t>(300, wholeNs >> zoom);
+            const int64_t startNs =
+                firstNs - durationNs / 4 +
+                std::uniform_int_distribution<int64_t>(0, wholeNs)(random);
+            const QString fault = faultOf(lane, {startNs, startNs + durationNs}, 300);
+            QVERIFY2(fault.isEmpty(), qPrintable(QString("zoom %1: %2").arg(zoom).arg(fault)));
         }
-        // None left out at the end, and each one's first pixel lies in the rectangle that holds it
-        // or right before it, if others stand in that pixel.
-        for (; next < lane.size(); ++next) QVERIFY(!isVisible(lane, next, range));
-        for (const PixelSlice& pixel : pixels)
-            for (uint32_t i = pixel.firstSlice; i < pixel.firstSlice + pixel.sliceCount; ++i) {
-                const int at = pixelOf(lane.startNs[i], range, width);
-                QVERIFY(static_cast<float>(at + 1) >= pixel.left);
-                QVERIFY(static_cast<float>(at) < pixel.right);
-            }
+        const QString fault = faultOf(lane, {firstNs, firstNs + wholeNs + 1}, 1000);
+        QVERIFY2(fault.isEmpty(), qPrintable(fault));
+    }
+}
+
+void tst_reduceToPixels::standsTimesFarApart() {
+    Lane lane;
+    constexpr int64_t farNs = int64_t{1} << 61;
+    appendSlice(lane, -farNs, -farNs + 5, 1, EventRef(), SliceCategory::Kernel);
+    for (int64_t i = 0; i < 5000; ++i)
+        appendSlice(lane, i * 10, i * 10 + i % 7, 2, EventRef(), SliceCategory::Kernel);
+    appendSlice(lane, farNs - 1, farNs, 3, EventRef(), SliceCategory::Kernel);
+    lane.tiles = buildLaneTiles(lane);
+    for (const TimeRange range : {TimeRange{-farNs, farNs}, TimeRange{-5, 60'000},
+                                  TimeRange{farNs - 1000, farNs}}) {
+        const QString fault = faultOf(lane, range, 500);
+        QVERIFY2(fault.isEmpty(), qPrintable(fault));
+    }
+}
+
+void tst_reduceToPixels::findsTheWidestOfAnyRun() {
+    std::mt19937 random(23);
+    Lane lane = burstyLane(random, 30'000);
+    for (const bool hasTiles : {false, true}) {
+        if (hasTiles) lane.tiles = buildLaneTiles(lane);
+        for (int round = 0; round < 200; ++round) {
+            uint32_t first = static_cast<uint32_t>(random()) % lane.size();
+            uint32_t end = static_cast<uint32_t>(random()) % lane.size();
+            if (first > end) std::swap(first, end);
+            if (first == end) continue;
+            uint32_t longest = first;
+            for (uint32_t i = first; i < end; ++i)
+                if (lane.endNs[i] - lane.startNs[i] > lane.endNs[longest] - lane.startNs[longest])
+                    longest = i;
+            QCOMPARE(widestSlice(lane, first, end), longest);
+        }
     }
 }
 
@@ -133,10 +255,10 @@ void tst_reduceToPixels::coverageIsTheBusyShare() {
     Lane lane;
     for (int64_t i = 0; i < 10; ++i)
         appendSlice(lane, i * 100, i * 100 + 25, 0, EventRef(), SliceCategory::Kernel);
-    const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, 1000}, 1);
+    const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, 1024}, 1);
     QCOMPARE(pixels.size(), size_t{1});
     QCOMPARE(pixels[0].sliceCount, 10u);
-    QCOMPARE(pixels[0].coverage, 0.25f);
+    QCOMPARE(pixels[0].coverage, 250.0f / 1024);
     QCOMPARE(pixels[0].category, SliceCategory::Kernel);
 }
 
@@ -154,10 +276,24 @@ void tst_reduceToPixels::drawsAWideSliceFromEdgeToEdge() {
     QCOMPARE(pixels[1].sliceCount, 1u);
 }
 
+void tst_reduceToPixels::sharesANanosecondAmongPixels() {
+    Lane lane;
+    appendSlice(lane, 1, 3, 0, EventRef(), SliceCategory::Kernel);
+    appendSlice(lane, 4, 4, 0, EventRef(), SliceCategory::Kernel);
+    const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, 5}, 50);
+    QCOMPARE(pixels.size(), size_t{2});
+    QCOMPARE(pixels[0].left, 10.0f);
+    QCOMPARE(pixels[0].right, 30.0f);
+    QCOMPARE(pixels[0].coverage, 1.0f);
+    QCOMPARE(pixels[1].left, 40.0f);
+    QCOMPARE(pixels[1].right, 41.0f);
+}
+
 void tst_reduceToPixels::marksASliceOfOneNanosecondInADay() {
     constexpr int64_t dayNs = int64_t{86'400} * 1'000'000'000;
     Lane lane;
-    appendSlice(lane, dayNs / 2, dayNs / 2 + 1, 0, EventRef(), SliceCategory::Kernel);
+    constexpr int64_t timeNs = dayNs / 2 + dayNs / 2000;  // the middle of a pixel
+    appendSlice(lane, timeNs, timeNs + 1, 0, EventRef(), SliceCategory::Kernel);
     const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, dayNs}, 1000);
     QCOMPARE(pixels.size(), size_t{1});
     QCOMPARE(pixels[0].left, 500.0f);
@@ -180,6 +316,8 @@ void tst_reduceToPixels::staysQuickForMillionsOfSlices() {
     for (int64_t i = 0; i < count; ++i)
         appendSlice(lane, i * 3, i * 3 + 2, 0, EventRef(), SliceCategory::Kernel);
     QElapsedTimer timer;
+    timer.start();
+    lane.tiles = buildLaneTiles(lane);
     timer.start();
     for (int i = 0; i < 20; ++i)
         QCOMPARE(reduceToPixels(lane, {0, count * 3}, 2000).size(), size_t{2000});

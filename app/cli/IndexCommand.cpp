@@ -1,0 +1,54 @@
+#include "app/cli/IndexCommand.h"
+
+#include <memory>
+
+#include "app/cli/Command.h"
+#include "app/cli/loadForCommand.h"
+#include "model/index/indexPath.h"
+
+namespace lanescope {
+
+namespace {
+
+struct IndexOptions {
+    std::string file;
+    bool isRemoving = false;
+};
+
+Result<void> runIndex(const IndexOptions& options) {
+    if (options.isRemoving) {
+        const Result<int> removed = removeIndexes(options.file);
+        if (!removed) return fail(removed.error());
+        say(*removed > 0 ? "The index was removed." : "There was no index.");
+        return {};
+    }
+    const Result<std::filesystem::path> index = indexForCommand(options.file);
+    if (!index) return fail(index.error());
+    say(fmt::format("The index is {}.", index->string()));
+    return {};
+}
+
+}  // namespace
+
+void addIndex(CLI::App& app, int& exitStatus) {
+    auto options = std::make_shared<IndexOptions>();
+    CLI::App* command =
+        app.add_subcommand("index", "Make the index that lets a large trace open at once");
+    command->add_option("FILE", options->file, "A trace, or an SQLite export of Nsight Systems")
+        ->required();
+    command->add_flag("--remove", options->isRemoving, "Remove the index instead");
+    command->footer(
+        "Every command that reads a trace makes its index, and so does the viewer; this one does "
+        "nothing else.\nThe index lies beside the trace as FILE.lanescope-index, or in "
+        "~/.cache/lanescope/index where that folder cannot be written to. It can be removed at "
+        "any time.\n\n"
+        "Examples:\n"
+        "  lanescope index run.sqlite\n"
+        "  lanescope index --remove run.sqlite");
+    command->callback([options, &exitStatus] {
+        const Result<void> result = runIndex(*options);
+        exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());
+    });
+}
+
+}  // namespace lanescope

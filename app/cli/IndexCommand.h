@@ -1,0 +1,10 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace lanescope {
+
+/// Adds `lanescope index`; see Command.h.
+void addIndex(CLI::App& app, int& exitStatus);
+
+}  // namespace lanescope

@@ -1,0 +1,51 @@
+#include "model/index/FieldWriter.h"
+
+#include <span>
+
+namespace lanescope {
+
+void FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>& rest) {
+    isCancelled_ = isCancelled_ || !isWanted_();
+    if (isCancelled_) return;
+    StoredColumn stored;
+    stored.count = packed.blockCount() * PackedBlocks::blockSize + rest.size();
+    std::vector<PackedBlock> blocks(packed.blocks().begin(), packed.blocks().end());
+    std::span<const std::byte> bytes = packed.bytes();
+    if (!bytes.empty()) bytes = bytes.first(bytes.size() - PackedBlocks::padding);
+    stored.dataOffset = file_.offset();
+    file_.write(bytes);
+    if (!rest.empty()) {
+        // The last block is filled up, so that it is read like all others.
+        rest.resize(PackedBlocks::blockSize, rest.back());
+        PackedBlocks last;
+        last.append(std::span<const int64_t, PackedBlocks::blockSize>(rest));
+        PackedBlock block = last.blocks().front();
+        block.place += bytes.size();
+        blocks.push_back(block);
+        file_.write(last.bytes().first(last.bytes().size() - PackedBlocks::padding));
+    }
+    file_.write(std::array<std::byte, PackedBlocks::padding>{});
+    stored.dataBytes = file_.offset() - stored.dataOffset;
+    file_.align();
+    stored.blocksOffset = file_.offset();
+    stored.blockCount = blocks.size();
+    file_.write(std::as_bytes(std::span(blocks)));
+    put(stored);
+}
+
+void FieldWriter::operator()(const StringTable& strings) {
+    Column<uint64_t> ends;
+    uint64_t end = 0;
+    const uint64_t offset = file_.offset();
+    for (uint32_t index = 0; index < strings.size(); ++index) {
+        const std::string_view text = strings.at(index);
+        file_.write(std::as_bytes(std::span(text)));
+        ends.push_back(end += text.size());
+    }
+    file_.align();
+    put(offset);
+    put(end);
+    (*this)(ends);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "model/index/IndexFormat.h"
+#include "model/index/OutputFile.h"
+#include "model/index/traceFields.h"
+
+namespace lanescope {
+
+/// Visits fields and stores them: small ones one after the other in memory, columns in the file.
+class FieldWriter {
+  public:
+    /// `isWanted` is asked now and then; once it says no, nothing more is written.
+    FieldWriter(OutputFile& file, std::function<bool()> isWanted)
+        : file_(file), isWanted_(std::move(isWanted)) {}
+
+    template <class T>
+    void operator()(const T& value) {
+        if constexpr (std::is_floating_point_v<T>)
+            put(double{value});
+        else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)
+            put(static_cast<int64_t>(value));
+        else
+            forEachField(value, *this);
+    }
+    void operator()(const std::string& text) {
+        put(uint64_t{text.size()});
+        append(text.data(), text.size());
+    }
+    template <class T>
+    void operator()(const std::optional<T>& value) {
+        (*this)(value.has_value());
+        if (value) (*this)(*value);
+    }
+    template <class T, size_t size>
+    void operator()(const std::array<T, size>& values) {
+        for (const T& value : values) (*this)(value);
+    }
+    template <class T>
+    void operator()(const std::vector<T>& values) {
+        put(uint64_t{values.size()});
+        for (const T& value : values) (*this)(value);
+    }
+    template <class T>
+    void operator()(const RecordColumn<T>& records) {
+        for (const Column<int64_t>& field : records.fields()) (*this)(field);
+    }
+    template <class T>
+    void operator()(const Column<T>& column) {
+        std::vector<int64_t> rest;
+        for (const T& value : column.tail()) rest.push_back(Column<T>::bitsOf(value));
+        store(column.packed(), rest);
+    }
+    void operator()(const StringTable& strings);
+
+    const std::vector<std::byte>& small() const { return small_; }
+    bool isCancelled() const { return isCancelled_; }
+
+  private:
+    template <class T>
+    void put(T value) {
+        append(&value, sizeof value);
+    }
+    void append(const void* bytes, size_t count) {
+        const auto* from = static_cast<const std::byte*>(bytes);
+        small_.insert(small_.end(), from, from + count);
+    }
+    void store(const PackedBlocks& packed, std::vector<int64_t>& rest);
+
+    OutputFile& file_;
+    std::function<bool()> isWanted_;
+    std::vector<std::byte> small_;
+    bool isCancelled_ = false;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,96 @@
+#include "model/index/openTrace.h"
+
+#include <atomic>
+#include <system_error>
+
+#include "model/index/indexPath.h"
+#include "model/index/readIndex.h"
+#include "model/index/writeIndex.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Share of the progress that reading takes where an index is written, too.
+constexpr double readingShare = 0.9;
+
+/// A trace by its index, with where that lies.
+struct Indexed {
+    std::shared_ptr<Trace> trace;
+    std::filesystem::path index;
+};
+
+Indexed findIndexed(const std::filesystem::path& path, const SourceKey& source) {
+    for (const std::filesystem::path& index : indexPaths(path)) {
+        std::shared_ptr<Trace> trace = readIndex(index, source);
+        if (!trace) continue;
+        trace->path = path;
+        trace->title = path.filename().string();
+        return {std::move(trace), index};
+    }
+    return {};
+}
+
+/// Writes where that is possible first.
+Result<void> writeSomewhere(const Trace& trace, const SourceKey& source,
+                            const std::function<bool()>& isWanted) {
+    Result<void> first;
+    bool isFirst = true;
+    for (const std::filesystem::path& index : indexPaths(trace.path)) {
+        std::error_code error;
+        if (!isFirst) std::filesystem::create_directories(index.parent_path(), error);
+        Result<void> written = writeIndex(trace, source, index, isWanted);
+        if (written || !isWanted()) return written;
+        if (isFirst) first = std::move(written);
+        isFirst = false;
+    }
+    return first;
+}
+
+}  // namespace
+
+Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions& options,
+                           const LoadProgress& progress) {
+    std::error_code error;
+    const uint64_t bytes = std::filesystem::file_size(path, error);
+    const bool isSmall = error || bytes < options.leastBytes;
+    const std::optional<SourceKey> source = isSmall ? std::nullopt : sourceKeyOf(path);
+    if (!source) return loadTrace(path, progress);
+    if (Indexed indexed = findIndexed(path, *source); indexed.trace)
+        return TracePtr(std::move(indexed.trace));
+    if (!options.mayWrite) return loadTrace(path, progress);
+
+    Result<std::shared_ptr<Trace>> trace = readTrace(path, partOf(progress, 0, readingShare));
+    if (!trace) return fail(trace.error());
+    bool isWanted = true;
+    const auto ask = [&] {
+        isWanted = isWanted && (!progress || progress(readingShare, "writing the index"));
+        return isWanted;
+    };
+    const Result<void> written = writeSomewhere(**trace, *source, ask);
+    if (!isWanted) return fail("Opening {} was cancelled.", path.string());
+    if (written)
+        if (Indexed indexed = findIndexed(path, *source); indexed.trace)
+            return TracePtr(std::move(indexed.trace));
+    if (!written)
+        (*trace)->health.push_back(
+            {Severity::Info, fmt::format("No index could be written, so the trace is read anew "
+                                         "each time. {}",
+                                         written.error().sentence)});
+    return TracePtr(std::move(*trace));
+}
+
+Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,
+                                          const LoadProgress& progress) {
+    OpenOptions options;
+    options.leastBytes = 0;
+    const Result<TracePtr> trace = openTrace(path, options, progress);
+    if (!trace) return fail(trace.error());
+    const std::optional<SourceKey> source = sourceKeyOf(path);
+    Indexed indexed;
+    if (source) indexed = findIndexed(path, *source);
+    if (!indexed.trace) return fail("The index of {} could not be written.", path.string());
+    return indexed.index;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,56 @@
+#include "model/index/writeIndex.h"
+
+#include <zlib.h>
+
+#include "model/index/FieldWriter.h"
+#include "model/index/OutputFile.h"
+
+namespace lanescope {
+
+namespace {
+
+template <class T>
+std::span<const std::byte> bytesOf(const T& value) {
+    return std::as_bytes(std::span(&value, 1));
+}
+
+uint32_t checksumOf(std::span<const std::byte> bytes) {
+    const auto* from = reinterpret_cast<const Bytef*>(bytes.data());
+    return static_cast<uint32_t>(::crc32_z(0, from, bytes.size()));
+}
+
+}  // namespace
+
+Result<void> writeIndex(const Trace& trace, const SourceKey& source,
+                        const std::filesystem::path& path,
+                        const std::function<bool()>& isWanted) {
+    Result<OutputFile> file = OutputFile::create(path);
+    if (!file) return fail(file.error());
+    IndexHeader header;
+    file->write(bytesOf(header));  // its place; what it says is known at the end
+
+    FieldWriter fields(*file, [&isWanted] { return !isWanted || isWanted(); });
+    fields(trace);
+    if (fields.isCancelled()) return fail("Writing {} was cancelled.", path.string());
+    file->align();
+    IndexSection section;
+    section.name = traceSection;
+    section.offset = file->offset();
+    section.bytes = fields.small().size();
+    section.checksum = checksumOf(fields.small());
+    file->write(fields.small());
+    file->align();
+
+    header.sectionCount = 1;
+    header.source = source;
+    header.sectionsOffset = file->offset();
+    header.sectionsChecksum = checksumOf(bytesOf(section));
+    file->write(bytesOf(section));
+    header.fileBytes = file->offset();
+    header.checksum =
+        checksumOf(bytesOf(header).first(sizeof header - sizeof header.checksum));
+    file->writeAtStart(bytesOf(header));
+    return file->commit();
+}
+
+}  // namespace lanescope

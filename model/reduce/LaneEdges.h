@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/trace/Track.h"
+
+namespace lanescope {
+
+/// Answers what a picture asks of a lane, edge by edge from left to right: from its tiles where
+/// these are fine enough, else from the slices.
+class LaneEdges {
+  public:
+    /// The edges asked for will be multiples of 2^`gridShift` ns between the two times.
+    LaneEdges(const Lane& lane, int gridShift, int64_t firstNs, int64_t lastNs);
+
+    /// What is known at `timeNs`, not less than asked for before. O(1) from tiles, else
+    /// O(log(slices since)).
+    LaneEdge at(int64_t timeNs);
+
+    /// The longest of the slices that start between two edges, with what to draw it as.
+    struct Widest {
+        uint32_t slice = 0;
+        SliceCategory category = SliceCategory::Busy;
+        StringIndex name = 0;
+    };
+    /// `from` and `to` are answers for the two times; at least one slice must start between.
+    Widest widest(int64_t fromNs, int64_t toNs, const LaneEdge& from, const LaneEdge& to);
+    Widest describe(uint32_t slice) const;
+
+  private:
+    const Lane& lane_;
+    const LaneTiles::Level* level_;  ///< Null: from the slices.
+    uint32_t slice_ = 0;             ///< Where the last search ended.
+    size_t firstBucket_ = 0;         ///< Of the buckets below, index in the level.
+    std::vector<int64_t> widestNs_;
+};
+
+}  // namespace lanescope

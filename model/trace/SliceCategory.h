@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lanescope {
+
+/// What a slice is, for its colour and its legend.
+enum class SliceCategory : uint8_t {
+    Kernel,
+    NcclKernel,
+    MemcpyHtoD,
+    MemcpyDtoH,
+    MemcpyDtoD,
+    MemcpyPtoP,
+    MemcpyOther,
+    Memset,
+    ApiLaunch,
+    ApiMemory,
+    ApiSync,
+    ApiOther,
+    Nvtx,
+    NcclCall,
+    Projection,
+    Graph,
+    PageFault,
+    Counter,
+    Busy,
+};
+inline constexpr size_t sliceCategoryCount = 19;
+
+}  // namespace lanescope

@@ -1,0 +1,128 @@
+#include <sys/resource.h>
+
+#include <QElapsedTimer>
+#include <QTest>
+
+#include "model/format/Sqlite.h"
+#include "model/index/indexPath.h"
+#include "model/index/openTrace.h"
+#include "model/reduce/reduceToPixels.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/writeTrace.h"
+
+using namespace lanescope;
+
+namespace {
+
+double mebibytes(uint64_t bytes) {
+    return static_cast<double>(bytes) / (1 << 20);
+}
+
+/// The most memory that this process had so far.
+uint64_t peakBytes() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace
+
+/// What it costs to make the index of a trace, against stepping through all cells of the same
+/// tables, and what opening costs from then on. Takes a trace of one's own from the environment
+/// variable LANESCOPE_BENCH_TRACE.
+class bench_Index : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase();
+    void buildingCostsLittleMoreThanReading();
+    void openingCostsNothing();
+
+  private:
+    static constexpr double mostTimesReading = 1.5;
+    static constexpr qint64 mostOpeningMs = 100;
+
+    qint64 readPlainlyMs() const;
+
+    TemporaryFolder folder_;
+    std::filesystem::path path_;
+};
+
+void bench_Index::initTestCase() {
+    path_ = qEnvironmentVariable("LANESCOPE_BENCH_TRACE").toStdString();
+    if (!path_.empty()) return;
+    path_ = folder_ / "trace.sqlite";
+    QVERIFY(writeTrace(*simulatedTraining({.steps = 500}), path_).has_value());
+}
+
+qint64 bench_Index::readPlainlyMs() const {
+    QElapsedTimer timer;
+    timer.start();
+    const auto database = Database::openReadOnly(path_);
+    uint64_t sum = 0;
+    for (const std::string& table : database->tables()) {
+        auto statement = database->prepare("SELECT * FROM \"" + table + "\"");
+        if (!statement) continue;
+        while (*statement->step())
+            for (int column = 0; column < statement->columnCount(); ++column)
+                sum += static_cast<uint64_t>(statement->integer(column));
+    }
+    if (sum == 1) qInfo("unlikely");  // keeps the reading from being optimized away
+    return timer.elapsed();
+}
+
+void bench_Index::buildingCostsLittleMoreThanReading() {
+    // The best of some rounds each, so that a busy machine does not decide.
+    const int rounds = qEnvironmentVariableIsSet("LANESCOPE_BENCH_TRACE") ? 1 : 3;
+    qint64 readMs = INT64_MAX;
+    qint64 buildMs = INT64_MAX;
+    std::filesystem::path index;
+    for (int round = 0; round < rounds; ++round) {
+        readMs = std::min(readMs, readPlainlyMs());
+        QVERIFY(removeIndexes(path_).has_value());
+        QElapsedTimer timer;
+        timer.start();
+        const auto built = ensureIndex(path_);
+        buildMs = std::min(buildMs, timer.elapsed());
+        QVERIFY(built.has_value());
+        index = *built;
+    }
+    const auto trace = openTrace(path_, {.leastBytes = 0});
+    int64_t events = 0;
+    for (const EventCount& count : (*trace)->counts) events += count.total;
+    const auto indexBytes = std::filesystem::file_size(index);
+    const auto traceBytes = std::filesystem::file_size(path_);
+    qInfo("%lld events: reading %lld ms, building the index %lld ms (%.2f times)",
+          static_cast<long long>(events), readMs, buildMs,
+          static_cast<double>(buildMs) / static_cast<double>(readMs));
+    qInfo("index %.1f MiB (%.1f bytes an event), trace %.1f (%.1f), peak memory %.0f MiB",
+          mebibytes(indexBytes), static_cast<double>(indexBytes) / static_cast<double>(events),
+          mebibytes(traceBytes), static_cast<double>(traceBytes) / static_cast<double>(events),
+          mebibytes(peakBytes()));
+    if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
+    QVERIFY(static_cast<double>(buildMs) < mostTimesReading * static_cast<double>(readMs));
+}
+
+void bench_Index::openingCostsNothing() {
+    qint64 openUs = INT64_MAX;
+    qint64 pictureUs = INT64_MAX;
+    for (int round = 0; round < 5; ++round) {
+        QElapsedTimer timer;
+        timer.start();
+        const auto trace = openTrace(path_, {.leastBytes = 0});
+        openUs = std::min(openUs, timer.nsecsElapsed() / 1000);
+        QVERIFY((*trace)->backing != nullptr);
+        timer.start();
+        for (const Track& track : (*trace)->tracks)
+            for (const Lane& lane : track.lanes) (void)reduceToPixels(lane, (*trace)->range, 1920);
+        pictureUs = std::min(pictureUs, timer.nsecsElapsed() / 1000);
+    }
+    qInfo("opening %.2f ms, all lanes into pixels %.2f ms", static_cast<double>(openUs) / 1000,
+          static_cast<double>(pictureUs) / 1000);
+    if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
+    QVERIFY(openUs < mostOpeningMs * 1000);
+}
+
+QTEST_APPLESS_MAIN(bench_Index)
+#include "bench_Index.moc"

@@ -1,0 +1,155 @@
+#include <zlib.h>
+
+#include <QtTest>
+#include <cstring>
+#include <fstream>
+#include <random>
+
+#include "model/index/readIndex.h"
+#include "model/index/writeIndex.h"
+#include "model/reduce/reduceToPixels.h"
+#include "model/summary/reports.h"
+#include "model/summary/search.h"
+#include "model/trace/EventDetails.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/simulatedMemory.h"
+#include "tests/support/simulatedTraining.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr SourceKey source{1, 2, 3};
+
+std::string readFile(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+uint32_t checksumOf(const std::string& bytes, size_t from, size_t count) {
+    return static_cast<uint32_t>(
+        ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()) + from, count));
+}
+
+/// Makes every checksum right again, as one would who means harm.
+void seal(std::string& bytes) {
+    IndexHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    IndexSection section;
+    if (header.sectionsOffset + sizeof section > bytes.size()) return;
+    std::memcpy(&section, bytes.data() + header.sectionsOffset, sizeof section);
+    if (section.offset + section.bytes <= bytes.size() && section.bytes <= bytes.size())
+        section.checksum = checksumOf(bytes, section.offset, section.bytes);
+    std::memcpy(bytes.data() + header.sectionsOffset, &section, sizeof section);
+    header.sectionsChecksum = checksumOf(bytes, header.sectionsOffset, sizeof section);
+    header.fileBytes = bytes.size();
+    std::memcpy(bytes.data(), &header, sizeof header);
+    header.checksum = checksumOf(bytes, 0, sizeof header - sizeof header.checksum);
+    std::memcpy(bytes.data(), &header, sizeof header);
+}
+
+/// Uses a trace as the programs do; whatever is out of range shows under a sanitizer.
+void use(const Trace& trace) {
+    for (const Track& track : trace.tracks)
+        for (const Lane& lane : track.lanes) {
+            for (const int width : {7, 300}) (void)reduceToPixels(lane, trace.range, width);
+            const TimeRange part{trace.range.startNs, trace.range.startNs / 2 + 5000};
+            (void)reduceToPixels(lane, part, 300);
+            (void)sliceAt(lane, part.startNs, 10);
+            for (uint32_t i = 0; i < lane.size(); i += 37) {
+                describe(trace, lane.event[i]);
+                trace.locate(lane.event[i]);
+                trace.launchedWork(lane.event[i]);
+            }
+        }
+    for (const CounterSeries& series : trace.counters) series.extremesAt(trace.range, 100);
+    (void)findEvents(trace, "kernel");
+    for (const ReportInfo& report : allReports()) (void)makeReport(trace, report.name);
+}
+
+}  // namespace
+
+/// An index is untrusted, too: whatever stands in it, it is refused or can be used.
+class tst_IndexFuzz : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase() {
+        path_ = folder_ / "index";
+        QVERIFY(writeIndex(*simulatedTraining({.steps = 12, .ncclPlugin = true}), source, path_)
+                    .has_value());
+        training_ = readFile(path_);
+        QVERIFY(writeIndex(*simulatedMemory(), source, path_).has_value());
+        memory_ = readFile(path_);
+    }
+
+    void flippedBytesAreRefusedOrHarmless() {
+        std::mt19937 random(1);
+        for (int round = 0; round < 200; ++round) {
+            std::string broken = round % 2 == 0 ? training_ : memory_;
+            for (int i = 0; i < 8; ++i)
+                broken[random() % broken.size()] = static_cast<char>(random());
+            check(broken);
+        }
+    }
+
+    void fieldsWithRightChecksumsAreHarmless() {
+        std::mt19937 random(2);
+        for (int round = 0; round < 400; ++round) {
+            std::string broken = round % 2 == 0 ? training_ : memory_;
+            IndexHeader header;
+            std::memcpy(&header, broken.data(), sizeof header);
+            IndexSection section;
+            std::memcpy(&section, broken.data() + header.sectionsOffset, sizeof section);
+            for (int i = 0; i < 3; ++i) {
+                const size_t at = section.offset + random() % section.bytes;
+                broken[at] = static_cast<char>(random());
+            }
+            seal(broken);
+            check(broken);
+        }
+        QVERIFY(opened_ > 20);
+        QVERIFY(refused_ > 20);
+    }
+
+    void columnsOfNoiseAreHarmless() {
+        std::mt19937 random(3);
+        for (int round = 0; round < 60; ++round) {
+            std::string broken = round % 2 == 0 ? training_ : memory_;
+            IndexHeader header;
+            std::memcpy(&header, broken.data(), sizeof header);
+            IndexSection section;
+            std::memcpy(&section, broken.data() + header.sectionsOffset, sizeof section);
+            // All that lies before the fields is columns.
+            const size_t share = size_t{1} << random() % 8;
+            for (size_t at = sizeof header; at < section.offset; ++at)
+                if (random() % share == 0) broken[at] = static_cast<char>(random());
+            seal(broken);
+            check(broken);
+        }
+    }
+
+    void cutFilesAreRefused() {
+        for (size_t bytes = 0; bytes < training_.size(); bytes += 1 + training_.size() / 50) {
+            const int refused = refused_;
+            check(training_.substr(0, bytes));
+            QCOMPARE(refused_, refused + 1);
+        }
+    }
+
+  private:
+    void check(const std::string& bytes) {
+        std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
+        const std::shared_ptr<Trace> trace = readIndex(path_, source);
+        trace ? ++opened_ : ++refused_;
+        if (trace) use(*trace);
+    }
+
+    TemporaryFolder folder_;
+    std::filesystem::path path_;
+    std::string training_, memory_;
+    int opened_ = 0, refused_ = 0;
+};
+
+QTEST_APPLESS_MAIN(tst_IndexFuzz)
+#include "tst_IndexFuzz.moc"

@@ -1,0 +1,273 @@
+#include <sys/stat.h>
+
+#include <QtTest>
+#include <algorithm>
+#include <fstream>
+#include <thread>
+
+#include "model/index/indexPath.h"
+#include "model/index/openTrace.h"
+#include "model/index/readIndex.h"
+#include "model/index/writeIndex.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/TraceBuilder.h"
+#include "tests/support/sampleExports.h"
+#include "tests/support/simulatedMemory.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/traceDump.h"
+#include "tests/support/writeTrace.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// Where the members lie that a list of fields names.
+class MemberMap {
+  public:
+    template <class T>
+    void operator()(T& field) {
+        members_.push_back({reinterpret_cast<const char*>(&field), sizeof field, alignof(T)});
+    }
+
+    /// True if nothing but padding lies between them and the edges of `whole`.
+    template <class T>
+    bool covers(const T& whole) {
+        std::sort(members_.begin(), members_.end(),
+                  [](const Member& a, const Member& b) { return a.at < b.at; });
+        const auto* at = reinterpret_cast<const char*>(&whole);
+        for (const Member& member : members_) {
+            if (member.at < at || member.at >= at + member.alignment) return false;
+            at = member.at + member.size;
+        }
+        const auto* end = reinterpret_cast<const char*>(&whole) + sizeof whole;
+        return at <= end && end < at + alignof(T);
+    }
+
+  private:
+    struct Member {
+        const char* at;
+        size_t size;
+        size_t alignment;
+    };
+    std::vector<Member> members_;
+};
+
+template <class T>
+bool namesEveryMember() {
+    T value;
+    MemberMap map;
+    forEachField(value, map);
+    return map.covers(value);
+}
+
+OpenOptions always() {
+    OpenOptions options;
+    options.leastBytes = 0;
+    return options;
+}
+
+std::string readFile(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
+class tst_Index : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void init() {
+        folder_ = std::make_unique<TemporaryFolder>();
+        qputenv("XDG_CACHE_HOME", QByteArray::fromStdString((*folder_ / "cache").string()));
+        path_ = *folder_ / "trace.sqlite";
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}), path_)
+                    .has_value());
+        index_ = indexPaths(path_).front();
+    }
+
+    void storesEveryMember() {
+        QVERIFY(namesEveryMember<TimeRange>());
+        QVERIFY(namesEveryMember<Gpu>());
+        QVERIFY(namesEveryMember<Gap>());
+        QVERIFY(namesEveryMember<Process>());
+        QVERIFY(namesEveryMember<Thread>());
+        QVERIFY(namesEveryMember<Stream>());
+        QVERIFY(namesEveryMember<HealthNote>());
+        QVERIFY(namesEveryMember<EventCount>());
+        QVERIFY(namesEveryMember<Property>());
+        QVERIFY(namesEveryMember<LaunchConfig>());
+        QVERIFY(namesEveryMember<KernelTable>());
+        QVERIFY(namesEveryMember<MemcpyTable>());
+        QVERIFY(namesEveryMember<MigrationTable>());
+        QVERIFY(namesEveryMember<MemsetTable>());
+        QVERIFY(namesEveryMember<GraphTable>());
+        QVERIFY(namesEveryMember<MemoryEventTable>());
+        QVERIFY(namesEveryMember<MemoryPoolTable>());
+        QVERIFY(namesEveryMember<AllocationTable>());
+        QVERIFY(namesEveryMember<PageFaultTable>());
+        QVERIFY(namesEveryMember<ApiTable>());
+        QVERIFY(namesEveryMember<SyncTable>());
+        QVERIFY(namesEveryMember<NvtxTable>());
+        QVERIFY(namesEveryMember<ProjectionTable>());
+        QVERIFY(namesEveryMember<NcclTable>());
+        QVERIFY(namesEveryMember<LinkTable>());
+        QVERIFY(namesEveryMember<LaneTiles::Level>());
+        QVERIFY(namesEveryMember<LaneTiles::Runs>());
+        QVERIFY(namesEveryMember<LaneTiles>());
+        QVERIFY(namesEveryMember<Lane>());
+        QVERIFY(namesEveryMember<Track>());
+        QVERIFY(namesEveryMember<CounterSeries>());
+        QVERIFY(namesEveryMember<CounterSeries::Level>());
+        QVERIFY(namesEveryMember<LinkPeak>());
+        QVERIFY(namesEveryMember<GpuConnection>());
+        QVERIFY(namesEveryMember<GpuAffinity>());
+        QVERIFY(namesEveryMember<SampledRange>());
+        QVERIFY(namesEveryMember<GpuProcessUse>());
+        QVERIFY(namesEveryMember<Interconnect>());
+        Trace trace;
+        MemberMap map;
+        map(trace.path);
+        map(trace.title);
+        map(trace.backing);
+        forEachField(trace, map);
+        QVERIFY(map.covers(trace));
+    }
+
+    void holdsWhatTheTraceHolds() {
+        const Result<TracePtr> loaded = loadTrace(path_);
+        const Result<TracePtr> first = openTrace(path_, always());
+        QVERIFY(std::filesystem::exists(index_));
+        const Result<TracePtr> second = openTrace(path_, always());
+        QVERIFY(loaded && first && second);
+        QVERIFY((*second)->backing != nullptr);
+        QCOMPARE((*second)->title, (*loaded)->title);
+        QCOMPARE((*second)->path, path_);
+        QVERIFY(dumpOf(**first) == dumpOf(**loaded));
+        QVERIFY(dumpOf(**second) == dumpOf(**loaded));
+    }
+
+    void holdsTracesOfEveryKind() {
+        std::vector<TracePtr> traces{simulatedTraining({.steps = 60}), simulatedMemory(),
+                                     TraceBuilder().finish()};
+        for (const std::filesystem::path& path : sampleExports())
+            if (const auto trace = loadTrace(path)) traces.push_back(*trace);
+        for (const TracePtr& trace : traces) {
+            const SourceKey key{1, 2, 3};
+            QVERIFY(writeIndex(*trace, key, *folder_ / "index").has_value());
+            const std::shared_ptr<Trace> read = readIndex(*folder_ / "index", key);
+            QVERIFY2(read, trace->title.c_str());
+            QVERIFY2(dumpOf(*read) == dumpOf(*trace), trace->title.c_str());
+        }
+    }
+
+    void isForItsOwnerOnly() {
+        QVERIFY(ensureIndex(path_).has_value());
+        struct stat status {};
+        QCOMPARE(::stat(index_.c_str(), &status), 0);
+        QCOMPARE(status.st_mode & 0777, mode_t{0600});
+    }
+
+    void isMadeAnewForAnotherTrace() {
+        QVERIFY(ensureIndex(path_).has_value());
+        const std::string old = readFile(index_);
+        std::filesystem::remove(path_);
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 2}), path_).has_value());
+        const auto trace = openTrace(path_, always());
+        QVERIFY(dumpOf(**trace) == dumpOf(**loadTrace(path_)));
+        QVERIFY(readFile(index_) != old);
+    }
+
+    void isMadeAnewWhenItIsNotWhole() {
+        QVERIFY(ensureIndex(path_).has_value());
+        const std::string whole = readFile(index_);
+        for (const size_t bytes : {size_t{0}, size_t{10}, size_t{64}, whole.size() / 2,
+                                   whole.size() - 1}) {
+            std::ofstream(index_, std::ios::binary | std::ios::trunc) << whole.substr(0, bytes);
+            const auto trace = openTrace(path_, always());
+            QVERIFY(trace.has_value());
+            QCOMPARE(readFile(index_).size(), whole.size());
+        }
+        std::string other = whole;
+        other[8] = static_cast<char>(other[8] + 1);  // the version
+        std::ofstream(index_, std::ios::binary | std::ios::trunc) << other;
+        QVERIFY(openTrace(path_, always()).has_value());
+        QVERIFY(readFile(index_) == whole);
+    }
+
+    void liesInTheCacheWhereTheFolderCannotBeWrittenTo() {
+        // A folder with the name of the index is in the way even of the superuser.
+        std::filesystem::create_directory(index_);
+        std::filesystem::create_directory(index_ / "x");
+        const auto trace = openTrace(path_, always());
+        QVERIFY(trace.has_value());
+        QVERIFY((*trace)->backing != nullptr);
+        QVERIFY(std::filesystem::exists(indexPaths(path_).back()));
+    }
+
+    void opensFromMemoryWhereNoneCanBeWritten() {
+        std::filesystem::create_directory(index_);
+        std::filesystem::create_directory(index_ / "x");
+        std::ofstream(*folder_ / "cache") << "no folder";
+        const auto trace = openTrace(path_, always());
+        QVERIFY(trace.has_value());
+        QVERIFY((*trace)->backing == nullptr);
+        QVERIFY((*trace)->health.back().sentence.find("No index could be written") == 0);
+        QCOMPARE((*trace)->health.back().severity, Severity::Info);
+        QVERIFY(!ensureIndex(path_).has_value());
+    }
+
+    void leavesNothingWhenCancelled() {
+        const auto stopAtIndex = [](double, std::string_view what) {
+            return what != "writing the index";
+        };
+        QVERIFY(!openTrace(path_, always(), stopAtIndex).has_value());
+        QVERIFY(!openTrace(path_, always(), [](double, std::string_view) { return false; }));
+        for (const auto& entry : std::filesystem::directory_iterator(folder_->path()))
+            QVERIFY2(entry.path() == path_, entry.path().c_str());
+    }
+
+    void isWrittenByTwoAtOnce() {
+        std::vector<std::thread> threads;
+        std::array<Result<TracePtr>, 4> traces;
+        for (Result<TracePtr>& each : traces)
+            threads.emplace_back([&each, this] { each = openTrace(path_, always()); });
+        for (std::thread& thread : threads) thread.join();
+        const std::string expected = dumpOf(**loadTrace(path_));
+        for (const Result<TracePtr>& each : traces) QVERIFY(dumpOf(**each) == expected);
+        size_t files = 0;
+        for (const auto& entry : std::filesystem::directory_iterator(folder_->path()))
+            files += entry.is_regular_file() ? 1 : 0;
+        QCOMPARE(files, size_t{2});
+    }
+
+    void staysUsableWhenTheTraceIsReplaced() {
+        QVERIFY(ensureIndex(path_).has_value());
+        const auto open = openTrace(path_, always());
+        const std::string before = dumpOf(**open);
+        std::filesystem::remove(path_);
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 1}), path_).has_value());
+        QVERIFY(ensureIndex(path_).has_value());
+        QVERIFY(dumpOf(**open) == before);
+    }
+
+    void isNotMadeForSmallTraces() {
+        const auto trace = openTrace(path_, {.leastBytes = uint64_t{1} << 30});
+        QVERIFY(trace.has_value());
+        QVERIFY(!std::filesystem::exists(index_));
+    }
+
+    void isRemovedOnDemand() {
+        QVERIFY(ensureIndex(path_).has_value());
+        QCOMPARE(*removeIndexes(path_), 1);
+        QVERIFY(!std::filesystem::exists(index_));
+        QCOMPARE(*removeIndexes(path_), 0);
+    }
+
+  private:
+    std::unique_ptr<TemporaryFolder> folder_;
+    std::filesystem::path path_, index_;
+};
+
+QTEST_APPLESS_MAIN(tst_Index)
+#include "tst_Index.moc"
