@@ -103,11 +103,15 @@ Agent::Agent(AgentOptions options)
       file_(options_.directory + "/" + logName()),
       writer_(file_),
       windows_(options_.windows, realtimeNs()),
-      nvtx_(windows_,
-            [this] {
-                startThreads();
-                wakeWriter();
-            }),
+      nvtx_(
+          windows_,
+          [this] {
+              startThreads();
+              wakeWriter();
+          },
+          options_.sampleAt.empty()
+              ? nullptr
+              : std::make_unique<MomentTeller>(options_.sampleAt, options_.directory)),
       nccl_([this] {
           startThreads();
           wakeWriter();

@@ -114,6 +114,7 @@ void readOption(std::string_view name, std::string_view value, AgentOptions& opt
     if (name == "api" && value == "none") options.apiCalls = ApiCalls::None;
     if (name == "graphs" && value == "whole") options.graphs = GraphDetail::Whole;
     if (name == "only") options.only = readPatterns(value);
+    if (name == "sample-at") options.sampleAt = withoutPercents(value);
     if (name == "max-log-mb") {
         const auto mb = number(value, mostMb);
         if (mb) options.maximumLogBytes = static_cast<uint64_t>(*mb) * bytesPerMb;

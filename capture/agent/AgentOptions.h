@@ -40,6 +40,8 @@ struct AgentOptions {
     std::vector<std::string> only;
     uint64_t maximumLogBytes = 0;          ///< Of this process; 0 for no limit.
     uint64_t maximumPartBytes = 1u << 30;  ///< Of one file of the log.
+    /// A pattern of NVTX ranges whose beginnings and ends are told to samplers; empty: none.
+    std::string sampleAt;
     WindowOptions windows;
     /// Where libcupti is, if not where the agent would look (`LANESCOPE_CUPTI`).
     std::string cuptiPath;

@@ -36,8 +36,9 @@ constexpr size_t longestExtended = 4u << 10;
 
 }  // namespace
 
-NvtxRecorder::NvtxRecorder(Windows& windows, std::function<void()> wakeWriter)
-    : rings_(std::move(wakeWriter)), filter_(windows) {
+NvtxRecorder::NvtxRecorder(Windows& windows, std::function<void()> wakeWriter,
+                           std::unique_ptr<MomentTeller> moments)
+    : rings_(std::move(wakeWriter)), moments_(std::move(moments)), filter_(windows) {
     const WindowTrigger trigger = windows.options().trigger;
     if (trigger == WindowTrigger::NvtxRange || trigger == WindowTrigger::Steps)
         trigger_ = std::make_unique<NvtxTrigger>(windows);
@@ -60,6 +61,7 @@ int NvtxRecorder::record(const NvtxCall& call) {
     if (isStopped_.load(std::memory_order_relaxed)) [[unlikely]]
         return level;
     if (trigger_) moment = static_cast<uint64_t>(trigger_->timeOf(call, thread->threadId, level));
+    if (moments_) moments_->look(call, thread->threadId, level, realtimeNs());
 
     const size_t textBytes = std::min(call.text.size(), longestText);
     const size_t extendedBytes = std::min(call.extended.size(), longestExtended);

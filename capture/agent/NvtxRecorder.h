@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "capture/agent/CycleClock.h"
+#include "capture/agent/MomentTeller.h"
 #include "capture/agent/NvtxCall.h"
 #include "capture/agent/NvtxTrigger.h"
 #include "capture/agent/NvtxWindowFilter.h"
@@ -23,7 +24,9 @@ namespace lanescope {
 class NvtxRecorder {
   public:
     /// `wakeWriter` is called, from any thread, with a thread's first event and when a ring fills.
-    NvtxRecorder(Windows& windows, std::function<void()> wakeWriter);
+    /// `moments` may be null.
+    NvtxRecorder(Windows& windows, std::function<void()> wakeWriter,
+                 std::unique_ptr<MomentTeller> moments = nullptr);
 
     /// Records a call on the calling thread. Push answers how many ranges of the domain were open
     /// on this thread before, Pop how many after; a Pop without a Push answers -1 and is not
@@ -55,7 +58,8 @@ class NvtxRecorder {
     void drainAnnouncements(RecordWriter& writer);
 
     ThreadRings<ThreadState> rings_;
-    std::unique_ptr<NvtxTrigger> trigger_;  // null unless NVTX ranges open windows
+    std::unique_ptr<NvtxTrigger> trigger_;         // null unless NVTX ranges open windows
+    const std::unique_ptr<MomentTeller> moments_;  // null unless ranges were chosen
     NvtxWindowFilter filter_;
     std::atomic<bool> isStopped_{false};
     std::atomic<uint64_t> rangeIds_{0};

@@ -1,12 +1,12 @@
 #include "capture/agent/NvtxTrigger.h"
 
-#include <algorithm>
 #include <string>
 
 #include "capture/agent/NvtxCall.h"
 #include "capture/agent/NvtxRegistry.h"
 #include "capture/agent/clocks.h"
 #include "capture/agent/matchesPattern.h"
+#include "capture/agent/rangeKey.h"
 
 namespace lanescope {
 
@@ -41,15 +41,6 @@ std::string_view withoutNumber(std::string_view name) {
         --end;
     }
     return name.substr(0, end);
-}
-
-/// Which range a push or its pop belongs to. Bit 63 keeps it apart from the ids of start/end
-/// ranges.
-uint64_t keyOfPush(uint32_t threadId, uint32_t domain, int32_t level) {
-    constexpr uint64_t bits16 = 0xffff;
-    return (uint64_t{1} << 63) | (uint64_t{threadId & 0x7fffffff} << 32) |
-           (std::min<uint64_t>(domain, bits16) << 16) |
-           std::min<uint64_t>(static_cast<uint32_t>(level), bits16);
 }
 
 }  // namespace

@@ -4,7 +4,17 @@
 
 #include <algorithm>
 
+#include "capture/collector/writeLinkPeaks.h"
+
 namespace lanescope {
+
+namespace {
+
+std::optional<std::string_view> unlessEmpty(const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+}
+
+}  // namespace
 
 std::string formatGpuUuid(const uint8_t (&uuid)[16]) {
     std::string text = "GPU-";
@@ -54,7 +64,14 @@ void GpuInventory::write(TraceWriter& trace) const {
     for (const Gpu& gpu : gpus_)
         if (gpu.device || !anyUsed) write(trace, gpu);
     for (const MachineLink& link : links_)
-        trace.topology.insert(link.gpu, link.peer, link.nvlinkCount, link.connection);
+        trace.topology.insert(link.gpu, link.peer, link.nvlinkCount, link.connection,
+                              unlessEmpty(link.abbreviation));
+    for (const Gpu& gpu : gpus_) writeLinkPeaks(trace, gpu.machine);
+    for (const Gpu& gpu : gpus_)
+        if (!gpu.machine.cpus.empty() || gpu.machine.numaNode >= 0)
+            trace.affinities.insert(
+                gpu.machine.index, unlessEmpty(gpu.machine.cpus),
+                gpu.machine.numaNode >= 0 ? std::optional(gpu.machine.numaNode) : std::nullopt);
 }
 
 void GpuInventory::write(TraceWriter& trace, const Gpu& gpu) const {

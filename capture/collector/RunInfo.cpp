@@ -31,13 +31,19 @@ json toJson(const Machine& machine) {
                         {"computeMinor", gpu.computeMinor},
                         {"pcieGeneration", gpu.pcieGeneration},
                         {"pcieWidth", gpu.pcieWidth},
-                        {"nvlinkCount", gpu.nvlinkCount}});
+                        {"nvlinkCount", gpu.nvlinkCount},
+                        {"nvlinkBytesPerSecond", gpu.nvlinkBytesPerSecond},
+                        {"memoryClockMhz", gpu.memoryClockMhz},
+                        {"memoryBusBits", gpu.memoryBusBits},
+                        {"cpus", gpu.cpus},
+                        {"numaNode", gpu.numaNode}});
     json links = json::array();
     for (const MachineLink& link : machine.links)
         links.push_back({{"gpu", link.gpu},
                          {"peer", link.peer},
                          {"nvlinkCount", link.nvlinkCount},
-                         {"connection", link.connection}});
+                         {"connection", link.connection},
+                         {"abbreviation", link.abbreviation}});
     return {{"driverVersion", machine.driverVersion},
             {"cudaVersion", machine.cudaVersion},
             {"gpus", std::move(gpus)},
@@ -98,6 +104,11 @@ Machine machineFrom(const json& object) {
         read(each, "pcieGeneration", gpu.pcieGeneration);
         read(each, "pcieWidth", gpu.pcieWidth);
         read(each, "nvlinkCount", gpu.nvlinkCount);
+        read(each, "nvlinkBytesPerSecond", gpu.nvlinkBytesPerSecond);
+        read(each, "memoryClockMhz", gpu.memoryClockMhz);
+        read(each, "memoryBusBits", gpu.memoryBusBits);
+        read(each, "cpus", gpu.cpus);
+        read(each, "numaNode", gpu.numaNode);
         machine.gpus.push_back(std::move(gpu));
     }
     for (const json& each : arrayOf(object, "links")) {
@@ -107,6 +118,7 @@ Machine machineFrom(const json& object) {
         read(each, "peer", link.peer);
         read(each, "nvlinkCount", link.nvlinkCount);
         read(each, "connection", link.connection);
+        read(each, "abbreviation", link.abbreviation);
         machine.links.push_back(std::move(link));
     }
     return machine;

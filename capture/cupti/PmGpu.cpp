@@ -1,6 +1,5 @@
 #include "capture/cupti/PmGpu.h"
 
-#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -11,10 +10,10 @@ namespace lanescope {
 namespace {
 
 constexpr size_t hardwareBufferBytes = 64u << 20;
-/// The counter data has room for what comes in so long.
-constexpr double roomSeconds = 0.2;
-constexpr double fewestSamples = 256, mostSamples = 4096;
-constexpr int mostDecodings = 16;  // at a time, so that one GPU does not keep the others waiting
+/// Samples that the counter data has room for. Each takes some 40 KB, which have to be made ready
+/// before each decoding, so room that is not used costs as well; more samples take more decodings.
+constexpr uint32_t roomForSamples = 100;
+constexpr int mostDecodings = 64;  // at a time, so that one GPU does not keep the others waiting
 
 }  // namespace
 
@@ -45,18 +44,19 @@ CUptiResult PmGpu::configure(double hz) {
     size.pPmSamplingObject = sampling_;
     size.pMetricNames = metrics_.names().data();
     size.numMetrics = metrics_.names().size();
-    size.maxSamples =
-        static_cast<uint32_t>(std::clamp(hz * roomSeconds, fewestSamples, mostSamples));
+    size.maxSamples = roomForSamples;
     if (const CUptiResult result = library_.counterDataSize(&size)) return result;
-    emptyCounterData_.resize(size.counterDataSize);
+    counterData_.resize(size.counterDataSize);
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult PmGpu::makeReady() {
     auto image = parameters<CUpti_PmSampling_CounterDataImage_Initialize_Params>(
         CUpti_PmSampling_CounterDataImage_Initialize_Params_STRUCT_SIZE);
     image.pPmSamplingObject = sampling_;
-    image.counterDataSize = emptyCounterData_.size();
-    image.pCounterData = emptyCounterData_.data();
-    const CUptiResult result = library_.initializeCounterData(&image);
-    counterData_ = emptyCounterData_;
-    return result;
+    image.counterDataSize = counterData_.size();
+    image.pCounterData = counterData_.data();
+    return library_.initializeCounterData(&image);
 }
 
 CUptiResult PmGpu::run() {
@@ -93,6 +93,7 @@ CUptiResult PmGpu::take(std::vector<uint64_t>& words, uint64_t& overflowed) {
 }
 
 CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& overflowed) {
+    if (const CUptiResult result = makeReady()) return result;
     auto decoded = parameters<CUpti_PmSampling_DecodeData_Params>(
         CUpti_PmSampling_DecodeData_Params_STRUCT_SIZE);
     decoded.pPmSamplingObject = sampling_;
@@ -126,7 +127,6 @@ CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& 
         words.push_back(static_cast<uint64_t>(clock_.realtimeNs(endNs)));
         for (const double value : values_) words.push_back(std::bit_cast<uint64_t>(value));
     }
-    std::copy(emptyCounterData_.begin(), emptyCounterData_.end(), counterData_.begin());
     return CUPTI_SUCCESS;
 }
 

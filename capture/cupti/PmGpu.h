@@ -30,6 +30,7 @@ class PmGpu {
 
   private:
     CUptiResult configure(double hz);
+    CUptiResult makeReady();
     CUptiResult run();
     CUptiResult endOf(size_t index, int64_t& endNs) const;
     CUptiResult decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& overflowed);
@@ -39,7 +40,7 @@ class PmGpu {
     PmMetrics metrics_;
     PmClock clock_;
     CUpti_PmSampling_Object* sampling_ = nullptr;
-    std::vector<uint8_t> emptyCounterData_, counterData_;
+    std::vector<uint8_t> counterData_;
     std::vector<double> values_;
     int64_t startedNs_ = 0;
     bool isFirst_ = true;  ///< The first sample is of an interval that began before sampling did.

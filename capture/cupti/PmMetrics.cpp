@@ -1,6 +1,5 @@
 #include "capture/cupti/PmMetrics.h"
 
-#include <iterator>
 #include <utility>
 
 namespace lanescope {
@@ -18,36 +17,25 @@ constexpr double mhzPerHz = 1e-6;
 constexpr Wanted wanted[] = {
     {"SMs Active [Throughput %]", {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"}},
     {"DRAM Read Bandwidth [Throughput %]",
-     {"dramc__read_throughput.avg.pct_of_peak_sustained_elapsed",
-      "dram__read_throughput.avg.pct_of_peak_sustained_elapsed"}},
+     {"dram__read_throughput.avg.pct_of_peak_sustained_elapsed",
+      "dramc__read_throughput.avg.pct_of_peak_sustained_elapsed"}},
     {"DRAM Write Bandwidth [Throughput %]",
-     {"dramc__write_throughput.avg.pct_of_peak_sustained_elapsed",
-      "dram__write_throughput.avg.pct_of_peak_sustained_elapsed"}},
+     {"dram__write_throughput.avg.pct_of_peak_sustained_elapsed",
+      "dramc__write_throughput.avg.pct_of_peak_sustained_elapsed"}},
     {"PCIe Read Bytes [B]", {"pcie__read_bytes.sum"}},
     {"PCIe Write Bytes [B]", {"pcie__write_bytes.sum"}},
-    {"NVLink RX Bytes [B]", {"nvlrx__bytes.sum"}},
-    {"NVLink TX Bytes [B]", {"nvltx__bytes.sum"}},
+    // What was sent, without the 6 % that the protocol adds.
+    {"NVLink RX User Data Bytes [B]", {"nvlrx__bytes_data_user.sum", "nvlrx__bytes.sum"}},
+    {"NVLink TX User Data Bytes [B]", {"nvltx__bytes_data_user.sum", "nvltx__bytes.sum"}},
     {"GR Active [Throughput %]", {"gr__cycles_active.avg.pct_of_peak_sustained_elapsed"}},
     {"Compute Warps in Flight [Throughput %]",
-     {"tpc__warps_active_shader_cs_realtime.avg.pct_of_peak_sustained_elapsed",
-      "sm__warps_active_shader_cs_realtime.avg.pct_of_peak_sustained_elapsed",
-      "sm__warps_active.avg.pct_of_peak_sustained_elapsed"}},
+     {"sm__warps_active.avg.pct_of_peak_sustained_elapsed",
+      "sm__warps_active.avg.pct_of_peak_sustained_active",
+      "tpc__warps_active_shader_cs_realtime.avg.pct_of_peak_sustained_elapsed"}},
     {"Tensor Active [Throughput %]",
-     {"sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed",
-      "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
-      "sm__inst_executed_pipe_tensor_realtime.avg.pct_of_peak_sustained_elapsed",
-      "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_elapsed"}},
-    {"SM Issue [Throughput %]",
-     {"sm__inst_executed_realtime.avg.pct_of_peak_sustained_elapsed",
-      "sm__inst_executed.avg.pct_of_peak_sustained_elapsed"}},
-    {"PCIe RX Throughput [Throughput %]", {"pcie__read_bytes.avg.pct_of_peak_sustained_elapsed"}},
-    {"PCIe TX Throughput [Throughput %]", {"pcie__write_bytes.avg.pct_of_peak_sustained_elapsed"}},
-    {"NVLink RX Bandwidth [Throughput %]", {"nvlrx__bytes.avg.pct_of_peak_sustained_elapsed"}},
-    {"NVLink TX Bandwidth [Throughput %]", {"nvltx__bytes.avg.pct_of_peak_sustained_elapsed"}},
-    {"DRAM Read Bytes [B]",
-     {"dram__read_bytes.sum", "dram__bytes_read.sum", "dramc__read_bytes.sum"}},
-    {"DRAM Write Bytes [B]",
-     {"dram__write_bytes.sum", "dram__bytes_write.sum", "dramc__write_bytes.sum"}},
+     {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+      "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+      "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active"}},
     {"GPC Clock Frequency [MHz]", {"gpc__cycles_elapsed.avg.per_second"}, mhzPerHz},
 };
 

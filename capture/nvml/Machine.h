@@ -16,8 +16,13 @@ struct MachineGpu {
     int computeMajor = 0;
     int computeMinor = 0;
     int pcieGeneration = 0;
-    int pcieWidth = 0;    ///< Lanes.
-    int nvlinkCount = 0;  ///< Links that are up, whoever is at the other end.
+    int pcieWidth = 0;                 ///< Lanes.
+    int nvlinkCount = 0;               ///< Links that are up, whoever is at the other end.
+    int64_t nvlinkBytesPerSecond = 0;  ///< Of one link in one direction.
+    int memoryClockMhz = 0;            ///< The greatest; data moves at each edge of it.
+    int memoryBusBits = 0;
+    std::string cpus;   ///< Processors near it: "0-31,64-95".
+    int numaNode = -1;  ///< -1: unknown, or there is only one.
 };
 
 /// How two GPUs are joined.
@@ -28,6 +33,7 @@ struct MachineLink {
     /// "NVLink", "NVSwitch", "same board", "PCIe switch", "PCIe switches", "host bridge", "NUMA
     /// node", "system", "unknown".
     std::string connection;
+    std::string abbreviation;  ///< As in nvidia-smi topo -m: "NV18", "PIX", "SYS"; empty: unknown.
 };
 
 /// What the driver tells about this machine.

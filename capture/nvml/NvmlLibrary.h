@@ -65,6 +65,9 @@ enum NvmlField : unsigned {
     nvmlLinkSpeed = 164,  ///< MB/s of one link and direction; `scopeId` is the link.
 };
 
+/// The scope of a link's field that asks for the sum of all links.
+inline constexpr unsigned nvmlAllLinks = 0xffffffff;
+
 struct NvmlGpmMetric {
     unsigned id;
     int result;

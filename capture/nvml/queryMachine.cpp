@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "capture/nvml/NvmlLibrary.h"
 
@@ -11,7 +13,10 @@ namespace lanescope {
 
 namespace {
 
-constexpr unsigned maximumLinks = 36;
+constexpr unsigned maximumLinks = 64;
+constexpr size_t affinityWords = 128;  // of 64 processors
+constexpr size_t bitsPerWord = 64;
+constexpr int64_t bytesPerMb = 1'000'000;
 constexpr unsigned maximumGpus = 1024;
 
 /// Calls `function` if the driver has it; true if it has and it succeeded.
@@ -27,6 +32,56 @@ std::string askText(Function function, Args... args) {
     if (!ask(function, args..., buffer, static_cast<unsigned>(sizeof(buffer)))) return {};
     buffer[sizeof(buffer) - 1] = '\0';
     return buffer;
+}
+
+/// "0-31,64-95".
+std::string rangesOf(const std::vector<unsigned long>& mask) {
+    std::string text;
+    const auto isSet = [&](size_t bit) {
+        return bit < mask.size() * bitsPerWord &&
+               (mask[bit / bitsPerWord] >> (bit % bitsPerWord) & 1) != 0;
+    };
+    for (size_t bit = 0; bit < mask.size() * bitsPerWord; ++bit) {
+        if (!isSet(bit)) continue;
+        const size_t first = bit;
+        while (isSet(bit + 1)) ++bit;
+        text += fmt::format("{}{}", text.empty() ? "" : ",", first);
+        if (bit > first) text += fmt::format("-{}", bit);
+    }
+    return text;
+}
+
+/// What the kernel knows of the device; -1 where there is one node only.
+int numaNodeOf(const std::string& busLocation) {
+    std::ifstream file("/sys/bus/pci/devices/" + busLocation + "/numa_node");
+    int node = -1;
+    return file >> node ? node : -1;
+}
+
+void describeSurroundings(const NvmlLibrary& nvml, NvmlLibrary::Device device, MachineGpu& gpu) {
+    std::vector<unsigned long> mask(affinityWords);
+    if (ask(nvml.deviceCpuAffinity, device, static_cast<unsigned>(mask.size()), mask.data()))
+        gpu.cpus = rangesOf(mask);
+    gpu.numaNode = numaNodeOf(gpu.busLocation);
+    unsigned value = 0;
+    if (ask(nvml.deviceMaximumClock, device, int{nvmlMemoryClock}, &value))
+        gpu.memoryClockMhz = static_cast<int>(value);
+    if (ask(nvml.deviceMemoryBusWidth, device, &value)) gpu.memoryBusBits = static_cast<int>(value);
+}
+
+/// Of the first link that is up and tells.
+int64_t linkBytesPerSecond(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
+    for (unsigned link = 0; link < maximumLinks; ++link) {
+        unsigned isActive = 0;
+        if (!ask(nvml.deviceLinkState, device, link, &isActive)) break;
+        NvmlFieldValue speed{};
+        speed.fieldId = nvmlLinkSpeed;
+        speed.scopeId = link;
+        if (isActive == 0 || !ask(nvml.deviceFieldValues, device, 1, &speed)) continue;
+        if (const auto megabytes = numberIn(speed); megabytes && *megabytes > 0)
+            return *megabytes * bytesPerMb;
+    }
+    return 0;
 }
 
 MachineGpu describe(const NvmlLibrary& nvml, NvmlLibrary::Device device, unsigned index) {
@@ -75,7 +130,25 @@ LinkEnds followLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
     return ends;
 }
 
-/// Numbers of `nvmlGpuTopologyLevel_t`.
+/// As nvidia-smi topo -m has it; numbers of `nvmlGpuTopologyLevel_t`.
+const char* abbreviationOf(int commonAncestor) {
+    switch (commonAncestor) {
+        case 0:
+        case 10:
+            return "PIX";
+        case 20:
+            return "PXB";
+        case 30:
+            return "PHB";
+        case 40:
+            return "NODE";
+        case 50:
+            return "SYS";
+        default:
+            return "";
+    }
+}
+
 const char* connectionName(int commonAncestor) {
     switch (commonAncestor) {
         case 0:
@@ -98,7 +171,7 @@ const char* connectionName(int commonAncestor) {
 MachineLink describeLink(const NvmlLibrary& nvml, const MachineGpu& gpu, const MachineGpu& peer,
                          NvmlLibrary::Device device, NvmlLibrary::Device peerDevice,
                          const LinkEnds& ends, const LinkEnds& peerEnds) {
-    MachineLink link{gpu.index, peer.index, 0, {}};
+    MachineLink link{gpu.index, peer.index, 0, {}, {}};
     if (const auto direct = ends.toGpus.find(peer.busLocation); direct != ends.toGpus.end()) {
         link.nvlinkCount = direct->second;
         link.connection = "NVLink";
@@ -109,7 +182,9 @@ MachineLink describeLink(const NvmlLibrary& nvml, const MachineGpu& gpu, const M
         int ancestor = -1;
         ask(nvml.deviceCommonAncestor, device, peerDevice, &ancestor);
         link.connection = connectionName(ancestor);
+        link.abbreviation = abbreviationOf(ancestor);
     }
+    if (link.nvlinkCount > 0) link.abbreviation = fmt::format("NV{}", link.nvlinkCount);
     return link;
 }
 
@@ -134,6 +209,8 @@ Machine queryMachine() {
         machine.gpus.push_back(describe(*nvml, device, index));
         ends.push_back(followLinks(*nvml, device));
         machine.gpus.back().nvlinkCount = ends.back().active;
+        machine.gpus.back().nvlinkBytesPerSecond = linkBytesPerSecond(*nvml, device);
+        describeSurroundings(*nvml, device, machine.gpus.back());
     }
     for (size_t gpu = 0; gpu < devices.size(); ++gpu)
         for (size_t peer = 0; peer < devices.size(); ++peer)

@@ -164,6 +164,7 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
         return refuse(collector.error());
     }
 
+    RunSamplers::prepare(options, folder.path());
     MainProcess program{static_cast<uint32_t>(child->pid()), 0, 0};
     if (auto begun =
             child->begin(agentEntries(folder.path(), options.agentRequest, info.startRealtimeNs));

@@ -1,11 +1,13 @@
 #include "capture/record/RunSamplers.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 
 #include "capture/agent/launcherRank.h"
+#include "capture/log/MomentMessage.h"
 #include "capture/record/OutputName.h"
 #include "capture/record/Recorder.h"
 #include "capture/record/livingDescendants.h"
@@ -17,6 +19,12 @@ namespace {
 constexpr std::chrono::seconds patience{2};
 
 }  // namespace
+
+void RunSamplers::prepare(const RecordOptions& options, const std::filesystem::path& runFolder) {
+    // Where a file system has no pipes the counters are read at their own pace only.
+    if (!options.agentRequest.sampleAt.empty())
+        static_cast<void>(::mkfifo((runFolder / momentPipeName).c_str(), 0600));
+}
 
 RunSamplers::RunSamplers(const RecordOptions& options, const std::filesystem::path& runFolder) {
     if (options.counterHz <= 0 && options.metricsHz <= 0) return;

@@ -18,6 +18,8 @@ struct RecordOptions;
 /// started on a host only that of the first local rank samples.
 class RunSamplers {
   public:
+    /// Makes the pipe through which agents tell of chosen ranges. Before the program begins.
+    static void prepare(const RecordOptions& options, const std::filesystem::path& runFolder);
     /// Starts those that `options` ask for; waits for nothing.
     RunSamplers(const RecordOptions& options, const std::filesystem::path& runFolder);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "capture/agent/clocks.h"
 
@@ -12,28 +13,36 @@ namespace lanescope {
 
 namespace {
 
-using log::CounterMeaning;
-
 constexpr unsigned maximumGpus = 1024;
-constexpr unsigned maximumLinks = 64;
 constexpr size_t maximumProcesses = 256;
-constexpr int64_t processPeriodNs = 1'000'000'000;
-constexpr int64_t largestClockDifferenceNs = 10'000'000'000;
-constexpr double bytesPerKiB = 1024;
 constexpr int64_t hzPerMhz = 1'000'000;
 constexpr int temperatureOfGpu = 0;
+
+constexpr int64_t usualPeriodNs = 100'000'000;
+
+/// What is asked, in the order of `Value`, then the groups of `NvmlFields`, then processes; and the
+/// time between two questions at the usual rate. The driver itself averages utilization over more
+/// than 100 ms; clocks and energy take it milliseconds to tell.
+constexpr std::pair<const char*, int64_t> kinds[] = {
+    {"utilization", 200'000'000},
+    {"memory", 100'000'000},
+    {"power", 100'000'000},
+    {"temperature", 500'000'000},
+    {"SM clock", 500'000'000},
+    {"memory clock", 1'000'000'000},
+    {"throttle reasons", 100'000'000},
+    {"energy", 1'000'000'000},
+    {"NVLink sums", 100'000'000},
+    {"single NVLinks", 200'000'000},
+    {"processes", 1'000'000'000},
+};
+constexpr size_t readingKinds = 7, processKind = 10;
+static_assert(std::size(kinds) == processKind + 1);
 
 std::string joined(const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
     return text;
-}
-
-NvmlFieldValue ask(NvmlField field, unsigned scope = 0) {
-    NvmlFieldValue value{};
-    value.fieldId = field;
-    value.scopeId = scope;
-    return value;
 }
 
 }  // namespace
@@ -44,6 +53,9 @@ bool NvmlSampler::begin() {
     unsigned count = 0;
     if (nvml_ && nvml_->deviceCount != nullptr) result = nvml_->deviceCount(&count);
     if (!nvml_ || result != nvmlSuccess) return sayWhyNot(result);
+    for (const auto& [name, periodNs] : kinds)
+        pace_.add(name, periodNs_ < usualPeriodNs ? periodNs * periodNs_ / usualPeriodNs
+                                                  : std::max(periodNs_, periodNs));
     for (unsigned index = 0; index < std::min(count, maximumGpus); ++index) {
         Gpu gpu;
         gpu.index = static_cast<int>(index);
@@ -78,7 +90,7 @@ void NvmlSampler::describe(Gpu& gpu) {
     log_.addGpu(static_cast<uint32_t>(gpu.index), uuid, name);
     std::vector<std::string> absent;
     addReadings(gpu, absent);
-    addFields(gpu, absent);
+    gpu.fields.begin(*nvml_, gpu.device, gpu.index, log_, absent);
     gpu.tellsProcesses = nvml_->deviceProcesses != nullptr;
     if (absent.empty()) return;
     unsigned isMig = 0, isPending = 0;
@@ -89,34 +101,23 @@ void NvmlSampler::describe(Gpu& gpu) {
                           asksMig && isMig != 0 ? "; it is split by MIG" : ""));
 }
 
-uint32_t NvmlSampler::addCounter(const Gpu& gpu, const char* name, const char* title,
-                                 const char* unit, CounterMeaning meaning) {
-    CounterDescription counter{source(), name, title, unit, meaning};
-    counter.gpu = gpu.index;
-    return log_.addCounter(std::move(counter));
-}
-
 void NvmlSampler::addReadings(Gpu& gpu, std::vector<std::string>& absent) {
     struct Kind {
         Value value;
         const char *name, *title, *unit;
         const char *secondName, *secondTitle;
-        CounterMeaning meaning;
     };
     // The driver averages utilization over up to a second by itself.
     static constexpr Kind kinds[] = {
         {Value::Utilization, "gpu.utilization", "GPU utilization", "%", "memory.utilization",
-         "Memory utilization", CounterMeaning::Gauge},
-        {Value::Memory, "memory.used", "Memory used", "B", "memory.total", "Memory",
-         CounterMeaning::Gauge},
-        {Value::Power, "power", "Power", "W", nullptr, nullptr, CounterMeaning::Gauge},
-        {Value::Temperature, "temperature", "Temperature", "C", nullptr, nullptr,
-         CounterMeaning::Gauge},
-        {Value::SmClock, "clock.sm", "SM clock", "Hz", nullptr, nullptr, CounterMeaning::Gauge},
-        {Value::MemoryClock, "clock.memory", "Memory clock", "Hz", nullptr, nullptr,
-         CounterMeaning::Gauge},
+         "Memory utilization"},
+        {Value::Memory, "memory.used", "Memory used", "B", "memory.total", "Memory"},
+        {Value::Power, "power", "Power", "W", nullptr, nullptr},
+        {Value::Temperature, "temperature", "Temperature", "C", nullptr, nullptr},
+        {Value::SmClock, "clock.sm", "SM clock", "Hz", nullptr, nullptr},
+        {Value::MemoryClock, "clock.memory", "Memory clock", "Hz", nullptr, nullptr},
         {Value::ThrottleReasons, "throttle.reasons", "Why clocks are held down", "flags", nullptr,
-         nullptr, CounterMeaning::Gauge},
+         nullptr},
     };
     for (const Kind& kind : kinds) {
         SampleBatch ignored;
@@ -126,64 +127,16 @@ void NvmlSampler::addReadings(Gpu& gpu, std::vector<std::string>& absent) {
             absent.emplace_back(kind.name);
             continue;
         }
-        Reading reading{kind.value, addCounter(gpu, kind.name, kind.title, kind.unit, kind.meaning),
-                        0};
+        const auto addCounter = [&](const char* name, const char* title) {
+            CounterDescription counter{source(), name, title, kind.unit,
+                                       log::CounterMeaning::Gauge};
+            counter.gpu = gpu.index;
+            return log_.addCounter(std::move(counter));
+        };
+        Reading reading{kind.value, addCounter(kind.name, kind.title), 0};
         if (kind.secondName != nullptr)
-            reading.second =
-                addCounter(gpu, kind.secondName, kind.secondTitle, kind.unit, kind.meaning);
+            reading.second = addCounter(kind.secondName, kind.secondTitle);
         gpu.readings.push_back(reading);
-    }
-}
-
-void NvmlSampler::addFields(Gpu& gpu, std::vector<std::string>& absent) {
-    if (nvml_->deviceFieldValues == nullptr) {
-        absent.emplace_back("energy");
-        absent.emplace_back("nvlink");
-        return;
-    }
-    const auto add = [&](const NvmlFieldValue& field, CounterDescription counter) {
-        counter.source = source();
-        counter.gpu = gpu.index;
-        counter.meaning = CounterMeaning::Cumulative;
-        gpu.fields.push_back(field);
-        gpu.fieldCounters.push_back(log_.addCounter(std::move(counter)));
-    };
-    NvmlFieldValue energy = ask(nvmlTotalEnergy);
-    if (nvml_->deviceFieldValues(gpu.device, 1, &energy) == nvmlSuccess && numberIn(energy)) {
-        CounterDescription counter;
-        counter.name = "energy";
-        counter.title = "Energy";
-        counter.unit = "J";
-        counter.granularity = 0.001;
-        add(energy, std::move(counter));
-    } else {
-        absent.emplace_back("energy");
-    }
-    for (unsigned link = 0; link < maximumLinks; ++link) {
-        unsigned isActive = 0;
-        // The first number that the GPU does not know ends the list.
-        if (nvml_->deviceLinkState == nullptr ||
-            nvml_->deviceLinkState(gpu.device, link, &isActive) != nvmlSuccess)
-            break;
-        if (isActive == 0) continue;
-        NvmlFieldValue both[] = {ask(nvmlLinkTransmittedKiB, link), ask(nvmlLinkReceivedKiB, link)};
-        if (nvml_->deviceFieldValues(gpu.device, 2, both) != nvmlSuccess || !numberIn(both[0]) ||
-            !numberIn(both[1])) {
-            absent.push_back(fmt::format("nvlink {}", link));
-            continue;
-        }
-        for (const NvmlFieldValue& field : both) {
-            const bool isTransmitted = field.fieldId == nvmlLinkTransmittedKiB;
-            CounterDescription counter;
-            counter.name = isTransmitted ? "nvlink.tx" : "nvlink.rx";
-            counter.title =
-                fmt::format("NVLink {} {}", link, isTransmitted ? "transmitted" : "received");
-            counter.unit = "B";
-            counter.link = static_cast<int>(link);
-            counter.direction = isTransmitted ? "tx" : "rx";
-            counter.granularity = bytesPerKiB;
-            add(field, std::move(counter));
-        }
     }
 }
 
@@ -240,60 +193,59 @@ int NvmlSampler::read(const Gpu& gpu, const Reading& reading, SampleBatch& batch
 }
 
 bool NvmlSampler::sample() {
-    const int64_t nowNs = realtimeNs();
-    const bool asksProcesses = nowNs >= nextProcessesNs_;
-    if (asksProcesses) nextProcessesNs_ = nowNs + processPeriodNs;
-    bool isAny = false;
+    const int64_t nowNs = monotonicNs();
+    // What is counted over a whole recording needs each link's beginning, and its end.
+    if (!std::exchange(hasSampled_, true)) sampleMoment();
+    sampleFields(nowNs);
+    sampleReadings(nowNs);
+    if (pace_.isDue(processKind, nowNs)) {
+        pace_.begin();
+        for (Gpu& gpu : gpus_)
+            if (!gpu.isLost) sampleProcesses(gpu);
+        pace_.end(processKind);
+    }
+    if (pace_.adjust(nowNs)) log_.property("samplersSlowedDown", pace_.describe());
+    return std::any_of(gpus_.begin(), gpus_.end(), [](const Gpu& gpu) { return !gpu.isLost; });
+}
+
+void NvmlSampler::sampleReadings(int64_t nowNs) {
+    bool isDue[readingKinds] = {};
+    for (size_t kind = 0; kind < readingKinds; ++kind) isDue[kind] = pace_.isDue(kind, nowNs);
     for (Gpu& gpu : gpus_) {
-        if (gpu.isLost) continue;
-        sampleFields(gpu);
         batch_.clear();
         const int64_t timeNs = realtimeNs();
-        for (const Reading& reading : gpu.readings)
-            if (!gpu.isLost) noticeLoss(gpu, read(gpu, reading, batch_));
-        if (gpu.isLost) continue;
-        log_.write(timeNs, batch_);
-        if (asksProcesses) sampleProcesses(gpu);
-        isAny = true;
-    }
-    return isAny;
-}
-
-void NvmlSampler::sampleMoment() {
-    for (Gpu& gpu : gpus_)
-        if (!gpu.isLost) sampleFields(gpu);
-}
-
-void NvmlSampler::sampleFields(Gpu& gpu) {
-    if (gpu.fields.empty()) return;
-    const int64_t nowNs = realtimeNs();
-    const int result = nvml_->deviceFieldValues(gpu.device, static_cast<int>(gpu.fields.size()),
-                                                gpu.fields.data());
-    if (noticeLoss(gpu, result)) return;
-    // Values of one call share a moment, but not always to the microsecond.
-    int64_t batchTimeNs = 0;
-    batch_.clear();
-    for (size_t at = 0; at < gpu.fields.size(); ++at) {
-        const NvmlFieldValue& field = gpu.fields[at];
-        if (noticeLoss(gpu, field.result)) return;
-        int64_t timeNs = static_cast<int64_t>(field.timestampUs) * 1000;
-        if (timeNs < nowNs - largestClockDifferenceNs || timeNs > nowNs + largestClockDifferenceNs)
-            timeNs = nowNs;
-        if (timeNs != batchTimeNs) {
-            log_.write(batchTimeNs, batch_);
-            batch_.clear();
-            batchTimeNs = timeNs;
+        for (const Reading& reading : gpu.readings) {
+            const auto kind = static_cast<size_t>(reading.value);
+            if (gpu.isLost || !isDue[kind]) continue;
+            pace_.begin();
+            const int result = read(gpu, reading, batch_);
+            pace_.end(kind);
+            noticeLoss(gpu, result);
         }
-        const std::optional<int64_t> number =
-            result == nvmlSuccess ? numberIn(field) : std::nullopt;
-        if (!number)
-            batch_.addUnknown(gpu.fieldCounters[at]);
-        else if (field.fieldId == nvmlTotalEnergy)
-            batch_.add(gpu.fieldCounters[at], static_cast<double>(*number) / 1e3);
-        else
-            batch_.add(gpu.fieldCounters[at], *number * int64_t{1024});
+        if (!gpu.isLost) log_.write(timeNs, batch_);
     }
-    log_.write(batchTimeNs, batch_);
+}
+
+void NvmlSampler::sampleFields(int64_t nowNs) {
+    for (const NvmlFields::Group group :
+         {NvmlFields::Group::LinkSums, NvmlFields::Group::Links, NvmlFields::Group::Energy}) {
+        const size_t kind = readingKinds + static_cast<size_t>(group);
+        if (!pace_.isDue(kind, nowNs)) continue;
+        pace_.begin();
+        for (Gpu& gpu : gpus_)
+            if (!gpu.isLost)
+                noticeLoss(gpu, gpu.fields.sample(*nvml_, gpu.device, group, false, log_));
+        pace_.end(kind);
+    }
+}
+
+/// What was asked for costs what it costs, and is not counted.
+void NvmlSampler::sampleMoment() {
+    for (const NvmlFields::Group group :
+         {NvmlFields::Group::LinkSums, NvmlFields::Group::Energy, NvmlFields::Group::Links})
+        for (Gpu& gpu : gpus_)
+            if (!gpu.isLost)
+                noticeLoss(gpu, gpu.fields.sample(*nvml_, gpu.device, group, true, log_));
 }
 
 void NvmlSampler::sampleProcesses(Gpu& gpu) {

@@ -16,8 +16,10 @@ namespace lanescope {
 
 namespace {
 
-/// A call that takes longer is said to hang. A GPU that sleeps may take a second or two to answer.
+/// A call that takes longer is said to hang. A GPU that sleeps may take a second or two to answer,
+/// and each of them does at the beginning.
 constexpr int64_t longestCallNs = 5'000'000'000;
+constexpr int64_t longestBeginningNs = 60'000'000'000;
 
 int64_t threadCpuNs() {
     timespec time{};
@@ -50,7 +52,8 @@ bool SamplerThread::waitUntil(int64_t deadlineNs) {
 
 void SamplerThread::watch(int64_t nowNs) {
     const int64_t begunNs = callBegunNs_.load();
-    const bool hangs = begunNs != 0 && nowNs - begunNs > longestCallNs;
+    const int64_t longestNs = isSampling_.load() ? longestCallNs : longestBeginningNs;
+    const bool hangs = begunNs != 0 && nowNs - begunNs > longestNs;
     if (hangs && !saidItHangs_) {
         const int64_t sinceNs = realtimeNs() - (nowNs - begunNs);
         log_.writeUnknown(sinceNs, sampler_->source());

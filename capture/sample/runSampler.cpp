@@ -29,7 +29,7 @@ constexpr int niceness = 5;
 constexpr int flushPeriodMs = 250;
 constexpr int64_t costPeriodNs = 10'000'000'000;
 constexpr int64_t endDeadlineNs = 1'000'000'000;
-constexpr int64_t decodePeriodNs = 20'000'000;
+constexpr int64_t decodePeriodNs = 100'000'000;
 constexpr uint64_t maximumLogBytes = uint64_t{16} << 30;
 
 /// The samplers of this process.
@@ -44,7 +44,7 @@ class Samplers {
           begunNs_(monotonicNs()) {
         if (options.counterHz > 0) {
             const auto periodNs = static_cast<int64_t>(1e9 / options.counterHz);
-            add(std::make_unique<NvmlSampler>(log_), periodNs, &moments_);
+            add(std::make_unique<NvmlSampler>(log_, periodNs), periodNs, &moments_);
             add(std::make_unique<HostSampler>(log_, options.recorder), periodNs);
             add(std::make_unique<PcieSampler>(log_),
                 std::max<int64_t>(periodNs, PcieSampler::periodNs));

@@ -99,6 +99,11 @@ void addNvlinkTotals(Trace& trace) {
         sum.source = series.source;
     }
     for (auto& [key, sum] : sums) {
+        if (std::any_of(trace.counters.begin(), trace.counters.end(), [&](const auto& series) {
+                return series.gpu == key.first && series.key == key.second && series.link < 0 &&
+                       series.source == sum.source;
+            }))
+            continue;  // The sampler told it by itself, and more often than the links.
         for (const CounterSeries& series : trace.counters) {
             if (series.gpu != key.first || series.link < 0 || series.key != key.second) continue;
             for (uint32_t sample = 0; sample < series.size(); ++sample)
@@ -197,9 +202,8 @@ void addCollectives(Trace& trace) {
             if (const auto found = ofProcess.find(process); found != ofProcess.end())
                 gpu = found->second;
         if (gpu == noIndex) continue;
-        const std::optional<NcclTraffic> traffic =
-            ncclTraffic(trace.strings.at(trace.nccl.operation[row]), trace.nccl.bytes[row],
-                        facts.rankCount);
+        const std::optional<NcclTraffic> traffic = ncclTraffic(
+            trace.strings.at(trace.nccl.operation[row]), trace.nccl.bytes[row], facts.rankCount);
         if (!traffic && facts.sharedBy > 1) continue;
         const double rate =
             traffic ? traffic->busBytes * 1e9 / static_cast<double>(facts.gpu.durationNs())

@@ -24,11 +24,12 @@ class Trace:
             "SELECT name, value FROM LANESCOPE_PROPERTIES WHERE name LIKE ? || '%'", beginning
         )
 
-    def grown(self, name, gpu, start, end):
-        """How much a cumulative counter of a GPU grew, all links together, around a time."""
+    def grown(self, name, gpu, start, end, single=False):
+        """How much a cumulative counter of a GPU grew, its sum or its links added up, around a time."""
         total = 0
         for (counter,) in self.rows(
-            "SELECT counterId FROM LANESCOPE_COUNTERS WHERE name = ? AND gpuId = ?", name, gpu
+            "SELECT counterId FROM LANESCOPE_COUNTERS WHERE source = 'nvml' AND name = ? AND gpuId = ?"
+            " AND link IS " + ("NOT NULL" if single else "NULL"), name, gpu
         ):
             before = self.one(
                 "SELECT value FROM LANESCOPE_COUNTER_SAMPLES WHERE counterId = ? AND"
@@ -94,9 +95,11 @@ def compare(path, output):
             for gpu, direction in ((0, "tx"), (1, "rx")):
                 print(f"  NVML nvlink.{direction} GPU {gpu}:  "
                       + percent(trace.grown("nvlink." + direction, gpu, start, end), size))
+                print("       its links added up:  "
+                      + percent(trace.grown("nvlink." + direction, gpu, start, end, True), size))
                 print(f"  GPM  nvlink.{direction} GPU {gpu}:  "
                       + percent(trace.integral("gpm", "nvlink." + direction, gpu, start, end), size))
-                name = f"NVLink {direction.upper()} Bytes [B]"
+                name = f"NVLink {direction.upper()} User Data Bytes [B]"
                 print(f"  PM   nvlink.{direction} GPU {gpu}:  "
                       + percent(trace.amount(name, gpu, start, end), size))
         if kind in ("epoch HtoD", "epoch DtoH"):
@@ -111,8 +114,7 @@ def compare(path, output):
             other = "PCIe Write Bytes [B]" if "Read" in name else "PCIe Read Bytes [B]"
             print(f"       ({other} meanwhile: {trace.amount(other, 0, start, end):,.0f})")
         if kind == "epoch kernel":
-            for name in ("DRAM Read Bytes [B]", "DRAM Write Bytes [B]"):
-                print(f"  PM   {name}:      " + percent(trace.amount(name, 0, start, end), size))
+            print(f"  the kernels read and wrote {size:,} bytes each")
             print("  PM   greatest SMs Active, DRAM Read, DRAM Write:", trace.rows(
                 "SELECT n.metricName, max(m.value) FROM GPU_METRICS m JOIN TARGET_INFO_GPU_METRICS"
                 " n USING (typeId, metricId) WHERE m.timestamp > ? AND m.timestamp < ?"

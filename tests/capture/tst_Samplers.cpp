@@ -1,0 +1,335 @@
+#include <QDir>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <csignal>
+#include <map>
+
+#include "model/format/Sqlite.h"
+
+using namespace lanescope;
+
+/// `lanescope record` with samplers, against a simulated NVML and the real /proc.
+class tst_Samplers : public QObject {
+    Q_OBJECT
+    QTemporaryDir folder_;
+
+    struct Run {
+        int exitCode = -1;
+        QByteArray errors;
+    };
+
+    QString path(const char* name) const { return folder_.filePath(name); }
+
+    static QProcessEnvironment variables(const char* nvml) {
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("LANESCOPE_NVML", LANESCOPE_BINARY_DIR "/lib/standin/libnvidia-ml.so.1");
+        environment.insert("STANDIN_NVML", nvml);
+        return environment;
+    }
+
+    /// Records `program` while NVML plays `nvml`.
+    Run record(const char* name, const QProcessEnvironment& environment, const QStringList& options,
+               const QStringList& program) const {
+        QProcess process;
+        process.setProcessEnvironment(environment);
+        process.start(
+            LANESCOPE_BINARY_DIR "/bin/lanescope",
+            QStringList{"record", "-o", path(name)} + options + QStringList{"--"} + program);
+        if (!process.waitForFinished(60'000)) return {};
+        return {process.exitCode(), process.readAllStandardError()};
+    }
+
+    Run record(const char* name, const char* nvml, const QStringList& options = {},
+               const QString& seconds = "1.2") const {
+        return record(name, variables(nvml), options, {"sleep", seconds});
+    }
+
+    Database open(const char* name) const {
+        auto database = Database::openReadOnly(path(name).toStdString());
+        if (!database) qFatal("%s", database.error().sentence.c_str());
+        return std::move(*database);
+    }
+
+    static double number(const Database& database, const std::string& sql) {
+        auto statement = database.prepare(sql);
+        if (!statement) qFatal("%s", statement.error().sentence.c_str());
+        const Result<bool> row = statement->step();
+        if (!row || !*row) return -1;
+        return statement->isNull(0) ? -2 : statement->real(0);
+    }
+    static QString text(const Database& database, const std::string& sql) {
+        auto statement = database.prepare(sql);
+        if (!statement) qFatal("%s", statement.error().sentence.c_str());
+        const Result<bool> row = statement->step();
+        if (!row || !*row) return {};
+        return QString::fromUtf8(statement->text(0).data(), int(statement->text(0).size()));
+    }
+    static QString sentence(const Database& database, const std::string& code) {
+        return text(database,
+                    "SELECT severity || ' ' || sentence FROM LANESCOPE_HEALTH"
+                    " WHERE code = '" +
+                        code + "'");
+    }
+    /// Of a counter's samples, by what `what` says.
+    static double sample(const Database& database, const std::string& what,
+                         const std::string& which) {
+        return number(database, "SELECT " + what +
+                                    " FROM LANESCOPE_COUNTERS c JOIN"
+                                    " LANESCOPE_COUNTER_SAMPLES s USING (counterId) WHERE " +
+                                    which);
+    }
+
+  private slots:
+    void sampleWhatNvmlTells() {
+        const Run run = record("all.sqlite", "gpus=2,links=20,down=3");
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("all.sqlite");
+        for (const char* gpu : {"0", "1"}) {
+            const std::string of = std::string(" AND value IS NOT NULL AND gpuId = ") + gpu;
+            const std::map<std::string, double> gauges{
+                {"gpu.utilization", 77}, {"memory.utilization", 33}, {"memory.used", 400},
+                {"memory.total", 1000},  {"power", 412.5},           {"temperature", 61},
+                {"clock.sm", 1980e6},    {"clock.memory", 3201e6},   {"throttle.reasons", 4}};
+            for (const auto& [name, value] : gauges) {
+                QCOMPARE(sample(database, "min(value)", "name = '" + name + "'" + of), value);
+                QCOMPARE(sample(database, "max(value)", "name = '" + name + "'" + of), value);
+                // What holds on is written once.
+                QCOMPARE(sample(database, "count(*)", "name = '" + name + "'" + of), 1.0);
+            }
+            // 20 links of which one is down, and their sum, in two directions.
+            QCOMPARE(number(database, std::string("SELECT count(*) FROM LANESCOPE_COUNTERS WHERE"
+                                                  " name LIKE 'nvlink.%' AND meaning = 1 AND"
+                                                  " unit = 'B' AND gpuId = ") +
+                                          gpu),
+                     40.0);
+            QCOMPARE(sample(database, "count(*)", "link = 3" + of), 0.0);
+            QVERIFY(sample(database, "max(value) - min(value)",
+                           "link IS NULL AND name = 'nvlink.tx'" + of) > 0);
+            QCOMPARE(sample(database, "sum(value % 1024)", "name = 'nvlink.tx'" + of), 0.0);
+            QVERIFY(sample(database, "max(value) - min(value)", "name = 'energy'" + of) > 0.1);
+            QCOMPARE(sample(database, "max(value)", "name = 'pcie.rx'" + of), 2e6);
+        }
+        // Sampling ended: each counter that had a value ends with one that is unknown.
+        QCOMPARE(number(database,
+                        "SELECT count(*) FROM (SELECT counterId, max(timestamp) AS last FROM"
+                        " LANESCOPE_COUNTER_SAMPLES GROUP BY 1) JOIN LANESCOPE_COUNTER_SAMPLES s"
+                        " USING (counterId) WHERE s.timestamp = last AND s.value IS NOT NULL"),
+                 0.0);
+        QCOMPARE(number(database,
+                        "SELECT count(*) FROM LANESCOPE_GPU_PROCESSES WHERE pid = 4242"
+                        " AND bytes = 123456789 AND gpuId = 1") > 0,
+                 true);
+        QCOMPARE(sentence(database, "sampler-ended"), QString());
+        QVERIFY(text(database, "SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'")
+                    .contains("% of a core: NVML"));
+    }
+
+    void samplesInOrder() {
+        const Database database = open("all.sqlite");
+        QCOMPARE(number(database,
+                        "SELECT count(*) FROM (SELECT timestamp - lag(timestamp) OVER (PARTITION BY"
+                        " counterId ORDER BY rowid) AS step FROM LANESCOPE_COUNTER_SAMPLES)"
+                        " WHERE step <= 0"),
+                 0.0);
+        QCOMPARE(number(database,
+                        "SELECT count(*) FROM LANESCOPE_COUNTER_SAMPLES"
+                        " WHERE timestamp < 0"),
+                 0.0);
+    }
+
+    void tellsOfTheHost() {
+        const Database database = open("all.sqlite");
+        QVERIFY(sample(database, "max(value)", "name = 'memory.available'") > 1e6);
+        QVERIFY(sample(database, "count(*)",
+                       "name = 'cpu.share' AND core IS NULL AND"
+                       " globalPid IS NULL AND value >= 0") > 3);
+        QVERIFY(sample(database, "count(DISTINCT core)", "name = 'cpu.share'") >= 1);
+        // The program, and none of the samplers.
+        QCOMPARE(sample(database, "count(DISTINCT globalPid)", "name = 'memory.rss'"), 1.0);
+        QVERIFY(sample(database, "max(value)", "name = 'memory.rss'") > 1e5);
+    }
+
+    void knowsWhatLinksCanCarry() {
+        const Database database = open("all.sqlite");
+        const auto peak = [&](const char* kind) {
+            return number(database,
+                          std::string("SELECT max(bytesPerSecond) FROM"
+                                      " LANESCOPE_LINK_PEAKS WHERE gpuId = 0 AND kind = '") +
+                              kind + "'");
+        };
+        QCOMPARE(peak("pcie"), 63015384615.0);  // 16 lanes of 32 GT/s, 128b/130b
+        QCOMPARE(peak("nvlink"), 19 * 26562e6);
+        QCOMPARE(peak("dram"), 3201e6 * 2 * 6016 / 8);
+        QCOMPARE(text(database, "SELECT cpus FROM LANESCOPE_GPU_AFFINITY WHERE gpuId = 1"),
+                 QString("16-19,24"));
+        QCOMPARE(text(database, "SELECT abbreviation FROM LANESCOPE_TOPOLOGY WHERE gpuId = 0"),
+                 QString("NV19"));
+    }
+
+    void leavesOutZerosOfGpm() {
+        const Run run = record("gpm.sqlite", "gpus=1,gpm=1", {}, "1.5");
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("gpm.sqlite");
+        QCOMPARE(sample(database, "min(value)", "source = 'gpm' AND name = 'sm.activity'"), 2.0);
+        QCOMPARE(sample(database, "max(value)", "source = 'gpm' AND name = 'nvlink.tx'"),
+                 61.0 * 1048576);
+        QCOMPARE(sample(database, "count(*)", "source = 'gpm' AND name = 'fp16.activity'"), 0.0);
+        QCOMPARE(sample(database, "count(*)", "source = 'gpm' AND value = 0"), 0.0);
+        // PCIe is GPM's to tell then.
+        QCOMPARE(sample(database, "count(*)", "source = 'nvml' AND name = 'pcie.rx'"), 0.0);
+    }
+
+    void losesAGpu() {
+        const Run run = record("lost.sqlite", "gpus=2,lost-ms=600", {}, "1.5");
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("lost.sqlite");
+        QVERIFY2(sentence(database, "gpu-lost").startsWith("1 GPU 0 was lost"),
+                 qPrintable(sentence(database, "gpu-lost")));
+        QCOMPARE(number(database, "SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = 'gpu-lost'"),
+                 1.0);
+        QVERIFY(sample(database, "max(timestamp)",
+                       "gpuId = 0 AND value IS NOT NULL AND"
+                       " source = 'nvml'") < sample(database, "max(timestamp)",
+                                                    "gpuId = 1 AND value IS NOT NULL AND"
+                                                    " name = 'nvlink.tx'"));
+        QCOMPARE(sample(database, "count(*)", "gpuId = 0 AND value = 0"), 0.0);
+    }
+
+    void keepsCountsThatBeginAnew() {
+        const Run run = record("reset.sqlite", "gpus=1,reset-ms=600", {}, "1.3");
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("reset.sqlite");
+        QCOMPARE(number(database,
+                        "SELECT count(*) FROM (SELECT value - lag(value) OVER (ORDER BY timestamp)"
+                        " AS step FROM LANESCOPE_COUNTER_SAMPLES JOIN LANESCOPE_COUNTERS USING"
+                        " (counterId) WHERE name = 'nvlink.tx' AND link IS NULL) WHERE step < 0"),
+                 1.0);
+    }
+
+    void saysWhatIsNotThere_data() {
+        QTest::addColumn<QByteArray>("nvml");
+        QTest::addColumn<QString>("code");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("permission") << QByteArray("init=4") << "nvml-absent"
+                                    << "does not permit";
+        QTest::newRow("no driver") << QByteArray("init=9") << "nvml-absent"
+                                   << "there is no NVIDIA driver";
+        QTest::newRow("versions") << QByteArray("init=18") << "nvml-absent"
+                                  << "different versions";
+        QTest::newRow("no GPU") << QByteArray("gpus=0") << "nvml-absent"
+                                << "no GPU";
+        QTest::newRow("MIG") << QByteArray("gpus=1,mig=1") << "counters-absent"
+                             << "split by MIG";
+        QTest::newRow("vGPU") << QByteArray("gpus=1,bare=1") << "counters-absent"
+                              << "power, temperature";
+    }
+    void saysWhatIsNotThere() {
+        QFETCH(QByteArray, nvml);
+        QFETCH(QString, code);
+        QFETCH(QString, says);
+        const QByteArray name = QByteArray(QTest::currentDataTag()).replace(' ', '-') + ".sqlite";
+        const Run run = record(name.constData(), nvml.constData(), {}, "0.5");
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open(name.constData());
+        const QString said = sentence(database, code.toStdString());
+        QVERIFY2(said.startsWith("0 ") && said.contains(says), qPrintable(said));
+        QCOMPARE(sample(database, "count(*)", "name = 'gpu.utilization'"), 0.0);
+        QCOMPARE(sample(database, "count(*)", "source = 'nvml' AND value = 0"), 0.0);
+    }
+
+    void survivesCallsThatHang() {
+        const Run run = record("hang.sqlite", "gpus=1,hang-ms=400", {}, "7");
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("hang.sqlite");
+        QVERIFY(sentence(database, "sampler-hangs").contains("NVML stopped answering"));
+        // The host was sampled all the time.
+        QVERIFY(sample(database, "max(timestamp)", "name = 'memory.rss'") > 5e9);
+        QVERIFY(sample(database, "max(timestamp)", "name = 'power' AND value IS NOT NULL") < 3e9);
+        QCOMPARE(sentence(database, "sampler-ended"), QString());
+    }
+
+    void survivesASamplerThatIsKilled() {
+        QProcess process;
+        process.setProcessEnvironment(variables("gpus=1"));
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
+                      {"record", "-o", path("killed.sqlite"), "--", "sleep", "2"});
+        QVERIFY(process.waitForStarted());
+        const qint64 recorder = process.processId();
+        pid_t sampler = 0;
+        QTRY_VERIFY_WITH_TIMEOUT((sampler = samplerOf(recorder)) > 0, 10'000);
+        const QString logs = folder_.filePath(".killed.sqlite.run");
+        QTRY_VERIFY_WITH_TIMEOUT(!QDir(logs).entryList({"*.sampler.*"}).isEmpty(), 10'000);
+        QCOMPARE(::kill(sampler, SIGKILL), 0);
+        QVERIFY(process.waitForFinished(30'000));
+        QCOMPARE(process.exitCode(), 0);
+        const Database database = open("killed.sqlite");
+        const QString said = sentence(database, "sampler-ended");
+        QVERIFY2(said.startsWith("1 A sampler ended abnormally"), qPrintable(said));
+        QCOMPARE(sample(database, "count(*)", "name = 'power' AND value IS NULL"), 1.0);
+    }
+
+    static pid_t samplerOf(qint64 recorder) {
+        for (const QString& name : QDir("/proc").entryList(QDir::Dirs)) {
+            QFile line("/proc/" + name + "/cmdline");
+            if (!line.open(QIODevice::ReadOnly)) continue;
+            const QByteArray words = line.readAll();
+            if (words.contains("__sample") &&
+                words.contains("recorder=" + QByteArray::number(recorder)))
+                return name.toInt();
+        }
+        return 0;
+    }
+
+    void samplesNothingUnlessAsked() {
+        const Run run = record("none.sqlite", "gpus=1", {"--no-sample"}, "0.3");
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("none.sqlite");
+        QCOMPARE(number(database, "SELECT count(*) FROM LANESCOPE_COUNTERS"), 0.0);
+        QCOMPARE(record("bad.sqlite", "", {"--sample", "1000"}).exitCode, 2);
+        QCOMPARE(record("bad.sqlite", "", {"--gpu-metrics=20000"}).exitCode, 2);
+        QCOMPARE(record("bad.sqlite", "", {"--no-sample", "--sample-at", "epoch*"}).exitCode, 2);
+    }
+
+    void samplesOnceAHost() {
+        QProcessEnvironment environment = variables("gpus=1");
+        environment.insert("OMPI_COMM_WORLD_RANK", "1");
+        environment.insert("OMPI_COMM_WORLD_LOCAL_RANK", "1");
+        environment.insert("OMPI_COMM_WORLD_SIZE", "2");
+        const Run run =
+            record("rank.%q{OMPI_COMM_WORLD_RANK}.sqlite", environment, {}, {"sleep", "0.3"});
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("rank.1.sqlite");
+        QCOMPARE(number(database, "SELECT count(*) FROM LANESCOPE_COUNTERS"), 0.0);
+        QVERIFY(text(database, "SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'")
+                    .startsWith("none here"));
+    }
+
+    void readsCountersWhereRangesBeginAndEnd() {
+        const Run run = record("moments.sqlite", variables("gpus=1"), {"--sample-at", "step*"},
+                               {LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps", "5",
+                                "--step-ms", "150", "--threads", "1", "--kernels", "1", "--nvtx",
+                                "--cupti", LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13"});
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("moments.sqlite");
+        QCOMPARE(number(database,
+                        "SELECT count(*) FROM LANESCOPE_SAMPLING_MOMENTS"
+                        " WHERE isEnd = 0"),
+                 5.0);
+        QCOMPARE(number(database,
+                        "SELECT count(*) FROM LANESCOPE_SAMPLING_MOMENTS"
+                        " WHERE isEnd = 1"),
+                 5.0);
+        QCOMPARE(number(database, "SELECT max(occurrence) FROM LANESCOPE_SAMPLING_MOMENTS"), 4.0);
+        QCOMPARE(number(database,
+                        "SELECT count(*) FROM LANESCOPE_SAMPLING_MOMENTS m JOIN"
+                        " NVTX_EVENTS n ON n.start = m.timestamp OR abs(n.start -"
+                        " m.timestamp) < 1000000 WHERE isEnd = 0 AND n.eventType = 59"
+                        " AND m.globalPid = n.globalTid / 16777216 * 16777216") >= 5,
+                 true);
+        QVERIFY(!QDir(folder_.path()).exists(".moments.sqlite.run"));
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_Samplers)
+#include "tst_Samplers.moc"
