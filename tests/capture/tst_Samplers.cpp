@@ -308,8 +308,8 @@ class tst_Samplers : public QObject {
     void readsCountersWhereRangesBeginAndEnd() {
         const Run run = record("moments.sqlite", variables("gpus=1"), {"--sample-at", "step*"},
                                {LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps", "5",
-                                "--step-ms", "150", "--threads", "1", "--kernels", "1", "--nvtx",
-                                "--cupti", LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13"});
+                                "--step-ms", "150", "--threads", "1", "--kernels", "1", "--cupti",
+                                LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13"});
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("moments.sqlite");
         QCOMPARE(number(database,
