@@ -56,7 +56,8 @@ class tst_SamplerParts : public QObject {
         int calls = 0;
         for (int tick = 0; tick < 100; ++tick) {
             // As a timer comes: now early, now late.
-            const int64_t nowNs = 1'000'000'000 + tick * 100'000'000 + (tick % 3 - 1) * 2'000'000;
+            const int64_t nowNs =
+                1'000'000'000 + int64_t{tick} * 100'000'000 + (tick % 3 - 1) * 2'000'000;
             if (pace.isDue(0, nowNs)) ++calls;
             QVERIFY(!pace.adjust(nowNs));
         }
