@@ -148,16 +148,20 @@ class TraceBounds {
                index(t.migrations.memcpy, t.memcpys.size()) && boundTable(t.memsets) &&
                index(t.memsets.stream, streams) && boundTable(t.graphs) &&
                index(t.graphs.stream, streams) && boundTable(t.memoryEvents) &&
-               index(t.memoryEvents.process, processes) &&
-               index(t.memoryEvents.gpu, gpus, true) && boundTable(t.memoryPools) &&
-               index(t.memoryPools.process, processes) && index(t.memoryPools.gpu, gpus, true) &&
-               boundTable(t.allocations) && index(t.allocations.process, processes) &&
-               index(t.allocations.gpu, gpus, true) && boundTable(t.pageFaults) &&
-               index(t.pageFaults.process, processes) && index(t.pageFaults.gpu, gpus, true) &&
-               index(t.pageFaults.instruction, strings) && boundTable(t.apiCalls) &&
-               index(t.apiCalls.name, strings) && index(t.apiCalls.thread, threads) &&
-               boundTable(t.syncs) && index(t.syncs.stream, streams, true) &&
-               index(t.syncs.process, processes) && boundTable(t.nvtx) &&
+               index(t.memoryEvents.process, processes) && index(t.memoryEvents.gpu, gpus, true) &&
+               boundTable(t.memoryPools) && index(t.memoryPools.process, processes) &&
+               index(t.memoryPools.gpu, gpus, true) && boundTable(t.allocations) &&
+               index(t.allocations.process, processes) && index(t.allocations.gpu, gpus, true) &&
+               boundTable(t.pageFaults) && index(t.pageFaults.process, processes) &&
+               index(t.pageFaults.gpu, gpus, true) && index(t.pageFaults.instruction, strings) &&
+               boundTable(t.apiCalls) && index(t.apiCalls.name, strings) &&
+               index(t.apiCalls.thread, threads) && boundTable(t.syncs) &&
+               index(t.syncs.stream, streams, true) && index(t.syncs.process, processes) &&
+               boundTable(t.eventRecords) && index(t.eventRecords.stream, streams) &&
+               boundTable(t.eventWaits) && index(t.eventWaits.stream, streams) &&
+               boundTable(t.streamWaits) && index(t.streamWaits.waitingStream, streams) &&
+               index(t.streamWaits.recordedStream, streams) &&
+               index(t.streamWaits.byRecord, t.streamWaits.size()) && boundTable(t.nvtx) &&
                index(t.nvtx.text, strings) && index(t.nvtx.domain, strings) &&
                index(t.nvtx.category, strings) && index(t.nvtx.thread, threads) &&
                index(t.nvtx.payload, strings) && boundTable(t.projections) &&

@@ -124,6 +124,15 @@ template <Of<NcclTable> S, class V>
 void forEachField(S& s, V& visit) {
     visitEach(visit, s.nvtx, s.operation, s.bytes, s.communicator, s.facts);
 }
+template <Of<EventCallTable> S, class V>
+void forEachField(S& s, V& visit) {
+    visitEach(visit, s.stream, s.event, s.eventSync, s.correlation);
+}
+template <Of<StreamWaitTable> S, class V>
+void forEachField(S& s, V& visit) {
+    visitEach(visit, s.waitingStream, s.waitCorrelation, s.recordedStream, s.recordCorrelation,
+              s.byRecord);
+}
 template <Of<LinkTable> S, class V>
 void forEachField(S& s, V& visit) {
     visitEach(visit, s.process, s.correlation, s.event);
@@ -148,8 +157,8 @@ void forEachField(S& s, V& visit) {
 }
 template <Of<Track> S, class V>
 void forEachField(S& s, V& visit) {
-    visitEach(visit, s.kind, s.title, s.subtitle, s.parent, s.depth, s.subject,
-              s.isInitiallyFolded, s.lanes, s.unrecorded, s.lossy);
+    visitEach(visit, s.kind, s.title, s.subtitle, s.parent, s.depth, s.subject, s.isInitiallyFolded,
+              s.lanes, s.unrecorded, s.lossy);
 }
 template <Of<CounterSeries> S, class V>
 void forEachField(S& s, V& visit) {
@@ -190,12 +199,11 @@ void forEachField(S& s, V& visit) {
 /// All but where the trace lies.
 template <Of<Trace> S, class V>
 void forEachField(S& s, V& visit) {
-    visitEach(visit, s.producer, s.range, s.startUtcNs, s.properties, s.health, s.counts,
-              s.strings, s.gpus, s.interconnect, s.processes, s.threads, s.streams,
-              s.launchConfigs);
+    visitEach(visit, s.producer, s.range, s.startUtcNs, s.properties, s.health, s.counts, s.strings,
+              s.gpus, s.interconnect, s.processes, s.threads, s.streams, s.launchConfigs);
     visitEach(visit, s.kernels, s.memcpys, s.migrations, s.memsets, s.graphs, s.memoryEvents,
-              s.memoryPools, s.allocations, s.pageFaults, s.apiCalls, s.syncs, s.nvtx,
-              s.projections, s.nccl);
+              s.memoryPools, s.allocations, s.pageFaults, s.apiCalls, s.syncs, s.eventRecords,
+              s.eventWaits, s.streamWaits, s.nvtx, s.projections, s.nccl);
     visitEach(visit, s.counters, s.counterRows, s.tracks, s.callLinks, s.workLinks);
 }
 

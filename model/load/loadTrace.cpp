@@ -79,6 +79,7 @@ void readEverything(LoadContext& context) {
     readMemoryEvents(context, directory);
     readPageFaults(context, directory);
     readSyncs(context, directory);
+    readEventRecords(context, directory);
     readNvtx(context, directory);
     readRecordedTime(context, directory);
     readCounters(context, directory);

@@ -102,31 +102,4 @@ void readMemsets(LoadContext& context, FileDirectory& directory) {
         context.trace().counts.push_back({"memsets", reader.rowCount(), reader.untimedCount()});
 }
 
-void readSyncs(LoadContext& context, FileDirectory& directory) {
-    constexpr int type = firstOwnColumn;
-    TableReader reader(context, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", gpuColumns({"syncType"}),
-                       "waits");
-    SyncTable& table = context.trace().syncs;
-    while (reader.next()) {
-        const std::optional<TimeRange> times = reader.times(gpuStart, gpuEnd);
-        if (!times) continue;
-        const GpuPlace place = readGpuPlace(reader, directory.identities);
-        if (place.process == noIndex) {
-            reader.skipRow();
-            continue;
-        }
-        const int64_t number = reader.integerOr(type, 0);
-        const bool isKnown = number >= 0 && number <= static_cast<int64_t>(SyncType::Context);
-        table.startNs.push_back(times->startNs);
-        table.endNs.push_back(times->endNs);
-        table.type.push_back(isKnown ? static_cast<SyncType>(number) : SyncType::Unknown);
-        table.stream.push_back(place.stream);
-        table.process.push_back(place.process);
-        table.correlation.push_back(reader.unsigned32(gpuCorrelation));
-    }
-    if (reader.hasTable())
-        context.trace().counts.push_back(
-            {"synchronizations", reader.rowCount(), reader.untimedCount()});
-}
-
 }  // namespace lanescope

@@ -29,6 +29,8 @@ void readPageFaults(LoadContext& context, FileDirectory& directory);
 /// When each process recorded, and where it lost something.
 void readRecordedTime(LoadContext& context, FileDirectory& directory);
 void readSyncs(LoadContext& context, FileDirectory& directory);
+/// Events recorded in streams; adds nothing to `Trace::counts`, as they have no times.
+void readEventRecords(LoadContext& context, FileDirectory& directory);
 /// NVTX ranges and marks, and with them the NCCL calls.
 void readNvtx(LoadContext& context, FileDirectory& directory);
 

@@ -151,11 +151,29 @@ enum class SyncType : uint8_t {
 struct SyncTable {
     Column<int64_t> startNs, endNs;
     Column<SyncType> type;
-    Column<uint32_t>
-        stream;  ///< Index into `Trace::streams`, or `noIndex` for a whole context.
+    Column<uint32_t> stream;  ///< Index into `Trace::streams`, or `noIndex` for a whole context.
     Column<uint32_t> process;
     Column<uint32_t> correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
+};
+
+/// Calls that have to do with CUDA events: records of an event in a stream, or waits of a stream
+/// for one. Only while a trace is loaded; `buildWaits` makes `StreamWaitTable` of them.
+struct EventCallTable {
+    Column<uint32_t> stream;     ///< In which it is recorded, or that waits.
+    Column<uint32_t> event;      ///< Number of the event in its context or process.
+    Column<uint32_t> eventSync;  ///< Joins a wait with its record; `noIndex` where not known.
+    Column<uint32_t> correlation;
+    uint32_t size() const { return static_cast<uint32_t>(stream.size()); }
+};
+
+/// Where a stream was told to wait for what another one had been given by then, sorted by waiting
+/// stream and the correlation of the call that says to wait.
+struct StreamWaitTable {
+    Column<uint32_t> waitingStream, waitCorrelation;
+    Column<uint32_t> recordedStream, recordCorrelation;  ///< Of the call that records the event.
+    Column<uint32_t> byRecord;  ///< Rows in order of recorded stream and its correlation.
+    uint32_t size() const { return static_cast<uint32_t>(waitingStream.size()); }
 };
 
 enum class NvtxStyle : uint8_t { PushPop, StartEnd, Mark };

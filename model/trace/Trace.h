@@ -132,6 +132,8 @@ class Trace {
     PageFaultTable pageFaults;
     ApiTable apiCalls;
     SyncTable syncs;
+    EventCallTable eventRecords, eventWaits;  ///< Empty in a finished trace.
+    StreamWaitTable streamWaits;
     NvtxTable nvtx;
     ProjectionTable projections;
     NcclTable nccl;

@@ -10,6 +10,7 @@
 #include "model/trace/buildNcclWork.h"
 #include "model/trace/buildProjections.h"
 #include "model/trace/buildTracks.h"
+#include "model/trace/buildWaits.h"
 #include "model/trace/sortTables.h"
 
 namespace lanescope {
@@ -92,8 +93,8 @@ void endOpenRanges(Trace& trace) {
         // nothing more and nobody noted its end, the trace's is the best guess.
         const TimeRange process = trace.processes[trace.threads[nvtx.thread[row]].process].range;
         const bool isEndKnown = process.endNs > nvtx.startNs[row];
-        nvtx.endNs.set(
-            row, std::max(nvtx.startNs[row], isEndKnown ? process.endNs : trace.range.endNs));
+        nvtx.endNs.set(row,
+                       std::max(nvtx.startNs[row], isEndKnown ? process.endNs : trace.range.endNs));
     }
 }
 
@@ -122,6 +123,7 @@ void finishTrace(Trace& trace) {
     sortTables(trace);
     computeDepths(trace);
     buildLinks(trace);
+    buildWaits(trace);
     buildProjections(trace);
     buildNcclWork(trace);
     buildLinkCounters(trace);

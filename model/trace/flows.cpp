@@ -1,0 +1,205 @@
+#include "model/trace/flows.h"
+
+#include <algorithm>
+
+namespace lanescope {
+
+namespace {
+
+/// Waits that one piece of work can have; a hostile file claims any number.
+constexpr uint32_t maximumWaits = 256;
+/// Work without a correlation that is looked past.
+constexpr uint32_t maximumSkips = 64;
+
+/// Stream and correlation of work on a GPU; stream `noIndex` for anything else.
+struct Launch {
+    uint32_t stream = noIndex;
+    uint32_t correlation = 0;
+};
+
+Launch launchOf(const Trace& trace, EventRef event) {
+    const auto in = [row = event.row()](const auto& table) {
+        return row < table.size() ? Launch{table.stream[row], table.correlation[row]} : Launch{};
+    };
+    switch (event.kind()) {
+        case EventKind::Kernel:
+            return in(trace.kernels);
+        case EventKind::Memcpy:
+            return in(trace.memcpys);
+        case EventKind::Memset:
+            return in(trace.memsets);
+        case EventKind::Graph:
+            return in(trace.graphs);
+        default:
+            return {};
+    }
+}
+
+const Track* trackOf(const Trace& trace, uint32_t stream) {
+    for (const Track& track : trace.tracks)
+        if (track.kind == TrackKind::Stream && track.subject == stream) return &track;
+    return nullptr;
+}
+
+/// A stream does its work in the order in which it was given, so in each of its lanes correlations
+/// ascend with the starts.
+class StreamWork {
+  public:
+    StreamWork(const Trace& trace, uint32_t stream)
+        : trace_(trace), track_(trackOf(trace, stream)) {}
+
+    /// Of the work given before `correlation` the last; invalid if there is none.
+    EventRef lastBefore(uint32_t correlation) const {
+        EventRef last;
+        uint32_t greatest = 0;
+        for (uint32_t lane = 0; lane < laneCount(); ++lane) {
+            for (uint32_t slice = firstFrom(lane, correlation); slice-- > 0;) {
+                const uint32_t found = correlationAt(lane, slice);
+                if (found == 0) continue;
+                if (found > greatest) {
+                    greatest = found;
+                    last = track_->lanes[lane].event[slice];
+                }
+                break;
+            }
+        }
+        return last;
+    }
+
+    /// Of the work given after `correlation` the first.
+    EventRef firstAfter(uint32_t correlation) const {
+        EventRef first;
+        if (correlation == noIndex) return first;
+        uint32_t least = noIndex;
+        for (uint32_t lane = 0; lane < laneCount(); ++lane) {
+            const uint32_t count = track_->lanes[lane].size();
+            const uint32_t from = firstFrom(lane, correlation + 1);
+            for (uint32_t slice = from; slice < count; ++slice) {
+                const uint32_t found = correlationAt(lane, slice);
+                if (found == 0) continue;
+                if (found < least) {
+                    least = found;
+                    first = track_->lanes[lane].event[slice];
+                }
+                break;
+            }
+        }
+        return first;
+    }
+
+  private:
+    uint32_t laneCount() const { return track_ ? uint32_t(track_->lanes.size()) : 0; }
+    uint32_t correlationAt(uint32_t lane, uint32_t slice) const {
+        return launchOf(trace_, track_->lanes[lane].event[slice]).correlation;
+    }
+    /// The first slice of the lane that was given at `correlation` or later.
+    uint32_t firstFrom(uint32_t lane, uint32_t correlation) const {
+        uint32_t low = 0, high = track_->lanes[lane].size();
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            uint32_t known = middle;
+            while (known < high && known - middle < maximumSkips && correlationAt(lane, known) == 0)
+                ++known;
+            if (known < high && correlationAt(lane, known) < correlation) {
+                low = known + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+
+    const Trace& trace_;
+    const Track* track_;
+};
+
+/// The rows `[first, last)` for which `keyOf` is greater than `after` and at most `upTo`.
+template <class KeyOf, class Key>
+std::pair<uint32_t, uint32_t> rowsBetween(uint32_t count, const KeyOf& keyOf, Key after, Key upTo) {
+    const auto firstAbove = [&](const Key& key) {
+        uint32_t low = 0, high = count;
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            keyOf(middle) <= key ? low = middle + 1 : high = middle;
+        }
+        return low;
+    };
+    const uint32_t first = firstAbove(after);
+    return {first, std::min(std::max(first, firstAbove(upTo)), first + maximumWaits)};
+}
+
+using Key = std::pair<uint32_t, uint32_t>;  // stream and correlation
+
+void addOnce(std::vector<EventRef>& events, EventRef event) {
+    if (event.isValid() && std::find(events.begin(), events.end(), event) == events.end())
+        events.push_back(event);
+}
+
+void sortByStart(const Trace& trace, std::vector<EventRef>& events) {
+    std::stable_sort(events.begin(), events.end(), [&trace](EventRef a, EventRef b) {
+        return trace.rangeOf(a).startNs < trace.rangeOf(b).startNs;
+    });
+}
+
+}  // namespace
+
+std::vector<EventRef> awaitedWork(const Trace& trace, EventRef work) {
+    std::vector<EventRef> awaited;
+    const StreamWaitTable& waits = trace.streamWaits;
+    const Launch launch = launchOf(trace, work);
+    if (launch.correlation == 0 || waits.size() == 0) return awaited;
+    // Waits between the work before this one and this one hold this one up.
+    const EventRef before = StreamWork(trace, launch.stream).lastBefore(launch.correlation);
+    const auto keyOf = [&](uint32_t row) {
+        return Key(waits.waitingStream[row], waits.waitCorrelation[row]);
+    };
+    const auto [first, last] =
+        rowsBetween(waits.size(), keyOf, Key(launch.stream, launchOf(trace, before).correlation),
+                    Key(launch.stream, launch.correlation));
+    for (uint32_t row = first; row < last; ++row)
+        addOnce(
+            awaited,
+            StreamWork(trace, waits.recordedStream[row]).lastBefore(waits.recordCorrelation[row]));
+    sortByStart(trace, awaited);
+    return awaited;
+}
+
+std::vector<EventRef> waitingWork(const Trace& trace, EventRef work) {
+    std::vector<EventRef> waiting;
+    const StreamWaitTable& waits = trace.streamWaits;
+    const Launch launch = launchOf(trace, work);
+    if (launch.correlation == 0 || waits.size() == 0) return waiting;
+    // Events recorded between this work and the next of its stream come with this one.
+    const StreamWork own(trace, launch.stream);
+    const EventRef next = own.firstAfter(launch.correlation);
+    const uint32_t upTo = next.isValid() ? launchOf(trace, next).correlation : noIndex;
+    const auto keyOf = [&](uint32_t row) {
+        const uint32_t wait = waits.byRecord[row];
+        return Key(waits.recordedStream[wait], waits.recordCorrelation[wait]);
+    };
+    const auto [first, last] = rowsBetween(
+        waits.size(), keyOf, Key(launch.stream, launch.correlation), Key(launch.stream, upTo));
+    // Of several pieces of work that one call launched the last is the one that is waited for.
+    if (own.lastBefore(upTo) != work) return waiting;
+    for (uint32_t row = first; row < last; ++row) {
+        const uint32_t wait = waits.byRecord[row];
+        addOnce(
+            waiting,
+            StreamWork(trace, waits.waitingStream[wait]).firstAfter(waits.waitCorrelation[wait]));
+    }
+    sortByStart(trace, waiting);
+    return waiting;
+}
+
+std::vector<EventRef> causesOf(const Trace& trace, EventRef event) {
+    std::vector<EventRef> causes = awaitedWork(trace, event);
+    if (const EventRef call = trace.launchingCall(event); call.isValid())
+        causes.insert(causes.begin(), call);
+    return causes;
+}
+
+std::vector<EventRef> causedBy(const Trace& trace, EventRef event) {
+    return event.kind() == EventKind::Api ? trace.launchedWork(event) : waitingWork(trace, event);
+}
+
+}  // namespace lanescope

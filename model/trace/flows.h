@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+// What led to what. Work on a GPU is launched by a call; and where a stream was told to wait for an
+// event, its next work depends on the last work that another stream was given before that event was
+// recorded. All are O(log n) in the trace and linear in the answer, which is in order of start.
+
+/// The work of other streams that this work had to wait for.
+std::vector<EventRef> awaitedWork(const Trace& trace, EventRef work);
+/// The work of other streams that had to wait for this work.
+std::vector<EventRef> waitingWork(const Trace& trace, EventRef work);
+
+/// The call that launched this work, then the work that it waited for.
+std::vector<EventRef> causesOf(const Trace& trace, EventRef event);
+/// The work that this call launched, or that waited for this work.
+std::vector<EventRef> causedBy(const Trace& trace, EventRef event);
+
+}  // namespace lanescope

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// Where in a trace something went wrong.
+struct HealthPlace {
+    TimeRange range;  ///< Empty, at one moment, for the end of a process.
+    uint32_t process = 0;
+    bool isEnd = false;  ///< The process ended abnormally or by a signal; else something was lost.
+    std::string sentence;  ///< What happened.
+};
+
+/// The ends of processes that did not end by themselves, then the gaps, each by time.
+std::vector<HealthPlace> healthPlaces(const Trace& trace);
+
+/// Which of `places` a health note speaks of, judged by its words; nothing if of none.
+std::optional<HealthPlace> placeOf(const Trace& trace, const std::vector<HealthPlace>& places,
+                                   const HealthNote& note);
+
+}  // namespace lanescope
