@@ -48,6 +48,33 @@ std::vector<QColor> colorsFrom(std::initializer_list<QRgb> values) {
     return colors;
 }
 
+/// What the colour-blind-safe palette changes. The eight hues are those of Okabe and Ito, some
+/// darker or lighter so that each family differs from the others in lightness as well.
+void makeColorBlindSafe(Theme& theme) {
+    const auto set = [&](SliceCategory category, QRgb color) {
+        theme.categories[static_cast<size_t>(category)] = QColor::fromRgb(color);
+    };
+    set(SliceCategory::Kernel, 0xff56b4e9);
+    set(SliceCategory::NcclKernel, 0xff5c2450);
+    set(SliceCategory::MemcpyHtoD, 0xffdd9300);
+    set(SliceCategory::MemcpyDtoH, 0xffb34700);
+    set(SliceCategory::MemcpyDtoD, 0xfff7ee75);
+    set(SliceCategory::MemcpyPtoP, 0xff00805f);
+    set(SliceCategory::MemcpyOther, 0xffb5aa98);
+    set(SliceCategory::Memset, 0xff8c8c8c);
+    set(SliceCategory::NcclCall, theme.isDark ? 0xff9c5f8a : 0xffdfa6c6);
+    set(SliceCategory::Graph, 0xff0072b2);
+    set(SliceCategory::PageFault, 0xffcc79a7);
+    theme.kernels = colorsFrom({0xff56b4e9, 0xff0072b2, 0xff9ad3f2, 0xff2a7aab, 0xff78c3ec,
+                                0xff035d91, 0xffb9dff5, 0xff4a9cc9});
+    theme.distinct = colorsFrom({0xff56b4e9, 0xffe69f00, 0xff00765a, 0xfff0e442, 0xff0072b2,
+                                 0xffb34700, 0xffcc79a7, 0xff8c8c8c});
+    theme.wait = theme.isDark ? 0xffe69f00 : 0xff9c4a00;
+    theme.faster = theme.isDark ? 0xff6fbdf0 : 0xff005f96;
+    theme.slower = theme.isDark ? 0xffffa35c : 0xffa84300;
+    theme.searchHit = theme.isDark ? 0xfff08cc4 : 0xffb0005a;
+}
+
 // FNV-1a: the same on every machine and in every release, unlike std::hash and qHash.
 uint32_t stableHash(std::string_view text, bool skipsDigits = false) {
     uint32_t hash = 2166136261u;
@@ -69,7 +96,7 @@ double luminance(const QColor& color) {
 
 }  // namespace
 
-Theme Theme::light() {
+Theme Theme::light(Palette palette) {
     Theme theme;
     theme.window = 0xfff3f5f8;
     theme.canvas = 0xffffffff;
@@ -86,6 +113,7 @@ Theme Theme::light() {
     theme.hover = QColor(29, 36, 48, 26);
     theme.searchHit = 0xffd6006e;
     theme.flow = 0xff2a3444;
+    theme.wait = 0xff8a3fb0;
     theme.busyGpu = 0xff6f9fd0;
     theme.busyCpu = 0xff9fb3b0;
     theme.information = 0xff1b66c9;
@@ -97,12 +125,15 @@ Theme Theme::light() {
     theme.candidate = 0xff1b66c9;
     theme.kernels = colorsFrom({0xff5b9bd5, 0xff8fc1e8, 0xff3873aa, 0xff5fb3b3, 0xff9cd3cd,
                                 0xff8c9fd9, 0xffb5c2ea, 0xff93a8bf, 0xff6c8fb0, 0xff7cc0d8});
+    theme.distinct = colorsFrom({0xff4f8fc9, 0xffe39b3b, 0xff3fa39a, 0xff9d5bb5, 0xffe3cb5c,
+                                 0xffbb5034, 0xff86ab45, 0xffd76b8a});
     theme.ranges = colorsFrom({0xff8fbdb2, 0xffb3d1a8, 0xffa9c4d6, 0xffc9cfa6, 0xffbfc6d0});
     theme.categories = categoryColors(theme);
+    if (palette == Palette::ColorBlindSafe) makeColorBlindSafe(theme);
     return theme;
 }
 
-Theme Theme::dark() {
+Theme Theme::dark(Palette palette) {
     Theme theme;
     theme.isDark = true;
     theme.window = 0xff15181d;
@@ -120,6 +151,7 @@ Theme Theme::dark() {
     theme.hover = QColor(255, 255, 255, 30);
     theme.searchHit = 0xffff5fb0;
     theme.flow = 0xfff2f5f9;
+    theme.wait = 0xffd9a5f0;
     theme.busyGpu = 0xff4376ab;
     theme.busyCpu = 0xff5c7370;
     theme.information = 0xff5aa7ff;
@@ -131,8 +163,11 @@ Theme Theme::dark() {
     theme.candidate = 0xff5aa7ff;
     theme.kernels = colorsFrom({0xff4f8fc9, 0xff7fb2dc, 0xff34689c, 0xff4a9f9f, 0xff84c2bb,
                                 0xff7a8fcf, 0xffa3b2e0, 0xff7d93ab, 0xff4d6f92, 0xff5fa9c4});
+    theme.distinct = colorsFrom({0xff4f8fc9, 0xffe39b3b, 0xff3fa39a, 0xff9d5bb5, 0xffe3cb5c,
+                                 0xffbb5034, 0xff86ab45, 0xffd76b8a});
     theme.ranges = colorsFrom({0xff47756d, 0xff5b7852, 0xff4c6f8a, 0xff77754a, 0xff626c7a});
     theme.categories = categoryColors(theme);
+    if (palette == Palette::ColorBlindSafe) makeColorBlindSafe(theme);
     return theme;
 }
 
@@ -149,6 +184,10 @@ QColor Theme::colorOf(SliceCategory category, std::string_view name) const {
     // "step 1" and "step 2" are the same thing twice and look so.
     if (isRange && !ranges.empty()) return ranges[stableHash(name, true) % ranges.size()];
     return colorOf(category);
+}
+
+QColor Theme::colorOfNumber(uint32_t number) const {
+    return distinct.empty() ? mutedText : distinct[number % distinct.size()];
 }
 
 QColor Theme::bandAt(int depth) const {

@@ -2,6 +2,7 @@
 
 #include <QColor>
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -9,12 +10,18 @@
 
 namespace lanescope {
 
+/// Which hues tell slices apart.
+enum class Palette : uint8_t {
+    Standard,
+    ColorBlindSafe,  ///< Hues of Okabe and Ito, families apart in lightness too.
+};
+
 /// The colours of the whole viewer as one value: hand it to `applyTheme` once and to each widget
 /// that paints by itself. Two are built in; both keep text readable (contrast of at least 4.5) on
 /// every fill.
 struct Theme {
-    static Theme light();
-    static Theme dark();
+    static Theme light(Palette palette = Palette::Standard);
+    static Theme dark(Palette palette = Palette::Standard);
 
     bool isDark = false;
 
@@ -35,6 +42,7 @@ struct Theme {
     QColor hover;       ///< Fill under the pointer; translucent.
     QColor searchHit;
     QColor flow;                         ///< Arrows from API calls to GPU work.
+    QColor wait;                         ///< Arrows between streams that wait for each other.
     QColor busyGpu;                      ///< Activity of GPUs in the overview and in folded tracks.
     QColor busyCpu;                      ///< The same for processes and threads.
     QColor information, warning, error;  ///< Health notes, as text or icon.
@@ -42,13 +50,16 @@ struct Theme {
     QColor baseline, candidate;          ///< The two sides of a comparison.
 
     std::array<QColor, sliceCategoryCount> categories;  ///< By `SliceCategory`.
-    std::vector<QColor> kernels;        ///< One is picked by the name of the kernel.
-    std::vector<QColor> ranges;         ///< For NVTX ranges that bring no colour of their own.
+    std::vector<QColor> kernels;   ///< One is picked by the name of the kernel.
+    std::vector<QColor> distinct;  ///< For streams and NCCL operations, by number.
+    std::vector<QColor> ranges;    ///< For NVTX ranges that bring no colour of their own.
 
     /// The family colour: legends, and runs of slices too small to tell apart.
     QColor colorOf(SliceCategory category) const;
     /// The colour of one slice. The same name gets the same colour in every trace and on every run.
     QColor colorOf(SliceCategory category, std::string_view name) const;
+    /// One of several unrelated things, such as streams; the same number gets the same colour.
+    QColor colorOfNumber(uint32_t number) const;
     /// Behind the title row of a group at this depth.
     QColor bandAt(int depth) const;
     /// Whichever of dark and light text reads better on `fill`.

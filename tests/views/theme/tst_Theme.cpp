@@ -1,4 +1,7 @@
 #include <QTest>
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <set>
 
 #include "views/theme/Theme.h"
@@ -18,16 +21,22 @@ class tst_Theme : public QObject {
     void copiesNcclAndKernelsAreDistinct_data() { themes(); }
     void copiesNcclAndKernelsAreDistinct();
     void unknownCategoriesHaveAColour();
+    void familiesStayApartForColourBlindEyes_data();
+    void familiesStayApartForColourBlindEyes();
 
   private:
     static void themes() {
         QTest::addColumn<bool>("isDark");
-        QTest::newRow("light") << false;
-        QTest::newRow("dark") << true;
+        QTest::addColumn<Palette>("palette");
+        QTest::newRow("light") << false << Palette::Standard;
+        QTest::newRow("dark") << true << Palette::Standard;
+        QTest::newRow("light, colour-blind safe") << false << Palette::ColorBlindSafe;
+        QTest::newRow("dark, colour-blind safe") << true << Palette::ColorBlindSafe;
     }
     static Theme theme() {
         QFETCH(bool, isDark);
-        return isDark ? Theme::dark() : Theme::light();
+        QFETCH(Palette, palette);
+        return isDark ? Theme::dark(palette) : Theme::light(palette);
     }
 };
 
@@ -94,6 +103,70 @@ void tst_Theme::copiesNcclAndKernelsAreDistinct() {
 
 void tst_Theme::unknownCategoriesHaveAColour() {
     QVERIFY(Theme::light().colorOf(static_cast<SliceCategory>(200)).isValid());
+}
+
+namespace {
+
+/// How an eye that lacks one kind of cone sees a colour, after Machado, Oliveira and Fernandes
+/// (2009), in linear light; then its place in CIELAB.
+std::array<double, 3> seen(const QColor& color, const std::array<double, 9>& deficiency) {
+    const auto linear = [](double v) {
+        return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+    };
+    const std::array<double, 3> from{linear(color.redF()), linear(color.greenF()),
+                                     linear(color.blueF())};
+    std::array<double, 3> rgb{};
+    for (size_t row = 0; row < 3; ++row) {
+        for (size_t column = 0; column < 3; ++column)
+            rgb[row] += deficiency[row * 3 + column] * from[column];
+        rgb[row] = std::clamp(rgb[row], 0.0, 1.0);
+    }
+    const auto f = [](double t) { return t > 0.008856 ? std::cbrt(t) : 7.787 * t + 16.0 / 116; };
+    const double x = f((0.4124 * rgb[0] + 0.3576 * rgb[1] + 0.1805 * rgb[2]) / 0.9505);
+    const double y = f(0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]);
+    const double z = f((0.0193 * rgb[0] + 0.1192 * rgb[1] + 0.9505 * rgb[2]) / 1.089);
+    return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
+}
+
+double distance(const std::array<double, 3>& a, const std::array<double, 3>& b) {
+    return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+}
+
+using Matrix = std::array<double, 9>;
+
+}  // namespace
+
+Q_DECLARE_METATYPE(Matrix)
+
+void tst_Theme::familiesStayApartForColourBlindEyes_data() {
+    QTest::addColumn<Matrix>("deficiency");
+    QTest::newRow("none") << Matrix{1, 0, 0, 0, 1, 0, 0, 0, 1};
+    QTest::newRow("protanopia") << Matrix{0.152286, 1.052583,  -0.204868, 0.114503, 0.786281,
+                                          0.099216, -0.003882, -0.048116, 1.051998};
+    QTest::newRow("deuteranopia") << Matrix{0.367322, 0.860646,  -0.227968, 0.280085, 0.672501,
+                                            0.047413, -0.011820, 0.042940,  0.968881};
+    QTest::newRow("tritanopia") << Matrix{1.255528, -0.076749, -0.178779, -0.078411, 0.930809,
+                                          0.147602, 0.004733,  0.691367,  0.303900};
+}
+
+void tst_Theme::familiesStayApartForColourBlindEyes() {
+    QFETCH(Matrix, deficiency);
+    for (const Theme& theme :
+         {Theme::light(Palette::ColorBlindSafe), Theme::dark(Palette::ColorBlindSafe)}) {
+        std::vector<std::pair<QColor, QColor>> pairs;
+        const auto families = {SliceCategory::Kernel,     SliceCategory::NcclKernel,
+                               SliceCategory::MemcpyHtoD, SliceCategory::MemcpyDtoH,
+                               SliceCategory::MemcpyDtoD, SliceCategory::MemcpyPtoP};
+        for (const SliceCategory a : families)
+            for (const SliceCategory b : families)
+                if (a < b) pairs.emplace_back(theme.colorOf(a), theme.colorOf(b));
+        pairs.emplace_back(theme.faster, theme.slower);
+        for (const auto& [a, b] : pairs) {
+            const double apart = distance(seen(a, deficiency), seen(b, deficiency));
+            QVERIFY2(apart >= 25,
+                     qPrintable(QString("%1, %2: %3").arg(a.name(), b.name()).arg(apart)));
+        }
+    }
 }
 
 QTEST_APPLESS_MAIN(tst_Theme)
