@@ -8,6 +8,7 @@
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
+#include "model/trace/healthPlaces.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
 #include "views/details/HealthPanel.h"
@@ -56,6 +57,8 @@ TracePage::TracePage(TracePtr trace, QWidget* parent)
     timeline_->setTrace(trace_);
     details_->setTrace(trace_);
     healthBar_->setNotes(trace_->health);
+    healthBar_->setPlaceKnown(
+        placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst()).has_value());
     health_->setTrace(trace_);
     bandwidth_->setTrace(trace_);
     for (ReportPanel* report : reports_) report->setTrace(trace_);
@@ -114,6 +117,10 @@ void TracePage::connectParts() {
     connect(timeline_, &TimelineView::eventSelected, details_, &DetailsPanel::setEvent);
     connect(timeline_, &TimelineView::selectedRangeChanged, this, &TracePage::selectRange);
     connect(details_, &DetailsPanel::eventActivated, timeline_, &TimelineView::revealEvent);
+    connect(healthBar_, &HealthBar::placeRequested, this, [this] {
+        const auto place = placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst());
+        if (place) timeline_->showPlace(place->range, place->process);
+    });
     connect(healthBar_, &HealthBar::detailsRequested, this, [this] {
         tables_->show();
         tables_->setCurrentWidget(health_);

@@ -6,6 +6,7 @@
 
 #include "model/export/formatTable.h"
 #include "model/trace/EventDetails.h"
+#include "model/trace/flows.h"
 #include "views/details/FactSheet.h"
 #include "views/text/toQString.h"
 
@@ -65,18 +66,21 @@ void DetailsPanel::refresh() {
 
 void DetailsPanel::addFlowLinks() {
     if (event_.kind() == EventKind::Api) {
-        const std::vector<EventRef> launched = trace_->launchedWork(event_);
-        if (launched.empty()) return;
-        sheet_->addHeading(tr("Launched on the GPU"));
-        const size_t shown = std::min(launched.size(), maximumLinks);
-        for (size_t i = 0; i < shown; ++i) addLinkTo(launched[i]);
-        if (launched.size() > shown) {
-            sheet_->addParagraph(tr("and %1 more").arg(launched.size() - shown));
-        }
-    } else if (const EventRef call = trace_->launchingCall(event_); call.isValid()) {
-        sheet_->addHeading(tr("Launched by"));
-        addLinkTo(call);
+        addLinks(tr("Launched on the GPU"), trace_->launchedWork(event_));
+        return;
     }
+    if (const EventRef call = trace_->launchingCall(event_); call.isValid())
+        addLinks(tr("Launched by"), {call});
+    addLinks(tr("Waited for, in other streams"), awaitedWork(*trace_, event_));
+    addLinks(tr("Held up, in other streams"), waitingWork(*trace_, event_));
+}
+
+void DetailsPanel::addLinks(const QString& heading, const std::vector<EventRef>& events) {
+    if (events.empty()) return;
+    sheet_->addHeading(heading);
+    const size_t shown = std::min(events.size(), maximumLinks);
+    for (size_t i = 0; i < shown; ++i) addLinkTo(events[i]);
+    if (events.size() > shown) sheet_->addParagraph(tr("and %1 more").arg(events.size() - shown));
 }
 
 void DetailsPanel::addLinkTo(EventRef event) {

@@ -9,7 +9,7 @@ namespace lanescope {
 class FactSheet;
 
 /// What is known about the selected event, with links along its flow: from GPU work to the call
-/// that launched it, and from a call to what it launched.
+/// that launched it, from a call to what it launched, and between streams that wait for each other.
 class DetailsPanel : public QWidget {
     Q_OBJECT
   public:
@@ -31,6 +31,7 @@ class DetailsPanel : public QWidget {
   private:
     void refresh();
     void addFlowLinks();
+    void addLinks(const QString& heading, const std::vector<EventRef>& events);
     void addLinkTo(EventRef event);
 
     TracePtr trace_;

@@ -1,5 +1,6 @@
 #include "views/details/HealthBar.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
@@ -15,10 +16,16 @@ HealthBar::HealthBar(QWidget* parent)
     : QWidget(parent),
       label_(new QLabel(this)),
       more_(new QToolButton(this)),
+      place_(new QToolButton(this)),
       close_(new QToolButton(this)) {
     label_->setTextFormat(Qt::PlainText);
     label_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    label_->installEventFilter(this);
+    place_->setText(tr("Show where"));
+    place_->setAutoRaise(true);
+    place_->hide();
+    connect(place_, &QToolButton::clicked, this, &HealthBar::placeRequested);
     more_->setAutoRaise(true);
     close_->setAutoRaise(true);
     close_->setText(QStringLiteral("✕"));
@@ -26,6 +33,7 @@ HealthBar::HealthBar(QWidget* parent)
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(14, 4, 6, 4);
     layout->addWidget(label_, 1);
+    layout->addWidget(place_);
     layout->addWidget(more_);
     layout->addWidget(close_);
     connect(more_, &QToolButton::clicked, this, &HealthBar::detailsRequested);
@@ -39,12 +47,14 @@ void HealthBar::setNotes(const std::vector<HealthNote>& notes) {
     setVisible(graveCount > 0);
     if (graveCount == 0) {
         label_->clear();
+        worstNote_ = {};
         return;
     }
     const auto worst = std::max_element(
         notes.begin(), notes.end(),
         [](const HealthNote& a, const HealthNote& b) { return a.severity < b.severity; });
     worst_ = worst->severity;
+    worstNote_ = *worst;
     label_->setText(toQString(worst->sentence));
     label_->setToolTip(plainToolTip(label_->text()));
     more_->setText(graveCount == 1 ? tr("Details") : tr("%1 more").arg(graveCount - 1));
@@ -53,6 +63,19 @@ void HealthBar::setNotes(const std::vector<HealthNote>& notes) {
 
 QString HealthBar::text() const {
     return label_->text();
+}
+
+void HealthBar::setPlaceKnown(bool isKnown) {
+    place_->setVisible(isKnown);
+    label_->setCursor(isKnown ? Qt::PointingHandCursor : Qt::IBeamCursor);
+}
+
+bool HealthBar::eventFilter(QObject* watched, QEvent* event) {
+    // A click on the sentence; a drag still selects its text.
+    if (watched == label_ && event->type() == QEvent::MouseButtonRelease && !place_->isHidden() &&
+        !label_->hasSelectedText())
+        emit placeRequested();
+    return QWidget::eventFilter(watched, event);
 }
 
 void HealthBar::setTheme(const Theme& theme) {
