@@ -1,5 +1,7 @@
 #include "views/timeline/LabelCache.h"
 
+#include <QRegularExpression>
+
 #include <algorithm>
 
 namespace lanescope {
@@ -7,9 +9,8 @@ namespace {
 
 // No label is longer on any screen, and a name in a damaged file may be megabytes long.
 constexpr size_t mostCharacters = 512;
-constexpr qsizetype leastCharacters = 3;
-// An ellipsis costs about as much as two letters; short pieces read better without.
-constexpr qsizetype leastBeforeEllipsis = 6;
+constexpr qsizetype leastBeforeEllipsis = 2;  // fewer letters say nothing
+const QString ellipsis(QChar(0x2026));
 
 }  // namespace
 
@@ -43,14 +44,19 @@ const QString& LabelCache::fitted(StringIndex name, double width) {
 }
 
 QString LabelCache::cut(const QString& text, double width) const {
+    // "step 10" and "step 11" must not both become "step": a number at the end stays.
+    static const QRegularExpression numberAtEnd(QStringLiteral("[ _#:=./-]\\d{1,6}$"));
+    if (const qsizetype separator = text.lastIndexOf(numberAtEnd); separator >= 0) {
+        const QString ending = ellipsis + text.mid(separator + 1);
+        const double room = width - metrics_.horizontalAdvance(ending);
+        if (room < 0) return {};
+        qsizetype count = 0;
+        while (count < separator && metrics_.horizontalAdvance(text.left(count + 1)) <= room)
+            ++count;
+        return text.left(count) + ending;
+    }
     const QString elided = metrics_.elidedText(text, Qt::ElideRight, width);
-    if (elided.size() > leastBeforeEllipsis) return elided;
-    qsizetype count = std::max<qsizetype>(0, elided.size() - 1);
-    while (count < text.size() && metrics_.horizontalAdvance(text.left(count + 1)) <= width)
-        ++count;
-    const qsizetype space = text.lastIndexOf(QChar(' '), count);
-    if (space >= leastCharacters) return text.left(space);
-    return count >= leastCharacters ? text.left(count) : QString();
+    return elided.size() > leastBeforeEllipsis ? elided : QString();
 }
 
 }  // namespace lanescope

@@ -13,8 +13,8 @@ namespace lanescope {
 class LabelCache {
   public:
     void reset(const StringTable* strings, const QFont& font);
-    /// The name in at most `width` pixels: whole, its first words, cut with an ellipsis, or for the
-    /// narrowest just cut; empty if nothing readable is left.
+    /// The name in at most `width` pixels: whole, or cut with an ellipsis; a number at its end
+    /// stays. Empty if nothing readable is left.
     const QString& fitted(StringIndex name, double width);
 
   private:

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "views/timeline/paintSelection.h"
+#include "views/timeline/paintUnrecorded.h"
 
 namespace lanescope {
 namespace {
@@ -22,6 +23,27 @@ void paintChart(QPainter& painter, const std::vector<float>& columns, int bottom
         const int filled = std::max(1, static_cast<int>(std::lround(double(columns[x]) * height)));
         painter.fillRect(QRect(static_cast<int>(x), bottom - filled, 1, filled), color);
     }
+}
+
+/// What was not recorded or lost, of all tracks of a kind, each in a share of the height.
+void paintGaps(QPainter& painter, const TimelineState& state, TrackKind kind, double top,
+               double height, double width) {
+    const auto& tracks = state.trace()->tracks;
+    const auto isMeant = [&](const Track& track) {
+        return track.kind == kind && !(track.unrecorded.empty() && track.lossy.empty());
+    };
+    const auto count = std::count_if(tracks.begin(), tracks.end(), isMeant);
+    if (count == 0) return;
+    const TimeScale scale{state.limits(), width, 0};
+    const double share = std::max(1.0, height / double(count));
+    double at = top;
+    painter.save();
+    for (const Track& track : tracks) {
+        if (!isMeant(track) || at + share > top + height + 0.5) continue;
+        paintUnrecorded(painter, track, state.theme(), scale, at, share);
+        at += share;
+    }
+    painter.restore();
 }
 
 }  // namespace
@@ -57,6 +79,9 @@ void OverviewPainter::paint(QPainter& painter, const TimelineState& state, QSize
         paintChart(painter, companionActivity_.gpu, lowerBottom, height, other);
     } else {
         const int gpuBottom = lowerBottom - cpuHeight - chartGap;
+        paintGaps(painter, state, TrackKind::Gpu, topInset, gpuBottom - topInset, size.width());
+        paintGaps(painter, state, TrackKind::Process, lowerBottom - cpuHeight, cpuHeight,
+                  size.width());
         paintChart(painter, activity_.gpu, gpuBottom, gpuBottom - topInset, theme.busyGpu);
         paintChart(painter, activity_.cpu, lowerBottom, cpuHeight, theme.busyCpu);
     }

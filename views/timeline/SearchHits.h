@@ -22,7 +22,7 @@ class SearchHits {
     const std::vector<uint32_t>& slicesOf(const Lane& lane) const;
 
   private:
-    static constexpr size_t kindCount = 8;
+    static constexpr size_t kindCount = static_cast<size_t>(EventKind::CounterSample) + 1;
     size_t count_ = 0;
     std::array<std::vector<bool>, kindCount> isHit_;  // by row of the kind's table
     mutable std::unordered_map<const Lane*, std::vector<uint32_t>> slices_;

@@ -1,13 +1,37 @@
 #include "views/timeline/SliceColors.h"
 
-namespace lanescope {
+#include <algorithm>
+#include <array>
 
-void SliceColors::reset(TracePtr trace, const Theme& theme) {
+#include "model/compare/Collectives.h"
+#include "model/load/NcclCalls.h"
+
+namespace lanescope {
+namespace {
+
+constexpr double greyShare = 0.3;
+
+/// The most frequent in training first, so that they get the colours that differ most.
+constexpr std::array<std::string_view, 7> operations{
+    "AllReduce", "AllGather", "ReduceScatter", "Broadcast", "SendRecv", "Reduce", "AllToAll"};
+
+uint32_t numberOf(std::string_view operation) {
+    if (operation == "Send" || operation == "Recv") operation = "SendRecv";
+    const auto found = std::find(operations.begin(), operations.end(), operation);
+    return static_cast<uint32_t>(found - operations.begin());
+}
+
+}  // namespace
+
+void SliceColors::reset(TracePtr trace, const Theme& theme, ColorMode mode) {
     trace_ = std::move(trace);
     theme_ = theme;
+    mode_ = mode;
+    grey_ = Theme::mix(theme_.canvas, theme_.mutedText, greyShare).rgb();
     const size_t nameCount = trace_ ? trace_->strings.size() : 0;
     byKernelName_.assign(nameCount, 0);
     byRangeName_.assign(nameCount, 0);
+    byOperation_.assign(mode == ColorMode::NcclOperation ? nameCount : 0, 0);
     for (size_t i = 0; i < byCategory_.size(); ++i) {
         byCategory_[i] = theme_.colorOf(static_cast<SliceCategory>(i)).rgb();
     }
@@ -15,6 +39,25 @@ void SliceColors::reset(TracePtr trace, const Theme& theme) {
 }
 
 QRgb SliceColors::fillOf(const Lane& lane, uint32_t slice) {
+    switch (mode_) {
+        case ColorMode::Kind:
+            return fillOf(lane.category[slice]);
+        case ColorMode::Stream:
+            return colorByStream(lane, slice);
+        case ColorMode::NcclOperation:
+            return colorByOperation(lane, slice);
+        case ColorMode::Name:
+            break;
+    }
+    return colorByName(lane, slice);
+}
+
+QRgb SliceColors::fillOfRun(const Lane& lane, uint32_t slice, SliceCategory category) {
+    const bool isByCategory = mode_ == ColorMode::Name || mode_ == ColorMode::Kind;
+    return isByCategory ? fillOf(category) : fillOf(lane, slice);
+}
+
+QRgb SliceColors::colorByName(const Lane& lane, uint32_t slice) {
     const SliceCategory category = lane.category[slice];
     const bool isRange = category == SliceCategory::Nvtx || category == SliceCategory::Projection;
     if (isRange) {
@@ -27,6 +70,65 @@ QRgb SliceColors::fillOf(const Lane& lane, uint32_t slice) {
     if (name >= known.size()) return fillOf(category);
     if (known[name] == 0) known[name] = theme_.colorOf(category, trace_->strings.at(name)).rgb();
     return known[name];
+}
+
+uint32_t SliceColors::streamOf(EventRef event) const {
+    const auto in = [row = event.row()](const auto& table) {
+        return row < table.size() ? uint32_t{table.stream[row]} : noIndex;
+    };
+    switch (event.kind()) {
+        case EventKind::Kernel:
+            return in(trace_->kernels);
+        case EventKind::Memcpy:
+            return in(trace_->memcpys);
+        case EventKind::Memset:
+            return in(trace_->memsets);
+        case EventKind::Graph:
+            return in(trace_->graphs);
+        case EventKind::Projection:
+            return in(trace_->projections);
+        default:
+            return noIndex;
+    }
+}
+
+QRgb SliceColors::colorByStream(const Lane& lane, uint32_t slice) const {
+    const uint32_t stream = streamOf(lane.event[slice]);
+    return stream == noIndex ? grey_ : theme_.colorOfNumber(stream).rgb();
+}
+
+/// Empty for what is not NCCL's.
+std::string SliceColors::operationOf(const Lane& lane, uint32_t slice) const {
+    const std::string_view name = trace_->strings.at(lane.name[slice]);
+    if (lane.category[slice] == SliceCategory::NcclKernel) return collectiveName(name);
+    if (lane.category[slice] == SliceCategory::NcclCall) return std::string(ncclOperation(name));
+    return {};
+}
+
+QRgb SliceColors::colorByOperation(const Lane& lane, uint32_t slice) {
+    const StringIndex name = lane.name[slice];
+    if (name >= byOperation_.size()) return grey_;
+    if (byOperation_[name] == 0) {
+        const std::string operation = operationOf(lane, slice);
+        byOperation_[name] =
+            operation.empty() ? grey_ : theme_.colorOfNumber(numberOf(operation)).rgb();
+    }
+    return byOperation_[name];
+}
+
+QString SliceColors::meaningOf(const Lane& lane, uint32_t slice) const {
+    if (mode_ == ColorMode::Stream) {
+        const uint32_t stream = streamOf(lane.event[slice]);
+        if (stream == noIndex) return QStringLiteral("grey: on no stream");
+        return QStringLiteral("colour: stream %1").arg(trace_->streams[stream].streamId);
+    }
+    if (mode_ == ColorMode::NcclOperation) {
+        const std::string operation = operationOf(lane, slice);
+        return operation.empty()
+                   ? QStringLiteral("grey: not NCCL")
+                   : QStringLiteral("colour: NCCL %1").arg(QString::fromStdString(operation));
+    }
+    return {};
 }
 
 QRgb SliceColors::fillOf(SliceCategory category) const {

@@ -2,6 +2,8 @@
 
 #include <QColor>
 #include <QHash>
+#include <QString>
+#include <string>
 #include <vector>
 
 #include "model/trace/Trace.h"
@@ -9,15 +11,27 @@
 
 namespace lanescope {
 
+/// What the colour of a slice tells.
+enum class ColorMode : uint8_t {
+    Name,           ///< Kernels by name, everything else by kind.
+    Kind,           ///< Kernels, copies by direction, waits, ranges, ...
+    Stream,         ///< GPU work by its stream.
+    NcclOperation,  ///< NCCL calls and kernels by operation; everything else is grey.
+};
+
 /// The colours of the slices of one trace in one theme, fast enough to be asked for every rectangle
 /// of every frame: each name is hashed once, each text colour worked out once.
 class SliceColors {
   public:
-    void reset(TracePtr trace, const Theme& theme);
+    void reset(TracePtr trace, const Theme& theme, ColorMode mode = ColorMode::Name);
 
     /// Of one slice. NVTX ranges and their projections keep the colour the program gave them.
     QRgb fillOf(const Lane& lane, uint32_t slice);
-    /// Of a run of slices of mostly one category.
+    /// Of a run of slices, of which `slice` is the one to go by.
+    QRgb fillOfRun(const Lane& lane, uint32_t slice, SliceCategory category);
+    /// What the colour of the slice means, for a legend: "stream 7"; empty where it is its name.
+    QString meaningOf(const Lane& lane, uint32_t slice) const;
+    /// Of one category, whatever the mode.
     QRgb fillOf(SliceCategory category) const;
     /// A line around or beside `fill`.
     QRgb edgeOf(QRgb fill) const;
@@ -25,11 +39,19 @@ class SliceColors {
 
   private:
     QRgb programColor(EventRef event) const;
+    QRgb colorByName(const Lane& lane, uint32_t slice);
+    QRgb colorByStream(const Lane& lane, uint32_t slice) const;
+    QRgb colorByOperation(const Lane& lane, uint32_t slice);
+    uint32_t streamOf(EventRef event) const;
+    std::string operationOf(const Lane& lane, uint32_t slice) const;
 
     TracePtr trace_;
     Theme theme_;
+    ColorMode mode_ = ColorMode::Name;
+    QRgb grey_ = 0;
     std::vector<QRgb> byKernelName_;  // by StringIndex; 0 = not asked for yet
     std::vector<QRgb> byRangeName_;
+    std::vector<QRgb> byOperation_;
     std::array<QRgb, sliceCategoryCount> byCategory_{};
     QHash<QRgb, QRgb> textByFill_;
 };

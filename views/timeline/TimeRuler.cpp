@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/timeline/paintHealth.h"
 #include "views/timeline/paintSelection.h"
 #include "views/timeline/timeTicks.h"
 #include "views/timeline/timelineInput.h"
@@ -71,6 +72,7 @@ void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size,
         painter.setPen(theme.mutedText);
         painter.drawText(QPoint(x + labelInset, baseline), tick.label);
     }
+    paintHealthOnRuler(painter, state, size);
     paintSelectedRange(painter, state, scale, 0, size.height());
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/trace/flows.h"
+
 namespace lanescope {
 namespace {
 
@@ -9,6 +11,7 @@ namespace {
 constexpr double leastRevealedShare = 0.02;
 constexpr double revealedShare = 0.2;
 constexpr double zoomedShare = 0.8;
+constexpr double leastPlaceShare = 0.05;  // of the trace, around a place without a length
 
 int64_t middleOf(TimeRange range) {
     return range.startNs + range.durationNs() / 2;
@@ -47,17 +50,95 @@ void TimelineNavigator::zoomToSelection() {
         zoomTo(*state_.selectedRange());
     } else if (state_.trace() && state_.selectedEvent().isValid()) {
         zoomTo(state_.trace()->rangeOf(state_.selectedEvent()));
+    } else {
+        state_.visibleRange()->fit();
     }
 }
 
-void TimelineNavigator::selectNeighbour(int direction) {
+void TimelineNavigator::zoomToEvent() {
+    if (!state_.trace() || !state_.selectedEvent().isValid()) return;
+    const SliceLocation at = state_.trace()->locate(state_.selectedEvent());
+    if (at.isValid()) {
+        state_.revealTrack(at.track);
+        scrollTo({at.track, at.lane});
+    }
+    zoomTo(state_.trace()->rangeOf(state_.selectedEvent()));
+}
+
+void TimelineNavigator::selectNeighbour(int direction, SliceStep step, double width) {
     if (!state_.hasTracks()) return;
     const SliceLocation at = state_.trace()->locate(state_.selectedEvent());
     if (!at.isValid()) return selectFirst();
     const LanePosition lane{at.track, at.lane};
+    if (step == SliceStep::Visible)
+        return select(lane, nextVisible(lane, at.slice, direction, width));
     const int64_t next = int64_t{at.slice} + direction;
     if (next >= 0 && next < int64_t{state_.sliceCount(lane)})
         select(lane, static_cast<uint32_t>(next));
+}
+
+uint32_t TimelineNavigator::nextVisible(LanePosition lane, uint32_t slice, int direction,
+                                        double width) const {
+    const uint32_t count = state_.sliceCount(lane);
+    const TimeRange visible = state_.visible();
+    const TimeRange from = state_.sliceRange(lane, slice);
+    /// The first slice that begins at or after a time; `count` if there is none.
+    const auto firstFrom = [&](int64_t timeNs) {
+        uint32_t low = 0, high = count;
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (state_.sliceRange(lane, middle).startNs < timeNs) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    };
+    if (!from.overlaps(visible)) {
+        const uint32_t after = firstFrom(visible.startNs);
+        const uint32_t end = firstFrom(visible.endNs);
+        if (after < end) return direction > 0 ? after : end - 1;
+    }
+    const auto pixelNs = static_cast<int64_t>(state_.scale(width).nsPerPixel());
+    if (direction > 0) {
+        const uint32_t next = std::max(slice + 1, firstFrom(from.startNs + pixelNs));
+        return std::min(next, count - 1);
+    }
+    const uint32_t next = std::min(slice, firstFrom(from.startNs - pixelNs + 1));
+    return next > 0 ? next - 1 : 0;
+}
+
+void TimelineNavigator::selectEndOfLane(int direction) {
+    if (!state_.hasTracks()) return;
+    const SliceLocation at = state_.trace()->locate(state_.selectedEvent());
+    if (!at.isValid()) return selectFirst();
+    const LanePosition lane{at.track, at.lane};
+    select(lane, direction < 0 ? 0 : state_.sliceCount(lane) - 1);
+}
+
+void TimelineNavigator::showPlace(TimeRange range, uint32_t process) {
+    if (!state_.hasTracks()) return;
+    const auto& tracks = state_.trace()->tracks;
+    for (uint32_t track = 0; track < tracks.size(); ++track) {
+        if (tracks[track].kind != TrackKind::Process || tracks[track].subject != process) continue;
+        state_.revealTrack(track);
+        scrollTo({track, 0});
+        break;
+    }
+    const auto least = static_cast<int64_t>(double(state_.limits().durationNs()) * leastPlaceShare);
+    const TimeRange shown = around(range, revealedShare);
+    state_.setVisible(shown.durationNs() >= least
+                          ? shown
+                          : TimeRange{middleOf(range) - least / 2, middleOf(range) + least / 2});
+}
+
+void TimelineNavigator::followFlow(int direction) {
+    if (!state_.trace()) return;
+    const EventRef from = state_.selectedEvent();
+    const std::vector<EventRef> next =
+        direction > 0 ? causedBy(*state_.trace(), from) : causesOf(*state_.trace(), from);
+    if (!next.empty()) reveal(next.front());
 }
 
 void TimelineNavigator::selectAdjacentLane(int direction) {

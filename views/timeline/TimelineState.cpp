@@ -16,7 +16,9 @@ void TimelineState::setTrace(TracePtr trace) {
     setSelectedRange(std::nullopt);
     setHoverTime(std::nullopt);
     setHits({});
+    setHoveredName(0);
     trace_ = std::move(trace);
+    healthPlaces_ = trace_ ? lanescope::healthPlaces(*trace_) : std::vector<HealthPlace>();
     layout_.setTracks(trace_ ? std::span<const Track>(trace_->tracks) : std::span<const Track>());
     counterparts_.clear();
     filterText_.clear();
@@ -75,6 +77,38 @@ uint32_t TimelineState::nearestSlice(LanePosition position, int64_t timeNs) cons
 void TimelineState::setTheme(const Theme& theme) {
     theme_ = theme;
     emit themeChanged();
+}
+
+void TimelineState::setColorMode(ColorMode mode) {
+    if (mode == colorMode_) return;
+    colorMode_ = mode;
+    emit themeChanged();
+}
+
+StringIndex TimelineState::nameAt(LanePosition position, uint32_t slice) const {
+    if (counterAt(position)) return 0;
+    const Lane& lane = laneAt(position);
+    return lane.category[slice] == SliceCategory::Busy ? 0 : StringIndex{lane.name[slice]};
+}
+
+StringIndex TimelineState::highlightedName() const {
+    if (!isHighlighting_) return 0;
+    return hoveredName_ != 0 ? hoveredName_ : selectedName_;
+}
+
+template <class Change>
+void TimelineState::changeHighlight(const Change& change) {
+    const StringIndex before = highlightedName();
+    change();
+    if (highlightedName() != before) emit highlightChanged();
+}
+
+void TimelineState::setHoveredName(StringIndex name) {
+    changeHighlight([&] { hoveredName_ = name; });
+}
+
+void TimelineState::setHighlighting(bool isOn) {
+    changeHighlight([&] { isHighlighting_ = isOn; });
 }
 
 void TimelineState::setVisibleRange(VisibleRange* range) {
@@ -201,8 +235,11 @@ void TimelineState::setScrollY(int y) {
 void TimelineState::setSelectedEvent(EventRef event) {
     if (event == selectedEvent_) return;
     selectedEvent_ = event;
-    if (trace_ && event.isValid())
-        if (const SliceLocation at = trace_->locate(event); at.isValid()) setCurrentTrack(at.track);
+    const SliceLocation at = trace_ && event.isValid() ? trace_->locate(event) : SliceLocation();
+    if (at.isValid()) setCurrentTrack(at.track);
+    changeHighlight([&] {
+        selectedName_ = at.isValid() ? nameAt({at.track, at.lane}, at.slice) : 0;
+    });
     emit selectedEventChanged(event);
 }
 

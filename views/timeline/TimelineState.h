@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "model/trace/Trace.h"
+#include "model/trace/healthPlaces.h"
 #include "views/theme/Theme.h"
 #include "views/timeline/SearchHits.h"
+#include "views/timeline/SliceColors.h"
 #include "views/timeline/TimeScale.h"
 #include "views/timeline/TrackLayout.h"
 #include "views/timeline/VisibleRange.h"
@@ -45,6 +47,20 @@ class TimelineState : public QObject {
 
     void setTheme(const Theme& theme);
     const Theme& theme() const { return theme_; }
+
+    /// What the colours of slices tell.
+    void setColorMode(ColorMode mode);
+    ColorMode colorMode() const { return colorMode_; }
+    /// Slices of one name stand out, and others fade: of the name that the pointer rests on, else
+    /// of the selected event. 0 for none, or when highlighting is off.
+    StringIndex highlightedName() const;
+    void setHoveredName(StringIndex name);
+    void setHighlighting(bool isOn);
+    bool isHighlighting() const { return isHighlighting_; }
+    /// Where something of the trace went wrong.
+    const std::vector<HealthPlace>& healthPlaces() const { return healthPlaces_; }
+    /// What a slice is called on its lane; 0 for values of counters and slices that sum up others.
+    StringIndex nameAt(LanePosition position, uint32_t slice) const;
 
     void setVisibleRange(VisibleRange* range);
     VisibleRange* visibleRange() const;
@@ -121,13 +137,21 @@ class TimelineState : public QObject {
     void selectedRangeChanged(std::optional<lanescope::TimeRange> range);
     void hoverTimeChanged();
     void hitsChanged();
+    void highlightChanged();
 
   private:
     void publishExtent();
     void afterLayout();
+    template <class Change>
+    void changeHighlight(const Change& change);
 
     TracePtr trace_;
+    std::vector<HealthPlace> healthPlaces_;
     Theme theme_ = Theme::light();
+    ColorMode colorMode_ = ColorMode::Name;
+    bool isHighlighting_ = true;
+    StringIndex hoveredName_ = 0;
+    StringIndex selectedName_ = 0;
     VisibleRange ownRange_;
     QPointer<VisibleRange> sharedRange_;
     int64_t timeOriginNs_ = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "views/timeline/FlowOverlay.h"
 #include "views/timeline/KeyMotion.h"
 #include "views/timeline/LabelColumn.h"
 #include "views/timeline/OverviewPainter.h"
@@ -17,8 +18,10 @@
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackCanvas.h"
 #include "views/timeline/TrackFilterBar.h"
+#include "views/timeline/ZoomHistory.h"
 #include "views/timeline/paintLabels.h"
 #include "views/timeline/paintSelection.h"
+#include "views/timeline/timelineKeys.h"
 #include "views/timeline/trackCommands.h"
 
 namespace lanescope {
@@ -34,7 +37,8 @@ TimelineView::TimelineView(QWidget* parent)
       canvas_(new TrackCanvas(*state_, this)),
       scrollBar_(new QScrollBar(Qt::Vertical, this)),
       motion_(new KeyMotion(
-          *state_, [this] { return canvas_->zoomAnchor(); }, this)) {
+          *state_, [this] { return canvas_->zoomAnchor(); }, this)),
+      history_(new ZoomHistory(*state_, this)) {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Timeline"));
     for (QWidget* part : {static_cast<QWidget*>(overview_), static_cast<QWidget*>(ruler_),
@@ -53,6 +57,7 @@ TimelineView::TimelineView(QWidget* parent)
     connect(state_.get(), &TimelineState::selectedEventChanged, this, &TimelineView::eventSelected);
     connect(state_.get(), &TimelineState::selectedRangeChanged, this,
             &TimelineView::selectedRangeChanged);
+    connect(history_, &ZoomHistory::changed, this, &TimelineView::historyChanged);
     updateMetrics();
     styleScrollBar();
 }
@@ -60,6 +65,7 @@ TimelineView::TimelineView(QWidget* parent)
 // The parts refer to the state, so they go first.
 TimelineView::~TimelineView() {
     for (QWidget* part : findChildren<QWidget*>(Qt::FindDirectChildrenOnly)) delete part;
+    delete history_;
 }
 
 void TimelineView::setTrace(TracePtr trace) {
@@ -164,6 +170,67 @@ void TimelineView::fit() {
 void TimelineView::zoomToSelection() {
     TimelineNavigator(active()).zoomToSelection();
 }
+void TimelineView::zoomToEvent() {
+    TimelineNavigator(active()).zoomToEvent();
+}
+void TimelineView::goBack() {
+    history_->back();
+}
+void TimelineView::goForward() {
+    history_->forward();
+}
+bool TimelineView::canGoBack() const {
+    return history_->canGoBack();
+}
+bool TimelineView::canGoForward() const {
+    return history_->canGoForward();
+}
+
+void TimelineView::selectNeighbour(int direction, SliceStep step) {
+    TimelineNavigator(active()).selectNeighbour(direction, step, canvas_->width());
+}
+void TimelineView::selectEndOfLane(int direction) {
+    TimelineNavigator(active()).selectEndOfLane(direction);
+}
+void TimelineView::selectAdjacentLane(int direction) {
+    TimelineNavigator(active()).selectAdjacentLane(direction);
+}
+void TimelineView::selectCounterpart() {
+    if (rows_) rows_->selectCounterpart();
+}
+void TimelineView::followFlow(int direction) {
+    TimelineNavigator(active()).followFlow(direction);
+}
+void TimelineView::scrollPages(int direction) {
+    const int page = std::max(1, state_->viewportHeight() * 7 / 8);
+    state_->setScrollY(state_->scrollY() + direction * page);
+}
+void TimelineView::scrollToTop() {
+    state_->setScrollY(0);
+}
+void TimelineView::scrollToBottom() {
+    state_->setScrollY(state_->maximumScrollY());
+}
+
+void TimelineView::showPlace(TimeRange range, uint32_t process) {
+    TimelineNavigator(*state_).showPlace(range, process);
+}
+
+ColorMode TimelineView::colorMode() const {
+    return state_->colorMode();
+}
+void TimelineView::setColorMode(ColorMode mode) {
+    state_->setColorMode(mode);
+    if (companion_) companion_->setColorMode(mode);
+}
+bool TimelineView::isHighlighting() const {
+    return state_->isHighlighting();
+}
+void TimelineView::setHighlighting(bool isOn) {
+    state_->setHighlighting(isOn);
+    if (companion_) companion_->setHighlighting(isOn);
+}
+
 void TimelineView::foldAll() {
     state_->arrange([](TrackLayout& layout) { layout.setAllFolded(true); });
 }
@@ -319,58 +386,19 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
             others.paintRows(*painter, part, ratio);
         }
         paintSelection(*painter, *state_, part);
+        FlowOverlay(*state_).paint(*painter, part, tracks.font());
     });
 }
 
 void TimelineView::keyPressEvent(QKeyEvent* event) {
     if (labels_->pressTrackKey(*event)) return;
     constexpr auto shortcuts = Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier;
-    if (event->modifiers() & shortcuts) return QWidget::keyPressEvent(event);
-    // The motion keeps its own time; the keyboard's repeats would add to it.
-    if (event->isAutoRepeat() && motion_->handles(event->key())) return;
-    if (motion_->press(event->key())) return;
-    TimelineNavigator navigator(active());
-    const int page = std::max(1, state_->viewportHeight() * 7 / 8);
-    switch (event->key()) {
-        case Qt::Key_F:
-            fit();
-            break;
-        case Qt::Key_Z:
-            zoomToSelection();
-            break;
-        case Qt::Key_Escape:
-            clearSelection();
-            break;
-        case Qt::Key_Left:
-            navigator.selectNeighbour(-1);
-            break;
-        case Qt::Key_Right:
-            navigator.selectNeighbour(1);
-            break;
-        case Qt::Key_Up:
-            navigator.selectAdjacentLane(-1);
-            break;
-        case Qt::Key_Down:
-            navigator.selectAdjacentLane(1);
-            break;
-        case Qt::Key_B:
-            if (rows_) rows_->selectCounterpart();
-            break;
-        case Qt::Key_PageUp:
-            state_->setScrollY(state_->scrollY() - page);
-            break;
-        case Qt::Key_PageDown:
-            state_->setScrollY(state_->scrollY() + page);
-            break;
-        case Qt::Key_Home:
-            state_->setScrollY(0);
-            break;
-        case Qt::Key_End:
-            state_->setScrollY(state_->maximumScrollY());
-            break;
-        default:
-            QWidget::keyPressEvent(event);
+    if (!(event->modifiers() & shortcuts)) {
+        // The motion keeps its own time; the keyboard's repeats would add to it.
+        if (event->isAutoRepeat() && motion_->handles(event->key())) return;
+        if (motion_->press(event->key())) return;
     }
+    if (!handleTimelineKey(*this, *event)) QWidget::keyPressEvent(event);
 }
 
 void TimelineView::keyReleaseEvent(QKeyEvent* event) {

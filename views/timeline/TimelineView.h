@@ -24,6 +24,9 @@ class TimelineState;
 class TimeRuler;
 class TrackCanvas;
 class TrackFilterBar;
+class ZoomHistory;
+enum class ColorMode : uint8_t;
+enum class SliceStep : uint8_t;
 
 /// A trace as a zoomable timeline: overview, ruler, track labels and the slices themselves. Times
 /// in this interface are the trace's own nanoseconds; only `visibleRange()` speaks of the shared
@@ -76,9 +79,42 @@ class TimelineView : public QWidget {
     void setSearchHits(std::vector<EventRef> hits);
 
     void fit();
-    /// Zooms to the selected range, else to the selected event; does nothing without either.
+    /// Zooms to the selected range, else to the selected event, else out to everything.
     void zoomToSelection();
+    /// Zooms to the selected event, whatever range is selected; does nothing without one.
+    void zoomToEvent();
     void clearSelection();
+    /// To what was seen before, and back again; see `ZoomHistory`.
+    void goBack();
+    void goForward();
+    bool canGoBack() const;
+    bool canGoForward() const;
+
+    /// Selects the next (+1) or previous (-1) slice of the lane; see `TimelineNavigator`.
+    void selectNeighbour(int direction, SliceStep step);
+    /// Selects the first (-1) or last (+1) slice of the lane.
+    void selectEndOfLane(int direction);
+    /// Selects the nearest slice in the lane above (-1) or below (+1).
+    void selectAdjacentLane(int direction);
+    /// With a companion: selects the same place of the other trace.
+    void selectCounterpart();
+    /// Goes on to what the selected event caused (+1) or back to what caused it (-1).
+    void followFlow(int direction);
+    /// Nearly a screen of tracks up (-1) or down (+1).
+    void scrollPages(int direction);
+    void scrollToTop();
+    void scrollToBottom();
+
+    /// Zooms to a stretch of time, with room around it, and scrolls to a process.
+    void showPlace(TimeRange range, uint32_t process);
+
+    /// What the colours of slices tell.
+    ColorMode colorMode() const;
+    void setColorMode(ColorMode mode);
+    /// Slices of the name under the pointer, or of the selected one, stand out.
+    bool isHighlighting() const;
+    void setHighlighting(bool isOn);
+
     void foldAll();
     void unfoldAll();
     /// Puts the keyboard into the line that filters the tracks by name.
@@ -107,6 +143,8 @@ class TimelineView : public QWidget {
     /// The user or `revealEvent` chose another event; invalid when cleared.
     void eventSelected(lanescope::EventRef event);
     void selectedRangeChanged(std::optional<lanescope::TimeRange> range);
+    /// `canGoBack` or `canGoForward` may be another.
+    void historyChanged();
 
   protected:
     void keyPressEvent(QKeyEvent* event) override;
@@ -139,6 +177,7 @@ class TimelineView : public QWidget {
     TrackCanvas* canvas_;
     QScrollBar* scrollBar_;
     KeyMotion* motion_;
+    ZoomHistory* history_;
     TimelineState* companion_ = nullptr;
     PairedRows* rows_ = nullptr;
     QWidget* stripLabel_ = nullptr;

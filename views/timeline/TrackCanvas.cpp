@@ -4,22 +4,29 @@
 #include <QPainter>
 #include <cmath>
 
+#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/canvasTexts.h"
+#include "views/timeline/paintHealth.h"
 #include "views/timeline/paintSelection.h"
+#include "views/timeline/timeTicks.h"
 #include "views/timeline/timelineInput.h"
 
 namespace lanescope {
 namespace {
 
+constexpr int restMs = 220;         // until the pointer rests
 constexpr double aimTolerance = 2;  // pixels beside a slice that still count as on it
 
 }  // namespace
 
 TrackCanvas::TrackCanvas(TimelineState& state, QWidget* parent)
-    : QWidget(parent), state_(state), painter_(state), rangeDrag_(state) {
+    : QWidget(parent), state_(state), painter_(state), rangeDrag_(state), flows_(state) {
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
     setFocusPolicy(Qt::ClickFocus);
+    rest_.setSingleShot(true);
+    rest_.setInterval(restMs);
+    connect(&rest_, &QTimer::timeout, this, &TrackCanvas::highlightUnderPointer);
     watch(state_);
     resetPainter();
 }
@@ -32,7 +39,14 @@ void TrackCanvas::watch(const TimelineState& state) {
     connect(&state, &TimelineState::layoutChanged, this, &TrackCanvas::invalidate);
     connect(&state, &TimelineState::scrolled, this, &TrackCanvas::invalidate);
     connect(&state, &TimelineState::hitsChanged, this, &TrackCanvas::invalidate);
-    connect(&state, &TimelineState::selectedEventChanged, this, repaint);
+    connect(&state, &TimelineState::selectedEventChanged, this, [this] {
+        forgetFlows();
+        update();
+    });
+    connect(&state, &TimelineState::highlightChanged, this, [this] {
+        isBaseStale_ = true;
+        update();
+    });
     connect(&state, &TimelineState::selectedRangeChanged, this, repaint);
 }
 
@@ -41,13 +55,16 @@ void TrackCanvas::setCompanion(TimelineState* companion) {
     if (companion_) disconnect(companion_, nullptr, this, nullptr);
     companion_ = companion;
     companionPainter_.reset();
+    companionFlows_.reset();
     if (companion) {
         companionPainter_.emplace(*companion);
+        companionFlows_.emplace(*companion);
         companion->setViewportHeight(height());
         watch(*companion);
         connect(companion, &QObject::destroyed, this, [this] {
             hovered_.reset();
             companionPainter_.reset();
+            companionFlows_.reset();
         });
     }
     resetPainter();
@@ -68,6 +85,7 @@ int64_t TrackCanvas::zoomAnchor() const {
 
 void TrackCanvas::invalidate() {
     isBaseStale_ = true;
+    forgetFlows();
     // Both point at what was there before.
     hovered_.reset();
     card_.hide();
@@ -114,7 +132,11 @@ void TrackCanvas::paintEvent(QPaintEvent* event) {
         }
     }
     paintSelection(painter, state_, size());
-    if (companion_) paintSelectedWork(painter, *companion_, size());
+    flows_.paint(painter, size(), painter_.font());
+    if (companion_ && companionFlows_) {
+        paintSelectedEvent(painter, *companion_, size());
+        companionFlows_->paint(painter, size(), painter_.font());
+    }
     if (pointer_ && state_.hasTracks()) {
         QColor line = state_.theme().mutedText;
         line.setAlpha(150);
@@ -194,6 +216,7 @@ void TrackCanvas::panTo(QPoint position) {
 }
 
 void TrackCanvas::click(QPoint position) {
+    if (followLabel(position)) return;
     const auto slice = sliceUnder(position);
     if (slice)
         return slice->state->setSelectedEvent(slice->state->sliceEvent(slice->lane, slice->index));
@@ -231,7 +254,10 @@ void TrackCanvas::hoverAt(QPoint position) {
     update(hoverLine());
     state_.setHoverTime(scale().toTimeNs(position.x()));
 
-    hovered_ = gesture_ == Gesture::Pan ? std::nullopt : sliceUnder(position);
+    const bool isOverLabel = gesture_ != Gesture::Pan && isOnLabel(position);
+    if (gesture_ != Gesture::Pan) setCursor(isOverLabel ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    hovered_ = gesture_ == Gesture::Pan || isOverLabel ? std::nullopt : sliceUnder(position);
+    rest_.start();
     hoverRectangle_ = {};
     card_.hide();
     if (hovered_) {
@@ -266,7 +292,11 @@ void TrackCanvas::showCard(QPoint position) {
                          : tracks.geometry().rectangleAt(hovered_->lane, static_cast<float>(x));
         text =
             hoverText(*state.trace(), hovered_->lane, hovered_->index, drawn, state.timeOrigin());
-        color = tracks.colors().fillOf(state.laneAt(hovered_->lane), hovered_->index);
+        const Lane& lane = state.laneAt(hovered_->lane);
+        color = tracks.colors().fillOf(lane, hovered_->index);
+        if (const QString meaning = tracks.colors().meaningOf(lane, hovered_->index);
+            !meaning.isEmpty())
+            text.detail += QChar('\n') + meaning;
     }
     card_.setContent(text.title, text.detail, QColor::fromRgb(color));
     card_.place(position, rect(), font());
@@ -277,6 +307,13 @@ void TrackCanvas::showUnrecorded(QPoint position) {
         if (!state || !state->hasTracks()) continue;
         const LayoutRow* row = state->layout().rowAt(state->toLayoutY(position.y()));
         if (!row) continue;
+        if (const HealthPlace* end = endAt(*state, row->track, position.x(), width())) {
+            card_.setContent(QString::fromStdString(end->sentence),
+                             formatTime(end->range.startNs - state->timeOrigin()),
+                             state->theme().error);
+            card_.place(position, rect(), font());
+            return;
+        }
         const TimeScale axis = state->scale(width());
         const auto text =
             unrecordedText(state->trace()->tracks[row->track], axis.toTimeNs(position.x() + 0.5),
@@ -288,11 +325,45 @@ void TrackCanvas::showUnrecorded(QPoint position) {
     }
 }
 
+void TrackCanvas::forgetFlows() {
+    flows_.forget();
+    if (companionFlows_) companionFlows_->forget();
+}
+
+const std::vector<FlowOverlay::Label>& TrackCanvas::flowLabels() {
+    return flows_.labels(size(), painter_.font());
+}
+
+bool TrackCanvas::isOnLabel(QPoint position) {
+    return flows_.eventAt(position, size(), painter_.font()).isValid() ||
+           (companionFlows_ &&
+            companionFlows_->eventAt(position, size(), painter_.font()).isValid());
+}
+
+bool TrackCanvas::followLabel(QPoint position) {
+    const auto follow = [&](TimelineState* state, FlowOverlay& flows) {
+        const EventRef event = flows.eventAt(position, size(), painter_.font());
+        if (event.isValid()) TimelineNavigator(*state).reveal(event);
+        return event.isValid();
+    };
+    return follow(&state_, flows_) ||
+           (companion_ && companionFlows_ && follow(companion_, *companionFlows_));
+}
+
+void TrackCanvas::highlightUnderPointer() {
+    for (TimelineState* state : {&state_, companion_.data()}) {
+        if (!state) continue;
+        const bool isHere = hovered_ && hovered_->state == state;
+        state->setHoveredName(isHere ? state->nameAt(hovered_->lane, hovered_->index) : 0);
+    }
+}
+
 void TrackCanvas::clearHover() {
     update(hoverLine());
     update(hoverRectangle_.united(card_.rectangle()));
     pointer_.reset();
     hovered_.reset();
+    rest_.start();
     card_.hide();
     state_.setHoverTime(std::nullopt);
 }

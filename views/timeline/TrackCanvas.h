@@ -1,9 +1,11 @@
 #pragma once
 
 #include <QImage>
+#include <QTimer>
 #include <QWidget>
 #include <optional>
 
+#include "views/timeline/FlowOverlay.h"
 #include "views/timeline/HoverCard.h"
 #include "views/timeline/RangeDrag.h"
 #include "views/timeline/TimelineState.h"
@@ -29,6 +31,8 @@ class TrackCanvas : public QWidget {
     /// The time under the pointer, else the middle of the view: where zooming with keys is centred.
     int64_t zoomAnchor() const;
     const HoverCard& hoverCard() const { return card_; }
+    /// The labels of arrows that lead out of what can be seen.
+    const std::vector<FlowOverlay::Label>& flowLabels();
     QSize sizeHint() const override { return {900, 480}; }
 
   protected:
@@ -64,6 +68,11 @@ class TrackCanvas : public QWidget {
     void showCard(QPoint position);
     /// Says why there is nothing under the pointer, if that is known.
     void showUnrecorded(QPoint position);
+    /// Follows the label of an arrow, if there is one at `position`.
+    bool followLabel(QPoint position);
+    bool isOnLabel(QPoint position);
+    void forgetFlows();
+    void highlightUnderPointer();
     void panTo(QPoint position);
     void click(QPoint position);
     QRect hoverLine() const;
@@ -84,6 +93,9 @@ class TrackCanvas : public QWidget {
     std::optional<Slice> hovered_;
     QRect hoverRectangle_;
     HoverCard card_;
+    FlowOverlay flows_;
+    std::optional<FlowOverlay> companionFlows_;
+    QTimer rest_;  // runs while the pointer has not yet rested on a slice
 };
 
 }  // namespace lanescope

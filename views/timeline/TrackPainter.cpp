@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "views/timeline/paintCounter.h"
+#include "views/timeline/paintHealth.h"
 #include "views/timeline/paintUnrecorded.h"
 #include "views/timeline/timeTicks.h"
 
@@ -14,21 +15,28 @@ constexpr double leastLabelWidth = 30;
 constexpr double leastEdgeWidth = 5;
 constexpr double leastLabelHeight = 14;
 constexpr double labelInset = 4;
-// Sparse runs must still be seen, so coverage fades from here to full; few shades make long fills.
+// Sparse runs must still be seen, so they never get fainter than this; few levels make long fills.
 constexpr double faintest = 0.35;
-constexpr int shadeCount = 12;
+constexpr int levelCount = 12;
+constexpr double leastBarHeight = 12;
+// Of the colour of slices that are not of the highlighted name.
+constexpr double fadedShare = 0.45;
+constexpr double litEdge = 2;
 
 bool isGpuTrack(TrackKind kind) {
     return kind == TrackKind::Gpu || kind == TrackKind::Stream ||
            kind == TrackKind::StreamProjection;
 }
 
-QRgb shaded(QRgb background, QRgb color, float coverage) {
-    const int shade = std::clamp(static_cast<int>(std::ceil(coverage * shadeCount)), 1, shadeCount);
-    const int share = static_cast<int>(256 * (faintest + (1 - faintest) * shade / shadeCount));
-    const auto channel = [&](int under, int over) { return under + (over - under) * share / 256; };
-    return qRgb(channel(qRed(background), qRed(color)), channel(qGreen(background), qGreen(color)),
-                channel(qBlue(background), qBlue(color)));
+QRgb blended(QRgb under, QRgb over, double share) {
+    const int part = static_cast<int>(256 * share);
+    const auto channel = [&](int below, int above) { return below + (above - below) * part / 256; };
+    return qRgb(channel(qRed(under), qRed(over)), channel(qGreen(under), qGreen(over)),
+                channel(qBlue(under), qBlue(over)));
+}
+
+int levelOf(float coverage) {
+    return std::clamp(static_cast<int>(std::ceil(coverage * levelCount)), 1, levelCount);
 }
 
 }  // namespace
@@ -38,7 +46,7 @@ void TrackPainter::reset(const QFont& font) {
     font_ = font;
     if (font_.pointSizeF() > 0) font_.setPointSizeF(font_.pointSizeF() * 0.92);
     geometry_.setTrace(state_.trace());
-    colors_.reset(state_.trace(), state_.theme());
+    colors_.reset(state_.trace(), state_.theme(), state_.colorMode());
     labels_.reset(state_.trace() ? &state_.trace()->strings : nullptr, font_);
     const QFontMetricsF metrics(font_);
     baseline_ = (metrics.ascent() - metrics.descent()) / 2;
@@ -107,6 +115,7 @@ void TrackPainter::paintBand(QPainter& painter, const TimelineState::Band& band,
         painter.fillRect(QRectF(0, row.bottom() - band.scrollY - 1, size.width(), 1),
                          theme.separator);
     }
+    paintEnds(painter, state_, band, size);
 }
 
 void TrackPainter::paintGrid(QPainter& painter, QSize size, int top, int bottom) const {
@@ -137,48 +146,78 @@ void TrackPainter::paintLane(QPainter& painter, LanePosition position, const QRe
         return;
     }
 
-    // Neighbours of one shade become one fill.
-    double pendingLeft = 0, pendingRight = 0;
-    QRgb pendingColor = 0;
-    const auto flush = [&] {
-        if (pendingRight > pendingLeft) {
-            painter.fillRect(
-                QRectF(pendingLeft, area.top(), pendingRight - pendingLeft, area.height()),
-                QColor::fromRgb(pendingColor));
-        }
-        pendingRight = pendingLeft;
-    };
+    const StringIndex lit = state_.highlightedName();
+    // Neighbours that look alike become one fill.
+    Run pending;
     for (const PixelSlice& slice : slices) {
         const double left = slice.left / ratio_;
         const double right = slice.right / ratio_;
         const bool isSingle = slice.sliceCount == 1;
+        const uint32_t leader = slice.widestSlice;
+        const bool isLit = lit != 0 && slice.name == lit;
+        const bool isFaded = lit != 0 && !isLit;
         if (isSingle && right - left >= leastEdgeWidth) {
-            flush();
-            const QRgb fill = colors_.fillOf(lane, slice.firstSlice);
-            const QRectF rectangle(left, area.top(), right - left, area.height());
-            painter.fillRect(rectangle, QColor::fromRgb(fill));
-            // None at the window's edge: there the slice goes on.
-            if (left > 0) {
-                painter.fillRect(QRectF(left, area.top(), 1, area.height()),
-                                 QColor::fromRgb(colors_.edgeOf(fill)));
-            }
-            if (right - left >= leastLabelWidth && area.height() >= leastLabelHeight) {
-                paintLabel(painter, lane.name[slice.firstSlice], rectangle, fill);
-            }
+            paintRun(painter, pending, area, background);
+            QRgb fill = colors_.fillOf(lane, leader);
+            if (isFaded) fill = blended(background, fill, fadedShare);
+            paintSlice(painter, slice.name, QRectF(left, area.top(), right - left, area.height()),
+                       fill, isLit);
             continue;
         }
-        const QRgb full =
-            isSingle ? colors_.fillOf(lane, slice.firstSlice) : colors_.fillOf(slice.category);
-        const QRgb color = shaded(background, full, slice.coverage);
-        if (color != pendingColor || left - pendingRight > 0.01 || pendingRight <= pendingLeft) {
-            flush();
-            pendingLeft = left;
-            pendingColor = color;
+        QRgb color = isSingle ? colors_.fillOf(lane, leader)
+                              : colors_.fillOfRun(lane, leader, slice.category);
+        if (isFaded) color = blended(background, color, fadedShare);
+        const int level = levelOf(slice.coverage);
+        const bool continues = pending.right > pending.left && color == pending.color &&
+                               level == pending.level && left - pending.right <= 0.01;
+        if (!continues) {
+            paintRun(painter, pending, area, background);
+            pending = {left, right, color, level};
         }
-        pendingRight = right;
+        pending.right = right;
     }
-    flush();
+    paintRun(painter, pending, area, background);
     if (!state_.hits().isEmpty()) paintHits(painter, lane, area);
+}
+
+void TrackPainter::paintSlice(QPainter& painter, StringIndex name, const QRectF& rectangle,
+                              QRgb fill, bool isLit) {
+    painter.fillRect(rectangle, QColor::fromRgb(fill));
+    const QRectF& r = rectangle;
+    if (isLit && r.height() >= 3 * litEdge) {
+        const QColor ink = state_.theme().text;
+        painter.fillRect(QRectF(r.left(), r.top(), r.width(), litEdge), ink);
+        painter.fillRect(QRectF(r.left(), r.bottom() - litEdge, r.width(), litEdge), ink);
+        painter.fillRect(QRectF(r.left(), r.top(), 1, r.height()), ink);
+        painter.fillRect(QRectF(r.right() - 1, r.top(), 1, r.height()), ink);
+    } else if (r.left() > 0) {
+        // None at the window's edge: there the slice goes on.
+        painter.fillRect(QRectF(r.left(), r.top(), 1, r.height()),
+                         QColor::fromRgb(colors_.edgeOf(fill)));
+    }
+    if (r.width() >= leastLabelWidth && r.height() >= leastLabelHeight)
+        paintLabel(painter, name, r, fill);
+}
+
+void TrackPainter::paintRun(QPainter& painter, Run& run, const QRectF& area,
+                            QRgb background) const {
+    const double width = run.right - run.left;
+    if (width > 0) {
+        // The busy share is a height where there is room to read it, else a strength.
+        const double share = double(run.level) / levelCount;
+        const bool isTall = area.height() >= leastBarHeight;
+        const double strength = isTall ? faintest : faintest + (1 - faintest) * share;
+        const bool isFull = run.level == levelCount;
+        const QRgb behind = isFull ? run.color : blended(background, run.color, strength);
+        painter.fillRect(QRectF(run.left, area.top(), width, area.height()),
+                         QColor::fromRgb(behind));
+        if (isTall && !isFull) {
+            const double height = std::max(1.0, std::round(area.height() * share));
+            painter.fillRect(QRectF(run.left, area.bottom() - height, width, height),
+                             QColor::fromRgb(run.color));
+        }
+    }
+    run.right = run.left;
 }
 
 void TrackPainter::paintGhost(QPainter& painter, LanePosition lane, const QRectF& area) {

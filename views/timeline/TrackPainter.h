@@ -38,6 +38,16 @@ class TrackPainter {
     void paintBand(QPainter& painter, const TimelineState::Band& band, QSize size);
     void paintGrid(QPainter& painter, QSize size, int top, int bottom) const;
     void paintLane(QPainter& painter, LanePosition lane, const QRectF& area, QRgb background);
+    /// Neighbouring pixels that look alike: small slices, and runs of those too small to tell
+    /// apart.
+    struct Run {
+        double left = 0, right = 0;
+        QRgb color = 0;
+        int level = 0;  ///< How much of it is busy.
+    };
+    void paintRun(QPainter& painter, Run& run, const QRectF& area, QRgb background) const;
+    void paintSlice(QPainter& painter, StringIndex name, const QRectF& rectangle, QRgb fill,
+                    bool isLit);
     void paintGhost(QPainter& painter, LanePosition lane, const QRectF& area);
     void paintActivity(QPainter& painter, const std::vector<PixelSlice>& slices, const QRectF& area,
                        QRgb color) const;

@@ -17,25 +17,33 @@ QString fromView(std::string_view text) {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
+QString nameOf(const Trace& trace, const Lane& lane, uint32_t slice) {
+    const EventRef event = lane.event[slice];
+    const QString name = event.isValid() ? QString::fromStdString(trace.nameOf(event))
+                                         : fromView(trace.strings.at(lane.name[slice]));
+    if (!name.isEmpty()) return name;
+    return event.isValid() ? QStringLiteral("(no name)") : QStringLiteral("Busy");
+}
+
 }  // namespace
 
 CardText hoverText(const Trace& trace, LanePosition position, uint32_t slice,
                    const PixelSlice* drawn, int64_t timeOriginNs) {
     const Lane& lane = trace.tracks[position.track].lanes[position.lane];
-    const EventRef event = lane.event[slice];
     CardText text;
-    text.title = event.isValid() ? QString::fromStdString(trace.nameOf(event))
-                                 : fromView(trace.strings.at(lane.name[slice]));
-    if (text.title.isEmpty())
-        text.title = event.isValid() ? QStringLiteral("(no name)") : QStringLiteral("Busy");
+    text.title = nameOf(trace, lane, slice);
     text.detail = QStringLiteral("%1   at %2")
                       .arg(duration(lane.endNs[slice] - lane.startNs[slice]),
                            formatTime(lane.startNs[slice] - timeOriginNs));
-    if (drawn && drawn->sliceCount > 1) {
-        text.detail += QStringLiteral("\none of %1 here, %2 % busy; zoom in to tell them apart")
-                           .arg(QString::fromStdString(formatCount(drawn->sliceCount)))
-                           .arg(std::lround(double(drawn->coverage) * 100));
-    }
+    if (!drawn || drawn->sliceCount <= 1) return text;
+    const uint32_t widest = drawn->widestSlice;
+    text.detail =
+        QStringLiteral("widest: %1, %2\nhere: %3, %4")
+            .arg(nameOf(trace, lane, widest), duration(lane.endNs[widest] - lane.startNs[widest]),
+                 text.title, text.detail);
+    text.title = QStringLiteral("%1 % busy, %2 slices")
+                     .arg(std::lround(double(drawn->coverage) * 100))
+                     .arg(QString::fromStdString(formatCount(drawn->sliceCount)));
     return text;
 }
 

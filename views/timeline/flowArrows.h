@@ -3,28 +3,34 @@
 #include <vector>
 
 #include "model/trace/Trace.h"
-#include "views/timeline/TimeScale.h"
 #include "views/timeline/TrackLayout.h"
-
-class QPainter;
 
 namespace lanescope {
 
-struct Theme;
-
-/// From an API call to the GPU work it started. Heights are pixels from the top of all rows.
-struct FlowArrow {
-    int64_t fromNs = 0;
-    int64_t toNs = 0;
-    double fromY = 0;
-    double toY = 0;
+/// Why an arrow leads from one event to another.
+enum class FlowKind : uint8_t {
+    Launch,  ///< The call started the work.
+    Wait,    ///< The work of another stream had to wait, for an event.
 };
 
-/// The arrows of a call, or the one of a piece of GPU work. Ends in folded tracks stand at the
-/// group that hides them. At most some tens: a graph launch may start thousands.
-std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout, EventRef event);
+/// Where an arrow begins or ends. Heights are pixels from the top of all rows.
+struct FlowEnd {
+    EventRef event;
+    int64_t timeNs = 0;
+    double y = 0;
+    uint32_t track = noIndex;  ///< Of the event, even if another row stands for it.
+    bool isHidden = false;     ///< Stands on no row; `y` means nothing.
+};
 
-void paintFlowArrows(QPainter& painter, const std::vector<FlowArrow>& arrows,
-                     const TimeScale& scale, int scrollY, const Theme& theme);
+struct FlowArrow {
+    FlowKind kind = FlowKind::Launch;
+    FlowEnd from, to;
+    EventRef far;  ///< Whichever of the two is not the event one asked for.
+};
+
+/// The arrows of a call to its work, those of a piece of GPU work from its call and to and from the
+/// work of other streams that had to wait. Ends in folded tracks stand at the group that hides
+/// them. At most some tens: a graph launch may start thousands.
+std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout, EventRef event);
 
 }  // namespace lanescope

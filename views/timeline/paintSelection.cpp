@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "model/export/formatTable.h"
-#include "views/timeline/flowArrows.h"
 
 namespace lanescope {
 namespace {
@@ -33,7 +32,10 @@ void paintDuration(QPainter& painter, const TimelineState& state, const TimeScal
     painter.restore();
 }
 
+}  // namespace
+
 void paintSelectedEvent(QPainter& painter, const TimelineState& state, QSize size) {
+    if (!state.hasTracks() || !state.selectedEvent().isValid()) return;
     const SliceLocation at = state.trace()->locate(state.selectedEvent());
     if (!at.isValid()) return;
     const auto rectangle = sliceRectangle(state, {at.track, at.lane}, at.slice, size.width());
@@ -49,8 +51,6 @@ void paintSelectedEvent(QPainter& painter, const TimelineState& state, QSize siz
     if (rectangle->width() > 8) painter.drawRect(rectangle->adjusted(1.5, 1.5, -1.5, -1.5));
     painter.restore();
 }
-
-}  // namespace
 
 std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition position,
                                      uint32_t slice, double width) {
@@ -91,20 +91,8 @@ void paintSelection(QPainter& painter, const TimelineState& state, QSize size) {
     if (!state.hasTracks()) return;
     const TimeScale scale = state.scale(size.width());
     paintSelectedRange(painter, state, scale, 0, size.height());
-    paintSelectedWork(painter, state, size);
-    if (state.selectedRange()) paintDuration(painter, state, scale);
-}
-
-void paintSelectedWork(QPainter& painter, const TimelineState& state, QSize size) {
-    if (!state.hasTracks() || !state.selectedEvent().isValid()) return;
     paintSelectedEvent(painter, state, size);
-    std::vector<FlowArrow> arrows =
-        flowArrows(*state.trace(), state.layout(), state.selectedEvent());
-    for (FlowArrow& arrow : arrows) {
-        arrow.fromY = state.toScreenY(static_cast<int>(arrow.fromY));
-        arrow.toY = state.toScreenY(static_cast<int>(arrow.toY));
-    }
-    paintFlowArrows(painter, arrows, state.scale(size.width()), 0, state.theme());
+    if (state.selectedRange()) paintDuration(painter, state, scale);
 }
 
 }  // namespace lanescope

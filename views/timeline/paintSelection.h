@@ -15,11 +15,11 @@ namespace lanescope {
 std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition lane, uint32_t slice,
                                      double width);
 
-/// The selected range with its measured duration, the outline of the selected event and its arrows.
+/// The selected range with its measured duration, and the outline of the selected event.
 void paintSelection(QPainter& painter, const TimelineState& state, QSize size);
 
-/// Only the outline of the selected event and its arrows.
-void paintSelectedWork(QPainter& painter, const TimelineState& state, QSize size);
+/// Only the outline of the selected event.
+void paintSelectedEvent(QPainter& painter, const TimelineState& state, QSize size);
 
 /// The selected range alone: fill and edges, from `top` to `bottom`. For ruler and overview too.
 void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale,

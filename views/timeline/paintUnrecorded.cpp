@@ -56,12 +56,17 @@ void paintUnrecorded(QPainter& painter, const TimelineState& state, const Timeli
     for (const LayoutRow& row : band.rows) {
         const Track& track = state.trace()->tracks[row.track];
         const double top = row.top - band.scrollY;
-        paintRanges(painter, track.unrecorded, scale, top, row.height - 1,
-                    translucent(theme.mutedText, 14), translucent(theme.mutedText, 60));
-        paintRanges(painter, track.lossy, scale, top, row.height - 1,
-                    translucent(theme.warning, 30), translucent(theme.warning, 130));
+        paintUnrecorded(painter, track, theme, scale, top, row.height - 1);
     }
     painter.restore();
+}
+
+void paintUnrecorded(QPainter& painter, const Track& track, const Theme& theme,
+                     const TimeScale& scale, double top, double height) {
+    paintRanges(painter, track.unrecorded, scale, top, height, translucent(theme.mutedText, 14),
+                translucent(theme.mutedText, 60));
+    paintRanges(painter, track.lossy, scale, top, height, translucent(theme.warning, 30),
+                translucent(theme.warning, 130));
 }
 
 }  // namespace lanescope

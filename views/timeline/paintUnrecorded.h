@@ -13,4 +13,8 @@ namespace lanescope {
 void paintUnrecorded(QPainter& painter, const TimelineState& state, const TimelineState::Band& band,
                      QSize size);
 
+/// Hatches the stretches of one track between two heights, over a time axis of any kind.
+void paintUnrecorded(QPainter& painter, const Track& track, const Theme& theme,
+                     const TimeScale& scale, double top, double height);
+
 }  // namespace lanescope

@@ -30,7 +30,6 @@ class tst_TimelineInput : public QObject {
     void draggingTheLabelsEdgeResizesThem();
     void letterKeysZoomAndPan();
     void heldKeysKeepMoving();
-    void fitAndZoomToSelection();
     void arrowsWalkSlicesAndLanes();
     void escapeClears();
     void shortcutsPassThrough();
@@ -250,19 +249,6 @@ void tst_TimelineInput::heldKeysKeepMoving() {
     const TimeRange afterRelease = shown.visible();
     QTest::qWait(60);
     QCOMPARE(shown.visible(), afterRelease);
-}
-
-void tst_TimelineInput::fitAndZoomToSelection() {
-    ShownTimeline shown(small_.trace);
-    shown.view.setSelectedRange(TimeRange{400'000, 480'000});
-    QTest::keyClick(&shown.view, Qt::Key_Z);
-    QCOMPARE(shown.visible(), (TimeRange{390'000, 490'000}));
-    QTest::keyClick(&shown.view, Qt::Key_F);
-    QVERIFY(shown.view.visibleRange()->isFitted());
-    shown.view.clearSelection();
-    shown.view.setSelectedEvent(small_.second);
-    QTest::keyClick(&shown.view, Qt::Key_Z);
-    QCOMPARE(shown.visible(), (TimeRange{287'500, 412'500}));
 }
 
 void tst_TimelineInput::arrowsWalkSlicesAndLanes() {

@@ -160,9 +160,9 @@ void tst_TimelineView::selectedCallsPointAtTheirWork() {
     for (const EventRef event : {small.call, small.first}) {
         const auto arrows = flowArrows(*small.trace, layout, event);
         QCOMPARE(arrows.size(), 1u);
-        QCOMPARE(arrows[0].fromNs, 20'000);
-        QCOMPARE(arrows[0].toNs, 100'000);
-        QVERIFY(arrows[0].fromY > arrows[0].toY);  // threads stand below GPUs
+        QCOMPARE(arrows[0].from.timeNs, 20'000);
+        QCOMPARE(arrows[0].to.timeNs, 100'000);
+        QVERIFY(arrows[0].from.y > arrows[0].to.y);  // threads stand below GPUs
     }
     QVERIFY(flowArrows(*small.trace, layout, small.second).empty());
     QVERIFY(flowArrows(*small.trace, layout, EventRef()).empty());
@@ -175,7 +175,7 @@ void tst_TimelineView::arrowsOfHiddenTracksEndAtTheirGroup() {
     layout.setAllFolded(true);
     const auto arrows = flowArrows(*small.trace, layout, small.call);
     QCOMPARE(arrows.size(), 1u);
-    QCOMPARE(arrows[0].toY, layout.rows().front().height / 2.0);
+    QCOMPARE(arrows[0].to.y, layout.rows().front().height / 2.0);
 }
 
 void tst_TimelineView::themesRepaint() {

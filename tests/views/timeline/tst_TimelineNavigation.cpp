@@ -1,0 +1,458 @@
+#include <QScrollBar>
+#include <QSignalSpy>
+
+#include "model/trace/flows.h"
+#include "tests/views/timeline/timelineParts.h"
+#include "views/timeline/LabelCache.h"
+#include "views/timeline/SliceColors.h"
+#include "views/timeline/TimelineNavigator.h"
+#include "views/timeline/ZoomHistory.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// Waits until the view counts as being at rest.
+void rest() {
+    QTest::qWait(ZoomHistory::restMs + 150);
+}
+
+/// Two GPUs, a stream on the first with 4,000 short kernels and a long one at the end; a stream on
+/// the second whose kernel had to wait for the first's last short one.
+struct BusyTrace {
+    TracePtr trace;
+    EventRef first, last, call, launched, waiting;
+
+    BusyTrace() {
+        TraceBuilder builder;
+        const uint32_t one = builder.addGpu();
+        const uint32_t two = builder.addGpu();
+        const uint32_t thread = builder.addThread(0, 4242, "python3");
+        const uint32_t stream = builder.addStream(0, one, 7);
+        const uint32_t other = builder.addStream(0, two, 20);
+        call = builder.addApi(thread, "cudaLaunchKernel", 500, 900, 1);
+        for (int i = 0; i < 4'000; ++i) {
+            const EventRef kernel = builder.addKernel(stream, i % 2 ? "odd" : "even",
+                                                      1'000 + i * 1'000, 1'700 + i * 1'000, 1 + i);
+            if (i == 0) first = kernel;
+            if (i == 3'999) launched = kernel;
+        }
+        builder.trace().eventRecords = {{stream}, {3}, {noIndex}, {5'000}};
+        builder.trace().eventWaits = {{other}, {3}, {noIndex}, {5'001}};
+        waiting = builder.addKernel(other, "waiting", 4'100'000, 4'200'000, 5'002);
+        last = builder.addKernel(stream, "long", 4'300'000, 5'000'000, 5'003);
+        trace = builder.finish();
+    }
+};
+
+QImage canvasOf(ShownTimeline& shown) {
+    return shown.canvas()->grab().toImage();
+}
+
+}  // namespace
+
+class tst_TimelineNavigation : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void fitsTheSelection();
+    void enterZoomsToTheEvent();
+    void goesBackAndForward_data();
+    void goesBackAndForward();
+    void oneMotionIsOneStepBack();
+    void goingBackDoesNotSkipWhatIsStillMoving();
+    void aNewTraceHasNoHistory();
+    void goesBackToTheTracks();
+    void arrowsSkipToWhatCanBeToldApart();
+    void pointAndCommaGoToTheVeryNext();
+    void arrowsBeginAnewWhereTheLaneIsInView();
+    void homeAndEndGoToTheEndsOfTheLane();
+    void controlHomeAndEndScroll();
+    void keysFollowTheFlow();
+    void arrowsOutOfSightEndInALabel();
+    void aLabelLeadsToItsEvent();
+    void aRestingPointerHighlightsTheName();
+    void highlightingCanBeSwitchedOff();
+    void aRunSaysHowBusyItIs();
+    void colorsTellWhatWasAskedFor();
+    void numbersAtTheEndOfNamesSurvive();
+    void abnormalEndsAreMarked();
+    void showsWhereItHappened();
+
+  private:
+    SmallTrace small_;
+    BusyTrace busy_;
+};
+
+void tst_TimelineNavigation::fitsTheSelection() {
+    ShownTimeline shown(small_.trace);
+    shown.view.setSelectedEvent(small_.second);
+    shown.view.setSelectedRange(TimeRange{400'000, 480'000});
+    QTest::keyClick(&shown.view, Qt::Key_F);
+    QCOMPARE(shown.visible(), (TimeRange{390'000, 490'000}));
+    shown.view.setSelectedRange(std::nullopt);
+    QTest::keyClick(&shown.view, Qt::Key_F);
+    QCOMPARE(shown.visible(), (TimeRange{287'500, 412'500}));
+    QTest::keyClick(&shown.view, Qt::Key_Escape);
+    QTest::keyClick(&shown.view, Qt::Key_F);
+    QVERIFY(shown.view.visibleRange()->isFitted());
+    shown.view.visibleRange()->setRange({1'000, 2'000});
+    QTest::keyClick(&shown.view, Qt::Key_0);
+    QVERIFY(shown.view.visibleRange()->isFitted());
+}
+
+void tst_TimelineNavigation::enterZoomsToTheEvent() {
+    ShownTimeline shown(small_.trace);
+    const TimeRange before = shown.visible();
+    QTest::keyClick(&shown.view, Qt::Key_Return);
+    QCOMPARE(shown.visible(), before);
+    shown.view.setSelectedRange(TimeRange{400'000, 480'000});
+    shown.view.setSelectedEvent(small_.second);
+    QTest::keyClick(&shown.view, Qt::Key_Return);
+    QCOMPARE(shown.visible(), (TimeRange{287'500, 412'500}));
+}
+
+void tst_TimelineNavigation::goesBackAndForward_data() {
+    QTest::addColumn<Qt::Key>("key");
+    QTest::newRow("Z") << Qt::Key_Z;
+    QTest::newRow("Backspace") << Qt::Key_Backspace;
+}
+
+void tst_TimelineNavigation::goesBackAndForward() {
+    QFETCH(Qt::Key, key);
+    ShownTimeline shown(small_.trace);
+    QSignalSpy changed(&shown.view, &TimelineView::historyChanged);
+    const TimeRange whole = shown.visible();
+    QVERIFY(!shown.view.canGoBack());
+    shown.wheel(shown.canvas(), {300, 100}, {0, 480});
+    const TimeRange zoomed = shown.visible();
+    rest();
+    QVERIFY(shown.view.canGoBack());
+    QVERIFY(changed.count() > 0);
+    shown.drag(shown.canvas(), {300, 300}, {200, 300});
+    const TimeRange panned = shown.visible();
+    QVERIFY(panned != zoomed);
+    rest();
+    QTest::keyClick(&shown.view, key);
+    QCOMPARE(shown.visible(), zoomed);
+    QTest::keyClick(&shown.view, key);
+    QCOMPARE(shown.visible(), whole);
+    QVERIFY(!shown.view.canGoBack());
+    QTest::keyClick(&shown.view, key);
+    QCOMPARE(shown.visible(), whole);
+    QTest::keyClick(&shown.view, key, Qt::ShiftModifier);
+    QTest::keyClick(&shown.view, key, Qt::ShiftModifier);
+    QCOMPARE(shown.visible(), panned);
+    QVERIFY(!shown.view.canGoForward());
+    // Going somewhere else forgets what was ahead.
+    QTest::keyClick(&shown.view, key);
+    shown.wheel(shown.canvas(), {300, 100}, {0, 240});
+    rest();
+    QVERIFY(!shown.view.canGoForward());
+}
+
+void tst_TimelineNavigation::oneMotionIsOneStepBack() {
+    ShownTimeline shown(small_.trace);
+    const TimeRange whole = shown.visible();
+    for (int i = 0; i < 12; ++i) shown.wheel(shown.canvas(), {300, 100}, {0, 120});
+    QTest::keyPress(&shown.view, Qt::Key_D);
+    QTest::qWait(60);
+    QTest::keyRelease(&shown.view, Qt::Key_D);
+    rest();
+    QTest::keyClick(&shown.view, Qt::Key_Z);
+    QCOMPARE(shown.visible(), whole);
+}
+
+void tst_TimelineNavigation::goingBackDoesNotSkipWhatIsStillMoving() {
+    ShownTimeline shown(small_.trace);
+    const TimeRange whole = shown.visible();
+    shown.wheel(shown.canvas(), {300, 100}, {0, 480});
+    const TimeRange zoomed = shown.visible();
+    QTest::keyClick(&shown.view, Qt::Key_Z);  // at once
+    QCOMPARE(shown.visible(), whole);
+    QTest::keyClick(&shown.view, Qt::Key_Z, Qt::ShiftModifier);
+    QCOMPARE(shown.visible(), zoomed);
+}
+
+void tst_TimelineNavigation::aNewTraceHasNoHistory() {
+    ShownTimeline shown(small_.trace);
+    shown.wheel(shown.canvas(), {300, 100}, {0, 480});
+    rest();
+    shown.view.setTrace(busy_.trace);
+    rest();
+    QVERIFY(!shown.view.canGoBack());
+    const TimeRange whole = shown.visible();
+    QTest::keyClick(&shown.view, Qt::Key_Z);
+    QCOMPARE(shown.visible(), whole);
+}
+
+void tst_TimelineNavigation::goesBackToTheTracks() {
+    ShownTimeline shown(small_.trace);
+    shown.view.resize(1100, 200);
+    QApplication::processEvents();
+    rest();
+    auto* bar = shown.view.findChild<QScrollBar*>();
+    bar->setValue(bar->maximum());
+    shown.wheel(shown.canvas(), {300, 100}, {0, 480});
+    rest();
+    QTest::keyClick(&shown.view, Qt::Key_Z);
+    QCOMPARE(bar->value(), 0);
+    QTest::keyClick(&shown.view, Qt::Key_Z, Qt::ShiftModifier);
+    QCOMPARE(bar->value(), bar->maximum());
+}
+
+void tst_TimelineNavigation::arrowsSkipToWhatCanBeToldApart() {
+    ShownTimeline shown(busy_.trace);
+    shown.view.setSelectedEvent(busy_.first);
+    int64_t before = busy_.trace->rangeOf(busy_.first).startNs;
+    for (int i = 0; i < 5; ++i) {
+        QTest::keyClick(&shown.view, Qt::Key_Right);
+        const int64_t now = busy_.trace->rangeOf(shown.view.selectedEvent()).startNs;
+        QVERIFY(shown.toX(now) - shown.toX(before) >= 0.99);
+        QVERIFY(shown.toX(now) - shown.toX(before) < 2);
+        before = now;
+    }
+    QTest::keyClick(&shown.view, Qt::Key_Left);
+    QVERIFY(busy_.trace->rangeOf(shown.view.selectedEvent()).startNs < before);
+    QTest::keyClick(&shown.view, Qt::Key_End);
+    QTest::keyClick(&shown.view, Qt::Key_Right);
+    QCOMPARE(shown.view.selectedEvent(), busy_.last);
+}
+
+void tst_TimelineNavigation::pointAndCommaGoToTheVeryNext() {
+    ShownTimeline shown(busy_.trace);
+    shown.view.setSelectedEvent(busy_.first);
+    QTest::keyClick(&shown.view, Qt::Key_Period);
+    QCOMPARE(shown.view.selectedEvent().row(), busy_.first.row() + 1);
+    QTest::keyClick(&shown.view, Qt::Key_Comma);
+    QCOMPARE(shown.view.selectedEvent(), busy_.first);
+    QTest::keyClick(&shown.view, Qt::Key_Comma);
+    QCOMPARE(shown.view.selectedEvent(), busy_.first);
+}
+
+void tst_TimelineNavigation::arrowsBeginAnewWhereTheLaneIsInView() {
+    ShownTimeline shown(busy_.trace);
+    shown.view.setSelectedEvent(busy_.first);
+    shown.view.visibleRange()->setRange({2'000'000, 2'010'000});
+    QTest::keyClick(&shown.view, Qt::Key_Right);
+    QCOMPARE(busy_.trace->rangeOf(shown.view.selectedEvent()).startNs, 2'000'000);
+    QCOMPARE(shown.visible(), (TimeRange{2'000'000, 2'010'000}));
+    shown.view.setSelectedEvent(busy_.first);
+    QTest::keyClick(&shown.view, Qt::Key_Left);
+    QCOMPARE(busy_.trace->rangeOf(shown.view.selectedEvent()).startNs, 2'009'000);
+}
+
+void tst_TimelineNavigation::homeAndEndGoToTheEndsOfTheLane() {
+    ShownTimeline shown(busy_.trace);
+    shown.view.setSelectedEvent(EventRef(EventKind::Kernel, 77));
+    shown.view.visibleRange()->setRange({78'000, 80'000});
+    QTest::keyClick(&shown.view, Qt::Key_End);
+    QCOMPARE(shown.view.selectedEvent(), busy_.last);
+    QVERIFY(shown.visible().overlaps(busy_.trace->rangeOf(busy_.last)));
+    QTest::keyClick(&shown.view, Qt::Key_Home);
+    QCOMPARE(shown.view.selectedEvent(), busy_.first);
+    QVERIFY(shown.visible().overlaps(busy_.trace->rangeOf(busy_.first)));
+}
+
+void tst_TimelineNavigation::controlHomeAndEndScroll() {
+    ShownTimeline shown(small_.trace);
+    shown.view.resize(1100, 200);
+    QApplication::processEvents();
+    auto* bar = shown.view.findChild<QScrollBar*>();
+    QVERIFY(bar->maximum() > 0);
+    QTest::keyClick(&shown.view, Qt::Key_End, Qt::ControlModifier);
+    QCOMPARE(bar->value(), bar->maximum());
+    QTest::keyClick(&shown.view, Qt::Key_Home, Qt::ControlModifier);
+    QCOMPARE(bar->value(), 0);
+    QVERIFY(!shown.view.selectedEvent().isValid());
+}
+
+void tst_TimelineNavigation::keysFollowTheFlow() {
+    ShownTimeline shown(busy_.trace);
+    shown.view.setSelectedEvent(busy_.call);
+    QTest::keyClick(&shown.view, Qt::Key_G);
+    QCOMPARE(shown.view.selectedEvent(), busy_.first);
+    QTest::keyClick(&shown.view, Qt::Key_G, Qt::ShiftModifier);
+    QCOMPARE(shown.view.selectedEvent(), busy_.call);
+    shown.view.setSelectedEvent(busy_.launched);
+    QTest::keyClick(&shown.view, Qt::Key_E);  // on to the work of the other stream
+    QCOMPARE(shown.view.selectedEvent(), busy_.waiting);
+    QTest::keyClick(&shown.view, Qt::Key_E);  // nothing waits for that
+    QCOMPARE(shown.view.selectedEvent(), busy_.waiting);
+    QTest::keyClick(&shown.view, Qt::Key_Q);
+    QCOMPARE(shown.view.selectedEvent(), busy_.launched);
+}
+
+void tst_TimelineNavigation::arrowsOutOfSightEndInALabel() {
+    ShownTimeline shown(small_.trace);
+    shown.view.setSelectedEvent(small_.call);
+    QVERIFY(shown.canvas()->flowLabels().empty());
+    shown.view.visibleRange()->setRange({0, 50'000});
+    QCOMPARE(shown.canvas()->flowLabels().size(), size_t{1});
+    QCOMPARE(shown.canvas()->flowLabels()[0].text, QString("first_kernel at +80.00 us"));
+    QVERIFY(shown.canvas()->rect().contains(shown.canvas()->flowLabels()[0].area.toAlignedRect()));
+    shown.view.setSelectedEvent(small_.first);
+    shown.view.visibleRange()->setRange({90'000, 150'000});
+    QCOMPARE(shown.canvas()->flowLabels()[0].text,
+             QString("cudaLaunchKernel at %1%2").arg(QChar(0x2212)).arg("80.00 us"));
+    // Another stream waits, on a GPU further down.
+    shown.view.setTrace(busy_.trace);
+    shown.view.setSelectedEvent(busy_.launched);
+    shown.view.resize(1100, 160);
+    QApplication::processEvents();
+    QVERIFY(!shown.canvas()->flowLabels().empty());
+    QCOMPARE(shown.canvas()->flowLabels().back().text, QString("GPU 1 Stream 20 below"));
+}
+
+void tst_TimelineNavigation::aLabelLeadsToItsEvent() {
+    ShownTimeline shown(small_.trace);
+    shown.view.setSelectedEvent(small_.call);
+    shown.view.visibleRange()->setRange({0, 50'000});
+    const QPoint at = shown.canvas()->flowLabels()[0].area.center().toPoint();
+    shown.send(shown.canvas(), at, Qt::NoButton);
+    QCOMPARE(shown.canvas()->cursor().shape(), Qt::PointingHandCursor);
+    QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, at);
+    QCOMPARE(shown.view.selectedEvent(), small_.first);
+    QVERIFY(shown.visible().overlaps(small_.trace->rangeOf(small_.first)));
+}
+
+void tst_TimelineNavigation::aRestingPointerHighlightsTheName() {
+    ShownTimeline shown(busy_.trace);
+    shown.view.visibleRange()->setRange({2'000'000, 2'010'000});
+    const auto besideLabel = [&](uint32_t kernel) {
+        return shown.middleOf(EventRef(EventKind::Kernel, kernel)) + QPoint(16, 5);
+    };
+    const QPoint even = besideLabel(2'007), odd = besideLabel(2'006);
+    const QImage plain = canvasOf(shown);
+    const uint32_t hovered = 2'001;  // of the same name as 2007
+    shown.send(shown.canvas(), shown.middleOf(EventRef(EventKind::Kernel, hovered)), Qt::NoButton);
+    QCOMPARE(canvasOf(shown).pixel(odd), plain.pixel(odd));  // not before the pointer rests
+    QTRY_VERIFY(canvasOf(shown).pixel(odd) != plain.pixel(odd));
+    QCOMPARE(canvasOf(shown).pixel(even), plain.pixel(even));
+    QEvent leave(QEvent::Leave);
+    QApplication::sendEvent(shown.canvas(), &leave);
+    QTRY_COMPARE(canvasOf(shown), plain);
+}
+
+void tst_TimelineNavigation::highlightingCanBeSwitchedOff() {
+    ShownTimeline shown(small_.trace);
+    const QPoint third = shown.middleOf(small_.third) + QPoint(0, 6);
+    const QRgb plain = canvasOf(shown).pixel(third);
+    shown.view.setSelectedEvent(small_.first);
+    QVERIFY(canvasOf(shown).pixel(third) != plain);
+    shown.view.setHighlighting(false);
+    QVERIFY(!shown.view.isHighlighting());
+    QCOMPARE(canvasOf(shown).pixel(third), plain);
+}
+
+void tst_TimelineNavigation::aRunSaysHowBusyItIs() {
+    ShownTimeline shown(busy_.trace);
+    shown.canvas()->repaint();
+    shown.send(shown.canvas(), shown.middleOf(EventRef(EventKind::Kernel, 2'000)), Qt::NoButton);
+    const HoverCard& card = shown.canvas()->hoverCard();
+    QVERIFY2(card.title().contains("70 % busy") || card.title().contains("% busy"),
+             qPrintable(card.title()));
+    QVERIFY2(card.title().contains("slices"), qPrintable(card.title()));
+    QVERIFY2(card.detail().contains("widest: "), qPrintable(card.detail()));
+    QVERIFY2(card.detail().contains("700 ns"), qPrintable(card.detail()));
+}
+
+void tst_TimelineNavigation::colorsTellWhatWasAskedFor() {
+    TraceBuilder builder;
+    const uint32_t gpu = builder.addGpu();
+    const uint32_t one = builder.addStream(0, gpu, 7);
+    const uint32_t two = builder.addStream(0, gpu, 20);
+    const EventRef gemm = builder.addKernel(one, "gemm", 0, 100);
+    const EventRef relu = builder.addKernel(one, "relu", 100, 200);
+    const EventRef reduce =
+        builder.addKernel(two, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 200, 300);
+    const EventRef gather = builder.addKernel(two, "ncclDevKernel_AllGather_RING_LL", 300, 400);
+    const TracePtr trace = builder.finish();
+    SliceColors colors;
+    const auto colorOf = [&](EventRef event) {
+        const SliceLocation at = trace->locate(event);
+        return colors.fillOf(trace->tracks[at.track].lanes[at.lane], at.slice);
+    };
+    const auto meaningOf = [&](EventRef event) {
+        const SliceLocation at = trace->locate(event);
+        return colors.meaningOf(trace->tracks[at.track].lanes[at.lane], at.slice);
+    };
+    const Theme theme = Theme::light();
+    colors.reset(trace, theme, ColorMode::Name);
+    QCOMPARE(colorOf(gemm), theme.colorOf(SliceCategory::Kernel, "gemm").rgb());
+    QCOMPARE(meaningOf(gemm), QString());
+    colors.reset(trace, theme, ColorMode::Kind);
+    QCOMPARE(colorOf(gemm), theme.colorOf(SliceCategory::Kernel).rgb());
+    QCOMPARE(colorOf(gemm), colorOf(relu));
+    QCOMPARE(colorOf(reduce), colorOf(gather));
+    colors.reset(trace, theme, ColorMode::Stream);
+    QCOMPARE(colorOf(gemm), colorOf(relu));
+    QVERIFY(colorOf(gemm) != colorOf(reduce));
+    QCOMPARE(meaningOf(reduce), QString("colour: stream 20"));
+    colors.reset(trace, theme, ColorMode::NcclOperation);
+    QCOMPARE(colorOf(gemm), colorOf(relu));
+    QVERIFY(colorOf(reduce) != colorOf(gather));
+    QVERIFY(colorOf(reduce) != colorOf(gemm));
+    QCOMPARE(meaningOf(reduce), QString("colour: NCCL AllReduce"));
+    QCOMPARE(meaningOf(gemm), QString("grey: not NCCL"));
+
+    ShownTimeline shown(trace);
+    const QImage byName = canvasOf(shown);
+    shown.view.setColorMode(ColorMode::Stream);
+    QCOMPARE(shown.view.colorMode(), ColorMode::Stream);
+    QVERIFY(canvasOf(shown) != byName);
+    shown.view.setColorMode(ColorMode::Name);
+    QCOMPARE(canvasOf(shown), byName);
+}
+
+void tst_TimelineNavigation::numbersAtTheEndOfNamesSurvive() {
+    StringTable strings;
+    const StringIndex step = strings.intern("training step 10");
+    const StringIndex kernel = strings.intern("void gemm_kernel<float>");
+    const QFont font;
+    const QFontMetricsF metrics(font);
+    LabelCache labels;
+    labels.reset(&strings, font);
+    const double whole = metrics.horizontalAdvance("training step 10");
+    QCOMPARE(labels.fitted(step, whole + 1), QString("training step 10"));
+    for (double width = whole - 1; width > 20; width -= 7) {
+        const QString label = labels.fitted(step, width);
+        if (label.isEmpty()) continue;
+        QVERIFY2(label.endsWith("\u202610"), qPrintable(label));
+        QVERIFY(metrics.horizontalAdvance(label) <= width);
+    }
+    for (double width = metrics.horizontalAdvance("void gemm_kernel<float>") - 1; width > 20;
+         width -= 7) {
+        const QString label = labels.fitted(kernel, width);
+        QVERIFY2(label.isEmpty() || label.endsWith(QChar(0x2026)), qPrintable(label));
+    }
+}
+
+void tst_TimelineNavigation::abnormalEndsAreMarked() {
+    TraceBuilder builder;
+    builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 500'000);
+    builder.trace().processes[0].endedAbnormally = true;
+    builder.trace().health = {
+        {Severity::Warning, "Process 4242 ended abnormally at 0.0 s: signal 9 ended it."}};
+    const TracePtr trace = builder.finish();
+    ShownTimeline shown(trace);
+    const QRgb color = shown.view.theme().error.rgb();
+    const QImage image = canvasOf(shown);
+    const int x = int(shown.toX(500'000));
+    QCOMPARE(image.pixel(x, 10), color);
+    const QImage ruler = shown.ruler()->grab().toImage();
+    QCOMPARE(ruler.pixel(x + 1, ruler.height() - 5), color);
+    shown.send(shown.canvas(), {x + 3, 10}, Qt::NoButton);
+    QVERIFY2(shown.canvas()->hoverCard().title().contains("signal 9"),
+             qPrintable(shown.canvas()->hoverCard().title()));
+}
+
+void tst_TimelineNavigation::showsWhereItHappened() {
+    ShownTimeline shown(small_.trace);
+    shown.view.showPlace({500'000, 500'000}, 0);
+    QVERIFY(shown.visible().contains(500'000));
+    QVERIFY(shown.visible().durationNs() < 100'000);
+}
+
+QTEST_MAIN(tst_TimelineNavigation)
+#include "tst_TimelineNavigation.moc"

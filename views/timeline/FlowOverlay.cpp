@@ -1,0 +1,189 @@
+#include "views/timeline/FlowOverlay.h"
+
+#include <QPainter>
+#include <QPainterPath>
+#include <algorithm>
+#include <cmath>
+
+#include "model/export/formatTable.h"
+
+namespace lanescope {
+namespace {
+
+constexpr double headLength = 7;
+constexpr double headHalfWidth = 4;
+// Farther out nothing is seen, and painting far beyond the window loses precision.
+constexpr double farOutside = 4000;
+constexpr double edgeInset = 6;
+constexpr double textInset = 7;
+constexpr size_t mostLabels = 6;
+constexpr qsizetype mostNameLetters = 32;
+
+QPainterPath curve(QPointF from, QPointF neck) {
+    const double reach = std::clamp(std::abs(neck.x() - from.x()) * 0.5, 16.0, 160.0);
+    QPainterPath path(from);
+    path.cubicTo(from + QPointF(reach, 0), neck - QPointF(reach, 0), neck);
+    return path;
+}
+
+QString shortened(QString name) {
+    name = name.simplified();
+    if (name.size() > mostNameLetters) name = name.left(mostNameLetters - 1) + QChar(0x2026);
+    return name;
+}
+
+}  // namespace
+
+void FlowOverlay::update(QSize size, const QFont& font) {
+    if (isKnown_ && size == size_) return;
+    isKnown_ = true;
+    size_ = size;
+    lines_.clear();
+    labels_.clear();
+    unlabelled_ = 0;
+    if (!state_.hasTracks()) return;
+    for (const FlowArrow& arrow :
+         flowArrows(*state_.trace(), state_.layout(), state_.selectedEvent()))
+        addLine(arrow, size, font);
+    if (unlabelled_ == 0 || labels_.empty()) return;
+    Label& last = labels_.back();
+    last.text += QStringLiteral(" and %1 more").arg(unlabelled_);
+    last.area = place(
+        {QFontMetricsF(font).horizontalAdvance(last.text) + 2 * textInset, last.area.height()},
+        last.area.center(), size);
+}
+
+void FlowOverlay::addLine(const FlowArrow& arrow, QSize size, const QFont& font) {
+    const TimeScale scale = state_.scale(size.width());
+    const auto pointOf = [&](const FlowEnd& end) {
+        const double x = std::clamp(scale.toX(end.timeNs), -farOutside, size.width() + farOutside);
+        // What has no row is looked for below all rows.
+        if (end.isHidden) return QPointF(x, size.height() + farOutside);
+        const int pinned = state_.pinnedHeight();
+        const double y = state_.toScreenY(static_cast<int>(end.y));
+        // What has scrolled under the pinned rows is above the others.
+        return QPointF(x, end.y >= pinned && y < pinned ? -1.0 : y);
+    };
+    const auto isInside = [&](QPointF at) {
+        return at.x() >= 0 && at.x() <= size.width() && at.y() >= 0 && at.y() <= size.height();
+    };
+    Line line{arrow.kind, pointOf(arrow.from), pointOf(arrow.to), true, true};
+    const bool seesFrom = isInside(line.from);
+    const bool seesTo = isInside(line.to);
+    if (seesFrom == seesTo) {
+        if (!arrow.from.isHidden && !arrow.to.isHidden) lines_.push_back(line);
+        return;
+    }
+    const FlowEnd& there = seesFrom ? arrow.to : arrow.from;
+    const FlowEnd& here = seesFrom ? arrow.from : arrow.to;
+    QPointF& outside = seesFrom ? line.to : line.from;
+    (seesFrom ? line.hasHead : line.hasFoot) = false;
+    const QString text = labelText(there, here, outside.x(), outside.y(), size);
+    const QFontMetricsF metrics(font);
+    const QSizeF label(metrics.horizontalAdvance(text) + 2 * textInset, metrics.height() + 4);
+    const QRectF area = place(label, outside, size);
+    const bool isRight = outside.x() >= (line.from == outside ? line.to : line.from).x();
+    outside = {isRight ? area.left() : area.right(), area.center().y()};
+    lines_.push_back(line);
+    if (labels_.size() < mostLabels) {
+        labels_.push_back({area, text, there.event});
+    } else {
+        lines_.pop_back();
+        ++unlabelled_;
+    }
+}
+
+QString FlowOverlay::labelText(const FlowEnd& there, const FlowEnd& here, double x, double y,
+                               QSize size) const {
+    const Trace& trace = *state_.trace();
+    QString text;
+    if (there.isHidden || y < 0 || y > size.height()) {
+        const Track& track = trace.tracks[there.track];
+        QString place = QString::fromStdString(track.title);
+        // "Stream 7" alone could be that of any GPU.
+        if (track.parent >= 0 && track.kind == TrackKind::Stream)
+            place = QStringLiteral("%1 %2").arg(
+                QString::fromStdString(trace.tracks[static_cast<size_t>(track.parent)].title),
+                place);
+        text =
+            QStringLiteral("%1 %2").arg(shortened(place), there.isHidden ? QStringLiteral("hidden")
+                                                          : y < 0        ? QStringLiteral("above")
+                                                                         : QStringLiteral("below"));
+    } else {
+        text = shortened(QString::fromStdString(trace.nameOf(there.event)));
+    }
+    if (x < 0 || x > size.width()) {
+        const int64_t byNs = there.timeNs - here.timeNs;
+        text += QStringLiteral(" at %1%2")
+                    .arg(byNs < 0 ? QChar(0x2212) : QChar('+'),
+                         QString::fromStdString(formatDuration(std::abs(byNs))));
+    }
+    return text;
+}
+
+QRectF FlowOverlay::place(QSizeF label, QPointF at, QSize size) const {
+    QRectF area(QPointF(), label);
+    area.moveCenter(at);
+    const double right = std::max(edgeInset, size.width() - edgeInset - label.width());
+    const double bottom = std::max(edgeInset, size.height() - edgeInset - label.height());
+    area.moveLeft(std::clamp(area.left(), edgeInset, right));
+    area.moveTop(std::clamp(area.top(), edgeInset, bottom));
+    // Where another label stands already this one moves towards the middle.
+    const double step = at.y() > size.height() / 2.0 ? -(label.height() + 2) : label.height() + 2;
+    const auto isTaken = [&] {
+        return std::any_of(labels_.begin(), labels_.end(),
+                           [&](const Label& each) { return each.area.intersects(area); });
+    };
+    for (size_t tries = 0; tries < mostLabels && isTaken(); ++tries) area.translate(0, step);
+    return area;
+}
+
+const std::vector<FlowOverlay::Label>& FlowOverlay::labels(QSize size, const QFont& font) {
+    update(size, font);
+    return labels_;
+}
+
+EventRef FlowOverlay::eventAt(QPointF position, QSize size, const QFont& font) {
+    for (const Label& label : labels(size, font))
+        if (label.area.contains(position)) return label.event;
+    return {};
+}
+
+void FlowOverlay::paint(QPainter& painter, QSize size, const QFont& font) {
+    update(size, font);
+    if (lines_.empty()) return;
+    const Theme& theme = state_.theme();
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    QColor halo = theme.canvas;
+    halo.setAlpha(170);
+    for (const Line& line : lines_) {
+        const QColor color = line.kind == FlowKind::Wait ? theme.wait : theme.flow;
+        const QPointF neck = line.hasHead ? line.to - QPointF(headLength, 0) : line.to;
+        const QPainterPath path = curve(line.from, neck);
+        painter.setBrush(Qt::NoBrush);
+        painter.setPen(QPen(halo, 4, Qt::SolidLine, Qt::FlatCap));
+        painter.drawPath(path);
+        QPen pen(color, 1.5, Qt::SolidLine, Qt::FlatCap);
+        if (line.kind == FlowKind::Wait) pen.setDashPattern({4, 2.5});
+        painter.setPen(pen);
+        painter.drawPath(path);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(color);
+        if (line.hasHead)
+            painter.drawPolygon(QPolygonF{line.to, neck + QPointF(0, headHalfWidth),
+                                          neck - QPointF(0, headHalfWidth)});
+        if (line.hasFoot) painter.drawEllipse(line.from, 3, 3);
+    }
+    painter.setFont(font);
+    for (const Label& label : labels_) {
+        painter.setPen(QPen(theme.separator, 1));
+        painter.setBrush(theme.card);
+        painter.drawRoundedRect(label.area.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+        painter.setPen(theme.text);
+        painter.drawText(label.area, Qt::AlignCenter, label.text);
+    }
+    painter.restore();
+}
+
+}  // namespace lanescope

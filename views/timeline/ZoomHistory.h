@@ -1,0 +1,57 @@
+#pragma once
+
+#include <QBasicTimer>
+#include <QObject>
+#include <vector>
+
+#include "views/timeline/TimelineState.h"
+
+namespace lanescope {
+
+/// The places that were looked at, to go back to. A place is kept when the view has come to rest,
+/// so that one turn of the wheel or one held key makes one entry. Cleared by a new trace. GUI
+/// thread.
+class ZoomHistory : public QObject {
+    Q_OBJECT
+
+  public:
+    /// The view is at rest when it has not moved for this long.
+    static constexpr int restMs = 350;
+
+    explicit ZoomHistory(TimelineState& state, QObject* parent = nullptr);
+
+    bool canGoBack() const { return current_ > 0 || isMoving(); }
+    bool canGoForward() const { return current_ + 1 < places_.size() && !isMoving(); }
+    /// To the place before. What is still in motion comes to rest first, so nothing is skipped.
+    void back();
+    void forward();
+    void clear();
+
+  signals:
+    void changed();
+
+  protected:
+    void timerEvent(QTimerEvent* event) override;
+
+  private:
+    struct Place {
+        TimeRange range;  ///< On the shared axis.
+        bool isWhole = false;
+        int scrollY = 0;
+    };
+    static constexpr size_t mostPlaces = 200;
+
+    Place here() const;
+    bool isMoving() const;
+    void startToMove();
+    void comeToRest();
+    void goTo(size_t place);
+
+    TimelineState& state_;
+    std::vector<Place> places_;  // never empty
+    size_t current_ = 0;
+    bool isReturning_ = false;
+    QBasicTimer timer_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,90 @@
+#include "views/timeline/paintHealth.h"
+
+#include <QPainter>
+#include <cmath>
+
+namespace lanescope {
+namespace {
+
+constexpr double reach = 4;  // pixels beside a mark that still count as on it
+constexpr double flagSize = 7;
+
+uint32_t processOf(const Trace& trace, const Track& track) {
+    switch (track.kind) {
+        case TrackKind::Stream:
+        case TrackKind::StreamProjection:
+            return trace.streams[track.subject].process;
+        case TrackKind::Process:
+        case TrackKind::CpuPageFaults:
+            return track.subject;
+        case TrackKind::Thread:
+        case TrackKind::ThreadNvtx:
+        case TrackKind::ThreadApi:
+            return trace.threads[track.subject].process;
+        default:
+            return noIndex;
+    }
+}
+
+}  // namespace
+
+void paintEnds(QPainter& painter, const TimelineState& state, const TimelineState::Band& band,
+               QSize size) {
+    const TimeScale scale = state.scale(size.width());
+    for (const HealthPlace& place : state.healthPlaces()) {
+        const double x = std::floor(scale.toX(place.range.startNs));
+        if (!place.isEnd || x < -flagSize || x > size.width()) continue;
+        for (const LayoutRow& row : band.rows) {
+            const Track& track = state.trace()->tracks[row.track];
+            if (processOf(*state.trace(), track) != place.process) continue;
+            const double top = row.top - band.scrollY;
+            painter.fillRect(QRectF(x, top, 2, row.height - 1), state.theme().error);
+            if (track.kind != TrackKind::Process) continue;
+            // A cross where the process ends, on its own row only.
+            painter.save();
+            painter.setRenderHint(QPainter::Antialiasing);
+            painter.setPen(QPen(state.theme().error, 2));
+            const QPointF at(x + 1 + flagSize, top + row.height / 2.0);
+            const double half = flagSize / 2;
+            painter.drawLine(at + QPointF(-half, -half), at + QPointF(half, half));
+            painter.drawLine(at + QPointF(-half, half), at + QPointF(half, -half));
+            painter.restore();
+        }
+    }
+}
+
+void paintHealthOnRuler(QPainter& painter, const TimelineState& state, QSize size) {
+    const TimeScale scale = state.scale(size.width());
+    painter.save();
+    painter.setPen(Qt::NoPen);
+    for (const HealthPlace& place : state.healthPlaces()) {
+        const double left = scale.toX(place.range.startNs);
+        const double right = std::max(left + 2, scale.toX(place.range.endNs));
+        if (right < -flagSize || left > size.width() + flagSize) continue;
+        const double bottom = size.height() - 1;
+        if (!place.isEnd) {
+            painter.fillRect(QRectF(left, bottom - 3, right - left, 3), state.theme().warning);
+            continue;
+        }
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setBrush(state.theme().error);
+        painter.drawPolygon(QPolygonF{{left + 1, bottom},
+                                      {left + 1 - flagSize, bottom - flagSize},
+                                      {left + 1 + flagSize, bottom - flagSize}});
+    }
+    painter.restore();
+}
+
+const HealthPlace* endAt(const TimelineState& state, uint32_t track, double x, double width) {
+    const uint32_t process = processOf(*state.trace(), state.trace()->tracks[track]);
+    const TimeScale scale = state.scale(width);
+    for (const HealthPlace& place : state.healthPlaces()) {
+        const double at = scale.toX(place.range.startNs);
+        if (place.isEnd && place.process == process && x >= at - reach &&
+            x <= at + reach + flagSize)
+            return &place;
+    }
+    return nullptr;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,13 @@
+#pragma once
+
+class QKeyEvent;
+
+namespace lanescope {
+
+class TimelineView;
+
+/// Does what a key that is pressed once means to a timeline; the keys stand in `views/README.md`.
+/// False for keys that mean nothing, among them those that move the view while they are held.
+bool handleTimelineKey(TimelineView& view, const QKeyEvent& event);
+
+}  // namespace lanescope
