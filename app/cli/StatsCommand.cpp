@@ -18,6 +18,8 @@ struct StatsOptions {
     std::vector<std::string> reports;
     std::string format = "text";
     std::string range;
+    std::string by;
+    std::string rangeName;
     std::string output;
 };
 
@@ -37,26 +39,36 @@ std::string reportList() {
 /// readable by a program.
 class ReportPrinter {
   public:
-    ReportPrinter(Output& output, TableFormat format, bool isSingle)
-        : output_(output), format_(format), isSingle_(isSingle) {}
+    ReportPrinter(Output& output, TableFormat format, bool isSingle, std::string rangeName)
+        : output_(output),
+          format_(format),
+          isSingle_(isSingle),
+          rangeName_(std::move(rangeName)) {}
 
     Result<void> print(const Trace& trace, std::string_view name, std::optional<TimeRange> range,
                        bool isSkippedIfEmpty) {
-        const std::unique_ptr<TableFormatter> formatter = makeTableFormatter(format_);
-        bool isBegun = false;
-        const Result<void> made =
-            makeReportInParts(trace, name, range, [&](const ReportTable& part) {
-                if (!isBegun && part.rows.empty() && isSkippedIfEmpty) return false;
-                if (!isBegun) output_.write(beginning(part));
-                isBegun = true;
+        std::unique_ptr<TableFormatter> formatter;
+        std::vector<std::string> notes;
+        const Result<void> made = makeReportInParts(
+            trace, name, range,
+            [&](const ReportTable& part) {
+                if (!formatter && part.rows.empty() && isSkippedIfEmpty) return false;
+                if (!formatter) output_.write(beginning(part));
+                if (!formatter) formatter = makeTableFormatter(format_, part.style);
+                notes = part.notes;
                 if (format_ == TableFormat::Text && part.rows.empty())
                     output_.write("  No such events.\n");
                 else
                     output_.write(formatter->next(part));
                 return output_.isWanted();
-            });
-        if (!made || !isBegun) return made;
+            },
+            rangeName_);
+        if (!made || !formatter) return made;
         output_.write(formatter->end());
+        // Programs that want the sentences ask for the report that has them as rows.
+        if (format_ == TableFormat::Text && !notes.empty()) output_.write("\n");
+        if (format_ == TableFormat::Text)
+            for (const std::string& note : notes) output_.write(printable(note) + "\n");
         ++printed_;
         return {};
     }
@@ -84,6 +96,7 @@ class ReportPrinter {
     Output& output_;
     TableFormat format_;
     bool isSingle_;
+    std::string rangeName_;
     int printed_ = 0;
 };
 
@@ -97,7 +110,10 @@ Result<void> printReports(const Trace& trace, const StatsOptions& options, Table
     // Nobody asked for an empty report by name, so nobody misses it; programs still get all of
     // them.
     const bool isSkippedIfEmpty = isDefault && format == TableFormat::Text;
-    ReportPrinter printer(output, format, names.size() == 1);
+    if (!options.by.empty())
+        for (std::string& name : names)
+            if (name == "memcpy_bandwidth" && options.by != "memory") name += ":" + options.by;
+    ReportPrinter printer(output, format, names.size() == 1, options.rangeName);
     for (const std::string& name : names) {
         if (!output.isWanted()) break;
         const Result<void> printed = printer.print(trace, name, range, isSkippedIfEmpty);
@@ -160,6 +176,13 @@ void addStats(CLI::App& app, int& exitStatus) {
             const Result<TimeRange> range = parseRange(text);
             return range ? std::string() : range.error().sentence;
         });
+    command
+        ->add_option("--by", options->by,
+                     "What memcpy_bandwidth tells copies apart by: memory, size, range or device")
+        ->check(CLI::IsMember({"memory", "size", "range", "device"}));
+    command->add_option("--range-name", options->rangeName,
+                        "NVTX ranges that reports by range are about, '#' for any number "
+                        "(\"epoch #\"); the steps if not given");
     command->add_option("-o,--output", options->output, "File to write instead of stdout");
     command->footer(reportList() +
                     "\nCSV and JSON give plain numbers: nanoseconds, bytes, GB/s (10^9 bytes a "
@@ -167,6 +190,9 @@ void addStats(CLI::App& app, int& exitStatus) {
                     "Examples:\n"
                     "  lanescope stats run.sqlite\n"
                     "  lanescope stats run.sqlite -r cuda_gpu_kern_sum -f csv -o kernels.csv\n"
+                    "  lanescope stats run.sqlite -r memcpy_bandwidth --by size\n"
+                    "  lanescope stats run.sqlite -r memcpy_bandwidth --by range --range-name "
+                    "'epoch #'\n"
                     "  lanescope stats run.sqlite --range 10:20\n"
                     "  lanescope stats run.sqlite --range 850ms:1.2s");
     command->callback([options, &exitStatus] {

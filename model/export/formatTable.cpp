@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "model/export/formatAsNvprof.h"
+
 namespace lanescope {
 
 Result<TableFormat> tableFormatFrom(std::string_view name) {
@@ -30,10 +32,10 @@ std::string headerOf(const ReportColumn& column) {
     return column.name;
 }
 
-std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format) {
+std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format, ReportStyle style) {
     switch (format) {
         case TableFormat::Text:
-            return makeTextFormatter();
+            return style == ReportStyle::Nvprof ? makeNvprofFormatter() : makeTextFormatter();
         case TableFormat::Csv:
             return makeCsvFormatter();
         case TableFormat::Json:
@@ -43,7 +45,7 @@ std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format) {
 }
 
 std::string formatTable(const ReportTable& table, TableFormat format) {
-    const std::unique_ptr<TableFormatter> formatter = makeTableFormatter(format);
+    const std::unique_ptr<TableFormatter> formatter = makeTableFormatter(format, table.style);
     std::string text = formatter->next(table);
     return text += formatter->end();
 }

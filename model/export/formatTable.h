@@ -34,7 +34,8 @@ class TableFormatter {
     virtual std::string end() { return {}; }
 };
 
-std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format);
+std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format,
+                                                    ReportStyle style = ReportStyle::Plain);
 /// The three formats, one file each.
 std::unique_ptr<TableFormatter> makeTextFormatter();
 std::unique_ptr<TableFormatter> makeCsvFormatter();

@@ -17,6 +17,12 @@ enum class Unit : uint8_t {
 /// Empty, whole number, real number, or text.
 using Cell = std::variant<std::monostate, int64_t, double, std::string>;
 
+/// How a table looks as text.
+enum class ReportStyle : uint8_t {
+    Plain,
+    Nvprof,  ///< With the columns, widths and number formats of nvprof.
+};
+
 struct ReportColumn {
     std::string name;  ///< As Nsight Systems' report of the same name prints it, without the unit.
     Unit unit = Unit::Text;
@@ -28,6 +34,8 @@ struct ReportTable {
     std::string title;  ///< "Kernels".
     std::vector<ReportColumn> columns;
     std::vector<std::vector<Cell>> rows;  ///< Each as long as `columns`.
+    std::vector<std::string> notes;       ///< Sentences below the table, where people read it.
+    ReportStyle style = ReportStyle::Plain;
 };
 
 }  // namespace lanescope

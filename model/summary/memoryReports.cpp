@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "model/summary/Bandwidth.h"
 #include "model/summary/GroupedValues.h"
 #include "model/summary/reportBuilders.h"
 #include "model/summary/summaryTable.h"
@@ -61,27 +60,6 @@ ReportTable memorySizeSummary(const ReportQuery& query) {
                          .countColumn = "Count",
                          .labelColumns = {"Operation"}},
                         rowsByOperation(sizes));
-}
-
-ReportTable memcpyBandwidth(const ReportQuery& query) {
-    ReportTable table;
-    table.columns = {{"Kind", Unit::Text},
-                     {"Source", Unit::Text},
-                     {"Destination", Unit::Text},
-                     {"Count", Unit::Count},
-                     {"Total", Unit::Bytes},
-                     {"Total Time", Unit::Nanoseconds},
-                     {"Min", Unit::GigabytesPerSecond},
-                     {"Med", Unit::GigabytesPerSecond},
-                     {"Mean", Unit::GigabytesPerSecond},
-                     {"Max", Unit::GigabytesPerSecond}};
-    for (const BandwidthRow& row : bandwidthByKind(query.trace, query.range)) {
-        table.rows.push_back({std::string(name(row.kind)), std::string(name(row.sourceMemory)),
-                              std::string(name(row.destinationMemory)), row.count, row.bytes,
-                              row.timeNs, row.minimumGBps, row.medianGBps, row.meanGBps(),
-                              row.maximumGBps});
-    }
-    return table;
 }
 
 }  // namespace lanescope

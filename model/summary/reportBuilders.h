@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "model/format/TimeRange.h"
 #include "model/summary/ReportTable.h"
@@ -13,6 +14,9 @@ namespace lanescope {
 struct ReportQuery {
     const Trace& trace;
     std::optional<TimeRange> range;
+    /// Of the NVTX ranges that a report by range is about ('#' stands for any number); empty for
+    /// those that look like steps.
+    std::string rangeName = {};
 
     /// Whether an event counts: it overlaps the range. An event of no duration does if it lies in it.
     bool includes(int64_t startNs, int64_t endNs) const {
@@ -32,6 +36,21 @@ ReportTable kernelBaseNameSummary(const ReportQuery& query);
 ReportTable memoryTimeSummary(const ReportQuery& query);
 ReportTable memorySizeSummary(const ReportQuery& query);
 ReportTable memcpyBandwidth(const ReportQuery& query);
+ReportTable memcpyBandwidthBySize(const ReportQuery& query);
+ReportTable memcpyBandwidthByDevice(const ReportQuery& query);
+ReportTable memcpyBandwidthByRange(const ReportQuery& query);
+ReportTable memcpyAdvice(const ReportQuery& query);
+
+ReportTable nvlinkSummary(const ReportQuery& query);
+ReportTable nvlinkByRange(const ReportQuery& query);
+ReportTable energyByRange(const ReportQuery& query);
+ReportTable gpuActivity(const ReportQuery& query);
+
+/// As nvprof prints them: the one without options, and the one with --print-gpu-trace.
+ReportTable nvprofSummary(const ReportQuery& query);
+ReportTable nvprofGpuTrace(const ReportQuery& query);
+void nvprofGpuTraceInParts(const ReportQuery& query,
+                           const std::function<bool(ReportTable&)>& sink);
 
 ReportTable memoryUseSummary(const ReportQuery& query);
 ReportTable unifiedMemorySummary(const ReportQuery& query);

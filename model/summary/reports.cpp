@@ -21,6 +21,11 @@ constexpr std::array infos{
                "Bytes of each kind of memcpy and of memsets"},
     ReportInfo{"memcpy_bandwidth", "Memcpy Bandwidth",
                "Bandwidth of each kind of memcpy between each two kinds of memory"},
+    ReportInfo{"memcpy_advice", "Memcpy Advice", "What could be better about the memcpys"},
+    ReportInfo{"nvlink", "NVLink Traffic",
+               "Bytes that each GPU sent and received over NVLink, by link, by its counters"},
+    ReportInfo{"gpu_activity", "GPU Activity",
+               "Utilization, clocks, power and throttling of each GPU, as sampled"},
     ReportInfo{"cuda_memory_sum", "CUDA Memory Summary",
                "Allocations, peak and what was never freed, by GPU and kind of memory"},
     ReportInfo{"um_total_sum", "Unified Memory Totals Summary",
@@ -30,6 +35,15 @@ constexpr std::array infos{
         "Calls, GPU time and bus bandwidth of each NCCL operation, by communicator and size"},
     ReportInfo{"cuda_gpu_kern_sum:base", "CUDA GPU Kernel Summary (base names)",
                "Time of each kernel, template and function arguments left out", false},
+    ReportInfo{"memcpy_bandwidth:size", "Memcpy Bandwidth by Size",
+               "The same, by size of the copies", false},
+    ReportInfo{"memcpy_bandwidth:device", "Memcpy Bandwidth by GPU", "The same, by GPU", false},
+    ReportInfo{"memcpy_bandwidth:range", "Memcpy Bandwidth by NVTX Range",
+               "The same, for each instance of an NVTX range (steps, unless named)", false},
+    ReportInfo{"nvlink_by_range", "NVLink Traffic by NVTX Range",
+               "Bytes over NVLink in each instance of an NVTX range", false},
+    ReportInfo{"energy_by_range", "Energy by NVTX Range",
+               "Energy of each GPU in each instance of an NVTX range", false},
     ReportInfo{"nvtx_pushpop_sum", "NVTX Push/Pop Range Summary",
                "Time inside each pushed and popped NVTX range", false},
     ReportInfo{"nvtx_startend_sum", "NVTX Start/End Range Summary",
@@ -40,6 +54,9 @@ constexpr std::array infos{
     ReportInfo{"um_cpu_page_faults_sum", "Unified Memory CPU Page Faults Summary",
                "Page faults of the CPU in managed memory, by instruction", false},
     ReportInfo{"cuda_gpu_trace", "CUDA GPU Trace", "Every kernel, memcpy and memset, by start",
+               false},
+    ReportInfo{"nvprof_summary", "Profiling result", "What nvprof prints without options", false},
+    ReportInfo{"nvprof_gpu_trace", "Profiling result", "What nvprof --print-gpu-trace prints",
                false},
 };
 
@@ -52,16 +69,26 @@ constexpr std::array<ReportTable (*)(const ReportQuery&), infos.size()> builders
     memoryTimeSummary,
     memorySizeSummary,
     memcpyBandwidth,
+    memcpyAdvice,
+    nvlinkSummary,
+    gpuActivity,
     memoryUseSummary,
     unifiedMemoryTotals,
     ncclSummary,
     kernelBaseNameSummary,
+    memcpyBandwidthBySize,
+    memcpyBandwidthByDevice,
+    memcpyBandwidthByRange,
+    nvlinkByRange,
+    energyByRange,
     nvtxPushPopSummary,
     nvtxStartEndSummary,
     ncclTrace,
     unifiedMemorySummary,
     cpuPageFaultSummary,
     gpuTrace,
+    nvprofSummary,
+    nvprofGpuTrace,
 };
 
 std::string allNames() {
@@ -92,31 +119,37 @@ Result<ReportInfo> findReport(std::string_view name) {
 }
 
 Result<ReportTable> makeReport(const Trace& trace, std::string_view name,
-                               std::optional<TimeRange> range) {
+                               std::optional<TimeRange> range, std::string_view rangeName) {
     const Result<size_t> index = indexOf(name);
     if (!index) return fail(index.error());
-    ReportTable table = builders[*index]({trace, range});
+    ReportTable table = builders[*index]({trace, range, std::string(rangeName)});
     table.name = infos[*index].name;
     table.title = infos[*index].title;
     return table;
 }
 
 Result<void> makeReportInParts(const Trace& trace, std::string_view name,
-                               std::optional<TimeRange> range, const ReportSink& sink) {
+                               std::optional<TimeRange> range, const ReportSink& sink,
+                               std::string_view rangeName) {
     const Result<size_t> index = indexOf(name);
     if (!index) return fail(index.error());
-    if (builders[*index] != gpuTrace) {
-        const Result<ReportTable> table = makeReport(trace, name, range);
-        if (!table) return fail(table.error());
-        sink(*table);
-        return {};
-    }
-    // The only report with a row per event; all others have one per name.
-    gpuTraceInParts({trace, range}, [&](ReportTable& part) {
+    const auto named = [&](ReportTable& part) {
         part.name = infos[*index].name;
         part.title = infos[*index].title;
         return sink(part);
-    });
+    };
+    // The only reports with a row per event; all others have one per name.
+    if (builders[*index] == gpuTrace) {
+        gpuTraceInParts({trace, range}, named);
+        return {};
+    }
+    if (builders[*index] == nvprofGpuTrace) {
+        nvprofGpuTraceInParts({trace, range}, named);
+        return {};
+    }
+    const Result<ReportTable> table = makeReport(trace, name, range, rangeName);
+    if (!table) return fail(table.error());
+    sink(*table);
     return {};
 }
 

@@ -27,9 +27,11 @@ Result<ReportInfo> findReport(std::string_view name);
 
 /// Builds a report over the events that overlap `range` (each counted in full; the whole trace if not
 /// given). Fails with the list of names for an unknown one. A report without events has no rows.
-/// Linear in the events; any thread.
+/// Reports by NVTX range are about the ranges called `rangeName` ('#' stands for any number), about the
+/// steps if it is empty. Linear in the events; any thread.
 Result<ReportTable> makeReport(const Trace& trace, std::string_view name,
-                               std::optional<TimeRange> range = std::nullopt);
+                               std::optional<TimeRange> range = std::nullopt,
+                               std::string_view rangeName = {});
 
 /// Takes some rows of a report; name, title and columns are the same each time. Returns false to have no
 /// more.
@@ -38,6 +40,7 @@ using ReportSink = std::function<bool(const ReportTable& part)>;
 /// `makeReport`, but handed out in parts of some thousand rows, so that a listing of every event never
 /// stands in memory as a whole. Calls `sink` at least once, with no rows if there are none.
 Result<void> makeReportInParts(const Trace& trace, std::string_view name,
-                               std::optional<TimeRange> range, const ReportSink& sink);
+                               std::optional<TimeRange> range, const ReportSink& sink,
+                               std::string_view rangeName = {});
 
 }  // namespace lanescope

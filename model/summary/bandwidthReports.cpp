@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "model/bandwidth/CopyIndex.h"
+#include "model/bandwidth/CopyRangeTable.h"
+#include "model/export/formatValue.h"
+#include "model/summary/reportBuilders.h"
+
+namespace lanescope {
+
+namespace {
+
+template <class T>
+Cell cellOf(const std::optional<T>& value) {
+    return value ? Cell(*value) : Cell();
+}
+
+/// "0" or, from one GPU to another, "0 \u2192 1".
+Cell gpusOf(const Trace& trace, const CopyGroup& group) {
+    if (group.gpu == noIndex) return {};
+    const int64_t gpu = trace.gpus[group.gpu].id;
+    if (group.peer == group.gpu || group.peer == noIndex) return fmt::format("{}", gpu);
+    return fmt::format("{} \u2192 {}", gpu, trace.gpus[group.peer].id);
+}
+
+Cell memoryName(MemoryKind kind) {
+    return std::string(name(kind));
+}
+
+/// Which columns a table has besides the figures.
+struct Layout {
+    bool hasGpus = false;
+    bool hasSize = false;
+};
+
+std::vector<ReportColumn> columnsOf(const Layout& layout) {
+    std::vector<ReportColumn> columns{{"Kind", Unit::Text}};
+    if (layout.hasGpus) columns.push_back({"GPU", Unit::Text});
+    columns.push_back({"Source", Unit::Text});
+    columns.push_back({"Destination", Unit::Text});
+    if (layout.hasSize) columns.push_back({"Size", Unit::Text});
+    for (const ReportColumn& column : std::vector<ReportColumn>{{"Count", Unit::Count},
+                                                                {"Total", Unit::Bytes},
+                                                                {"Busy Time", Unit::Nanoseconds},
+                                                                {"Total Time", Unit::Nanoseconds},
+                                                                {"Min", Unit::GigabytesPerSecond},
+                                                                {"P10", Unit::GigabytesPerSecond},
+                                                                {"Med", Unit::GigabytesPerSecond},
+                                                                {"P90", Unit::GigabytesPerSecond},
+                                                                {"Max", Unit::GigabytesPerSecond},
+                                                                {"Mean", Unit::GigabytesPerSecond},
+                                                                {"Peak", Unit::GigabytesPerSecond},
+                                                                {"Of Peak", Unit::Percent},
+                                                                {"Peak Is", Unit::Text},
+                                                                {"Beside Kernels", Unit::Percent}})
+        columns.push_back(column);
+    return columns;
+}
+
+std::vector<Cell> cellsOf(const Trace& trace, const CopyStatistics& row, const Layout& layout) {
+    const CopyGroup& group = row.group;
+    std::vector<Cell> cells{std::string(group.kindName())};
+    if (layout.hasGpus) cells.push_back(gpusOf(trace, group));
+    cells.push_back(group.isMemset ? Cell() : memoryName(group.source));
+    cells.push_back(memoryName(group.destination));
+    if (layout.hasSize) cells.emplace_back(sizeBucketName(group.sizeBucket));
+    const auto rate = [&](double CopyRates::*which) {
+        return row.rates ? Cell((*row.rates).*which) : Cell();
+    };
+    for (Cell& cell :
+         std::vector<Cell>{row.count, row.bytes, row.busyNs, row.summedNs,
+                           rate(&CopyRates::minimum), rate(&CopyRates::p10),
+                           rate(&CopyRates::median), rate(&CopyRates::p90),
+                           rate(&CopyRates::maximum), cellOf(row.meanGBps()),
+                           row.peak ? Cell(row.peak->gigabytesPerSecond) : Cell(),
+                           cellOf(row.peakPercent()),
+                           row.peak ? Cell(std::string(name(row.peak->origin))) : Cell(),
+                           cellOf(row.overlappedPercent())})
+        cells.push_back(std::move(cell));
+    return cells;
+}
+
+/// The trace of a query, which outlives the report.
+TracePtr borrowed(const ReportQuery& query) {
+    return {TracePtr(), &query.trace};
+}
+
+void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& query,
+              const std::vector<CopyStatistics>& rows) {
+    int64_t cut = 0, unrated = 0;
+    for (const CopyStatistics& row : rows) {
+        cut += row.cutCount;
+        unrated += row.unratedCount;
+    }
+    for (const BandwidthAdvice& advice : index.advice(query.range))
+        table.notes.push_back(advice.sentence);
+    if (cut > 0)
+        table.notes.push_back(
+            fmt::format("{} {} cut by the edges of the range; of {} only the part within counts, "
+                        "in proportion to time.",
+                        formatCount(cut), cut == 1 ? "copy is" : "copies are",
+                        cut == 1 ? "it" : "them"));
+    if (unrated > 0)
+        table.notes.push_back(fmt::format("{} without bytes or without a duration {} counted but "
+                                          "{} no rate.",
+                                          formatCount(unrated), unrated == 1 ? "is" : "are",
+                                          unrated == 1 ? "has" : "have"));
+}
+
+ReportTable bandwidthBy(const ReportQuery& query, CopyGrouping grouping) {
+    const CopyIndex index(borrowed(query));
+    const std::vector<CopyStatistics> rows =
+        index.statistics({grouping, query.range, noIndex});
+    Layout layout;
+    layout.hasSize = grouping == CopyGrouping::Size;
+    layout.hasGpus = std::any_of(rows.begin(), rows.end(), [](const CopyStatistics& row) {
+        return row.group.gpu != noIndex;
+    });
+    ReportTable table;
+    table.columns = columnsOf(layout);
+    for (const CopyStatistics& row : rows)
+        table.rows.push_back(cellsOf(query.trace, row, layout));
+    addNotes(table, index, query, rows);
+    return table;
+}
+
+}  // namespace
+
+ReportTable memcpyBandwidth(const ReportQuery& query) {
+    return bandwidthBy(query, CopyGrouping::Memory);
+}
+
+ReportTable memcpyBandwidthBySize(const ReportQuery& query) {
+    return bandwidthBy(query, CopyGrouping::Size);
+}
+
+ReportTable memcpyBandwidthByDevice(const ReportQuery& query) {
+    return bandwidthBy(query, CopyGrouping::Device);
+}
+
+ReportTable memcpyBandwidthByRange(const ReportQuery& query) {
+    const CopyIndex index(borrowed(query));
+    const std::vector<CopiesOfRange> ranges =
+        copiesByRange(index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory,
+                      query.range);
+    Layout layout;
+    for (const CopiesOfRange& range : ranges)
+        for (const CopyStatistics& row : range.rows)
+            layout.hasGpus = layout.hasGpus || row.group.gpu != noIndex;
+    ReportTable table;
+    table.columns = {{"Range", Unit::Text},
+                     {"Instance", Unit::Identifier},
+                     {"PID", Unit::Identifier},
+                     {"Start", Unit::Timestamp},
+                     {"Duration", Unit::Nanoseconds}};
+    for (ReportColumn& column : columnsOf(layout)) table.columns.push_back(std::move(column));
+    for (const CopiesOfRange& range : ranges) {
+        const RangeInstance& instance = range.instance;
+        for (const CopyStatistics& row : range.rows) {
+            std::vector<Cell> cells{instance.name, instance.number,
+                                    int64_t{query.trace.processes[instance.process].pid},
+                                    instance.range.startNs, instance.range.durationNs()};
+            for (Cell& cell : cellsOf(query.trace, row, layout)) cells.push_back(std::move(cell));
+            table.rows.push_back(std::move(cells));
+        }
+    }
+    if (!ranges.empty())
+        table.notes.emplace_back(
+            "Copies count where they run on the GPU, for the process of the range; those that "
+            "reach over its start or end count in part.");
+    return table;
+}
+
+ReportTable memcpyAdvice(const ReportQuery& query) {
+    const CopyIndex index(borrowed(query));
+    ReportTable table;
+    table.columns = {{"Worth", Unit::Nanoseconds}, {"Advice", Unit::Text}};
+    for (BandwidthAdvice& advice : index.advice(query.range))
+        table.rows.push_back({advice.gainNs, std::move(advice.sentence)});
+    return table;
+}
+
+}  // namespace lanescope

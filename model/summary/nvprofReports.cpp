@@ -1,0 +1,287 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "model/summary/Statistics.h"
+#include "model/summary/reportBuilders.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t rowsPerPart = 8192;
+
+/// "[CUDA memcpy HtoD]", as nvprof calls a copy.
+std::string copyName(MemcpyKind kind) {
+    switch (kind) {
+        case MemcpyKind::UvmHtoD:
+            return "[Unified Memory Memcpy HtoD]";
+        case MemcpyKind::UvmDtoH:
+            return "[Unified Memory Memcpy DtoH]";
+        case MemcpyKind::UvmDtoD:
+            return "[Unified Memory Memcpy DtoD]";
+        default:
+            return fmt::format("[CUDA memcpy {}]", name(kind));
+    }
+}
+
+std::string memoryName(MemoryKind kind) {
+    return kind == MemoryKind::Unknown ? "-" : std::string(longName(kind));
+}
+
+/// The figures of one name while they grow.
+struct Tally {
+    int64_t calls = 0, totalNs = 0;
+    int64_t leastNs = 0, mostNs = 0;
+
+    void add(int64_t ns) {
+        leastNs = calls == 0 ? ns : std::min(leastNs, ns);
+        mostNs = std::max(mostNs, ns);
+        totalNs = saturatingSum(totalNs, ns);
+        ++calls;
+    }
+};
+using Tallies = std::map<std::string, Tally>;
+
+void addSection(ReportTable& table, const char* type, const Tallies& tallies) {
+    double whole = 0;
+    std::vector<std::pair<std::string, Tally>> sorted(tallies.begin(), tallies.end());
+    for (const auto& [name, tally] : sorted) whole += static_cast<double>(tally.totalNs);
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+        return a.second.totalNs > b.second.totalNs;
+    });
+    for (const auto& [name, tally] : sorted) {
+        const double share = whole > 0 ? 100 * static_cast<double>(tally.totalNs) / whole : 0;
+        const double mean = static_cast<double>(tally.totalNs) / static_cast<double>(tally.calls);
+        table.rows.push_back({std::string(type), share, tally.totalNs, tally.calls, mean,
+                              tally.leastNs, tally.mostNs, name});
+    }
+}
+
+Tallies gpuActivities(const ReportQuery& query) {
+    const Trace& trace = query.trace;
+    Tallies tallies;
+    std::vector<Tally> ofConfig(trace.launchConfigs.size());
+    for (uint32_t row = 0; row < trace.kernels.size(); ++row)
+        if (query.includes(trace.kernels.startNs[row], trace.kernels.endNs[row]))
+            ofConfig[trace.kernels.config[row]].add(trace.kernels.endNs[row] -
+                                                    trace.kernels.startNs[row]);
+    for (size_t config = 0; config < ofConfig.size(); ++config) {
+        const Tally& more = ofConfig[config];
+        if (more.calls == 0) continue;
+        Tally& tally = tallies[std::string(
+            trace.strings.at(trace.launchConfigs[config].demangledName))];
+        tally.leastNs = tally.calls == 0 ? more.leastNs : std::min(tally.leastNs, more.leastNs);
+        tally.mostNs = std::max(tally.mostNs, more.mostNs);
+        tally.totalNs = saturatingSum(tally.totalNs, more.totalNs);
+        tally.calls += more.calls;
+    }
+    for (uint32_t row = 0; row < trace.memcpys.size(); ++row)
+        if (query.includes(trace.memcpys.startNs[row], trace.memcpys.endNs[row]))
+            tallies[copyName(trace.memcpys.kind[row])].add(trace.memcpys.endNs[row] -
+                                                           trace.memcpys.startNs[row]);
+    for (uint32_t row = 0; row < trace.memsets.size(); ++row)
+        if (query.includes(trace.memsets.startNs[row], trace.memsets.endNs[row]))
+            tallies["[CUDA memset]"].add(trace.memsets.endNs[row] - trace.memsets.startNs[row]);
+    return tallies;
+}
+
+Tallies apiCalls(const ReportQuery& query) {
+    const ApiTable& calls = query.trace.apiCalls;
+    std::map<StringIndex, Tally> byName;
+    for (uint32_t row = 0; row < calls.size(); ++row)
+        if (query.includes(calls.startNs[row], calls.endNs[row]))
+            byName[calls.name[row]].add(calls.endNs[row] - calls.startNs[row]);
+    Tallies tallies;
+    for (const auto& [name, tally] : byName)
+        tallies[std::string(query.trace.strings.at(name))] = tally;
+    return tallies;
+}
+
+struct GpuEvent {
+    int64_t startNs;
+    EventRef event;
+};
+
+template <class Table>
+void append(const ReportQuery& query, const Table& table, EventKind kind,
+            std::vector<GpuEvent>& events) {
+    for (uint32_t row = 0; row < table.size(); ++row)
+        if (query.includes(table.startNs[row], table.endNs[row]))
+            events.push_back({table.startNs[row], EventRef(kind, row)});
+}
+
+std::string dimensions(const std::array<uint32_t, 3>& size) {
+    return fmt::format("({} {} {})", size[0], size[1], size[2]);
+}
+
+/// One row of the listing. Columns for copies from GPU to GPU only if there are any.
+class RowMaker {
+  public:
+    RowMaker(const Trace& trace, bool hasPeers) : trace_(trace), hasPeers_(hasPeers) {}
+
+    std::vector<ReportColumn> columns() const {
+        std::vector<ReportColumn> columns{
+            {"Start", Unit::Timestamp},   {"Duration", Unit::Nanoseconds},
+            {"Grid Size", Unit::Text},    {"Block Size", Unit::Text},
+            {"Regs*", Unit::Count},       {"SSMem*", Unit::Bytes},
+            {"DSMem*", Unit::Bytes},      {"Size", Unit::Bytes},
+            {"Throughput", Unit::GigabytesPerSecond},
+            {"SrcMemType", Unit::Text},   {"DstMemType", Unit::Text},
+            {"Device", Unit::Text},       {"Context", Unit::Identifier},
+            {"Stream", Unit::Identifier}};
+        if (hasPeers_)
+            for (const ReportColumn& column :
+                 std::vector<ReportColumn>{{"Src Dev", Unit::Text},
+                                           {"Src Ctx", Unit::Identifier},
+                                           {"Dst Dev", Unit::Text},
+                                           {"Dst Ctx", Unit::Identifier}})
+                columns.push_back(column);
+        columns.push_back({"Name", Unit::Text});
+        return columns;
+    }
+
+    std::vector<Cell> row(EventRef event) const {
+        const uint32_t index = event.row();
+        if (event.kind() == EventKind::Kernel) return kernel(index);
+        if (event.kind() == EventKind::Memcpy) return memcpy(index);
+        return memset(index);
+    }
+
+  private:
+    std::string device(uint32_t gpu) const {
+        const Gpu& info = trace_.gpus[gpu];
+        return info.name.empty() ? fmt::format("GPU {}", info.id)
+                                 : fmt::format("{} ({})", info.name, info.id);
+    }
+
+    template <class Table>
+    std::vector<Cell> times(const Table& table, uint32_t row) const {
+        return {table.startNs[row], table.endNs[row] - table.startNs[row]};
+    }
+
+    void finish(std::vector<Cell>& cells, uint32_t stream, int16_t source, int16_t destination,
+                std::string name) const {
+        const Stream& place = trace_.streams[stream];
+        cells.emplace_back(device(place.gpu));
+        cells.emplace_back(place.contextId);
+        cells.emplace_back(place.streamId);
+        if (hasPeers_) {
+            addPeer(cells, source, place);
+            addPeer(cells, destination, place);
+        }
+        cells.emplace_back(std::move(name));
+    }
+
+    void addPeer(std::vector<Cell>& cells, int16_t gpu, const Stream& place) const {
+        const bool isKnown = gpu >= 0 && static_cast<size_t>(gpu) < trace_.gpus.size();
+        const auto index = static_cast<uint32_t>(gpu);
+        cells.push_back(isKnown ? Cell(device(index)) : Cell());
+        cells.push_back(isKnown && index == place.gpu ? Cell(place.contextId) : Cell());
+    }
+
+    static Cell throughput(int64_t bytes, int64_t ns) {
+        if (ns <= 0 || bytes <= 0) return {};
+        return static_cast<double>(bytes) / static_cast<double>(ns);
+    }
+
+    std::vector<Cell> kernel(uint32_t row) const {
+        std::vector<Cell> cells = times(trace_.kernels, row);
+        const LaunchConfig& config = trace_.launchConfigs[trace_.kernels.config[row]];
+        for (Cell& cell : std::vector<Cell>{dimensions(config.grid), dimensions(config.block),
+                                            int64_t{config.registersPerThread},
+                                            int64_t{config.staticSharedBytes},
+                                            int64_t{config.dynamicSharedBytes}, Cell(), Cell(),
+                                            Cell(), Cell()})
+            cells.push_back(std::move(cell));
+        finish(cells, trace_.kernels.stream[row], -1, -1,
+               fmt::format("{} [{}]", trace_.strings.at(config.demangledName),
+                           trace_.kernels.correlation[row]));
+        return cells;
+    }
+
+    std::vector<Cell> memcpy(uint32_t row) const {
+        const MemcpyTable& copies = trace_.memcpys;
+        std::vector<Cell> cells = times(copies, row);
+        cells.resize(cells.size() + 5);
+        cells.emplace_back(copies.bytes[row]);
+        cells.push_back(throughput(copies.bytes[row], copies.endNs[row] - copies.startNs[row]));
+        cells.emplace_back(memoryName(copies.sourceMemory[row]));
+        cells.emplace_back(memoryName(copies.destinationMemory[row]));
+        const bool isPeer = copies.kind[row] == MemcpyKind::PtoP;
+        finish(cells, copies.stream[row], isPeer ? copies.sourceDevice[row] : int16_t{-1},
+               isPeer ? copies.destinationDevice[row] : int16_t{-1}, copyName(copies.kind[row]));
+        return cells;
+    }
+
+    std::vector<Cell> memset(uint32_t row) const {
+        const MemsetTable& sets = trace_.memsets;
+        std::vector<Cell> cells = times(sets, row);
+        cells.resize(cells.size() + 5);
+        cells.emplace_back(sets.bytes[row]);
+        cells.push_back(throughput(sets.bytes[row], sets.endNs[row] - sets.startNs[row]));
+        cells.emplace_back(memoryName(sets.memory[row]));
+        cells.emplace_back();
+        finish(cells, sets.stream[row], -1, -1, "[CUDA memset]");
+        return cells;
+    }
+
+    const Trace& trace_;
+    bool hasPeers_;
+};
+
+}  // namespace
+
+ReportTable nvprofSummary(const ReportQuery& query) {
+    ReportTable table;
+    table.style = ReportStyle::Nvprof;
+    table.columns = {{"Type", Unit::Text},       {"Time", Unit::Percent},
+                     {"Time", Unit::Nanoseconds}, {"Calls", Unit::Count},
+                     {"Avg", Unit::Nanoseconds},  {"Min", Unit::Nanoseconds},
+                     {"Max", Unit::Nanoseconds},  {"Name", Unit::Text}};
+    addSection(table, "GPU activities", gpuActivities(query));
+    addSection(table, "API calls", apiCalls(query));
+    return table;
+}
+
+void nvprofGpuTraceInParts(const ReportQuery& query,
+                           const std::function<bool(ReportTable&)>& sink) {
+    const Trace& trace = query.trace;
+    std::vector<GpuEvent> events;
+    append(query, trace.kernels, EventKind::Kernel, events);
+    append(query, trace.memcpys, EventKind::Memcpy, events);
+    append(query, trace.memsets, EventKind::Memset, events);
+    std::stable_sort(events.begin(), events.end(),
+                     [](const GpuEvent& a, const GpuEvent& b) { return a.startNs < b.startNs; });
+    const bool hasPeers = std::any_of(events.begin(), events.end(), [&](const GpuEvent& each) {
+        return each.event.kind() == EventKind::Memcpy &&
+               trace.memcpys.kind[each.event.row()] == MemcpyKind::PtoP;
+    });
+    const RowMaker maker(trace, hasPeers);
+    ReportTable part;
+    part.style = ReportStyle::Nvprof;
+    part.columns = maker.columns();
+    size_t next = 0;
+    do {
+        part.rows.clear();
+        for (; next < events.size() && part.rows.size() < rowsPerPart; ++next)
+            part.rows.push_back(maker.row(events[next].event));
+    } while (sink(part) && next < events.size());
+}
+
+ReportTable nvprofGpuTrace(const ReportQuery& query) {
+    ReportTable table;
+    nvprofGpuTraceInParts(query, [&table](ReportTable& part) {
+        table.columns = part.columns;
+        table.style = part.style;
+        std::move(part.rows.begin(), part.rows.end(), std::back_inserter(table.rows));
+        return true;
+    });
+    return table;
+}
+
+}  // namespace lanescope
