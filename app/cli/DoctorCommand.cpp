@@ -8,6 +8,7 @@
 
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
+#include "app/cli/measurePeaks.h"
 #include "capture/doctor/diagnose.h"
 
 namespace lanescope {
@@ -54,6 +55,8 @@ void addDoctor(CLI::App& app, int& exitStatus) {
     struct Words {
         std::string agent;
         std::string format = "text";
+        bool measures = false;
+        bool isForced = false;
     };
     auto words = std::make_shared<Words>();
     CLI::App* command =
@@ -62,8 +65,20 @@ void addDoctor(CLI::App& app, int& exitStatus) {
     command->add_option("-f,--format", words->format, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
-    command->footer("The exit status is 0 if recording will work, else 1.");
+    CLI::Option* const measure = command->add_flag(
+        "--measure", words->measures,
+        "Measure how fast copies to, from and between the GPUs can be, and keep it: traces then say "
+        "how near to that a run came");
+    command->add_flag("--force", words->isForced, "Measure GPUs that are busy, too")
+        ->needs(measure);
+    command->footer(
+        "The exit status is 0 if recording will work, else 1; with --measure 0 if all GPUs were "
+        "measured.");
     command->callback([words, &exitStatus] {
+        if (words->measures) {
+            exitStatus = measurePeaks(words->isForced, words->format == "json");
+            return;
+        }
         const std::vector<Check> checks = diagnose(words->agent);
         Result<Output> output = Output::open(std::nullopt, {});
         output->write(words->format == "json" ? asJson(checks) : asText(checks));

@@ -5,6 +5,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
 #include "app/cli/loadForCommand.h"
+#include "app/cli/topologyInfo.h"
 #include "app/cli/traceInfo.h"
 
 namespace lanescope {
@@ -14,6 +15,7 @@ namespace {
 struct InfoOptions {
     std::string file;
     std::string format = "text";
+    bool isTopology = false;
 };
 
 Result<void> runInfo(const InfoOptions& options) {
@@ -21,7 +23,11 @@ Result<void> runInfo(const InfoOptions& options) {
     if (!trace) return fail(trace.error());
     Result<Output> output = Output::open(std::nullopt, {});
     if (!output) return fail(output.error());
-    output->write(options.format == "json" ? infoAsJson(**trace) : infoAsText(**trace));
+    const bool isJson = options.format == "json";
+    if (options.isTopology)
+        output->write(isJson ? topologyAsJson(**trace) : topologyAsText(**trace));
+    else
+        output->write(isJson ? infoAsJson(**trace) : infoAsText(**trace));
     return output->close();
 }
 
@@ -36,9 +42,12 @@ void addInfo(CLI::App& app, int& exitStatus) {
     command->add_option("-f,--format", options->format, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
+    command->add_flag("--topology", options->isTopology,
+                      "How the GPUs are joined, and what went over each link");
     command->footer(
         "Examples:\n"
         "  lanescope info run.sqlite\n"
+        "  lanescope info run.sqlite --topology\n"
         "  lanescope info run.sqlite --format json");
     command->callback([options, &exitStatus] {
         const Result<void> result = runInfo(*options);

@@ -20,10 +20,10 @@ constexpr std::array<double, 7> bytesPerLane{0.0,
                                              64e9 * 242 / 256 / 8};
 
 /// Bytes a second of one NVLink and direction, by the GPU's compute capability.
-double bytesPerNvlink(const Gpu& gpu) {
-    if (gpu.computeMajor == 6) return 20e9;
-    if (gpu.computeMajor >= 7 && gpu.computeMajor <= 9) return 25e9;
-    if (gpu.computeMajor == 10) return 50e9;
+double bytesPerNvlink(int computeMajor) {
+    if (computeMajor == 6) return 20e9;
+    if (computeMajor >= 7 && computeMajor <= 9) return 25e9;
+    if (computeMajor == 10) return 50e9;
     return 0;
 }
 
@@ -105,12 +105,9 @@ std::optional<CopyPeak> peakOfPcie(const Trace& trace, int64_t gpu) {
         return peakFrom(static_cast<double>(peak->bytesPerSecond), peak->origin, LinkKind::Pcie);
     const int generation = gpuFact(trace, gpu, "pcieGeneration");
     const int width = gpuFact(trace, gpu, "pcieWidth");
-    constexpr int mostLanes = 32;
-    if (generation <= 0 || generation >= static_cast<int>(bytesPerLane.size()) || width <= 0 ||
-        width > mostLanes)
-        return std::nullopt;
-    return peakFrom(bytesPerLane[static_cast<size_t>(generation)] * width, PeakOrigin::Nominal,
-                    LinkKind::Pcie);
+    const double nominal = nominalPcieBytesPerSecond(generation, width);
+    if (nominal <= 0) return std::nullopt;
+    return peakFrom(nominal, PeakOrigin::Nominal, LinkKind::Pcie);
 }
 
 std::optional<CopyPeak> peakOfNvlink(const Trace& trace, int64_t gpu, int64_t peer) {
@@ -137,8 +134,9 @@ std::optional<CopyPeak> peakOfNvlink(const Trace& trace, int64_t gpu, int64_t pe
                         LinkKind::NvLink);
     const Gpu* const info = gpuNumbered(trace, gpu);
     const int links = connection ? connection->nvlinks : gpuFact(trace, gpu, "nvlinkCount");
-    if (!info || links <= 0 || bytesPerNvlink(*info) <= 0) return std::nullopt;
-    return peakFrom(bytesPerNvlink(*info) * links, PeakOrigin::Nominal, LinkKind::NvLink);
+    const double nominal = info ? nominalNvlinkBytesPerSecond(info->computeMajor, links) : 0;
+    if (nominal <= 0) return std::nullopt;
+    return peakFrom(nominal, PeakOrigin::Nominal, LinkKind::NvLink);
 }
 
 std::optional<CopyPeak> peakOfCopy(const Trace& trace, MemcpyKind kind, MemoryKind hostMemory,
@@ -181,6 +179,18 @@ std::optional<CopyPeak> peakOfCopy(const Trace& trace, MemcpyKind kind, MemoryKi
 
 std::optional<CopyPeak> peakOfMemset(const Trace& trace, int64_t gpu) {
     return peakOfMemory(trace, gpu, 1);
+}
+
+double nominalPcieBytesPerSecond(int generation, int width) {
+    constexpr int mostLanes = 32;
+    if (generation <= 0 || generation >= static_cast<int>(bytesPerLane.size()) || width <= 0 ||
+        width > mostLanes)
+        return 0;
+    return bytesPerLane[static_cast<size_t>(generation)] * width;
+}
+
+double nominalNvlinkBytesPerSecond(int computeMajor, int links) {
+    return links > 0 ? bytesPerNvlink(computeMajor) * links : 0;
 }
 
 int32_t nvlinksOf(const Trace& trace, int64_t gpu) {

@@ -16,6 +16,13 @@ std::string ownerOf(const Trace& trace, const CounterSeries& counter) {
         if (!owner.empty()) owner += ", ";
         owner += process.rank ? fmt::format("rank {}", *process.rank) : process.name;
     }
+    const auto add = [&owner](std::string part) {
+        if (!owner.empty()) owner += ", ";
+        owner += part;
+    };
+    if (counter.link >= 0) add(fmt::format("link {}", counter.link));
+    if (counter.core >= 0) add(fmt::format("core {}", counter.core));
+    if (!counter.device.empty()) add(counter.device);
     return owner;
 }
 
@@ -72,7 +79,7 @@ std::vector<CounterDifference> counterDifferences(const Trace& baseline, TimeRan
         for (uint32_t other = 0; other < candidate.counters.size(); ++other) {
             const CounterSeries& counterpart = candidate.counters[other];
             if (isTaken[other] || counterpart.name != series.name ||
-                counterpart.unit != series.unit ||
+                counterpart.source != series.source || counterpart.unit != series.unit ||
                 ownerOf(candidate, counterpart) != difference.owner)
                 continue;
             isTaken[other] = true;

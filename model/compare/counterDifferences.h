@@ -20,7 +20,7 @@ struct CounterAmount {
 /// A counter of the baseline and the same one of the candidate.
 struct CounterDifference {
     std::string name;   ///< "Device memory".
-    std::string owner;  ///< "GPU 0", "rank 1", "GPU 0, rank 1"; empty for the machine.
+    std::string owner;  ///< "GPU 0", "rank 1", "GPU 0, link 3"; empty for the machine.
     CounterUnit unit = CounterUnit::Count;
     CounterAmount baseline, candidate;
     /// Percent of the baseline's mean; 0 where that is 0 or a side has no value.
@@ -28,7 +28,7 @@ struct CounterDifference {
 };
 
 /// The counters of both runs in these stretches, greatest change first; counters of one name pair
-/// by GPU number and rank. Those without a value on both sides are left out. Linear in the samples
+/// by GPU number, rank, link and sampler. Those without a value on both sides are left out. Linear in the samples
 /// of the stretches and quadratic in the number of counters; any thread.
 std::vector<CounterDifference> counterDifferences(const Trace& baseline, TimeRange baselineRange,
                                                   const Trace& candidate, TimeRange candidateRange);

@@ -1,6 +1,7 @@
 #include "model/trace/buildLinkCounters.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -84,37 +85,38 @@ struct LinkSum {
 };
 
 void addNvlinkTotals(Trace& trace) {
-    std::map<std::pair<uint32_t, std::string_view>, LinkSum> sums;
+    static constexpr std::array keys{nvlinkSentKey, nvlinkReceivedKey};
+    std::map<std::pair<uint32_t, size_t>, LinkSum> sums;  // by GPU and direction
     for (const CounterSeries& series : trace.counters) {
         if (series.link < 0 || series.gpu == noIndex || series.isEmpty()) continue;
-        const std::string_view key = series.key == nvlinkSentKey       ? nvlinkSentKey
-                                     : series.key == nvlinkReceivedKey ? nvlinkReceivedKey
-                                                                       : std::string_view();
-        if (key.empty()) continue;
-        LinkSum& sum = sums[{series.gpu, key}];
+        const auto key = std::find(keys.begin(), keys.end(), series.key);
+        if (key == keys.end()) continue;
+        LinkSum& sum = sums[{series.gpu, static_cast<size_t>(key - keys.begin())}];
         const TimeRange range{series.timeNs(0), series.endNs()};
         // Before a link's first value and after its last one nothing is known of the sum either.
         sum.range = sum.links == 0 ? range : sum.range.intersected(range);
         ++sum.links;
         sum.source = series.source;
     }
-    for (auto& [key, sum] : sums) {
-        if (std::any_of(trace.counters.begin(), trace.counters.end(), [&](const auto& series) {
-                return series.gpu == key.first && series.key == key.second && series.link < 0 &&
-                       series.source == sum.source;
-            }))
-            continue;  // The sampler told it by itself, and more often than the links.
+    for (auto& [id, sum] : sums) {
+        const auto& [gpu, direction] = id;
+        const auto tellsAll = [source = sum.source, of = gpu, key = keys[direction]](const CounterSeries& series) {
+            return series.gpu == of && series.key == key && series.link < 0 &&
+                   series.source == source;
+        };
+        // Where the sampler told it by itself, it did so more often than of the links.
+        if (std::any_of(trace.counters.begin(), trace.counters.end(), tellsAll)) continue;
         for (const CounterSeries& series : trace.counters) {
-            if (series.gpu != key.first || series.link < 0 || series.key != key.second) continue;
+            if (series.gpu != gpu || series.link < 0 || series.key != keys[direction]) continue;
             for (uint32_t sample = 0; sample < series.size(); ++sample)
                 sum.sum.add(series.rangeOf(sample).intersected(sum.range), series.value(sample));
         }
         if (sum.sum.isEmpty()) continue;
         CounterSeries total;
-        total.name = key.second == nvlinkSentKey ? "NVLink transmitted" : "NVLink received";
-        total.key = key.second;
+        total.name = direction == 0 ? "NVLink transmitted" : "NVLink received";
+        total.key = keys[direction];
         total.source = sum.source;
-        total.gpu = key.first;
+        total.gpu = gpu;
         sum.sum.fill(total, sum.range);
         trace.counters.push_back(std::move(total));
     }

@@ -1,0 +1,162 @@
+#include "app/cli/measurePeaks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/Command.h"
+#include "app/cli/Output.h"
+#include "capture/doctor/gpuUtilization.h"
+#include "capture/doctor/measureCopies.h"
+#include "capture/nvml/queryMachine.h"
+#include "model/bandwidth/linkPeaks.h"
+#include "model/export/formatTable.h"
+
+namespace lanescope {
+
+namespace {
+
+/// A measured peak with what it is called and compared with.
+struct Row {
+    const MeasuredPeak* peak = nullptr;
+    std::string gpu;
+    std::string copy;
+    double nominalBytesPerSecond = 0;  ///< 0 if unknown.
+};
+
+const MachineGpu* machineGpu(const Machine& machine, const std::string& uuid) {
+    for (const MachineGpu& gpu : machine.gpus)
+        if (gpu.uuid == uuid) return &gpu;
+    return nullptr;
+}
+
+const MachineLink* linkBetween(const Machine& machine, const std::string& from,
+                               const std::string& to) {
+    const MachineGpu* const gpu = machineGpu(machine, from);
+    const MachineGpu* const peer = machineGpu(machine, to);
+    if (gpu == nullptr || peer == nullptr) return nullptr;
+    for (const MachineLink& link : machine.links)
+        if (link.gpu == gpu->index && link.peer == peer->index) return &link;
+    return nullptr;
+}
+
+/// The number by which nvidia-smi calls the GPU; CUDA's own where NVML is silent.
+std::string numberOf(const Machine& machine, const std::vector<MeasuredGpu>& gpus,
+                     const std::string& uuid) {
+    if (const MachineGpu* const gpu = machineGpu(machine, uuid))
+        return fmt::format("{}", gpu->index);
+    for (const MeasuredGpu& gpu : gpus)
+        if (gpu.uuid == uuid) return fmt::format("{}", gpu.ordinal);
+    return "?";
+}
+
+Row rowOf(const Machine& machine, const Measurement& measured, const MeasuredPeak& peak) {
+    Row row;
+    row.peak = &peak;
+    row.gpu = numberOf(machine, measured.gpus, peak.gpuUuid);
+    const MachineGpu* const gpu = machineGpu(machine, peak.gpuUuid);
+    const double pcie =
+        gpu ? nominalPcieBytesPerSecond(gpu->pcieGeneration, gpu->pcieWidth) : 0;
+    if (peak.kind == "host-copy") {
+        row.copy = fmt::format("{} {}", peak.direction == "rx" ? "HtoD" : "DtoH", peak.memory);
+        row.nominalBytesPerSecond = pcie;
+    } else if (peak.kind == "dram") {
+        row.copy = "DtoD, read and written";
+        for (const MeasuredGpu& each : measured.gpus)
+            if (each.uuid == peak.gpuUuid)
+                row.nominalBytesPerSecond =
+                    static_cast<double>(each.nominalMemoryBytesPerSecond);
+    } else {
+        row.copy = "to GPU " + numberOf(machine, measured.gpus, peak.peerUuid);
+        const MachineLink* const link = linkBetween(machine, peak.gpuUuid, peak.peerUuid);
+        const int links = link ? link->nvlinkCount : 0;
+        row.copy += links > 0 ? fmt::format(", NV{}", links) : ", PCIe";
+        row.nominalBytesPerSecond =
+            links > 0 && gpu ? nominalNvlinkBytesPerSecond(gpu->computeMajor, links) : pcie;
+    }
+    return row;
+}
+
+ReportTable tableOf(const Machine& machine, const Measurement& measured) {
+    ReportTable table;
+    table.columns = {{"GPU", Unit::Text},
+                     {"Copy", Unit::Text},
+                     {"Measured", Unit::GigabytesPerSecond},
+                     {"Nominal", Unit::GigabytesPerSecond},
+                     {"Of Nominal", Unit::Percent}};
+    for (const MeasuredPeak& peak : measured.peaks) {
+        const Row row = rowOf(machine, measured, peak);
+        const auto rate = static_cast<double>(peak.bytesPerSecond);
+        const double nominal = row.nominalBytesPerSecond;
+        table.rows.push_back({row.gpu, row.copy, rate / 1e9,
+                              nominal > 0 ? Cell(nominal / 1e9) : Cell(),
+                              nominal > 0 ? Cell(100 * rate / nominal) : Cell()});
+    }
+    return table;
+}
+
+/// Peer copies go over NVLink or PCIe; only NVML knows.
+void nameLinks(const Machine& machine, std::vector<MeasuredPeak>& peaks) {
+    for (MeasuredPeak& peak : peaks) {
+        if (peak.peerUuid.empty()) continue;
+        const MachineLink* const link = linkBetween(machine, peak.gpuUuid, peak.peerUuid);
+        if (link != nullptr && link->nvlinkCount == 0) peak.kind = "pcie";
+    }
+}
+
+Result<std::filesystem::path> keep(const Measurement& measured) {
+    const Result<std::filesystem::path> file = MeasuredPeaks::defaultFile();
+    if (!file) return file;
+    // What another time found out of other GPUs stays; an unreadable file is replaced.
+    MeasuredPeaks all = MeasuredPeaks::load(*file).value_or(MeasuredPeaks{});
+    MeasuredPeaks newer;
+    newer.measuredAtUtcNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                std::chrono::system_clock::now().time_since_epoch())
+                                .count();
+    newer.peaks = measured.peaks;
+    all.merge(newer);
+    if (const Result<void> saved = all.save(*file); !saved) return fail(saved.error());
+    return *file;
+}
+
+}  // namespace
+
+int measurePeaks(bool isForced, bool isJson) {
+    const auto driver = CudaDriver::open();
+    if (!driver) return reportFailure(driver.error());
+    const Machine machine = queryMachine();
+    MeasureOptions options;
+    options.isForced = isForced;
+    options.utilization = gpuUtilization;
+    options.progress = [](const std::string& what) {
+        say(what);
+        return true;
+    };
+    Result<Measurement> measured = measureCopies(**driver, options);
+    if (!measured) return reportFailure(measured.error());
+    nameLinks(machine, measured->peaks);
+    Result<Output> output = Output::open(std::nullopt, {});
+    output->write(formatTable(tableOf(machine, *measured),
+                              isJson ? TableFormat::Json : TableFormat::Text));
+    const Result<void> closed = output->close();
+    if (!closed) return reportFailure(closed.error());
+    bool isComplete = true;
+    for (const MeasuredGpu& gpu : measured->gpus) {
+        if (gpu.refusal.empty()) continue;
+        isComplete = false;
+        reportWarning(fmt::format("GPU {} ({}) was not measured. {}", gpu.ordinal, gpu.name,
+                                  gpu.refusal));
+    }
+    if (measured->peaks.empty())
+        return reportFailure({"No copy could be measured, so nothing was kept."});
+    const Result<std::filesystem::path> kept = keep(*measured);
+    if (!kept) return reportFailure(kept.error());
+    say(fmt::format("Kept in {}; traces that are recorded here from now on have it.",
+                    kept->string()));
+    return isComplete ? exitOk : exitFailed;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,291 @@
+#include "capture/doctor/measureCopies.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <memory>
+
+#include "capture/collector/GpuInventory.h"
+
+namespace lanescope {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Pointer = CudaDriver::Pointer;
+using Handle = CudaDriver::Handle;
+
+constexpr size_t smallestBytes = size_t{16} << 20;
+constexpr size_t largestBytes = size_t{1} << 30;
+constexpr size_t sizeStep = 4;
+constexpr int repeats = 3;
+constexpr unsigned busyPercent = 10;
+constexpr int memoryClockAttribute = 36, busWidthAttribute = 37;
+constexpr unsigned portableHostMemory = 1, nonBlockingStream = 1;
+
+/// What a GPU holds while it is measured. Releases everything.
+class Place {
+  public:
+    Place(const CudaDriver& driver, int device) : driver_(driver), device_(device) {
+        isRetained_ = driver.retainContext(&context_, device) == 0;
+        isReady_ = isRetained_ && driver.setContext(context_) == 0 &&
+                   driver.createStream(&stream_, nonBlockingStream) == 0 &&
+                   driver.createEvent(&before_, 0) == 0 && driver.createEvent(&after_, 0) == 0;
+    }
+    ~Place() {
+        if (isRetained_) driver_.setContext(context_);
+        for (const Pointer memory : memory_) driver_.release(memory);
+        if (before_ != nullptr) driver_.destroyEvent(before_);
+        if (after_ != nullptr) driver_.destroyEvent(after_);
+        if (stream_ != nullptr) driver_.destroyStream(stream_);
+        if (isRetained_) driver_.releaseContext(device_);
+    }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+    bool isReady() const { return isReady_; }
+    Handle context() const { return context_; }
+    Handle stream() const { return stream_; }
+    bool enter() const { return driver_.setContext(context_) == 0; }
+
+    size_t freeBytes() const {
+        size_t free = 0, total = 0;
+        return driver_.memoryInfo(&free, &total) == 0 ? free : 0;
+    }
+    /// 0 if there is no room.
+    Pointer allocate(size_t bytes) {
+        Pointer memory = 0;
+        if (driver_.allocate(&memory, bytes) != 0) return 0;
+        memory_.push_back(memory);
+        return memory;
+    }
+
+    /// Nanoseconds that `copy` takes by events; 0 if it fails.
+    template <class Copy>
+    double timeNs(Copy copy) const {
+        float milliseconds = 0;
+        const bool isDone = driver_.recordEvent(before_, stream_) == 0 && copy() == 0 &&
+                            driver_.recordEvent(after_, stream_) == 0 &&
+                            driver_.synchronizeStream(stream_) == 0 &&
+                            driver_.elapsedMilliseconds(&milliseconds, before_, after_) == 0;
+        return isDone ? static_cast<double>(milliseconds) * 1e6 : 0;
+    }
+
+  private:
+    const CudaDriver& driver_;
+    int device_;
+    Handle context_ = nullptr, stream_ = nullptr, before_ = nullptr, after_ = nullptr;
+    std::vector<Pointer> memory_;
+    bool isRetained_ = false, isReady_ = false;
+};
+
+/// Host memory of both kinds, made once.
+class HostMemory {
+  public:
+    explicit HostMemory(const CudaDriver& driver) : driver_(driver) {}
+    ~HostMemory() {
+        if (pinned_ != nullptr) driver_.releaseHost(pinned_);
+    }
+    HostMemory(const HostMemory&) = delete;
+    HostMemory& operator=(const HostMemory&) = delete;
+
+    /// The size that both have; 0 if there is no room. Must be called in a context.
+    size_t reserve(size_t bytes) {
+        if (bytes_ > 0) return bytes_;
+        for (; bytes >= smallestBytes; bytes /= sizeStep) {
+            pageable_.reset(static_cast<char*>(std::malloc(bytes)));
+            if (!pageable_ || driver_.allocateHost(&pinned_, bytes, portableHostMemory) != 0)
+                continue;
+            // Pages that were never written are not there.
+            std::memset(pageable_.get(), 1, bytes);
+            std::memset(pinned_, 1, bytes);
+            return bytes_ = bytes;
+        }
+        return 0;
+    }
+    void* pinned() const { return pinned_; }
+    void* pageable() const { return pageable_.get(); }
+
+  private:
+    struct Free {
+        void operator()(char* memory) const { std::free(memory); }
+    };
+    const CudaDriver& driver_;
+    std::unique_ptr<char, Free> pageable_;
+    void* pinned_ = nullptr;
+    size_t bytes_ = 0;
+};
+
+/// Finds the best rate of a kind of copy before its time is over.
+template <class Copy>
+int64_t bestRate(const Place& place, size_t mostBytes, Clock::time_point end, Copy copy) {
+    double best = 0;
+    for (size_t bytes = smallestBytes; bytes <= mostBytes; bytes *= sizeStep) {
+        for (int repeat = -1; repeat < repeats; ++repeat) {
+            if (Clock::now() >= end && best > 0) return static_cast<int64_t>(best);
+            const double ns = place.timeNs([&] { return copy(bytes); });
+            // The first warms up; a clock that did not move says nothing.
+            if (repeat >= 0 && ns > 0)
+                best = std::max(best, static_cast<double>(bytes) * 1e9 / ns);
+        }
+    }
+    return static_cast<int64_t>(best);
+}
+
+class Measurer {
+  public:
+    Measurer(const CudaDriver& driver, const MeasureOptions& options)
+        : driver_(driver), options_(options), host_(driver) {}
+
+    Result<Measurement> measure() {
+        int count = 0;
+        if (driver_.deviceCount(&count) != 0 || count <= 0)
+            return fail("There is no GPU to measure: see whether CUDA_VISIBLE_DEVICES names one.");
+        for (int ordinal = 0; ordinal < count; ++ordinal) result_.gpus.push_back(describe(ordinal));
+        for (MeasuredGpu& gpu : result_.gpus) {
+            if (!isWanted_) {
+                gpu.refusal = "The measuring was ended.";
+                continue;
+            }
+            refuseBusy(gpu);
+            if (gpu.refusal.empty()) measureGpu(gpu);
+        }
+        return std::move(result_);
+    }
+
+  private:
+    MeasuredGpu describe(int ordinal) const {
+        MeasuredGpu gpu;
+        gpu.ordinal = ordinal;
+        int device = 0;
+        char name[128] = {};
+        unsigned char uuid[16] = {};
+        if (driver_.device(&device, ordinal) != 0) {
+            gpu.refusal = "CUDA does not open it.";
+            return gpu;
+        }
+        if (driver_.deviceName(name, sizeof(name) - 1, device) == 0) gpu.name = name;
+        if (driver_.deviceUuid(uuid, device) == 0) gpu.uuid = formatGpuUuid(uuid);
+        int clockKhz = 0, busBits = 0;
+        if (driver_.deviceAttribute(&clockKhz, memoryClockAttribute, device) == 0 &&
+            driver_.deviceAttribute(&busBits, busWidthAttribute, device) == 0)
+            gpu.nominalMemoryBytesPerSecond = int64_t{clockKhz} * 1000 * 2 * (busBits / 8);
+        return gpu;
+    }
+
+    void refuseBusy(MeasuredGpu& gpu) const {
+        if (!gpu.refusal.empty() || options_.isForced || !options_.utilization) return;
+        const std::optional<unsigned> percent = options_.utilization(gpu.uuid);
+        if (percent && *percent >= busyPercent)
+            gpu.refusal = fmt::format(
+                "It is {} % busy, so measuring would disturb others and say too little; wait, or "
+                "use --force.",
+                *percent);
+    }
+
+    void measureGpu(MeasuredGpu& gpu) {
+        int device = 0;
+        driver_.device(&device, gpu.ordinal);
+        Place place(driver_, device);
+        if (!place.isReady()) {
+            gpu.refusal = "CUDA gives no context on it; another process may have it to itself.";
+            return;
+        }
+        const size_t most = std::min(largestBytes, place.freeBytes() / 4);
+        const Pointer first = most < smallestBytes ? 0 : place.allocate(most);
+        const Pointer second = first == 0 ? 0 : place.allocate(most);
+        if (second == 0) {
+            gpu.refusal = "It has too little free memory.";
+            return;
+        }
+        const size_t hostBytes = std::min(most, host_.reserve(most));
+        std::vector<int> peers;
+        for (const MeasuredGpu& other : result_.gpus)
+            if (other.ordinal != gpu.ordinal) peers.push_back(other.ordinal);
+        const size_t kinds = 5 + peers.size();
+        const auto share = std::chrono::duration_cast<Clock::duration>(
+            std::chrono::duration<double>(options_.secondsPerGpu / static_cast<double>(kinds)));
+        const auto keep = [&](MeasuredPeak peak, size_t bytes, auto copy) {
+            if (bytes < smallestBytes || !isWanted_) return;
+            if (options_.progress && !options_.progress(describeCopy(gpu, peak))) {
+                isWanted_ = false;
+                return;
+            }
+            place.enter();
+            peak.bytesPerSecond *= bestRate(place, bytes, Clock::now() + share, copy);
+            if (peak.bytesPerSecond > 0) result_.peaks.push_back(std::move(peak));
+        };
+        const Handle stream = place.stream();
+        for (const auto& [memory, address] :
+             {std::pair("pinned", host_.pinned()), std::pair("pageable", host_.pageable())}) {
+            void* const buffer = address;
+            keep({"host-copy", gpu.uuid, {}, "rx", memory, 1}, hostBytes, [&](size_t bytes) {
+                return driver_.copyToDevice(first, buffer, bytes, stream);
+            });
+            keep({"host-copy", gpu.uuid, {}, "tx", memory, 1}, hostBytes, [&](size_t bytes) {
+                return driver_.copyToHost(buffer, first, bytes, stream);
+            });
+        }
+        // Each byte is read and written: that is what memory is rated by.
+        keep({"dram", gpu.uuid, {}, {}, {}, 2}, most, [&](size_t bytes) {
+            return driver_.copyOnDevice(second, first, bytes, stream);
+        });
+        for (const int peer : peers) measurePeer(gpu, place, first, most, peer, keep);
+    }
+
+    template <class Keep>
+    void measurePeer(const MeasuredGpu& gpu, const Place& place, Pointer from, size_t most,
+                     int ordinal, Keep keep) {
+        const MeasuredGpu& peer = result_.gpus[static_cast<size_t>(ordinal)];
+        int device = 0, peerDevice = 0, reaches = 0;
+        driver_.device(&device, gpu.ordinal);
+        driver_.device(&peerDevice, ordinal);
+        refuseBusyPeer(peer, [&] {
+            Place other(driver_, peerDevice);
+            if (!other.isReady()) return;
+            const size_t bytes = std::min(most, other.freeBytes() / 4);
+            const Pointer to = bytes < smallestBytes ? 0 : other.allocate(bytes);
+            if (to == 0) return;
+            driver_.canAccessPeer(&reaches, device, peerDevice);
+            place.enter();
+            // Already enabled is as good.
+            if (reaches != 0) driver_.enablePeer(other.context(), 0);
+            keep(MeasuredPeak{"nvlink", gpu.uuid, peer.uuid, "tx", {}, 1}, bytes,
+                 [&](size_t size) {
+                     return driver_.copyToPeer(to, other.context(), from, place.context(), size,
+                                               place.stream());
+                 });
+            place.enter();
+        });
+    }
+
+    template <class Then>
+    void refuseBusyPeer(const MeasuredGpu& peer, Then then) const {
+        MeasuredGpu other = peer;
+        refuseBusy(other);
+        if (other.refusal.empty()) then();
+    }
+
+    static std::string describeCopy(const MeasuredGpu& gpu, const MeasuredPeak& peak) {
+        std::string what = fmt::format("GPU {}: ", gpu.ordinal);
+        if (peak.kind == "dram") return what + "DtoD";
+        if (!peak.peerUuid.empty()) return what + "to " + peak.peerUuid;
+        return what + (peak.direction == "rx" ? "HtoD " : "DtoH ") + peak.memory;
+    }
+
+    const CudaDriver& driver_;
+    const MeasureOptions& options_;
+    HostMemory host_;
+    Measurement result_;
+    bool isWanted_ = true;
+};
+
+}  // namespace
+
+Result<Measurement> measureCopies(const CudaDriver& driver, const MeasureOptions& options) {
+    return Measurer(driver, options).measure();
+}
+
+}  // namespace lanescope

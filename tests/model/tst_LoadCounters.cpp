@@ -1,0 +1,299 @@
+#include <QtTest>
+#include <cmath>
+#include <memory>
+#include <set>
+
+#include "model/bandwidth/LinkUse.h"
+#include "model/compare/counterDifferences.h"
+#include "model/format/GlobalId.h"
+#include "model/format/Schema.h"
+#include "model/format/Sqlite.h"
+#include "model/load/loadTrace.h"
+#include "model/summary/reports.h"
+#include "tests/support/TemporaryFolder.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int64_t second = 1'000'000'000;
+
+QString counter(int id, const char* name, const char* unit, int meaning, const QString& gpu,
+                const QString& link = "NULL", const char* source = "nvml") {
+    return QString("INSERT INTO LANESCOPE_COUNTERS (counterId, source, name, title, unit, meaning,"
+                   " gpuId, link, wrapBits) VALUES (%1, '%2', '%3', '%3', '%4', %5, %6, %7, 64);")
+        .arg(id)
+        .arg(source, name, unit)
+        .arg(meaning)
+        .arg(gpu, link);
+}
+
+/// A value a second from 0 on; "NULL" is unknown.
+QString samples(int id, const QStringList& values) {
+    QString sql;
+    for (qsizetype index = 0; index < values.size(); ++index)
+        sql += QString("INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES (%1, %2, %3);")
+                   .arg(id)
+                   .arg(index * second)
+                   .arg(values[index]);
+    return sql;
+}
+
+int64_t whole(const Cell& cell) {
+    return std::get<int64_t>(cell);
+}
+
+}  // namespace
+
+class tst_LoadCounters : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<TemporaryFolder> folder_;
+
+    TracePtr load(const QString& sql) {
+        folder_ = std::make_unique<TemporaryFolder>();
+        {
+            Result<Database> database = Database::create(*folder_ / "trace");
+            if (!database) qFatal("%s", database.error().sentence.c_str());
+            if (auto made = createTraceTables(*database); !made)
+                qFatal("%s", made.error().sentence.c_str());
+            if (auto done = database->execute(sql.toUtf8().constData()); !done)
+                qFatal("%s", done.error().sentence.c_str());
+        }
+        const Result<TracePtr> trace = loadTrace(*folder_ / "trace");
+        if (!trace) qFatal("%s", trace.error().sentence.c_str());
+        return *trace;
+    }
+
+    static const CounterSeries* find(const Trace& trace, std::string_view key, int link = -1) {
+        for (const CounterSeries& series : trace.counters)
+            if (series.key == key && series.link == link) return &series;
+        return nullptr;
+    }
+
+    static QStringList titles(const Trace& trace) {
+        QStringList titles;
+        for (const Track& track : trace.tracks) {
+            QString title = QString::fromStdString(track.title);
+            for (int32_t parent = track.parent; parent >= 0; parent = trace.tracks[parent].parent)
+                title = QString::fromStdString(trace.tracks[parent].title) + "/" + title;
+            titles << title;
+        }
+        return titles;
+    }
+
+    static QString twoLinks() {
+        return counter(1, "nvlink.tx", "B", 1, "0", "0") +
+               counter(2, "nvlink.tx", "B", 1, "0", "1") +
+               counter(3, "nvlink.rx", "B", 1, "0", "0") +
+               samples(1, {"1000", "2000", "5000"}) + samples(2, {"0", "500", "500"}) +
+               samples(3, {"7", "7", "7"});
+    }
+
+  private slots:
+    void linksAreSummedUpByGpu() {
+        const TracePtr trace = load(twoLinks());
+        const CounterSeries* total = find(*trace, "nvlink.tx");
+        QVERIFY(total);
+        QCOMPARE(total->unit, CounterUnit::BytesPerSecond);
+        QCOMPARE(total->value(*total->sampleAt(second / 2)), 1'500.0);
+        QCOMPARE(total->value(*total->sampleAt(second + second / 2)), 3'000.0);
+        QCOMPARE(titles(*trace), (QStringList{"GPU 0", "GPU 0/NVLink transmitted",
+                                              "GPU 0/NVLink transmitted/Link 0",
+                                              "GPU 0/NVLink transmitted/Link 1",
+                                              "GPU 0/NVLink received",
+                                              "GPU 0/NVLink received/Link 0"}));
+        QVERIFY(trace->tracks[1].isInitiallyFolded);
+    }
+
+    void moreLinksThanAnyGpuHasAreAllThere() {
+        QString sql;
+        for (int link = 0; link < 40; ++link)
+            sql += counter(link, "nvlink.tx", "B", 1, "0", QString::number(link)) +
+                   samples(link, {"0", "10"});
+        const TracePtr trace = load(sql);
+        QCOMPARE(find(*trace, "nvlink.tx")->value(0), 400.0);
+        QCOMPARE(makeReport(*trace, "nvlink")->rows.size(), size_t{41});
+    }
+
+    void aLostLinkMakesTheSumUnknown() {
+        const TracePtr trace = load(counter(1, "nvlink.tx", "B", 1, "0", "0") +
+                                    counter(2, "nvlink.tx", "B", 1, "0", "1") +
+                                    samples(1, {"0", "10", "20", "30"}) +
+                                    samples(2, {"0", "10", "NULL", "30"}));
+        const CounterSeries* total = find(*trace, "nvlink.tx");
+        QCOMPARE(total->value(*total->sampleAt(1)), 20.0);
+        QVERIFY(!total->sampleAt(second + 1));
+        QVERIFY(!total->sampleAt(2 * second + 1));
+    }
+
+    void resetsAreSaid() {
+        const TracePtr trace =
+            load(counter(1, "nvlink.tx", "B", 1, "0", "0") + samples(1, {"1000", "5", "10"}));
+        QVERIFY(std::any_of(trace->health.begin(), trace->health.end(), [](const auto& note) {
+            return note.sentence.find("went backwards 1 time") != std::string::npos;
+        }));
+    }
+
+    void ranges() {
+        const TracePtr trace = load(
+            twoLinks() +
+            "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'epoch', 0, 0, NULL),"
+            " (1000000000, 'epoch', 0, 1, NULL), (1000000000, 'epoch', 1, 0, NULL),"
+            " (1500000000, 'epoch', 1, 1, NULL), (9, 'never ended', 0, 0, NULL);");
+        const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range");
+        QVERIFY(table);
+        // Two ranges, by the sum and two links.
+        QCOMPARE(table->rows.size(), size_t{6});
+        QCOMPARE(std::get<std::string>(table->rows[0][6]), std::string("all"));
+        QCOMPARE(whole(table->rows[0][7]), int64_t{1'500});
+        QCOMPARE(std::get<std::string>(table->rows[0][9]), std::string("read at both ends"));
+        QCOMPARE(whole(table->rows[3][7]), int64_t{1'500});  // half of 3000
+        QCOMPARE(std::get<std::string>(table->rows[3][9]), std::string("between samples"));
+    }
+
+    void energyByRange() {
+        const TracePtr trace =
+            load(counter(1, "energy", "J", 1, "0") + samples(1, {"0", "700", "1000"}) +
+                 counter(2, "power", "W", 0, "0") + samples(2, {"1", "1", "1"}) +
+                 "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'e', 0, 0, NULL),"
+                 " (2000000000, 'e', 0, 1, NULL);");
+        const Result<ReportTable> table = makeReport(*trace, "energy_by_range");
+        QCOMPARE(table->rows.size(), size_t{1});
+        QCOMPARE(std::get<double>(table->rows[0][6]), 1'000.0);
+        QCOMPARE(std::get<double>(table->rows[0][7]), 500.0);
+    }
+
+    void throttlingIsALaneOfReasons() {
+        const TracePtr trace = load(counter(1, "throttle.reasons", "flags", 0, "0") +
+                                    samples(1, {"1", "4", "4", "36", "NULL", "0"}));
+        const auto track =
+            std::find_if(trace->tracks.begin(), trace->tracks.end(), [](const Track& each) {
+                return each.kind == TrackKind::CounterStates;
+            });
+        QVERIFY(track != trace->tracks.end());
+        const Lane& lane = track->lanes.front();
+        QCOMPARE(lane.size(), 2u);  // idleness is no slice
+        QCOMPARE(lane.startNs[0], second);
+        QCOMPARE(lane.endNs[0], 3 * second);
+        QCOMPARE(trace->strings.at(lane.name[0]), std::string_view("power cap"));
+        QCOMPARE(trace->strings.at(lane.name[1]),
+                 std::string_view("power cap, software thermal"));
+        const SliceLocation place = trace->locate(trace->sampleEvent(0, 2));
+        QCOMPARE(place.slice, 0u);
+        const auto rows = makeReport(*trace, "gpu_activity")->rows;
+        QVERIFY(std::any_of(rows.begin(), rows.end(), [](const auto& row) {
+            return std::get<std::string>(row[1]) == "throttled: power cap" &&
+                   std::get<std::string>(row[2]) == "60.0 % of the time";
+        }));
+    }
+
+    void theDefaultViewIsNotSwamped() {
+        QString sql = counter(1, "gpu.utilization", "%", 0, "0") +
+                      counter(2, "memory.utilization", "%", 0, "0") +
+                      counter(3, "memory.used", "B", 0, "0") + counter(4, "power", "W", 0, "0") +
+                      counter(5, "temperature", "C", 0, "0") +
+                      counter(6, "clock.sm", "Hz", 0, "0") +
+                      counter(7, "memory.total", "B", 0, "0") +
+                      counter(8, "cpu.share", "%", 2, "NULL", "NULL", "host");
+        for (int id = 1; id <= 8; ++id) sql += samples(id, {"1", "2"});
+        const TracePtr trace = load(sql);
+        QCOMPARE(titles(*trace),
+                 (QStringList{"GPU 0", "GPU 0/gpu.utilization",
+                              "GPU 0/gpu.utilization/memory.utilization", "GPU 0/memory.used",
+                              "GPU 0/More counters", "GPU 0/More counters/power",
+                              "GPU 0/More counters/temperature", "GPU 0/More counters/clock.sm",
+                              "Host", "Host/cpu.share"}));
+        for (const int folded : {1, 4, 8}) QVERIFY(trace->tracks[size_t(folded)].isInitiallyFolded);
+    }
+
+    void metricsOfNsightSystemsAreRead() {
+        const TracePtr trace =
+            load("INSERT INTO TARGET_INFO_GPU_METRICS (typeId, sourceId, typeName, metricId,"
+                 " metricName) VALUES (72057594037927937, 0, 'x', 3, 'SMs Active [Throughput %]');"
+                 "INSERT INTO GPU_METRICS (timestamp, typeId, metricId, value) VALUES"
+                 " (0, 72057594037927937, 3, 10), (1000000, 72057594037927937, 3, 90);");
+        QCOMPARE(trace->counters.size(), size_t{1});
+        QCOMPARE(trace->counters[0].unit, CounterUnit::Percent);
+        QCOMPARE(trace->counters[0].value(0), 90.0);
+        QCOMPARE(trace->gpus[trace->counters[0].gpu].id, int64_t{1});
+    }
+
+    void peaksAndTopologyAreRead() {
+        const TracePtr trace = load(
+            "INSERT INTO LANESCOPE_TOPOLOGY VALUES (0, 1, 18, 'NVSwitch', 'NV18');"
+            "INSERT INTO LANESCOPE_GPU_AFFINITY VALUES (0, '0-15', 1);"
+            "INSERT INTO LANESCOPE_LINK_PEAKS VALUES"
+            " ('nvlink', 0, NULL, 'tx', NULL, 450000000000, 18, 4, NULL, 'nvml'),"
+            " ('nvlink', 0, 1, 'tx', NULL, 380000000000, NULL, NULL, NULL, 'measured'),"
+            " ('pcie', 0, NULL, NULL, NULL, -5, NULL, 5, 16, 'nvml'),"
+            " ('magic', 0, NULL, NULL, NULL, 1, NULL, 5, 16, 'nvml');");
+        QCOMPARE(trace->interconnect.peaks.size(), size_t{2});
+        QCOMPARE(trace->interconnect.connections.size(), size_t{2});  // and the way back
+        QCOMPARE(connectionOf(*trace, 1, 0)->abbreviation, std::string("NV18"));
+        QCOMPARE(trace->interconnect.affinities[0].numaNode, 1);
+        QCOMPARE(peakOfNvlink(*trace, 0, 1)->gigabytesPerSecond, 380.0);
+        QCOMPARE(peakOfNvlink(*trace, 0, 1)->origin, PeakOrigin::Measured);
+        QCOMPARE(peakOfNvlink(*trace, 0)->gigabytesPerSecond, 450.0);
+        const NvlinkVerdict verdict = judgeNvlink(*trace);
+        QCOMPARE(verdict.activeLinks, 18);
+        QCOMPARE(verdict.use, NvlinkVerdict::Use::Unknown);
+    }
+
+    void countersDecideWhetherNvlinkWasUsed() {
+        const QString links = "INSERT INTO LANESCOPE_TOPOLOGY VALUES (0, 1, 18, 'NVLink', 'NV18');"
+                              "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid)"
+                              " VALUES (0, 2000000000, 59, 'all', 281474976710656);" +
+                              counter(1, "nvlink.tx", "B", 1, "0", "0");
+        QCOMPARE(judgeNvlink(*load(links + samples(1, {"0", "500", "600"}))).use,
+                 NvlinkVerdict::Use::NotSeen);
+        const NvlinkVerdict used =
+            judgeNvlink(*load(links + samples(1, {"0", "5000000000", "6000000000"})));
+        QCOMPARE(used.use, NvlinkVerdict::Use::Used);
+        QCOMPARE(used.evidence, LinkEvidence::Counters);
+        QCOMPARE(used.bytes, int64_t{6'000'000'000});
+        QCOMPARE(used.bestGBps, 5.0);
+    }
+
+    void withoutNvmlNothingIsThere() {
+        const TracePtr trace = load("");
+        QVERIFY(trace->counters.empty());
+        for (const char* report : {"nvlink", "nvlink_by_range", "energy_by_range", "gpu_activity"})
+            QVERIFY(makeReport(*trace, report)->rows.empty());
+        QCOMPARE(judgeNvlink(*trace).use, NvlinkVerdict::Use::Unknown);
+    }
+
+    void cellsOfTheWrongKindCostACell() {
+        const TracePtr trace =
+            load(counter(1, "power", "W", 0, "0") + samples(1, {"'x'", "x'00'", "5.5", "1e999"}) +
+                 counter(2, "power", "W", 9, "0") + counter(3, "power", "W", 0, "'gpu'") +
+                 "INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES (77, 0, 1);");
+        const CounterSeries* series = find(*trace, "power");
+        QVERIFY(series);
+        QVERIFY(std::isnan(series->value(0)));
+        QCOMPARE(series->value(2), 5.5);
+        QVERIFY(std::isnan(series->value(3)));
+    }
+
+    void countersOfTwoRunsAreCompared() {
+        const TracePtr a = load(twoLinks());
+        const TracePtr b = load(counter(1, "nvlink.tx", "B", 1, "0", "0") +
+                                counter(2, "nvlink.tx", "B", 1, "0", "1") +
+                                samples(1, {"0", "3000", "6000"}) + samples(2, {"0", "0", "0"}));
+        const auto all = counterDifferences(*a, {0, 2 * second}, *b, {0, 2 * second});
+        std::set<std::string> names;
+        for (const CounterDifference& each : all) {
+            names.insert(each.name + each.owner);
+            if (each.name == "NVLink transmitted") {
+                QCOMPARE(each.baseline.mean, 2'250.0);
+                QCOMPARE(each.candidate.mean, 3'000.0);
+            }
+        }
+        // Links of one GPU keep apart.
+        QCOMPARE(names.size(), all.size());
+        QCOMPARE(all.size(), size_t{3});
+    }
+};
+
+QTEST_APPLESS_MAIN(tst_LoadCounters)
+#include "tst_LoadCounters.moc"

@@ -1,0 +1,153 @@
+#include <QtTest>
+#include <cmath>
+#include <limits>
+
+#include "model/bandwidth/counterIntegral.h"
+#include "model/trace/counterValues.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int64_t second = 1'000'000'000;
+constexpr long double nothing = std::numeric_limits<long double>::quiet_NaN();
+
+CounterValues valuesOf(CounterMeaning meaning, CounterUnit unit, std::vector<long double> values,
+                       int wrapBits = 0) {
+    CounterSamples samples;
+    samples.meaning = meaning;
+    samples.unit = unit;
+    samples.wrapBits = wrapBits;
+    for (size_t i = 0; i < values.size(); ++i) samples.timesNs.push_back(int64_t(i) * second);
+    samples.values = std::move(values);
+    return counterValues(std::move(samples));
+}
+
+CounterValues bytes(std::vector<long double> values, int wrapBits = 0) {
+    return valuesOf(CounterMeaning::Cumulative, CounterUnit::Bytes, std::move(values), wrapBits);
+}
+
+}  // namespace
+
+class TestCounterValues : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void differencesOfCumulativeCountersAreRates() {
+        const CounterValues rates = bytes({1'000, 1'500, 1'500, 4'500});
+        QCOMPARE(rates.unit, CounterUnit::BytesPerSecond);
+        QCOMPARE(rates.timesNs, (std::vector<int64_t>{0, second, 2 * second}));
+        QCOMPARE(rates.values, (std::vector<double>{500, 0, 3'000}));
+        QCOMPARE(rates.endNs, 3 * second);
+    }
+
+    void aCounterThatGoesBackwardsIsUnknownThere() {
+        const CounterValues rates = bytes({1'000, 5, 105});
+        QVERIFY(std::isnan(rates.values[0]));
+        QCOMPARE(rates.values[1], 100.0);
+        QCOMPARE(rates.resetCount, int64_t{1});
+    }
+
+    void aCounterThatReachesItsEndGoesOn() {
+        const long double end = std::ldexp(1.0L, 32);
+        const CounterValues rates = bytes({end - 100, 50}, 32);
+        QCOMPARE(rates.values[0], 150.0);
+        QCOMPARE(rates.wrapCount, int64_t{1});
+        // From the middle of its range it cannot have reached the end: it was reset.
+        const CounterValues reset = bytes({end / 2, 50}, 32);
+        QVERIFY(std::isnan(reset.values[0]));
+        QCOMPARE(reset.resetCount, int64_t{1});
+    }
+
+    void whatIsLostIsUnknownUntilItIsBack() {
+        const CounterValues rates = bytes({0, 100, nothing, 300, 400});
+        QCOMPARE(rates.values[0], 100.0);
+        QVERIFY(std::isnan(rates.values[1]));
+        QVERIFY(std::isnan(rates.values[2]));
+        QCOMPARE(rates.values[3], 100.0);
+        QCOMPARE(rates.resetCount, int64_t{0});
+    }
+
+    void equalTimesNeverDivideByZero() {
+        CounterSamples samples;
+        samples.meaning = CounterMeaning::Cumulative;
+        samples.unit = CounterUnit::Bytes;
+        samples.timesNs = {0, second, second, 2 * second};
+        samples.values = {0, 10, 20, 30};
+        const CounterValues rates = counterValues(samples);
+        QCOMPARE(rates.values, (std::vector<double>{20, 10}));
+        samples.timesNs = {5, 5};
+        samples.values = {1, 2};
+        QVERIFY(counterValues(samples).values.empty());
+    }
+
+    void samplesInAnyOrderAreTheSame() {
+        CounterSamples samples;
+        samples.meaning = CounterMeaning::Cumulative;
+        samples.timesNs = {2 * second, 0, second};
+        samples.values = {30, 0, 10};
+        QCOMPARE(counterValues(samples).values, (std::vector<double>{10, 20}));
+    }
+
+    void largeCountersKeepTheirLastByte() {
+        const long double large = 9'000'000'000'000'000'000.0L;
+        QCOMPARE(bytes({large, large + 1'024}).values[0], 1'024.0);
+    }
+
+    void energyBecomesPowerAndAmountsBecomeRates() {
+        const CounterValues power =
+            valuesOf(CounterMeaning::Cumulative, CounterUnit::Joules, {100, 800});
+        QCOMPARE(power.unit, CounterUnit::Watts);
+        QCOMPARE(power.values[0], 700.0);
+        const CounterValues amount =
+            valuesOf(CounterMeaning::Amount, CounterUnit::Bytes, {1, 2'000});
+        QCOMPARE(amount.values, (std::vector<double>{2'000}));
+        QCOMPARE(amount.unit, CounterUnit::BytesPerSecond);
+    }
+
+    void averagesBeginWhereTheirIntervalBegins() {
+        const CounterValues shares =
+            valuesOf(CounterMeaning::Average, CounterUnit::Percent, {11, 22, 33});
+        QCOMPARE(shares.timesNs, (std::vector<int64_t>{0, second}));
+        QCOMPARE(shares.values, (std::vector<double>{22, 33}));
+    }
+
+    void gaugesHoldAsLongAsSamplesAreApart() {
+        const CounterValues gauge =
+            valuesOf(CounterMeaning::Gauge, CounterUnit::Percent, {10, -1, 30});
+        QCOMPARE(gauge.values[0], 10.0);
+        QVERIFY(std::isnan(gauge.values[1]));
+        QCOMPARE(gauge.endNs, 3 * second);
+        QCOMPARE(valuesOf(CounterMeaning::Gauge, CounterUnit::Celsius, {-5}).values[0], -5.0);
+    }
+
+    void rateIsNeverNegativeOrInfinite() {
+        const long double odd[] = {0, -1, 1, nothing, 1e300L, -1e300L, 5, 4, 3,
+                                   std::numeric_limits<long double>::infinity(), 7};
+        for (const int wrapBits : {0, 1, 32, 63, 64, 1'000})
+            for (const double value :
+                 bytes(std::vector<long double>(std::begin(odd), std::end(odd)), wrapBits).values)
+                QVERIFY(std::isnan(value) || (value >= 0 && std::isfinite(value)));
+    }
+
+    void integralOfARateIsTheDifferenceOfTheReadings() {
+        const CounterValues rates = bytes({1'000, 1'500, 1'500, 4'500});
+        CounterSeries series;
+        series.set(rates.timesNs, rates.values, rates.endNs);
+        const CounterIntegral all = integralOf(series, {0, 3 * second});
+        QCOMPARE(all.amount, 3'500.0);
+        QVERIFY(all.isExact);
+        const CounterIntegral half = integralOf(series, {second / 2, 2 * second});
+        QCOMPARE(half.amount, 250.0);
+        QVERIFY(!half.isExact);
+        QVERIFY(half.isComplete());
+        const CounterIntegral beyond = integralOf(series, {2 * second, 4 * second});
+        QCOMPARE(beyond.amount, 3'000.0);
+        QVERIFY(!beyond.isComplete());
+        QVERIFY(!integralOf(series, {9 * second, 10 * second}).hasValue());
+        QVERIFY(!integralOf(CounterSeries(), {0, second}).hasValue());
+    }
+};
+
+QTEST_APPLESS_MAIN(TestCounterValues)
+#include "tst_counterValues.moc"
