@@ -227,6 +227,9 @@ void Collector::writeRun(int64_t durationNs) {
                                 fmt::format("{:%Y-%m-%dT%H:%M:%S}", local), monotonic);
     trace_->analysisDetails.insert(globalPid(0), durationNs, 0, durationNs);
     gpus_.write(*trace_);
+    // Most machines were never measured: no file is no news.
+    if (const auto file = MeasuredPeaks::defaultFile())
+        if (const auto measured = MeasuredPeaks::load(*file)) gpus_.write(*trace_, *measured);
 
     const std::pair<const char*, std::string> facts[] = {
         {"commandLine", joined(info_.commandLine)},

@@ -74,6 +74,20 @@ void GpuInventory::write(TraceWriter& trace) const {
                 gpu.machine.numaNode >= 0 ? std::optional(gpu.machine.numaNode) : std::nullopt);
 }
 
+void GpuInventory::write(TraceWriter& trace, const MeasuredPeaks& measured) const {
+    const auto ifAny = [](const std::string& text) {
+        return text.empty() ? std::nullopt : std::optional<std::string>(text);
+    };
+    for (const MeasuredPeak& peak : measured.peaks) {
+        const std::optional<int64_t> gpu = find(peak.gpuUuid);
+        const std::optional<int64_t> peer = find(peak.peerUuid);
+        // Of another machine, or of GPUs that are not here any more.
+        if (!gpu || (!peer && !peak.peerUuid.empty())) continue;
+        trace.measuredPeaks.insert(peak.kind, *gpu, peer, ifAny(peak.direction),
+                                   ifAny(peak.memory), peak.bytesPerSecond);
+    }
+}
+
 void GpuInventory::write(TraceWriter& trace, const Gpu& gpu) const {
     const MachineGpu& machine = gpu.machine;
     const log::DeviceRecord device = gpu.device.value_or(log::DeviceRecord{});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "capture/collector/TraceWriter.h"
+#include "capture/doctor/MeasuredPeaks.h"
 #include "capture/log/Records.h"
 #include "capture/nvml/Machine.h"
 
@@ -25,6 +26,8 @@ class GpuInventory {
     /// Writes the GPUs that some process used, or all of the machine if none did, and how they are
     /// joined.
     void write(TraceWriter& trace) const;
+    /// Writes what was measured of the GPUs that are here.
+    void write(TraceWriter& trace, const MeasuredPeaks& measured) const;
 
   private:
     struct Gpu {

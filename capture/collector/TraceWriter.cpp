@@ -236,6 +236,11 @@ TraceWriter::TraceWriter(Database database)
                 bytesPerSecond, links, generation, width, origin)
                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9))sql",
                 error_),
+      measuredPeaks(database_,
+                    R"sql(INSERT INTO LANESCOPE_LINK_PEAKS (kind, gpuId, peerGpuId, direction,
+                    memory, bytesPerSecond, origin)
+                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'measured'))sql",
+                    error_),
       counters(database_,
                R"sql(INSERT INTO LANESCOPE_COUNTERS (counterId, source, name, title, unit, meaning,
                gpuId, globalPid, link, core, device, direction, granularity, wrapBits, hostName)

@@ -63,7 +63,7 @@ class TraceWriter {
     Inserter threadNames, processes, gpus, cudaDevices, contexts, streams, nullStreams;
     Inserter sessionStart, analysisDetails, captureMetaData, exportMetaData;
     Inserter ncclOperations, ncclCommunicators, ncclPluginOperations, processFates, windows, gaps;
-    Inserter clocks, topology, affinities, linkPeaks;
+    Inserter clocks, topology, affinities, linkPeaks, measuredPeaks;
     Inserter counters, counterSamples, gpuProcesses, samplingMoments, gpuMetrics, gpuMetricNames;
 
   private:

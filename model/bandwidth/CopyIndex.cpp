@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <span>
 
 #include "model/bandwidth/CopySweep.h"
 #include "model/bandwidth/adviceOnCopies.h"
@@ -11,6 +12,7 @@ namespace lanescope {
 
 namespace {
 
+constexpr uint32_t runLength = 256;
 constexpr size_t mostClasses = std::numeric_limits<uint16_t>::max();
 
 bool isBetweenGpus(MemcpyKind kind) {
@@ -216,15 +218,23 @@ void CopyIndex::forEachIn(const Query& query, Visit visit) const {
             first = firstFrom(beforeNs);
             last = firstFrom(query.range->endNs);
         }
-        for (uint32_t row = first; row < last; ++row) {
-            const Row copy{table.startNs[row], table.endNs[row], table.bytes[row]};
-            if (query.range) {
-                const bool isInside =
-                    copy.endNs > query.range->startNs ||
-                    (copy.startNs == copy.endNs && copy.startNs == query.range->startNs);
-                if (!isInside) continue;
+        // In runs: reading packed columns value by value costs more.
+        std::array<int64_t, runLength> startNs, endNs, bytes;
+        for (uint32_t from = first; from < last; from += runLength) {
+            const size_t count = std::min<size_t>(runLength, last - from);
+            table.startNs.copyTo(std::span(startNs).first(count), from);
+            table.endNs.copyTo(std::span(endNs).first(count), from);
+            table.bytes.copyTo(std::span(bytes).first(count), from);
+            for (uint32_t i = 0; i < count; ++i) {
+                const Row copy{startNs[i], endNs[i], bytes[i]};
+                if (query.range) {
+                    const bool isInside =
+                        copy.endNs > query.range->startNs ||
+                        (copy.startNs == copy.endNs && copy.startNs == query.range->startNs);
+                    if (!isInside) continue;
+                }
+                visit(offset + from + i, copy);
             }
-            visit(offset + row, copy);
         }
     };
     overTable(trace_->memcpys, 0, longestNs_[0]);

@@ -100,9 +100,8 @@ class Judge {
         double sent = 0;
         double best = 0;
         bool isKnown = false;
-        for (const CounterSeries& series : trace_.counters) {
-            if (series.key != nvlinkSentKey || series.link >= 0 || series.gpu == noIndex) continue;
-            const CounterIntegral integral = integralOf(series, range_);
+        for (const CounterSeries* const series : sentByGpu()) {
+            const CounterIntegral integral = integralOf(*series, range_);
             if (!integral.hasValue()) continue;
             isKnown = true;
             sent += integral.amount;
@@ -124,16 +123,28 @@ class Judge {
         return true;
     }
 
+    /// What each GPU sent over all its links; by the links' own counters if two samplers tell.
+    std::vector<const CounterSeries*> sentByGpu() const {
+        std::map<uint32_t, const CounterSeries*> byGpu;
+        for (const CounterSeries& series : trace_.counters) {
+            if (series.key != nvlinkSentKey || series.link >= 0 || series.gpu == noIndex) continue;
+            const CounterSeries*& best = byGpu[series.gpu];
+            if (best == nullptr || series.source == "nvml") best = &series;
+        }
+        std::vector<const CounterSeries*> result;
+        for (const auto& [gpu, series] : byGpu) result.push_back(series);
+        return result;
+    }
+
     void perStepByCounters() {
         std::vector<double> amounts;
+        const std::vector<const CounterSeries*> sent = sentByGpu();
         forEachStep([&](uint32_t process, TimeRange step) {
             double amount = 0;
             bool isKnown = false;
-            for (const CounterSeries& series : trace_.counters) {
-                if (series.key != nvlinkSentKey || series.link >= 0 ||
-                    !usesGpu(process, series.gpu))
-                    continue;
-                const CounterIntegral integral = integralOf(series, step);
+            for (const CounterSeries* const series : sent) {
+                if (!usesGpu(process, series->gpu)) continue;
+                const CounterIntegral integral = integralOf(*series, step);
                 isKnown = isKnown || integral.isComplete();
                 amount += integral.amount;
             }

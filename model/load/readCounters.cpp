@@ -19,6 +19,7 @@ constexpr int64_t maximumNumber = 1 << 16;  ///< Of a link or a core.
 struct ReadCounter {
     CounterSeries series;
     CounterSamples samples;
+    long double factor = 1;  ///< From the file's unit to ours.
 };
 using Counters = std::unordered_map<int64_t, ReadCounter>;
 
@@ -122,15 +123,26 @@ void readSamples(LoadContext& context, Counters& counters) {
 using MetricId = std::pair<int64_t, int64_t>;
 using Metrics = std::map<MetricId, ReadCounter>;
 
-/// By what its name says: "SMs Active [Throughput %]", "GPC Clock Frequency [MHz]".
-CounterUnit metricUnit(std::string_view name) {
+/// What a metric's name says of its values: "SMs Active [Throughput %]", "PCIe Read Bytes [B]", "GPC
+/// Clock Frequency [MHz]".
+void describeMetric(ReadCounter& counter) {
+    const std::string_view name = counter.series.name;
     const auto says = [name](std::string_view word) {
         return name.find(word) != std::string_view::npos;
     };
-    if (says("%")) return CounterUnit::Percent;
-    if (says("B/s")) return CounterUnit::BytesPerSecond;
-    if (says("Clock") || says("clock")) return CounterUnit::Hertz;
-    return CounterUnit::Count;
+    CounterSamples& samples = counter.samples;
+    samples.meaning = CounterMeaning::Average;
+    if (says("%")) {
+        samples.unit = CounterUnit::Percent;
+    } else if (says("[B]")) {
+        samples.unit = CounterUnit::Bytes;
+        samples.meaning = CounterMeaning::Amount;
+    } else if (says("B/s")) {
+        samples.unit = CounterUnit::BytesPerSecond;
+    } else if (says("[MHz]") || says("[Hz]")) {
+        samples.unit = CounterUnit::Hertz;
+        if (says("[MHz]")) counter.factor = 1e6L;
+    }
 }
 
 Metrics readMetricNames(LoadContext& context, FileDirectory& directory) {
@@ -151,8 +163,7 @@ Metrics readMetricNames(LoadContext& context, FileDirectory& directory) {
         const std::optional<StringIndex> name = reader.string(2, directory.strings);
         counter.series.name = name ? directory.strings.text(*name) : "GPU metric";
         counter.series.key = counter.series.name;
-        counter.samples.unit = metricUnit(counter.series.name);
-        counter.samples.meaning = CounterMeaning::Average;
+        describeMetric(counter);
         if (counter.series.gpu != noIndex)
             metrics.try_emplace({*type, *metric}, std::move(counter));
     }
@@ -183,7 +194,7 @@ void readMetricSamples(LoadContext& context, Metrics& metrics) {
         const std::optional<int64_t> timeNs = reader.time(0);
         if (!timeNs) continue;
         last->samples.timesNs.push_back(*timeNs);
-        last->samples.values.push_back(reader.number(3));
+        last->samples.values.push_back(reader.number(3) * last->factor);
     }
     if (reader.hasTable())
         context.trace().counts.push_back(

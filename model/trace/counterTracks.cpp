@@ -145,13 +145,23 @@ void addGpuCounters(Trace& trace, uint32_t gpu, uint32_t parent) {
     for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
         if (trace.counters[counter].gpu == gpu)
             places[placeOf(trace.counters[counter])].push_back(counter);
+    // Where the links have counters of their own, a second sum of them is one counter more.
+    const auto isCounted = [&trace](uint32_t counter) {
+        return trace.counters[counter].source == "nvml";
+    };
+    std::vector<uint32_t>& totals = places[Place::LinkTotal];
+    const auto others = std::stable_partition(totals.begin(), totals.end(), isCounted);
+    if (others != totals.begin()) {
+        places[Place::Other].insert(places[Place::Other].end(), others, totals.end());
+        totals.erase(others, totals.end());
+    }
     std::vector<uint32_t>& activity = places[Place::Activity];
     std::stable_sort(activity.begin(), activity.end(), [&trace](uint32_t a, uint32_t b) {
         return activityRank(trace.counters[a]) < activityRank(trace.counters[b]);
     });
     addFolded(trace, activity, parent);
     for (const uint32_t counter : places[Place::Memory]) addCounter(trace, counter, parent);
-    addLinks(trace, places[Place::LinkTotal], places[Place::Link], parent);
+    addLinks(trace, totals, places[Place::Link], parent);
     addGroup(trace, places[Place::Other], gpu, parent, "More counters");
 }
 
