@@ -52,7 +52,8 @@ class ReportPrinter {
         const Result<void> made = makeReportInParts(
             trace, name, range,
             [&](const ReportTable& part) {
-                if (!formatter && part.rows.empty() && isSkippedIfEmpty) return false;
+                const bool isEmpty = part.rows.empty() && part.notes.empty();
+                if (!formatter && isEmpty && isSkippedIfEmpty) return false;
                 if (!formatter) output_.write(beginning(part));
                 if (!formatter) formatter = makeTableFormatter(format_, part.style);
                 notes = part.notes;

@@ -169,7 +169,9 @@ ReportTable nvlinkSummary(const ReportQuery& query) {
              peak && isKnown ? Cell(100 * busier / peak->gigabytesPerSecond) : Cell(),
              std::max(known(sent), known(received)), source});
     }
-    table.notes = judgeNvlink(query.trace, query.range).sentences;
+    // A single GPU has nobody to talk to.
+    if (!table.rows.empty() || query.trace.gpus.size() > 1)
+        table.notes = judgeNvlink(query.trace, query.range).sentences;
     return table;
 }
 

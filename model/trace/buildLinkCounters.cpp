@@ -27,8 +27,9 @@ class RateSum {
     }
     bool isEmpty() const { return changes_.empty(); }
 
-    /// The sum over time: 0 where there is nothing, from the start of `whole` to its end.
-    void fill(CounterSeries& series, TimeRange whole) {
+    /// The sum over time: 0 where there is nothing, from the start of `whole` to its end. Of readings
+    /// every one is kept, so that it stays known when the counters were read.
+    void fill(CounterSeries& series, TimeRange whole, bool areReadings) {
         std::sort(changes_.begin(), changes_.end(),
                   [](const Change& a, const Change& b) { return a.timeNs < b.timeNs; });
         std::vector<int64_t> timesNs;
@@ -44,7 +45,7 @@ class RateSum {
             const double value = unknowns_ > 0 ? unknown : std::max(0.0, sum_);
             const bool isSame = !values.empty() && (values.back() == value ||
                                                     (std::isnan(values.back()) && unknowns_ > 0));
-            if (isSame) continue;
+            if (isSame && !areReadings) continue;
             timesNs.push_back(timeNs);
             values.push_back(value);
         }
@@ -117,7 +118,7 @@ void addNvlinkTotals(Trace& trace) {
         total.key = keys[direction];
         total.source = sum.source;
         total.gpu = gpu;
-        sum.sum.fill(total, sum.range);
+        sum.sum.fill(total, sum.range, true);
         trace.counters.push_back(std::move(total));
     }
 }
@@ -157,7 +158,7 @@ void addComputed(Trace& trace, std::map<uint32_t, Computed>& byGpu, std::string_
                 computed.sum.add({fromNs, whole.endNs}, unknown);
             }
         }
-        computed.sum.fill(series, whole);
+        computed.sum.fill(series, whole, false);
         trace.counters.push_back(std::move(series));
     }
 }

@@ -222,7 +222,11 @@ class TestCopyIndex : public QObject {
         // Nobody measured pageable memory, so the link itself is what it could be.
         const auto pageable = peakOfCopy(*trace, MemcpyKind::HtoD, MemoryKind::Pageable, 0);
         QCOMPARE(pageable->gigabytesPerSecond, 63.0);
-        QVERIFY(!peakOfCopy(*trace, MemcpyKind::DtoD, MemoryKind::Device, 0));
+        // Within a GPU each byte is read and written.
+        QCOMPARE(peakOfCopy(*trace, MemcpyKind::DtoD, MemoryKind::Device, 0)->gigabytesPerSecond,
+                 double(trace->gpus[0].memoryBandwidthBytesPerSecond) / 2e9);
+        QVERIFY(!peakOfCopy(*trace, MemcpyKind::DtoD, MemoryKind::Device, 7));
+        QVERIFY(!peakOfCopy(*trace, MemcpyKind::HtoH, MemoryKind::Pinned, 0));
     }
 
     void saysWhatPinningWouldGain() {
