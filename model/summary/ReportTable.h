@@ -34,7 +34,7 @@ struct ReportTable {
     std::string title;  ///< "Kernels".
     std::vector<ReportColumn> columns;
     std::vector<std::vector<Cell>> rows;  ///< Each as long as `columns`.
-    std::vector<std::string> notes;       ///< Sentences below the table, where people read it.
+    std::vector<std::string> notes = {};  ///< Sentences below the table, where people read it.
     ReportStyle style = ReportStyle::Plain;
 };
 
