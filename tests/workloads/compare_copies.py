@@ -3,8 +3,9 @@
 
 usage: compare_copies.py COPIES TRACE
 
-COPIES is what `bandwidth` printed. The copies of the trace come in the same order. Prints a line
-for each kind and size; exits with 1 if one of at least 16 MiB differs by more than 1 %, and 2 if
+COPIES is what `bandwidth` printed: batches of copies. The copies of the trace come in the same
+order; a batch took from the start of its first copy to the end of its last. Prints a line for each
+kind and size, with the median of single copies beside it; exits with 1 if one of at least 16 MiB differs by more than 1 %, and 2 if
 the trace does not hold the same copies.
 """
 
@@ -24,11 +25,11 @@ def read_copies(path):
     with open(path, encoding="utf-8") as lines:
         for line in lines:
             words = line.split()
-            if len(words) != 7 or words[0] != "copy":
+            if len(words) != 8 or words[0] != "copy":
                 continue
-            _, kind, name, source, target, size, milliseconds = words
+            _, kind, name, source, target, size, count, milliseconds = words
             copies.append(
-                (int(kind), name, int(source), int(target), int(size), float(milliseconds))
+                (int(kind), name, int(source), int(target), int(size), int(count), float(milliseconds))
             )
     return copies
 
@@ -63,27 +64,38 @@ def main():
         'SELECT start, "end", bytes, copyKind FROM CUPTI_ACTIVITY_KIND_MEMCPY'
         " WHERE copyKind NOT IN (11, 12, 13) ORDER BY start, rowid"
     ).fetchall()
-    if [(c[0], c[4]) for c in copies] != [(kind, size) for _, _, size, kind in rows]:
-        print(f"The trace holds other copies than the program made: {len(rows)}, {len(copies)}.")
+    if [(c[0], c[4]) for c in copies for _ in range(c[5])] != [(r[3], r[2]) for r in rows]:
+        print(f"The trace holds other copies than the program made: {len(rows)}.")
         sys.exit(2)
     by_path = collections.OrderedDict()
-    for (_, name, _, _, size, milliseconds), (start, end, _, _) in zip(copies, rows):
-        if milliseconds <= 0 or end is None or end <= start:
+    next_row = 0
+    for _, name, _, _, size, count, milliseconds in copies:
+        batch = rows[next_row : next_row + count]
+        next_row += count
+        start, end = batch[0][0], max(row[1] for row in batch)
+        if milliseconds <= 0 or end <= start:
             continue
-        pair = by_path.setdefault((name, size), ([], []))
-        pair[0].append(size / milliseconds / 1e6)
-        pair[1].append(size / (end - start))
-    print(f"{'copy':<14} {'size':>8} {'events GB/s':>12} {'trace GB/s':>12} {'difference':>11}")
+        events, recorded, single = by_path.setdefault((name, size), ([], [], []))
+        events.append(count * size / milliseconds / 1e6)
+        recorded.append(count * size / (end - start))
+        single += [size / (row[1] - row[0]) for row in batch if row[1] > row[0]]
+    print(
+        f"{'copy':<14} {'size':>8} {'events GB/s':>12} {'trace GB/s':>12} {'difference':>11}"
+        f" {'single copy':>12}"
+    )
     worst = 0.0
-    for (name, size), (events, recorded) in by_path.items():
+    for (name, size), (events, recorded, single) in by_path.items():
         event, ours = statistics.median(events), statistics.median(recorded)
         difference = 100 * (ours - event) / event
         if size >= LARGE:
             worst = max(worst, abs(difference))
-        print(f"{name:<14} {shown(size):>8} {event:>12.3f} {ours:>12.3f} {difference:>9.2f} %")
+        print(
+            f"{name:<14} {shown(size):>8} {event:>12.3f} {ours:>12.3f} {difference:>9.2f} %"
+            f" {statistics.median(single):>12.3f}"
+        )
     print(f"\nGreatest difference from 16 MiB on: {worst:.2f} % (at most {TOLERANCE_PERCENT} %)")
     for gpu in (0, 1):
-        sent = sum(c[4] for c in copies if c[0] == 10 and c[2] == gpu)
+        sent = sum(c[4] * c[5] for c in copies if c[0] == 10 and c[2] == gpu)
         with contextlib.suppress(sqlite3.Error):
             counted, _ = nvlink_bytes(trace, gpu)
             if sent and counted is not None:
