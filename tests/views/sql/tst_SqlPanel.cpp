@@ -1,0 +1,178 @@
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QMenu>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+#include <QToolButton>
+#include <QTreeWidget>
+
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/writeTrace.h"
+#include "views/sql/SqlPanel.h"
+#include "views/summary/ReportModel.h"
+#include "views/summary/ReportView.h"
+
+using namespace lanescope;
+
+class TestSqlPanel : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase() {
+        qRegisterMetaType<TimeRange>();
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 2}), folder_ / "a.sqlite").has_value());
+    }
+    void init() {
+        panel_ = std::make_unique<SqlPanel>();
+        panel_->resize(1200, 420);
+        panel_->setFile(folder_ / "a.sqlite");
+        panel_->show();
+        QVERIFY(QTest::qWaitForWindowExposed(panel_.get()));
+        QTRY_VERIFY(!panel_->isStale());
+    }
+    void cleanup() { panel_.reset(); }
+
+    void runsWhatIsTyped() {
+        ask("SELECT count(*) AS n FROM CUPTI_ACTIVITY_KIND_KERNEL");
+        QCOMPARE(table().rows.size(), size_t(1));
+        QCOMPARE(table().columns[0].name, std::string("n"));
+        QVERIFY2(panel_->status().startsWith("1 row in"), qPrintable(panel_->status()));
+    }
+
+    void runsTheSelectedPart() {
+        panel_->editor().setPlainText("SELECT 1 AS one; SELECT 2 AS two");
+        QTextCursor cursor = panel_->editor().textCursor();
+        cursor.setPosition(17);
+        cursor.movePosition(QTextCursor::End, QTextCursor::KeepAnchor);
+        panel_->editor().setTextCursor(cursor);
+        QTest::keyClick(&panel_->editor(), Qt::Key_Return, Qt::ControlModifier);
+        QTRY_VERIFY(!panel_->isRunning());
+        QCOMPARE(table().columns.at(0).name, std::string("two"));
+    }
+
+    void saysWhereTheMistakeIs() {
+        ask("SELECT 1,\n nothing");
+        QCOMPARE(panel_->status(), QString("Line 2, column 2: No such column: nothing."));
+        // The last answer stays.
+        ask("SELECT 7 AS seven");
+        ask("DELETE FROM StringIds");
+        QVERIFY(panel_->status().startsWith("DELETE is not allowed"));
+        QCOMPARE(table().columns.at(0).name, std::string("seven"));
+    }
+
+    void stopEndsAQuery() {
+        panel_->editor().setPlainText(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+            "SELECT count(*) FROM n");
+        QTest::mouseClick(&panel_->runButton(), Qt::LeftButton);
+        QVERIFY(panel_->isRunning());
+        QVERIFY(!panel_->runButton().isEnabled());
+        QTRY_VERIFY(panel_->status().startsWith("Running, "));
+        panel_->editor().setFocus();
+        QTest::keyClick(&panel_->editor(), Qt::Key_Escape);
+        QTRY_VERIFY(!panel_->isRunning());
+        QCOMPARE(panel_->status(), QString("The query was stopped."));
+        ask("SELECT 1");
+        QVERIFY(panel_->status().startsWith("1 row"));
+    }
+
+    void aRunningQueryEndsWithThePanel() {
+        panel_->editor().setPlainText(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+            "SELECT count(*) FROM n");
+        panel_->run();
+        panel_.reset();
+        QVERIFY(QThreadPool::globalInstance()->waitForDone(20'000));
+    }
+
+    void saysThatRowsWereCut() {
+        panel_->setLimits({.rows = 3});
+        ask("SELECT id FROM StringIds");
+        QCOMPARE(table().rows.size(), size_t(3));
+        QVERIFY(panel_->status().contains("There are more"));
+    }
+
+    void listsTablesAndPutsTheirNamesIntoTheQuery() {
+        QTreeWidget& tree = panel_->tables();
+        const auto found = tree.findItems("CUPTI_ACTIVITY_KIND_KERNEL", Qt::MatchExactly);
+        QCOMPARE(found.size(), 1);
+        panel_->editor().setPlainText({});
+        tree.scrollToItem(found[0]);
+        const QPoint place = tree.visualItemRect(found[0]).center();
+        QTest::mouseClick(tree.viewport(), Qt::LeftButton, {}, place);
+        QTest::mouseDClick(tree.viewport(), Qt::LeftButton, {}, place);
+        QCOMPARE(panel_->editor().toPlainText(), QString("CUPTI_ACTIVITY_KIND_KERNEL"));
+        found[0]->setExpanded(true);
+        panel_->editor().setPlainText({});
+        tree.scrollToItem(found[0]->child(1));
+        const QPoint column = tree.visualItemRect(found[0]->child(1)).center();
+        QTest::mouseClick(tree.viewport(), Qt::LeftButton, {}, column);
+        QTest::mouseDClick(tree.viewport(), Qt::LeftButton, {}, column);
+        QCOMPARE(panel_->editor().toPlainText(), QString("\"end\""));
+    }
+
+    void aRowWithAStartLeadsToTheTimeline() {
+        QSignalSpy activated(panel_.get(), &SqlPanel::rangeActivated);
+        ask("SELECT start, \"end\" FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start LIMIT 5");
+        QTableView& view = panel_->answer().table();
+        const QPoint second = view.visualRect(view.model()->index(1, 0)).center();
+        QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, second);
+        QTest::keyClick(&view, Qt::Key_Return);
+        QCOMPARE(activated.count(), 1);
+        const auto range = activated[0][0].value<TimeRange>();
+        QCOMPARE(range.startNs, std::get<int64_t>(table().rows[1][0]));
+        QCOMPARE(range.endNs, std::get<int64_t>(table().rows[1][1]));
+        ask("SELECT 1 AS n");
+        QTest::mouseClick(view.viewport(), Qt::LeftButton, {},
+                          view.visualRect(view.model()->index(0, 0)).center());
+        QTest::keyClick(&view, Qt::Key_Return);
+        QCOMPARE(activated.count(), 1);
+    }
+
+    void remembersWhatWasAsked() {
+        QSignalSpy changed(panel_.get(), &SqlPanel::historyChanged);
+        ask("SELECT 1");
+        ask("SELECT 2");
+        ask("SELECT 1");
+        QCOMPARE(panel_->history(), QStringList({"SELECT 1", "SELECT 2"}));
+        QCOMPARE(changed.count(), 3);
+    }
+
+    void everySampleRuns() {
+        for (QAction* sample : panel_->samplesButton().menu()->actions()) {
+            sample->trigger();
+            QTRY_VERIFY(!panel_->isRunning());
+            QVERIFY2(panel_->status().contains(" row"), qPrintable(panel_->status()));
+        }
+    }
+
+    void copiesTheAnswer() {
+        ask("SELECT 5 AS five, 'a' AS letter");
+        panel_->answer().copySelection();
+        QCOMPARE(QApplication::clipboard()->text(), QString("five\tletter\n5\ta\n"));
+    }
+
+    void saysWhyAFileCannotBeAsked() {
+        panel_->setFile(folder_ / "missing.sqlite");
+        QTRY_VERIFY(panel_->status().contains("missing.sqlite"));
+    }
+
+  private:
+    void ask(const char* sql) {
+        panel_->editor().setPlainText(sql);
+        QTest::keyClick(&panel_->editor(), Qt::Key_Return, Qt::ControlModifier);
+        QTRY_VERIFY(!panel_->isRunning());
+    }
+    const ReportTable& table() const { return panel_->answer().model().table(); }
+
+    TemporaryFolder folder_;
+    std::unique_ptr<SqlPanel> panel_;
+};
+
+QTEST_MAIN(TestSqlPanel)
+#include "tst_SqlPanel.moc"

@@ -1,0 +1,311 @@
+#include "views/events/EventsPanel.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QTableView>
+#include <QTimer>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+
+#include "model/events/eventsAsText.h"
+#include "model/export/formatValue.h"
+#include "views/events/EventTableModel.h"
+#include "views/summary/LatestJob.h"
+#include "views/text/toQString.h"
+
+namespace lanescope {
+namespace {
+
+/// Between a change of the range and the next look at the table; several changes make one.
+constexpr int settleMs = 60;
+
+constexpr std::array kindsOffered{EventKind::Kernel, EventKind::Memcpy,   EventKind::Memset,
+                                  EventKind::Graph,  EventKind::Api,      EventKind::Sync,
+                                  EventKind::Nvtx,   EventKind::PageFault};
+
+constexpr std::array<int, eventColumnCount> columnWidths{15, 11, 14, 40, 22, 6, 11, 13, 11};
+
+QString number(int64_t count) {
+    return toQString(formatCount(count));
+}
+
+}  // namespace
+
+EventsPanel::EventsPanel(QWidget* parent)
+    : QWidget(parent),
+      job_(new LatestJob(this)),
+      copyJob_(new LatestJob(this)),
+      timer_(new QTimer(this)),
+      model_(new EventTableModel(this)),
+      words_(new QLineEdit(this)),
+      kinds_(new QToolButton(this)),
+      copy_(new QToolButton(this)),
+      save_(new QToolButton(this)),
+      remark_(new QLabel(this)),
+      table_(new QTableView(this)) {
+    request_.mostScanned = EventTableModel::mostRows;
+    timer_->setSingleShot(true);
+    timer_->setInterval(settleMs);
+    build();
+    arrange();
+    fillKindsMenu();
+    connect(timer_, &QTimer::timeout, this, &EventsPanel::refresh);
+    connect(model_, &EventTableModel::sortRequested, this, &EventsPanel::sortBy);
+    connect(words_, &QLineEdit::textChanged, this, [this](const QString& text) {
+        request_.words = text.trimmed().toStdString();
+        invalidate();
+    });
+    connect(copy_, &QToolButton::clicked, this, &EventsPanel::copyAll);
+    connect(save_, &QToolButton::clicked, this, &EventsPanel::saveRequested);
+    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex& index) {
+                if (isSilent_ || !index.isValid()) return;
+                event_ = model_->eventAt(index.row());
+                emit eventSelected(event_);
+            });
+    connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
+        emit eventActivated(model_->eventAt(index.row()));
+    });
+}
+
+void EventsPanel::build() {
+    words_->setPlaceholderText(tr("Words in the name"));
+    words_->setAccessibleName(tr("Only events whose name holds these words"));
+    words_->setClearButtonEnabled(true);
+    words_->setMaximumWidth(280);
+    kinds_->setPopupMode(QToolButton::InstantPopup);
+    kinds_->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    kinds_->setAccessibleName(tr("Kinds of events"));
+    copy_->setText(tr("Copy all"));
+    copy_->setToolTip(tr("Copy all rows as tab-separated text"));
+    save_->setText(tr("Save as CSV…"));
+    remark_->setTextFormat(Qt::PlainText);
+    remark_->setForegroundRole(QPalette::PlaceholderText);
+
+    table_->setModel(model_);
+    table_->setAccessibleName(tr("Events"));
+    table_->horizontalHeader()->setSortIndicator(0, Qt::AscendingOrder);
+    table_->setSortingEnabled(true);
+    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table_->setAlternatingRowColors(true);
+    table_->setShowGrid(false);
+    table_->setWordWrap(false);
+    table_->setTextElideMode(Qt::ElideMiddle);
+    table_->setFrameShape(QFrame::NoFrame);
+    table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    table_->setTabKeyNavigation(false);
+    table_->verticalHeader()->hide();
+    table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 9);
+    table_->horizontalHeader()->setHighlightSections(false);
+    const int letter = fontMetrics().averageCharWidth();
+    for (size_t column = 0; column < eventColumnCount; ++column)
+        table_->setColumnWidth(static_cast<int>(column), columnWidths[column] * letter + 16);
+    table_->horizontalHeader()->setSectionResizeMode(static_cast<int>(EventColumn::Name),
+                                                     QHeaderView::Stretch);
+    auto* copy = new QAction(tr("Copy rows"), table_);
+    copy->setShortcut(QKeySequence::Copy);
+    copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    table_->addAction(copy);
+    table_->setContextMenuPolicy(Qt::ActionsContextMenu);
+    connect(copy, &QAction::triggered, this, &EventsPanel::copySelection);
+}
+
+void EventsPanel::arrange() {
+    auto* top = new QHBoxLayout;
+    top->setContentsMargins(8, 5, 8, 5);
+    top->setSpacing(10);
+    top->addWidget(words_);
+    top->addWidget(kinds_);
+    top->addWidget(remark_, 1);
+    top->addWidget(copy_);
+    top->addWidget(save_);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addLayout(top);
+    layout->addWidget(table_, 1);
+}
+
+void EventsPanel::fillKindsMenu() {
+    auto* menu = new QMenu(kinds_);
+    QAction* all = menu->addAction(tr("All kinds"));
+    menu->addSeparator();
+    std::vector<QAction*> choices;
+    for (const EventKind kind : kindsOffered) {
+        QAction* choice = menu->addAction(toQString(nameOfKind(kind)));
+        choice->setCheckable(true);
+        choice->setChecked(true);
+        choices.push_back(choice);
+        connect(choice, &QAction::toggled, this, [this, kind](bool isOn) {
+            isOn ? request_.kinds.add(kind) : request_.kinds.remove(kind);
+            updateKindsText();
+            invalidate();
+        });
+    }
+    connect(all, &QAction::triggered, this, [choices] {
+        for (QAction* choice : choices) choice->setChecked(true);
+    });
+    kinds_->setMenu(menu);
+    updateKindsText();
+}
+
+void EventsPanel::updateKindsText() {
+    QStringList names;
+    for (const EventKind kind : kindsOffered)
+        if (request_.kinds.has(kind)) names << toQString(nameOfKind(kind));
+    const auto count = static_cast<size_t>(names.size());
+    kinds_->setText(count == kindsOffered.size() ? tr("All kinds")
+                    : count == 0                 ? tr("No kind")
+                    : count == 1                 ? names.front()
+                                 : tr("%1 of %2 kinds").arg(count).arg(kindsOffered.size()));
+}
+
+QString EventsPanel::remark() const {
+    return remark_->text();
+}
+
+void EventsPanel::setTrace(TracePtr trace) {
+    trace_ = std::move(trace);
+    visible_ = trace_ ? trace_->range : TimeRange();
+    selected_.reset();
+    event_ = {};
+    invalidate();
+}
+
+void EventsPanel::setVisibleRange(TimeRange range) {
+    if (range == visible_) return;
+    visible_ = range;
+    if (!selected_) invalidate();
+}
+
+void EventsPanel::setSelectedRange(std::optional<TimeRange> range) {
+    if (range == selected_) return;
+    selected_ = range;
+    invalidate();
+}
+
+void EventsPanel::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (isStale_) timer_->start(0);
+}
+
+void EventsPanel::invalidate() {
+    isStale_ = true;
+    job_->cancel();
+    // Not started anew: while one pans, the table follows instead of waiting for the end.
+    if (isVisible() && !timer_->isActive()) timer_->start(settleMs);
+}
+
+void EventsPanel::sortBy(int column, Qt::SortOrder order) {
+    if (column < 0) return;
+    request_.sortedBy = static_cast<EventColumn>(column);
+    request_.isDescending = order == Qt::DescendingOrder;
+    invalidate();
+}
+
+void EventsPanel::refresh() {
+    if (!isVisible()) return;
+    request_.range = selected_.value_or(visible_);
+    if (!trace_) {
+        isStale_ = false;
+        isSilent_ = true;
+        model_->showList(nullptr, {});
+        isSilent_ = false;
+        return;
+    }
+    if (request_.words.empty() && request_.sortedBy == EventColumn::Start) {
+        const EventWindow window(*trace_, request_.range, request_.kinds);
+        isSilent_ = true;
+        model_->showWindow(trace_, window, request_.isDescending);
+        isSilent_ = false;
+        updateRemark(window.size(), window.size(), model_->rowCount());
+        isStale_ = false;
+        restoreSelection();
+        return;
+    }
+    job_->start([this, trace = trace_, request = request_]() -> LatestJob::Publish {
+        auto list = std::make_shared<std::optional<EventList>>(listEvents(*trace, request));
+        return [this, list] {
+            if (*list) showEvents(**list);
+        };
+    });
+}
+
+void EventsPanel::showEvents(const EventList& list) {
+    isSilent_ = true;
+    model_->showList(trace_, list.events);
+    isSilent_ = false;
+    updateRemark(list.inRange, list.scanned, model_->rowCount());
+    isStale_ = false;
+    restoreSelection();
+}
+
+void EventsPanel::updateRemark(int64_t inRange, int64_t scanned, int64_t shown) {
+    const QString where = selected_ ? tr("in the selected range") : tr("in the visible range");
+    QString text =
+        inRange == 1 ? tr("1 event %1").arg(where) : tr("%1 events %2").arg(number(inRange), where);
+    const bool isFiltered = !request_.words.empty();
+    if (isFiltered) text = tr("%1 of %2").arg(number(shown), text);
+    if (scanned < inRange)
+        text +=
+            tr("; only the first %1 were looked at: zoom in for the others").arg(number(scanned));
+    else if (!isFiltered && shown < inRange)
+        text += request_.isDescending ? tr("; the last %1 are listed").arg(number(shown))
+                                      : tr("; the first %1 are listed").arg(number(shown));
+    remark_->setText(text);
+}
+
+void EventsPanel::selectEvent(EventRef event) {
+    event_ = event;
+    restoreSelection();
+}
+
+void EventsPanel::restoreSelection() {
+    isSilent_ = true;
+    const int row = model_->rowOf(event_);
+    if (row < 0) {
+        table_->clearSelection();
+        table_->setCurrentIndex({});
+    } else if (table_->currentIndex().row() != row) {
+        table_->setCurrentIndex(model_->index(row, 0));
+    }
+    isSilent_ = false;
+}
+
+void EventsPanel::copySelection() {
+    if (!trace_) return;
+    std::vector<int> rows;
+    for (const QModelIndex& index : table_->selectionModel()->selectedRows())
+        rows.push_back(index.row());
+    if (rows.empty()) return copyAll();
+    std::sort(rows.begin(), rows.end());
+    std::vector<EventRef> events;
+    for (const int row : rows) events.push_back(model_->eventAt(row));
+    QApplication::clipboard()->setText(toQString(eventsAsTsv(*trace_, events)));
+}
+
+void EventsPanel::copyAll() {
+    if (!trace_) return;
+    EventRequest request = request_;
+    request.range = selected_.value_or(visible_);
+    copyJob_->start([trace = trace_, request]() -> LatestJob::Publish {
+        const auto list = listEvents(*trace, request);
+        if (!list) return {};
+        auto text = std::make_shared<QString>(toQString(eventsAsTsv(*trace, list->events)));
+        return [text] { QApplication::clipboard()->setText(*text); };
+    });
+}
+
+}  // namespace lanescope

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <QWidget>
+#include <optional>
+
+#include "model/events/listEvents.h"
+
+class QLabel;
+class QLineEdit;
+class QTableView;
+class QTimer;
+class QToolButton;
+
+namespace lanescope {
+
+class EventTableModel;
+class LatestJob;
+
+/// The events of the selected range, else of the visible one, as a table that follows it. In order
+/// of start it shows any range at once; other orders and words are worked out off the GUI thread
+/// from the first events of the range, and the panel says how many. Does nothing while it is not
+/// on the screen.
+class EventsPanel : public QWidget {
+    Q_OBJECT
+
+  public:
+    explicit EventsPanel(QWidget* parent = nullptr);
+
+    void setTrace(TracePtr trace);
+    /// In the time of the trace.
+    void setVisibleRange(TimeRange range);
+    void setSelectedRange(std::optional<TimeRange> range);
+    /// Goes to the row of the event if it has one; emits nothing.
+    void selectEvent(EventRef event);
+
+    /// What the table shows or is about to.
+    const EventRequest& request() const { return request_; }
+    EventTableModel& model() const { return *model_; }
+    QTableView& table() const { return *table_; }
+    QLineEdit& wordsEdit() const { return *words_; }
+    QToolButton& kindsButton() const { return *kinds_; }
+    /// What stands beside the filter: how many events, and what was left out.
+    QString remark() const;
+    /// Something is still being looked up or waits for the panel to be shown.
+    bool isStale() const { return isStale_; }
+
+  public slots:
+    /// The selected rows, or all if none is.
+    void copySelection();
+    void copyAll();
+
+  signals:
+    /// The user went to another row.
+    void eventSelected(lanescope::EventRef event);
+    /// The user wants to see the event: double click, Enter.
+    void eventActivated(lanescope::EventRef event);
+    /// The user wants what the table shows in a file.
+    void saveRequested();
+
+  protected:
+    void showEvent(QShowEvent* event) override;
+
+  private:
+    void build();
+    void arrange();
+    void fillKindsMenu();
+    void updateKindsText();
+    void invalidate();
+    void refresh();
+    void showEvents(const EventList& list);
+    void sortBy(int column, Qt::SortOrder order);
+    void restoreSelection();
+    void updateRemark(int64_t inRange, int64_t scanned, int64_t shown);
+
+    TracePtr trace_;
+    TimeRange visible_;
+    std::optional<TimeRange> selected_;
+    EventRequest request_;
+    EventRef event_;
+    bool isStale_ = false;
+    bool isSilent_ = false;
+    LatestJob* job_;
+    LatestJob* copyJob_;
+    QTimer* timer_;
+    EventTableModel* model_;
+    QLineEdit* words_;
+    QToolButton* kinds_;
+    QToolButton* copy_;
+    QToolButton* save_;
+    QLabel* remark_;
+    QTableView* table_;
+};
+
+}  // namespace lanescope

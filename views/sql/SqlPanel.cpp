@@ -1,0 +1,324 @@
+#include "views/sql/SqlPanel.h"
+
+#include <QDateTime>
+#include <QFontDatabase>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QMenu>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTextBlock>
+#include <QTimer>
+#include <QToolButton>
+#include <QTreeWidget>
+#include <algorithm>
+#include <optional>
+
+#include "model/export/formatValue.h"
+#include "model/query/queryPosition.h"
+#include "model/query/sampleQueries.h"
+#include "views/sql/SqlSource.h"
+#include "views/summary/LatestJob.h"
+#include "views/summary/ReportModel.h"
+#include "views/summary/ReportView.h"
+#include "views/text/plainToolTip.h"
+#include "views/text/toQString.h"
+#include "views/theme/Theme.h"
+
+namespace lanescope {
+namespace {
+
+constexpr int mostRemembered = 50;
+constexpr int clockMs = 200;
+
+QString firstLine(const QString& query) {
+    QString line = query.simplified();
+    return line.size() > 90 ? line.left(89) + QStringLiteral("…") : line;
+}
+
+/// As SQL writes a name: plain if it can be, else in quotes.
+QString quoted(const QString& name) {
+    const bool isPlain = !name.isEmpty() && std::all_of(name.begin(), name.end(), [](QChar letter) {
+        return letter == QLatin1Char('_') || (letter < QChar(128) && letter.isLetterOrNumber());
+    });
+    // A column that is a keyword.
+    const bool isKeyword = name.compare(QLatin1String("end"), Qt::CaseInsensitive) == 0 ||
+                           name.compare(QLatin1String("index"), Qt::CaseInsensitive) == 0;
+    if (isPlain && !isKeyword && !name.front().isDigit()) return name;
+    return QLatin1Char('"') + QString(name).replace('"', QLatin1String("\"\"")) + QLatin1Char('"');
+}
+
+std::optional<int64_t> timeIn(const ReportTable& table, int row,
+                              std::initializer_list<std::string_view> names) {
+    for (const std::string_view name : names) {
+        for (size_t column = 0; column < table.columns.size(); ++column) {
+            if (table.columns[column].name != name) continue;
+            const auto* time = std::get_if<int64_t>(&table.rows[size_t(row)][column]);
+            if (time) return *time;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+SqlPanel::SqlPanel(QWidget* parent)
+    : QWidget(parent),
+      job_(new LatestJob(this)),
+      tablesJob_(new LatestJob(this)),
+      clock_(new QTimer(this)),
+      editor_(new QPlainTextEdit(this)),
+      tables_(new QTreeWidget(this)),
+      run_(new QPushButton(tr("Run"), this)),
+      stop_(new QPushButton(tr("Stop"), this)),
+      samples_(new QToolButton(this)),
+      earlier_(new QToolButton(this)),
+      status_(new QLabel(this)),
+      answer_(new ReportView(this)) {
+    limits_.rows = 50'000;
+    build();
+    arrange();
+    fillSamples();
+    fillHistory();
+    connect(run_, &QPushButton::clicked, this, &SqlPanel::run);
+    connect(stop_, &QPushButton::clicked, this, &SqlPanel::stop);
+    connect(answer_, &ReportView::rowActivated, this, &SqlPanel::activateRow);
+    connect(tables_, &QTreeWidget::itemDoubleClicked, this,
+            [this](QTreeWidgetItem* item) { insertName(item->text(0)); });
+    connect(clock_, &QTimer::timeout, this, [this] {
+        const auto seconds = double(QDateTime::currentMSecsSinceEpoch() - begunMs_) / 1000;
+        setStatus(tr("Running, %1 s of at most %2 s")
+                      .arg(seconds, 0, 'f', 1)
+                      .arg(double(limits_.time.count()) / 1000),
+                  false);
+    });
+    clock_->setInterval(clockMs);
+    setRunning(false);
+    setStatus(tr("Ctrl+Enter runs the query. A trace is only read, never changed."), false);
+}
+
+SqlPanel::~SqlPanel() {
+    stop();
+}
+
+void SqlPanel::build() {
+    editor_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    editor_->setPlaceholderText(tr("SELECT … FROM …"));
+    editor_->setAccessibleName(tr("SQL query"));
+    editor_->setTabChangesFocus(true);
+    editor_->setFrameShape(QFrame::NoFrame);
+    editor_->installEventFilter(this);
+    tables_->setHeaderHidden(true);
+    tables_->setAccessibleName(tr("Tables of the trace"));
+    tables_->setFrameShape(QFrame::NoFrame);
+    tables_->setToolTip(tr("Double click puts a name into the query"));
+    tables_->setExpandsOnDoubleClick(false);
+    run_->setToolTip(tr("Run the query, or the selected part of it (Ctrl+Enter)"));
+    run_->setDefault(false);
+    stop_->setToolTip(tr("Stop the query (Esc)"));
+    samples_->setText(tr("Samples"));
+    earlier_->setText(tr("History"));
+    for (QToolButton* button : {samples_, earlier_}) {
+        button->setPopupMode(QToolButton::InstantPopup);
+        button->setMenu(new QMenu(button));
+        button->menu()->setToolTipsVisible(true);
+    }
+    status_->setTextFormat(Qt::PlainText);
+    status_->setWordWrap(true);
+    status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    answer_->setEmptyText(
+        tr("The answer stands here. A row with a column \"start\" leads to that "
+           "place on the timeline: double click or Enter."));
+}
+
+QString SqlPanel::status() const {
+    return status_->text();
+}
+
+bool SqlPanel::isStale() const {
+    return isRunning_ || isReading_;
+}
+
+void SqlPanel::setFile(const std::filesystem::path& path) {
+    stop();
+    source_ = std::make_shared<Source>(path);
+    isRead_ = false;
+    tables_->clear();
+    if (isVisible()) readTables();
+}
+
+void SqlPanel::setTheme(const Theme& theme) {
+    editor_->setStyleSheet(QStringLiteral("QPlainTextEdit { background: %1; color: %2; }")
+                               .arg(theme.canvas.name(), theme.text.name()));
+}
+
+void SqlPanel::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (source_ && !isRead_) readTables();
+}
+
+bool SqlPanel::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == editor_ && event->type() == QEvent::KeyPress) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        const bool isEnter = key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
+        if (isEnter && key->modifiers().testFlag(Qt::ControlModifier)) {
+            run();
+            return true;
+        }
+        if (key->key() == Qt::Key_Escape && isRunning_) {
+            stop();
+            return true;
+        }
+    }
+    // The window has Ctrl+Enter too, for the timeline.
+    if (watched == editor_ && event->type() == QEvent::ShortcutOverride) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        const bool isEnter = key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
+        if (isEnter && key->modifiers().testFlag(Qt::ControlModifier)) {
+            event->accept();
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+void SqlPanel::readTables() {
+    isRead_ = true;
+    isReading_ = true;
+    tablesJob_->start([this, source = source_]() -> LatestJob::Publish {
+        auto tables = std::make_shared<Result<std::vector<QueryTable>>>(source->tables());
+        return [this, tables] {
+            isReading_ = false;
+            if (*tables)
+                showTables(**tables);
+            else
+                setStatus(toQString(tables->error().sentence), true);
+        };
+    });
+}
+
+void SqlPanel::showTables(const std::vector<QueryTable>& tables) {
+    tables_->clear();
+    QList<QTreeWidgetItem*> items;
+    for (const QueryTable& table : tables) {
+        auto* item = new QTreeWidgetItem({toQString(printable(table.name))});
+        for (const QueryTable::Column& column : table.columns) {
+            auto* child = new QTreeWidgetItem(item, {toQString(printable(column.name))});
+            child->setToolTip(0, plainToolTip(toQString(printable(column.type))));
+        }
+        items << item;
+    }
+    tables_->addTopLevelItems(items);
+}
+
+void SqlPanel::insertName(const QString& name) {
+    editor_->insertPlainText(quoted(name));
+    editor_->setFocus();
+}
+
+void SqlPanel::run() {
+    if (!source_ || isRunning_) return;
+    const QTextCursor cursor = editor_->textCursor();
+    QString query = cursor.hasSelection() ? cursor.selectedText() : editor_->toPlainText();
+    query.replace(QChar::ParagraphSeparator, QLatin1Char('\n'));
+    if (query.trimmed().isEmpty()) return;
+    remember(query);
+    setRunning(true);
+    source_->goOn();
+    job_->start([this, source = source_, sql = query.toStdString(),
+                 limits = limits_]() -> LatestJob::Publish {
+        auto result =
+            std::make_shared<tl::expected<QueryResult, QueryError>>(source->run(sql, limits));
+        return [this, result, sql] { finish(*result, sql); };
+    });
+}
+
+void SqlPanel::stop() {
+    if (source_) source_->stop();
+}
+
+void SqlPanel::finish(const tl::expected<QueryResult, QueryError>& result, const std::string& sql) {
+    setRunning(false);
+    if (!result) {
+        setStatus(toQString(sentenceOf(result.error(), sql)), true);
+        return;
+    }
+    const auto rows = static_cast<int64_t>(result->table.rows.size());
+    QString text = rows == 1 ? tr("1 row") : tr("%1 rows").arg(toQString(formatCount(rows)));
+    text += tr(" in %1").arg(toQString(formatDuration(result->took.count() * 1'000'000)));
+    if (result->isCut) text += tr(". There are more: only the first ones are shown.");
+    setStatus(text, false);
+    answer_->setEmptyText(tr("No row answers the query."));
+    answer_->setTable(result->table);
+}
+
+void SqlPanel::setRunning(bool isRunning) {
+    isRunning_ = isRunning;
+    run_->setEnabled(!isRunning);
+    stop_->setEnabled(isRunning);
+    begunMs_ = QDateTime::currentMSecsSinceEpoch();
+    isRunning ? clock_->start() : clock_->stop();
+}
+
+void SqlPanel::setStatus(const QString& text, bool isError) {
+    status_->setText(text);
+    status_->setForegroundRole(isError ? QPalette::WindowText : QPalette::PlaceholderText);
+    QFont font = status_->font();
+    font.setBold(isError);
+    status_->setFont(font);
+}
+
+void SqlPanel::remember(const QString& query) {
+    const QString kept = query.trimmed();
+    history_.removeAll(kept);
+    history_.prepend(kept);
+    while (history_.size() > mostRemembered) history_.removeLast();
+    fillHistory();
+    emit historyChanged(history_);
+}
+
+void SqlPanel::setHistory(const QStringList& queries) {
+    history_ = queries.mid(0, mostRemembered);
+    fillHistory();
+}
+
+void SqlPanel::fillSamples() {
+    for (const SampleQuery& sample : sampleQueries()) {
+        QAction* action = samples_->menu()->addAction(QString::fromUtf8(sample.title));
+        action->setToolTip(plainToolTip(QString::fromUtf8(sample.sql)));
+        connect(action, &QAction::triggered, this, [this, sample] {
+            setQuery(QString::fromUtf8(sample.sql));
+            run();
+        });
+    }
+}
+
+void SqlPanel::fillHistory() {
+    earlier_->menu()->clear();
+    earlier_->setEnabled(!history_.isEmpty());
+    for (const QString& query : history_) {
+        // An ampersand would be taken for the mark of a key.
+        QAction* action = earlier_->menu()->addAction(
+            firstLine(query).replace(QLatin1Char('&'), QLatin1String("&&")));
+        action->setToolTip(plainToolTip(query));
+        connect(action, &QAction::triggered, this, [this, query] { setQuery(query); });
+    }
+}
+
+void SqlPanel::setQuery(const QString& query) {
+    // Not setPlainText, so that Ctrl+Z brings back what was there.
+    editor_->selectAll();
+    editor_->insertPlainText(query);
+    editor_->setFocus();
+}
+
+void SqlPanel::activateRow(int row) {
+    const ReportTable& table = answer_->model().table();
+    if (row < 0 || static_cast<size_t>(row) >= table.rows.size()) return;
+    const auto start = timeIn(table, row, {"start", "startNs", "timestamp"});
+    if (!start) return;
+    const auto end = timeIn(table, row, {"end", "endNs"});
+    emit rangeActivated({*start, std::max(*start, end.value_or(*start))});
+}
+
+}  // namespace lanescope

@@ -1,0 +1,29 @@
+#include "views/sql/SqlSource.h"
+
+namespace lanescope {
+
+Result<void> SqlPanel::Source::open() {
+    if (query_) return {};
+    auto opened =
+        TraceQuery::open(path_, [this](double, std::string_view) { return !isStopped_.load(); });
+    if (!opened) return fail(opened.error());
+    query_.emplace(std::move(*opened));
+    return {};
+}
+
+Result<std::vector<QueryTable>> SqlPanel::Source::tables() {
+    const std::lock_guard lock(mutex_);
+    if (auto opened = open(); !opened) return fail(opened.error());
+    return query_->tables();
+}
+
+tl::expected<QueryResult, QueryError> SqlPanel::Source::run(const std::string& sql,
+                                                            const QueryLimits& limits) {
+    const std::lock_guard lock(mutex_);
+    if (auto opened = open(); !opened)
+        return tl::unexpected(QueryError{opened.error().sentence, std::nullopt});
+    return query_->run(sql, limits,
+                       [this](std::chrono::milliseconds) { return !isStopped_.load(); });
+}
+
+}  // namespace lanescope

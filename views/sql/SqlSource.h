@@ -1,0 +1,28 @@
+#pragma once
+
+#include "views/sql/SqlPanel.h"
+
+namespace lanescope {
+
+/// Opens its file when it is first asked. Asked from worker threads, one at a time; stopped from
+/// any thread.
+struct SqlPanel::Source {
+  public:
+    explicit Source(std::filesystem::path path) : path_(std::move(path)) {}
+
+    Result<std::vector<QueryTable>> tables();
+    tl::expected<QueryResult, QueryError> run(const std::string& sql, const QueryLimits& limits);
+    /// Ends what runs now, and everything that is asked until `goOn`.
+    void stop() { isStopped_ = true; }
+    void goOn() { isStopped_ = false; }
+
+  private:
+    Result<void> open();
+
+    std::filesystem::path path_;
+    std::atomic<bool> isStopped_ = false;
+    std::mutex mutex_;
+    std::optional<TraceQuery> query_;
+};
+
+}  // namespace lanescope
