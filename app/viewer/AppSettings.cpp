@@ -58,6 +58,14 @@ void AppSettings::setSplitterState(const QString& name, const QByteArray& state)
     settings_->setValue("splitters/" + name, state);
 }
 
+QStringList AppSettings::queries() const {
+    return settings_->value("queries").toStringList();
+}
+
+void AppSettings::setQueries(const QStringList& queries) {
+    settings_->setValue("queries", queries);
+}
+
 bool AppSettings::isPanelVisible(const QString& name) const {
     return settings_->value("panels/" + name, true).toBool();
 }

@@ -32,6 +32,9 @@ class AppSettings {
     void setWindowGeometry(const QByteArray& geometry);
     QByteArray splitterState(const QString& name) const;
     void setSplitterState(const QString& name, const QByteArray& state);
+    /// Asked on the SQL page, the latest first.
+    QStringList queries() const;
+    void setQueries(const QStringList& queries);
     bool isPanelVisible(const QString& name) const;
     void setPanelVisible(const QString& name, bool isVisible);
 

@@ -12,6 +12,7 @@
 
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/HitNavigator.h"
+#include "app/viewer/MarkActions.h"
 #include "app/viewer/OfferBar.h"
 #include "app/viewer/RecentFiles.h"
 #include "app/viewer/SearchBar.h"
@@ -48,6 +49,7 @@ MainWindow::MainWindow(AppSettings& settings, QWidget* parent)
       settings_(settings),
       isDesktopDark_(QApplication::palette().color(QPalette::Window).lightness() < 128),
       actions_(new ViewerActions(this)),
+      markActions_(new MarkActions(this)),
       recentFiles_(new RecentFiles(settings, this)),
       searchBar_(new SearchBar(this)),
       startPage_(new StartPage(this)),
@@ -73,6 +75,7 @@ void MainWindow::build() {
     setWindowIcon(applicationIcon());
     setAcceptDrops(true);
     actions_->fillMenus(menuBar());
+    markActions_->fillMenu(menuBar());
     recentFiles_->attach(actions_->recentMenu());
 
     auto* toolBar = addToolBar(tr("Tools"));
@@ -164,6 +167,7 @@ void MainWindow::updateCurrent() {
     setWindowTitle(name.isEmpty() ? QStringLiteral("Lanescope")
                                   : name + QStringLiteral(" – Lanescope"));
     if (tabs_->tracePages().size() < 2) offerBar_->hide();
+    markActions_->setPage(tabs_->currentTrace());
     if (page) page->setFocus();
 }
 

@@ -13,6 +13,7 @@ namespace lanescope {
 
 class DocumentPage;
 class DocumentTabs;
+class MarkActions;
 class OfferBar;
 class RecentFiles;
 class SearchBar;
@@ -37,6 +38,7 @@ class MainWindow : public QMainWindow {
     StartPage& startPage() const { return *startPage_; }
     OfferBar& offerBar() const { return *offerBar_; }
     ViewerActions& actions() const { return *actions_; }
+    MarkActions& markActions() const { return *markActions_; }
     /// A trace is being read or something on the screen computed.
     bool isBusy() const;
 
@@ -66,6 +68,7 @@ class MainWindow : public QMainWindow {
     Theme theme_;
     bool isDesktopDark_;
     ViewerActions* actions_;
+    MarkActions* markActions_;
     RecentFiles* recentFiles_;
     SearchBar* searchBar_;
     StartPage* startPage_;

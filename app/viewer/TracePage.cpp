@@ -9,9 +9,11 @@
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
 #include "model/trace/healthPlaces.h"
+#include "app/viewer/PageTools.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
 #include "views/details/HealthPanel.h"
+#include "views/sql/SqlPanel.h"
 #include "views/summary/BandwidthPanel.h"
 #include "views/summary/ReportPanel.h"
 #include "views/summary/ReportView.h"
@@ -55,6 +57,7 @@ TracePage::TracePage(TracePtr trace, QWidget* parent)
     arrange();
     connectParts();
     timeline_->setTrace(trace_);
+    tools_ = new PageTools(trace_, *timeline_, *tables_, hitView_, this);
     details_->setTrace(trace_);
     healthBar_->setNotes(trace_->health);
     healthBar_->setPlaceKnown(
@@ -168,6 +171,7 @@ ReportView* TracePage::currentTable() const {
     QWidget* current = tables_->isVisible() ? tables_->currentWidget() : nullptr;
     if (auto* report = qobject_cast<ReportPanel*>(current)) return &report->view();
     if (current == bandwidth_) return &bandwidth_->wholeView();
+    if (current == &tools_->sql()) return &tools_->sql().answer();
     return qobject_cast<ReportView*>(current);
 }
 
@@ -176,6 +180,7 @@ void TracePage::setTheme(const Theme& theme) {
     bandwidth_->setTheme(theme);
     healthBar_->setTheme(theme);
     health_->setTheme(theme);
+    tools_->setTheme(theme);
 }
 
 void TracePage::setDetailsVisible(bool isVisible) {
@@ -190,17 +195,19 @@ bool TracePage::isBusy() const {
     const QWidget* current = tables_->currentWidget();
     const auto* report = qobject_cast<const ReportPanel*>(current);
     return hits_->isSearching() || (report && report->isStale()) ||
-           (current == bandwidth_ && bandwidth_->isStale());
+           (current == bandwidth_ && bandwidth_->isStale()) || tools_->isBusy();
 }
 
 void TracePage::restoreLayout(const AppSettings& settings) {
     upper_->restoreState(settings.splitterState("trace.upper"));
     whole_->restoreState(settings.splitterState("trace.whole"));
+    tools_->restore(settings);
 }
 
 void TracePage::storeLayout(AppSettings& settings) const {
     settings.setSplitterState("trace.upper", upper_->saveState());
     settings.setSplitterState("trace.whole", whole_->saveState());
+    tools_->store(settings);
 }
 
 }  // namespace lanescope

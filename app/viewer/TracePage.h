@@ -13,6 +13,7 @@ class BandwidthPanel;
 class DetailsPanel;
 class HealthBar;
 class HealthPanel;
+class PageTools;
 class ReportPanel;
 
 /// One trace: its timeline, what is known of the selected event beside it, tables underneath that
@@ -27,6 +28,7 @@ class TracePage : public DocumentPage {
     QTabWidget& tables() const { return *tables_; }
     DetailsPanel& details() const { return *details_; }
     HealthBar& healthBar() const { return *healthBar_; }
+    PageTools& tools() const { return *tools_; }
     /// Searches for `name` and shows the first hit.
     void showName(const QString& name);
 
@@ -59,6 +61,7 @@ class TracePage : public DocumentPage {
     BandwidthPanel* bandwidth_;
     ReportView* hitView_;
     HealthPanel* health_;
+    PageTools* tools_ = nullptr;
     QSplitter* upper_;
     QSplitter* whole_;
 };

@@ -58,6 +58,9 @@ TimelineView::TimelineView(QWidget* parent)
     connect(state_.get(), &TimelineState::selectedRangeChanged, this,
             &TimelineView::selectedRangeChanged);
     connect(history_, &ZoomHistory::changed, this, &TimelineView::historyChanged);
+    for (const auto change : {&TimelineState::viewChanged, &TimelineState::layoutChanged,
+                              &TimelineState::scrolled, &TimelineState::traceChanged})
+        connect(state_.get(), change, this, &TimelineView::placesChanged);
     updateMetrics();
     styleScrollBar();
 }
@@ -324,6 +327,7 @@ void TimelineView::arrange() {
     labels_->setGeometry(areas.labels);
     canvas_->setGeometry(areas.canvas);
     scrollBar_->setGeometry(areas.scrollBar);
+    emit placesChanged();
 }
 
 void TimelineView::updateMetrics() {

@@ -61,6 +61,20 @@ class TimelineView : public QWidget {
     /// Puts widgets between the ruler and the tracks: `strip` as wide as the tracks, `label` beside
     /// it. Takes both over; null takes them away.
     void setStrip(QWidget* label, QWidget* strip, int height);
+    void setStripHeight(int height);
+
+    // Where things stand, for widgets that lie over the timeline; in its own coordinates. They say
+    // `placesChanged` when that is no longer true.
+    QRect tracksArea() const;
+    /// The row of a track as far as it can be seen; that of its group while it is folded away.
+    QRect trackArea(uint32_t track) const;
+    /// Between the left and the right edge of the tracks, or beyond.
+    double xOf(int64_t timeNs) const;
+    int64_t timeAt(double x) const;
+    /// The track at this height of the tracks, or `noIndex`.
+    uint32_t trackAt(int y) const;
+    /// The track that an event stands on, or `noIndex`.
+    uint32_t trackOf(EventRef event) const;
 
     void setTheme(const Theme& theme);
     const Theme& theme() const;
@@ -145,6 +159,8 @@ class TimelineView : public QWidget {
     void selectedRangeChanged(std::optional<lanescope::TimeRange> range);
     /// `canGoBack` or `canGoForward` may be another.
     void historyChanged();
+    /// Another range, size, folding or scroll position.
+    void placesChanged();
 
   protected:
     void keyPressEvent(QKeyEvent* event) override;

@@ -7,6 +7,7 @@
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
+#include <QThreadPool>
 #include <QToolButton>
 #include <QTreeWidget>
 
@@ -56,8 +57,8 @@ class TestSqlPanel : public QObject {
     }
 
     void saysWhereTheMistakeIs() {
-        ask("SELECT 1,\n nothing");
-        QCOMPARE(panel_->status(), QString("Line 2, column 2: No such column: nothing."));
+        ask("SELECT 1,\n nowhere");
+        QCOMPARE(panel_->status(), QString("Line 2, column 2: No such column: nowhere."));
         // The last answer stays.
         ask("SELECT 7 AS seven");
         ask("DELETE FROM StringIds");

@@ -1,0 +1,270 @@
+#include <QAbstractButton>
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QClipboard>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+#include <QUndoStack>
+
+#include "model/notes/markTracks.h"
+#include "tests/support/simulatedTraining.h"
+#include "views/notes/MarkEditor.h"
+#include "views/notes/MarkStrip.h"
+#include "views/notes/MarksModel.h"
+#include "views/notes/MarksPanel.h"
+#include "views/notes/TimelineMarks.h"
+#include "views/timeline/TimelineView.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int64_t ms = 1'000'000;
+
+Mark markAt(const char* id, int64_t startNs, const char* text) {
+    Mark mark;
+    mark.id = id;
+    mark.range = {startNs, startNs};
+    mark.text = text;
+    mark.color = markColors[1];
+    return mark;
+}
+
+/// A timeline with marks, as on a page.
+struct Shown {
+    Shown() : marks(store, timeline) {
+        timeline.resize(1200, 600);
+        timeline.setTrace(simulatedTraining({.steps = 3}));
+        timeline.show();
+        timeline.activateWindow();
+        timeline.setFocus();
+    }
+    ~Shown() { timeline.hide(); }
+    void type(const char* text) {
+        QTest::keyClicks(&marks.editor().text(), text);
+        QTest::keyClick(&marks.editor().text(), Qt::Key_Return);
+    }
+    MarkStore store;
+    TimelineView timeline;
+    TimelineMarks marks;
+};
+
+}  // namespace
+
+class TestMarks : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void marksTheSelectedRange() {
+        Shown shown;
+        shown.timeline.setSelectedRange(TimeRange{2 * ms, 5 * ms});
+        shown.marks.addMark();
+        QVERIFY(shown.marks.editor().isVisible());
+        QVERIFY(shown.store.marks().empty());
+        shown.type("slow here");
+        QCOMPARE(shown.store.marks().size(), size_t(1));
+        QCOMPARE(shown.store.marks()[0].range, (TimeRange{2 * ms, 5 * ms}));
+        QCOMPARE(shown.store.marks()[0].text, std::string("slow here"));
+        QVERIFY(shown.store.marks()[0].track.empty());
+        QVERIFY(!shown.marks.editor().isVisible());
+    }
+
+    void marksTheSelectedEventOnItsTrack() {
+        Shown shown;
+        const EventRef kernel(EventKind::Kernel, 5);
+        shown.timeline.setSelectedEvent(kernel);
+        shown.marks.addMark();
+        shown.type("this one");
+        const Mark& mark = shown.store.marks().at(0);
+        const Trace& trace = *shown.timeline.trace();
+        QCOMPARE(mark.range, trace.rangeOf(kernel));
+        QCOMPARE(trackOfPath(trace, mark.track), trace.locate(kernel).track);
+    }
+
+    void withoutSelectionItMarksTheMiddle() {
+        Shown shown;
+        shown.marks.addMark();
+        shown.type("x");
+        const TimeRange visible = shown.timeline.visibleRange()->range();
+        const int64_t middle = visible.startNs + visible.durationNs() / 2;
+        QVERIFY(std::abs(shown.store.marks().at(0).range.startNs - middle) <
+                visible.durationNs() / 100);
+    }
+
+    void escapeGivesUpANewMark() {
+        Shown shown;
+        shown.marks.addMark();
+        QTest::keyClicks(&shown.marks.editor().text(), "never mind");
+        QTest::keyClick(&shown.marks.editor().text(), Qt::Key_Escape);
+        QVERIFY(shown.store.marks().empty());
+        QVERIFY(!shown.marks.editor().isVisible());
+        QCOMPARE(shown.marks.strip().isVisibleTo(&shown.timeline), false);
+    }
+
+    void aColourIsPickedWithTheMouse() {
+        Shown shown;
+        shown.marks.addMark();
+        QTest::mouseClick(shown.marks.editor().colors()[3], Qt::LeftButton);
+        QVERIFY(shown.marks.editor().isVisible());
+        shown.type("red");
+        QCOMPARE(shown.store.marks().at(0).color, markColors[3]);
+    }
+
+    void theStripTakesNoRoomWithoutMarks() {
+        Shown shown;
+        const int above = shown.timeline.tracksArea().top();
+        shown.store.add(markAt("a", 3 * ms, "a"));
+        QCOMPARE(shown.timeline.tracksArea().top(), above + MarkStrip::stripHeight);
+        shown.store.remove("a");
+        QCOMPARE(shown.timeline.tracksArea().top(), above);
+    }
+
+    void aFlagIsClickedDraggedAndEdited() {
+        Shown shown;
+        QVERIFY(QTest::qWaitForWindowExposed(&shown.timeline));
+        shown.store.add(markAt("a", 10 * ms, "first"));
+        MarkStrip& strip = shown.marks.strip();
+        const QPoint place = strip.flagOf("a").center();
+        QTest::mouseClick(&strip, Qt::LeftButton, {}, place);
+        QCOMPARE(shown.store.selected(), std::string("a"));
+        const int64_t before = shown.store.marks()[0].range.startNs;
+        QTest::mousePress(&strip, Qt::LeftButton, {}, place);
+        QTest::mouseMove(&strip, place + QPoint(60, 0));
+        QTest::mouseMove(&strip, place + QPoint(120, 0));
+        QTest::mouseRelease(&strip, Qt::LeftButton, {}, place + QPoint(120, 0));
+        const int64_t moved = shown.store.marks()[0].range.startNs - before;
+        const int64_t expected = shown.timeline.timeAt(520) - shown.timeline.timeAt(400);
+        QVERIFY2(std::abs(moved - expected) <= expected / 50, qPrintable(QString::number(moved)));
+        QTest::mouseDClick(&strip, Qt::LeftButton, {}, strip.flagOf("a").center());
+        QVERIFY(shown.marks.editor().isVisible());
+        shown.type("second");
+        QCOMPARE(shown.store.marks()[0].text, std::string("second"));
+        shown.store.undoStack().undo();
+        QCOMPARE(shown.store.marks()[0].text, std::string("first"));
+        shown.store.undoStack().undo();
+        QCOMPARE(shown.store.marks()[0].range.startNs, before);
+    }
+
+    void aDoubleClickOnTheStripSetsAMark() {
+        Shown shown;
+        QVERIFY(QTest::qWaitForWindowExposed(&shown.timeline));
+        shown.store.add(markAt("a", 1 * ms, "first"));
+        MarkStrip& strip = shown.marks.strip();
+        QTest::mouseDClick(&strip, Qt::LeftButton, {}, {600, 10});
+        shown.type("second");
+        QCOMPARE(shown.store.marks().size(), size_t(2));
+        const double x = shown.timeline.xOf(shown.store.marks()[1].range.startNs) - strip.x();
+        QVERIFY(std::abs(x - 600) < 2);
+    }
+
+    void removingCanBeUndone() {
+        MarkStore store;
+        QSignalSpy edited(&store, &MarkStore::edited);
+        store.add(markAt("a", 1, "a"));
+        store.add(markAt("b", 2, "b"));
+        store.select("a");
+        store.remove("a");
+        QCOMPARE(store.selected(), std::string());
+        store.undoStack().undo();
+        QCOMPARE(store.marks()[0].text, std::string("a"));
+        store.undoStack().undo();
+        QCOMPARE(store.marks().size(), size_t(1));
+        store.undoStack().redo();
+        QCOMPARE(store.marks().size(), size_t(2));
+        QCOMPARE(edited.count(), 6);
+    }
+
+    void whatAnotherViewerWroteComesBesideAndUndoStillWorks() {
+        MarkStore store;
+        QSignalSpy edited(&store, &MarkStore::edited);
+        store.add(markAt("a", 1, "a"));
+        Notes merged = store.notes();
+        merged.marks.push_back(markAt("b", 2, "theirs"));
+        store.setNotes(merged);
+        QCOMPARE(edited.count(), 1);
+        store.undoStack().undo();
+        QCOMPARE(store.marks().size(), size_t(1));
+        QCOMPARE(store.marks()[0].text, std::string("theirs"));
+    }
+
+    void goesFromMarkToMark() {
+        Shown shown;
+        for (const auto& [id, at] : {std::pair("a", 2 * ms), std::pair("b", 8 * ms),
+                                     std::pair("c", 8 * ms), std::pair("d", 20 * ms)})
+            shown.store.add(markAt(id, at, id));
+        shown.store.select("a");
+        shown.timeline.visibleRange()->setRange({1 * ms, 3 * ms});
+        QStringList order;
+        for (int i = 0; i < 4; ++i) {
+            shown.marks.goToNext();
+            order << QString::fromStdString(shown.store.selected());
+            const Mark* mark = shown.store.find(shown.store.selected());
+            QVERIFY(shown.timeline.visibleRange()->range().contains(mark->range.startNs));
+        }
+        QCOMPARE(order, QStringList({"b", "c", "d", "d"}));
+        shown.marks.goToPrevious();
+        QCOMPARE(shown.store.selected(), std::string("c"));
+    }
+
+    void theListIsAProperModel() {
+        MarkStore store;
+        MarksPanel panel(store);
+        QAbstractItemModelTester tester(&panel.model(),
+                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
+        store.add(markAt("b", 2, "b"));
+        store.add(markAt("a", 1, "a"));
+        store.change(markAt("a", 1, "changed"));
+        store.change(markAt("a", 5, "moved"));
+        QCOMPARE(panel.model().markAt(1)->id, std::string("a"));
+        QVERIFY(
+            panel.model().setData(panel.model().index(0, MarksModel::Text), "typed", Qt::EditRole));
+        QCOMPARE(store.find("b")->text, std::string("typed"));
+        store.remove("a");
+        store.remove("b");
+        QCOMPARE(panel.model().rowCount(), 0);
+    }
+
+    void theListIsDrivenWithKeys() {
+        MarkStore store;
+        MarksPanel panel(store);
+        panel.resize(900, 300);
+        for (const char* id : {"a", "b", "c"}) store.add(markAt(id, id[0] * ms, id));
+        panel.show();
+        panel.activateWindow();
+        panel.table().setFocus();
+        QSignalSpy activated(&panel, &MarksPanel::markActivated);
+        QTest::mouseClick(panel.table().viewport(), Qt::LeftButton, {},
+                          panel.table().visualRect(panel.model().index(1, 3)).center());
+        QCOMPARE(store.selected(), std::string("b"));
+        QTest::keyClick(&panel.table(), Qt::Key_Return);
+        QCOMPARE(activated.count(), 1);
+        QTest::keyClick(&panel.table(), Qt::Key_F2);
+        auto* edit = panel.table().findChild<QLineEdit*>();
+        QVERIFY(edit);
+        QTest::keyClicks(edit, "renamed");
+        QTest::keyClick(edit, Qt::Key_Return);
+        QTRY_COMPARE(store.find("b")->text, std::string("renamed"));
+        QTest::keyClick(&panel.table(), Qt::Key_Delete);
+        QVERIFY(!store.find("b"));
+        store.undoStack().undo();
+        QVERIFY(store.find("b"));
+    }
+
+    void copiesAsTextAndMarkdown() {
+        MarkStore store;
+        MarksPanel panel(store);
+        panel.setTitle("run.sqlite");
+        store.add(markAt("a", 1'500 * ms, "one | two"));
+        panel.copyAsText();
+        QCOMPARE(QApplication::clipboard()->text(),
+                 QString("Start\tDuration\tTrack\tText\n1.500000000 s\t\t\tone | two\n"));
+        panel.copyAsMarkdown();
+        QVERIFY(QApplication::clipboard()->text().startsWith("## run.sqlite\n"));
+        QVERIFY(QApplication::clipboard()->text().contains("one \\| two"));
+    }
+};
+
+QTEST_MAIN(TestMarks)
+#include "tst_Marks.moc"

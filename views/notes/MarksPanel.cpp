@@ -1,0 +1,170 @@
+#include "views/notes/MarksPanel.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QTableView>
+#include <QToolButton>
+#include <QUndoStack>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "model/notes/marksAsText.h"
+#include "views/notes/MarksModel.h"
+#include "views/summary/ReportModel.h"
+#include "views/summary/tabSeparated.h"
+#include "views/text/toQString.h"
+
+namespace lanescope {
+
+MarksPanel::MarksPanel(MarkStore& store, QWidget* parent)
+    : QWidget(parent),
+      store_(store),
+      model_(new MarksModel(store, this)),
+      table_(new QTableView(this)),
+      empty_(new QLabel(this)),
+      remark_(new QLabel(this)) {
+    build();
+    connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
+        if (const Mark* mark = model_->markAt(index.row())) emit markActivated(mark->id);
+    });
+    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex& index) {
+                const Mark* mark = model_->markAt(index.row());
+                if (!isFollowing_ && mark) store_.select(mark->id);
+            });
+    connect(&store_, &MarkStore::selectionChanged, this, &MarksPanel::followSelection);
+    connect(&store_, &MarkStore::changed, this, &MarksPanel::updateEmpty);
+    updateEmpty();
+}
+
+void MarksPanel::build() {
+    table_->setModel(model_);
+    table_->setAccessibleName(tr("Marks"));
+    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table_->setAlternatingRowColors(true);
+    table_->setShowGrid(false);
+    table_->setWordWrap(false);
+    table_->setFrameShape(QFrame::NoFrame);
+    table_->setTabKeyNavigation(false);
+    table_->setEditTriggers(QAbstractItemView::EditKeyPressed);
+    table_->verticalHeader()->hide();
+    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 9);
+    table_->horizontalHeader()->setHighlightSections(false);
+    table_->horizontalHeader()->setStretchLastSection(true);
+    const int letter = fontMetrics().averageCharWidth();
+    table_->setColumnWidth(MarksModel::Start, 20 * letter);
+    table_->setColumnWidth(MarksModel::Duration, 14 * letter);
+    table_->setColumnWidth(MarksModel::Track, 44 * letter);
+    table_->installEventFilter(this);
+    empty_->setAlignment(Qt::AlignCenter);
+    empty_->setWordWrap(true);
+    empty_->setEnabled(false);
+    empty_->setText(
+        tr("No marks yet. M marks the selected range or event, or the place under the "
+           "pointer, and keeps it beside the trace."));
+    remark_->setTextFormat(Qt::PlainText);
+    remark_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+
+    auto* top = new QHBoxLayout;
+    top->setContentsMargins(8, 5, 8, 5);
+    top->setSpacing(8);
+    const std::pair<QString, void (MarksPanel::*)() const> copies[] = {
+        {tr("Copy as text"), &MarksPanel::copyAsText},
+        {tr("Copy as Markdown"), &MarksPanel::copyAsMarkdown}};
+    for (const auto& [text, slot] : copies) {
+        auto* button = new QToolButton(this);
+        button->setText(text);
+        connect(button, &QToolButton::clicked, this, slot);
+        top->addWidget(button);
+    }
+    auto* remove = new QToolButton(this);
+    remove->setText(tr("Remove"));
+    remove->setToolTip(tr("Remove the selected marks (Delete)"));
+    connect(remove, &QToolButton::clicked, this, &MarksPanel::removeSelected);
+    top->addWidget(remove);
+    top->addWidget(remark_, 1);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addLayout(top);
+    layout->addWidget(table_, 1);
+    layout->addWidget(empty_, 1);
+}
+
+void MarksPanel::setRemark(const QString& text, bool isTrouble) {
+    remark_->setText(text);
+    remark_->setForegroundRole(isTrouble ? QPalette::WindowText : QPalette::PlaceholderText);
+}
+
+QString MarksPanel::remark() const {
+    return remark_->text();
+}
+
+void MarksPanel::followSelection() {
+    isFollowing_ = true;
+    const int row = model_->rowOf(store_.selected());
+    if (row >= 0 && table_->currentIndex().row() != row)
+        table_->setCurrentIndex(model_->index(row, MarksModel::Text));
+    if (row < 0) table_->setCurrentIndex({});
+    isFollowing_ = false;
+}
+
+void MarksPanel::updateEmpty() {
+    const bool isEmpty = model_->rowCount() == 0;
+    table_->setVisible(!isEmpty);
+    empty_->setVisible(isEmpty);
+}
+
+std::vector<Mark> MarksPanel::chosen() const {
+    std::vector<int> rows;
+    for (const QModelIndex& index : table_->selectionModel()->selectedRows())
+        rows.push_back(index.row());
+    std::sort(rows.begin(), rows.end());
+    std::vector<Mark> marks;
+    for (const int row : rows) marks.push_back(*model_->markAt(row));
+    return marks.empty() ? store_.marks() : marks;
+}
+
+void MarksPanel::copyAsText() const {
+    ReportModel table;
+    table.setTable(marksTable(chosen()));
+    QApplication::clipboard()->setText(tabSeparated(table, {}));
+}
+
+void MarksPanel::copyAsMarkdown() const {
+    QApplication::clipboard()->setText(toQString(marksAsMarkdown(chosen(), title_.toStdString())));
+}
+
+void MarksPanel::removeSelected() {
+    std::vector<std::string> ids;
+    for (const QModelIndex& index : table_->selectionModel()->selectedRows())
+        ids.push_back(model_->markAt(index.row())->id);
+    if (ids.empty()) return;
+    store_.undoStack().beginMacro(tr("removal of marks"));
+    for (const std::string& id : ids) store_.remove(id);
+    store_.undoStack().endMacro();
+}
+
+bool MarksPanel::eventFilter(QObject* watched, QEvent* event) {
+    if (watched != table_) return QWidget::eventFilter(watched, event);
+    const bool isAsked = event->type() == QEvent::ShortcutOverride;
+    if (isAsked || event->type() == QEvent::KeyPress) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        const bool isDelete = key->key() == Qt::Key_Delete;
+        if (isDelete || key->matches(QKeySequence::Copy)) {
+            if (isAsked)
+                event->accept();
+            else
+                isDelete ? removeSelected() : copyAsText();
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <QWidget>
+
+#include "views/notes/MarkStore.h"
+
+class QLabel;
+class QTableView;
+class QToolButton;
+
+namespace lanescope {
+
+class MarksModel;
+
+/// The marks of a trace as a list: double click or Enter goes there, F2 edits the text, Delete
+/// removes; copied as tab-separated text or as a Markdown table.
+class MarksPanel : public QWidget {
+    Q_OBJECT
+
+  public:
+    /// `store` outlives the panel.
+    explicit MarksPanel(MarkStore& store, QWidget* parent = nullptr);
+
+    QTableView& table() const { return *table_; }
+    MarksModel& model() const { return *model_; }
+    /// What is said beside the buttons: where the marks are kept, or what went wrong.
+    void setRemark(const QString& text, bool isTrouble);
+    QString remark() const;
+    /// How the trace is called in what is copied.
+    void setTitle(const QString& title) { title_ = title; }
+
+  public slots:
+    // The selected rows, or all if none is.
+    void copyAsText() const;
+    void copyAsMarkdown() const;
+    void removeSelected();
+
+  signals:
+    void markActivated(const std::string& id);
+
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+  private:
+    void build();
+    void followSelection();
+    void updateEmpty();
+    std::vector<Mark> chosen() const;
+
+    MarkStore& store_;
+    MarksModel* model_;
+    QTableView* table_;
+    QLabel* empty_;
+    QLabel* remark_;
+    QString title_;
+    bool isFollowing_ = false;
+};
+
+}  // namespace lanescope
