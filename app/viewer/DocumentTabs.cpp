@@ -1,8 +1,11 @@
 #include "app/viewer/DocumentTabs.h"
 
+#include <QLabel>
 #include <QTabBar>
 
 #include "app/viewer/ComparePage.h"
+#include "app/viewer/LiveBar.h"
+#include "app/viewer/LiveFollower.h"
 #include "app/viewer/LoadPage.h"
 #include "app/viewer/TracePage.h"
 
@@ -57,7 +60,7 @@ bool DocumentTabs::isLoading() const {
     for (const LoadPage* page : pages<LoadPage>()) {
         if (page->isLoading()) return true;
     }
-    return false;
+    return !waitingForLive_.empty();
 }
 
 void DocumentTabs::openTrace(const std::filesystem::path& path) {
@@ -67,7 +70,48 @@ void DocumentTabs::openTrace(const std::filesystem::path& path) {
             return;
         }
     }
-    load(new LoadPage({path}));
+    if (const auto live = liveTraceAt(path))
+        followTrace(*live);
+    else
+        load(new LoadPage({path}));
+}
+
+void DocumentTabs::followTrace(const LiveTrace& live) {
+    for (TracePage* page : tracePages()) {
+        if (page->trace()->path == live.finished) return setCurrentWidget(page);
+    }
+    auto* waiting = new QLabel(tr("Reading what has been recorded so far…"), this);
+    waiting->setAlignment(Qt::AlignCenter);
+    waiting->setTextFormat(Qt::PlainText);
+    waiting->setWordWrap(true);
+    setCurrentIndex(addTab(waiting, toQString(live.finished.filename())));
+    auto* follower = new LiveFollower(live, waiting);
+    waitingForLive_.insert(waiting);
+    connect(waiting, &QObject::destroyed, this,
+            [this, waiting] { waitingForLive_.erase(waiting); });
+    const auto show = [this, waiting, follower](const TracePtr& trace) {
+        follower->disconnect(waiting);
+        auto* page = new TracePage(trace);
+        const int index = indexOf(waiting);
+        const bool wasCurrent = currentIndex() == index;
+        insertTab(index, page, page->title());
+        page->setTheme(theme_);
+        page->follow(follower);
+        removeTab(indexOf(waiting));
+        waiting->deleteLater();
+        if (wasCurrent) setCurrentWidget(page);
+        emit documentAdded(page);
+        emit traceOpened(toQString(follower->live().finished));
+        return page;
+    };
+    connect(follower, &LiveFollower::refreshed, waiting, show);
+    connect(follower, &LiveFollower::finished, waiting,
+            [show](const TracePtr& trace) { show(trace)->liveBar()->end({}); });
+    connect(follower, &LiveFollower::failed, waiting, [this, waiting](const QString& sentence) {
+        waiting->setText(sentence);
+        waitingForLive_.erase(waiting);
+    });
+    follower->start();
 }
 
 void DocumentTabs::openComparison(const std::vector<std::filesystem::path>& files) {

@@ -2,8 +2,10 @@
 
 #include <QTabWidget>
 #include <filesystem>
+#include <set>
 #include <vector>
 
+#include "model/live/LiveTrace.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 
@@ -45,6 +47,7 @@ class DocumentTabs : public QTabWidget {
 
   private:
     void load(LoadPage* page);
+    void followTrace(const LiveTrace& live);
     void replace(LoadPage* page, DocumentPage* document);
     void followTitle(DocumentPage* document);
 
@@ -52,6 +55,7 @@ class DocumentTabs : public QTabWidget {
     std::vector<Page*> pages() const;
 
     Theme theme_ = Theme::light();
+    std::set<const QWidget*> waitingForLive_;  ///< Tabs of recordings that nothing was read of.
 };
 
 }  // namespace lanescope

@@ -45,6 +45,13 @@ void HitNavigator::search(const QString& text) {
         });
 }
 
+void HitNavigator::repeat() {
+    if (text_.isEmpty()) return;
+    hits_.clear();
+    current_ = -1;
+    search(std::exchange(text_, {}));
+}
+
 void HitNavigator::publish(std::vector<std::vector<EventRef>> found) {
     ++generation_;
     hits_.clear();

@@ -35,6 +35,8 @@ class HitNavigator : public QObject {
 
     /// Finds `text` everywhere; empty text clears.
     void search(const QString& text);
+    /// Searches once more, for traces that have become others.
+    void repeat();
     /// Reveals the next (+1) or previous (-1) hit, round and round; the first step goes to the
     /// first hit on the screen. While a search runs the step is taken when it ends.
     void step(int direction);

@@ -9,6 +9,7 @@
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/NotesKeeper.h"
 #include "model/events/eventsAsText.h"
+#include "model/live/LiveTrace.h"
 #include "views/events/EventsPanel.h"
 #include "views/notes/MarksPanel.h"
 #include "views/notes/TimelineMarks.h"
@@ -44,7 +45,7 @@ PageTools::PageTools(TracePtr trace, TimelineView& timeline, QTabWidget& tables,
     tables_.insertTab(place + 1, sql_, tr("SQL"));
     tables_.insertTab(place + 2, marksPanel_, tr("Marks"));
     marksPanel_->setTitle(toQString(trace_->title));
-    sql_->setFile(trace_->path);
+    sql_->setFile(fileToAsk());
     connect(sql_, &SqlPanel::rangeActivated, this, &PageTools::showRange);
     connectEvents();
     connectMarks();
@@ -58,8 +59,13 @@ PageTools::~PageTools() {
 void PageTools::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
     events_->setTrace(trace_);
-    events_->setSelectedRange(timeline_.selectedRange());
-    sql_->setFile(trace_->path);
+    events_->setVisibleRange(timeline_.visibleRange()->range().shifted(timeline_.timeOrigin()));
+    if (sql_->file() != fileToAsk()) sql_->setFile(fileToAsk());
+}
+
+std::filesystem::path PageTools::fileToAsk() const {
+    const auto live = liveTraceAt(trace_->path);
+    return live ? live->partial : trace_->path;
 }
 
 void PageTools::connectEvents() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QObject>
+#include <filesystem>
 
 #include "model/trace/Trace.h"
 
@@ -45,6 +46,8 @@ class PageTools : public QObject {
     void store(AppSettings& settings) const;
 
   private:
+    /// While the trace is being recorded it has another name.
+    std::filesystem::path fileToAsk() const;
     void connectEvents();
     void connectMarks();
     void showRange(TimeRange range);

@@ -8,8 +8,9 @@
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
-#include "model/trace/healthPlaces.h"
+#include "app/viewer/LiveBar.h"
 #include "app/viewer/PageTools.h"
+#include "model/trace/healthPlaces.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
 #include "views/details/HealthPanel.h"
@@ -181,6 +182,7 @@ void TracePage::setTheme(const Theme& theme) {
     healthBar_->setTheme(theme);
     health_->setTheme(theme);
     tools_->setTheme(theme);
+    if (liveBar_) liveBar_->setTheme(theme);
 }
 
 void TracePage::setDetailsVisible(bool isVisible) {

@@ -13,6 +13,8 @@ class BandwidthPanel;
 class DetailsPanel;
 class HealthBar;
 class HealthPanel;
+class LiveBar;
+class LiveFollower;
 class PageTools;
 class ReportPanel;
 
@@ -29,6 +31,12 @@ class TracePage : public DocumentPage {
     DetailsPanel& details() const { return *details_; }
     HealthBar& healthBar() const { return *healthBar_; }
     PageTools& tools() const { return *tools_; }
+    /// Shows more of the same trace; where one looks and what is selected stays.
+    void updateTrace(TracePtr trace);
+    /// Goes on with what `follower` reads until the recording ends. Takes it over.
+    void follow(LiveFollower* follower);
+    /// Null unless the trace is, or was until now, being recorded.
+    LiveBar* liveBar() const { return liveBar_; }
     /// Searches for `name` and shows the first hit.
     void showName(const QString& name);
 
@@ -62,6 +70,7 @@ class TracePage : public DocumentPage {
     ReportView* hitView_;
     HealthPanel* health_;
     PageTools* tools_ = nullptr;
+    LiveBar* liveBar_ = nullptr;
     QSplitter* upper_;
     QSplitter* whole_;
 };

@@ -11,6 +11,7 @@
 #include <ctime>
 #include <system_error>
 
+#include "capture/collector/liveJournal.h"
 #include "capture/collector/missingRanks.h"
 #include "capture/collector/publishFile.h"
 #include "capture/collector/trimToWindows.h"
@@ -61,9 +62,11 @@ Result<std::unique_ptr<Collector>> Collector::begin(std::filesystem::path runFol
     if (::unlink(partial.c_str()) != 0 && errno != ENOENT)
         return fail("Cannot remove the unfinished trace {}: {}.", partial.string(),
                     std::strerror(errno));
+    removeJournal(partial);
     auto trace = TraceWriter::create(partial);
     if (!trace) {
         ::unlink(partial.c_str());  // What a full disk left of it.
+        removeJournal(partial);
         return fail(trace.error());
     }
     collector->trace_ = std::move(*trace);
@@ -75,7 +78,9 @@ Collector::~Collector() {
     logs_.clear();
     samplerLogs_.clear();
     trace_.reset();
-    if (wasBegun && !isNamed_) ::unlink(partialPath().c_str());
+    if (!wasBegun || isNamed_) return;
+    ::unlink(partialPath().c_str());
+    removeJournal(partialPath());
 }
 
 std::filesystem::path Collector::partialPath() const {
@@ -210,6 +215,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     logs_.clear();
     samplerLogs_.clear();
     trace_.reset();
+    if (auto done = settleJournal(partialPath()); !done) return fail(done.error());
     isNamed_ = true;  // From here on the file is whole and worth keeping, whatever its name.
     if (auto done = nameFile(overwrite); !done) return fail(done.error());
     return run;

@@ -1,5 +1,6 @@
 #include "capture/collector/TraceWriter.h"
 
+#include "capture/collector/liveJournal.h"
 #include "model/format/Schema.h"
 
 namespace lanescope {
@@ -7,6 +8,7 @@ namespace lanescope {
 Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::path& path) {
     auto database = Database::create(path);
     if (!database) return fail(database.error());
+    beginLiveJournal(*database);
     if (auto made = createTraceTables(*database); !made) return fail(made.error());
     std::unique_ptr<TraceWriter> writer(new TraceWriter(std::move(*database)));
     if (writer->error_) return fail(*writer->error_);
@@ -15,11 +17,16 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::
 }
 
 Result<void> TraceWriter::commit() {
-    if (auto done = finish(); !done) return done;
+    if (auto done = endTransaction(); !done) return done;
     return database_.execute("BEGIN");
 }
 
 Result<void> TraceWriter::finish() {
+    if (auto done = endTransaction(); !done) return done;
+    return endLiveJournal(database_);
+}
+
+Result<void> TraceWriter::endTransaction() {
     if (error_) return fail(*error_);
     auto done = database_.execute("COMMIT");
     if (!done) error_ = done.error();

@@ -20,7 +20,7 @@ inline constexpr int virtualMachine = 1;
 
 enum class HealthSeverity : int { Info = 0, Warning = 1, Error = 2 };
 
-/// A trace file being written: its statements, one per table, and the strings all of them share.
+/// A trace file being written, which others may read meanwhile: its statements, one per table, and the strings all of them share.
 /// Rows that cannot be written leave an error behind, which `commit` returns. One thread.
 class TraceWriter {
   public:
@@ -30,7 +30,8 @@ class TraceWriter {
     /// Ends the transaction and begins the next. Fails with the first error of any row since
     /// creation.
     Result<void> commit();
-    /// Ends the last transaction. The file is closed by the destructor.
+    /// Ends the last transaction and brings everything into the file itself. The file is closed by
+    /// the destructor; call `settleJournal` then.
     Result<void> finish();
 
     /// Adds a row to `LANESCOPE_HEALTH`. `code` is for programs, `sentence` for people.
@@ -49,6 +50,7 @@ class TraceWriter {
 
   private:
     explicit TraceWriter(Database database);
+    Result<void> endTransaction();
 
     Database database_;
     Inserter::FirstError error_;

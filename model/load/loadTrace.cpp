@@ -117,6 +117,26 @@ void noteCounts(LoadContext& context) {
         if (process.endedAbnormally) noteAbnormalEnd(context, process.pid);
 }
 
+Result<std::shared_ptr<Trace>> readDatabase(const Database& database,
+                                            const std::filesystem::path& path,
+                                            const LoadProgress& progress) {
+    if (!isTrace(database))
+        return fail(
+            "{} is no trace: it is an SQLite file, but without the tables of Lanescope or of "
+            "an Nsight Systems export.",
+            path.string());
+    auto trace = std::make_shared<Trace>();
+    trace->path = path;
+    trace->title = path.filename().string();
+    LoadContext context(database, *trace, progress);
+    readEverything(context);
+    if (context.isCancelled() || !context.report(0.85, "tracks"))
+        return fail("Opening {} was cancelled.", path.string());
+    noteCounts(context);
+    finishTrace(*trace);
+    return trace;
+}
+
 }  // namespace
 
 LoadProgress partOf(const LoadProgress& progress, double from, double to) {
@@ -137,22 +157,17 @@ Result<std::shared_ptr<Trace>> readTrace(const std::filesystem::path& path,
     const bool isCompressed = isGzip(path);
     const Result<Database> database = openDatabase(path, isCompressed, progress);
     if (!database) return fail(database.error());
-    if (!isTrace(*database))
-        return fail(
-            "{} is no trace: it is an SQLite file, but without the tables of Lanescope or of "
-            "an Nsight Systems export.",
-            path.string());
-    auto trace = std::make_shared<Trace>();
-    trace->path = path;
-    trace->title = path.filename().string();
-    const LoadProgress reading = partOf(progress, isCompressed ? unpackingShare : 0, 1);
-    LoadContext context(*database, *trace, reading);
-    readEverything(context);
-    if (context.isCancelled() || !context.report(0.85, "tracks"))
-        return fail("Opening {} was cancelled.", path.string());
-    noteCounts(context);
-    finishTrace(*trace);
-    return trace;
+    return readDatabase(*database, path,
+                        partOf(progress, isCompressed ? unpackingShare : 0, 1));
+}
+
+Result<TracePtr> loadOpenTrace(int descriptor, const std::filesystem::path& path,
+                               const LoadProgress& progress) {
+    const Result<Database> database = Database::openReadOnly(descriptor, path);
+    if (!database) return fail(database.error());
+    Result<std::shared_ptr<Trace>> trace = readDatabase(*database, path, progress);
+    if (!trace) return fail(trace.error());
+    return TracePtr(std::move(*trace));
 }
 
 }  // namespace lanescope

@@ -28,4 +28,9 @@ Result<std::shared_ptr<Trace>> readTrace(const std::filesystem::path& path,
 /// `progress`, of which only the part from `from` to `to` is left. `progress` must stay alive.
 LoadProgress partOf(const LoadProgress& progress, double from, double to);
 
+/// The same for a file that is open for reading, need not have a name, and is not compressed.
+/// Nobody may change it meanwhile. `path` is what errors and the trace call it.
+Result<TracePtr> loadOpenTrace(int descriptor, const std::filesystem::path& path,
+                               const LoadProgress& progress = {});
+
 }  // namespace lanescope

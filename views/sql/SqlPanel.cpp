@@ -141,6 +141,7 @@ bool SqlPanel::isStale() const {
 
 void SqlPanel::setFile(const std::filesystem::path& path) {
     stop();
+    file_ = path;
     source_ = std::make_shared<Source>(path);
     isRead_ = false;
     tables_->clear();

@@ -37,6 +37,7 @@ class SqlPanel : public QWidget {
 
     /// The file to ask; opened when the panel is first shown.
     void setFile(const std::filesystem::path& path);
+    const std::filesystem::path& file() const { return file_; }
     void setTheme(const Theme& theme);
     void setLimits(const QueryLimits& limits) { limits_ = limits; }
     /// What was asked before, the latest first.
@@ -86,6 +87,7 @@ class SqlPanel : public QWidget {
     void activateRow(int row);
     void setQuery(const QString& query);
 
+    std::filesystem::path file_;
     std::shared_ptr<Source> source_;
     QueryLimits limits_;
     QStringList history_;

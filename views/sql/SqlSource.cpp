@@ -14,7 +14,9 @@ Result<void> SqlPanel::Source::open() {
 Result<std::vector<QueryTable>> SqlPanel::Source::tables() {
     const std::lock_guard lock(mutex_);
     if (auto opened = open(); !opened) return fail(opened.error());
-    return query_->tables();
+    auto found = query_->tables();
+    letGo();
+    return found;
 }
 
 tl::expected<QueryResult, QueryError> SqlPanel::Source::run(const std::string& sql,
@@ -22,8 +24,10 @@ tl::expected<QueryResult, QueryError> SqlPanel::Source::run(const std::string& s
     const std::lock_guard lock(mutex_);
     if (auto opened = open(); !opened)
         return tl::unexpected(QueryError{opened.error().sentence, std::nullopt});
-    return query_->run(sql, limits,
-                       [this](std::chrono::milliseconds) { return !isStopped_.load(); });
+    auto result =
+        query_->run(sql, limits, [this](std::chrono::milliseconds) { return !isStopped_.load(); });
+    letGo();
+    return result;
 }
 
 }  // namespace lanescope

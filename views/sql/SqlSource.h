@@ -8,7 +8,8 @@ namespace lanescope {
 /// any thread.
 struct SqlPanel::Source {
   public:
-    explicit Source(std::filesystem::path path) : path_(std::move(path)) {}
+    explicit Source(std::filesystem::path path)
+        : path_(std::move(path)), isBeingWritten_(path_.extension() == ".partial") {}
 
     Result<std::vector<QueryTable>> tables();
     tl::expected<QueryResult, QueryError> run(const std::string& sql, const QueryLimits& limits);
@@ -18,8 +19,13 @@ struct SqlPanel::Source {
 
   private:
     Result<void> open();
+    /// Closes a file that somebody is writing, who may want it for himself.
+    void letGo() {
+        if (isBeingWritten_) query_.reset();
+    }
 
     std::filesystem::path path_;
+    bool isBeingWritten_;
     std::atomic<bool> isStopped_ = false;
     std::mutex mutex_;
     std::optional<TraceQuery> query_;

@@ -63,6 +63,10 @@ class TimelineView : public QWidget {
     void setStrip(QWidget* label, QWidget* strip, int height);
     void setStripHeight(int height);
 
+    /// Pixels that the tracks are scrolled by.
+    int scrollPosition() const;
+    void setScrollPosition(int pixels);
+
     // Where things stand, for widgets that lie over the timeline; in its own coordinates. They say
     // `placesChanged` when that is no longer true.
     QRect tracksArea() const;

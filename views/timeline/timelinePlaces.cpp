@@ -12,6 +12,14 @@ void TimelineView::setStripHeight(int height) {
     arrange();
 }
 
+int TimelineView::scrollPosition() const {
+    return state_->scrollY();
+}
+
+void TimelineView::setScrollPosition(int pixels) {
+    state_->setScrollY(pixels);
+}
+
 QRect TimelineView::tracksArea() const {
     return canvas_->geometry();
 }

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <QWidget>
+#include <optional>
+
+#include "model/trace/Trace.h"
+
+class QLabel;
+class QPushButton;
+
+namespace lanescope {
+
+class TimelineView;
+struct Theme;
+
+/// Says that a trace is still being recorded and how much there is of it, and keeps the end of it
+/// in sight until the user looks elsewhere.
+class LiveBar : public QWidget {
+    Q_OBJECT
+
+  public:
+    explicit LiveBar(TimelineView& timeline, QWidget* parent = nullptr);
+
+    bool isFollowing() const { return isFollowing_; }
+    void setFollowing(bool isFollowing);
+    QPushButton& followButton() const { return *follow_; }
+    QString text() const;
+    void setTheme(const Theme& theme);
+
+    /// Around `TimelineView::setTrace`: what stood where, and that it stands there again, or at the
+    /// new end.
+    void beforeChange();
+    void afterChange(const Trace& trace);
+    /// Nothing more will come; an empty sentence hides the bar.
+    void end(const QString& sentence);
+
+  private:
+    void noticeMove();
+
+    TimelineView& timeline_;
+    QLabel* dot_;
+    QLabel* text_;
+    QPushButton* follow_;
+    bool isFollowing_ = true;
+    bool isChanging_ = false;
+    bool wasFitted_ = true;
+    TimeRange before_;
+};
+
+}  // namespace lanescope

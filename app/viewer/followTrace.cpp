@@ -1,0 +1,63 @@
+#include <QVBoxLayout>
+
+#include "app/viewer/HitNavigator.h"
+#include "app/viewer/LiveBar.h"
+#include "app/viewer/LiveFollower.h"
+#include "app/viewer/PageTools.h"
+#include "app/viewer/TracePage.h"
+#include "model/live/sameEvent.h"
+#include "views/details/DetailsPanel.h"
+#include "views/details/HealthBar.h"
+#include "views/details/HealthPanel.h"
+#include "views/summary/BandwidthPanel.h"
+#include "views/summary/ReportPanel.h"
+#include "views/timeline/TimelineView.h"
+
+namespace lanescope {
+
+void TracePage::updateTrace(TracePtr trace) {
+    const TrackArrangement arrangement = timeline_->arrangement();
+    const int scrolled = timeline_->scrollPosition();
+    const auto range = timeline_->selectedRange();
+    const EventRef event = sameEvent(*trace_, timeline_->selectedEvent(), *trace);
+    if (liveBar_) liveBar_->beforeChange();
+    trace_ = std::move(trace);
+    timeline_->setTrace(trace_);
+    timeline_->setArrangement(arrangement);
+    if (liveBar_) liveBar_->afterChange(*trace_);
+    timeline_->setScrollPosition(scrolled);
+    details_->setTrace(trace_);
+    healthBar_->setNotes(trace_->health);
+    health_->setTrace(trace_);
+    bandwidth_->setTrace(trace_);
+    for (ReportPanel* report : reports_) report->setTrace(trace_);
+    tools_->setTrace(trace_);
+    timeline_->setSelectedRange(range);
+    timeline_->setSelectedEvent(event);
+    hits_->repeat();
+}
+
+void TracePage::follow(LiveFollower* follower) {
+    follower->setParent(this);
+    liveBar_ = new LiveBar(*timeline_, this);
+    liveBar_->setTheme(timeline_->theme());
+    static_cast<QVBoxLayout*>(layout())->insertWidget(0, liveBar_);
+    // What is not known before the end is not missing.
+    healthBar_->hide();
+    connect(follower, &LiveFollower::refreshed, this, [this](const TracePtr& trace) {
+        updateTrace(trace);
+        healthBar_->hide();
+    });
+    connect(follower, &LiveFollower::finished, this, [this, follower](const TracePtr& trace) {
+        updateTrace(trace);
+        liveBar_->end({});
+        follower->deleteLater();
+        emit titleChanged();
+    });
+    connect(follower, &LiveFollower::failed, this, [this, follower](const QString& sentence) {
+        liveBar_->end(sentence);
+        follower->deleteLater();
+    });
+}
+
+}  // namespace lanescope

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+namespace lanescope {
+
+/// A trace that is still being recorded: the file it is going to be, and what there is of it.
+struct LiveTrace {
+    std::filesystem::path finished;
+    std::filesystem::path partial;
+};
+
+/// What `path`, the name of either, stands for if the trace is not finished. Nothing for a finished
+/// trace and for a name that says nothing.
+std::optional<LiveTrace> liveTraceAt(const std::filesystem::path& path);
+
+/// How a recording stands.
+enum class LiveState {
+    Recording,
+    Finished,   ///< The finished trace is there.
+    Abandoned,  ///< There is no one left who could finish it.
+};
+
+/// Looks at the lock that `lanescope record` holds while it lives. O(1).
+LiveState stateOf(const LiveTrace& live);
+
+/// The folder that holds the logs of a run, from which 'lanescope recover' makes a trace.
+std::filesystem::path logFolderOf(const LiveTrace& live);
+
+}  // namespace lanescope

@@ -1,0 +1,221 @@
+#include "model/live/TraceMirror.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "model/format/Schema.h"
+#include "model/format/Sqlite.h"
+#include "model/query/harden.h"
+
+namespace lanescope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Rows taken before the trace is closed and opened again; some hundredths of a second.
+constexpr int64_t rowsPerStep = 50'000;
+/// As for finished traces, in bytes.
+constexpr int longestCell = 16 << 20;
+
+/// Finalizes a statement.
+struct Prepared {
+    sqlite3_stmt* handle = nullptr;
+    ~Prepared() { sqlite3_finalize(handle); }
+};
+
+bool prepare(sqlite3* database, const std::string& sql, Prepared& statement) {
+    return sqlite3_prepare_v2(database, sql.c_str(), static_cast<int>(sql.size()),
+                              &statement.handle, nullptr) == SQLITE_OK;
+}
+
+std::vector<std::string> textsOf(sqlite3* database, const std::string& sql) {
+    std::vector<std::string> texts;
+    Prepared statement;
+    if (!prepare(database, sql, statement)) return texts;
+    while (sqlite3_step(statement.handle) == SQLITE_ROW) {
+        const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement.handle, 0));
+        texts.emplace_back(text != nullptr ? text : "");
+    }
+    return texts;
+}
+
+fs::path folderForCopies() {
+    const char* chosen = std::getenv("TMPDIR");
+    return chosen != nullptr && *chosen != '\0' ? fs::path(chosen) : fs::path("/var/tmp");
+}
+
+}  // namespace
+
+void TraceMirror::Close::operator()(sqlite3* database) const {
+    sqlite3_close_v2(database);
+}
+
+TraceMirror::TraceMirror(TraceMirror&& other) noexcept
+    : partial_(std::move(other.partial_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      copy_(std::move(other.copy_)),
+      tables_(std::move(other.tables_)) {}
+
+TraceMirror::~TraceMirror() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<TraceMirror> TraceMirror::create(fs::path partial) {
+    TraceMirror mirror(std::move(partial));
+    if (auto made = mirror.makeCopy(); !made) return fail(made.error());
+    return mirror;
+}
+
+/// The file loses its name as soon as it is open twice, so nothing of it can stay behind.
+Result<void> TraceMirror::makeCopy() {
+    std::string folder = (folderForCopies() / "lanescope-live-XXXXXX").string();
+    if (::mkdtemp(folder.data()) == nullptr)
+        return fail(
+            "No temporary file can be made in {}: {}. Set TMPDIR to a folder where one can.",
+            folderForCopies().string(), std::strerror(errno));
+    const fs::path path = fs::path(folder) / "copy.sqlite";
+    Result<void> made;
+    {
+        auto database = Database::create(path);
+        if (!database) made = fail(database.error());
+        if (made) made = createTraceTables(*database);
+    }
+    sqlite3* raw = nullptr;
+    if (made) {
+        descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        const int code = sqlite3_open_v2(path.c_str(), &raw,
+                                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+        copy_.reset(raw);
+        // A first look opens the file for good.
+        if (descriptor_ < 0 || code != SQLITE_OK ||
+            sqlite3_exec(raw,
+                         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                         "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT",
+                         nullptr, nullptr, nullptr) != SQLITE_OK)
+            made = fail("The temporary file {} could not be opened.", path.string());
+    }
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+    return made;
+}
+
+Result<TraceMirror::Connection> TraceMirror::openPartial() const {
+    std::error_code error;
+    const fs::path absolute = fs::absolute(partial_, error);
+    sqlite3* raw = nullptr;
+    const int code = sqlite3_open_v2(absolute.c_str(), &raw,
+                                     SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
+    Connection source(raw);
+    if (code != SQLITE_OK)
+        return fail("{} cannot be read while it is being written: {}.", partial_.string(),
+                    sqlite3_errstr(code));
+    hardenForQueries(raw);
+    sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, longestCell);
+    return source;
+}
+
+/// Names come from the copy, which has only tables of ours.
+Result<void> TraceMirror::findTables(sqlite3* source) {
+    if (!tables_.empty()) return {};
+    for (const std::string& name : textsOf(
+             copy_.get(), "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid")) {
+        if (name.starts_with("sqlite_")) continue;
+        const std::string sql = fmt::format("SELECT name FROM pragma_table_info('{}')", name);
+        const std::vector<std::string> theirs = textsOf(source, sql);
+        Table table{name, {}, 0, 0};
+        for (const std::string& column : textsOf(copy_.get(), sql)) {
+            if (std::ranges::find(theirs, column) == theirs.end()) continue;
+            table.columns += fmt::format("{}\"{}\"", table.columnCount > 0 ? ", " : "", column);
+            ++table.columnCount;
+        }
+        // What the schema brings along, such as the names of numbers, is there already.
+        const auto last =
+            textsOf(copy_.get(), fmt::format("SELECT coalesce(max(rowid), 0) FROM \"{}\"", name));
+        if (!last.empty()) table.lastRow = std::atoll(last[0].c_str());
+        if (table.columnCount > 0) tables_.push_back(std::move(table));
+    }
+    if (tables_.empty())
+        return fail("{} is no trace, or it cannot be read while it is being written.",
+                    partial_.string());
+    return {};
+}
+
+Result<int64_t> TraceMirror::copyRows(sqlite3* source, Table& table, int64_t mostRows) {
+    std::string places = "?1";
+    for (int column = 1; column <= table.columnCount; ++column)
+        places += fmt::format(", ?{}", column + 1);
+    Prepared select, insert;
+    const bool isPrepared =
+        prepare(source,
+                fmt::format("SELECT rowid, {} FROM \"{}\" WHERE rowid > ?1 ORDER BY rowid LIMIT ?2",
+                            table.columns, table.name),
+                select) &&
+        prepare(copy_.get(),
+                fmt::format("INSERT OR REPLACE INTO \"{}\" (rowid, {}) VALUES ({})", table.name,
+                            table.columns, places),
+                insert);
+    if (!isPrepared)
+        return fail("{} cannot be read while it is being written: {}.", partial_.string(),
+                    sqlite3_errmsg(source));
+    sqlite3_bind_int64(select.handle, 1, table.lastRow);
+    sqlite3_bind_int64(select.handle, 2, mostRows);
+    int64_t rows = 0;
+    int code = SQLITE_DONE;
+    while ((code = sqlite3_step(select.handle)) == SQLITE_ROW) {
+        for (int column = 0; column <= table.columnCount; ++column)
+            sqlite3_bind_value(insert.handle, column + 1,
+                               sqlite3_column_value(select.handle, column));
+        const int written = sqlite3_step(insert.handle);
+        sqlite3_reset(insert.handle);
+        if (written != SQLITE_DONE)
+            return fail("A temporary copy of {} could not be written: {}.", partial_.string(),
+                        sqlite3_errmsg(copy_.get()));
+        table.lastRow = sqlite3_column_int64(select.handle, 0);
+        ++rows;
+    }
+    if (code != SQLITE_DONE)
+        return fail("{} cannot be read while it is being written: {}.", partial_.string(),
+                    sqlite3_errmsg(source));
+    return rows;
+}
+
+Result<int64_t> TraceMirror::refresh(int64_t mostRows) {
+    int64_t all = 0;
+    for (bool isMore = true; isMore && all < mostRows;) {
+        isMore = false;
+        // Closed after each step: at its end the writer wants the file for itself.
+        const auto source = openPartial();
+        if (!source) return fail(source.error());
+        if (auto found = findTables(source->get()); !found) return fail(found.error());
+        int64_t room = std::min(rowsPerStep, mostRows - all);
+        sqlite3_exec(source->get(), "BEGIN", nullptr, nullptr, nullptr);
+        sqlite3_exec(copy_.get(), "BEGIN", nullptr, nullptr, nullptr);
+        Result<int64_t> copied = 0;
+        for (Table& table : tables_) {
+            if (room <= 0) break;
+            copied = copyRows(source->get(), table, room);
+            if (!copied) break;
+            room -= *copied;
+            all += *copied;
+        }
+        isMore = room <= 0;
+        const int code = sqlite3_exec(copy_.get(), "COMMIT", nullptr, nullptr, nullptr);
+        if (!copied) return copied;
+        if (code != SQLITE_OK)
+            return fail("A temporary copy of {} could not be written: {}.", partial_.string(),
+                        sqlite3_errstr(code));
+    }
+    return all;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/format/Result.h"
+
+struct sqlite3;
+
+namespace lanescope {
+
+/// A copy of a trace that is still being written, in a file without a name. Each `refresh` takes
+/// what has come since, a table after the other by row number, in steps so short that the writer
+/// never waits for a reader at its end; between them nothing of the trace is open. One thread.
+class TraceMirror {
+  public:
+    static Result<TraceMirror> create(std::filesystem::path partial);
+
+    /// Returns how many rows came. Reads at most `mostRows`; the rest comes the next time.
+    Result<int64_t> refresh(int64_t mostRows = 2'000'000);
+
+    /// The copy, to be read with `loadOpenTrace`.
+    int descriptor() const { return descriptor_; }
+    const std::filesystem::path& partial() const { return partial_; }
+
+    TraceMirror(TraceMirror&& other) noexcept;
+    TraceMirror& operator=(TraceMirror&&) = delete;
+    ~TraceMirror();
+
+  private:
+    struct Close {
+        void operator()(sqlite3* database) const;
+    };
+    using Connection = std::unique_ptr<sqlite3, Close>;
+    /// A table of ours with the columns that both files have.
+    struct Table {
+        std::string name;
+        std::string columns;
+        int columnCount = 0;
+        int64_t lastRow = 0;
+    };
+    explicit TraceMirror(std::filesystem::path partial) : partial_(std::move(partial)) {}
+    Result<void> makeCopy();
+    Result<Connection> openPartial() const;
+    Result<void> findTables(sqlite3* source);
+    Result<int64_t> copyRows(sqlite3* source, Table& table, int64_t mostRows);
+
+    std::filesystem::path partial_;
+    int descriptor_ = -1;
+    Connection copy_;
+    std::vector<Table> tables_;
+};
+
+}  // namespace lanescope
