@@ -26,7 +26,7 @@ void MarksModel::takeOver() {
         return;
     }
     rows_ = marks;
-    if (!rows_.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount_ - 1));
+    if (!rows_.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, Count - 1));
 }
 
 const Mark* MarksModel::markAt(int row) const {
@@ -43,7 +43,7 @@ int MarksModel::rowCount(const QModelIndex& parent) const {
 }
 
 int MarksModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : columnCount_;
+    return parent.isValid() ? 0 : Count;
 }
 
 QVariant MarksModel::data(const QModelIndex& index, int role) const {
@@ -89,7 +89,7 @@ Qt::ItemFlags MarksModel::flags(const QModelIndex& index) const {
 QVariant MarksModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal) return {};
     const QString names[] = {tr("Start"), tr("Duration"), tr("Track"), tr("Text")};
-    if (section < 0 || section >= columnCount_) return {};
+    if (section < 0 || section >= Count) return {};
     if (role == Qt::DisplayRole) return names[section];
     if (role == Qt::TextAlignmentRole)
         return int((section <= Duration ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);

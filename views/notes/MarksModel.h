@@ -13,7 +13,7 @@ class MarksModel : public QAbstractTableModel {
     Q_OBJECT
 
   public:
-    enum Column { Start, Duration, Track, Text, columnCount_ };
+    enum Column { Start, Duration, Track, Text, Count };
 
     explicit MarksModel(MarkStore& store, QObject* parent = nullptr);
 

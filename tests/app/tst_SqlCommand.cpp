@@ -1,0 +1,111 @@
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "tests/app/sampleTrace.h"
+
+using namespace lanescope;
+
+namespace {
+
+struct Outcome {
+    int exitCode = -1;
+    QByteArray output;
+    QString errors;
+};
+
+}  // namespace
+
+/// `lanescope sql` as a user runs it.
+class TestSqlCommand : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase() {
+        trace_ = folder_.filePath("run.sqlite");
+        QVERIFY(writeSampleTrace(trace_.toStdString(), 10, 400'000));
+    }
+
+    void printsAnAlignedTable() {
+        const Outcome outcome = sql({"SELECT count(*) AS n FROM NVTX_EVENTS"});
+        QCOMPARE(outcome.exitCode, 0);
+        QVERIFY2(outcome.output.startsWith("n"), outcome.output.constData());
+        QVERIFY(outcome.output.contains("10"));
+        QVERIFY(outcome.errors.isEmpty());
+    }
+
+    void csvHoldsPlainNumbers() {
+        const Outcome outcome =
+            sql({"SELECT text, \"end\" - start AS ns FROM NVTX_EVENTS LIMIT 1", "--format", "csv"});
+        QCOMPARE(outcome.output, QByteArray("text,ns\r\nstep,1000000\r\n"));
+    }
+
+    void jsonCanBeRead() {
+        const Outcome outcome =
+            sql({"SELECT start, text FROM NVTX_EVENTS ORDER BY start LIMIT 2", "-f", "json"});
+        const QJsonArray rows = QJsonDocument::fromJson(outcome.output).array();
+        QCOMPARE(rows.size(), 2);
+        QCOMPARE(rows[1].toObject()["text"].toString(), QString("step"));
+    }
+
+    void readsTheQueryFromStdin() {
+        const Outcome outcome = sql({"-", "-f", "csv"}, "SELECT 6 * 7 AS answer\n");
+        QCOMPARE(outcome.output, QByteArray("answer\r\n42\r\n"));
+    }
+
+    void saysWhatIsLeftOut() {
+        const Outcome outcome = sql({"SELECT start FROM NVTX_EVENTS", "--rows", "3", "-f", "csv"});
+        QCOMPARE(outcome.exitCode, 0);
+        QCOMPARE(outcome.output.count('\n'), 4);
+        QVERIFY2(outcome.errors.contains("first 3 rows"), qPrintable(outcome.errors));
+    }
+
+    void failsWithOneSentence_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QString>("mentions");
+        QTest::newRow("mistake") << QStringList{"SELECT nope"} << "Line 1, column 8";
+        QTest::newRow("writing") << QStringList{"DELETE FROM NVTX_EVENTS"} << "only be read";
+        QTest::newRow("attaching") << QStringList{"ATTACH '/tmp/x' AS x"} << "ATTACH";
+        QTest::newRow("no end")
+            << QStringList{"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                           "SELECT count(*) FROM n",
+                           "--time", "0.2"}
+            << "0.2 s";
+    }
+
+    void failsWithOneSentence() {
+        QFETCH(QStringList, arguments);
+        QFETCH(QString, mentions);
+        const Outcome outcome = sql(arguments);
+        QCOMPARE(outcome.exitCode, 1);
+        QVERIFY(outcome.output.isEmpty());
+        QCOMPARE(outcome.errors.count('\n'), 1);
+        QVERIFY2(outcome.errors.contains(mentions), qPrintable(outcome.errors));
+    }
+
+    void neverWritesOverTheTrace() {
+        QCOMPARE(sql({"SELECT 1", "-o", trace_}).exitCode, 1);
+        QCOMPARE(sql({"SELECT count(*) AS n FROM NVTX_EVENTS"}).exitCode, 0);
+    }
+
+  private:
+    Outcome sql(const QStringList& arguments, const QByteArray& input = {}) const {
+        QProcess process;
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
+                      QStringList{"sql", trace_} + arguments);
+        process.write(input);
+        process.closeWriteChannel();
+        if (!process.waitForFinished(60'000)) return {};
+        return {process.exitCode(), process.readAllStandardOutput(),
+                QString::fromUtf8(process.readAllStandardError())};
+    }
+
+    QTemporaryDir folder_;
+    QString trace_;
+};
+
+QTEST_GUILESS_MAIN(TestSqlCommand)
+#include "tst_SqlCommand.moc"

@@ -1,0 +1,144 @@
+#include <QLabel>
+#include <QProcess>
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "app/viewer/DocumentTabs.h"
+#include "app/viewer/LiveBar.h"
+#include "app/viewer/MainWindow.h"
+#include "app/viewer/PageTools.h"
+#include "app/viewer/TracePage.h"
+#include "app/viewer/icons.h"
+#include "model/load/loadTrace.h"
+#include "views/notes/MarkStore.h"
+#include "views/timeline/TimelineView.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int patienceMs = 60'000;
+
+/// `lanescope record` on a program that uses NVTX only, a step every tenth of a second.
+struct Recording {
+    explicit Recording(int steps) {
+        process.setWorkingDirectory(folder.path());
+        process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
+                      {"record", "--agent", LANESCOPE_BINARY_DIR "/lib/liblanescope-agent.so", "-o",
+                       "out.sqlite", "--", LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps",
+                       QString::number(steps), "--step-ms", "100", "--driver", "0"});
+    }
+    ~Recording() {
+        process.terminate();
+        if (!process.waitForFinished(10'000)) process.kill();
+        process.waitForFinished(10'000);
+    }
+    QString in(const char* name) const { return folder.filePath(name); }
+    bool waitForBegin() const {
+        return QTest::qWaitFor([this] { return QFile::exists(in("out.sqlite.partial")); },
+                               patienceMs);
+    }
+    QTemporaryDir folder;
+    QProcess process;
+};
+
+struct Shown {
+    Shown() : settings(folder.filePath("settings.ini")), window(settings) {
+        window.resize(1300, 850);
+        window.show();
+    }
+    TracePage* page() { return window.tabs().currentTrace(); }
+    uint32_t ranges() { return page()->trace()->nvtx.size(); }
+    QTemporaryDir folder;
+    AppSettings settings;
+    MainWindow window;
+};
+
+}  // namespace
+
+class TestLiveTrace : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase() { registerIcons(); }
+
+    void followsARecordingToItsEnd() {
+        Recording recording(80);
+        QVERIFY(recording.waitForBegin());
+        Shown shown;
+        shown.window.openFiles({recording.in("out.sqlite")});
+        QTRY_VERIFY_WITH_TIMEOUT(shown.page() && shown.ranges() > 3, patienceMs);
+        LiveBar* bar = shown.page()->liveBar();
+        QVERIFY(bar && bar->isVisible());
+        QVERIFY2(bar->text().startsWith("Recording"), qPrintable(bar->text()));
+        // More comes, and all of it stays in sight.
+        const uint32_t before = shown.ranges();
+        QTRY_VERIFY_WITH_TIMEOUT(shown.ranges() > before, patienceMs);
+        QVERIFY(shown.page()->timeline().visibleRange()->isFitted());
+        QVERIFY(bar->isFollowing());
+
+        // Far in, the view moves on with the end and keeps its width.
+        VisibleRange& visible = *shown.page()->timeline().visibleRange();
+        shown.page()->timeline().setFocus();
+        const TimeRange limits = visible.limits();
+        visible.setRange({limits.endNs - 200'000'000, limits.endNs});
+        QVERIFY(bar->isFollowing());
+        const TimeRange close = visible.range();
+        QTRY_VERIFY_WITH_TIMEOUT(visible.range().startNs > close.startNs, patienceMs);
+        QCOMPARE(visible.range().durationNs(), close.durationNs());
+
+        // Who looks elsewhere is left alone, with marks and selection.
+        const TimeRange early{limits.startNs, limits.startNs + 100'000'000};
+        visible.setRange(early);
+        QVERIFY(!bar->isFollowing());
+        const TimeRange there = visible.range();
+        const EventRef event(EventKind::Nvtx, 1);
+        const TimeRange eventRange = shown.page()->trace()->rangeOf(event);
+        shown.page()->timeline().setSelectedEvent(event);
+        shown.page()->timeline().setSelectedRange(early);
+        Mark mark = newMark(early);
+        mark.text = "while it ran";
+        shown.page()->tools().markStore().add(mark);
+        const uint32_t now = shown.ranges();
+        QTRY_VERIFY_WITH_TIMEOUT(shown.ranges() > now, patienceMs);
+        QCOMPARE(visible.range(), there);
+        QCOMPARE(shown.page()->timeline().selectedRange().value_or(TimeRange()), early);
+        const EventRef selected = shown.page()->timeline().selectedEvent();
+        QCOMPARE(shown.page()->trace()->rangeOf(selected), eventRange);
+
+        // The button brings the end back.
+        QTest::mouseClick(&bar->followButton(), Qt::LeftButton);
+        QVERIFY(bar->isFollowing());
+        QVERIFY(visible.range().endNs >= shown.page()->trace()->range.endNs);
+
+        // The finished trace takes its place by itself.
+        QTRY_VERIFY_WITH_TIMEOUT(!bar->isVisible(), patienceMs);
+        QVERIFY(recording.process.waitForFinished(patienceMs));
+        QCOMPARE(recording.process.exitCode(), 0);
+        const auto finished = loadTrace(recording.in("out.sqlite").toStdString());
+        QVERIFY(finished.has_value());
+        QCOMPARE(shown.ranges(), (*finished)->nvtx.size());
+        QCOMPARE(shown.page()->tools().markStore().marks().size(), size_t(1));
+        QVERIFY(!QFile::exists(recording.in("out.sqlite.partial")));
+        QVERIFY(!QFile::exists(recording.in("out.sqlite.partial-wal")));
+        QVERIFY(QFile::exists(recording.in("out.sqlite.lanescope-notes.json")));
+    }
+
+    void saysThatARecordingWasAbandoned() {
+        Recording recording(600);
+        QVERIFY(recording.waitForBegin());
+        Shown shown;
+        shown.window.openFiles({recording.in("out.sqlite.partial")});
+        QTRY_VERIFY_WITH_TIMEOUT(shown.page() && shown.ranges() > 3, patienceMs);
+        QCOMPARE(shown.page()->title(), QString("out.sqlite"));
+        recording.process.kill();
+        QTRY_VERIFY2_WITH_TIMEOUT(shown.page()->liveBar()->text().contains("lanescope recover"),
+                                  qPrintable(shown.page()->liveBar()->text()), patienceMs);
+        QVERIFY(shown.page()->liveBar()->isVisible());
+    }
+};
+
+QTEST_MAIN(TestLiveTrace)
+#include "tst_LiveTrace.moc"

@@ -1,0 +1,254 @@
+#include <sqlite3.h>
+
+#include <QtTest>
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "capture/collector/TraceWriter.h"
+#include "capture/collector/liveJournal.h"
+#include "model/live/LiveTrace.h"
+#include "model/live/TraceMirror.h"
+#include "model/live/sameEvent.h"
+#include "model/load/loadTrace.h"
+#include "tests/support/TemporaryFolder.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// A range on the thread 7 of process 42.
+void addRange(TraceWriter& trace, int64_t startNs, int64_t endNs, const char* text) {
+    const int64_t tid = (int64_t{1} << 56) | (int64_t{1} << 48) | (int64_t{42} << 24) | 7;
+    trace.nvtxRanges.insert(startNs, endNs, 59, nullptr, nullptr, nullptr, tid, nullptr,
+                            trace.strings.intern(text), 0, nullptr, nullptr, nullptr, nullptr,
+                            nullptr, nullptr, nullptr);
+}
+
+/// Another program that has the file open.
+struct Reader {
+    explicit Reader(const std::filesystem::path& path) {
+        sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr);
+    }
+    ~Reader() { sqlite3_close(database); }
+    bool run(const char* sql) {
+        return sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
+    }
+    sqlite3* database = nullptr;
+};
+
+int journalVersionOf(const std::filesystem::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    stream.seekg(18);
+    return stream.get();
+}
+
+}  // namespace
+
+class tst_LiveJournal : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void init() {
+        folder_ = std::make_unique<TemporaryFolder>();
+        path_ = *folder_ / "out.sqlite.partial";
+        auto writer = TraceWriter::create(path_);
+        QVERIFY(writer.has_value());
+        writer_ = std::move(*writer);
+    }
+    void cleanup() { writer_.reset(); }
+
+    void whatIsCommittedCanBeRead();
+    void aReaderDoesNotKeepTheWriterFromWriting();
+    void theEndIsOneFileWithoutALog();
+    void theEndWaitsForAReader();
+    void anIdleReaderDoesNotKeepTheTraceFromBeingFinished();
+
+    void theMirrorTakesWhatIsNew();
+    void theMirrorIsReadLikeATrace();
+    void theMirrorStopsAtItsLimitAndGoesOn();
+    void theMirrorLetsTheWriterFinish();
+    void theMirrorSaysWhatIsWrong();
+
+    void tellsHowARecordingStands();
+    void findsAnEventAgain();
+
+  private:
+    void finish() {
+        const auto finished = writer_->finish();
+        QVERIFY2(finished.has_value(), finished ? "" : finished.error().sentence.c_str());
+        writer_.reset();
+        QVERIFY(settleJournal(path_).has_value());
+    }
+
+    std::unique_ptr<TemporaryFolder> folder_;
+    std::filesystem::path path_;
+    std::unique_ptr<TraceWriter> writer_;
+};
+
+void tst_LiveJournal::whatIsCommittedCanBeRead() {
+    addRange(*writer_, 1, 2, "one");
+    Reader reader(path_);
+    QVERIFY(reader.run("SELECT 1 FROM NVTX_EVENTS"));
+    QVERIFY(writer_->commit().has_value());
+    const auto database = Database::openReadOnly(path_);
+    QVERIFY(database.has_value());
+    QCOMPARE(database->rowCount("NVTX_EVENTS"), int64_t(1));
+}
+
+void tst_LiveJournal::aReaderDoesNotKeepTheWriterFromWriting() {
+    Reader reader(path_);
+    QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
+    for (int round = 0; round < 50; ++round) {
+        for (int i = 0; i < 200; ++i) addRange(*writer_, i, i + 1, "range");
+        QVERIFY(writer_->commit().has_value());
+    }
+    QVERIFY(reader.run("COMMIT"));
+}
+
+void tst_LiveJournal::theEndIsOneFileWithoutALog() {
+    for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
+    finish();
+    QCOMPARE(journalVersionOf(path_), 1);
+    QVERIFY(!std::filesystem::exists(path_.string() + "-wal"));
+    QVERIFY(!std::filesystem::exists(path_.string() + "-shm"));
+    QCOMPARE(Database::openReadOnly(path_)->rowCount("NVTX_EVENTS"), int64_t(5000));
+}
+
+void tst_LiveJournal::theEndWaitsForAReader() {
+    Reader reader(path_);
+    QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
+    addRange(*writer_, 1, 2, "after the reader's look");
+    std::atomic<bool> hasLetGo = false;
+    std::thread thread([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        hasLetGo = true;
+        sqlite3_close(std::exchange(reader.database, nullptr));
+    });
+    const auto finished = writer_->finish();
+    const bool hadLetGo = hasLetGo;
+    thread.join();
+    QVERIFY(finished.has_value());
+    QVERIFY(hadLetGo);
+}
+
+void tst_LiveJournal::anIdleReaderDoesNotKeepTheTraceFromBeingFinished() {
+    Reader reader(path_);
+    QVERIFY(reader.run("SELECT count(*) FROM NVTX_EVENTS"));
+    for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
+    finish();
+    QCOMPARE(journalVersionOf(path_), 1);
+    QVERIFY(!std::filesystem::exists(path_.string() + "-wal"));
+    const std::filesystem::path finished = *folder_ / "out.sqlite";
+    std::filesystem::rename(path_, finished);
+    QCOMPARE(Database::openReadOnly(finished)->rowCount("NVTX_EVENTS"), int64_t(5000));
+}
+
+void tst_LiveJournal::theMirrorTakesWhatIsNew() {
+    auto mirror = TraceMirror::create(path_);
+    QVERIFY2(mirror.has_value(), mirror ? "" : mirror.error().sentence.c_str());
+    addRange(*writer_, 1, 2, "one");
+    QVERIFY(writer_->commit().has_value());
+    const auto first = mirror->refresh();
+    QVERIFY2(first.has_value(), first ? "" : first.error().sentence.c_str());
+    QCOMPARE(*first, int64_t(2));  // the range and its name
+    QCOMPARE(*mirror->refresh(), int64_t(0));
+    addRange(*writer_, 3, 4, "one");
+    QCOMPARE(*mirror->refresh(), int64_t(0));
+    QVERIFY(writer_->commit().has_value());
+    QCOMPARE(*mirror->refresh(), int64_t(1));
+}
+
+void tst_LiveJournal::theMirrorIsReadLikeATrace() {
+    auto mirror = TraceMirror::create(path_);
+    QVERIFY(mirror.has_value());
+    for (int i = 0; i < 1000; ++i) addRange(*writer_, i * 10, i * 10 + 5, "range");
+    QVERIFY(writer_->commit().has_value());
+    QVERIFY(mirror->refresh().has_value());
+    const auto trace = loadOpenTrace(mirror->descriptor(), path_);
+    QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
+    QCOMPARE((*trace)->nvtx.size(), 1000u);
+    QCOMPARE((*trace)->nameOf(EventRef(EventKind::Nvtx, 3)), std::string("range"));
+    finish();
+    const auto finished = loadTrace(path_);
+    QVERIFY(finished.has_value());
+    QCOMPARE((*finished)->nvtx.size(), 1000u);
+    QCOMPARE((*finished)->range, (*trace)->range);
+}
+
+void tst_LiveJournal::theMirrorStopsAtItsLimitAndGoesOn() {
+    auto mirror = TraceMirror::create(path_);
+    for (int i = 0; i < 1000; ++i) addRange(*writer_, i * 10, i * 10 + 5, "range");
+    QVERIFY(writer_->commit().has_value());
+    int64_t all = 0;
+    for (int64_t rows = 1; rows > 0;) {
+        rows = *mirror->refresh(300);
+        QVERIFY(rows <= 300);
+        all += rows;
+    }
+    QCOMPARE(all, int64_t(1001));
+}
+
+void tst_LiveJournal::theMirrorLetsTheWriterFinish() {
+    auto mirror = TraceMirror::create(path_);
+    addRange(*writer_, 1, 2, "one");
+    QVERIFY(writer_->commit().has_value());
+    QVERIFY(mirror->refresh().has_value());
+    QElapsedTimer timer;
+    timer.start();
+    finish();
+    // Nothing of it was open, so the writer had the file for itself at once.
+    QVERIFY2(timer.elapsed() < 1500, qPrintable(QString::number(timer.elapsed())));
+}
+
+void tst_LiveJournal::theMirrorSaysWhatIsWrong() {
+    auto missing = TraceMirror::create(*folder_ / "missing.partial");
+    QVERIFY(missing.has_value());
+    QVERIFY(!missing->refresh().has_value());
+    std::ofstream(*folder_ / "bad.partial")
+        << "no database at all, but long enough to look like it" << std::string(5000, 'x');
+    auto bad = TraceMirror::create(*folder_ / "bad.partial");
+    const auto rows = bad->refresh();
+    QVERIFY(!rows.has_value());
+    QVERIFY(rows.error().sentence.find("bad.partial") != std::string::npos);
+}
+
+void tst_LiveJournal::tellsHowARecordingStands() {
+    const auto byPartial = liveTraceAt(path_);
+    const auto byFinished = liveTraceAt(*folder_ / "out.sqlite");
+    QVERIFY(byPartial && byFinished);
+    QCOMPARE(byPartial->finished, *folder_ / "out.sqlite");
+    QCOMPARE(byFinished->partial, path_);
+    QVERIFY(!liveTraceAt(*folder_ / "other.sqlite"));
+    QCOMPARE(stateOf(*byPartial), LiveState::Abandoned);
+    finish();
+    std::filesystem::rename(path_, *folder_ / "out.sqlite");
+    QCOMPARE(stateOf(*byPartial), LiveState::Finished);
+    QVERIFY(!liveTraceAt(*folder_ / "out.sqlite"));
+}
+
+void tst_LiveJournal::findsAnEventAgain() {
+    auto mirror = TraceMirror::create(path_);
+    addRange(*writer_, 100, 200, "b");
+    addRange(*writer_, 300, 400, "c");
+    QVERIFY(writer_->commit().has_value());
+    QVERIFY(mirror->refresh().has_value());
+    const auto before = loadOpenTrace(mirror->descriptor(), path_);
+    addRange(*writer_, 10, 20, "a");
+    addRange(*writer_, 100, 200, "x");
+    QVERIFY(writer_->commit().has_value());
+    QVERIFY(mirror->refresh().has_value());
+    const auto after = loadOpenTrace(mirror->descriptor(), path_);
+    QVERIFY(before.has_value() && after.has_value());
+    for (uint32_t row = 0; row < 2; ++row) {
+        const EventRef event(EventKind::Nvtx, row);
+        const EventRef found = sameEvent(**before, event, **after);
+        QCOMPARE((*after)->nameOf(found), (*before)->nameOf(event));
+        QCOMPARE((*after)->rangeOf(found), (*before)->rangeOf(event));
+    }
+    QVERIFY(!sameEvent(**before, {}, **after).isValid());
+    QVERIFY(!sameEvent(**after, EventRef(EventKind::Nvtx, 0), **before).isValid());
+}
+
+QTEST_GUILESS_MAIN(tst_LiveJournal)
+#include "tst_LiveJournal.moc"
