@@ -114,7 +114,10 @@ bool MarkEditor::eventFilter(QObject* watched, QEvent* event) {
         }
     }
     if (event->type() == QEvent::FocusOut) {
-        // To a colour of this very window is not away.
+        // To a colour of this very window is not away, nor to a menu or another program.
+        const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
+        if (reason == Qt::PopupFocusReason || reason == Qt::ActiveWindowFocusReason)
+            return QFrame::eventFilter(watched, event);
         const QWidget* now = QApplication::focusWidget();
         if (!now || !isAncestorOf(now)) finish(true);
     }
