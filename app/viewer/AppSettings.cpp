@@ -1,5 +1,6 @@
 #include "app/viewer/AppSettings.h"
 
+#include <QCryptographicHash>
 #include <QDir>
 #include <QSettings>
 
@@ -72,6 +73,37 @@ bool AppSettings::isPanelVisible(const QString& name) const {
 
 void AppSettings::setPanelVisible(const QString& name, bool isVisible) {
     settings_->setValue("panels/" + name, isVisible);
+}
+
+namespace {
+
+constexpr qsizetype mostArrangements = 100;
+
+/// Paths hold slashes, which settings take for groups.
+QString arrangementKey(const QString& tracePath) {
+    const QByteArray hash =
+        QCryptographicHash::hash(tracePath.toUtf8(), QCryptographicHash::Sha1).toHex();
+    return "tracks/" + QString::fromLatin1(hash);
+}
+
+}  // namespace
+
+QByteArray AppSettings::trackArrangement(const QString& tracePath) const {
+    return settings_->value(arrangementKey(tracePath)).toByteArray();
+}
+
+void AppSettings::setTrackArrangement(const QString& tracePath, const QByteArray& json) {
+    const QString key = arrangementKey(tracePath);
+    QStringList kept = settings_->value("arrangedTraces").toStringList();
+    kept.removeAll(key);
+    if (json.isEmpty()) {
+        settings_->remove(key);
+    } else {
+        kept.prepend(key);
+        settings_->setValue(key, json);
+    }
+    while (kept.size() > mostArrangements) settings_->remove(kept.takeLast());
+    settings_->setValue("arrangedTraces", kept);
 }
 
 }  // namespace lanescope

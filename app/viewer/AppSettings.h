@@ -37,6 +37,10 @@ class AppSettings {
     void setQueries(const QStringList& queries);
     bool isPanelVisible(const QString& name) const;
     void setPanelVisible(const QString& name, bool isVisible);
+    /// How the tracks of a trace were arranged, as JSON (see `TrackArrangement`); empty if never.
+    /// Of the traces opened last only.
+    QByteArray trackArrangement(const QString& tracePath) const;
+    void setTrackArrangement(const QString& tracePath, const QByteArray& json);
 
   private:
     std::unique_ptr<QSettings> settings_;

@@ -45,6 +45,10 @@ ReportView* ComparePage::currentTable() const {
     return view_->tables().isVisible() ? &view_->tables().current() : nullptr;
 }
 
+QList<QAction*> ComparePage::commands() const {
+    return view_->actions();
+}
+
 void ComparePage::setTheme(const Theme& theme) {
     view_->setTheme(theme);
 }

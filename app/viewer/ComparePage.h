@@ -22,6 +22,7 @@ class ComparePage : public DocumentPage {
     std::vector<TimelineView*> timelines() const override;
     HitNavigator& hits() const override { return *hits_; }
     ReportView* currentTable() const override;
+    QList<QAction*> commands() const override;
     void setTheme(const Theme& theme) override;
     void setDetailsVisible(bool isVisible) override;
     void setTablesVisible(bool isVisible) override;

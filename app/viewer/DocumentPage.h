@@ -1,8 +1,10 @@
 #pragma once
 
+#include <QAction>
 #include <QWidget>
 #include <vector>
 
+#include "app/viewer/FinderEntry.h"
 #include "views/theme/Theme.h"
 
 class QSplitter;
@@ -27,6 +29,10 @@ class DocumentPage : public QWidget {
     virtual HitNavigator& hits() const = 0;
     /// The table to export, or null if none is on the screen.
     virtual ReportView* currentTable() const = 0;
+    /// What only this document can do, with names and keys, for the menu Analyse.
+    virtual QList<QAction*> commands() const { return {}; }
+    /// What else than tracks and commands can be gone to by name: marks, tables.
+    virtual std::vector<FinderEntry> places() const { return {}; }
     virtual void setTheme(const Theme& theme) = 0;
     virtual void setDetailsVisible(bool isVisible) = 0;
     virtual void setTablesVisible(bool isVisible) = 0;

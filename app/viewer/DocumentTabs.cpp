@@ -180,6 +180,7 @@ void DocumentTabs::closeTab(int index) {
     if (!page) return;
     // Its trace may be on the way; it must not arrive in a page that is gone.
     if (auto* loading = qobject_cast<LoadPage*>(page)) loading->cancel();
+    if (auto* document = qobject_cast<DocumentPage*>(page)) emit documentClosing(document);
     removeTab(index);
     page->deleteLater();
 }

@@ -42,6 +42,8 @@ class DocumentTabs : public QTabWidget {
   signals:
     /// A tab holds a finished document from now on.
     void documentAdded(lanescope::DocumentPage* page);
+    /// About to go with its tab.
+    void documentClosing(lanescope::DocumentPage* page);
     void traceOpened(const QString& path);
     void loadFailed(const QString& path, const QString& sentence);
 

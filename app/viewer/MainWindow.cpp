@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QDragEnterEvent>
 #include <QFileInfo>
+#include <QLineEdit>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QStackedWidget>
@@ -11,14 +12,18 @@
 #include <QVBoxLayout>
 
 #include "app/viewer/DocumentTabs.h"
+#include "app/viewer/Finder.h"
+#include "app/viewer/GoToBar.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/MarkActions.h"
+#include "app/viewer/NameCatalog.h"
 #include "app/viewer/OfferBar.h"
 #include "app/viewer/RecentFiles.h"
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/StartPage.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
+#include "app/viewer/finderEntries.h"
 #include "app/viewer/icons.h"
 #include "app/viewer/windowStyle.h"
 #include "views/theme/applyTheme.h"
@@ -27,19 +32,12 @@
 namespace lanescope {
 namespace {
 
-constexpr double zoomStep = 1.6;
-
 QStringList localFiles(const QMimeData& data) {
     QStringList paths;
     for (const QUrl& url : data.urls()) {
         if (url.isLocalFile()) paths << url.toLocalFile();
     }
     return paths;
-}
-
-void zoomMiddle(TimelineView& timeline, double factor) {
-    const TimeRange range = timeline.visibleRange()->range();
-    timeline.visibleRange()->zoomAt(range.startNs + range.durationNs() / 2, factor);
 }
 
 }  // namespace
@@ -55,11 +53,15 @@ MainWindow::MainWindow(AppSettings& settings, QWidget* parent)
       startPage_(new StartPage(this)),
       offerBar_(new OfferBar(this)),
       tabs_(new DocumentTabs(this)),
+      finder_(new Finder(this)),
+      goToBar_(new GoToBar(this)),
+      names_(new NameCatalog(this)),
       pages_(new QStackedWidget(this)) {
     build();
     connectFileActions();
     connectViewActions();
     connectTabs();
+    connectFinder();
     startPage_->setRecentFiles(recentFiles_->paths());
     setThemeChoice(settings_.theme());
     if (!restoreGeometry(settings_.windowGeometry())) resize(1440, 900);
@@ -103,6 +105,8 @@ void MainWindow::build() {
 void MainWindow::connectTabs() {
     connect(tabs_, &DocumentTabs::documentAdded, this, &MainWindow::adoptDocument);
     connect(tabs_, &DocumentTabs::currentChanged, this, &MainWindow::updateCurrent);
+    connect(tabs_, &DocumentTabs::documentClosing, this,
+            [this](const DocumentPage* page) { page->storeLayout(settings_); });
     connect(tabs_, &DocumentTabs::traceOpened, recentFiles_, &RecentFiles::add);
     connect(tabs_, &DocumentTabs::loadFailed, this, [this](const QString& path) {
         if (!QFileInfo::exists(path)) recentFiles_->remove(path);
@@ -138,6 +142,8 @@ void MainWindow::openFiles(const QStringList& paths) {
 
 void MainWindow::adoptDocument(DocumentPage* page) {
     page->setTheme(theme_);
+    for (TimelineView* timeline : page->timelines())
+        timeline->addActions(actions_->timelineActions());
     page->restoreLayout(settings_);
     page->setDetailsVisible(actions_->showDetails->isChecked());
     page->setTablesVisible(actions_->showTables->isChecked());
@@ -162,6 +168,8 @@ void MainWindow::updateCurrent() {
     pages_->setCurrentIndex(tabs_->count() > 0 ? 1 : 0);
     searchBar_->setNavigator(page ? &page->hits() : nullptr);
     actions_->setAvailable(page != nullptr, page != nullptr);
+    actions_->setDocumentActions(page ? page->commands() : QList<QAction*>());
+    goToBar_->setTimeline(page ? page->timelines().front() : nullptr);
     actions_->closeTab->setEnabled(tabs_->count() > 0);
     const QString name = tabs_->count() > 0 ? tabs_->tabText(tabs_->currentIndex()) : QString();
     setWindowTitle(name.isEmpty() ? QStringLiteral("Lanescope")
@@ -188,30 +196,12 @@ bool MainWindow::isBusy() const {
     return tabs_->isLoading() || (page && page->isBusy());
 }
 
-template <class Visit>
-void MainWindow::forEachTimeline(Visit visit) {
-    if (DocumentPage* page = tabs_->currentDocument()) {
-        for (TimelineView* timeline : page->timelines()) visit(*timeline);
-    }
-}
-
 void MainWindow::connectViewActions() {
-    connect(actions_->fit, &QAction::triggered, this,
-            [this] { forEachTimeline([](TimelineView& timeline) { timeline.fit(); }); });
-    connect(actions_->foldAll, &QAction::triggered, this,
-            [this] { forEachTimeline([](TimelineView& timeline) { timeline.foldAll(); }); });
-    connect(actions_->unfoldAll, &QAction::triggered, this,
-            [this] { forEachTimeline([](TimelineView& timeline) { timeline.unfoldAll(); }); });
-    connect(actions_->zoomSelection, &QAction::triggered, this, [this] {
-        forEachTimeline([](TimelineView& timeline) { timeline.zoomToSelection(); });
-    });
-    // Timelines of one document share their visible range, so one of them is enough.
-    const auto zoom = [this](double factor) {
-        if (DocumentPage* page = tabs_->currentDocument())
-            zoomMiddle(*page->timelines().front(), factor);
-    };
-    connect(actions_->zoomIn, &QAction::triggered, this, [zoom] { zoom(zoomStep); });
-    connect(actions_->zoomOut, &QAction::triggered, this, [zoom] { zoom(1 / zoomStep); });
+    // Timelines of one document share range and arrangement; the first is the one on the screen.
+    connect(actions_, &ViewerActions::timelineCommand, this,
+            [this](const std::function<void(TimelineView&)>& run) {
+                if (DocumentPage* page = tabs_->currentDocument()) run(*page->timelines().front());
+            });
 
     actions_->showDetails->setChecked(settings_.isPanelVisible("details"));
     actions_->showTables->setChecked(settings_.isPanelVisible("tables"));
@@ -230,9 +220,37 @@ void MainWindow::connectViewActions() {
     connect(actions_->find, &QAction::triggered, searchBar_, &SearchBar::activate);
     connect(actions_->findNext, &QAction::triggered, searchBar_, &SearchBar::next);
     connect(actions_->findPrevious, &QAction::triggered, searchBar_, &SearchBar::previous);
-    connect(searchBar_, &SearchBar::dismissed, this, [this] {
-        if (DocumentPage* page = tabs_->currentDocument()) page->setFocus();
-    });
+    connect(searchBar_, &SearchBar::dismissed, this, &MainWindow::focusDocument);
+}
+
+void MainWindow::focusDocument() {
+    if (DocumentPage* page = tabs_->currentDocument()) page->setFocus();
+}
+
+void MainWindow::connectFinder() {
+    connect(actions_->finder, &QAction::triggered, this, &MainWindow::popUpFinder);
+    connect(actions_->goTo, &QAction::triggered, goToBar_, &GoToBar::popUp);
+    connect(finder_, &PopupCard::dismissed, this, &MainWindow::focusDocument);
+    connect(goToBar_, &PopupCard::dismissed, this, &MainWindow::focusDocument);
+}
+
+void MainWindow::popUpFinder() {
+    DocumentPage* page = tabs_->currentDocument();
+    std::vector<FinderEntry> entries = commandEntries(*actions_);
+    if (page) {
+        for (TimelineView* timeline : page->timelines()) addTrackEntries(entries, *timeline);
+        for (FinderEntry& place : page->places()) entries.push_back(std::move(place));
+    }
+    finder_->model().setEntries(std::move(entries));
+    finder_->popUp();
+    if (!page) return;
+    names_->request(page->timelines().front()->trace(),
+                    [this](const std::shared_ptr<const FinderNames>& names) {
+                        finder_->model().setNames(names, [this](const QString& name) {
+                            searchBar_->edit().setText(name);
+                            searchBar_->next();
+                        });
+                    });
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

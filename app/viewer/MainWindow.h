@@ -14,6 +14,9 @@ namespace lanescope {
 class DocumentPage;
 class DocumentTabs;
 class MarkActions;
+class Finder;
+class GoToBar;
+class NameCatalog;
 class OfferBar;
 class RecentFiles;
 class SearchBar;
@@ -39,6 +42,8 @@ class MainWindow : public QMainWindow {
     OfferBar& offerBar() const { return *offerBar_; }
     ViewerActions& actions() const { return *actions_; }
     MarkActions& markActions() const { return *markActions_; }
+    Finder& finder() const { return *finder_; }
+    GoToBar& goToBar() const { return *goToBar_; }
     /// A trace is being read or something on the screen computed.
     bool isBusy() const;
 
@@ -51,6 +56,9 @@ class MainWindow : public QMainWindow {
     void build();
     void connectFileActions();
     void connectViewActions();
+    void connectFinder();
+    void popUpFinder();
+    void focusDocument();
     void connectTabs();
     void adoptDocument(DocumentPage* page);
     void updateCurrent();
@@ -60,9 +68,6 @@ class MainWindow : public QMainWindow {
     void askForPicture();
     void askForTable();
     void showAbout();
-    /// Calls `visit` for each timeline that commands of the View menu act on.
-    template <class Visit>
-    void forEachTimeline(Visit visit);
 
     AppSettings& settings_;
     Theme theme_;
@@ -74,6 +79,9 @@ class MainWindow : public QMainWindow {
     StartPage* startPage_;
     OfferBar* offerBar_;
     DocumentTabs* tabs_;
+    Finder* finder_;
+    GoToBar* goToBar_;
+    NameCatalog* names_;
     QStackedWidget* pages_;
 };
 

@@ -40,7 +40,7 @@ void MainWindow::connectFileActions() {
             [this] { tabs_->closeTab(tabs_->currentIndex()); });
     connect(actions_->quit, &QAction::triggered, this, &QWidget::close);
     connect(actions_->shortcuts, &QAction::triggered, this, [this] {
-        ShortcutSheet sheet(this);
+        ShortcutSheet sheet(*actions_, this);
         sheet.exec();
     });
     connect(actions_->about, &QAction::triggered, this, &MainWindow::showAbout);

@@ -1,112 +1,138 @@
 #include "app/viewer/ShortcutSheet.h"
 
+#include <QAction>
 #include <QDialogButtonBox>
 #include <QGridLayout>
-#include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
+#include <QScreen>
+#include <QScrollArea>
 #include <QVBoxLayout>
-#include <span>
-#include <vector>
+
+#include "app/viewer/ViewerActions.h"
+#include "app/viewer/finderEntries.h"
 
 namespace lanescope {
 namespace {
 
-struct Shortcut {
-    const char* keys;
+struct Gesture {
+    const char* input;
     const char* does;
 };
 
-constexpr Shortcut timelineKeys[] = {
-    {"Wheel, W / S", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom in and out around the pointer")},
-    {"Drag, A / D, Shift + wheel", QT_TRANSLATE_NOOP("ShortcutSheet", "move along the time")},
-    {"Wheel on the names, Page Up / Down",
-     QT_TRANSLATE_NOOP("ShortcutSheet", "scroll through the tracks")},
-    {"Home, End", QT_TRANSLATE_NOOP("ShortcutSheet", "first track, last track")},
-    {"Click on a name", QT_TRANSLATE_NOOP("ShortcutSheet", "fold or unfold a track")},
+/// What no menu can hold: the mouse, and keys that belong to one widget.
+constexpr Gesture gestures[] = {
+    {"Wheel, Ctrl+wheel", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom at the pointer")},
+    {"Shift+wheel", QT_TRANSLATE_NOOP("ShortcutSheet", "pan")},
+    {"Wheel on the names", QT_TRANSLATE_NOOP("ShortcutSheet", "scroll the tracks")},
+    {"Drag", QT_TRANSLATE_NOOP("ShortcutSheet", "pan, both ways")},
+    {"Shift+drag, drag on the ruler", QT_TRANSLATE_NOOP("ShortcutSheet", "select a range of time")},
     {"Click", QT_TRANSLATE_NOOP("ShortcutSheet", "select a slice and show its flow")},
-    {"← →", QT_TRANSLATE_NOOP("ShortcutSheet", "select the slice before or after")},
-    {"↑ ↓", QT_TRANSLATE_NOOP("ShortcutSheet", "select in the lane above or below")},
     {"Double click", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom to the slice")},
-    {"Shift + drag, drag on the ruler",
-     QT_TRANSLATE_NOOP("ShortcutSheet", "select a range of time")},
-    {"F", QT_TRANSLATE_NOOP("ShortcutSheet", "show the whole trace")},
-    {"Z", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom to the selection")},
-    {"Esc", QT_TRANSLATE_NOOP("ShortcutSheet", "clear the selection")},
+    {"Click on a name", QT_TRANSLATE_NOOP("ShortcutSheet", "fold, with Shift all in it")},
+    {"Drag a name", QT_TRANSLATE_NOOP("ShortcutSheet", "move the track among its siblings")},
+    {"Right click on a name", QT_TRANSLATE_NOOP("ShortcutSheet", "all that a track can do")},
+    {"W, S, A, D held", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom and pan smoothly")},
+    {"Tab", QT_TRANSLATE_NOOP("ShortcutSheet", "filter, names, timeline, tables in turn")},
+    {"Up, Down on the names", QT_TRANSLATE_NOOP("ShortcutSheet", "walk the tracks")},
+    {"Left, Right on the names", QT_TRANSLATE_NOOP("ShortcutSheet", "fold, unfold")},
+    {"Left, Right in a chart", QT_TRANSLATE_NOOP("ShortcutSheet", "choose a part, go to a step")},
+    {"Enter, Shift+Enter in the search", QT_TRANSLATE_NOOP("ShortcutSheet", "next, previous hit")},
+    {"Enter in a table", QT_TRANSLATE_NOOP("ShortcutSheet", "go to the place on the timeline")},
+    {"Ctrl+C in a table", QT_TRANSLATE_NOOP("ShortcutSheet", "copy the rows")},
 };
 
-constexpr Shortcut compareKeys[] = {
-    {"[ ]", QT_TRANSLATE_NOOP("ShortcutSheet", "the step before or after, in both runs")},
-    {"B", QT_TRANSLATE_NOOP("ShortcutSheet", "select the same place in the other run")},
-    {"G", QT_TRANSLATE_NOOP("ShortcutSheet", "outline the baseline in the candidate's lanes")},
-    {"← → in a chart", QT_TRANSLATE_NOOP("ShortcutSheet", "choose a part, go to a step")},
-    {"Click or Enter in a table",
-     QT_TRANSLATE_NOOP("ShortcutSheet", "go to the worst place in both runs")},
-};
+/// Fills columns of equal height, groups in one piece.
+class Columns {
+  public:
+    Columns(QHBoxLayout* layout, int rowsAtMost) : layout_(layout), rowsAtMost_(rowsAtMost) {}
 
-constexpr Shortcut windowKeys[] = {
-    {"Ctrl+O", QT_TRANSLATE_NOOP("ShortcutSheet", "open a trace")},
-    {"Ctrl+Shift+O", QT_TRANSLATE_NOOP("ShortcutSheet", "compare with another trace")},
-    {"Ctrl+F", QT_TRANSLATE_NOOP("ShortcutSheet", "search")},
-    {"Enter, F3", QT_TRANSLATE_NOOP("ShortcutSheet", "next hit")},
-    {"Shift+Enter, Shift+F3", QT_TRANSLATE_NOOP("ShortcutSheet", "previous hit")},
-    {"Ctrl+0, Ctrl++, Ctrl+-",
-     QT_TRANSLATE_NOOP("ShortcutSheet", "whole trace, zoom in, zoom out")},
-    {"Ctrl+Enter", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom to the selection")},
-    {"Ctrl+Shift+F, Ctrl+Shift+E", QT_TRANSLATE_NOOP("ShortcutSheet", "fold or unfold all tracks")},
-    {"F9, F10", QT_TRANSLATE_NOOP("ShortcutSheet", "show or hide the details, the tables")},
-    {"Ctrl+C", QT_TRANSLATE_NOOP("ShortcutSheet", "copy the rows of a table")},
-    {"Ctrl+P, Ctrl+E", QT_TRANSLATE_NOOP("ShortcutSheet", "export the picture, the table")},
-    {"Ctrl+W, Ctrl+Q", QT_TRANSLATE_NOOP("ShortcutSheet", "close the tab, the window")},
-    {"F1", QT_TRANSLATE_NOOP("ShortcutSheet", "show this sheet")},
-};
-
-struct Group {
-    QString title;
-    std::span<const Shortcut> shortcuts;
-};
-
-int addGroup(QGridLayout* grid, int row, const Group& group) {
-    auto* heading = new QLabel(group.title);
-    QFont font = heading->font();
-    font.setWeight(QFont::DemiBold);
-    heading->setFont(font);
-    heading->setContentsMargins(0, row > 0 ? 14 : 0, 0, 0);
-    grid->addWidget(heading, row++, 0, 1, 2);
-    for (const Shortcut& shortcut : group.shortcuts) {
-        auto* keys = new QLabel(QString::fromUtf8(shortcut.keys));
-        keys->setForegroundRole(QPalette::Link);
-        grid->addWidget(keys, row, 0);
-        grid->addWidget(new QLabel(ShortcutSheet::tr(shortcut.does)), row, 1);
-        ++row;
+    void beginGroup(const QString& title, int rows) {
+        if (!grid_ || (row_ > 0 && row_ + rows + 1 > rowsAtMost_)) {
+            finish();
+            grid_ = new QGridLayout;
+            grid_->setHorizontalSpacing(16);
+            grid_->setVerticalSpacing(4);
+            layout_->addLayout(grid_);
+            row_ = 0;
+        }
+        auto* heading = new QLabel(title);
+        QFont font = heading->font();
+        font.setWeight(QFont::DemiBold);
+        heading->setFont(font);
+        heading->setContentsMargins(0, row_ > 0 ? 12 : 0, 0, 2);
+        grid_->addWidget(heading, row_++, 0, 1, 2);
     }
-    return row;
-}
+    void add(const QString& keys, const QString& does) {
+        auto* left = new QLabel(keys);
+        left->setForegroundRole(QPalette::Link);
+        left->setTextFormat(Qt::PlainText);
+        auto* right = new QLabel(does);
+        right->setTextFormat(Qt::PlainText);
+        grid_->addWidget(left, row_, 0);
+        grid_->addWidget(right, row_++, 1);
+    }
+    void finish() {
+        if (grid_) grid_->setRowStretch(row_, 1);
+    }
 
-void addColumn(QHBoxLayout* layout, const std::vector<Group>& groups) {
-    auto* grid = new QGridLayout;
-    grid->setHorizontalSpacing(18);
-    grid->setVerticalSpacing(6);
-    int row = 0;
-    for (const Group& group : groups) row = addGroup(grid, row, group);
-    grid->setRowStretch(row, 1);
-    layout->addLayout(grid);
+  private:
+    QHBoxLayout* layout_;
+    int rowsAtMost_;
+    QGridLayout* grid_ = nullptr;
+    int row_ = 0;
+};
+
+QList<QAction*> keyedActions(const QMenu& menu) {
+    QList<QAction*> actions;
+    for (QAction* action : menu.actions())
+        if (!action->shortcuts().isEmpty()) actions << action;
+    return actions;
 }
 
 }  // namespace
 
-ShortcutSheet::ShortcutSheet(QWidget* parent) : QDialog(parent) {
+QString ShortcutSheet::keysOf(const QAction& action) {
+    QStringList keys;
+    for (const QKeySequence& sequence : action.shortcuts())
+        keys << sequence.toString(QKeySequence::NativeText);
+    return keys.join(QStringLiteral(", "));
+}
+
+ShortcutSheet::ShortcutSheet(const ViewerActions& actions, QWidget* parent) : QDialog(parent) {
     setWindowTitle(tr("Keyboard and mouse"));
-    auto* columns = new QHBoxLayout;
-    columns->setSpacing(40);
-    addColumn(columns, {{tr("Timeline"), timelineKeys}});
-    addColumn(columns, {{tr("Window"), windowKeys}, {tr("Two runs"), compareKeys}});
+    auto* sheet = new QWidget;
+    auto* row = new QHBoxLayout(sheet);
+    row->setContentsMargins(24, 16, 24, 8);
+    row->setSpacing(36);
+    constexpr int rowsAtMost = 26;
+    Columns columns(row, rowsAtMost);
+    for (const QMenu* menu : actions.menus()) {
+        const QList<QAction*> keyed = keyedActions(*menu);
+        if (keyed.isEmpty()) continue;
+        columns.beginGroup(commandName(menu->title()), static_cast<int>(keyed.size()));
+        for (const QAction* action : keyed)
+            columns.add(keysOf(*action), commandName(action->text()));
+    }
+    columns.beginGroup(tr("Mouse, and keys of single parts"),
+                       static_cast<int>(std::size(gestures)));
+    for (const Gesture& gesture : gestures)
+        columns.add(QString::fromUtf8(gesture.input), tr(gesture.does));
+    columns.finish();
+
+    auto* scroll = new QScrollArea(this);
+    scroll->setWidget(sheet);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(24, 20, 24, 16);
-    layout->setSpacing(20);
-    layout->addLayout(columns);
+    layout->setContentsMargins(0, 0, 16, 16);
+    layout->addWidget(scroll, 1);
     layout->addWidget(buttons);
+    // As large as it needs, as far as the screen goes; beyond that it scrolls.
+    const QSize wanted = sheet->sizeHint() + QSize(24, 16 + buttons->sizeHint().height() + 24);
+    resize(wanted.boundedTo(screen()->availableSize() * 0.9));
 }
 
 }  // namespace lanescope

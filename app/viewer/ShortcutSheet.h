@@ -2,13 +2,21 @@
 
 #include <QDialog>
 
+class QGridLayout;
+
 namespace lanescope {
 
-/// Everything that the mouse and the keyboard do, on one card.
+class ViewerActions;
+
+/// Everything that the keyboard and the mouse do, on one card. What has a place in the menus is
+/// read from there, so that nothing can be missing.
 class ShortcutSheet : public QDialog {
     Q_OBJECT
   public:
-    explicit ShortcutSheet(QWidget* parent = nullptr);
+    explicit ShortcutSheet(const ViewerActions& actions, QWidget* parent = nullptr);
+
+    /// "Ctrl+F, /": all keys of a command as the sheet shows them.
+    static QString keysOf(const QAction& action);
 };
 
 }  // namespace lanescope

@@ -204,12 +204,17 @@ void TracePage::restoreLayout(const AppSettings& settings) {
     upper_->restoreState(settings.splitterState("trace.upper"));
     whole_->restoreState(settings.splitterState("trace.whole"));
     tools_->restore(settings);
+    const QByteArray json = settings.trackArrangement(toQString(trace_->path.string()));
+    if (const auto arrangement = arrangementFromJson(json)) timeline_->setArrangement(*arrangement);
 }
 
 void TracePage::storeLayout(AppSettings& settings) const {
     settings.setSplitterState("trace.upper", upper_->saveState());
     settings.setSplitterState("trace.whole", whole_->saveState());
     tools_->store(settings);
+    const TrackArrangement arrangement = timeline_->arrangement();
+    settings.setTrackArrangement(toQString(trace_->path.string()),
+                                 arrangement.isDefault() ? QByteArray() : toJson(arrangement));
 }
 
 }  // namespace lanescope

@@ -10,53 +10,61 @@
 
 namespace lanescope {
 
-ViewerActions::ViewerActions(QObject* parent) : QObject(parent), themes_(new QActionGroup(this)) {
+ViewerActions::ViewerActions(QObject* parent)
+    : QObject(parent), commands_(timelineCommands()), themes_(new QActionGroup(this)) {
     makeFileActions();
+    makeGoActions();
     makeViewActions();
+    makeTimelineActions();
     makeThemeActions();
 }
 
-QAction* ViewerActions::make(const QString& text, const QKeySequence& keys, const QString& icon) {
+QAction* ViewerActions::make(const QString& text, const QList<QKeySequence>& keys,
+                             const QString& icon) {
     auto* action = new QAction(text, this);
-    action->setShortcut(keys);
+    action->setShortcuts(keys);
     action->setProperty("iconName", icon);
     QString tip = QString(text).remove('&').remove(QStringLiteral("…"));
-    if (!keys.isEmpty()) tip += " (" + keys.toString(QKeySequence::NativeText) + ")";
+    if (!keys.isEmpty()) tip += " (" + keys.front().toString(QKeySequence::NativeText) + ")";
     action->setToolTip(tip);
     return action;
 }
 
 void ViewerActions::makeFileActions() {
-    open = make(tr("&Open…"), QKeySequence::Open, "open");
-    compare = make(tr("Co&mpare with…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), "compare");
-    exportPicture = make(tr("Export &picture…"), QKeySequence(Qt::CTRL | Qt::Key_P), "picture");
-    exportTable = make(tr("Export &table…"), QKeySequence(Qt::CTRL | Qt::Key_E));
-    closeTab = make(tr("&Close tab"), QKeySequence(Qt::CTRL | Qt::Key_W));
-    quit = make(tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q));
-    find = make(tr("&Find…"), QKeySequence::Find);
-    findNext = make(tr("Find &next"), QKeySequence(Qt::Key_F3));
-    findPrevious = make(tr("Find &previous"), QKeySequence(Qt::SHIFT | Qt::Key_F3));
+    open = make(tr("&Open…"), {Qt::CTRL | Qt::Key_O}, "open");
+    compare = make(tr("Co&mpare with…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_O}, "compare");
+    exportPicture = make(tr("Export &picture…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_P}, "picture");
+    exportTable = make(tr("Export &table…"), {Qt::CTRL | Qt::Key_E});
+    closeTab = make(tr("&Close tab"), {Qt::CTRL | Qt::Key_W});
+    quit = make(tr("&Quit"), {Qt::CTRL | Qt::Key_Q});
+}
+
+void ViewerActions::makeGoActions() {
+    find = make(tr("&Find…"), {Qt::CTRL | Qt::Key_F, Qt::Key_Slash});
+    findNext = make(tr("Find &next"), {Qt::Key_F3});
+    findPrevious = make(tr("Find &previous"), {Qt::SHIFT | Qt::Key_F3});
+    finder = make(tr("&Command or track…"), {Qt::CTRL | Qt::Key_P});
+    goTo = make(tr("Go to a &time…"), {Qt::CTRL | Qt::Key_G});
 }
 
 void ViewerActions::makeViewActions() {
-    fit = make(tr("Show the &whole trace"), QKeySequence(Qt::CTRL | Qt::Key_0), "fit");
-    zoomIn = make(tr("Zoom &in"), QKeySequence(Qt::CTRL | Qt::Key_Plus), "zoom-in");
-    zoomIn->setShortcuts(
-        {QKeySequence(Qt::CTRL | Qt::Key_Plus), QKeySequence(Qt::CTRL | Qt::Key_Equal)});
-    zoomOut = make(tr("Zoom &out"), QKeySequence(Qt::CTRL | Qt::Key_Minus), "zoom-out");
-    zoomSelection = make(tr("Zoom to the &selection"), QKeySequence(Qt::CTRL | Qt::Key_Return),
-                         "zoom-selection");
-    zoomSelection->setShortcuts(
-        {QKeySequence(Qt::CTRL | Qt::Key_Return), QKeySequence(Qt::CTRL | Qt::Key_Enter)});
-    // Letters: Ctrl with plus is typed with Shift on many keyboards and means to zoom.
-    foldAll = make(tr("&Fold all tracks"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F));
-    unfoldAll = make(tr("&Unfold all tracks"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E));
-    showDetails = make(tr("&Details beside the timeline"), QKeySequence(Qt::Key_F9), "details");
-    showTables = make(tr("&Tables under the timeline"), QKeySequence(Qt::Key_F10), "tables");
+    showDetails = make(tr("&Details beside the timeline"), {Qt::Key_F9}, "details");
+    showTables = make(tr("&Tables under the timeline"), {Qt::Key_F10}, "tables");
     showDetails->setCheckable(true);
     showTables->setCheckable(true);
-    shortcuts = make(tr("&Keyboard shortcuts"), QKeySequence(Qt::Key_F1));
+    shortcuts = make(tr("&Keyboard and mouse"), {Qt::Key_Question, Qt::Key_F1});
     about = make(tr("&About Lanescope"));
+}
+
+void ViewerActions::makeTimelineActions() {
+    for (const TimelineCommand& command : commands_) {
+        QAction* action = make(command.text, command.keys, command.icon);
+        // Letters and arrows mean something else in tables; there the timeline leaves them alone.
+        if (!command.isEverywhere) action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+        connect(action, &QAction::triggered, this,
+                [this, run = command.run] { emit timelineCommand(run); });
+        timelineActions_ << action;
+    }
 }
 
 void ViewerActions::makeThemeActions() {
@@ -72,8 +80,20 @@ void ViewerActions::makeThemeActions() {
     }
 }
 
+void ViewerActions::addTimelineActions(QMenu* menu, TimelineCommand::Menu of) {
+    for (size_t i = 0; i < commands_.size(); ++i) {
+        if (commands_[i].menu != of) continue;
+        if (commands_[i].startsGroup) menu->addSeparator();
+        menu->addAction(timelineActions_[static_cast<qsizetype>(i)]);
+    }
+}
+
 void ViewerActions::fillMenus(QMenuBar* bar) {
-    QMenu* file = bar->addMenu(tr("&File"));
+    const auto add = [&](const QString& title) {
+        menus_ << bar->addMenu(title);
+        return menus_.back();
+    };
+    QMenu* file = add(tr("&File"));
     file->addAction(open);
     recentMenu_ = file->addMenu(tr("Open &recent"));
     file->addAction(compare);
@@ -82,26 +102,50 @@ void ViewerActions::fillMenus(QMenuBar* bar) {
     file->addSeparator();
     file->addActions({closeTab, quit});
 
-    QMenu* search = bar->addMenu(tr("&Search"));
-    search->addActions({find, findNext, findPrevious});
+    QMenu* edit = add(tr("&Edit"));
+    edit->addActions({find, findNext, findPrevious});
 
-    QMenu* view = bar->addMenu(tr("&View"));
-    view->addActions({fit, zoomIn, zoomOut, zoomSelection});
-    view->addSeparator();
-    view->addActions({foldAll, unfoldAll});
+    QMenu* view = add(tr("&View"));
+    addTimelineActions(view, TimelineCommand::Menu::View);
     view->addSeparator();
     view->addActions({showDetails, showTables});
-    view->addSeparator();
-    view->addMenu(tr("&Colours"))->addActions(themes_->actions());
 
-    QMenu* help = bar->addMenu(tr("&Help"));
-    help->addActions({shortcuts, about});
+    QMenu* go = add(tr("&Go"));
+    go->addActions({finder, goTo});
+    go->addSeparator();
+    addTimelineActions(go, TimelineCommand::Menu::Go);
+
+    addTimelineActions(add(tr("&Tracks")), TimelineCommand::Menu::Tracks);
+
+    QMenu* colour = add(tr("&Colour"));
+    addTimelineActions(colour, TimelineCommand::Menu::Colour);
+    colour->addSeparator();
+    colour->addActions(themes_->actions());
+
+    analyseMenu_ = add(tr("&Analyse"));
+    setDocumentActions({});
+
+    add(tr("&Help"))->addActions({shortcuts, about});
+}
+
+void ViewerActions::setDocumentActions(const QList<QAction*>& actions) {
+    for (QAction* action : documentActions_) analyseMenu_->removeAction(action);
+    documentActions_ = actions;
+    for (QAction* action : actions) {
+        // A document may close with its commands still in the menu.
+        connect(action, &QObject::destroyed, this,
+                [this, action] { documentActions_.removeAll(action); });
+        analyseMenu_->addAction(action);
+    }
+    analyseMenu_->menuAction()->setEnabled(!actions.isEmpty());
 }
 
 void ViewerActions::fillToolBar(QToolBar* bar) {
     bar->addActions({open, compare});
     bar->addSeparator();
-    bar->addActions({fit, zoomIn, zoomOut, zoomSelection});
+    for (size_t i = 0; i < commands_.size(); ++i)
+        if (!commands_[i].icon.isEmpty())
+            bar->addAction(timelineActions_[static_cast<qsizetype>(i)]);
     bar->addSeparator();
     bar->addActions({showTables, showDetails, exportPicture});
 }
@@ -114,10 +158,9 @@ void ViewerActions::setTheme(const Theme& theme) {
 }
 
 void ViewerActions::setAvailable(bool hasDocument, bool hasTable) {
-    for (QAction* action : {exportPicture, find, findNext, findPrevious, fit, zoomIn, zoomOut,
-                            zoomSelection, foldAll, unfoldAll}) {
+    for (QAction* action :
+         QList<QAction*>{exportPicture, find, findNext, findPrevious, goTo} + timelineActions_)
         action->setEnabled(hasDocument);
-    }
     exportTable->setEnabled(hasTable);
 }
 

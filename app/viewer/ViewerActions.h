@@ -4,6 +4,7 @@
 #include <QObject>
 
 #include "app/viewer/AppSettings.h"
+#include "app/viewer/timelineCommands.h"
 #include "views/theme/Theme.h"
 
 class QAction;
@@ -39,27 +40,41 @@ class ViewerActions : public QObject {
     QAction* find;
     QAction* findNext;
     QAction* findPrevious;
-    QAction* fit;
-    QAction* zoomIn;
-    QAction* zoomOut;
-    QAction* zoomSelection;
-    QAction* foldAll;
-    QAction* unfoldAll;
+    QAction* finder;
+    QAction* goTo;
     QAction* showDetails;
     QAction* showTables;
     QAction* shortcuts;
     QAction* about;
 
+    /// The commands of `timelineCommands`, in their order.
+    const QList<QAction*>& timelineActions() const { return timelineActions_; }
+    /// Shows the commands of the document on the screen in the menu Analyse.
+    void setDocumentActions(const QList<QAction*>& actions);
+    /// The menus from left to right, for the sheet of keys and the finder.
+    const QList<QMenu*>& menus() const { return menus_; }
+
   signals:
     void themeChosen(lanescope::ThemeChoice choice);
+    /// To be done to each timeline that is meant.
+    void timelineCommand(const std::function<void(lanescope::TimelineView&)>& run);
 
   private:
-    QAction* make(const QString& text, const QKeySequence& keys = {}, const QString& icon = {});
+    QAction* make(const QString& text, const QList<QKeySequence>& keys = {},
+                  const QString& icon = {});
     void makeFileActions();
+    void makeGoActions();
     void makeViewActions();
+    void makeTimelineActions();
+    void addTimelineActions(QMenu* menu, TimelineCommand::Menu of);
     void makeThemeActions();
 
+    QList<QMenu*> menus_;
     QMenu* recentMenu_ = nullptr;
+    QMenu* analyseMenu_ = nullptr;
+    std::vector<TimelineCommand> commands_;
+    QList<QAction*> timelineActions_;
+    QList<QAction*> documentActions_;
     QActionGroup* themes_;
 };
 

@@ -129,16 +129,18 @@ void CompareView::connectParts() {
 }
 
 void CompareView::addShortcuts() {
-    const auto add = [this](const QKeySequence& keys, auto act) {
-        auto* action = new QAction(this);
+    const auto add = [this](const QString& text, const QKeySequence& keys, auto act) {
+        auto* action = new QAction(text, this);
         action->setShortcut(keys);
         action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
         connect(action, &QAction::triggered, this, act);
         addAction(action);
     };
-    add(Qt::Key_BracketLeft, [this] { showStep(std::max(0, alignment_->step() - 1)); });
-    add(Qt::Key_BracketRight, [this] { showStep(alignment_->step() + 1); });
-    add(Qt::Key_G,
+    add(tr("&Previous step in both runs"), Qt::Key_BracketLeft,
+        [this] { showStep(std::max(0, alignment_->step() - 1)); });
+    add(tr("&Next step in both runs"), Qt::Key_BracketRight,
+        [this] { showStep(alignment_->step() + 1); });
+    add(tr("&Outline the baseline in the candidate's lanes"), Qt::Key_G,
         [this] { alignment_->setGhostVisible(!baseline_->timeline().isGhostVisible()); });
 }
 

@@ -3,9 +3,11 @@
 #include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QTimer>
 #include <QToolTip>
 #include <algorithm>
 
+#include "views/timeline/KeyMotion.h"
 #include "views/timeline/TrackMenu.h"
 #include "views/timeline/timelineInput.h"
 #include "views/timeline/trackCommands.h"
@@ -92,6 +94,7 @@ LabelMarks LabelColumn::marksOf(const TimelineState* state) const {
     marks.current = state->currentTrack();
     marks.hasFocus = hasFocus();
     if (state == hoveredState_) marks.hovered = hoveredTrack_;
+    if (state == flashedState_) marks.flashed = flashedTrack_;
     marks.isOnPin = isPinHovered_;
     if (state == draggedState_ && gesture_ == Gesture::Move) {
         marks.dragged = draggedTrack_;
@@ -110,7 +113,45 @@ void LabelColumn::paintEvent(QPaintEvent*) {
     }
 }
 
+void LabelColumn::flash(const TimelineState& state, uint32_t track) {
+    constexpr int flashMs = 900;
+    flashedState_ = &state;
+    flashedTrack_ = track;
+    update();
+    QTimer::singleShot(flashMs, this, [this] {
+        flashedState_ = nullptr;
+        flashedTrack_ = noIndex;
+        update();
+    });
+}
+
+bool LabelColumn::isOwnKey(const QKeyEvent& event) const {
+    const auto modifiers = event.modifiers() & ~Qt::KeypadModifier;
+    if (modifiers != Qt::NoModifier && modifiers != Qt::ShiftModifier) return false;
+    switch (event.key()) {
+        case Qt::Key_Up:
+        case Qt::Key_Down:
+        case Qt::Key_Left:
+        case Qt::Key_Right:
+        case Qt::Key_Space:
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            return true;
+        case Qt::Key_Escape:
+            return gesture_ == Gesture::Move;
+        default:
+            return false;
+    }
+}
+
 bool LabelColumn::event(QEvent* event) {
+    if (event->type() == QEvent::ShortcutOverride) {
+        // Arrows walk the labels here, not the slices.
+        const auto* key = static_cast<QKeyEvent*>(event);
+        if (isOwnKey(*key) ||
+            (key->modifiers() == Qt::NoModifier && KeyMotion::handles(key->key())))
+            event->accept();
+    }
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
     const auto* help = static_cast<QHelpEvent*>(event);
     const Place place = placeUnder(help->pos());

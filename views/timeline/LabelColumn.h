@@ -27,6 +27,9 @@ class LabelColumn : public QWidget {
     /// P, H, Alt+Up, Alt+Down, the menu key. False for any other key.
     bool pressTrackKey(const QKeyEvent& event);
 
+    /// Lights the label of a track for a moment.
+    void flash(const TimelineState& state, uint32_t track);
+
     /// Paints the labels into `size` logical pixels at (0, 0).
     static void paint(QPainter& painter, const TimelineState& state, QSize size, const QFont& font,
                       const LabelMarks& marks = {});
@@ -54,6 +57,7 @@ class LabelColumn : public QWidget {
         TimelineState* state = nullptr;
         const LayoutRow* row = nullptr;
     };
+    bool isOwnKey(const QKeyEvent& event) const;
     bool isOnEdge(QPoint position) const;
     Place placeUnder(QPoint position) const;
     bool isOnPin(const Place& place, QPoint position) const;
@@ -79,6 +83,8 @@ class LabelColumn : public QWidget {
     uint32_t draggedTrack_ = noIndex;
     uint32_t dropSibling_ = noIndex;
     std::optional<int> dropY_;
+    const TimelineState* flashedState_ = nullptr;
+    uint32_t flashedTrack_ = noIndex;
     int wheelRest_ = 0;  // angle not yet turned into whole pixels
 };
 

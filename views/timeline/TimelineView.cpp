@@ -163,6 +163,18 @@ void TimelineView::scrollToTrack(uint32_t track) {
         state_->setScrollY(row->top - state_->pinnedHeight());
     state_->setCurrentTrack(track);
 }
+void TimelineView::flashTrack(uint32_t track) {
+    scrollToTrack(track);
+    labels_->flash(*state_, track);
+}
+void TimelineView::showRange(TimeRange range) {
+    TimelineNavigator(*state_).zoomTo(range);
+}
+void TimelineView::showMoment(int64_t timeNs) {
+    const TimeRange visible = state_->visible();
+    state_->setVisible(visible.shifted(timeNs - visible.startNs - visible.durationNs() / 2));
+    state_->setHoverTime(timeNs);
+}
 void TimelineView::setSearchHits(std::vector<EventRef> hits) {
     state_->setHits(std::move(hits));
 }
@@ -392,6 +404,15 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
         paintSelection(*painter, *state_, part);
         FlowOverlay(*state_).paint(*painter, part, tracks.font());
     });
+}
+
+bool TimelineView::event(QEvent* event) {
+    // Keys that are held must come as keys, though commands of the window bear them as well.
+    if (event->type() == QEvent::ShortcutOverride) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        if (key->modifiers() == Qt::NoModifier && KeyMotion::handles(key->key())) event->accept();
+    }
+    return QWidget::event(event);
 }
 
 void TimelineView::keyPressEvent(QKeyEvent* event) {

@@ -93,6 +93,12 @@ class TimelineView : public QWidget {
     void revealEvent(EventRef event);
     /// Unfolds `track` and puts it at the top, as far as there is enough below it.
     void scrollToTrack(uint32_t track);
+    /// The same, and lights its label for a moment.
+    void flashTrack(uint32_t track);
+    /// Zooms to a range of time, with some room around it.
+    void showRange(TimeRange range);
+    /// Pans so that a moment stands in the middle, and marks it on the ruler.
+    void showMoment(int64_t timeNs);
     /// Marks these events on the tracks and in the overview; any order, empty clears.
     void setSearchHits(std::vector<EventRef> hits);
 
@@ -167,6 +173,7 @@ class TimelineView : public QWidget {
     void placesChanged();
 
   protected:
+    bool event(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void keyReleaseEvent(QKeyEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;

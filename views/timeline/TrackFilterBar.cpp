@@ -95,6 +95,11 @@ void TrackFilterBar::style() {
 }
 
 bool TrackFilterBar::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == edit_ && event->type() == QEvent::ShortcutOverride) {
+        // All that the line understands is its own, whatever the timeline makes of it elsewhere.
+        const int key = static_cast<QKeyEvent*>(event)->key();
+        if (key == Qt::Key_Escape || key == Qt::Key_Return || key == Qt::Key_Enter) event->accept();
+    }
     if (watched == edit_ && event->type() == QEvent::KeyPress) {
         const int key = static_cast<QKeyEvent*>(event)->key();
         if (key == Qt::Key_Escape) edit_->clear();

@@ -83,6 +83,8 @@ void paintRow(QPainter& painter, const TimelineState& state, const LayoutRow& ro
     const bool isHovered = marks.hovered == row.track;
     const bool isCurrent = marks.current == row.track;
     if (row.isHeader) painter.fillRect(area, theme.bandAt(state.trace()->tracks[row.track].depth));
+    if (marks.flashed == row.track)
+        painter.fillRect(area, Theme::mix(theme.panel, theme.accent, 0.4));
     if (isHovered || marks.dragged == row.track) painter.fillRect(area, theme.hover);
     if (state.mark().isValid())
         painter.fillRect(QRect(0, area.top(), markWidth, area.height()), state.mark());

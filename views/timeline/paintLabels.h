@@ -15,6 +15,7 @@ struct LabelMarks {
     bool isOnPin = false;  ///< The pointer is on the pin of the hovered row.
     uint32_t current = noIndex;
     bool hasFocus = false;  ///< The current row gets a focus frame.
+    uint32_t flashed = noIndex;
     uint32_t dragged = noIndex;
     std::optional<int> dropY;  ///< Where the dragged row would go, as a height of the layout.
 };

@@ -3,7 +3,6 @@
 #include <QDropEvent>
 #include <QFile>
 #include <QFileDialog>
-#include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
 #include <QPushButton>
@@ -23,7 +22,6 @@
 #include "app/viewer/OfferBar.h"
 #include "app/viewer/RecentFiles.h"
 #include "app/viewer/SearchBar.h"
-#include "app/viewer/ShortcutSheet.h"
 #include "app/viewer/StartPage.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
@@ -91,7 +89,7 @@ class TestMainWindow : public QObject {
         Shown shown;
         QVERIFY(shown.window.startPage().isVisible());
         QVERIFY(!shown.window.searchBar().isEnabled());
-        QVERIFY(!shown.window.actions().fit->isEnabled());
+        QVERIFY(!shown.window.actions().goTo->isEnabled());
         QVERIFY(shown.window.actions().open->isEnabled());
     }
 
@@ -343,22 +341,27 @@ class TestMainWindow : public QObject {
         QCOMPARE(upperSplitter(window).sizes(), sizes);
     }
 
-    void theSheetOfShortcutsKnowsEveryCommand() {
-        const ShortcutSheet sheet;
-        QString text;
-        for (const QLabel* label : sheet.findChildren<QLabel*>()) text += label->text() + ", ";
-        Shown shown;
-        QSet<QKeySequence> taken;
-        for (const QAction* action : shown.window.actions().findChildren<QAction*>()) {
-            bool isKnown = action->shortcuts().isEmpty();
-            for (const QKeySequence& keys : action->shortcuts()) {
-                isKnown |= text.contains(keys.toString(QKeySequence::PortableText) + ", ");
-                QVERIFY2(!taken.contains(keys), qPrintable(action->text()));
-                taken.insert(keys);
+    void tracksStayArrangedFromRunToRun() {
+        QTemporaryDir folder;
+        const QString file = folder.filePath("settings.ini");
+        TrackArrangement arrangement;
+        for (const bool isFirstRun : {true, false}) {
+            AppSettings settings(file);
+            MainWindow window(settings);
+            window.show();
+            window.openFiles({first_});
+            QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 20'000));
+            TimelineView& timeline = window.tabs().currentTrace()->timeline();
+            if (isFirstRun) {
+                timeline.scrollToTrack(0);
+                timeline.hideTrack();
+                timeline.setRowHeight(RowHeight::Tall);
+                arrangement = timeline.arrangement();
+                QVERIFY(!arrangement.isDefault());
+                window.tabs().closeTab(0);
             }
-            QVERIFY2(isKnown, qPrintable(action->text()));
+            if (!isFirstRun) QVERIFY(timeline.arrangement() == arrangement);
         }
-        QVERIFY(taken.size() > 10);
     }
 
     void theOpenDialogOpensWhatWasChosen() {

@@ -1,0 +1,123 @@
+#include "app/viewer/GoToBar.h"
+
+#include <QLabel>
+#include <QLineEdit>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "model/compare/StepSelection.h"
+#include "views/summary/LatestJob.h"
+#include "views/text/toQString.h"
+#include "views/timeline/TimelineView.h"
+
+namespace lanescope {
+namespace {
+
+/// The whole of step `number` of the process with most steps.
+Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
+    StepSelection selection;
+    selection.keepsWarmUp = true;
+    // The word for it does not matter where the steps are found by themselves.
+    if (target.stepName != "step" && !target.stepName.empty())
+        selection.rangeName = target.stepName + (target.stepName.back() == '#' ? "" : " #");
+    const auto found = findSteps(trace, selection);
+    if (!found) return fail(found.error());
+    const auto most = std::max_element(
+        found->processes.begin(), found->processes.end(),
+        [](const auto& one, const auto& other) { return one.steps.size() < other.steps.size(); });
+    if (most == found->processes.end() || most->steps.empty())
+        return fail("No steps can be told apart in this trace.");
+    for (const StepSpan& step : most->steps)
+        if (step.number == *target.step) return step.range;
+    return fail("There is no step {}: they are counted from {} to {}.", *target.step,
+                most->steps.front().number, most->steps.back().number);
+}
+
+}  // namespace
+
+GoToBar::GoToBar(QWidget* parent)
+    : PopupCard(parent), remark_(new QLabel(this)), job_(new LatestJob(this)) {
+    setAccessibleName(tr("Go to a time"));
+    edit().setPlaceholderText(tr("1.5 s, +350 us, 50 %, 12:34:56, #step 12, 1.2s..1.4s"));
+    edit().setAccessibleName(tr("Go to a time"));
+    remark_->setWordWrap(true);
+    remark_->setTextFormat(Qt::PlainText);
+    remark_->setContentsMargins(4, 0, 4, 0);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(8, 8, 8, 8);
+    layout->addWidget(&edit());
+    layout->addWidget(remark_);
+    connect(&edit(), &QLineEdit::textEdited, this, [this] {
+        job_->cancel();
+        say(tr("Enter goes there, Esc closes."), false);
+    });
+}
+
+void GoToBar::setTimeline(TimelineView* timeline) {
+    job_->cancel();
+    timeline_ = timeline;
+}
+
+void GoToBar::popUp() {
+    say(tr("A time, a share of the trace, a step, or a range with two dots."), false);
+    PopupCard::popUp();
+}
+
+QString GoToBar::remark() const {
+    return remark_->text();
+}
+
+bool GoToBar::isSearching() const {
+    return job_->isRunning();
+}
+
+void GoToBar::say(const QString& sentence, bool isError) {
+    QPalette colors = palette();
+    if (timeline_ && isError) colors.setColor(QPalette::WindowText, timeline_->theme().error);
+    remark_->setPalette(colors);
+    remark_->setText(sentence);
+    edit().setAccessibleDescription(sentence);
+    if (isVisible()) place();
+}
+
+void GoToBar::accept() {
+    if (!timeline_ || !timeline_->trace()) return dismiss();
+    const Trace& trace = *timeline_->trace();
+    const TimeContext context{trace.range,
+                              timeline_->visibleRange()->range().shifted(timeline_->timeOrigin()),
+                              timeline_->timeOrigin(), trace.startUtcNs};
+    const auto target = parseTimeTarget(edit().text().toStdString(), context);
+    if (!target) return say(toQString(target.error().sentence), true);
+    if (target->step) return findStep(*target);
+    target->isMoment() ? showMoment(target->range.startNs) : showRange(target->range);
+}
+
+void GoToBar::showRange(TimeRange range) {
+    dismiss();
+    timeline_->showRange(range);
+}
+
+void GoToBar::showMoment(int64_t timeNs) {
+    dismiss();
+    timeline_->showMoment(timeNs);
+}
+
+void GoToBar::findStep(const TimeTarget& target) {
+    say(tr("Looking for the step…"), false);
+    job_->start([trace = timeline_->trace(), target, this]() -> LatestJob::Publish {
+        const auto range = rangeOfStep(*trace, target);
+        return [range, this] {
+            if (!timeline_ || isHidden()) return;
+            range ? showRange(*range) : say(toQString(range.error().sentence), true);
+        };
+    });
+}
+
+QSize GoToBar::wantedSize() const {
+    const int line = fontMetrics().height();
+    const int width = std::max(520, 34 * line);
+    const int remark = remark_->heightForWidth(width - 24);
+    return {width, edit().sizeHint().height() + std::max(line, remark) + 26};
+}
+
+}  // namespace lanescope

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <QPointer>
+
+#include "app/viewer/PopupCard.h"
+#include "views/text/TimeTarget.h"
+
+class QLabel;
+
+namespace lanescope {
+
+class LatestJob;
+class TimelineView;
+
+/// Goes to a typed time, range or step of a timeline. What is wrong with the text stands under it.
+class GoToBar : public PopupCard {
+    Q_OBJECT
+  public:
+    explicit GoToBar(QWidget* parent);
+
+    /// Which timeline the times are about; null for none.
+    void setTimeline(TimelineView* timeline);
+    void popUp() override;
+    QString remark() const;
+    /// A step is being looked for.
+    bool isSearching() const;
+
+  protected:
+    void accept() override;
+    QSize wantedSize() const override;
+
+  private:
+    void say(const QString& sentence, bool isError);
+    void showRange(TimeRange range);
+    void showMoment(int64_t timeNs);
+    void findStep(const TimeTarget& target);
+
+    QPointer<TimelineView> timeline_;
+    QLabel* remark_;
+    LatestJob* job_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,77 @@
+#include "app/viewer/finderEntries.h"
+
+#include <QAction>
+#include <QMenu>
+#include <QPointer>
+
+#include "app/viewer/ViewerActions.h"
+#include "views/text/toQString.h"
+#include "views/timeline/TimelineView.h"
+
+namespace lanescope {
+namespace {
+
+void addMenu(std::vector<FinderEntry>& entries, const QMenu& menu, const QString& title) {
+    for (QAction* action : menu.actions()) {
+        if (action->isSeparator() || !action->isEnabled() || action->text().isEmpty()) continue;
+        if (const QMenu* inner = action->menu()) {
+            addMenu(entries, *inner, title + " › " + commandName(inner->title()));
+            continue;
+        }
+        const QPointer<QAction> safe(action);
+        entries.push_back({commandName(action->text()), title,
+                           action->shortcut().toString(QKeySequence::NativeText), [safe] {
+                               if (safe) safe->trigger();
+                           }});
+    }
+}
+
+QString kindOf(TrackKind kind) {
+    switch (kind) {
+        case TrackKind::Gpu:
+            return QStringLiteral("GPU");
+        case TrackKind::Stream:
+            return QStringLiteral("stream");
+        case TrackKind::Process:
+            return QStringLiteral("process");
+        case TrackKind::Thread:
+            return QStringLiteral("thread");
+        case TrackKind::Counter:
+            return QStringLiteral("counter");
+        default:
+            return QStringLiteral("track");
+    }
+}
+
+}  // namespace
+
+QString commandName(const QString& text) {
+    return QString(text).remove('&').remove(QStringLiteral("…"));
+}
+
+std::vector<FinderEntry> commandEntries(const ViewerActions& actions) {
+    std::vector<FinderEntry> entries;
+    for (const QMenu* menu : actions.menus()) addMenu(entries, *menu, commandName(menu->title()));
+    return entries;
+}
+
+void addTrackEntries(std::vector<FinderEntry>& entries, TimelineView& timeline) {
+    if (!timeline.trace()) return;
+    const std::vector<Track>& tracks = timeline.trace()->tracks;
+    const QPointer<TimelineView> safe(&timeline);
+    for (uint32_t track = 0; track < tracks.size(); ++track) {
+        // The names of the groups around it tell one stream 7 from the other.
+        QString detail = kindOf(tracks[track].kind);
+        const int32_t parent = tracks[track].parent;
+        if (parent >= 0 && static_cast<uint32_t>(parent) < track)
+            detail += " · " + toQString(tracks[parent].title).simplified();
+        QString text = toQString(tracks[track].title).simplified();
+        if (!tracks[track].subtitle.empty())
+            text += ", " + toQString(tracks[track].subtitle).simplified();
+        entries.push_back({text, detail, {}, [safe, track, trace = timeline.trace()] {
+                               if (safe && safe->trace() == trace) safe->flashTrack(track);
+                           }});
+    }
+}
+
+}  // namespace lanescope

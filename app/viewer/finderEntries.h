@@ -1,0 +1,18 @@
+#pragma once
+
+#include "app/viewer/FinderEntry.h"
+
+namespace lanescope {
+
+class TimelineView;
+class ViewerActions;
+
+/// Every command of the menus that can be done now, with its menu and keys.
+std::vector<FinderEntry> commandEntries(const ViewerActions& actions);
+/// Appends the tracks of a timeline; choosing one unfolds, scrolls to and lights it.
+void addTrackEntries(std::vector<FinderEntry>& entries, TimelineView& timeline);
+
+/// The text of a command as it is read: without mnemonics and dots.
+QString commandName(const QString& text);
+
+}  // namespace lanescope

@@ -1,0 +1,153 @@
+#include "app/viewer/timelineCommands.h"
+
+#include <QCoreApplication>
+
+#include "views/timeline/TimelineView.h"
+
+namespace lanescope {
+namespace {
+
+constexpr double zoomStep = 1.6;
+constexpr double panStep = 0.2;  // of what is visible
+
+struct Translated {
+    Q_DECLARE_TR_FUNCTIONS(TimelineCommands)
+};
+
+QString tr(const char* text) {
+    return Translated::tr(text);
+}
+
+void zoomMiddle(TimelineView& timeline, double factor) {
+    const TimeRange range = timeline.visibleRange()->range();
+    timeline.visibleRange()->zoomAt(range.startNs + range.durationNs() / 2, factor);
+}
+
+void pan(TimelineView& timeline, double screens) {
+    const double visibleNs = double(timeline.visibleRange()->range().durationNs());
+    timeline.visibleRange()->pan(static_cast<int64_t>(visibleNs * screens));
+}
+
+void stepRowHeight(TimelineView& timeline, int step) {
+    const int next = static_cast<int>(timeline.rowHeight()) + step;
+    if (next < 0 || next > static_cast<int>(RowHeight::Tall)) return;
+    timeline.setRowHeight(static_cast<RowHeight>(next));
+}
+
+using Menu = TimelineCommand::Menu;
+using View = TimelineView;
+
+std::vector<TimelineCommand> viewCommands() {
+    return {
+        {Menu::View,
+         tr("Show the &whole trace"),
+         {Qt::CTRL | Qt::Key_0, Qt::Key_0},
+         [](View& view) { view.fit(); },
+         "fit",
+         false,
+         true},
+        {Menu::View,
+         tr("Zoom &in"),
+         {Qt::Key_W},
+         [](View& view) { zoomMiddle(view, zoomStep); },
+         "zoom-in"},
+        {Menu::View,
+         tr("Zoom &out"),
+         {Qt::Key_S},
+         [](View& view) { zoomMiddle(view, 1 / zoomStep); },
+         "zoom-out"},
+        {Menu::View,
+         tr("Zoom to the &selection"),
+         {Qt::Key_F, Qt::CTRL | Qt::Key_Return},
+         [](View& view) { view.zoomToSelection(); },
+         "zoom-selection"},
+        {Menu::View,
+         tr("Pan &left"),
+         {Qt::Key_A},
+         [](View& view) { pan(view, -panStep); },
+         {},
+         true},
+        {Menu::View, tr("Pan &right"), {Qt::Key_D}, [](View& view) { pan(view, panStep); }},
+        {Menu::View,
+         tr("&Clear the selection"),
+         {Qt::Key_Escape},
+         [](View& view) { view.clearSelection(); }},
+    };
+}
+
+std::vector<TimelineCommand> trackCommands() {
+    return {
+        {Menu::Tracks,
+         tr("&Filter by name…"),
+         {Qt::Key_T, Qt::CTRL | Qt::SHIFT | Qt::Key_T},
+         [](View& view) { view.filterTracks(); }},
+        {Menu::Tracks,
+         tr("&Pin or unpin"),
+         {Qt::Key_P},
+         [](View& view) { view.togglePinnedTrack(); },
+         {},
+         true},
+        {Menu::Tracks, tr("&Hide"), {Qt::Key_H}, [](View& view) { view.hideTrack(); }},
+        {Menu::Tracks,
+         tr("&Show all hidden tracks"),
+         {Qt::SHIFT | Qt::Key_H},
+         [](View& view) { view.showAllTracks(); }},
+        {Menu::Tracks,
+         tr("Move &up"),
+         {Qt::ALT | Qt::Key_Up},
+         [](View& view) { view.moveTrack(-1); }},
+        {Menu::Tracks,
+         tr("Move &down"),
+         {Qt::ALT | Qt::Key_Down},
+         [](View& view) { view.moveTrack(1); }},
+        {Menu::Tracks,
+         tr("Fold or &unfold"),
+         {Qt::Key_Space},
+         [](View& view) { view.toggleFold(false); },
+         {},
+         true},
+        {Menu::Tracks,
+         tr("Fold or unfold with &everything in it"),
+         {Qt::SHIFT | Qt::Key_Space},
+         [](View& view) { view.toggleFold(true); }},
+        {Menu::Tracks,
+         tr("Fold &all tracks"),
+         {Qt::CTRL | Qt::SHIFT | Qt::Key_F},
+         [](View& view) { view.foldAll(); },
+         {},
+         false,
+         true},
+        {Menu::Tracks,
+         tr("U&nfold all tracks"),
+         {Qt::CTRL | Qt::SHIFT | Qt::Key_E},
+         [](View& view) { view.unfoldAll(); },
+         {},
+         false,
+         true},
+        {Menu::Tracks,
+         tr("&Taller rows"),
+         {Qt::CTRL | Qt::Key_Plus, Qt::CTRL | Qt::Key_Equal},
+         [](View& view) { stepRowHeight(view, 1); },
+         {},
+         true,
+         true},
+        {Menu::Tracks,
+         tr("&Lower rows"),
+         {Qt::CTRL | Qt::Key_Minus},
+         [](View& view) { stepRowHeight(view, -1); },
+         {},
+         false,
+         true},
+    };
+}
+
+}  // namespace
+
+std::vector<TimelineCommand> timelineCommands() {
+    std::vector<TimelineCommand> commands;
+    for (auto& part : {viewCommands(), trackCommands()})
+        commands.insert(commands.end(), part.begin(), part.end());
+    return commands;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <QKeySequence>
+#include <QList>
+#include <QString>
+#include <functional>
+#include <vector>
+
+namespace lanescope {
+
+class TimelineView;
+
+/// Something that menus, keys and the finder do to a timeline.
+struct TimelineCommand {
+    enum class Menu { View, Go, Tracks, Colour };
+    Menu menu = Menu::View;
+    QString text;  ///< With a mnemonic.
+    QList<QKeySequence> keys;
+    std::function<void(TimelineView&)> run;
+    QString icon = {};          ///< Also in the tool bar if it has one.
+    bool startsGroup = false;   ///< A line stands before it in the menu.
+    bool isEverywhere = false;  ///< Its keys work wherever the keyboard is in the window.
+};
+
+/// All of them in the order of the menus. Keys that are no part of this list do nothing but what
+/// `views/README.md` says of single widgets.
+std::vector<TimelineCommand> timelineCommands();
+
+}  // namespace lanescope

@@ -1,0 +1,235 @@
+#include <QAction>
+#include <QApplication>
+#include <QFile>
+#include <QLabel>
+#include <QMenu>
+#include <QMenuBar>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTimer>
+
+#include "app/viewer/DocumentTabs.h"
+#include "app/viewer/MainWindow.h"
+#include "app/viewer/ShortcutSheet.h"
+#include "app/viewer/TracePage.h"
+#include "app/viewer/ViewerActions.h"
+#include "app/viewer/icons.h"
+#include "tests/support/simulatedTraining.h"
+#include "views/timeline/LabelColumn.h"
+#include "views/timeline/TimelineView.h"
+
+using namespace lanescope;
+
+namespace {
+
+struct Shown {
+    Shown() : settings(folder.filePath("settings.ini")), window(settings) {
+        window.resize(1300, 850);
+        window.show();
+    }
+    void openTrace() { window.tabs().showTrace(simulatedTraining({.steps = 3})); }
+    void openComparison() {
+        window.tabs().showComparison(simulatedTraining({.steps = 3}),
+                                     simulatedTraining({.steps = 3, .kernelScale = 1.5}));
+    }
+    TimelineView& timeline() { return window.tabs().currentTrace()->timeline(); }
+    bool waitForFocus() {
+        return QTest::qWaitForWindowActive(&window) &&
+               QTest::qWaitFor([this] { return timeline().hasFocus(); });
+    }
+
+    QTemporaryDir folder;
+    AppSettings settings;
+    MainWindow window;
+};
+
+void collect(const QMenu& menu, QList<QAction*>& actions) {
+    for (QAction* action : menu.actions()) {
+        if (action->menu()) {
+            collect(*action->menu(), actions);
+        } else if (!action->isSeparator()) {
+            actions << action;
+        }
+    }
+}
+
+QList<QAction*> inMenus(const MainWindow& window) {
+    QList<QAction*> actions;
+    for (const QMenu* menu : window.actions().menus()) collect(*menu, actions);
+    return actions;
+}
+
+QString textOf(const QWidget& sheet) {
+    QString text;
+    for (const QLabel* label : sheet.findChildren<QLabel*>()) text += label->text() + "\n";
+    return text;
+}
+
+/// Keys of the table in views/README.md whose place is left empty: those that work everywhere in
+/// the timeline.
+QStringList documentedKeys() {
+    QFile page(LANESCOPE_SOURCE_DIR "/views/README.md");
+    if (!page.open(QIODevice::ReadOnly)) return {};
+    QStringList keys;
+    bool isInTable = false;
+    for (const QString& line : QString::fromUtf8(page.readAll()).split('\n')) {
+        if (line.startsWith("| input")) isInTable = true;
+        if (!line.startsWith("|")) isInTable = false;
+        const QStringList cells = line.split('|');
+        if (!isInTable || cells.size() < 4 || !cells[2].trimmed().isEmpty()) continue;
+        for (QString key : cells[1].split(", ")) keys << key.remove("(hold)").trimmed();
+    }
+    return keys;
+}
+
+}  // namespace
+
+class TestCommands : public QObject {
+    Q_OBJECT
+  private slots:
+    void initTestCase() { registerIcons(); }
+
+    void everyCommandStandsInAMenu() {
+        Shown shown;
+        const QList<QAction*> listed = inMenus(shown.window);
+        for (QAction* action : shown.window.actions().findChildren<QAction*>())
+            QVERIFY2(listed.contains(action), qPrintable(action->text()));
+        QVERIFY(listed.size() > 30);
+    }
+
+    void theSheetShowsEveryKeyOfTheMenus() {
+        Shown shown;
+        shown.openComparison();
+        const ShortcutSheet sheet(shown.window.actions());
+        const QString text = textOf(sheet);
+        int count = 0;
+        for (const QAction* action : inMenus(shown.window)) {
+            if (action->shortcuts().isEmpty()) continue;
+            QVERIFY2(text.contains(ShortcutSheet::keysOf(*action) + "\n"),
+                     qPrintable(action->text()));
+            ++count;
+        }
+        QVERIFY(count > 25);
+        QVERIFY2(text.contains("Outline the baseline"), "what only a comparison can do");
+    }
+
+    void noTwoCommandsShareAKey() {
+        Shown shown;
+        shown.openComparison();
+        QHash<QKeySequence, QString> taken;
+        for (const QAction* action : inMenus(shown.window)) {
+            for (const QKeySequence& keys : action->shortcuts()) {
+                QVERIFY2(!taken.contains(keys),
+                         qPrintable(action->text() + " and " + taken.value(keys)));
+                taken.insert(keys, action->text());
+            }
+        }
+    }
+
+    void everyDocumentedKeyStandsOnTheSheet() {
+        Shown shown;
+        shown.openComparison();
+        const ShortcutSheet sheet(shown.window.actions());
+        QStringList words;
+        for (const QString& line : textOf(sheet).split('\n'))
+            for (const QString& word : line.split(", ")) words << word.trimmed();
+        const QStringList keys = documentedKeys();
+        QVERIFY(keys.size() > 15);
+        for (const QString& key : keys)
+            QVERIFY2(words.contains(QKeySequence(key).toString(QKeySequence::NativeText)) ||
+                         words.contains(key),
+                     qPrintable(key));
+    }
+
+    void everyKeyOfTheMenusIsDocumented() {
+        Shown shown;
+        QList<QKeySequence> keys;
+        for (const QString& key : documentedKeys()) keys << QKeySequence(key);
+        for (const QAction* action : shown.window.actions().timelineActions()) {
+            const auto shortcuts = action->shortcuts();
+            const bool isDocumented =
+                shortcuts.isEmpty() ||
+                std::any_of(shortcuts.begin(), shortcuts.end(),
+                            [&](const QKeySequence& each) { return keys.contains(each); });
+            QVERIFY2(isDocumented, qPrintable(action->text()));
+        }
+    }
+
+    void questionMarkOpensTheSheet() {
+        Shown shown;
+        shown.openTrace();
+        QVERIFY(shown.waitForFocus());
+        bool isShown = false;
+        QTimer::singleShot(0, qApp, [&] {
+            QWidget* sheet = QApplication::activeModalWidget();
+            isShown = qobject_cast<ShortcutSheet*>(sheet);
+            if (sheet) sheet->close();
+        });
+        QTest::keyClick(&shown.timeline(), '?');
+        QVERIFY(isShown);
+    }
+
+    void keysDoWhatTheirMenusSay() {
+        Shown shown;
+        shown.openTrace();
+        QVERIFY(shown.waitForFocus());
+        TimelineView& timeline = shown.timeline();
+        const auto visibleNs = [&] { return timeline.visibleRange()->range().durationNs(); };
+        const int64_t all = visibleNs();
+        QTest::keyClick(&timeline, Qt::Key_W);
+        QVERIFY(visibleNs() < all);
+        QTest::keyClick(&timeline, Qt::Key_0, Qt::ControlModifier);
+        QCOMPARE(visibleNs(), all);
+        QTest::keyClick(&timeline, Qt::Key_Plus, Qt::ControlModifier);
+        QCOMPARE(timeline.rowHeight(), RowHeight::Tall);
+        QTest::keyClick(&timeline, Qt::Key_Minus, Qt::ControlModifier);
+        QTest::keyClick(&timeline, Qt::Key_Minus, Qt::ControlModifier);
+        QCOMPARE(timeline.rowHeight(), RowHeight::Compact);
+        timeline.scrollToTrack(0);
+        QTest::keyClick(&timeline, Qt::Key_P);
+        QCOMPARE(timeline.arrangement().pinned.size(), 1u);
+        QTest::keyClick(&timeline, Qt::Key_H);
+        QCOMPARE(timeline.arrangement().hidden.size(), 1u);
+        QTest::keyClick(&timeline, Qt::Key_H, Qt::ShiftModifier);
+        QVERIFY(timeline.arrangement().hidden.empty());
+        QTest::keyClick(&timeline, Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(!timeline.arrangement().folded.empty());
+    }
+
+    void arrowsInTheLabelsWalkTracksAndNotSlices() {
+        Shown shown;
+        shown.openTrace();
+        QVERIFY(shown.waitForFocus());
+        auto* labels = shown.timeline().findChild<LabelColumn*>();
+        labels->setFocus(Qt::TabFocusReason);
+        QTest::keyClick(labels, Qt::Key_Down);
+        QTest::keyClick(labels, Qt::Key_Right);
+        QVERIFY(!shown.timeline().selectedEvent().isValid());
+        QTest::keyClick(labels, Qt::Key_P);
+        QCOMPARE(shown.timeline().arrangement().pinned.size(), 1u);
+    }
+
+    void whatIsTypedIntoALineIsNoCommand() {
+        Shown shown;
+        shown.openTrace();
+        QVERIFY(shown.waitForFocus());
+        const TrackArrangement before = shown.timeline().arrangement();
+        QTest::keyClick(&shown.timeline(), Qt::Key_T);
+        QWidget* line = QApplication::focusWidget();
+        QVERIFY(line != &shown.timeline());
+        QTest::keyClicks(line, "php 0/?");
+        QVERIFY(shown.timeline().arrangement() == before);
+        QTest::keyClick(line, Qt::Key_Escape);
+        QVERIFY(shown.timeline().hasFocus());
+    }
+
+    void withoutADocumentThereIsNothingToDoToOne() {
+        Shown shown;
+        for (const QAction* action : shown.window.actions().timelineActions())
+            QVERIFY2(!action->isEnabled(), qPrintable(action->text()));
+        QVERIFY(shown.window.actions().finder->isEnabled());
+    }
+};
+
+QTEST_MAIN(TestCommands)
+#include "tst_Commands.moc"

@@ -1,0 +1,213 @@
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QLineEdit>
+#include <QListView>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "app/viewer/DocumentTabs.h"
+#include "app/viewer/Finder.h"
+#include "app/viewer/GoToBar.h"
+#include "app/viewer/HitNavigator.h"
+#include "app/viewer/MainWindow.h"
+#include "app/viewer/NameCatalog.h"
+#include "app/viewer/SearchBar.h"
+#include "app/viewer/TracePage.h"
+#include "app/viewer/icons.h"
+#include "tests/support/TraceBuilder.h"
+#include "tests/support/simulatedTraining.h"
+#include "views/timeline/TimelineView.h"
+
+using namespace lanescope;
+
+namespace {
+
+struct Shown {
+    explicit Shown(TracePtr trace = simulatedTraining({.steps = 12}))
+        : settings(folder.filePath("settings.ini")), window(settings) {
+        window.resize(1300, 850);
+        window.show();
+        window.tabs().showTrace(std::move(trace));
+    }
+    bool press(Qt::Key key) {
+        if (!QTest::qWaitForWindowActive(&window)) return false;
+        if (!QTest::qWaitFor([this] { return timeline().hasFocus(); })) return false;
+        QTest::keyClick(&timeline(), key, Qt::ControlModifier);
+        return true;
+    }
+    TimelineView& timeline() { return window.tabs().currentTrace()->timeline(); }
+    /// Types into the finder and waits until all names have been gone through.
+    bool find(const QString& text) {
+        if (!press(Qt::Key_P)) return false;
+        QTest::keyClicks(&finder().edit(), text);
+        return QTest::qWaitFor([this] { return !finder().model().isSearching(); });
+    }
+    Finder& finder() { return window.finder(); }
+    QString first() { return finder().model().index(0).data().toString(); }
+    bool goTo(const QString& text) {
+        if (!press(Qt::Key_G)) return false;
+        QTest::keyClicks(&window.goToBar().edit(), text);
+        QTest::keyClick(&window.goToBar().edit(), Qt::Key_Return);
+        return true;
+    }
+    TimeRange visible() { return timeline().visibleRange()->range(); }
+
+    QTemporaryDir folder;
+    AppSettings settings;
+    MainWindow window;
+};
+
+}  // namespace
+
+class TestFinder : public QObject {
+    Q_OBJECT
+  private slots:
+    void initTestCase() { registerIcons(); }
+
+    void theModelIsAModel() {
+        FinderModel model;
+        const QAbstractItemModelTester tester(&model);
+        model.setEntries({{"Zoom in", "View", "W", {}}, {"GPU 0", "GPU", {}, {}}});
+        QCOMPARE(model.rowCount(), 0);
+        model.setText({});
+        QCOMPARE(model.rowCount(), 2);
+        model.setText("gpu");
+        QCOMPARE(model.rowCount(), 1);
+        QCOMPARE(model.index(0).data(Qt::AccessibleTextRole).toString(), "GPU 0, GPU");
+        model.setText("no such thing");
+        QCOMPARE(model.rowCount(), 0);
+        model.activate({});
+    }
+
+    void manyNamesComeInPiecesAndTheBestAreKept() {
+        auto names = std::make_shared<FinderNames>();
+        for (int i = 0; i < 100'000; ++i) {
+            names->names.push_back({"some_kernel_" + std::to_string(i), "kernel"});
+            names->lowered.push_back(names->names.back().text);
+        }
+        FinderModel model;
+        QString found;
+        model.setNames(names, [&](const QString& name) { found = name; });
+        model.setText("kernel_99999");
+        QVERIFY(QTest::qWaitFor([&] { return !model.isSearching(); }));
+        QCOMPARE(model.index(0).data().toString(), "some_kernel_99999");
+        QVERIFY(model.rowCount() <= int(FinderModel::mostShown));
+        model.activate(model.index(0));
+        QCOMPARE(found, "some_kernel_99999");
+        // A plain loop over all of them finds no better one.
+        model.setText("kern 777");
+        QVERIFY(QTest::qWaitFor([&] { return !model.isSearching(); }));
+        int best = 0;
+        const FuzzyPattern pattern("kern 777");
+        for (const std::string& each : names->lowered) best = std::max(best, pattern.score(each));
+        const std::string shown = model.index(0).data().toString().toStdString();
+        QCOMPARE(pattern.score(shown), best);
+    }
+
+    void namesAreKeptOnceWithTheirKind() {
+        TraceBuilder builder;
+        builder.addKernel(builder.defaultStream(), "gemm", 0, 10);
+        builder.addKernel(builder.defaultStream(), "gemm", 20, 30);
+        builder.addNvtx(builder.defaultThread(), "forward", 0, 50);
+        builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 10);
+        const FinderNames names = distinctNames(*builder.finish());
+        QCOMPARE(names.names.size(), 3u);
+        QCOMPARE(names.names[0].text, std::string("gemm"));
+        QCOMPARE(QString(names.names[0].kind), "kernel");
+        QCOMPARE(QString(names.names[1].kind), "NVTX range");
+    }
+
+    void aCommandIsFoundAndDone() {
+        Shown shown;
+        QVERIFY(shown.find("taller"));
+        QCOMPARE(shown.first(), "Taller rows");
+        QCOMPARE(shown.finder().model().index(0).data(FinderModel::KeyRole).toString(),
+                 QKeySequence(Qt::CTRL | Qt::Key_Plus).toString(QKeySequence::NativeText));
+        QTest::keyClick(&shown.finder().edit(), Qt::Key_Return);
+        QVERIFY(!shown.finder().isVisible());
+        QCOMPARE(shown.timeline().rowHeight(), RowHeight::Tall);
+        QVERIFY(shown.timeline().hasFocus());
+    }
+
+    void aTrackIsFoundUnfoldedAndMadeCurrent() {
+        Shown shown;
+        shown.timeline().foldAll();
+        const auto folded = shown.timeline().arrangement();
+        QVERIFY(shown.find("stream nccl"));
+        QVERIFY(shown.first().contains("tream"));
+        QTest::keyClick(&shown.finder().edit(), Qt::Key_Return);
+        QVERIFY(shown.timeline().arrangement() != folded);
+        QTest::keyClick(&shown.timeline(), Qt::Key_P);
+        QCOMPARE(shown.timeline().arrangement().pinned.size(), 1u);
+    }
+
+    void aNameIsSearchedFor() {
+        Shown shown;
+        QVERIFY(shown.find("allreduce"));
+        QTRY_VERIFY(shown.finder().model().rowCount() > 0);
+        const QString name = shown.first();
+        QTest::keyClick(&shown.finder().edit(), Qt::Key_Return);
+        QCOMPARE(shown.window.searchBar().edit().text(), name);
+        QTRY_VERIFY(shown.timeline().selectedEvent().isValid());
+    }
+
+    void arrowsChooseAndEscapeCloses() {
+        Shown shown;
+        QVERIFY(shown.press(Qt::Key_P));
+        QLineEdit& edit = shown.finder().edit();
+        QTest::keyClick(&edit, Qt::Key_Down);
+        QTest::keyClick(&edit, Qt::Key_Down);
+        QCOMPARE(shown.finder().list().currentIndex().row(), 2);
+        QTest::keyClick(&edit, Qt::Key_Up);
+        QCOMPARE(shown.finder().list().currentIndex().row(), 1);
+        QTest::keyClick(&edit, Qt::Key_PageUp);
+        QCOMPARE(shown.finder().list().currentIndex().row(), 0);
+        QTest::keyClick(&edit, Qt::Key_Escape);
+        QVERIFY(!shown.finder().isVisible());
+        QVERIFY(shown.timeline().hasFocus());
+    }
+
+    void goesToAMomentARangeAndAShare() {
+        Shown shown;
+        const TimeRange all = shown.timeline().trace()->range;
+        QVERIFY(shown.goTo("10 ms..20 ms"));
+        QVERIFY(!shown.window.goToBar().isVisible());
+        QVERIFY(shown.visible().startNs <= 10'000'000 && shown.visible().endNs >= 20'000'000);
+        QVERIFY(shown.visible().durationNs() < 15'000'000);
+        const auto middle = [&] {
+            return shown.visible().startNs + shown.visible().durationNs() / 2;
+        };
+        QVERIFY(shown.goTo("50 %"));
+        QVERIFY(std::abs(middle() - (all.startNs + all.durationNs() / 2)) < 1'000'000);
+        const int64_t before = middle();
+        QVERIFY(shown.goTo("+350 us"));
+        QCOMPARE(middle(), before + 350'000);
+    }
+
+    void goesToAStep() {
+        Shown shown;
+        QVERIFY(shown.goTo("#step 7"));
+        QTRY_VERIFY(!shown.window.goToBar().isVisible());
+        const TimeRange seventh = shown.visible();
+        QVERIFY(shown.goTo("#step 8"));
+        QTRY_VERIFY(!shown.window.goToBar().isVisible());
+        QVERIFY(shown.visible().startNs > seventh.startNs);
+        QVERIFY(shown.goTo("#step 4711"));
+        QTRY_VERIFY(shown.window.goToBar().remark().contains("There is no step 4711"));
+    }
+
+    void saysInPlaceWhatIsWrong() {
+        Shown shown;
+        const TimeRange before = shown.visible();
+        QVERIFY(shown.goTo("soon"));
+        QVERIFY(shown.window.goToBar().isVisible());
+        QVERIFY(shown.window.goToBar().remark().contains("is no time"));
+        QVERIFY(!QApplication::activeModalWidget());
+        QTest::keyClick(&shown.window.goToBar().edit(), Qt::Key_Escape);
+        QVERIFY(!shown.window.goToBar().isVisible());
+        QCOMPARE(shown.visible(), before);
+    }
+};
+
+QTEST_MAIN(TestFinder)
+#include "tst_Finder.moc"

@@ -1,0 +1,195 @@
+#include "views/text/TimeTarget.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "model/export/formatValue.h"
+
+namespace lanescope {
+namespace {
+
+constexpr std::string_view spaces = " \t";
+constexpr int64_t nsPerDay = 86'400'000'000'000;
+
+std::string_view trimmed(std::string_view text) {
+    const size_t from = text.find_first_not_of(spaces);
+    if (from == std::string_view::npos) return {};
+    return text.substr(from, text.find_last_not_of(spaces) - from + 1);
+}
+
+/// Reads a number without a sign and takes it off the front of `text`.
+std::optional<double> takeNumber(std::string_view& text) {
+    const bool isDigit =
+        !text.empty() && ((text.front() >= '0' && text.front() <= '9') || text.front() == '.');
+    if (!isDigit) return std::nullopt;
+    // No exponents, and no second dot: "1..2" is a range.
+    size_t length = 0;
+    for (bool hasDot = false; length < text.size(); ++length) {
+        if (text[length] == '.' && !std::exchange(hasDot, true)) continue;
+        if (text[length] < '0' || text[length] > '9') break;
+    }
+    double value = 0;
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + length, value, std::chars_format::fixed);
+    if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    return value;
+}
+
+std::optional<int64_t> takeInteger(std::string_view& text, size_t fewest, size_t most) {
+    int64_t value = 0;
+    size_t length = 0;
+    while (length < text.size() && text[length] >= '0' && text[length] <= '9') ++length;
+    if (length < fewest || length > most) return std::nullopt;
+    std::from_chars(text.data(), text.data() + length, value);
+    text.remove_prefix(length);
+    return value;
+}
+
+bool take(std::string_view& text, char expected) {
+    if (text.empty() || text.front() != expected) return false;
+    text.remove_prefix(1);
+    return true;
+}
+
+std::optional<double> nsPerUnit(std::string_view unit) {
+    constexpr std::pair<std::string_view, double> units[] = {
+        {"", 1e9},          {"s", 1e9}, {"ms", 1e6},   {"us", 1e3},  {"\xc2\xb5s", 1e3},
+        {"\xce\xbcs", 1e3}, {"ns", 1},  {"min", 60e9}, {"h", 3600e9}};
+    for (const auto& [name, ns] : units)
+        if (name == unit) return ns;
+    return std::nullopt;
+}
+
+std::optional<int64_t> parseDuration(std::string_view text) {
+    const auto number = takeNumber(text);
+    if (!number) return std::nullopt;
+    const auto unit = nsPerUnit(trimmed(text));
+    if (!unit || *number * *unit > 4e18) return std::nullopt;
+    return std::llround(*number * *unit);
+}
+
+/// Times of a file may be anything.
+std::optional<int64_t> sum(int64_t one, int64_t other) {
+    int64_t result = 0;
+    return __builtin_add_overflow(one, other, &result) ? std::nullopt : std::optional(result);
+}
+
+Error noTime(std::string_view text) {
+    return Error{"\"" + std::string(text.substr(0, 40)) +
+                 "\" is no time; write 1.5 s, +350 us, 50 %, 12:34:56, #step 12, or a range such "
+                 "as 1.2s..1.4s."};
+}
+
+/// "12:34:56.7", with or without "2026-11-21 " or "2026-11-21T" before it; nothing for other texts.
+std::optional<int64_t> parseClock(std::string_view text, int64_t startUtcNs) {
+    int64_t dayNs = startUtcNs / nsPerDay * nsPerDay;
+    bool hasDate = false;
+    if (std::string_view rest = text; text.size() > 10 && text[4] == '-') {
+        const auto year = takeInteger(rest, 4, 4);
+        const bool isFirst = take(rest, '-');
+        const auto month = takeInteger(rest, 2, 2);
+        const bool isSecond = take(rest, '-');
+        const auto day = takeInteger(rest, 2, 2);
+        if (!year || !isFirst || !month || !isSecond || !day) return std::nullopt;
+        if (!take(rest, 'T') && !take(rest, ' ')) return std::nullopt;
+        const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(*year)),
+                                               std::chrono::month(static_cast<unsigned>(*month)),
+                                               std::chrono::day(static_cast<unsigned>(*day))};
+        // What 64 bits of nanoseconds can hold.
+        if (!date.ok() || *year < 1970 || *year > 2200) return std::nullopt;
+        dayNs = std::chrono::sys_days(date).time_since_epoch().count() * nsPerDay;
+        hasDate = true;
+        text = trimmed(rest);
+    }
+    const auto hours = takeInteger(text, 1, 2);
+    if (!hours || *hours > 23 || !take(text, ':')) return std::nullopt;
+    const auto minutes = takeInteger(text, 2, 2);
+    if (!minutes || *minutes > 59) return std::nullopt;
+    double seconds = 0;
+    if (take(text, ':')) {
+        const auto number = takeNumber(text);
+        if (!number || *number >= 60) return std::nullopt;
+        seconds = *number;
+    }
+    if (!text.empty() && text != "Z") return std::nullopt;
+    int64_t utcNs = dayNs + (*hours * 60 + *minutes) * 60'000'000'000 + std::llround(seconds * 1e9);
+    // A run that goes on past midnight: the first such time after its start.
+    if (!hasDate && utcNs < startUtcNs) utcNs += nsPerDay;
+    return utcNs;
+}
+
+/// `baseNs` is what a sign counts from.
+Result<int64_t> parseMoment(std::string_view text, const TimeContext& context, int64_t baseNs) {
+    text = trimmed(text);
+    if (text.empty()) return fail(noTime(text));
+    if (text.front() == '+' || text.front() == '-') {
+        const auto distance = parseDuration(trimmed(text.substr(1)));
+        if (!distance) return fail(noTime(text));
+        const auto timeNs = sum(baseNs, text.front() == '+' ? *distance : -*distance);
+        if (!timeNs) return fail(noTime(text));
+        return *timeNs;
+    }
+    if (text.find(':') != std::string_view::npos) {
+        const auto utcNs = parseClock(text, context.startUtcNs);
+        if (!utcNs) return fail(noTime(text));
+        if (context.startUtcNs == 0)
+            return fail("The trace does not say when it began, so it has no times of day.");
+        const auto timeNs = sum(*utcNs, -context.startUtcNs);
+        if (!timeNs) return fail(noTime(text));
+        return *timeNs;
+    }
+    if (text.back() == '%') {
+        std::string_view number = trimmed(text.substr(0, text.size() - 1));
+        const auto percent = takeNumber(number);
+        if (!percent || !number.empty() || *percent > 100) return fail(noTime(text));
+        return context.trace.startNs +
+               std::llround(double(context.trace.durationNs()) * *percent / 100);
+    }
+    const auto distance = parseDuration(text);
+    const auto timeNs = distance ? sum(*distance, context.originNs) : std::nullopt;
+    if (!timeNs) return fail(noTime(text));
+    return *timeNs;
+}
+
+Result<TimeTarget> parseStep(std::string_view text) {
+    std::string_view number = trimmed(text.substr(1));
+    const size_t last = number.find_last_not_of("0123456789");
+    const size_t digits = last == std::string_view::npos ? 0 : last + 1;
+    TimeTarget target;
+    target.stepName = trimmed(number.substr(0, digits));
+    number.remove_prefix(digits);
+    target.step = takeInteger(number, 1, 12);
+    if (!target.step)
+        return fail("A step is called by its number, counted from 0, as in #12 or #step 12.");
+    return target;
+}
+
+}  // namespace
+
+Result<TimeTarget> parseTimeTarget(std::string_view text, const TimeContext& context) {
+    text = trimmed(text);
+    if (!text.empty() && text.front() == '#') return parseStep(text);
+    const TimeRange visible = context.visible;
+    const int64_t middleNs = visible.startNs + visible.durationNs() / 2;
+    const size_t dots = text.find("..");
+    const auto first = parseMoment(text.substr(0, dots), context, middleNs);
+    if (!first) return fail(first.error());
+    TimeTarget target{{*first, *first}, {}, {}};
+    if (dots != std::string_view::npos) {
+        const auto second = parseMoment(text.substr(dots + 2), context, *first);
+        if (!second) return fail(second.error());
+        target.range.endNs = *second;
+        if (*second <= *first) return fail("The range ends before it begins.");
+    }
+    if (target.range.endNs < context.trace.startNs || target.range.startNs > context.trace.endNs)
+        return fail("That is outside the trace, which goes from {} to {}.",
+                    formatTimestamp(context.trace.startNs - context.originNs),
+                    formatTimestamp(context.trace.endNs - context.originNs));
+    return target;
+}
+
+}  // namespace lanescope
