@@ -5,17 +5,12 @@
 
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/ViewerOptions.h"
+#include "app/viewer/displayProblem.h"
 #include "app/viewer/icons.h"
 #include "app/viewer/renderWindow.h"
 
 namespace lanescope {
 namespace {
-
-bool hasDisplay() {
-    return !qEnvironmentVariableIsEmpty("DISPLAY") ||
-           !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") ||
-           !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
-}
 
 /// Must be called before QApplication exists.
 void prepareForNoDisplay() {
@@ -53,12 +48,8 @@ int main(int argc, char** argv) {
     if (!options) return options.error();
     if (options->render) {
         lanescope::prepareForNoDisplay();
-    } else if (!lanescope::hasDisplay()) {
-        // Qt would end the process with a core dump.
-        std::fputs(
-            "lanescope-viewer: There is no display here: use --render FILE.png, or copy the trace "
-            "to a machine with one.\n",
-            stderr);
+    } else if (const std::string problem = lanescope::displayProblem(); !problem.empty()) {
+        std::fprintf(stderr, "lanescope-viewer: %s\n", problem.c_str());
         return 1;
     }
     QApplication application(argc, argv);

@@ -1,5 +1,7 @@
 #include "views/details/FactSheet.h"
 
+#include <QMimeData>
+#include <QTextDocumentFragment>
 #include <QTextTable>
 #include <QUrl>
 
@@ -14,6 +16,29 @@ QTextCharFormat colored(const QColor& color) {
     QTextCharFormat format;
     format.setForeground(color);
     return format;
+}
+
+constexpr QChar mayBreak(0x200b);  // a space without width
+
+/// Lets long names of code break where a reader would: behind '_' ',' '<' '>' '(' and "::".
+QString breakable(const QString& text) {
+    constexpr int longEnough = 20;
+    QString result;
+    result.reserve(text.size() + text.size() / 8);
+    int sinceBreak = 0;
+    for (qsizetype i = 0; i < text.size(); ++i) {
+        const QChar c = text[i];
+        if (c == mayBreak) continue;
+        result += c;
+        ++sinceBreak;
+        if (c.isSpace()) sinceBreak = 0;
+        const bool isColons = c == ':' && i > 0 && text[i - 1] == ':';
+        const bool isPlace = isColons || QStringView(u"_,<>(/").contains(c);
+        if (!isPlace || text.size() < longEnough || sinceBreak < 4) continue;
+        result += mayBreak;
+        sinceBreak = 0;
+    }
+    return result;
 }
 
 }  // namespace
@@ -67,7 +92,7 @@ void FactSheet::addTitle(const QString& text, const QColor& swatch) {
         mark.setForeground(swatch);
         cursor.insertText(QStringLiteral("■ "), mark);
     }
-    cursor.insertText(text, format);
+    cursor.insertText(breakable(text), format);
 }
 
 void FactSheet::addHeading(const QString& text) {
@@ -98,7 +123,7 @@ void FactSheet::addFacts(const std::vector<Property>& facts) {
         const Property& fact = facts[size_t(row)];
         table->cellAt(row, 0).firstCursorPosition().insertText(toQString(fact.name),
                                                                colored(dimmed()));
-        table->cellAt(row, 1).firstCursorPosition().insertText(toQString(fact.value),
+        table->cellAt(row, 1).firstCursorPosition().insertText(breakable(toQString(fact.value)),
                                                                QTextCharFormat());
     }
 }
@@ -108,11 +133,22 @@ void FactSheet::addLink(const QString& text, quint32 bits, const QString& remark
     QTextCharFormat format = colored(palette().color(QPalette::Link));
     format.setAnchor(true);
     format.setAnchorHref(QLatin1String(linkPrefix) + QString::number(bits));
-    cursor.insertText(text, format);
+    cursor.insertText(breakable(text), format);
     if (!remark.isEmpty()) {
         cursor.insertText(QStringLiteral("  "), QTextCharFormat());
         cursor.insertText(remark, colored(dimmed()));
     }
+}
+
+QString FactSheet::text() const {
+    return toPlainText().remove(mayBreak);
+}
+
+QMimeData* FactSheet::createMimeDataFromSelection() const {
+    // Names are copied as they are, without the places to break them.
+    auto* data = new QMimeData;
+    data->setText(textCursor().selection().toPlainText().remove(mayBreak));
+    return data;
 }
 
 void FactSheet::finish() {

@@ -7,8 +7,9 @@
 
 namespace lanescope {
 
-/// A read-only page of headings, facts and links. Long names wrap anywhere, everything can be
-/// selected and copied, and all text is taken literally: names come from untrusted files.
+/// A read-only page of headings, facts and links. Long names wrap where a reader would break them,
+/// everything can be selected and copied, and all text is taken literally: names come from
+/// untrusted files.
 class FactSheet : public QTextBrowser {
     Q_OBJECT
   public:
@@ -25,10 +26,15 @@ class FactSheet : public QTextBrowser {
     /// Call after the last addition: back to the top of the page.
     void finish();
 
+    /// What stands on the page, as it would be copied.
+    QString text() const;
     QSize sizeHint() const override { return {320, 400}; }
 
   signals:
     void linkActivated(quint32 bits);
+
+  protected:
+    QMimeData* createMimeDataFromSelection() const override;
 
   private:
     QTextCursor newBlock(int topMargin, int bottomMargin);

@@ -9,6 +9,7 @@
 
 #include "views/timeline/KeyMotion.h"
 #include "views/timeline/TrackMenu.h"
+#include "views/timeline/accessibleTimeline.h"
 #include "views/timeline/timelineInput.h"
 #include "views/timeline/trackCommands.h"
 
@@ -49,6 +50,9 @@ void LabelColumn::watch(const TimelineState& state) {
     connect(&state, &TimelineState::layoutChanged, this, repaint);
     connect(&state, &TimelineState::scrolled, this, repaint);
     connect(&state, &TimelineState::currentTrackChanged, this, repaint);
+    const auto speak = [this] { setAccessibleDescription(spokenTrack(active())); };
+    connect(&state, &TimelineState::layoutChanged, this, speak);
+    connect(&state, &TimelineState::currentTrackChanged, this, speak);
 }
 
 void LabelColumn::setCompanion(TimelineState* companion) {

@@ -19,6 +19,7 @@
 #include "views/timeline/TrackCanvas.h"
 #include "views/timeline/TrackFilterBar.h"
 #include "views/timeline/ZoomHistory.h"
+#include "views/timeline/accessibleTimeline.h"
 #include "views/timeline/paintLabels.h"
 #include "views/timeline/paintSelection.h"
 #include "views/timeline/timelineKeys.h"
@@ -61,6 +62,19 @@ TimelineView::TimelineView(QWidget* parent)
     for (const auto change : {&TimelineState::viewChanged, &TimelineState::layoutChanged,
                               &TimelineState::scrolled, &TimelineState::traceChanged})
         connect(state_.get(), change, this, &TimelineView::placesChanged);
+    installTimelineAccessibility();
+    overview_->setAccessibleName(tr("Overview of the whole trace"));
+    ruler_->setAccessibleName(tr("Time axis"));
+    canvas_->setAccessibleName(tr("Slices"));
+    scrollBar_->setAccessibleName(tr("Scroll the tracks"));
+    // Screen readers are told of a description that changes.
+    const auto speak = [this] { setAccessibleDescription(spokenSelection(active())); };
+    connect(state_.get(), &TimelineState::selectedEventChanged, this, speak);
+    connect(state_.get(), &TimelineState::selectedRangeChanged, this, speak);
+    speak();
+    setTabOrder(&filter_->edit(), &filter_->hiddenChip());
+    setTabOrder(&filter_->hiddenChip(), labels_);
+    setTabOrder(labels_, this);
     updateMetrics();
     styleScrollBar();
 }
@@ -105,6 +119,8 @@ void TimelineView::setCompanion(TimelineView& other, std::vector<TrackPair> pair
         overview_->setCompanion(companion_);
         labels_->setCompanion(companion_);
         canvas_->setCompanion(companion_);
+        connect(companion_, &TimelineState::selectedEventChanged, this,
+                [this] { setAccessibleDescription(spokenSelection(active())); });
         connect(companion_, &QObject::destroyed, this, [this] {
             companion_ = nullptr;
             delete std::exchange(rows_, nullptr);
@@ -430,8 +446,16 @@ void TimelineView::keyReleaseEvent(QKeyEvent* event) {
     if (event->isAutoRepeat() || !motion_->release(event->key())) QWidget::keyReleaseEvent(event);
 }
 
+void TimelineView::focusInEvent(QFocusEvent* event) {
+    const bool isByKeyboard =
+        event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
+    canvas_->setFocusRing(isByKeyboard);
+    QWidget::focusInEvent(event);
+}
+
 void TimelineView::focusOutEvent(QFocusEvent* event) {
     motion_->stop();
+    canvas_->setFocusRing(false);
     QWidget::focusOutEvent(event);
 }
 

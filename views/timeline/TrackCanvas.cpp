@@ -75,6 +75,12 @@ void TrackCanvas::setGhostVisible(bool isVisible) {
     resetPainter();
 }
 
+void TrackCanvas::setFocusRing(bool isVisible) {
+    if (isVisible == hasFocusRing_) return;
+    hasFocusRing_ = isVisible;
+    update();
+}
+
 TrackPainter& TrackCanvas::painterOf(const TimelineState* state) {
     return companionPainter_ && state == companion_ ? *companionPainter_ : painter_;
 }
@@ -143,6 +149,11 @@ void TrackCanvas::paintEvent(QPaintEvent* event) {
         painter.fillRect(hoverLine(), line);
     }
     card_.paint(painter, font(), state_.theme());
+    if (hasFocusRing_) {
+        painter.setPen(QPen(state_.theme().accent, 2));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(rect().adjusted(1, 1, -1, -1));
+    }
 }
 
 void TrackCanvas::resizeEvent(QResizeEvent*) {

@@ -28,6 +28,9 @@ class TrackCanvas : public QWidget {
     void setGhostVisible(bool isVisible);
     bool isGhostVisible() const { return isGhostVisible_; }
 
+    /// Frames the canvas to show that the keyboard is here.
+    void setFocusRing(bool isVisible);
+
     /// The time under the pointer, else the middle of the view: where zooming with keys is centred.
     int64_t zoomAnchor() const;
     const HoverCard& hoverCard() const { return card_; }
@@ -82,6 +85,7 @@ class TrackCanvas : public QWidget {
     QPointer<TimelineState> companion_;
     std::optional<TrackPainter> companionPainter_;
     bool isGhostVisible_ = false;
+    bool hasFocusRing_ = false;
     QImage base_;
     bool isBaseStale_ = true;
     RangeDrag rangeDrag_;

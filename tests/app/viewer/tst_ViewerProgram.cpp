@@ -17,11 +17,12 @@ struct Outcome {
     QString errors;
 };
 
-Outcome runViewer(const QStringList& arguments) {
+Outcome runViewer(const QStringList& arguments, const QString& display = {}) {
     QProcess process;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.remove("QT_QPA_PLATFORM");  // it must find out by itself that it needs no display
     environment.remove("DISPLAY");
+    if (!display.isEmpty()) environment.insert("DISPLAY", display);
     environment.remove("WAYLAND_DISPLAY");
     process.setProcessEnvironment(environment);
     process.start(LANESCOPE_BINARY_DIR "/bin/lanescope-viewer", arguments);
@@ -64,6 +65,14 @@ class TestViewerProgram : public QObject {
         const Outcome outcome = runViewer({baseline_});
         QCOMPARE(outcome.status, 1);
         QVERIFY(outcome.errors.startsWith("lanescope-viewer: There is no display here"));
+        QCOMPARE(outcome.errors.count('\n'), 1);
+    }
+
+    void anUnreachableDisplayIsASentenceAndAStatus() {
+        const Outcome outcome = runViewer({baseline_}, ":4711");
+        QCOMPARE(outcome.status, 1);
+        QVERIFY2(outcome.errors.startsWith("lanescope-viewer: The display \":4711\" cannot be"),
+                 qPrintable(outcome.errors));
         QCOMPARE(outcome.errors.count('\n'), 1);
     }
 

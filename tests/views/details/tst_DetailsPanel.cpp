@@ -1,5 +1,9 @@
+#include <QApplication>
+#include <QClipboard>
 #include <QSignalSpy>
 #include <QTest>
+#include <QTextBlock>
+#include <QTextLayout>
 #include <QTextBlock>
 
 #include "model/trace/EventDetails.h"
@@ -34,7 +38,7 @@ class TestDetailsPanel : public QObject {
         DetailsPanel panel;
         panel.setTrace(trace);
         panel.setEvent(kernel);
-        const QString text = panel.sheet().toPlainText();
+        const QString text = panel.sheet().text();
         for (const Property& property : describe(*trace, kernel)) {
             QVERIFY2(text.contains(QString::fromStdString(property.name)), property.name.c_str());
             QVERIFY2(text.contains(QString::fromStdString(property.value)), property.value.c_str());
@@ -79,7 +83,7 @@ class TestDetailsPanel : public QObject {
         DetailsPanel panel;
         panel.setTrace(trace);
         panel.setEvent(range);
-        QVERIFY(panel.sheet().toPlainText().contains("<b>bold</b> & <img src='x'>"));
+        QVERIFY(panel.sheet().text().contains("<b>bold</b> & <img src='x'>"));
     }
 
     void longNamesWrapInsteadOfRunningOutOfSight() {
@@ -94,16 +98,42 @@ class TestDetailsPanel : public QObject {
         QVERIFY(panel.sheet().document()->size().width() <= panel.sheet().viewport()->width() + 1);
     }
 
+    void namesBreakWhereAReaderWouldAndAreCopiedWhole() {
+        const QString name =
+            "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+        TraceBuilder builder;
+        const EventRef kernel =
+            builder.addKernel(builder.defaultStream(), name.toStdString(), 0, 100);
+        DetailsPanel panel;
+        panel.resize(280, 600);
+        panel.setTrace(builder.finish());
+        panel.setEvent(kernel);
+        panel.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&panel));
+        FactSheet& sheet = panel.sheet();
+        const QTextBlock title = sheet.document()->firstBlock();
+        QVERIFY(title.layout()->lineCount() > 1);
+        for (int i = 0; i + 1 < title.layout()->lineCount(); ++i) {
+            const QTextLine line = title.layout()->lineAt(i);
+            const QString text =
+                title.text().mid(line.textStart(), line.textLength()).remove(QChar(0x200b));
+            QVERIFY2(QString("_,<>(/: ").contains(text.back()), qPrintable(text));
+        }
+        sheet.selectAll();
+        sheet.copy();
+        QVERIFY(QApplication::clipboard()->text().contains(name));
+    }
+
     void withoutAnEventItSaysWhatToDo() {
         DetailsPanel panel;
-        QVERIFY(panel.sheet().toPlainText().contains("Click a slice"));
+        QVERIFY(panel.sheet().text().contains("Click a slice"));
         TraceBuilder builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 100);
         panel.setTrace(builder.finish());
         panel.setEvent(EventRef(EventKind::Kernel, 0));
-        QVERIFY(!panel.sheet().toPlainText().contains("Click a slice"));
+        QVERIFY(!panel.sheet().text().contains("Click a slice"));
         panel.setEvent({});
-        QVERIFY(panel.sheet().toPlainText().contains("Click a slice"));
+        QVERIFY(panel.sheet().text().contains("Click a slice"));
     }
 };
 

@@ -45,7 +45,7 @@ class TestHealthBar : public QObject {
         trace->counts = {{"kernels", 1'234, 5}};
         HealthPanel panel;
         panel.setTrace(trace);
-        const QString text = panel.notes().toPlainText();
+        const QString text = panel.notes().text();
         QVERIFY(text.indexOf("Grave.") >= 0);
         QVERIFY(text.indexOf("Grave.") < text.indexOf("Information."));
         QVERIFY(text.contains("1,234, 5 of them not timed"));

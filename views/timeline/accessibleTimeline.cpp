@@ -1,0 +1,86 @@
+#include "views/timeline/accessibleTimeline.h"
+
+#include <QAccessible>
+#include <QAccessibleWidget>
+#include <QCoreApplication>
+
+#include "model/export/formatValue.h"
+#include "views/text/toQString.h"
+#include "views/timeline/paintLabels.h"
+#include "views/timeline/timeTicks.h"
+
+namespace lanescope {
+namespace {
+
+struct Translated {
+    Q_DECLARE_TR_FUNCTIONS(AccessibleTimeline)
+};
+
+QAccessibleInterface* makeInterface(const QString& className, QObject* object) {
+    auto* widget = qobject_cast<QWidget*>(object);
+    if (!widget) return nullptr;
+    if (className == QLatin1String("lanescope::LabelColumn"))
+        return new QAccessibleWidget(widget, QAccessible::Tree);
+    if (className == QLatin1String("lanescope::TimelineView"))
+        return new QAccessibleWidget(widget, QAccessible::Chart);
+    if (className == QLatin1String("lanescope::TrackCanvas") ||
+        className == QLatin1String("lanescope::OverviewStrip"))
+        return new QAccessibleWidget(widget, QAccessible::Graphic);
+    if (className == QLatin1String("lanescope::TimeRuler"))
+        return new QAccessibleWidget(widget, QAccessible::Indicator);
+    return nullptr;
+}
+
+QString duration(int64_t durationNs) {
+    return toQString(formatDuration(durationNs));
+}
+
+}  // namespace
+
+void installTimelineAccessibility() {
+    static bool isInstalled = false;
+    if (!isInstalled) QAccessible::installFactory(makeInterface);
+    isInstalled = true;
+}
+
+QString spokenSelection(const TimelineState& state) {
+    if (!state.hasTracks()) return Translated::tr("No tracks");
+    QStringList parts;
+    if (const EventRef event = state.selectedEvent(); event.isValid()) {
+        const TimeRange range = state.trace()->rangeOf(event);
+        parts << Translated::tr("%1, %2 at %3")
+                     .arg(toQString(state.trace()->nameOf(event)).simplified(),
+                          duration(range.durationNs()),
+                          formatTime(range.startNs - state.timeOrigin()));
+        if (const SliceLocation at = state.trace()->locate(event); at.isValid()) {
+            parts << labelTitle(*state.trace(), at.track);
+            const uint32_t group = state.layout().parentOf(at.track);
+            if (group != noIndex)
+                parts.back() += Translated::tr(" of %1").arg(labelTitle(*state.trace(), group));
+        }
+    }
+    if (const auto range = state.selectedRange())
+        parts << Translated::tr("%1 selected from %2")
+                     .arg(duration(range->durationNs()),
+                          formatTime(range->startNs - state.timeOrigin()));
+    if (parts.isEmpty()) return Translated::tr("Nothing selected; the arrow keys select slices");
+    return parts.join(QStringLiteral(", "));
+}
+
+QString spokenTrack(const TimelineState& state) {
+    const size_t rows = state.layout().rows().size();
+    const LayoutRow* row = state.layout().visibleRowOf(state.currentTrack());
+    if (!state.hasTracks() || !row) return Translated::tr("%1 tracks").arg(rows);
+    const TrackLayout& layout = state.layout();
+    QStringList parts{labelTitle(*state.trace(), row->track)};
+    if (const QString subtitle = labelSubtitle(*state.trace(), layout, row->track);
+        !subtitle.isEmpty())
+        parts << subtitle;
+    parts << Translated::tr("level %1").arg(row->depth + 1);
+    if (row->canFold) parts << (row->isFolded ? Translated::tr("folded") : Translated::tr("open"));
+    if (layout.isPinned(row->track)) parts << Translated::tr("pinned");
+    parts << Translated::tr("%1 of %2").arg(row - layout.rows().data() + 1).arg(rows);
+    return parts.join(QStringLiteral(", "));
+}
+
+}  // namespace lanescope
