@@ -89,10 +89,8 @@ void ViewerActions::addTimelineActions(QMenu* menu, TimelineCommand::Menu of) {
 }
 
 void ViewerActions::fillMenus(QMenuBar* bar) {
-    const auto add = [&](const QString& title) {
-        menus_ << bar->addMenu(title);
-        return menus_.back();
-    };
+    bar_ = bar;
+    const auto add = [&](const QString& title) { return bar->addMenu(title); };
     QMenu* file = add(tr("&File"));
     file->addAction(open);
     recentMenu_ = file->addMenu(tr("Open &recent"));
@@ -126,6 +124,14 @@ void ViewerActions::fillMenus(QMenuBar* bar) {
     setDocumentActions({});
 
     add(tr("&Help"))->addActions({shortcuts, about});
+}
+
+QList<QMenu*> ViewerActions::menus() const {
+    QList<QMenu*> menus;
+    if (!bar_) return menus;
+    for (const QAction* action : bar_->actions())
+        if (action->menu()) menus << action->menu();
+    return menus;
 }
 
 void ViewerActions::setDocumentActions(const QList<QAction*>& actions) {

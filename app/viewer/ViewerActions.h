@@ -52,7 +52,8 @@ class ViewerActions : public QObject {
     /// Shows the commands of the document on the screen in the menu Analyse.
     void setDocumentActions(const QList<QAction*>& actions);
     /// The menus from left to right, for the sheet of keys and the finder.
-    const QList<QMenu*>& menus() const { return menus_; }
+    /// Whoever adds one to the menu bar is in it, too.
+    QList<QMenu*> menus() const;
 
   signals:
     void themeChosen(lanescope::ThemeChoice choice);
@@ -69,7 +70,7 @@ class ViewerActions : public QObject {
     void addTimelineActions(QMenu* menu, TimelineCommand::Menu of);
     void makeThemeActions();
 
-    QList<QMenu*> menus_;
+    QMenuBar* bar_ = nullptr;
     QMenu* recentMenu_ = nullptr;
     QMenu* analyseMenu_ = nullptr;
     std::vector<TimelineCommand> commands_;

@@ -1,8 +1,10 @@
 #include "views/timeline/TimelineView.h"
 
 #include <QKeyEvent>
+#include <QLineEdit>
 #include <QPainter>
 #include <QScrollBar>
+#include <QToolButton>
 #include <algorithm>
 #include <utility>
 

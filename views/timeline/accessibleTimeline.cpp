@@ -3,6 +3,7 @@
 #include <QAccessible>
 #include <QAccessibleWidget>
 #include <QCoreApplication>
+#include <QWidget>
 
 #include "model/export/formatValue.h"
 #include "views/text/toQString.h"

@@ -4,7 +4,6 @@
 #include <QTest>
 #include <QTextBlock>
 #include <QTextLayout>
-#include <QTextBlock>
 
 #include "model/trace/EventDetails.h"
 #include "tests/support/TraceBuilder.h"

@@ -1,0 +1,135 @@
+#include <QAccessible>
+#include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTabBar>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include "app/viewer/DocumentTabs.h"
+#include "app/viewer/Finder.h"
+#include "app/viewer/GoToBar.h"
+#include "app/viewer/MainWindow.h"
+#include "app/viewer/TracePage.h"
+#include "app/viewer/icons.h"
+#include "tests/support/simulatedTraining.h"
+#include "views/timeline/TimelineView.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// Why the text of a widget cannot be read in full; empty if it can.
+QString whatIsCut(const QWidget& widget) {
+    const auto isLow = [&](int needed) { return widget.height() < needed; };
+    const int textHeight = widget.fontMetrics().height();
+    if (const auto* label = qobject_cast<const QLabel*>(&widget)) {
+        if (label->text().isEmpty()) return {};
+        if (label->wordWrap()) {
+            const int needed = label->heightForWidth(label->width());
+            return isLow(needed) ? "wrapped label too low: " + label->text() : QString();
+        }
+        const bool isNarrow = label->width() < label->sizeHint().width();
+        return isNarrow || isLow(textHeight) ? "label: " + label->text() : QString();
+    }
+    if (const auto* button = qobject_cast<const QAbstractButton*>(&widget)) {
+        if (button->text().isEmpty()) return {};
+        const bool isNarrow = button->width() < button->sizeHint().width();
+        return isNarrow || isLow(textHeight) ? "button: " + button->text() : QString();
+    }
+    if (qobject_cast<const QLineEdit*>(&widget) || qobject_cast<const QComboBox*>(&widget))
+        return isLow(textHeight) ? "line: " + widget.accessibleName() : QString();
+    return {};
+}
+
+QStringList cutTexts(const QWidget& window) {
+    QStringList cut;
+    for (const QWidget* widget : window.findChildren<QWidget*>()) {
+        if (!widget->isVisible()) continue;
+        if (const QString what = whatIsCut(*widget); !what.isEmpty()) cut << what;
+    }
+    return cut;
+}
+
+}  // namespace
+
+class TestTextFits : public QObject {
+    Q_OBJECT
+  private slots:
+    void initTestCase() {
+        registerIcons();
+        font_ = QApplication::font();
+    }
+    void cleanup() { QApplication::setFont(font_); }
+
+    void everyTextIsWhole_data() {
+        QTest::addColumn<double>("factor");
+        QTest::newRow("as it is") << 1.0;
+        QTest::newRow("a quarter larger") << 1.25;
+        QTest::newRow("half as large again") << 1.5;
+    }
+    void everyTextIsWhole() {
+        QFETCH(double, factor);
+        QFont larger = font_;
+        larger.setPointSizeF(font_.pointSizeF() * factor);
+        QApplication::setFont(larger);
+        QTemporaryDir folder;
+        AppSettings settings(folder.filePath("settings.ini"));
+        MainWindow window(settings);
+        window.resize(1600, 1000);
+        window.show();
+        QCOMPARE(cutTexts(window), QStringList());
+        window.tabs().showTrace(simulatedTraining({.steps = 2}));
+        QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 60'000));
+        QTabWidget& tables = window.tabs().currentTrace()->tables();
+        for (int index = 0; index < tables.count(); ++index) {
+            tables.setCurrentIndex(index);
+            QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 60'000));
+            QApplication::processEvents();
+            QVERIFY2(cutTexts(window).isEmpty(),
+                     qPrintable(tables.tabText(index) + ": " + cutTexts(window).join(", ")));
+        }
+        window.tabs().currentTrace()->timeline().scrollToTrack(0);
+        window.tabs().currentTrace()->timeline().hideTrack();
+        window.finder().popUp();
+        QApplication::processEvents();
+        QCOMPARE(cutTexts(window), QStringList());
+        window.goToBar().popUp();
+        QTest::keyClicks(&window.goToBar().edit(), "soon");
+        QTest::keyClick(&window.goToBar().edit(), Qt::Key_Return);
+        QApplication::processEvents();
+        QCOMPARE(cutTexts(window), QStringList());
+    }
+
+    void everyControlHasAName() {
+        QTemporaryDir folder;
+        AppSettings settings(folder.filePath("settings.ini"));
+        MainWindow window(settings);
+        window.resize(1600, 1000);
+        window.show();
+        window.tabs().showTrace(simulatedTraining({.steps = 2}));
+        QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 60'000));
+        window.finder().popUp();
+        for (const QWidget* widget : window.findChildren<QWidget*>()) {
+            const bool canHaveFocus = widget->focusPolicy() & Qt::TabFocus;
+            if (!widget->isVisible() || !canHaveFocus || !widget->isEnabled()) continue;
+            QAccessibleInterface* interface =
+                QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));
+            const QString name = interface ? interface->text(QAccessible::Name) : QString();
+            const bool isContainer = widget->focusProxy() != nullptr;
+            QVERIFY2(isContainer || !name.isEmpty(),
+                     qPrintable(QString(widget->metaObject()->className()) + " in " +
+                                widget->parentWidget()->metaObject()->className()));
+        }
+    }
+
+  private:
+    QFont font_;
+};
+
+QTEST_MAIN(TestTextFits)
+#include "tst_TextFits.moc"
