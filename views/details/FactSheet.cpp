@@ -146,9 +146,9 @@ QString FactSheet::text() const {
 
 QMimeData* FactSheet::createMimeDataFromSelection() const {
     // Names are copied as they are, without the places to break them.
-    auto* data = new QMimeData;
-    data->setText(textCursor().selection().toPlainText().remove(mayBreak));
-    return data;
+    auto* mime = new QMimeData;
+    mime->setText(textCursor().selection().toPlainText().remove(mayBreak));
+    return mime;
 }
 
 void FactSheet::finish() {
