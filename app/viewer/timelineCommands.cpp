@@ -2,6 +2,8 @@
 
 #include <QCoreApplication>
 
+#include "views/timeline/SliceColors.h"
+#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope {
@@ -62,6 +64,20 @@ std::vector<TimelineCommand> viewCommands() {
          [](View& view) { view.zoomToSelection(); },
          "zoom-selection"},
         {Menu::View,
+         tr("Zoom to the selected &event"),
+         {Qt::Key_Return},
+         [](View& view) { view.zoomToEvent(); }},
+        {Menu::View,
+         tr("&Back to the view before"),
+         {Qt::Key_Z, Qt::Key_Backspace},
+         [](View& view) { view.goBack(); },
+         {},
+         true},
+        {Menu::View,
+         tr("For&ward again"),
+         {Qt::SHIFT | Qt::Key_Z, Qt::SHIFT | Qt::Key_Backspace},
+         [](View& view) { view.goForward(); }},
+        {Menu::View,
          tr("Pan &left"),
          {Qt::Key_A},
          [](View& view) { pan(view, -panStep); },
@@ -72,6 +88,93 @@ std::vector<TimelineCommand> viewCommands() {
          tr("&Clear the selection"),
          {Qt::Key_Escape},
          [](View& view) { view.clearSelection(); }},
+    };
+}
+
+std::vector<TimelineCommand> goCommands() {
+    return {
+        {Menu::Go,
+         tr("Slice to the &right"),
+         {Qt::Key_Right},
+         [](View& view) { view.selectNeighbour(1, SliceStep::Visible); }},
+        {Menu::Go,
+         tr("Slice to the &left"),
+         {Qt::Key_Left},
+         [](View& view) { view.selectNeighbour(-1, SliceStep::Visible); }},
+        {Menu::Go,
+         tr("Ne&xt slice, however small"),
+         {Qt::Key_Period},
+         [](View& view) { view.selectNeighbour(1, SliceStep::Single); }},
+        {Menu::Go,
+         tr("&Previous slice, however small"),
+         {Qt::Key_Comma},
+         [](View& view) { view.selectNeighbour(-1, SliceStep::Single); }},
+        {Menu::Go,
+         tr("&First slice of the lane"),
+         {Qt::Key_Home},
+         [](View& view) { view.selectEndOfLane(-1); }},
+        {Menu::Go,
+         tr("L&ast slice of the lane"),
+         {Qt::Key_End},
+         [](View& view) { view.selectEndOfLane(1); }},
+        {Menu::Go,
+         tr("Lane &above"),
+         {Qt::Key_Up},
+         [](View& view) { view.selectAdjacentLane(-1); }},
+        {Menu::Go,
+         tr("Lane &below"),
+         {Qt::Key_Down},
+         [](View& view) { view.selectAdjacentLane(1); }},
+        {Menu::Go,
+         tr("What it &caused"),
+         {Qt::Key_E},
+         [](View& view) { view.followFlow(1); },
+         {},
+         true},
+        {Menu::Go, tr("What caused &it"), {Qt::Key_Q}, [](View& view) { view.followFlow(-1); }},
+        {Menu::Go,
+         tr("Same place in the &other run"),
+         {Qt::Key_B},
+         [](View& view) { view.selectCounterpart(); }},
+        {Menu::Go,
+         tr("A page of tracks &up"),
+         {Qt::Key_PageUp},
+         [](View& view) { view.scrollPages(-1); },
+         {},
+         true},
+        {Menu::Go,
+         tr("A page of tracks &down"),
+         {Qt::Key_PageDown},
+         [](View& view) { view.scrollPages(1); }},
+        {Menu::Go,
+         tr("First track"),
+         {Qt::CTRL | Qt::Key_Home},
+         [](View& view) { view.scrollToTop(); }},
+        {Menu::Go,
+         tr("Last track"),
+         {Qt::CTRL | Qt::Key_End},
+         [](View& view) { view.scrollToBottom(); }},
+    };
+}
+
+std::vector<TimelineCommand> colourCommands() {
+    const auto color = [](ColorMode mode) {
+        return [mode](View& view) { view.setColorMode(mode); };
+    };
+    return {
+        {Menu::Colour, tr("By &name"), {Qt::CTRL | Qt::Key_1}, color(ColorMode::Name)},
+        {Menu::Colour, tr("By &kind"), {Qt::CTRL | Qt::Key_2}, color(ColorMode::Kind)},
+        {Menu::Colour, tr("By &stream"), {Qt::CTRL | Qt::Key_3}, color(ColorMode::Stream)},
+        {Menu::Colour,
+         tr("By NCCL &operation"),
+         {Qt::CTRL | Qt::Key_4},
+         color(ColorMode::NcclOperation)},
+        {Menu::Colour,
+         tr("&Highlight slices of one name"),
+         {Qt::Key_X},
+         [](View& view) { view.setHighlighting(!view.isHighlighting()); },
+         {},
+         true},
     };
 }
 
@@ -145,7 +248,7 @@ std::vector<TimelineCommand> trackCommands() {
 
 std::vector<TimelineCommand> timelineCommands() {
     std::vector<TimelineCommand> commands;
-    for (auto& part : {viewCommands(), trackCommands()})
+    for (auto& part : {viewCommands(), goCommands(), trackCommands(), colourCommands()})
         commands.insert(commands.end(), part.begin(), part.end());
     return commands;
 }
