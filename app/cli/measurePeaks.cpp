@@ -58,8 +58,7 @@ Row rowOf(const Machine& machine, const Measurement& measured, const MeasuredPea
     row.peak = &peak;
     row.gpu = numberOf(machine, measured.gpus, peak.gpuUuid);
     const MachineGpu* const gpu = machineGpu(machine, peak.gpuUuid);
-    const double pcie =
-        gpu ? nominalPcieBytesPerSecond(gpu->pcieGeneration, gpu->pcieWidth) : 0;
+    const double pcie = gpu ? nominalPcieBytesPerSecond(gpu->pcieGeneration, gpu->pcieWidth) : 0;
     if (peak.kind == "host-copy") {
         row.copy = fmt::format("{} {}", peak.direction == "rx" ? "HtoD" : "DtoH", peak.memory);
         row.nominalBytesPerSecond = pcie;
@@ -67,8 +66,7 @@ Row rowOf(const Machine& machine, const Measurement& measured, const MeasuredPea
         row.copy = "DtoD, read and written";
         for (const MeasuredGpu& each : measured.gpus)
             if (each.uuid == peak.gpuUuid)
-                row.nominalBytesPerSecond =
-                    static_cast<double>(each.nominalMemoryBytesPerSecond);
+                row.nominalBytesPerSecond = static_cast<double>(each.nominalMemoryBytesPerSecond);
     } else {
         row.copy = "to GPU " + numberOf(machine, measured.gpus, peak.peerUuid);
         const MachineLink* const link = linkBetween(machine, peak.gpuUuid, peak.peerUuid);
@@ -139,16 +137,16 @@ int measurePeaks(bool isForced, bool isJson) {
     if (!measured) return reportFailure(measured.error());
     nameLinks(machine, measured->peaks);
     Result<Output> output = Output::open(std::nullopt, {});
-    output->write(formatTable(tableOf(machine, *measured),
-                              isJson ? TableFormat::Json : TableFormat::Text));
+    output->write(
+        formatTable(tableOf(machine, *measured), isJson ? TableFormat::Json : TableFormat::Text));
     const Result<void> closed = output->close();
     if (!closed) return reportFailure(closed.error());
     bool isComplete = true;
     for (const MeasuredGpu& gpu : measured->gpus) {
         if (gpu.refusal.empty()) continue;
         isComplete = false;
-        reportWarning(fmt::format("GPU {} ({}) was not measured. {}", gpu.ordinal, gpu.name,
-                                  gpu.refusal));
+        reportWarning(
+            fmt::format("GPU {} ({}) was not measured. {}", gpu.ordinal, gpu.name, gpu.refusal));
     }
     if (measured->peaks.empty())
         return reportFailure({"No copy could be measured, so nothing was kept."});

@@ -111,10 +111,9 @@ std::string pairs(const std::vector<LinkUse>& uses) {
                                    : std::string("unknown");
         const bool isUsed = use.copyCount > 0;
         lines.push_back({fmt::format("GPU {}", use.gpu), fmt::format("GPU {}", use.peer),
-                         wordFor(use.connection),
-                         isUsed ? formatBytes(use.copyBytes) : "no copies",
-                         isUsed ? number(use.meanGBps(), "GB/s") : "",
-                         peak, isUsed ? number(use.peakPercent(), "%") : ""});
+                         wordFor(use.connection), isUsed ? formatBytes(use.copyBytes) : "no copies",
+                         isUsed ? number(use.meanGBps(), "GB/s") : "", peak,
+                         isUsed ? number(use.peakPercent(), "%") : ""});
     }
     return aligned(lines);
 }
@@ -146,8 +145,7 @@ std::string topologyAsJson(const Trace& trace) {
         const auto pcie = peakOfPcie(trace, gpu);
         json["gpus"].push_back(
             {{"id", gpu},
-             {"cpuAffinity",
-              affinity && !affinity->cpus.empty() ? Json(affinity->cpus) : Json()},
+             {"cpuAffinity", affinity && !affinity->cpus.empty() ? Json(affinity->cpus) : Json()},
              {"numaNode", affinity && affinity->numaNode >= 0 ? Json(affinity->numaNode) : Json()},
              {"nvlinks", nvlinksOf(trace, gpu)},
              {"pciePeakGBps", pcie ? Json(pcie->gigabytesPerSecond) : Json()}});

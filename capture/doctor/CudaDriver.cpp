@@ -17,9 +17,10 @@ bool find(void* library, Function& function, const char* name) {
 Result<std::unique_ptr<CudaDriver>> CudaDriver::open(const char* library) {
     void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr)
-        return fail("There is no CUDA driver ({}) to measure with: install it, or start the "
-                    "container with the GPUs.",
-                    library);
+        return fail(
+            "There is no CUDA driver ({}) to measure with: install it, or start the "
+            "container with the GPUs.",
+            library);
     std::unique_ptr<CudaDriver> driver(new CudaDriver(handle));
     if (!driver->findAll())
         return fail("The CUDA driver {} lacks a function that measuring needs; it is too old.",

@@ -15,8 +15,8 @@ namespace lanescope {
 /// The CUDA driver (libcuda), opened and initialised. Stays loaded. One thread.
 class CudaDriver {
   public:
-    using Handle = void*;       ///< A context, stream or event.
-    using Pointer = uint64_t;   ///< An address on a GPU.
+    using Handle = void*;      ///< A context, stream or event.
+    using Pointer = uint64_t;  ///< An address on a GPU.
 
     /// `library` is "libcuda.so.1", or what a test puts in its place.
     static Result<std::unique_ptr<CudaDriver>> open(const char* library = "libcuda.so.1");

@@ -54,15 +54,14 @@ Result<MeasuredPeaks> MeasuredPeaks::load(const std::filesystem::path& file) {
     const auto peaks = json.is_object() ? json.find("peaks") : json.end();
     if (!json.is_object() || peaks == json.end() || !peaks->is_array() ||
         numberIn(json, "version") != version)
-        return fail("{} does not hold measured peaks; remove it and measure again.",
-                    file.string());
+        return fail("{} does not hold measured peaks; remove it and measure again.", file.string());
     MeasuredPeaks result;
     result.measuredAtUtcNs = numberIn(json, "measuredAtUtcNs");
     for (const Json& each : *peaks) {
         if (!each.is_object() || result.peaks.size() >= mostPeaks) continue;
-        MeasuredPeak peak{textIn(each, "kind"),      textIn(each, "gpuUuid"),
-                          textIn(each, "peerUuid"),  textIn(each, "direction"),
-                          textIn(each, "memory"),    numberIn(each, "bytesPerSecond")};
+        MeasuredPeak peak{textIn(each, "kind"),     textIn(each, "gpuUuid"),
+                          textIn(each, "peerUuid"), textIn(each, "direction"),
+                          textIn(each, "memory"),   numberIn(each, "bytesPerSecond")};
         if (!peak.kind.empty() && !peak.gpuUuid.empty() && peak.bytesPerSecond > 0)
             result.peaks.push_back(std::move(peak));
     }
@@ -100,8 +99,7 @@ Result<void> MeasuredPeaks::save(const std::filesystem::path& file) const {
 void MeasuredPeaks::merge(const MeasuredPeaks& newer) {
     std::set<std::string> measured;
     for (const MeasuredPeak& peak : newer.peaks) measured.insert(peak.gpuUuid);
-    std::erase_if(peaks,
-                  [&](const MeasuredPeak& peak) { return measured.contains(peak.gpuUuid); });
+    std::erase_if(peaks, [&](const MeasuredPeak& peak) { return measured.contains(peak.gpuUuid); });
     peaks.insert(peaks.end(), newer.peaks.begin(), newer.peaks.end());
     measuredAtUtcNs = newer.measuredAtUtcNs;
 }

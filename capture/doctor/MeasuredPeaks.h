@@ -12,7 +12,7 @@ namespace lanescope {
 
 /// One rate that copies reached on this machine.
 struct MeasuredPeak {
-    std::string kind;       ///< "host-copy", "dram", "nvlink", "pcie": as `LANESCOPE_LINK_PEAKS`.
+    std::string kind;  ///< "host-copy", "dram", "nvlink", "pcie": as `LANESCOPE_LINK_PEAKS`.
     std::string gpuUuid;
     std::string peerUuid;   ///< Empty unless the copy went to another GPU.
     std::string direction;  ///< "rx" into the GPU, "tx" out of it; empty for both.

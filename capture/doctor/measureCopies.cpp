@@ -127,8 +127,7 @@ int64_t bestRate(const Place& place, size_t mostBytes, Clock::time_point end, Co
             if (Clock::now() >= end && best > 0) return static_cast<int64_t>(best);
             const double ns = place.timeNs([&] { return copy(bytes); });
             // The first warms up; a clock that did not move says nothing.
-            if (repeat >= 0 && ns > 0)
-                best = std::max(best, static_cast<double>(bytes) * 1e9 / ns);
+            if (repeat >= 0 && ns > 0) best = std::max(best, static_cast<double>(bytes) * 1e9 / ns);
         }
     }
     return static_cast<int64_t>(best);
@@ -221,17 +220,14 @@ class Measurer {
         for (const auto& [memory, address] :
              {std::pair("pinned", host_.pinned()), std::pair("pageable", host_.pageable())}) {
             void* const buffer = address;
-            keep({"host-copy", gpu.uuid, {}, "rx", memory, 1}, hostBytes, [&](size_t bytes) {
-                return driver_.copyToDevice(first, buffer, bytes, stream);
-            });
-            keep({"host-copy", gpu.uuid, {}, "tx", memory, 1}, hostBytes, [&](size_t bytes) {
-                return driver_.copyToHost(buffer, first, bytes, stream);
-            });
+            keep({"host-copy", gpu.uuid, {}, "rx", memory, 1}, hostBytes,
+                 [&](size_t bytes) { return driver_.copyToDevice(first, buffer, bytes, stream); });
+            keep({"host-copy", gpu.uuid, {}, "tx", memory, 1}, hostBytes,
+                 [&](size_t bytes) { return driver_.copyToHost(buffer, first, bytes, stream); });
         }
         // Each byte is read and written: that is what memory is rated by.
-        keep({"dram", gpu.uuid, {}, {}, {}, 2}, most, [&](size_t bytes) {
-            return driver_.copyOnDevice(second, first, bytes, stream);
-        });
+        keep({"dram", gpu.uuid, {}, {}, {}, 2}, most,
+             [&](size_t bytes) { return driver_.copyOnDevice(second, first, bytes, stream); });
         for (const int peer : peers) measurePeer(gpu, place, first, most, peer, keep);
     }
 
@@ -252,11 +248,10 @@ class Measurer {
             place.enter();
             // Already enabled is as good.
             if (reaches != 0) driver_.enablePeer(other.context(), 0);
-            keep(MeasuredPeak{"nvlink", gpu.uuid, peer.uuid, "tx", {}, 1}, bytes,
-                 [&](size_t size) {
-                     return driver_.copyToPeer(to, other.context(), from, place.context(), size,
-                                               place.stream());
-                 });
+            keep(MeasuredPeak{"nvlink", gpu.uuid, peer.uuid, "tx", {}, 1}, bytes, [&](size_t size) {
+                return driver_.copyToPeer(to, other.context(), from, place.context(), size,
+                                          place.stream());
+            });
             place.enter();
         });
     }

@@ -26,8 +26,7 @@ uint32_t gpuOr(int16_t gpu, uint32_t fallback, size_t gpuCount) {
 /// The part of a group that a grouping tells.
 CopyGroup reduced(CopyGroup group, CopyGrouping grouping) {
     const bool isPair = group.peer != group.gpu;
-    if (grouping == CopyGrouping::Kind)
-        group.source = group.destination = MemoryKind::Unknown;
+    if (grouping == CopyGrouping::Kind) group.source = group.destination = MemoryKind::Unknown;
     if (grouping != CopyGrouping::Device && !isPair) group.gpu = group.peer = noIndex;
     return group;
 }
@@ -105,8 +104,7 @@ CopyIndex::CopyClass CopyIndex::classAt(EventKind kind, uint32_t row) const {
     CopyClass result;
     CopyGroup& group = result.group;
     const bool isMemset = kind == EventKind::Memset;
-    const uint32_t stream =
-        isMemset ? trace_->memsets.stream[row] : trace_->memcpys.stream[row];
+    const uint32_t stream = isMemset ? trace_->memsets.stream[row] : trace_->memcpys.stream[row];
     result.process = trace_->streams[stream].process;
     result.streamGpu = group.gpu = group.peer = trace_->streams[stream].gpu;
     group.isMemset = isMemset;
@@ -140,8 +138,8 @@ void CopyIndex::addTable(const Table& table, EventKind kind) {
             const auto [place, isNew] = known.try_emplace(found, next);
             if (isNew && classes_.size() < mostClasses) classes_.push_back(found);
             last = found;
-            lastClass = std::min<uint16_t>(place->second,
-                                           static_cast<uint16_t>(classes_.size() - 1));
+            lastClass =
+                std::min<uint16_t>(place->second, static_cast<uint16_t>(classes_.size() - 1));
         }
         classOf_.push_back(lastClass);
         const int64_t startNs = table.startNs[row], endNs = table.endNs[row];
@@ -185,8 +183,7 @@ std::vector<CopyGroup> CopyIndex::groupsOf(const Query& query,
     for (size_t index = 0; index < classes_.size(); ++index) {
         if (query.process != noIndex && classes_[index].process != query.process) continue;
         const CopyGroup group = reduced(classes_[index].group, query.grouping);
-        const auto [found, isNew] =
-            known.try_emplace(group, static_cast<uint32_t>(groups.size()));
+        const auto [found, isNew] = known.try_emplace(group, static_cast<uint32_t>(groups.size()));
         if (isNew) groups.push_back(group);
         groupOfClass[index] = found->second;
     }
@@ -258,8 +255,8 @@ std::vector<CopyStatistics> CopyIndex::statistics(const Query& query) const {
             piece.endNs = std::min(row.endNs, query.range->endNs);
             piece.coveredAtStart = kernels_[gpu].before(piece.startNs);
             piece.coveredAtEnd = kernels_[gpu].before(piece.endNs);
-            piece.bytes = partOfBytes(row.bytes, piece.endNs - piece.startNs,
-                                      row.endNs - row.startNs);
+            piece.bytes =
+                partOfBytes(row.bytes, piece.endNs - piece.startNs, row.endNs - row.startNs);
             piece.isCut = true;
         }
         sweep.add(group, bucket, piece);
@@ -278,8 +275,8 @@ std::vector<BandwidthAdvice> CopyIndex::advice(std::optional<TimeRange> range) c
     const Query query{CopyGrouping::Device, range, noIndex};
     forEachIn(query, [&](uint32_t copy, const Row& row) {
         if (copy >= memcpyCount_) return;
-        adviser.add(classes_[classOf_[copy]].group, eventAt(copy),
-                    {row.startNs, row.endNs}, row.bytes, callNs_[copy], holdsCaller_[copy]);
+        adviser.add(classes_[classOf_[copy]].group, eventAt(copy), {row.startNs, row.endNs},
+                    row.bytes, callNs_[copy], holdsCaller_[copy]);
     });
     return adviser.finish(statistics(query));
 }
@@ -304,9 +301,9 @@ std::vector<CopyPoint> CopyIndex::points(const Query& query, size_t most,
     visitRated([&](uint32_t copy, const Row& row, uint32_t group) {
         const size_t every = (countOf[group] + share - 1) / share;
         if (seen[group]++ % every != 0) return;
-        points.push_back({eventAt(copy), row.startNs, row.endNs, row.bytes, group,
-                          static_cast<double>(row.bytes) /
-                              static_cast<double>(row.endNs - row.startNs)});
+        points.push_back(
+            {eventAt(copy), row.startNs, row.endNs, row.bytes, group,
+             static_cast<double>(row.bytes) / static_cast<double>(row.endNs - row.startNs)});
     });
     std::stable_sort(points.begin(), points.end(),
                      [](const auto& a, const auto& b) { return a.startNs < b.startNs; });

@@ -78,10 +78,10 @@ class CopyIndex {
     void forEachIn(const Query& query, Visit visit) const;
 
     TracePtr trace_;
-    uint32_t memcpyCount_ = 0;            ///< Memsets come after the memcpys.
+    uint32_t memcpyCount_ = 0;  ///< Memsets come after the memcpys.
     std::vector<CopyClass> classes_;
-    std::vector<KernelTime> kernels_;     ///< By GPU.
-    std::vector<uint16_t> classOf_;       ///< Of each copy.
+    std::vector<KernelTime> kernels_;                     ///< By GPU.
+    std::vector<uint16_t> classOf_;                       ///< Of each copy.
     std::vector<int64_t> coveredAtStart_, coveredAtEnd_;  ///< `KernelTime::before`.
     std::vector<uint32_t> callNs_;        ///< Of the call that launched it; saturated.
     std::vector<bool> holdsCaller_;       ///< The call returned after the copy had ended.

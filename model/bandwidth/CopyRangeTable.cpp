@@ -13,7 +13,8 @@ std::vector<RangeInstance> rangeInstances(const Trace& trace, std::string_view n
     for (const StepRanges& ranges : stepRangesNamed(trace, pattern)) {
         int64_t number = 0;
         for (const uint32_t row : ranges.rows)
-            instances.push_back({std::string(trace.strings.at(trace.nvtx.text[row])), number++,
+            instances.push_back({std::string(trace.strings.at(trace.nvtx.text[row])),
+                                 number++,
                                  ranges.process,
                                  {trace.nvtx.startNs[row], trace.nvtx.endNs[row]}});
     }
@@ -28,8 +29,7 @@ std::vector<CopiesOfRange> copiesByRange(const CopyIndex& index,
                                          CopyGrouping grouping, std::optional<TimeRange> within) {
     std::vector<CopiesOfRange> result;
     for (const RangeInstance& instance : instances) {
-        const TimeRange range =
-            within ? instance.range.intersected(*within) : instance.range;
+        const TimeRange range = within ? instance.range.intersected(*within) : instance.range;
         if (range.isEmpty()) continue;
         result.push_back({instance, index.statistics({grouping, range, instance.process})});
     }

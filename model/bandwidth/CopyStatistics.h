@@ -19,14 +19,14 @@ struct CopyStatistics {
     CopyGroup group;
     int64_t count = 0;
     int64_t bytes = 0;
-    int64_t busyNs = 0;        ///< While at least one of them ran, on whatever GPU.
-    int64_t summedNs = 0;      ///< Their durations; those that overlap count each.
-    int64_t gpuBusyNs = 0;     ///< As `busyNs`, but for each GPU, summed over the GPUs.
-    int64_t overlappedNs = 0;  ///< Of `gpuBusyNs`, beside a kernel on the same GPU.
-    int64_t unratedCount = 0;  ///< No bytes, or no time: in the counts, not in the rates.
-    int64_t ratedBytes = 0;    ///< Bytes of the others.
-    int64_t ratedNs = 0;       ///< Summed durations of the others.
-    int64_t cutCount = 0;      ///< Cut by an edge of the range.
+    int64_t busyNs = 0;              ///< While at least one of them ran, on whatever GPU.
+    int64_t summedNs = 0;            ///< Their durations; those that overlap count each.
+    int64_t gpuBusyNs = 0;           ///< As `busyNs`, but for each GPU, summed over the GPUs.
+    int64_t overlappedNs = 0;        ///< Of `gpuBusyNs`, beside a kernel on the same GPU.
+    int64_t unratedCount = 0;        ///< No bytes, or no time: in the counts, not in the rates.
+    int64_t ratedBytes = 0;          ///< Bytes of the others.
+    int64_t ratedNs = 0;             ///< Summed durations of the others.
+    int64_t cutCount = 0;            ///< Cut by an edge of the range.
     std::optional<CopyRates> rates;  ///< Nothing if no copy has a rate.
     std::optional<CopyPeak> peak;    ///< Nothing if unknown, or not the same for all GPUs.
 

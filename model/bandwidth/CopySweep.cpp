@@ -62,10 +62,10 @@ std::optional<CopyPeak> peakOfGroup(const Trace& trace, const CopyGroup& group) 
         const std::optional<CopyPeak> peak = peakOnGpu(trace, group, gpu, gpu);
         if (!peak) return std::nullopt;
         // GPUs of a machine are measured one by one and differ a little; the best one counts.
-        const bool isLike = !common || (common->origin == peak->origin &&
-                                        std::abs(common->gigabytesPerSecond -
-                                                 peak->gigabytesPerSecond) <=
-                                            0.1 * peak->gigabytesPerSecond);
+        const bool isLike =
+            !common || (common->origin == peak->origin &&
+                        std::abs(common->gigabytesPerSecond - peak->gigabytesPerSecond) <=
+                            0.1 * peak->gigabytesPerSecond);
         if (!isLike) return std::nullopt;
         if (!common || peak->gigabytesPerSecond > common->gigabytesPerSecond) common = peak;
     }

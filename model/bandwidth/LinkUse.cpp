@@ -63,14 +63,13 @@ std::vector<LinkUse> linkUse(const Trace& trace, std::optional<TimeRange> range)
             pair.use.copyBytes += copies.bytes[row];
             continue;
         }
-        const int64_t bytes =
-            partOfBytes(copies.bytes[row], when.durationNs(), whole.durationNs());
+        const int64_t bytes = partOfBytes(copies.bytes[row], when.durationNs(), whole.durationNs());
         pair.use.copyBytes += bytes;
         pair.add(when);
         if (copies.bytes[row] >= largeBytes)
-            pair.use.bestCopyGBps = std::max(
-                pair.use.bestCopyGBps, static_cast<double>(copies.bytes[row]) /
-                                           static_cast<double>(whole.durationNs()));
+            pair.use.bestCopyGBps =
+                std::max(pair.use.bestCopyGBps, static_cast<double>(copies.bytes[row]) /
+                                                    static_cast<double>(whole.durationNs()));
     }
     std::vector<LinkUse> uses;
     for (auto& [key, pair] : pairs) {

@@ -24,10 +24,10 @@ enum class LinkEvidence : uint8_t {
 struct LinkUse {
     int64_t gpu = noGpuId, peer = noGpuId;
     const GpuConnection* connection = nullptr;  ///< Null if the trace does not tell.
-    int64_t copyBytes = 0;      ///< Of memcpys.
-    int64_t copyBusyNs = 0;     ///< While at least one of them ran.
+    int64_t copyBytes = 0;                      ///< Of memcpys.
+    int64_t copyBusyNs = 0;                     ///< While at least one of them ran.
     int64_t copyCount = 0;
-    double bestCopyGBps = 0;    ///< Of copies of at least 1 MiB; 0 if there were none.
+    double bestCopyGBps = 0;  ///< Of copies of at least 1 MiB; 0 if there were none.
     std::optional<CopyPeak> peak;
 
     std::optional<double> meanGBps() const;     ///< While busy.

@@ -111,8 +111,7 @@ void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistic
         reachable = peak->gigabytesPerSecond;
         reaches = fmt::format("pinned reaches {} (measured)", rate(reachable));
     } else if (tally.pinnedNs > 0) {
-        reachable =
-            static_cast<double>(tally.pinnedBytes) / static_cast<double>(tally.pinnedNs);
+        reachable = static_cast<double>(tally.pinnedBytes) / static_cast<double>(tally.pinnedNs);
         reaches = fmt::format("the pinned copies of this run reach {}", rate(reachable));
     } else if (peak) {
         reachable = peak->gigabytesPerSecond;
@@ -120,16 +119,15 @@ void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistic
     }
     const double actual = pageable.gigabytesPerSecond();
     if (reachable <= actual) return;
-    const auto gainNs = static_cast<int64_t>(static_cast<double>(pageable.gpuBusyNs) *
-                                             (1 - actual / reachable));
+    const auto gainNs =
+        static_cast<int64_t>(static_cast<double>(pageable.gpuBusyNs) * (1 - actual / reachable));
     if (!isWorthIt(gainNs, worthPinning)) return;
-    const double share =
-        100 * static_cast<double>(pageable.bytes) / static_cast<double>(all.bytes);
+    const double share = 100 * static_cast<double>(pageable.bytes) / static_cast<double>(all.bytes);
     advice_.push_back({AdviceKind::PageableMemory,
                        fmt::format("{:.0f} % of {} bytes were pageable at {} GB/s; {}: about {} of "
                                    "{}.",
-                                   share, name(kind), rate(actual), reaches,
-                                   formatDuration(gainNs), formatDuration(range_.durationNs())),
+                                   share, name(kind), rate(actual), reaches, formatDuration(gainNs),
+                                   formatDuration(range_.durationNs())),
                        gainNs, tally.slowestPageable});
 }
 
@@ -158,23 +156,24 @@ void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistic
     const double percent =
         100 * static_cast<double>(sum.overlappedNs) / static_cast<double>(sum.gpuBusyNs);
     if (percent >= wellOverlappedPercent) return;
+    const std::string beside = percent < 0.5 ? "none" : fmt::format("only {:.0f} %", percent);
     advice_.push_back(
         {AdviceKind::NotOverlapped,
-         fmt::format("{} copies took {}, only {:.0f} % of it beside kernels of the same GPU: on a "
+         fmt::format("{} copies took {}, {} of it beside kernels of the same GPU: on a "
                      "stream of their own, and from pinned memory, up to {} could be hidden.",
-                     name(kind), formatDuration(sum.gpuBusyNs), percent, formatDuration(gainNs)),
+                     name(kind), formatDuration(sum.gpuBusyNs), beside, formatDuration(gainNs)),
          gainNs, tallies_[slotOf(kind)].longest});
 }
 
 void CopyAdviser::adviseNotWaiting() {
     const Tally& tally = tallies_[slotOf(MemcpyKind::DtoH)];
     if (!isWorthIt(tally.holdingCallNs, worthNotWaiting)) return;
-    advice_.push_back({AdviceKind::BlockingCopies,
-                       fmt::format("{} DtoH copies held their threads for {}, waiting for the work "
-                                   "before them: read results later or less often.",
-                                   formatCount(tally.holdingCount),
-                                   formatDuration(tally.holdingCallNs)),
-                       tally.holdingCallNs, tally.holdingExample});
+    advice_.push_back(
+        {AdviceKind::BlockingCopies,
+         fmt::format("{} DtoH copies held their threads for {}, waiting for the work "
+                     "before them: read results later or less often.",
+                     formatCount(tally.holdingCount), formatDuration(tally.holdingCallNs)),
+         tally.holdingCallNs, tally.holdingExample});
 }
 
 void CopyAdviser::adviseOnPeers(const std::vector<CopyStatistics>& rows) {
@@ -187,9 +186,8 @@ void CopyAdviser::adviseOnPeers(const std::vector<CopyStatistics>& rows) {
         if (!connection || connection->nvlinks > 0 || !mean ||
             !isWorthIt(row.gpuBusyNs, worthOtherLink))
             continue;
-        const std::string word = connection->abbreviation.empty()
-                                     ? connection->name
-                                     : connection->abbreviation;
+        const std::string word =
+            connection->abbreviation.empty() ? connection->name : connection->abbreviation;
         advice_.push_back(
             {AdviceKind::PeerOverPcie,
              fmt::format("{} went from GPU {} to GPU {} at {} GB/s in {}: no NVLink joins them "

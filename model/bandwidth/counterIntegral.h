@@ -9,10 +9,10 @@ namespace lanescope {
 
 /// What a counter of rates or shares amounts to in a stretch of time.
 struct CounterIntegral {
-    double amount = 0;     ///< Value times seconds: bytes of bytes a second, joules of watts.
-    int64_t knownNs = 0;   ///< In which the value is known.
-    int64_t wholeNs = 0;   ///< The stretch.
-    double maximum = 0;    ///< Of the known values.
+    double amount = 0;    ///< Value times seconds: bytes of bytes a second, joules of watts.
+    int64_t knownNs = 0;  ///< In which the value is known.
+    int64_t wholeNs = 0;  ///< The stretch.
+    double maximum = 0;   ///< Of the known values.
     /// No value holds across either end, so nothing had to be shared out: for a counter that was
     /// cumulative, the amount is the difference of two readings.
     bool isExact = false;

@@ -31,7 +31,7 @@ struct Transfer {
 struct Found {
     std::vector<Transfer> transfers;
     double bytes = 0;
-    double bestGBps = 0;       ///< Of those large enough to tell.
+    double bestGBps = 0;  ///< Of those large enough to tell.
     bool isFasterThanPcie = false;
 
     void add(int64_t startNs, uint32_t process, double amount, double gigabytesPerSecond,
@@ -86,9 +86,8 @@ class Judge {
                 std::max<int32_t>(verdict_.activeLinks, nvlinksOf(trace_, gpu.id));
         isAbsent_ = isTold && verdict_.activeLinks == 0;
         if (verdict_.activeLinks > 0)
-            verdict_.sentences.push_back(
-                fmt::format("NVLink is present and active: up to {} links a GPU.",
-                            verdict_.activeLinks));
+            verdict_.sentences.push_back(fmt::format(
+                "NVLink is present and active: up to {} links a GPU.", verdict_.activeLinks));
         else if (isAbsent_)
             verdict_.sentences.emplace_back("No NVLink joins these GPUs.");
         else
@@ -246,9 +245,8 @@ class Judge {
         std::map<uint32_t, std::vector<Transfer>> byProcess;
         for (const Transfer& each : found.transfers) byProcess[each.process].push_back(each);
         for (auto& [process, transfers] : byProcess)
-            std::stable_sort(transfers.begin(), transfers.end(), [](const auto& a, const auto& b) {
-                return a.startNs < b.startNs;
-            });
+            std::stable_sort(transfers.begin(), transfers.end(),
+                             [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
         std::vector<double> amounts;
         forEachStep([&](uint32_t process, TimeRange step) {
             const std::vector<Transfer>& transfers = byProcess[process];

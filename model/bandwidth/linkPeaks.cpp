@@ -64,10 +64,9 @@ const LinkPeak* findPeak(const Trace& trace, LinkKind kind, int64_t gpu, Fits fi
 
 std::optional<CopyPeak> peakOfHostCopy(const Trace& trace, LinkDirection direction,
                                        MemoryKind memory, int64_t gpu) {
-    const LinkPeak* const measured =
-        findPeak(trace, LinkKind::HostCopy, gpu, [&](const LinkPeak& peak) {
-            return peak.direction == direction && peak.memory == memory;
-        });
+    const LinkPeak* const measured = findPeak(
+        trace, LinkKind::HostCopy, gpu,
+        [&](const LinkPeak& peak) { return peak.direction == direction && peak.memory == memory; });
     if (measured)
         return peakFrom(static_cast<double>(measured->bytesPerSecond), measured->origin,
                         LinkKind::HostCopy);
@@ -90,17 +89,15 @@ std::optional<CopyPeak> peakOfMemory(const Trace& trace, int64_t gpu, double acc
 
 const GpuConnection* connectionOf(const Trace& trace, int64_t gpu, int64_t peer) {
     const auto& connections = trace.interconnect.connections;
-    const auto found =
-        std::find_if(connections.begin(), connections.end(), [&](const GpuConnection& each) {
-            return each.gpu == gpu && each.peer == peer;
-        });
+    const auto found = std::find_if(
+        connections.begin(), connections.end(),
+        [&](const GpuConnection& each) { return each.gpu == gpu && each.peer == peer; });
     return found == connections.end() ? nullptr : &*found;
 }
 
 std::optional<CopyPeak> peakOfPcie(const Trace& trace, int64_t gpu) {
-    const LinkPeak* const peak =
-        findPeak(trace, LinkKind::Pcie, gpu,
-                 [](const LinkPeak& each) { return each.peer == noGpuId; });
+    const LinkPeak* const peak = findPeak(
+        trace, LinkKind::Pcie, gpu, [](const LinkPeak& each) { return each.peer == noGpuId; });
     if (peak)
         return peakFrom(static_cast<double>(peak->bytesPerSecond), peak->origin, LinkKind::Pcie);
     const int generation = gpuFact(trace, gpu, "pcieGeneration");
@@ -117,15 +114,13 @@ std::optional<CopyPeak> peakOfNvlink(const Trace& trace, int64_t gpu, int64_t pe
                          [&](const LinkPeak& each) { return each.peer == peer; });
     const GpuConnection* const connection =
         peer == noGpuId ? nullptr : connectionOf(trace, gpu, peer);
-    const LinkPeak* const whole = findPeak(trace, LinkKind::NvLink, gpu, [](const LinkPeak& each) {
-        return each.peer == noGpuId;
-    });
+    const LinkPeak* const whole = findPeak(
+        trace, LinkKind::NvLink, gpu, [](const LinkPeak& each) { return each.peer == noGpuId; });
     if (!found && whole) {
         // Of direct links a pair has only some of those of the GPU.
         const bool isPart = connection && connection->nvlinks > 0 && whole->links > 0 &&
                             connection->nvlinks < whole->links;
-        const double share =
-            isPart ? static_cast<double>(connection->nvlinks) / whole->links : 1.0;
+        const double share = isPart ? static_cast<double>(connection->nvlinks) / whole->links : 1.0;
         return peakFrom(static_cast<double>(whole->bytesPerSecond) * share, whole->origin,
                         LinkKind::NvLink);
     }

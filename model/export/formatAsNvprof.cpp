@@ -27,8 +27,8 @@ std::string scaled(double value, std::string_view suffix) {
         value /= 1024;
         ++unit;
     }
-    const std::string number = unit == 0 && value == std::floor(value) ? fmt::format("{:.0f}", value)
-                                                                       : fiveDigits(value);
+    const std::string number =
+        unit == 0 && value == std::floor(value) ? fmt::format("{:.0f}", value) : fiveDigits(value);
     return fmt::format("{}{}{}", number, units[unit], suffix);
 }
 
@@ -60,16 +60,15 @@ std::string textOf(const Cell& cell, Unit unit) {
 /// As wide as nvprof sets them; others are as wide as most of its columns.
 size_t widthOf(const std::string& name) {
     static constexpr size_t usual = 8;
-    static constexpr std::array<std::pair<std::string_view, size_t>, 9> wider{
-        {{"Type", 16},
-         {"Grid Size", 19},
-         {"Block Size", 14},
-         {"Throughput", 10},
-         {"SrcMemType", 10},
-         {"DstMemType", 10},
-         {"Device", 15},
-         {"Src Dev", 15},
-         {"Dst Dev", 15}}};
+    static constexpr std::array<std::pair<std::string_view, size_t>, 9> wider{{{"Type", 16},
+                                                                               {"Grid Size", 19},
+                                                                               {"Block Size", 14},
+                                                                               {"Throughput", 10},
+                                                                               {"SrcMemType", 10},
+                                                                               {"DstMemType", 10},
+                                                                               {"Device", 15},
+                                                                               {"Src Dev", 15},
+                                                                               {"Dst Dev", 15}}};
     for (const auto& [column, width] : wider)
         if (name == column) return width;
     return usual;
@@ -118,9 +117,8 @@ class NvprofFormatter : public TableFormatter {
                        const std::string& text) {
         if (column > 0) line += "  ";
         // The percentage is a digit narrower than the rest.
-        const size_t width = part.columns[column].unit == Unit::Percent
-                                 ? 7
-                                 : widthOf(part.columns[column].name);
+        const size_t width =
+            part.columns[column].unit == Unit::Percent ? 7 : widthOf(part.columns[column].name);
         const bool isLast = column + 1 == part.columns.size();
         if (!isLast && displayWidth(text) < width) line.append(width - displayWidth(text), ' ');
         line += text;

@@ -123,8 +123,8 @@ void readSamples(LoadContext& context, Counters& counters) {
 using MetricId = std::pair<int64_t, int64_t>;
 using Metrics = std::map<MetricId, ReadCounter>;
 
-/// What a metric's name says of its values: "SMs Active [Throughput %]", "PCIe Read Bytes [B]", "GPC
-/// Clock Frequency [MHz]".
+/// What a metric's name says of its values: "SMs Active [Throughput %]", "PCIe Read Bytes [B]",
+/// "GPC Clock Frequency [MHz]".
 void describeMetric(ReadCounter& counter) {
     const std::string_view name = counter.series.name;
     const auto says = [name](std::string_view word) {

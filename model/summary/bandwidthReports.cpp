@@ -69,15 +69,13 @@ std::vector<Cell> cellsOf(const Trace& trace, const CopyStatistics& row, const L
     const auto rate = [&](double CopyRates::*which) {
         return row.rates ? Cell((*row.rates).*which) : Cell();
     };
-    for (Cell& cell :
-         std::vector<Cell>{row.count, row.bytes, row.busyNs, row.summedNs,
-                           rate(&CopyRates::minimum), rate(&CopyRates::p10),
-                           rate(&CopyRates::median), rate(&CopyRates::p90),
-                           rate(&CopyRates::maximum), cellOf(row.meanGBps()),
-                           row.peak ? Cell(row.peak->gigabytesPerSecond) : Cell(),
-                           cellOf(row.peakPercent()),
-                           row.peak ? Cell(std::string(name(row.peak->origin))) : Cell(),
-                           cellOf(row.overlappedPercent())})
+    for (Cell& cell : std::vector<Cell>{
+             row.count, row.bytes, row.busyNs, row.summedNs, rate(&CopyRates::minimum),
+             rate(&CopyRates::p10), rate(&CopyRates::median), rate(&CopyRates::p90),
+             rate(&CopyRates::maximum), cellOf(row.meanGBps()),
+             row.peak ? Cell(row.peak->gigabytesPerSecond) : Cell(), cellOf(row.peakPercent()),
+             row.peak ? Cell(std::string(name(row.peak->origin))) : Cell(),
+             cellOf(row.overlappedPercent())})
         cells.push_back(std::move(cell));
     return cells;
 }
@@ -97,22 +95,20 @@ void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& que
     for (const BandwidthAdvice& advice : index.advice(query.range))
         table.notes.push_back(advice.sentence);
     if (cut > 0)
-        table.notes.push_back(
-            fmt::format("{} {} cut by the edges of the range; of {} only the part within counts, "
-                        "in proportion to time.",
-                        formatCount(cut), cut == 1 ? "copy is" : "copies are",
-                        cut == 1 ? "it" : "them"));
+        table.notes.push_back(fmt::format(
+            "{} {} cut by the edges of the range; of {} only the part within counts, "
+            "in proportion to time.",
+            formatCount(cut), cut == 1 ? "copy is" : "copies are", cut == 1 ? "it" : "them"));
     if (unrated > 0)
-        table.notes.push_back(fmt::format("{} without bytes or without a duration {} counted but "
-                                          "{} no rate.",
-                                          formatCount(unrated), unrated == 1 ? "is" : "are",
-                                          unrated == 1 ? "has" : "have"));
+        table.notes.push_back(fmt::format(
+            "{} without bytes or without a duration {} counted but "
+            "{} no rate.",
+            formatCount(unrated), unrated == 1 ? "is" : "are", unrated == 1 ? "has" : "have"));
 }
 
 ReportTable bandwidthBy(const ReportQuery& query, CopyGrouping grouping) {
     const CopyIndex index(borrowed(query));
-    const std::vector<CopyStatistics> rows =
-        index.statistics({grouping, query.range, noIndex});
+    const std::vector<CopyStatistics> rows = index.statistics({grouping, query.range, noIndex});
     Layout layout;
     layout.hasSize = grouping == CopyGrouping::Size;
     layout.hasGpus = std::any_of(rows.begin(), rows.end(), [](const CopyStatistics& row) {
@@ -120,8 +116,7 @@ ReportTable bandwidthBy(const ReportQuery& query, CopyGrouping grouping) {
     });
     ReportTable table;
     table.columns = columnsOf(layout);
-    for (const CopyStatistics& row : rows)
-        table.rows.push_back(cellsOf(query.trace, row, layout));
+    for (const CopyStatistics& row : rows) table.rows.push_back(cellsOf(query.trace, row, layout));
     addNotes(table, index, query, rows);
     return table;
 }
@@ -142,9 +137,8 @@ ReportTable memcpyBandwidthByDevice(const ReportQuery& query) {
 
 ReportTable memcpyBandwidthByRange(const ReportQuery& query) {
     const CopyIndex index(borrowed(query));
-    const std::vector<CopiesOfRange> ranges =
-        copiesByRange(index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory,
-                      query.range);
+    const std::vector<CopiesOfRange> ranges = copiesByRange(
+        index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory, query.range);
     Layout layout;
     for (const CopiesOfRange& range : ranges)
         for (const CopyStatistics& row : range.rows)

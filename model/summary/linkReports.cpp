@@ -93,9 +93,8 @@ std::vector<Instance> instancesOf(const ReportQuery& query) {
                                  int64_t{query.trace.processes[each.process].pid}, each.range,
                                  false});
     if (query.range)
-        std::erase_if(instances, [&](const Instance& each) {
-            return !each.range.overlaps(*query.range);
-        });
+        std::erase_if(instances,
+                      [&](const Instance& each) { return !each.range.overlaps(*query.range); });
     return instances;
 }
 
@@ -197,10 +196,10 @@ ReportTable nvlinkByRange(const ReportQuery& query) {
             cells.push_back(bytesOf(sent));
             cells.push_back(bytesOf(received));
             const bool hasSent = sent.hasValue(), hasReceived = received.hasValue();
-            cells.push_back(basisOf((!hasSent || sent.isExact) && (!hasReceived || received.isExact),
-                                    (!hasSent || sent.isComplete()) &&
-                                        (!hasReceived || received.isComplete()),
-                                    hasSent || hasReceived));
+            cells.push_back(
+                basisOf((!hasSent || sent.isExact) && (!hasReceived || received.isExact),
+                        (!hasSent || sent.isComplete()) && (!hasReceived || received.isComplete()),
+                        hasSent || hasReceived));
             table.rows.push_back(std::move(cells));
         }
     }
@@ -211,11 +210,10 @@ ReportTable nvlinkByRange(const ReportQuery& query) {
 ReportTable energyByRange(const ReportQuery& query) {
     ReportTable table;
     table.columns = instanceColumns();
-    for (const ReportColumn& column :
-         std::vector<ReportColumn>{{"GPU", Unit::Identifier},
-                                   {"Energy (J)", Unit::Count},
-                                   {"Mean Power (W)", Unit::Count},
-                                   {"Basis", Unit::Text}})
+    for (const ReportColumn& column : std::vector<ReportColumn>{{"GPU", Unit::Identifier},
+                                                                {"Energy (J)", Unit::Count},
+                                                                {"Mean Power (W)", Unit::Count},
+                                                                {"Basis", Unit::Text}})
         table.columns.push_back(column);
     // The energy counter itself where there is one, else the power that was sampled.
     std::map<int64_t, const CounterSeries*> byGpu;
@@ -242,7 +240,7 @@ ReportTable energyByRange(const ReportQuery& query) {
 
 ReportTable gpuActivity(const ReportQuery& query) {
     ReportTable table;
-    table.columns = {{"GPU", Unit::Identifier}, {"Counter", Unit::Text}, {"Mean", Unit::Text},
+    table.columns = {{"GPU", Unit::Identifier}, {"Counter", Unit::Text},  {"Mean", Unit::Text},
                      {"Max", Unit::Text},       {"Known", Unit::Percent}, {"Source", Unit::Text}};
     const TimeRange range = sampledRange(query.trace, query.range);
     for (const CounterSeries& series : query.trace.counters) {

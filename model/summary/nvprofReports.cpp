@@ -73,8 +73,8 @@ Tallies gpuActivities(const ReportQuery& query) {
     for (size_t config = 0; config < ofConfig.size(); ++config) {
         const Tally& more = ofConfig[config];
         if (more.calls == 0) continue;
-        Tally& tally = tallies[std::string(
-            trace.strings.at(trace.launchConfigs[config].demangledName))];
+        Tally& tally =
+            tallies[std::string(trace.strings.at(trace.launchConfigs[config].demangledName))];
         tally.leastNs = tally.calls == 0 ? more.leastNs : std::min(tally.leastNs, more.leastNs);
         tally.mostNs = std::max(tally.mostNs, more.mostNs);
         tally.totalNs = saturatingSum(tally.totalNs, more.totalNs);
@@ -125,15 +125,20 @@ class RowMaker {
     RowMaker(const Trace& trace, bool hasPeers) : trace_(trace), hasPeers_(hasPeers) {}
 
     std::vector<ReportColumn> columns() const {
-        std::vector<ReportColumn> columns{
-            {"Start", Unit::Timestamp},   {"Duration", Unit::Nanoseconds},
-            {"Grid Size", Unit::Text},    {"Block Size", Unit::Text},
-            {"Regs*", Unit::Count},       {"SSMem*", Unit::Bytes},
-            {"DSMem*", Unit::Bytes},      {"Size", Unit::Bytes},
-            {"Throughput", Unit::GigabytesPerSecond},
-            {"SrcMemType", Unit::Text},   {"DstMemType", Unit::Text},
-            {"Device", Unit::Text},       {"Context", Unit::Identifier},
-            {"Stream", Unit::Identifier}};
+        std::vector<ReportColumn> columns{{"Start", Unit::Timestamp},
+                                          {"Duration", Unit::Nanoseconds},
+                                          {"Grid Size", Unit::Text},
+                                          {"Block Size", Unit::Text},
+                                          {"Regs*", Unit::Count},
+                                          {"SSMem*", Unit::Bytes},
+                                          {"DSMem*", Unit::Bytes},
+                                          {"Size", Unit::Bytes},
+                                          {"Throughput", Unit::GigabytesPerSecond},
+                                          {"SrcMemType", Unit::Text},
+                                          {"DstMemType", Unit::Text},
+                                          {"Device", Unit::Text},
+                                          {"Context", Unit::Identifier},
+                                          {"Stream", Unit::Identifier}};
         if (hasPeers_)
             for (const ReportColumn& column :
                  std::vector<ReportColumn>{{"Src Dev", Unit::Text},
@@ -192,11 +197,10 @@ class RowMaker {
     std::vector<Cell> kernel(uint32_t row) const {
         std::vector<Cell> cells = times(trace_.kernels, row);
         const LaunchConfig& config = trace_.launchConfigs[trace_.kernels.config[row]];
-        for (Cell& cell : std::vector<Cell>{dimensions(config.grid), dimensions(config.block),
-                                            int64_t{config.registersPerThread},
-                                            int64_t{config.staticSharedBytes},
-                                            int64_t{config.dynamicSharedBytes}, Cell(), Cell(),
-                                            Cell(), Cell()})
+        for (Cell& cell : std::vector<Cell>{
+                 dimensions(config.grid), dimensions(config.block),
+                 int64_t{config.registersPerThread}, int64_t{config.staticSharedBytes},
+                 int64_t{config.dynamicSharedBytes}, Cell(), Cell(), Cell(), Cell()})
             cells.push_back(std::move(cell));
         finish(cells, trace_.kernels.stream[row], -1, -1,
                fmt::format("{} [{}]", trace_.strings.at(config.demangledName),
@@ -239,7 +243,7 @@ class RowMaker {
 ReportTable nvprofSummary(const ReportQuery& query) {
     ReportTable table;
     table.style = ReportStyle::Nvprof;
-    table.columns = {{"Type", Unit::Text},       {"Time", Unit::Percent},
+    table.columns = {{"Type", Unit::Text},        {"Time", Unit::Percent},
                      {"Time", Unit::Nanoseconds}, {"Calls", Unit::Count},
                      {"Avg", Unit::Nanoseconds},  {"Min", Unit::Nanoseconds},
                      {"Max", Unit::Nanoseconds},  {"Name", Unit::Text}};

@@ -42,8 +42,8 @@ struct LinkPeak {
     int64_t gpu = noGpuId;
     int64_t peer = noGpuId;  ///< The other GPU, where it is about a pair.
     LinkDirection direction = LinkDirection::Unknown;
-    MemoryKind memory = MemoryKind::Unknown;  ///< Of the host, of a `HostCopy`.
-    int64_t bytesPerSecond = 0;               ///< Above 0.
+    MemoryKind memory = MemoryKind::Unknown;       ///< Of the host, of a `HostCopy`.
+    int64_t bytesPerSecond = 0;                    ///< Above 0.
     int32_t links = 0, generation = 0, width = 0;  ///< 0 where they do not apply.
     PeakOrigin origin = PeakOrigin::Nominal;
     bool operator==(const LinkPeak&) const = default;
@@ -82,17 +82,17 @@ struct GpuProcessUse {
     int64_t gpu = noGpuId;
     int64_t pid = 0;
     std::string name;
-    int64_t bytes = -1;      ///< -1 if unknown.
-    double smPercent = -1;   ///< Below 0 if unknown.
+    int64_t bytes = -1;     ///< -1 if unknown.
+    double smPercent = -1;  ///< Below 0 if unknown.
     bool operator==(const GpuProcessUse&) const = default;
 };
 
 struct Interconnect {
     std::vector<LinkPeak> peaks;
-    std::vector<GpuConnection> connections;  ///< Either way, by GPU and peer.
-    std::vector<GpuAffinity> affinities;     ///< By GPU.
-    std::vector<SampledRange> sampledRanges; ///< By start.
-    std::vector<GpuProcessUse> gpuProcesses; ///< By time.
+    std::vector<GpuConnection> connections;   ///< Either way, by GPU and peer.
+    std::vector<GpuAffinity> affinities;      ///< By GPU.
+    std::vector<SampledRange> sampledRanges;  ///< By start.
+    std::vector<GpuProcessUse> gpuProcesses;  ///< By time.
     bool operator==(const Interconnect&) const = default;
 };
 

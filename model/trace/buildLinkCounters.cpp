@@ -27,8 +27,8 @@ class RateSum {
     }
     bool isEmpty() const { return changes_.empty(); }
 
-    /// The sum over time: 0 where there is nothing, from the start of `whole` to its end. Of readings
-    /// every one is kept, so that it stays known when the counters were read.
+    /// The sum over time: 0 where there is nothing, from the start of `whole` to its end. Of
+    /// readings every one is kept, so that it stays known when the counters were read.
     void fill(CounterSeries& series, TimeRange whole, bool areReadings) {
         std::sort(changes_.begin(), changes_.end(),
                   [](const Change& a, const Change& b) { return a.timeNs < b.timeNs; });
@@ -101,7 +101,8 @@ void addNvlinkTotals(Trace& trace) {
     }
     for (auto& [id, sum] : sums) {
         const auto& [gpu, direction] = id;
-        const auto tellsAll = [source = sum.source, of = gpu, key = keys[direction]](const CounterSeries& series) {
+        const auto tellsAll = [source = sum.source, of = gpu,
+                               key = keys[direction]](const CounterSeries& series) {
             return series.gpu == of && series.key == key && series.link < 0 &&
                    series.source == source;
         };

@@ -20,8 +20,8 @@ enum class Place : uint8_t {
     Computed,   ///< From copies and collectives, beside the links.
     LinkTotal,  ///< All NVLinks of a GPU in one direction; its links fold below it.
     Link,
-    Other,      ///< In the folded group at the end.
-    None,       ///< Not on the timeline: never changes, or is what another is a share of.
+    Other,  ///< In the folded group at the end.
+    None,   ///< Not on the timeline: never changes, or is what another is a share of.
 };
 
 bool startsWith(const CounterSeries& series, std::string_view prefix) {
@@ -97,10 +97,9 @@ Lane laneOfFlags(Trace& trace, uint32_t counter) {
 uint32_t addCounter(Trace& trace, uint32_t counter, uint32_t parent) {
     const CounterSeries& series = trace.counters[counter];
     const bool isFlags = series.unit == CounterUnit::Flags;
-    const uint32_t track =
-        addTrack(trace, isFlags ? TrackKind::CounterStates : TrackKind::Counter, counter,
-                 static_cast<int32_t>(parent), titleOf(series),
-                 isFlags ? "reasons" : subtitleOf(trace, series));
+    const uint32_t track = addTrack(trace, isFlags ? TrackKind::CounterStates : TrackKind::Counter,
+                                    counter, static_cast<int32_t>(parent), titleOf(series),
+                                    isFlags ? "reasons" : subtitleOf(trace, series));
     trace.tracks[track].lanes.push_back(isFlags ? laneOfFlags(trace, counter) : Lane());
     return track;
 }

@@ -103,8 +103,8 @@ CounterValues counterValues(CounterSamples samples) {
     tidy(samples);
     CounterValues result;
     const size_t count = samples.timesNs.size();
-    const bool isRate = samples.meaning == CounterMeaning::Cumulative ||
-                        samples.meaning == CounterMeaning::Amount;
+    const bool isRate =
+        samples.meaning == CounterMeaning::Cumulative || samples.meaning == CounterMeaning::Amount;
     result.unit = isRate ? rateOf(samples.unit) : samples.unit;
     if (count == 0) return result;
     if (samples.meaning == CounterMeaning::Gauge) {

@@ -10,8 +10,8 @@ namespace lanescope {
 /// Why the clocks of a GPU were held back, by the bits of NVML's clock event reasons.
 struct ThrottleReason {
     uint64_t bit = 0;
-    std::string_view name;  ///< "power cap", "hardware thermal".
-    bool isSlowdown = true; ///< False for what is no loss: idle, clocks as the user set them.
+    std::string_view name;   ///< "power cap", "hardware thermal".
+    bool isSlowdown = true;  ///< False for what is no loss: idle, clocks as the user set them.
 };
 
 /// All that are known.

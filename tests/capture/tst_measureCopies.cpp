@@ -88,8 +88,7 @@ class tst_measureCopies : public QObject {
         QVERIFY(!CudaDriver::open("libdoes-not-exist.so"));
         QVERIFY(CudaDriver::open("libc.so.6").error().sentence.find("lacks") != std::string::npos);
         qputenv("STANDIN_CUDA", "broken");
-        QVERIFY(CudaDriver::open(library).error().sentence.find("cuInit 100") !=
-                std::string::npos);
+        QVERIFY(CudaDriver::open(library).error().sentence.find("cuInit 100") != std::string::npos);
         qputenv("STANDIN_CUDA", "none");
         QVERIFY(!measureCopies(**CudaDriver::open(library), {}));
         qputenv("STANDIN_CUDA", "full");

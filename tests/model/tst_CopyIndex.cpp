@@ -97,14 +97,14 @@ class TestCopyIndex : public QObject {
             const TimeRange whole{table.startNs[row], table.endNs[row]};
             TimeRange part = whole;
             if (hasRange) {
-                const bool isIn = whole.isEmpty() ? range.contains(whole.startNs)
-                                                  : whole.overlaps(range);
+                const bool isIn =
+                    whole.isEmpty() ? range.contains(whole.startNs) : whole.overlaps(range);
                 if (!isIn) continue;
                 part = whole.intersected(range);
             }
             int64_t bytes = table.bytes[row];
             if (part != whole)
-                bytes = std::llround((long double)(bytes) * part.durationNs() / whole.durationNs());
+                bytes = std::llround((long double)(bytes)*part.durationNs() / whole.durationNs());
             Plain& plain = groups[{table.sourceMemory[row], table.destinationMemory[row],
                                    sizeBucketOf(table.bytes[row])}];
             ++plain.count;
@@ -123,8 +123,8 @@ class TestCopyIndex : public QObject {
         for (const CopyStatistics& row : index.statistics(query)) {
             if (row.group.isMemset || row.group.kind != MemcpyKind::HtoD) continue;
             ++found;
-            const auto place = groups.find(
-                {row.group.source, row.group.destination, row.group.sizeBucket});
+            const auto place =
+                groups.find({row.group.source, row.group.destination, row.group.sizeBucket});
             QVERIFY(place != groups.end());
             const Plain& plain = place->second;
             QCOMPARE(row.count, plain.count);
@@ -316,9 +316,8 @@ class TestCopyIndex : public QObject {
         QVERIFY(std::any_of(points.begin(), points.end(), [&](const CopyPoint& each) {
             return groups[each.group].kind == MemcpyKind::DtoH;
         }));
-        QVERIFY(std::is_sorted(points.begin(), points.end(), [](const auto& a, const auto& b) {
-            return a.startNs < b.startNs;
-        }));
+        QVERIFY(std::is_sorted(points.begin(), points.end(),
+                               [](const auto& a, const auto& b) { return a.startNs < b.startNs; }));
     }
 };
 

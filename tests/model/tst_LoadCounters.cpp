@@ -20,8 +20,9 @@ constexpr int64_t second = 1'000'000'000;
 
 QString counter(int id, const char* name, const char* unit, int meaning, const QString& gpu,
                 const QString& link = "NULL", const char* source = "nvml") {
-    return QString("INSERT INTO LANESCOPE_COUNTERS (counterId, source, name, title, unit, meaning,"
-                   " gpuId, link, wrapBits) VALUES (%1, '%2', '%3', '%3', '%4', %5, %6, %7, 64);")
+    return QString(
+               "INSERT INTO LANESCOPE_COUNTERS (counterId, source, name, title, unit, meaning,"
+               " gpuId, link, wrapBits) VALUES (%1, '%2', '%3', '%3', '%4', %5, %6, %7, 64);")
         .arg(id)
         .arg(source, name, unit)
         .arg(meaning)
@@ -85,9 +86,8 @@ class tst_LoadCounters : public QObject {
     static QString twoLinks() {
         return counter(1, "nvlink.tx", "B", 1, "0", "0") +
                counter(2, "nvlink.tx", "B", 1, "0", "1") +
-               counter(3, "nvlink.rx", "B", 1, "0", "0") +
-               samples(1, {"1000", "2000", "5000"}) + samples(2, {"0", "500", "500"}) +
-               samples(3, {"7", "7", "7"});
+               counter(3, "nvlink.rx", "B", 1, "0", "0") + samples(1, {"1000", "2000", "5000"}) +
+               samples(2, {"0", "500", "500"}) + samples(3, {"7", "7", "7"});
     }
 
   private slots:
@@ -98,11 +98,10 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(total->unit, CounterUnit::BytesPerSecond);
         QCOMPARE(total->value(*total->sampleAt(second / 2)), 1'500.0);
         QCOMPARE(total->value(*total->sampleAt(second + second / 2)), 3'000.0);
-        QCOMPARE(titles(*trace), (QStringList{"GPU 0", "GPU 0/NVLink transmitted",
-                                              "GPU 0/NVLink transmitted/Link 0",
-                                              "GPU 0/NVLink transmitted/Link 1",
-                                              "GPU 0/NVLink received",
-                                              "GPU 0/NVLink received/Link 0"}));
+        QCOMPARE(titles(*trace),
+                 (QStringList{"GPU 0", "GPU 0/NVLink transmitted",
+                              "GPU 0/NVLink transmitted/Link 0", "GPU 0/NVLink transmitted/Link 1",
+                              "GPU 0/NVLink received", "GPU 0/NVLink received/Link 0"}));
         QVERIFY(trace->tracks[1].isInitiallyFolded);
     }
 
@@ -117,10 +116,9 @@ class tst_LoadCounters : public QObject {
     }
 
     void aLostLinkMakesTheSumUnknown() {
-        const TracePtr trace = load(counter(1, "nvlink.tx", "B", 1, "0", "0") +
-                                    counter(2, "nvlink.tx", "B", 1, "0", "1") +
-                                    samples(1, {"0", "10", "20", "30"}) +
-                                    samples(2, {"0", "10", "NULL", "30"}));
+        const TracePtr trace = load(
+            counter(1, "nvlink.tx", "B", 1, "0", "0") + counter(2, "nvlink.tx", "B", 1, "0", "1") +
+            samples(1, {"0", "10", "20", "30"}) + samples(2, {"0", "10", "NULL", "30"}));
         const CounterSeries* total = find(*trace, "nvlink.tx");
         QCOMPARE(total->value(*total->sampleAt(1)), 20.0);
         QVERIFY(!total->sampleAt(second + 1));
@@ -136,11 +134,11 @@ class tst_LoadCounters : public QObject {
     }
 
     void ranges() {
-        const TracePtr trace = load(
-            twoLinks() +
-            "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'epoch', 0, 0, NULL),"
-            " (1000000000, 'epoch', 0, 1, NULL), (1000000000, 'epoch', 1, 0, NULL),"
-            " (1500000000, 'epoch', 1, 1, NULL), (9, 'never ended', 0, 0, NULL);");
+        const TracePtr trace =
+            load(twoLinks() +
+                 "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'epoch', 0, 0, NULL),"
+                 " (1000000000, 'epoch', 0, 1, NULL), (1000000000, 'epoch', 1, 0, NULL),"
+                 " (1500000000, 'epoch', 1, 1, NULL), (9, 'never ended', 0, 0, NULL);");
         const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range");
         QVERIFY(table);
         // Two ranges, by the sum and two links.
@@ -168,17 +166,15 @@ class tst_LoadCounters : public QObject {
         const TracePtr trace = load(counter(1, "throttle.reasons", "flags", 0, "0") +
                                     samples(1, {"1", "4", "4", "36", "NULL", "0"}));
         const auto track =
-            std::find_if(trace->tracks.begin(), trace->tracks.end(), [](const Track& each) {
-                return each.kind == TrackKind::CounterStates;
-            });
+            std::find_if(trace->tracks.begin(), trace->tracks.end(),
+                         [](const Track& each) { return each.kind == TrackKind::CounterStates; });
         QVERIFY(track != trace->tracks.end());
         const Lane& lane = track->lanes.front();
         QCOMPARE(lane.size(), 2u);  // idleness is no slice
         QCOMPARE(lane.startNs[0], second);
         QCOMPARE(lane.endNs[0], 3 * second);
         QCOMPARE(trace->strings.at(lane.name[0]), std::string_view("power cap"));
-        QCOMPARE(trace->strings.at(lane.name[1]),
-                 std::string_view("power cap, software thermal"));
+        QCOMPARE(trace->strings.at(lane.name[1]), std::string_view("power cap, software thermal"));
         const SliceLocation place = trace->locate(trace->sampleEvent(0, 2));
         QCOMPARE(place.slice, 0u);
         const auto rows = makeReport(*trace, "gpu_activity")->rows;
@@ -189,13 +185,12 @@ class tst_LoadCounters : public QObject {
     }
 
     void theDefaultViewIsNotSwamped() {
-        QString sql = counter(1, "gpu.utilization", "%", 0, "0") +
-                      counter(2, "memory.utilization", "%", 0, "0") +
-                      counter(3, "memory.used", "B", 0, "0") + counter(4, "power", "W", 0, "0") +
-                      counter(5, "temperature", "C", 0, "0") +
-                      counter(6, "clock.sm", "Hz", 0, "0") +
-                      counter(7, "memory.total", "B", 0, "0") +
-                      counter(8, "cpu.share", "%", 2, "NULL", "NULL", "host");
+        QString sql =
+            counter(1, "gpu.utilization", "%", 0, "0") +
+            counter(2, "memory.utilization", "%", 0, "0") + counter(3, "memory.used", "B", 0, "0") +
+            counter(4, "power", "W", 0, "0") + counter(5, "temperature", "C", 0, "0") +
+            counter(6, "clock.sm", "Hz", 0, "0") + counter(7, "memory.total", "B", 0, "0") +
+            counter(8, "cpu.share", "%", 2, "NULL", "NULL", "host");
         for (int id = 1; id <= 8; ++id) sql += samples(id, {"1", "2"});
         const TracePtr trace = load(sql);
         QCOMPARE(titles(*trace),
@@ -208,11 +203,11 @@ class tst_LoadCounters : public QObject {
     }
 
     void metricsOfNsightSystemsAreRead() {
-        const TracePtr trace =
-            load("INSERT INTO TARGET_INFO_GPU_METRICS (typeId, sourceId, typeName, metricId,"
-                 " metricName) VALUES (72057594037927937, 0, 'x', 3, 'SMs Active [Throughput %]');"
-                 "INSERT INTO GPU_METRICS (timestamp, typeId, metricId, value) VALUES"
-                 " (0, 72057594037927937, 3, 10), (1000000, 72057594037927937, 3, 90);");
+        const TracePtr trace = load(
+            "INSERT INTO TARGET_INFO_GPU_METRICS (typeId, sourceId, typeName, metricId,"
+            " metricName) VALUES (72057594037927937, 0, 'x', 3, 'SMs Active [Throughput %]');"
+            "INSERT INTO GPU_METRICS (timestamp, typeId, metricId, value) VALUES"
+            " (0, 72057594037927937, 3, 10), (1000000, 72057594037927937, 3, 90);");
         QCOMPARE(trace->counters.size(), size_t{1});
         QCOMPARE(trace->counters[0].unit, CounterUnit::Percent);
         QCOMPARE(trace->counters[0].value(0), 90.0);
@@ -241,10 +236,11 @@ class tst_LoadCounters : public QObject {
     }
 
     void countersDecideWhetherNvlinkWasUsed() {
-        const QString links = "INSERT INTO LANESCOPE_TOPOLOGY VALUES (0, 1, 18, 'NVLink', 'NV18');"
-                              "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid)"
-                              " VALUES (0, 2000000000, 59, 'all', 281474976710656);" +
-                              counter(1, "nvlink.tx", "B", 1, "0", "0");
+        const QString links =
+            "INSERT INTO LANESCOPE_TOPOLOGY VALUES (0, 1, 18, 'NVLink', 'NV18');"
+            "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid)"
+            " VALUES (0, 2000000000, 59, 'all', 281474976710656);" +
+            counter(1, "nvlink.tx", "B", 1, "0", "0");
         QCOMPARE(judgeNvlink(*load(links + samples(1, {"0", "500", "600"}))).use,
                  NvlinkVerdict::Use::NotSeen);
         const NvlinkVerdict used =

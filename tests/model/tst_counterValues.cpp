@@ -122,8 +122,10 @@ class TestCounterValues : public QObject {
     }
 
     void rateIsNeverNegativeOrInfinite() {
-        const long double odd[] = {0, -1, 1, nothing, 1e300L, -1e300L, 5, 4, 3,
-                                   std::numeric_limits<long double>::infinity(), 7};
+        const long double odd[] = {
+            0,       -1, 1, nothing, 1e300L,
+            -1e300L, 5,  4, 3,       std::numeric_limits<long double>::infinity(),
+            7};
         for (const int wrapBits : {0, 1, 32, 63, 64, 1'000})
             for (const double value :
                  bytes(std::vector<long double>(std::begin(odd), std::end(odd)), wrapBits).values)
