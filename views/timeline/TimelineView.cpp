@@ -1,5 +1,6 @@
 #include "views/timeline/TimelineView.h"
 
+#include <QApplication>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QPainter>
@@ -429,6 +430,9 @@ bool TimelineView::event(QEvent* event) {
     if (event->type() == QEvent::ShortcutOverride) {
         const auto* key = static_cast<QKeyEvent*>(event);
         if (key->modifiers() == Qt::NoModifier && KeyMotion::handles(key->key())) event->accept();
+        // In a line within the timeline, Enter, Escape and arrows are the line's.
+        const bool isPlain = !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier));
+        if (isPlain && qobject_cast<QLineEdit*>(QApplication::focusWidget())) event->accept();
     }
     return QWidget::event(event);
 }
