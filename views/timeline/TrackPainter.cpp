@@ -20,7 +20,7 @@ constexpr double faintest = 0.35;
 constexpr int levelCount = 12;
 constexpr double leastBarHeight = 12;
 // Of the colour of slices that are not of the highlighted name.
-constexpr double fadedShare = 0.45;
+constexpr double fadedShare = 0.6;
 constexpr double litEdge = 2;
 
 bool isGpuTrack(TrackKind kind) {
@@ -184,7 +184,7 @@ void TrackPainter::paintSlice(QPainter& painter, StringIndex name, const QRectF&
                               QRgb fill, bool isLit) {
     painter.fillRect(rectangle, QColor::fromRgb(fill));
     const QRectF& r = rectangle;
-    if (isLit && r.height() >= 3 * litEdge) {
+    if (isLit && r.height() >= 3 * litEdge && r.width() >= 4 * litEdge) {
         const QColor ink = state_.theme().text;
         painter.fillRect(QRectF(r.left(), r.top(), r.width(), litEdge), ink);
         painter.fillRect(QRectF(r.left(), r.bottom() - litEdge, r.width(), litEdge), ink);
