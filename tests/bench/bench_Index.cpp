@@ -1,7 +1,7 @@
 #include <sys/resource.h>
 
-#include <QElapsedTimer>
 #include <QTest>
+#include <ctime>
 
 #include "model/format/Sqlite.h"
 #include "model/index/indexPath.h"
@@ -18,6 +18,18 @@ namespace {
 double mebibytes(uint64_t bytes) {
     return static_cast<double>(bytes) / (1 << 20);
 }
+
+/// Processor time of this process: says more than the clock where others are at work, too.
+class CpuTimer {
+  public:
+    double ms() const { return now() - start_; }
+
+  private:
+    static double now() {
+        return static_cast<double>(std::clock()) * 1000 / static_cast<double>(CLOCKS_PER_SEC);
+    }
+    double start_ = now();
+};
 
 /// The most memory that this process had so far.
 uint64_t peakBytes() {
@@ -41,9 +53,9 @@ class bench_Index : public QObject {
 
   private:
     static constexpr double mostTimesReading = 1.5;
-    static constexpr qint64 mostOpeningMs = 100;
+    static constexpr double mostOpeningMs = 100;
 
-    qint64 readPlainlyMs() const;
+    double readPlainlyMs() const;
 
     TemporaryFolder folder_;
     std::filesystem::path path_;
@@ -56,9 +68,8 @@ void bench_Index::initTestCase() {
     QVERIFY(writeTrace(*simulatedTraining({.steps = 500}), path_).has_value());
 }
 
-qint64 bench_Index::readPlainlyMs() const {
-    QElapsedTimer timer;
-    timer.start();
+double bench_Index::readPlainlyMs() const {
+    const CpuTimer timer;
     const auto database = Database::openReadOnly(path_);
     uint64_t sum = 0;
     for (const std::string& table : database->tables()) {
@@ -69,22 +80,21 @@ qint64 bench_Index::readPlainlyMs() const {
                 sum += static_cast<uint64_t>(statement->integer(column));
     }
     if (sum == 1) qInfo("unlikely");  // keeps the reading from being optimized away
-    return timer.elapsed();
+    return timer.ms();
 }
 
 void bench_Index::buildingCostsLittleMoreThanReading() {
     // The best of some rounds each, so that a busy machine does not decide.
     const int rounds = qEnvironmentVariableIsSet("LANESCOPE_BENCH_TRACE") ? 1 : 3;
-    qint64 readMs = INT64_MAX;
-    qint64 buildMs = INT64_MAX;
+    double readMs = 1e12;
+    double buildMs = 1e12;
     std::filesystem::path index;
     for (int round = 0; round < rounds; ++round) {
         readMs = std::min(readMs, readPlainlyMs());
         QVERIFY(removeIndexes(path_).has_value());
-        QElapsedTimer timer;
-        timer.start();
+        const CpuTimer timer;
         const auto built = ensureIndex(path_);
-        buildMs = std::min(buildMs, timer.elapsed());
+        buildMs = std::min(buildMs, timer.ms());
         QVERIFY(built.has_value());
         index = *built;
     }
@@ -93,35 +103,35 @@ void bench_Index::buildingCostsLittleMoreThanReading() {
     for (const EventCount& count : (*trace)->counts) events += count.total;
     const auto indexBytes = std::filesystem::file_size(index);
     const auto traceBytes = std::filesystem::file_size(path_);
-    qInfo("%lld events: reading %lld ms, building the index %lld ms (%.2f times)",
-          static_cast<long long>(events), readMs, buildMs,
-          static_cast<double>(buildMs) / static_cast<double>(readMs));
+    qInfo("%lld events: reading %.0f ms, building the index %.0f ms (%.2f times) of processor time",
+          static_cast<long long>(events), readMs, buildMs, buildMs / readMs);
     qInfo("index %.1f MiB (%.1f bytes an event), trace %.1f (%.1f), peak memory %.0f MiB",
           mebibytes(indexBytes), static_cast<double>(indexBytes) / static_cast<double>(events),
           mebibytes(traceBytes), static_cast<double>(traceBytes) / static_cast<double>(events),
           mebibytes(peakBytes()));
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
-    QVERIFY(static_cast<double>(buildMs) < mostTimesReading * static_cast<double>(readMs));
+    QVERIFY(buildMs < mostTimesReading * readMs);
 }
 
 void bench_Index::openingCostsNothing() {
-    qint64 openUs = INT64_MAX;
-    qint64 pictureUs = INT64_MAX;
+    double openMs = 1e12;
+    double firstMs = 0;
+    double pictureMs = 1e12;
     for (int round = 0; round < 5; ++round) {
-        QElapsedTimer timer;
-        timer.start();
+        const CpuTimer opening;
         const auto trace = openTrace(path_, {.leastBytes = 0});
-        openUs = std::min(openUs, timer.nsecsElapsed() / 1000);
+        openMs = std::min(openMs, opening.ms());
         QVERIFY((*trace)->backing != nullptr);
-        timer.start();
+        const CpuTimer painting;
         for (const Track& track : (*trace)->tracks)
             for (const Lane& lane : track.lanes) (void)reduceToPixels(lane, (*trace)->range, 1920);
-        pictureUs = std::min(pictureUs, timer.nsecsElapsed() / 1000);
+        if (round == 0) firstMs = painting.ms();
+        pictureMs = std::min(pictureMs, painting.ms());
     }
-    qInfo("opening %.2f ms, all lanes into pixels %.2f ms", static_cast<double>(openUs) / 1000,
-          static_cast<double>(pictureUs) / 1000);
+    qInfo("opening %.2f ms, all lanes into pixels %.2f ms at first, then %.2f ms", openMs, firstMs,
+          pictureMs);
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
-    QVERIFY(openUs < mostOpeningMs * 1000);
+    QVERIFY(openMs < mostOpeningMs);
 }
 
 QTEST_APPLESS_MAIN(bench_Index)
