@@ -108,6 +108,8 @@ class tst_Index : public QObject {
         QVERIFY(namesEveryMember<PageFaultTable>());
         QVERIFY(namesEveryMember<ApiTable>());
         QVERIFY(namesEveryMember<SyncTable>());
+        QVERIFY(namesEveryMember<EventCallTable>());
+        QVERIFY(namesEveryMember<StreamWaitTable>());
         QVERIFY(namesEveryMember<NvtxTable>());
         QVERIFY(namesEveryMember<ProjectionTable>());
         QVERIFY(namesEveryMember<NcclTable>());
