@@ -17,15 +17,14 @@ constexpr int mostDecodings = 64;  // at a time, so that one GPU does not keep t
 
 }  // namespace
 
-CUptiResult PmGpu::start(double hz) {
+CUptiResult PmGpu::prepare(double hz) {
     if (const CUptiResult result = metrics_.choose(device_)) return result;
     auto enabled =
         parameters<CUpti_PmSampling_Enable_Params>(CUpti_PmSampling_Enable_Params_STRUCT_SIZE);
     enabled.deviceIndex = device_;
     if (const CUptiResult result = library_.enable(&enabled)) return result;
     sampling_ = enabled.pPmSamplingObject;
-    if (const CUptiResult result = configure(hz)) return result;
-    return run();
+    return configure(hz);
 }
 
 CUptiResult PmGpu::configure(double hz) {
@@ -59,7 +58,7 @@ CUptiResult PmGpu::makeReady() {
     return library_.initializeCounterData(&image);
 }
 
-CUptiResult PmGpu::run() {
+CUptiResult PmGpu::start() {
     auto params =
         parameters<CUpti_PmSampling_Start_Params>(CUpti_PmSampling_Start_Params_STRUCT_SIZE);
     params.pPmSamplingObject = sampling_;
@@ -82,12 +81,15 @@ CUptiResult PmGpu::take(std::vector<uint64_t>& words, uint64_t& overflowed) {
     bool isMore = true;
     for (int round = 0; isMore && round < mostDecodings; ++round) {
         bool isFull = false;
-        if (const CUptiResult result = decodeOnce(words, isMore, isFull)) return result;
+        const CUptiResult result = decodeOnce(words, isMore, isFull);
+        // So it answers, too, when the GPU's buffer is full.
+        isFull = isFull || result == CUPTI_ERROR_OUT_OF_MEMORY;
+        if (result != CUPTI_SUCCESS && !isFull) return result;
         if (!isFull) continue;
         // A buffer that was full takes nothing more until sampling begins anew.
         ++overflowed;
         stop();
-        return run();
+        return start();
     }
     return CUPTI_SUCCESS;
 }

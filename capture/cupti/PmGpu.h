@@ -17,8 +17,10 @@ class PmGpu {
     PmGpu(const PmLibrary& library, uint32_t device)
         : library_(library), device_(device), metrics_(library) {}
 
-    /// Chooses metrics and starts. What CUPTI answered.
-    CUptiResult start(double hz);
+    /// Chooses metrics, which takes half a second. What CUPTI answered.
+    CUptiResult prepare(double hz);
+    /// Begins to sample; from here on `take` has to be called before the GPU's buffer is full.
+    CUptiResult start();
     /// What came since the last time: `1 + metrics` words a sample, as in the log. Clears `words`.
     /// `overflowed` counts how often the GPU's buffer was full, so that samples were lost.
     CUptiResult take(std::vector<uint64_t>& words, uint64_t& overflowed);
@@ -31,7 +33,6 @@ class PmGpu {
   private:
     CUptiResult configure(double hz);
     CUptiResult makeReady();
-    CUptiResult run();
     CUptiResult endOf(size_t index, int64_t& endNs) const;
     CUptiResult decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& overflowed);
 

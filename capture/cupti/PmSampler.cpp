@@ -53,7 +53,7 @@ bool PmSampler::begin() {
         library_.deviceUuid(&uuid, handle);
         library_.deviceName(name, sizeof name - 1, handle);
         auto gpu = std::make_unique<PmGpu>(library_, device);
-        if (const CUptiResult result = gpu->start(hz_)) {
+        if (const CUptiResult result = gpu->prepare(hz_)) {
             sayWhyNot(device, result);
             continue;
         }
@@ -62,6 +62,12 @@ bool PmSampler::begin() {
             log_.addMetric(device, static_cast<uint32_t>(at), gpu->titles()[at]);
         gpus_.push_back(std::move(gpu));
     }
+    // All at once, so that none waits with a full buffer for the others to be prepared.
+    std::erase_if(gpus_, [this](const auto& gpu) {
+        const CUptiResult result = gpu->start();
+        if (result != CUPTI_SUCCESS) sayWhyNot(gpu->device(), result);
+        return result != CUPTI_SUCCESS;
+    });
     if (!gpus_.empty()) log_.property("gpuMetricsHz", fmt::format("{:g}", hz_));
     return !gpus_.empty();
 }

@@ -338,8 +338,8 @@ class tst_Samplers : public QObject {
         QCOMPARE(number(database, "SELECT max(occurrence) FROM LANESCOPE_SAMPLING_MOMENTS"), 4.0);
         QCOMPARE(number(database,
                         "SELECT count(*) FROM LANESCOPE_SAMPLING_MOMENTS m JOIN"
-                        " NVTX_EVENTS n ON n.start = m.timestamp OR abs(n.start -"
-                        " m.timestamp) < 1000000 WHERE isEnd = 0 AND n.eventType = 59"
+                        " NVTX_EVENTS n ON n.start - m.timestamp BETWEEN -50000000 AND"
+                        " 50000000 WHERE isEnd = 0 AND n.eventType = 59"
                         " AND m.globalPid = n.globalTid / 16777216 * 16777216") >= 5,
                  true);
         QVERIFY(!QDir(folder_.path()).exists(".moments.sqlite.run"));
