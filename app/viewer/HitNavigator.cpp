@@ -3,67 +3,84 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/summary/search.h"
-#include "views/summary/LatestJob.h"
+#include "app/viewer/SearchJob.h"
+#include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope {
-namespace {
-
-/// Where the hit stands on the axis that the timelines share.
-int64_t axisTime(const HitNavigator::Hit& hit) {
-    return hit.timeline->trace()->rangeOf(hit.event).startNs - hit.timeline->timeOrigin();
-}
-
-}  // namespace
 
 HitNavigator::HitNavigator(std::vector<TimelineView*> timelines, QObject* parent)
-    : QObject(parent), timelines_(std::move(timelines)), job_(new LatestJob(this)) {}
+    : QObject(parent), timelines_(std::move(timelines)), job_(new SearchJob(this)) {
+    hits_.resize(timelines_.size());
+    connect(job_, &SearchJob::begun, this, &HitNavigator::begin);
+    connect(job_, &SearchJob::counted, this, [this](qint64 count) {
+        countSoFar_ = count;
+        emit changed();
+    });
+    connect(job_, &SearchJob::finished, this, &HitNavigator::publish);
+}
 
 bool HitNavigator::isSearching() const {
     return job_->isRunning();
 }
 
-void HitNavigator::search(const QString& text) {
-    if (text == text_) return;
+void HitNavigator::search(const QString& text, PatternKind kind) {
+    if (text == text_ && kind == kind_) return;
     text_ = text;
+    kind_ = kind;
     pendingStep_ = 0;
-    if (text.isEmpty()) {
-        job_->cancel();
-        publish(std::vector<std::vector<EventRef>>(timelines_.size()));
-        return;
+    first_.clear();
+    firstStep_ = -1;
+    countSoFar_ = 0;
+    error_.clear();
+    job_->cancel();
+    if (text.isEmpty()) return clear();
+    Result<NamePattern> pattern = NamePattern::compile(text.toStdString(), kind);
+    if (!pattern) {
+        error_ = toQString(pattern.error().sentence);
+        return clear();
     }
-    std::vector<TracePtr> traces;
-    for (const TimelineView* timeline : timelines_) traces.push_back(timeline->trace());
-    job_->start(
-        [this, traces = std::move(traces), needle = text.toStdString()]() -> LatestJob::Publish {
-            std::vector<std::vector<EventRef>> found;
-            for (const TracePtr& trace : traces) {
-                found.push_back(trace ? findEvents(*trace, needle) : std::vector<EventRef>());
-            }
-            return [this, found = std::move(found)]() mutable { publish(std::move(found)); };
-        });
+    std::vector<SearchJob::Place> places;
+    for (const TimelineView* timeline : timelines_)
+        places.push_back({timeline->trace(),
+                          timeline->visibleRange()->range().startNs + timeline->timeOrigin()});
+    job_->start(std::move(places), std::move(*pattern));
+    emit changed();
 }
 
 void HitNavigator::repeat() {
     if (text_.isEmpty()) return;
-    hits_.clear();
-    current_ = -1;
-    search(std::exchange(text_, {}));
+    const PatternKind kind = kind_;
+    search(std::exchange(text_, {}), kind);
 }
 
-void HitNavigator::publish(std::vector<std::vector<EventRef>> found) {
+void HitNavigator::clear() {
+    publish(std::vector<SearchHitsPtr>(timelines_.size()));
+}
+
+void HitNavigator::begin(const std::vector<EventRef>& first) {
+    // Of several timelines another may have an earlier hit.
+    if (timelines_.size() == 1) first_ = first;
+    if (pendingStep_ > 0) step(std::exchange(pendingStep_, 0));
+}
+
+void HitNavigator::publish(const std::vector<SearchHitsPtr>& found) {
     ++generation_;
-    hits_.clear();
     current_ = -1;
-    for (size_t i = 0; i < timelines_.size(); ++i) {
-        for (const EventRef event : found[i]) hits_.push_back({timelines_[i], event});
-        timelines_[i]->setSearchHits(std::move(found[i]));
+    for (size_t index = 0; index < timelines_.size(); ++index) {
+        hits_[index] = index < found.size() ? found[index] : nullptr;
+        timelines_[index]->setSearchHits(hits_[index]);
     }
-    if (timelines_.size() > 1) {
-        std::stable_sort(hits_.begin(), hits_.end(),
-                         [](const Hit& a, const Hit& b) { return axisTime(a) < axisTime(b); });
+    if (firstStep_ >= 0) {
+        // The hits from the screen on were searched first, and stand behind those before it.
+        const std::span<const EventRef> events = eventsOf(0);
+        const EventRef shown = first_[static_cast<size_t>(firstStep_)];
+        const int64_t timeNs = axisTime(0, shown);
+        const auto from = events.begin() + countBefore(0, timeNs, false);
+        current_ = std::find(from, events.end(), shown) - events.begin();
     }
+    first_.clear();
+    firstStep_ = -1;
     if (pendingStep_ != 0) {
         step(std::exchange(pendingStep_, 0));
     } else {
@@ -73,31 +90,98 @@ void HitNavigator::publish(std::vector<std::vector<EventRef>> found) {
 
 void HitNavigator::step(int direction) {
     if (isSearching()) {
-        pendingStep_ = direction;
+        if (!stepThroughFirst(direction)) pendingStep_ = direction;
         return;
     }
-    if (hits_.empty()) {
+    if (count() == 0) {
         emit changed();
         return;
     }
-    int next = current_ + direction;
+    qint64 next = current_ + direction;
     if (current_ < 0) next = direction > 0 ? firstVisible() : firstVisible() - 1;
     show((next + count()) % count());
 }
 
-void HitNavigator::show(int index) {
-    if (index < 0 || index >= count()) return;
+bool HitNavigator::stepThroughFirst(int direction) {
+    const int next = firstStep_ + direction;
+    if (next < 0 || static_cast<size_t>(next) >= first_.size()) return false;
+    firstStep_ = next;
+    timelines_.front()->revealEvent(first_[static_cast<size_t>(next)]);
+    emit changed();
+    return true;
+}
+
+void HitNavigator::show(qint64 index) {
+    if (isSearching() || index < 0 || index >= count()) return;
     current_ = index;
-    const Hit& hit = hits_[size_t(index)];
-    hit.timeline->revealEvent(hit.event);
+    const Hit shown = hit(index);
+    if (shown.timeline) shown.timeline->revealEvent(shown.event);
     emit changed();
 }
 
-int HitNavigator::firstVisible() const {
-    const int64_t from = timelines_.front()->visibleRange()->range().startNs;
-    const auto at = std::partition_point(hits_.begin(), hits_.end(),
-                                         [from](const Hit& hit) { return axisTime(hit) < from; });
-    return at == hits_.end() ? 0 : static_cast<int>(at - hits_.begin());
+qint64 HitNavigator::count() const {
+    if (isSearching()) return countSoFar_;
+    qint64 sum = 0;
+    for (size_t timeline = 0; timeline < timelines_.size(); ++timeline)
+        sum += static_cast<qint64>(eventsOf(timeline).size());
+    return sum;
+}
+
+HitNavigator::Hit HitNavigator::hit(qint64 index) const {
+    // Within a timeline the rank among all hits only grows, so each is searched by halves.
+    for (size_t timeline = 0; timeline < timelines_.size(); ++timeline) {
+        const std::span<const EventRef> events = eventsOf(timeline);
+        size_t low = 0;
+        size_t high = events.size();
+        while (low < high) {
+            const size_t middle = low + (high - low) / 2;
+            rankOf(timeline, middle) < index ? low = middle + 1 : high = middle;
+        }
+        if (low < events.size() && rankOf(timeline, low) == index)
+            return {timelines_[timeline], events[low]};
+    }
+    return {};
+}
+
+std::span<const EventRef> HitNavigator::firstHits(size_t most) const {
+    const std::span<const EventRef> events = eventsOf(0);
+    return events.first(std::min(most, events.size()));
+}
+
+std::span<const EventRef> HitNavigator::eventsOf(size_t timeline) const {
+    return hits_[timeline] ? std::span<const EventRef>(hits_[timeline]->events())
+                           : std::span<const EventRef>();
+}
+
+int64_t HitNavigator::axisTime(size_t timeline, EventRef event) const {
+    const TimelineView& view = *timelines_[timeline];
+    return view.trace()->rangeOf(event).startNs - view.timeOrigin();
+}
+
+qint64 HitNavigator::countBefore(size_t timeline, int64_t timeNs, bool includesIt) const {
+    const std::span<const EventRef> events = eventsOf(timeline);
+    return std::partition_point(events.begin(), events.end(),
+                                [&](EventRef event) {
+                                    const int64_t startNs = axisTime(timeline, event);
+                                    return includesIt ? startNs <= timeNs : startNs < timeNs;
+                                }) -
+           events.begin();
+}
+
+qint64 HitNavigator::rankOf(size_t timeline, size_t index) const {
+    const int64_t timeNs = axisTime(timeline, eventsOf(timeline)[index]);
+    auto rank = static_cast<qint64>(index);
+    for (size_t other = 0; other < timelines_.size(); ++other)
+        if (other != timeline) rank += countBefore(other, timeNs, other < timeline);
+    return rank;
+}
+
+qint64 HitNavigator::firstVisible() const {
+    const int64_t fromNs = timelines_.front()->visibleRange()->range().startNs;
+    qint64 first = 0;
+    for (size_t timeline = 0; timeline < timelines_.size(); ++timeline)
+        first += countBefore(timeline, fromNs, false);
+    return first < count() ? first : 0;
 }
 
 }  // namespace lanescope

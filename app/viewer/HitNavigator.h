@@ -2,62 +2,90 @@
 
 #include <QObject>
 #include <QString>
+#include <span>
 #include <vector>
 
+#include "model/search/NamePattern.h"
+#include "model/search/SearchHits.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
 
-class LatestJob;
+class SearchJob;
 class TimelineView;
 
 /// Searches the timelines of one document and steps through what was found, in order of time on the
-/// axis that they share. Searches off the GUI thread.
+/// axis that they share. Searches off the GUI thread, from what is on the screen on; the first hits
+/// can be stepped through before the search has ended.
 class HitNavigator : public QObject {
     Q_OBJECT
   public:
     struct Hit {
-        TimelineView* timeline;
+        TimelineView* timeline = nullptr;
         EventRef event;
+        bool operator==(const Hit&) const = default;
     };
 
     /// The timelines outlive this.
     explicit HitNavigator(std::vector<TimelineView*> timelines, QObject* parent = nullptr);
 
     const QString& text() const { return text_; }
-    const std::vector<Hit>& hits() const { return hits_; }
-    int count() const { return static_cast<int>(hits_.size()); }
+    PatternKind kind() const { return kind_; }
+    /// Why nothing is searched: a sentence on the expression, or empty.
+    const QString& error() const { return error_; }
+    /// How many hits there are; so far, while searching.
+    qint64 count() const;
+    /// Of those of the last search that ended. O(log n).
+    Hit hit(qint64 index) const;
+    /// The first of the first timeline's hits, at most `most`.
+    std::span<const EventRef> firstHits(size_t most) const;
     /// Counts the searches that have ended; hits are the same as long as it is.
     int generation() const { return generation_; }
-    /// -1 before the first step.
-    int current() const { return current_; }
+    /// -1 before the first step, and until the search has ended.
+    qint64 current() const { return current_; }
     bool isSearching() const;
 
     /// Finds `text` everywhere; empty text clears.
-    void search(const QString& text);
+    void search(const QString& text, PatternKind kind = PatternKind::Substring);
     /// Searches once more, for traces that have become others.
     void repeat();
     /// Reveals the next (+1) or previous (-1) hit, round and round; the first step goes to the
-    /// first hit on the screen. While a search runs the step is taken when it ends.
+    /// first hit on the screen. While a search runs steps reach the hits that were found first;
+    /// others are taken when it ends.
     void step(int direction);
     /// Reveals the hit at `index`.
-    void show(int index);
+    void show(qint64 index);
 
   signals:
-    /// Hits or the current one changed.
+    /// Hits, their number or the current one changed.
     void changed();
 
   private:
-    void publish(std::vector<std::vector<EventRef>> found);
-    int firstVisible() const;
+    void clear();
+    void begin(const std::vector<EventRef>& first);
+    void publish(const std::vector<SearchHitsPtr>& found);
+    /// False if the step leads out of what was found first.
+    bool stepThroughFirst(int direction);
+    std::span<const EventRef> eventsOf(size_t timeline) const;
+    int64_t axisTime(size_t timeline, EventRef event) const;
+    /// How many hits of a timeline start before `timeNs` of the axis, or also at it.
+    qint64 countBefore(size_t timeline, int64_t timeNs, bool includesIt) const;
+    /// Where a hit stands among those of all timelines.
+    qint64 rankOf(size_t timeline, size_t index) const;
+    qint64 firstVisible() const;
 
     std::vector<TimelineView*> timelines_;
     QString text_;
-    std::vector<Hit> hits_;
-    int current_ = -1;
+    PatternKind kind_ = PatternKind::Substring;
+    QString error_;
+    std::vector<SearchHitsPtr> hits_;  ///< By timeline.
+    std::vector<EventRef> first_;      ///< Of the first timeline, while searching.
+    int firstStep_ = -1;               ///< Which of them was shown last.
+    qint64 countSoFar_ = 0;
+    qint64 current_ = -1;
     int generation_ = 0;
     int pendingStep_ = 0;
-    LatestJob* job_;
+    SearchJob* job_;
 };
 
 }  // namespace lanescope

@@ -18,12 +18,15 @@ namespace {
 
 /// Long enough to type the next letter, short enough to feel immediate.
 constexpr int typingPauseMs = 120;
+/// Of the text beside the box, in pixels.
+constexpr int longestCount = 320;
 
 }  // namespace
 
 SearchBar::SearchBar(QWidget* parent)
     : QWidget(parent),
       edit_(new QLineEdit(this)),
+      expression_(new QToolButton(this)),
       count_(new QLabel(this)),
       previous_(new QToolButton(this)),
       next_(new QToolButton(this)),
@@ -37,6 +40,12 @@ SearchBar::SearchBar(QWidget* parent)
     count_->setMinimumWidth(fontMetrics().horizontalAdvance("9,999 of 99,999"));
     count_->setAlignment(Qt::AlignCenter);
     count_->setForegroundRole(QPalette::PlaceholderText);
+    expression_->setText(QStringLiteral(".*"));
+    expression_->setCheckable(true);
+    expression_->setAutoRaise(true);
+    expression_->setAccessibleName(tr("Regular expression"));
+    expression_->setToolTip(tr("Search by regular expression (Alt+R)"));
+    expression_->setShortcut(Qt::ALT | Qt::Key_R);
     previous_->setAutoRaise(true);
     next_->setAutoRaise(true);
     previous_->setToolTip(tr("Previous hit (Shift+Enter)"));
@@ -48,6 +57,7 @@ SearchBar::SearchBar(QWidget* parent)
     layout->setContentsMargins(4, 2, 6, 2);
     layout->setSpacing(2);
     layout->addWidget(edit_);
+    layout->addWidget(expression_);
     layout->addWidget(count_);
     layout->addWidget(previous_);
     layout->addWidget(next_);
@@ -56,6 +66,7 @@ SearchBar::SearchBar(QWidget* parent)
     connect(edit_, &QLineEdit::textChanged, clear_,
             [this](const QString& text) { clear_->setVisible(!text.isEmpty()); });
     connect(clear_, &QAction::triggered, edit_, &QLineEdit::clear);
+    connect(expression_, &QToolButton::toggled, this, &SearchBar::searchNow);
     connect(delay_, &QTimer::timeout, this, &SearchBar::searchNow);
     connect(previous_, &QToolButton::clicked, this, &SearchBar::previous);
     connect(next_, &QToolButton::clicked, this, &SearchBar::next);
@@ -67,10 +78,7 @@ void SearchBar::setNavigator(HitNavigator* navigator) {
     navigator_ = navigator;
     setEnabled(navigator != nullptr);
     delay_->stop();
-    {
-        const QSignalBlocker blocker(edit_);
-        edit_->setText(navigator ? navigator->text() : QString());
-    }
+    showSearch();
     if (navigator) connect(navigator, &HitNavigator::changed, this, &SearchBar::updateCount);
     updateCount();
 }
@@ -102,32 +110,42 @@ void SearchBar::previous() {
 
 void SearchBar::searchNow() {
     delay_->stop();
-    if (navigator_) navigator_->search(edit_->text());
+    if (!navigator_) return;
+    navigator_->search(edit_->text(),
+                       expression_->isChecked() ? PatternKind::Expression : PatternKind::Substring);
+}
+
+void SearchBar::showSearch() {
+    const QSignalBlocker editBlocker(edit_);
+    const QSignalBlocker expressionBlocker(expression_);
+    edit_->setText(navigator_ ? navigator_->text() : QString());
+    expression_->setChecked(navigator_ && navigator_->kind() == PatternKind::Expression);
 }
 
 void SearchBar::updateCount() {
-    const int count = navigator_ ? navigator_->count() : 0;
+    const qint64 count = navigator_ ? navigator_->count() : 0;
     // Tables search too; what they looked for shows here, unless the user is just typing.
-    if (navigator_ && !delay_->isActive() && edit_->text() != navigator_->text()) {
-        const QSignalBlocker blocker(edit_);
-        edit_->setText(navigator_->text());
-    }
-    QString text;
-    if (navigator_ && !navigator_->text().isEmpty()) {
-        const QLocale locale(QLocale::English);
-        if (count == 0) {
-            text = tr("no hits");
-        } else if (navigator_->current() < 0) {
-            text = tr("%1 hits").arg(locale.toString(count));
-        } else {
-            text = tr("%1 of %2")
-                       .arg(locale.toString(navigator_->current() + 1), locale.toString(count));
-        }
-    }
-    count_->setText(text);
+    const bool isOthers = navigator_ && edit_->text() != navigator_->text();
+    if (isOthers && !delay_->isActive()) showSearch();
+    const QString described = describeCount();
+    count_->setText(fontMetrics().elidedText(described, Qt::ElideRight, longestCount));
+    count_->setToolTip(count_->text() == described ? QString() : described);
     clear_->setVisible(!edit_->text().isEmpty());
     previous_->setEnabled(count > 0);
     next_->setEnabled(count > 0);
+}
+
+QString SearchBar::describeCount() const {
+    if (!navigator_ || navigator_->text().isEmpty()) return {};
+    if (!navigator_->error().isEmpty()) return navigator_->error();
+    const QLocale locale(QLocale::English);
+    const QString count = locale.toString(navigator_->count());
+    if (navigator_->isSearching())
+        return navigator_->count() > 0 ? tr("%1 hits …").arg(count) : tr("searching …");
+    if (navigator_->count() == 0) return tr("no hits");
+    if (navigator_->current() < 0)
+        return navigator_->count() == 1 ? tr("1 hit") : tr("%1 hits").arg(count);
+    return tr("%1 of %2").arg(locale.toString(navigator_->current() + 1), count);
 }
 
 bool SearchBar::eventFilter(QObject* watched, QEvent* event) {

@@ -28,7 +28,9 @@ class SearchBar : public QWidget {
     /// Puts the keyboard into the box and selects its text.
     void activate();
     QLineEdit& edit() const { return *edit_; }
-    /// "3 of 120", "no hits"; empty without a search.
+    /// By regular expression, or else by a part of the name.
+    QToolButton& expression() const { return *expression_; }
+    /// "3 of 120", "no hits", what is wrong with an expression; empty without a search.
     QString countText() const;
 
   public slots:
@@ -43,11 +45,14 @@ class SearchBar : public QWidget {
 
   private:
     void searchNow();
+    void showSearch();
     void updateCount();
+    QString describeCount() const;
 
     QPointer<HitNavigator> navigator_;
     QLineEdit* edit_;
     QAction* clear_;  // The style's own button cannot be seen on a dark ground.
+    QToolButton* expression_;
     QLabel* count_;
     QToolButton* previous_;
     QToolButton* next_;

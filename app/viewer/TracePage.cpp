@@ -1,5 +1,6 @@
 #include "app/viewer/TracePage.h"
 
+#include <QLocale>
 #include <QSplitter>
 #include <QTabBar>
 #include <QTabWidget>
@@ -18,6 +19,7 @@
 #include "views/summary/BandwidthPanel.h"
 #include "views/summary/ReportPanel.h"
 #include "views/summary/ReportView.h"
+#include "views/summary/SelectionPanel.h"
 #include "views/summary/hitTable.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
@@ -49,6 +51,7 @@ TracePage::TracePage(TracePtr trace, QWidget* parent)
       healthBar_(new HealthBar(this)),
       details_(new DetailsPanel(this)),
       tables_(new QTabWidget(this)),
+      selection_(new SelectionPanel(this)),
       bandwidth_(new BandwidthPanel(this)),
       hitView_(new ReportView(this)),
       health_(new HealthPanel(this)),
@@ -65,6 +68,7 @@ TracePage::TracePage(TracePtr trace, QWidget* parent)
         placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst()).has_value());
     health_->setTrace(trace_);
     bandwidth_->setTrace(trace_);
+    selection_->setTrace(trace_);
     for (ReportPanel* report : reports_) report->setTrace(trace_);
     updateHits();
     setFocusProxy(timeline_);
@@ -77,6 +81,7 @@ void TracePage::addTables() {
         tables_->addTab(panel, tr(named.title));
     }
     tables_->insertTab(1, bandwidth_, tr("Memcpy bandwidth"));
+    tables_->addTab(selection_, tr("Selection"));
     hitView_->setEmptyText(tr("Search with Ctrl+F; what is found is listed here."));
     tables_->addTab(hitView_, tr("Search results"));
     const size_t grave = size_t(
@@ -133,6 +138,7 @@ void TracePage::connectParts() {
         connect(report, &ReportPanel::nameActivated, this, &TracePage::showName);
     }
     connect(bandwidth_, &BandwidthPanel::nameActivated, this, &TracePage::showName);
+    connect(selection_, &SelectionPanel::nameActivated, this, &TracePage::showName);
     connect(hits_, &HitNavigator::changed, this, &TracePage::updateHits);
     connect(hitView_, &ReportView::rowActivated, hits_, &HitNavigator::show);
 }
@@ -144,6 +150,7 @@ void TracePage::showName(const QString& name) {
 
 void TracePage::selectRange(std::optional<TimeRange> range) {
     bandwidth_->setRange(range);
+    selection_->setRange(range);
     for (ReportPanel* report : reports_) report->setRange(range);
 }
 
@@ -151,17 +158,19 @@ void TracePage::updateHits() {
     // Stepping through hits changes the current one only; the table is made anew for new hits.
     if (hits_->generation() == shownHits_) return;
     shownHits_ = hits_->generation();
-    std::vector<EventRef> events;
-    events.reserve(hits_->hits().size());
-    for (const HitNavigator::Hit& hit : hits_->hits()) events.push_back(hit.event);
-    hitView_->setTable(hitTable(*trace_, events));
+    hitView_->setTable(hitTable(*trace_, hits_->firstHits(maximumHitRows)));
     const QString title = tr("Search results");
-    tables_->setTabText(
-        tables_->indexOf(hitView_),
-        events.empty() ? title : title + QStringLiteral(" (%1)").arg(events.size()));
-    hitView_->setEmptyText(hits_->text().isEmpty()
-                               ? tr("Search with Ctrl+F; what is found is listed here.")
-                               : tr("Nothing is called “%1”.").arg(hits_->text()));
+    tables_->setTabText(tables_->indexOf(hitView_),
+                        hits_->count() == 0
+                            ? title
+                            : title + QStringLiteral(" (%1)").arg(
+                                          QLocale(QLocale::English).toString(hits_->count())));
+    if (hits_->text().isEmpty())
+        hitView_->setEmptyText(tr("Search with Ctrl+F; what is found is listed here."));
+    else
+        hitView_->setEmptyText(hits_->error().isEmpty()
+                                   ? tr("Nothing is called “%1”.").arg(hits_->text())
+                                   : hits_->error());
 }
 
 QString TracePage::title() const {
@@ -173,6 +182,7 @@ ReportView* TracePage::currentTable() const {
     if (auto* report = qobject_cast<ReportPanel*>(current)) return &report->view();
     if (current == bandwidth_) return &bandwidth_->wholeView();
     if (current == &tools_->sql()) return &tools_->sql().answer();
+    if (current == selection_) return timeline_->selectedRange() ? &selection_->names() : nullptr;
     return qobject_cast<ReportView*>(current);
 }
 
@@ -197,7 +207,8 @@ bool TracePage::isBusy() const {
     const QWidget* current = tables_->currentWidget();
     const auto* report = qobject_cast<const ReportPanel*>(current);
     return hits_->isSearching() || (report && report->isStale()) ||
-           (current == bandwidth_ && bandwidth_->isStale()) || tools_->isBusy();
+           (current == bandwidth_ && bandwidth_->isStale()) ||
+           (current == selection_ && selection_->isStale()) || tools_->isBusy();
 }
 
 void TracePage::restoreLayout(const AppSettings& settings) {

@@ -17,6 +17,7 @@ class LiveBar;
 class LiveFollower;
 class PageTools;
 class ReportPanel;
+class SelectionPanel;
 
 /// One trace: its timeline, what is known of the selected event beside it, tables underneath that
 /// follow the selected range.
@@ -66,6 +67,7 @@ class TracePage : public DocumentPage {
     DetailsPanel* details_;
     QTabWidget* tables_;
     std::vector<ReportPanel*> reports_;
+    SelectionPanel* selection_;
     BandwidthPanel* bandwidth_;
     ReportView* hitView_;
     HealthPanel* health_;

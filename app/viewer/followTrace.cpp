@@ -30,6 +30,7 @@ void TracePage::updateTrace(TracePtr trace) {
     healthBar_->setNotes(trace_->health);
     health_->setTrace(trace_);
     bandwidth_->setTrace(trace_);
+    selection_->setTrace(trace_);
     for (ReportPanel* report : reports_) report->setTrace(trace_);
     tools_->setTrace(trace_);
     timeline_->setSelectedRange(range);

@@ -9,7 +9,9 @@
 #include "model/index/writeIndex.h"
 #include "model/reduce/reduceToPixels.h"
 #include "model/summary/reports.h"
-#include "model/summary/search.h"
+#include "model/search/findEvents.h"
+#include "model/select/SelectionStatistics.h"
+#include "model/select/buildTraceSums.h"
 #include "model/trace/EventDetails.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/simulatedMemory.h"
@@ -63,7 +65,12 @@ void use(const Trace& trace) {
             }
         }
     for (const CounterSeries& series : trace.counters) series.extremesAt(trace.range, 100);
-    (void)findEvents(trace, "kernel");
+#ifdef LANESCOPE_HAS_SEARCH
+    constexpr TimeRange always{INT64_MIN, INT64_MAX};
+    findEvents(trace, *NamePattern::compile("kernel", PatternKind::Substring), always,
+               [](std::span<const EventRef>) { return true; });
+#endif
+    (void)selectionStatistics(trace, buildTraceSums(trace), trace.range);
     for (const ReportInfo& report : allReports()) (void)makeReport(trace, report.name);
 }
 

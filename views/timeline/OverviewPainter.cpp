@@ -89,8 +89,9 @@ void OverviewPainter::paint(QPainter& painter, const TimelineState& state, QSize
     const TimeScale scale{state.limits(), double(size.width()), 0};
     paintSelectedRange(painter, state, scale, 0, bottom);
     int markedTo = -1;
-    for (const EventRef hit : state.hitEvents()) {
-        const int x = static_cast<int>(scale.toX(state.trace()->rangeOf(hit).startNs));
+    static const std::vector<int64_t> noPlaces;
+    for (const int64_t placeNs : state.hits() ? state.hits()->places() : noPlaces) {
+        const int x = static_cast<int>(scale.toX(placeNs));
         if (x != markedTo) painter.fillRect(QRect(x, 0, 1, topInset - 1), theme.searchHit);
         markedTo = x;
     }

@@ -15,7 +15,7 @@ void TimelineState::setTrace(TracePtr trace) {
     setSelectedEvent({});
     setSelectedRange(std::nullopt);
     setHoverTime(std::nullopt);
-    setHits({});
+    setHits(nullptr);
     setHoveredName(0);
     trace_ = std::move(trace);
     healthPlaces_ = trace_ ? lanescope::healthPlaces(*trace_) : std::vector<HealthPlace>();
@@ -256,10 +256,10 @@ void TimelineState::setHoverTime(std::optional<int64_t> timeNs) {
     emit hoverTimeChanged();
 }
 
-void TimelineState::setHits(std::vector<EventRef> hits) {
-    if (hits.empty() && hitEvents_.empty()) return;
-    hits_.set(hits);
-    hitEvents_ = std::move(hits);
+void TimelineState::setHits(SearchHitsPtr hits) {
+    if (hits && hits->isEmpty()) hits.reset();
+    if (hits == hits_) return;
+    hits_ = std::move(hits);
     emit hitsChanged();
 }
 

@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "model/search/SearchHits.h"
 #include "model/trace/Trace.h"
 #include "model/trace/healthPlaces.h"
 #include "views/theme/Theme.h"
-#include "views/timeline/SearchHits.h"
 #include "views/timeline/SliceColors.h"
 #include "views/timeline/TimeScale.h"
 #include "views/timeline/TrackLayout.h"
@@ -122,9 +122,9 @@ class TimelineState : public QObject {
     void setSelectedRange(std::optional<TimeRange> range);
     std::optional<int64_t> hoverTime() const { return hoverTimeNs_; }
     void setHoverTime(std::optional<int64_t> timeNs);
-    const SearchHits& hits() const { return hits_; }
-    const std::vector<EventRef>& hitEvents() const { return hitEvents_; }
-    void setHits(std::vector<EventRef> hits);
+    /// What a search found, or null.
+    const SearchHits* hits() const { return hits_.get(); }
+    void setHits(SearchHitsPtr hits);
 
   signals:
     void traceChanged();
@@ -165,8 +165,7 @@ class TimelineState : public QObject {
     EventRef selectedEvent_;
     std::optional<TimeRange> selectedRange_;
     std::optional<int64_t> hoverTimeNs_;
-    std::vector<EventRef> hitEvents_;
-    SearchHits hits_;
+    SearchHitsPtr hits_;
 };
 
 }  // namespace lanescope

@@ -194,7 +194,7 @@ void TimelineView::showMoment(int64_t timeNs) {
     state_->setVisible(visible.shifted(timeNs - visible.startNs - visible.durationNs() / 2));
     state_->setHoverTime(timeNs);
 }
-void TimelineView::setSearchHits(std::vector<EventRef> hits) {
+void TimelineView::setSearchHits(SearchHitsPtr hits) {
     state_->setHits(std::move(hits));
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/compare/trackPairs.h"
+#include "model/search/SearchHits.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 #include "views/timeline/TrackArrangement.h"
@@ -99,8 +100,8 @@ class TimelineView : public QWidget {
     void showRange(TimeRange range);
     /// Pans so that a moment stands in the middle, and marks it on the ruler.
     void showMoment(int64_t timeNs);
-    /// Marks these events on the tracks and in the overview; any order, empty clears.
-    void setSearchHits(std::vector<EventRef> hits);
+    /// Marks these events of the trace on the tracks and in the overview; null clears.
+    void setSearchHits(SearchHitsPtr hits);
 
     void fit();
     /// Zooms to the selected range, else to the selected event, else out to everything.

@@ -177,7 +177,7 @@ void TrackPainter::paintLane(QPainter& painter, LanePosition position, const QRe
         pending.right = right;
     }
     paintRun(painter, pending, area, background);
-    if (!state_.hits().isEmpty()) paintHits(painter, lane, area);
+    if (state_.hits()) paintHits(painter, position, slices, area);
 }
 
 void TrackPainter::paintSlice(QPainter& painter, StringIndex name, const QRectF& rectangle,
@@ -254,26 +254,26 @@ void TrackPainter::paintActivity(QPainter& painter, const std::vector<PixelSlice
     }
 }
 
-void TrackPainter::paintHits(QPainter& painter, const Lane& lane, const QRectF& area) const {
-    const TimeScale scale = state_.scale(area.width());
-    const std::vector<uint32_t>& hits = state_.hits().slicesOf(lane);
-    auto hit = std::partition_point(hits.begin(), hits.end(), [&](uint32_t slice) {
-        return lane.endNs[slice] < scale.range.startNs;
-    });
+void TrackPainter::paintHits(QPainter& painter, LanePosition position,
+                             const std::vector<PixelSlice>& slices, const QRectF& area) const {
     const double bar = std::max(1.0, std::min(3.0, area.height() / 4));
-    double paintedTo = 0;
-    while (hit != hits.end() && lane.startNs[*hit] < scale.range.endNs) {
-        const double left = std::max({0.0, paintedTo, scale.toX(lane.startNs[*hit])});
-        const double right =
-            std::min(area.width(), std::max(left + 1, scale.toX(lane.endNs[*hit])));
-        painter.fillRect(QRectF(left, area.bottom() - bar, right - left, bar),
-                         state_.theme().searchHit);
-        paintedTo = right;
-        // Hits behind what is painted already would change nothing.
-        const int64_t paintedToNs = scale.toTimeNs(paintedTo);
-        hit = std::partition_point(
-            hit + 1, hits.end(), [&](uint32_t slice) { return lane.endNs[slice] <= paintedToNs; });
+    double left = 0, right = 0;
+    const auto flush = [&] {
+        if (right > left)
+            painter.fillRect(QRectF(left, area.bottom() - bar, right - left, bar),
+                             state_.theme().searchHit);
+    };
+    for (const PixelSlice& slice : slices) {
+        if (!state_.hits()->touches(position.track, position.lane, slice.firstSlice,
+                                    slice.sliceCount))
+            continue;
+        if (slice.left / ratio_ > right) {
+            flush();
+            left = slice.left / ratio_;
+        }
+        right = slice.right / ratio_;
     }
+    flush();
 }
 
 void TrackPainter::paintLabel(QPainter& painter, StringIndex name, const QRectF& slice, QRgb fill) {

@@ -51,7 +51,8 @@ class TrackPainter {
     void paintGhost(QPainter& painter, LanePosition lane, const QRectF& area);
     void paintActivity(QPainter& painter, const std::vector<PixelSlice>& slices, const QRectF& area,
                        QRgb color) const;
-    void paintHits(QPainter& painter, const Lane& lane, const QRectF& area) const;
+    void paintHits(QPainter& painter, LanePosition position, const std::vector<PixelSlice>& slices,
+                   const QRectF& area) const;
     void paintLabel(QPainter& painter, StringIndex name, const QRectF& slice, QRgb fill);
 
     const TimelineState& state_;

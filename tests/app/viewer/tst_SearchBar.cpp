@@ -2,6 +2,7 @@
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QTest>
+#include <QToolButton>
 
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/SearchBar.h"
@@ -28,7 +29,7 @@ struct Searched {
     }
     bool wait(int count) {
         return QTest::qWaitFor(
-            [&] { return !navigator.isSearching() && navigator.count() == count; });
+            [&] { return !navigator.isSearching() && navigator.count() == qint64(count); });
     }
     void key(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {
         QTest::keyClick(&bar.edit(), key, modifiers);
@@ -57,7 +58,7 @@ class TestSearchBar : public QObject {
         QVERIFY(searched.wait(3));
         for (const int expected : {0, 1, 2, 0}) {
             searched.key(Qt::Key_Return);
-            QCOMPARE(searched.navigator.current(), expected);
+            QCOMPARE(searched.navigator.current(), qint64(expected));
             QCOMPARE(searched.timeline.selectedEvent(),
                      EventRef(EventKind::Kernel, uint32_t(expected)));
             QCOMPARE(searched.bar.countText(), QString("%1 of 3").arg(expected + 1));
@@ -70,7 +71,7 @@ class TestSearchBar : public QObject {
         QVERIFY(searched.wait(3));
         searched.key(Qt::Key_Return);
         searched.key(Qt::Key_Return, Qt::ShiftModifier);
-        QCOMPARE(searched.navigator.current(), 2);
+        QCOMPARE(searched.navigator.current(), qint64(2));
     }
 
     void enterRightAfterTypingWaitsForTheSearch() {
@@ -78,7 +79,7 @@ class TestSearchBar : public QObject {
         QTest::keyClicks(&searched.bar.edit(), "softmax");
         searched.key(Qt::Key_Return);
         QTRY_COMPARE(searched.timeline.selectedEvent(), EventRef(EventKind::Kernel, 3));
-        QCOMPARE(searched.bar.countText(), QString("1 of 1"));
+        QTRY_COMPARE(searched.bar.countText(), QString("1 of 1"));
     }
 
     void enterAfterAChangedTextGoesToTheNewHits() {
@@ -97,7 +98,7 @@ class TestSearchBar : public QObject {
         QTest::keyClicks(&searched.bar.edit(), "gemm");
         QVERIFY(searched.wait(3));
         searched.key(Qt::Key_Return);
-        QCOMPARE(searched.navigator.current(), 1);
+        QCOMPARE(searched.navigator.current(), qint64(1));
     }
 
     void whatIsNotThereIsSaid() {
@@ -105,7 +106,55 @@ class TestSearchBar : public QObject {
         QTest::keyClicks(&searched.bar.edit(), "nothing like this");
         QTRY_COMPARE(searched.bar.countText(), QString("no hits"));
         searched.key(Qt::Key_Return);
-        QCOMPARE(searched.navigator.current(), -1);
+        QCOMPARE(searched.navigator.current(), qint64(-1));
+    }
+
+    void anExpressionIsSearchedByTheToggle() {
+        Searched searched;
+        searched.bar.expression().click();
+        QVERIFY(searched.bar.expression().isChecked());
+        QTest::keyClicks(&searched.bar.edit(), "^(soft|hard)max$");
+        QVERIFY(searched.wait(1));
+        QCOMPARE(searched.bar.countText(), QString("1 hit"));
+        // The same text as a part of a name is another search.
+        searched.bar.expression().click();
+        QTRY_COMPARE(searched.bar.countText(), QString("no hits"));
+    }
+
+    void aWrongExpressionIsExplained() {
+        Searched searched;
+        searched.bar.expression().click();
+        QTest::keyClicks(&searched.bar.edit(), "gemm(");
+        QTRY_VERIFY(searched.bar.countText().startsWith("This is no regular expression"));
+        QCOMPARE(searched.navigator.count(), qint64(0));
+        searched.key(Qt::Key_Return);
+        QCOMPARE(searched.navigator.current(), qint64(-1));
+        searched.key(Qt::Key_Backspace);
+        QVERIFY(searched.wait(3));
+        QCOMPARE(searched.bar.countText(), QString("3 hits"));
+    }
+
+    void hitsOfTwoTimelinesStandInOrderOfTime() {
+        const auto traceAt = [](int64_t offsetNs) {
+            TraceBuilder builder;
+            for (int i = 0; i < 4; ++i)
+                builder.addKernel(builder.defaultStream(), "gemm", offsetNs + i * 1'000,
+                                  offsetNs + i * 1'000 + 100);
+            return builder.finish();
+        };
+        TimelineView first, second;
+        first.setTrace(traceAt(0));
+        second.setTrace(traceAt(5'500));
+        second.setTimeOrigin(5'000);
+        HitNavigator navigator({&first, &second});
+        navigator.search("gemm");
+        QTRY_COMPARE(navigator.count(), qint64(8));
+        QTRY_VERIFY(!navigator.isSearching());
+        for (int index = 0; index < 8; ++index) {
+            const HitNavigator::Hit hit = navigator.hit(index);
+            QCOMPARE(hit.timeline, index % 2 == 0 ? &first : &second);
+            QCOMPARE(hit.event, EventRef(EventKind::Kernel, uint32_t(index / 2)));
+        }
     }
 
     void escapeClearsAndGivesTheKeyboardBack() {
@@ -115,7 +164,7 @@ class TestSearchBar : public QObject {
         QVERIFY(searched.wait(3));
         searched.key(Qt::Key_Escape);
         QCOMPARE(dismissed.count(), 1);
-        QCOMPARE(searched.navigator.count(), 0);
+        QCOMPARE(searched.navigator.count(), qint64(0));
         QVERIFY(searched.bar.countText().isEmpty());
     }
 
@@ -126,7 +175,7 @@ class TestSearchBar : public QObject {
         QAction* cross = searched.bar.edit().actions().front();
         QVERIFY(cross->isVisible());
         cross->trigger();
-        QTRY_COMPARE(searched.navigator.count(), 0);
+        QTRY_COMPARE(searched.navigator.count(), qint64(0));
         QVERIFY(!cross->isVisible());
     }
 

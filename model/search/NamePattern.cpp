@@ -1,0 +1,48 @@
+#include "model/search/NamePattern.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace lanescope {
+
+namespace {
+
+/// For the compiled expression; enough for any that is typed, and none can use up the memory.
+constexpr int64_t mostExpressionBytes = int64_t{8} << 20;
+
+char lowerCase(char letter) {
+    // Of ASCII only: names are code, and whatever else is in them must match as it is.
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
+}  // namespace
+
+Result<NamePattern> NamePattern::compile(std::string_view text, PatternKind kind) {
+    NamePattern pattern;
+    if (kind == PatternKind::Substring) {
+        pattern.lowered_ = text;
+        std::transform(text.begin(), text.end(), pattern.lowered_.begin(), lowerCase);
+        return pattern;
+    }
+    re2::RE2::Options options;
+    options.set_case_sensitive(false);
+    options.set_log_errors(false);
+    options.set_encoding(re2::RE2::Options::EncodingLatin1);  // names may hold any bytes
+    options.set_max_mem(mostExpressionBytes);
+    auto expression =
+        std::make_shared<const re2::RE2>(re2::StringPiece(text.data(), text.size()), options);
+    if (!expression->ok()) return fail("This is no regular expression: {}.", expression->error());
+    pattern.expression_ = std::move(expression);
+    return pattern;
+}
+
+bool NamePattern::matches(std::string_view name) const {
+    if (expression_)
+        return re2::RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *expression_);
+    return std::search(name.begin(), name.end(), lowered_.begin(), lowered_.end(),
+                       [](char a, char b) { return lowerCase(a) == b; }) != name.end();
+}
+
+}  // namespace lanescope

@@ -1,0 +1,106 @@
+#include "model/search/SearchHits.h"
+
+#include <algorithm>
+#include <array>
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t kindCount = 16;
+
+/// The hits by kind and row.
+class HitRows {
+  public:
+    explicit HitRows(const std::vector<EventRef>& events) {
+        for (const EventRef event : events) {
+            std::vector<bool>& rows = rows_[static_cast<size_t>(event.kind())];
+            if (event.row() >= rows.size())
+                rows.resize(std::max<size_t>(event.row() + size_t{1}, rows.size() * 2));
+            rows[event.row()] = true;
+        }
+    }
+    bool contains(EventRef event) const {
+        const std::vector<bool>& rows = rows_[static_cast<size_t>(event.kind())];
+        return event.row() < rows.size() && rows[event.row()];
+    }
+    bool has(std::initializer_list<EventKind> kinds) const {
+        return std::any_of(kinds.begin(), kinds.end(), [this](EventKind kind) {
+            return !rows_[static_cast<size_t>(kind)].empty();
+        });
+    }
+
+  private:
+    std::array<std::vector<bool>, kindCount> rows_;
+};
+
+/// Whether a track of this kind could hold one of the hits.
+bool mayHold(TrackKind kind, const HitRows& hits) {
+    switch (kind) {
+        case TrackKind::Stream:
+            return hits.has(
+                {EventKind::Kernel, EventKind::Memcpy, EventKind::Memset, EventKind::Graph});
+        case TrackKind::StreamProjection:
+            return hits.has({EventKind::Projection});
+        case TrackKind::ThreadNvtx:
+            return hits.has({EventKind::Nvtx});
+        case TrackKind::ThreadApi:
+            return hits.has({EventKind::Api});
+        case TrackKind::GpuPageFaults:
+        case TrackKind::CpuPageFaults:
+            return hits.has({EventKind::PageFault});
+        default:
+            return false;
+    }
+}
+
+SliceMarks marksOf(const Lane& lane, const HitRows& hits) {
+    constexpr uint32_t blockSize = 4096;
+    SliceMarks marks;
+    std::vector<EventRef> events(std::min(blockSize, lane.size()));
+    for (uint32_t first = 0; first < lane.size(); first += blockSize) {
+        const uint32_t count = std::min(blockSize, lane.size() - first);
+        lane.event.copyTo(std::span(events).first(count), first);
+        for (uint32_t index = 0; index < count; ++index) {
+            if (!hits.contains(events[index])) continue;
+            if (marks.isEmpty()) marks = SliceMarks(lane.size());
+            marks.set(first + index);
+        }
+    }
+    return marks;
+}
+
+std::vector<int64_t> placesOf(const Trace& trace, const std::vector<EventRef>& events) {
+    std::vector<int64_t> places;
+    const int64_t stepNs = std::max<int64_t>(1, trace.range.durationNs() / SearchHits::placeCount);
+    const bool isThinned = events.size() > size_t{SearchHits::placeCount};
+    for (const EventRef event : events) {
+        const int64_t startNs = trace.rangeOf(event).startNs;
+        if (!isThinned || places.empty() || startNs - places.back() >= stepNs)
+            places.push_back(startNs);
+    }
+    return places;
+}
+
+}  // namespace
+
+SearchHitsPtr SearchHits::of(const Trace& trace, std::vector<EventRef> events) {
+    std::shared_ptr<SearchHits> result(new SearchHits);
+    std::erase_if(events, [](EventRef event) { return !event.isValid(); });
+    result->places_ = placesOf(trace, events);
+    const HitRows hits(events);
+    for (const Track& track : trace.tracks) {
+        std::vector<SliceMarks>& marks = result->marks_.emplace_back();
+        if (!mayHold(track.kind, hits)) continue;
+        for (const Lane& lane : track.lanes) marks.push_back(marksOf(lane, hits));
+    }
+    result->events_ = std::move(events);
+    return result;
+}
+
+bool SearchHits::touches(uint32_t track, uint32_t lane, uint32_t firstSlice, uint32_t count) const {
+    if (track >= marks_.size() || lane >= marks_[track].size()) return false;
+    return marks_[track][lane].any(firstSlice, firstSlice + count);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,238 @@
+#include "model/search/findEvents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+#include <unordered_map>
+
+#include "model/search/NameTests.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr uint32_t blockRows = 4096;
+/// Hits handed on at once.
+constexpr size_t batchSize = size_t{1} << 16;
+/// Rows looked at before the sink is asked whether to go on.
+constexpr uint32_t mostRowsAtOnce = uint32_t{1} << 20;
+
+/// Says which of the rows `[first, first + count)` are hits, by appending them to `rows`.
+using RowScan = std::function<void(uint32_t first, uint32_t count, std::vector<uint32_t>& rows)>;
+
+/// A scan that looks at one column: `isHit(value)`.
+template <class Value, class Test>
+RowScan scanOf(const Column<Value>& column, Test isHit) {
+    return [&column, isHit, values = std::vector<Value>(blockRows)](
+               uint32_t first, uint32_t count, std::vector<uint32_t>& rows) mutable {
+        column.copyTo(std::span(values).first(count), first);
+        for (uint32_t index = 0; index < count; ++index)
+            if (isHit(values[index])) rows.push_back(first + index);
+    };
+}
+
+/// The hits of one table, in order of start.
+class HitSource {
+  public:
+    HitSource(EventKind kind, const Column<int64_t>& startNs, TimeRange range, RowScan scan)
+        : kind_(kind), startNs_(startNs), scan_(std::move(scan)) {
+        const auto rowAt = [&](int64_t timeNs) {
+            return static_cast<uint32_t>(std::lower_bound(startNs.begin(), startNs.end(), timeNs) -
+                                         startNs.begin());
+        };
+        row_ = rowAt(range.startNs);
+        endRow_ = rowAt(range.endNs);
+    }
+
+    /// Whether there is a hit to look at; looks at the next rows until there is, but at not many
+    /// more than `rowsLeft`, from which it takes those that it looked at.
+    bool load(int64_t& rowsLeft) {
+        while (next_ == rows_.size() && row_ < endRow_ && rowsLeft > 0) {
+            const uint32_t count = std::min(blockRows, endRow_ - row_);
+            rows_.clear();
+            next_ = 0;
+            scan_(row_, count, rows_);
+            readStarts(row_, count);
+            row_ += count;
+            rowsLeft -= count;
+        }
+        return next_ < rows_.size();
+    }
+    bool isAtEnd() const { return next_ == rows_.size() && row_ >= endRow_; }
+    int64_t startNs() const { return starts_[next_]; }
+    /// Takes the hits at hand that start by `timeNs`, at least one.
+    void takeUntil(int64_t timeNs, std::vector<EventRef>& events) {
+        do events.emplace_back(kind_, rows_[next_++]);
+        while (next_ < rows_.size() && starts_[next_] <= timeNs);
+    }
+
+  private:
+    /// The starts of the hits; those of the whole block at once if hits are many.
+    void readStarts(uint32_t first, uint32_t count) {
+        starts_.resize(count);
+        if (rows_.size() > count / 8) {
+            startNs_.copyTo(starts_, first);
+            for (size_t index = 0; index < rows_.size(); ++index)
+                starts_[index] = starts_[rows_[index] - first];
+        } else {
+            for (size_t index = 0; index < rows_.size(); ++index)
+                starts_[index] = startNs_[rows_[index]];
+        }
+    }
+
+    EventKind kind_;
+    const Column<int64_t>& startNs_;
+    RowScan scan_;
+    uint32_t row_ = 0, endRow_ = 0;  ///< Rows not looked at yet.
+    std::vector<uint32_t> rows_;     ///< Hits not handed on yet, from `next_`.
+    std::vector<int64_t> starts_;
+    size_t next_ = 0;
+};
+
+class Search {
+  public:
+    Search(const Trace& trace, const NamePattern& pattern, TimeRange range)
+        : trace_(trace), range_(range), tests_(trace, pattern) {
+        addGpuWork();
+        addPageFaults();
+        add(EventKind::Api, trace.apiCalls,
+            scanOf(trace.apiCalls.name, [this](StringIndex name) { return tests_.isHit(name); }));
+        addRanges();
+    }
+    Search(const Search&) = delete;
+    Search& operator=(const Search&) = delete;
+
+    bool run(const HitSink& sink) {
+        std::vector<EventRef> batch;
+        for (;;) {
+            const bool isDone = collect(batch);
+            if (!sink(batch)) return false;
+            if (isDone) return true;
+            batch.clear();
+        }
+    }
+
+  private:
+    template <class Table>
+    void add(EventKind kind, const Table& table, RowScan scan) {
+        sources_.emplace_back(kind, table.startNs, range_, std::move(scan));
+    }
+
+    /// Fills the batch with the next hits; true if they are the last.
+    bool collect(std::vector<EventRef>& batch) {
+        int64_t rowsLeft = mostRowsAtOnce;
+        while (batch.size() < batchSize) {
+            HitSource* earliest = nullptr;
+            int64_t othersNs = std::numeric_limits<int64_t>::max();  // where the others go on
+            for (HitSource& source : sources_) {
+                if (!source.load(rowsLeft)) {
+                    if (!source.isAtEnd()) return false;  // looked long enough
+                    continue;
+                }
+                if (earliest != nullptr && source.startNs() >= earliest->startNs()) {
+                    othersNs = std::min(othersNs, source.startNs());
+                    continue;
+                }
+                if (earliest != nullptr) othersNs = earliest->startNs();
+                earliest = &source;
+            }
+            if (earliest == nullptr) return true;
+            earliest->takeUntil(othersNs, batch);
+        }
+        return false;
+    }
+
+    void addGpuWork() {
+        add(EventKind::Kernel, trace_.kernels, scanOf(trace_.kernels.config, [this](uint32_t row) {
+                return tests_.isConfigHit(row);
+            }));
+        add(EventKind::Memcpy, trace_.memcpys,
+            scanOf(trace_.memcpys.kind, [this](MemcpyKind kind) { return tests_.isHit(kind); }));
+        if (tests_.isMemsetHit())
+            add(EventKind::Memset, trace_.memsets,
+                scanOf(trace_.memsets.memory, [](MemoryKind) { return true; }));
+        add(EventKind::Graph, trace_.graphs,
+            scanOf(trace_.graphs.graph,
+                   [this, known = std::unordered_map<int64_t, bool>()](int64_t graph) mutable {
+                       const auto [found, isNew] = known.try_emplace(graph, false);
+                       if (isNew) found->second = tests_.isHit(fmt::format("CUDA graph {}", graph));
+                       return found->second;
+                   }));
+    }
+
+    void addPageFaults() {
+        // Few names for many events: tested when first seen, as any other.
+        add(EventKind::PageFault, trace_.pageFaults,
+            [this, known = std::unordered_map<uint32_t, bool>()](
+                uint32_t first, uint32_t count, std::vector<uint32_t>& rows) mutable {
+                const PageFaultTable& faults = trace_.pageFaults;
+                for (uint32_t row = first; row < first + count; ++row) {
+                    const uint32_t kind = static_cast<uint32_t>(faults.access[row]) << 1 |
+                                          (faults.gpu[row] == noIndex ? 1 : 0);
+                    const auto [found, isNew] = known.try_emplace(kind, false);
+                    if (isNew)
+                        found->second =
+                            tests_.isHit(trace_.nameOf(EventRef(EventKind::PageFault, row)));
+                    if (found->second) rows.push_back(row);
+                }
+            });
+    }
+
+    void addRanges() {
+        markNcclCalls();
+        add(EventKind::Nvtx, trace_.nvtx,
+            [this, scan = scanOf(trace_.nvtx.text, [this](StringIndex text) {
+                       return tests_.isHit(text);
+                   })](uint32_t first, uint32_t count, std::vector<uint32_t>& rows) {
+                scan(first, count, rows);
+                addNcclCalls(first, first + count, rows);
+            });
+        add(EventKind::Projection, trace_.projections,
+            scanOf(trace_.projections.nvtx, [this](uint32_t row) {
+                return row < trace_.nvtx.size() &&
+                       (tests_.isHit(trace_.nvtx.text[row]) ||
+                        std::binary_search(ncclCalls_.begin(), ncclCalls_.end(), row));
+            }));
+    }
+
+    void markNcclCalls() {
+        const NcclTable& nccl = trace_.nccl;
+        for (uint32_t row = 0; row < nccl.size(); ++row) {
+            const NcclFacts facts = nccl.facts[row];
+            for (const StringIndex text :
+                 {facts.datatype, facts.algorithm, facts.protocol, facts.communicatorName})
+                if (text != 0 && tests_.isHit(text)) {
+                    ncclCalls_.push_back(nccl.nvtx[row]);
+                    break;
+                }
+        }
+    }
+
+    /// Adds the rows of NCCL calls in `[first, end)` to the ascending `rows`, each row once.
+    void addNcclCalls(uint32_t first, uint32_t end, std::vector<uint32_t>& rows) const {
+        const auto from = std::lower_bound(ncclCalls_.begin(), ncclCalls_.end(), first);
+        const auto to = std::lower_bound(from, ncclCalls_.end(), end);
+        if (from == to) return;
+        std::vector<uint32_t> both;
+        std::set_union(rows.begin(), rows.end(), from, to, std::back_inserter(both));
+        rows = std::move(both);
+    }
+
+    const Trace& trace_;
+    const TimeRange range_;
+    NameTests tests_;
+    std::vector<uint32_t> ncclCalls_;  ///< Rows of ranges that are hits by what NCCL told.
+    std::vector<HitSource> sources_;
+};
+
+}  // namespace
+
+bool findEvents(const Trace& trace, const NamePattern& pattern, TimeRange range,
+                const HitSink& sink) {
+    return Search(trace, pattern, range).run(sink);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,201 @@
+#include <QTest>
+#include <limits>
+
+#include "model/search/findEvents.h"
+#include "tests/support/TraceBuilder.h"
+#include "tests/support/simulatedTraining.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr TimeRange always{std::numeric_limits<int64_t>::min(),
+                           std::numeric_limits<int64_t>::max()};
+
+std::vector<EventRef> found(const Trace& trace, std::string_view text,
+                            PatternKind kind = PatternKind::Substring, TimeRange range = always) {
+    std::vector<EventRef> events;
+    const bool isComplete = findEvents(trace, *NamePattern::compile(text, kind), range,
+                                       [&events](std::span<const EventRef> hits) {
+                                           events.insert(events.end(), hits.begin(), hits.end());
+                                           return true;
+                                       });
+    return isComplete ? events : std::vector<EventRef>();
+}
+
+std::vector<EventRef> foundByExpression(const Trace& trace, std::string_view text) {
+    return found(trace, text, PatternKind::Expression);
+}
+
+std::string lowered(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    return text;
+}
+
+/// What the event is called, kernels also in full.
+std::string namesOf(const Trace& trace, EventRef event) {
+    std::string names = trace.nameOf(event);
+    if (event.kind() == EventKind::Kernel) {
+        const uint32_t config = trace.kernels.config[event.row()];
+        names += trace.strings.at(trace.launchConfigs[config].demangledName);
+    }
+    return names;
+}
+
+/// Every event on the tracks whose name contains `text`, looked at one by one.
+std::vector<EventRef> foundPlainly(const Trace& trace, const std::string& text) {
+    std::vector<EventRef> events;
+    for (const Track& track : trace.tracks)
+        for (const Lane& lane : track.lanes)
+            for (uint32_t slice = 0; slice < lane.size(); ++slice)
+                if (lane.event[slice].isValid() &&
+                    lowered(namesOf(trace, lane.event[slice])).find(lowered(text)) !=
+                        std::string::npos)
+                    events.push_back(lane.event[slice]);
+    std::sort(events.begin(), events.end());
+    return events;
+}
+
+bool isByStart(const Trace& trace, const std::vector<EventRef>& events) {
+    return std::is_sorted(events.begin(), events.end(), [&trace](EventRef a, EventRef b) {
+        return trace.rangeOf(a).startNs < trace.rangeOf(b).startNs;
+    });
+}
+
+}  // namespace
+
+class tst_findEvents : public QObject {
+    Q_OBJECT
+
+    TracePtr trace_;
+
+  private slots:
+    void initTestCase() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread();
+        const uint32_t stream = builder.defaultStream();
+        builder.addApi(thread, "cudaMemcpyAsync", 0, 10);
+        builder.addMemcpy(stream, MemcpyKind::HtoD, 4096, 20, 30);
+        builder.addNvtx(thread, "load Batch", 5, 25);
+        builder.addKernel(stream, "batchNorm", 40, 50);
+        builder.addMemset(stream, 16, 60, 70);
+        trace_ = builder.finish();
+    }
+
+    void findsEveryKindByStartWhateverTheCase() {
+        QCOMPARE(found(*trace_, "BATCH"),
+                 (std::vector<EventRef>{{EventKind::Nvtx, 0}, {EventKind::Kernel, 0}}));
+        QCOMPARE(found(*trace_, "memcpy"),
+                 (std::vector<EventRef>{{EventKind::Api, 0}, {EventKind::Memcpy, 0}}));
+        QCOMPARE(found(*trace_, "htod"), (std::vector<EventRef>{{EventKind::Memcpy, 0}}));
+        QCOMPARE(found(*trace_, "memset"), (std::vector<EventRef>{{EventKind::Memset, 0}}));
+    }
+
+    void findsByExpression() {
+        QCOMPARE(foundByExpression(*trace_, "^batch"),
+                 (std::vector<EventRef>{{EventKind::Kernel, 0}}));
+        QCOMPARE(foundByExpression(*trace_, "^(HtoD|DtoH)$"),
+                 (std::vector<EventRef>{{EventKind::Memcpy, 0}}));
+        QCOMPARE(foundByExpression(*trace_, "mem(cpy|set)").size(), size_t{3});
+    }
+
+    void findsAKernelByItsFullName() {
+        QCOMPARE(found(*trace_, "<float>(float*"), (std::vector<EventRef>{{EventKind::Kernel, 0}}));
+    }
+
+    void findsNcclCallsByHowNcclDidThem() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread();
+        for (const char* type : {"bfloat16", "float32"}) {
+            const bool isFirst = builder.trace().nccl.size() == 0;
+            builder.addNccl(thread, "AllReduce", 64, isFirst ? 0 : 20, isFirst ? 10 : 30);
+            const auto last = builder.trace().nccl.facts.size() - 1;
+            NcclFacts facts = builder.trace().nccl.facts[last];
+            facts.datatype = builder.trace().strings.intern(type);
+            facts.algorithm = builder.trace().strings.intern("NVLS_TREE");
+            builder.trace().nccl.facts.set(last, facts);
+        }
+        const TracePtr trace = builder.finish();
+        QCOMPARE(found(*trace, "bfloat"), (std::vector<EventRef>{{EventKind::Nvtx, 0}}));
+        QCOMPARE(found(*trace, "nvls").size(), size_t{2});
+        QCOMPARE(found(*trace, "float").size(), size_t{2});
+        QCOMPARE(found(*trace, "allreduce").size(), size_t{2});
+    }
+
+    void findsGraphsAndPageFaults() {
+        TraceBuilder builder;
+        const uint32_t stream = builder.defaultStream();
+        builder.addGraph(stream, 7, 0, 10);
+        builder.addGraph(stream, 8, 20, 30);
+        builder.addPageFault(0, 0, 0x1000, 1, FaultAccess::Write, 12, 14);
+        builder.addPageFault(0, noIndex, 0x2000, 1, FaultAccess::Read, 16, 16);
+        const TracePtr trace = builder.finish();
+        QCOMPARE(found(*trace, "graph 8"), (std::vector<EventRef>{{EventKind::Graph, 1}}));
+        QCOMPARE(found(*trace, "cuda graph").size(), size_t{2});
+        QCOMPARE(found(*trace, "page fault").size(), size_t{2});
+        QCOMPARE(found(*trace, "gpu page fault, write"),
+                 (std::vector<EventRef>{{EventKind::PageFault, 0}}));
+    }
+
+    void findsRangesOnTheGpuToo() {
+        TraceBuilder builder;
+        const uint32_t thread = builder.defaultThread();
+        builder.addNvtx(thread, "forward", 0, 100);
+        builder.launch(thread, builder.defaultStream(), "gemm", 10, 200, 300);
+        const TracePtr trace = builder.finish();
+        QCOMPARE(found(*trace, "forward"),
+                 (std::vector<EventRef>{{EventKind::Nvtx, 0}, {EventKind::Projection, 0}}));
+    }
+
+    void agreesWithThePlainLoopInOrderOfStart() {
+        const TracePtr trace = simulatedTraining({.steps = 60});
+        for (const char* text :
+             {"gemm", "layer 1", "AllReduce", "cudaLaunchKernel", "a", "step 7"}) {
+            std::vector<EventRef> events = found(*trace, text);
+            QVERIFY(isByStart(*trace, events));
+            std::sort(events.begin(), events.end());
+            const std::vector<EventRef> expected = foundPlainly(*trace, text);
+            // Copies and memsets are found by other words than those on their slices.
+            std::erase_if(events, [](EventRef event) {
+                return event.kind() == EventKind::Memcpy || event.kind() == EventKind::Memset;
+            });
+            std::vector<EventRef> others;
+            std::copy_if(
+                expected.begin(), expected.end(), std::back_inserter(others), [](EventRef event) {
+                    return event.kind() != EventKind::Memcpy && event.kind() != EventKind::Memset;
+                });
+            QCOMPARE(events, others);
+        }
+    }
+
+    void partsOfTheTimeAddUp() {
+        const TracePtr trace = simulatedTraining({.steps = 20});
+        const int64_t middleNs = trace->range.startNs + trace->range.durationNs() / 3;
+        std::vector<EventRef> parts =
+            found(*trace, "gemm", PatternKind::Substring, {always.startNs, middleNs});
+        QVERIFY(!parts.empty());
+        const std::vector<EventRef> behind =
+            found(*trace, "gemm", PatternKind::Substring, {middleNs, always.endNs});
+        QVERIFY(trace->rangeOf(behind.front()).startNs >= middleNs);
+        QVERIFY(trace->rangeOf(parts.back()).startNs < middleNs);
+        parts.insert(parts.end(), behind.begin(), behind.end());
+        QCOMPARE(parts, found(*trace, "gemm"));
+    }
+
+    void endsWhenTheSinkHasEnough() {
+        const TracePtr trace = simulatedTraining();
+        int calls = 0;
+        QVERIFY(!findEvents(*trace, *NamePattern::compile("a", PatternKind::Substring), always,
+                            [&calls](std::span<const EventRef>) { return ++calls > 1; }));
+        QCOMPARE(calls, 1);
+    }
+
+    void findsNothingForWhatIsNotThere() {
+        QVERIFY(found(*trace_, "no such name").empty());
+        QVERIFY(found(*TraceBuilder().finish(), "x").empty());
+    }
+};
+
+QTEST_APPLESS_MAIN(tst_findEvents)
+#include "tst_findEvents.moc"

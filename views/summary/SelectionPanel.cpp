@@ -1,0 +1,111 @@
+#include "views/summary/SelectionPanel.h"
+
+#include <QLabel>
+#include <QSplitter>
+#include <QVBoxLayout>
+#include <string>
+
+#include "model/select/buildTraceSums.h"
+#include "model/select/selectionTables.h"
+#include "views/summary/LatestJob.h"
+#include "views/summary/ReportView.h"
+#include "views/text/toQString.h"
+
+namespace lanescope {
+namespace {
+
+/// Of kernels, of API calls and so on.
+constexpr size_t mostNames = 10;
+
+}  // namespace
+
+struct SelectionPanel::Counted {
+    std::shared_ptr<const TraceSums> sums;
+    std::string headline;
+    ReportTable names, copies;
+};
+
+SelectionPanel::SelectionPanel(QWidget* parent)
+    : QWidget(parent),
+      job_(new LatestJob(this)),
+      headline_(new QLabel(this)),
+      splitter_(new QSplitter(this)),
+      names_(new ReportView(this)),
+      copies_(new ReportView(this)) {
+    headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    headline_->setContentsMargins(8, 6, 8, 2);
+    headline_->setWordWrap(true);
+    names_->setFilterVisible(false);
+    copies_->setFilterVisible(false);
+    names_->setEmptyText(tr("Nothing lies in the selected range."));
+    copies_->setEmptyText(tr("No memory was copied or set in the selected range."));
+    splitter_->addWidget(names_);
+    splitter_->addWidget(copies_);
+    splitter_->setStretchFactor(0, 3);
+    splitter_->setStretchFactor(1, 2);
+    splitter_->setChildrenCollapsible(false);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(headline_);
+    layout->addWidget(splitter_, 1);
+    for (const ReportView* view : {names_, copies_})
+        connect(view, &ReportView::nameActivated, this, &SelectionPanel::nameActivated);
+    showCounted({});
+}
+
+void SelectionPanel::setTrace(TracePtr trace) {
+    trace_ = std::move(trace);
+    sums_.reset();
+    range_.reset();
+    refresh();
+}
+
+void SelectionPanel::setRange(std::optional<TimeRange> range) {
+    if (range == range_) return;
+    range_ = range;
+    refresh();
+}
+
+QString SelectionPanel::headline() const {
+    return headline_->text();
+}
+
+void SelectionPanel::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (isStale_) refresh();
+}
+
+void SelectionPanel::refresh() {
+    isStale_ = true;
+    if (!trace_ || !range_) {
+        job_->cancel();
+        return showCounted({});
+    }
+    if (!isVisible()) return;
+    job_->start([this, trace = trace_, sums = sums_, range = *range_]() -> LatestJob::Publish {
+        Counted counted;
+        counted.sums = sums ? sums : std::make_shared<const TraceSums>(buildTraceSums(*trace));
+        const SelectionStatistics statistics = selectionStatistics(*trace, *counted.sums, range);
+        counted.headline = selectionHeadline(*trace, statistics);
+        counted.names = selectedNames(*trace, statistics, mostNames);
+        counted.copies = selectedCopies(statistics);
+        return [this, counted = std::move(counted)] { showCounted(counted); };
+    });
+}
+
+void SelectionPanel::showCounted(const Counted& counted) {
+    isStale_ = false;
+    if (counted.sums) sums_ = counted.sums;
+    const bool isEmpty = !trace_ || !range_;
+    headline_->setText(isEmpty ? tr("Select a range of time with Shift+drag on the timeline or by "
+                                    "dragging on the ruler; what lies in it is summed up here.")
+                               : toQString(counted.headline));
+    splitter_->setVisible(!isEmpty);
+    if (isEmpty) layout()->setAlignment(headline_, Qt::AlignTop);
+    names_->setTable(counted.names);
+    copies_->setTable(counted.copies);
+    emit updated();
+}
+
+}  // namespace lanescope

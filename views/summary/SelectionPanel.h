@@ -1,0 +1,58 @@
+#pragma once
+
+#include <QWidget>
+#include <memory>
+#include <optional>
+
+#include "model/format/TimeRange.h"
+#include "model/select/TraceSums.h"
+#include "model/trace/Trace.h"
+
+class QLabel;
+class QSplitter;
+
+namespace lanescope {
+
+class LatestJob;
+class ReportView;
+
+/// What lies in the selected range of time, while it is being dragged: how busy the GPUs were,
+/// which names took the time, how fast memory was copied. Counts off the GUI thread, and only while
+/// on the screen.
+class SelectionPanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit SelectionPanel(QWidget* parent = nullptr);
+
+    void setTrace(TracePtr trace);
+    void setRange(std::optional<TimeRange> range);
+    ReportView& names() const { return *names_; }
+    ReportView& copies() const { return *copies_; }
+    QString headline() const;
+    bool isStale() const { return isStale_; }
+
+  signals:
+    /// What is shown belongs to the trace and range set last.
+    void updated();
+    void nameActivated(const QString& name);
+
+  protected:
+    void showEvent(QShowEvent* event) override;
+
+  private:
+    struct Counted;
+    void refresh();
+    void showCounted(const Counted& counted);
+
+    TracePtr trace_;
+    std::shared_ptr<const TraceSums> sums_;  ///< Of the trace; made when first needed.
+    std::optional<TimeRange> range_;
+    bool isStale_ = false;
+    LatestJob* job_;
+    QLabel* headline_;
+    QSplitter* splitter_;
+    ReportView* names_;
+    ReportView* copies_;
+};
+
+}  // namespace lanescope
