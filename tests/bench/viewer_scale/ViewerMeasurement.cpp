@@ -1,0 +1,262 @@
+#include "tests/bench/viewer_scale/ViewerMeasurement.h"
+
+#include <QCoreApplication>
+#include <QEventLoop>
+#include <QImage>
+#include <QPainter>
+#include <memory>
+#include <random>
+
+#include "app/viewer/TraceLoader.h"
+#include "model/index/indexPath.h"
+#include "model/search/SearchHits.h"
+#include "model/search/findEvents.h"
+#include "model/select/SelectionStatistics.h"
+#include "model/select/buildTraceSums.h"
+#include "tests/bench/viewer_scale/ProcessMemory.h"
+#include "tests/bench/viewer_scale/Times.h"
+#include "tests/bench/viewer_scale/measureStalls.h"
+#include "views/timeline/TimelineView.h"
+#include "views/timeline/TrackLayout.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr QSize screen{1920, 1080};
+/// Opening takes this long without an index; then once must do.
+constexpr double longMs = 20'000;
+
+class Measurement {
+  public:
+    Measurement(std::filesystem::path path, int rounds) : path_(std::move(path)), rounds_(rounds) {}
+
+    Result<QJsonObject> run() {
+        values_["name"] = QString::fromStdString(path_.filename().string());
+        if (const auto opened = measureOpening(); !opened) return fail(opened.error());
+        measureDisk();
+        measureFloor();
+        measureFrames();
+        measureStatistics();
+        measureSearch();
+        view_.reset();
+        trace_.reset();
+        measureStalls(path_, values_);
+        return values_;
+    }
+
+  private:
+    /// From asking for the file to its picture; nothing if it cannot be read.
+    std::optional<double> open(QString& error) {
+        auto view = std::make_unique<TimelineView>();
+        view->resize(screen);
+        view->setRowHeight(RowHeight::Compact);
+        view->show();
+        QCoreApplication::processEvents();
+        TracePtr trace;
+        TraceLoader loader(path_);
+        QEventLoop loop;
+        QObject::connect(&loader, &TraceLoader::loaded, &loop, [&](const TracePtr& loaded) {
+            trace = loaded;
+            loop.quit();
+        });
+        QObject::connect(&loader, &TraceLoader::failed, &loop, [&](const QString& sentence) {
+            error = sentence;
+            loop.quit();
+        });
+        const double ms = millisecondsOf([&] {
+            loader.start();
+            loop.exec();
+            view->setTrace(trace);
+            view->unfoldAll();
+            view->repaint();
+        });
+        view_ = std::move(view);
+        trace_ = std::move(trace);
+        return trace_ ? std::optional(ms) : std::nullopt;
+    }
+
+    Result<void> measureOpening() {
+        const ProcessMemory before = processMemory();
+        QString error;
+        const std::optional<double> first = open(error);
+        if (!first) return fail("{}", error.toStdString());
+        const ProcessMemory after = processMemory();
+        values_["openFirstMs"] = *first;
+        values_["anonymousBytes"] = double(after.anonymousBytes - before.anonymousBytes);
+        values_["mappedBytes"] = double(after.mappedBytes - before.mappedBytes);
+        values_["residentBytes"] =
+            values_["anonymousBytes"].toDouble() + values_["mappedBytes"].toDouble();
+        int64_t events = 0;
+        for (const EventCount& count : trace_->counts) events += count.total;
+        values_["events"] = double(events);
+        Times times;
+        for (int round = 0; round < rounds_ && (round == 0 || *first < longMs); ++round) {
+            view_.reset();
+            trace_.reset();
+            if (const auto ms = open(error)) times.add(*ms);
+        }
+        values_["openMs"] = times.median();
+        return {};
+    }
+
+    void measureDisk() {
+        std::error_code error;
+        const auto fileBytes = double(std::filesystem::file_size(path_, error));
+        double indexBytes = 0;
+        for (const std::filesystem::path& index : indexPaths(path_))
+            if (std::filesystem::exists(index, error))
+                indexBytes += double(std::filesystem::file_size(index, error));
+        values_["fileBytes"] = fileBytes;
+        values_["diskBytes"] = fileBytes + indexBytes;
+    }
+
+    /// What is compared with: nothing but filling small rectangles.
+    void measureFloor() {
+        std::mt19937 random(1);
+        QImage image(screen, QImage::Format_ARGB32_Premultiplied);
+        Times times;
+        for (int round = 0; round < 9; ++round) {
+            QPainter painter(&image);
+            times.add(cpuMillisecondsOf([&] {
+                for (int i = 0; i < 100'000; ++i)
+                    painter.fillRect(QRect(int(random() % uint32_t(screen.width())),
+                                           int(random() % uint32_t(screen.height())), 1, 1),
+                                     QColor::fromRgb(random()));
+            }));
+        }
+        values_["floorMs"] = times.median();
+    }
+
+    /// Shows a range and says how long until it was painted.
+    double showRange(TimeRange range) {
+        return cpuMillisecondsOf([&] {
+            view_->visibleRange()->setRange(range);
+            view_->repaint();
+        });
+    }
+
+    /// Three times in and out again, at other places, and along the trace in between.
+    void measureFrames() {
+        constexpr int zoomSteps = 80;
+        constexpr int panSteps = 40;
+        constexpr double factor = 1.2;
+        view_->fit();
+        view_->repaint();
+        VisibleRange& visible = *view_->visibleRange();
+        const TimeRange whole = visible.range();
+        Times times;
+        for (const double place : {0.1, 0.5, 0.83}) {
+            const auto centerNs =
+                whole.startNs + static_cast<int64_t>(place * double(whole.durationNs()));
+            for (int step = 0; step < zoomSteps; ++step) {
+                times.add(cpuMillisecondsOf([&] {
+                    visible.zoomAt(centerNs, factor);
+                    view_->repaint();
+                }));
+                if (step % 16 != 8) continue;
+                for (int pan = 0; pan < panSteps; ++pan) {
+                    const int64_t byNs = visible.range().durationNs() / 20;
+                    times.add(
+                        showRange(visible.range().shifted(pan < panSteps / 2 ? byNs : -byNs)));
+                }
+            }
+            for (int step = 0; step < zoomSteps; ++step)
+                times.add(cpuMillisecondsOf([&] {
+                    visible.zoomAt(centerNs, 1 / factor);
+                    view_->repaint();
+                }));
+        }
+        values_["lanes"] = lanesOnScreen();
+        values_["frameP50Ms"] = times.quantile(0.5);
+        values_["frameP95Ms"] = times.quantile(0.95);
+        values_["frameP99Ms"] = times.quantile(0.99);
+        values_["frameMaxMs"] = times.longest();
+        values_["histogram"] = times.histogram();
+    }
+
+    int lanesOnScreen() const {
+        TrackLayout layout;
+        layout.setTracks(trace_->tracks);
+        layout.setMetrics(
+            LayoutMetrics::forText(view_->fontMetrics().height(), RowHeight::Compact));
+        layout.setAllFolded(false);
+        int lanes = 0;
+        for (const LayoutRow& row : layout.rows())
+            for (int lane = 0; lane < row.laneCount; ++lane)
+                if (TrackLayout::laneTop(row, lane) + row.laneHeight <= screen.height()) ++lanes;
+        return lanes;
+    }
+
+    void measureStatistics() {
+        const TraceSums sums = buildTraceSums(*trace_);
+        std::mt19937_64 random(1);
+        const TimeRange whole = trace_->range;
+        const auto somewhere = [&] {
+            return whole.startNs +
+                   static_cast<int64_t>(random() % static_cast<uint64_t>(whole.durationNs()));
+        };
+        Times times;
+        for (int round = 0; round < 200; ++round) {
+            const int64_t a = somewhere();
+            const int64_t b = somewhere();
+            times.add(cpuMillisecondsOf([&] {
+                selectionStatistics(*trace_, sums, {std::min(a, b), std::max(a, b)});
+            }));
+        }
+        values_["selectMedianMs"] = times.median();
+        values_["selectMaxMs"] = times.longest();
+    }
+
+    /// From a quarter of the trace on, as where somebody looks.
+    void measureSearch() {
+        const int64_t fromNs = trace_->range.startNs + trace_->range.durationNs() / 4;
+        Times first, all;
+        for (const auto& [text, kind] : {std::pair("gemm", PatternKind::Substring),
+                                         {"layer 7", PatternKind::Substring},
+                                         {"e", PatternKind::Substring},
+                                         {"no such name", PatternKind::Substring},
+                                         {"^(nccl|flash).*_1[0-9]*$", PatternKind::Expression},
+                                         {".", PatternKind::Expression}}) {
+            const auto pattern = NamePattern::compile(text, kind);
+            if (!pattern) continue;
+            std::vector<EventRef> behind, before;
+            double firstMs = 0;
+            const double allMs = cpuMillisecondsOf([&] {
+                const double startMs = threadCpuMs();
+                findEvents(*trace_, *pattern, {fromNs, INT64_MAX},
+                           [&](std::span<const EventRef> hits) {
+                               if (behind.empty() && !hits.empty())
+                                   firstMs = threadCpuMs() - startMs;
+                               behind.insert(behind.end(), hits.begin(), hits.end());
+                               return true;
+                           });
+                findEvents(*trace_, *pattern, {INT64_MIN, fromNs},
+                           [&](std::span<const EventRef> hits) {
+                               before.insert(before.end(), hits.begin(), hits.end());
+                               return true;
+                           });
+                before.insert(before.end(), behind.begin(), behind.end());
+                SearchHits::of(*trace_, std::move(before));
+            });
+            first.add(firstMs);
+            all.add(allMs);
+        }
+        values_["searchFirstMs"] = first.longest();
+        values_["searchAllMs"] = all.longest();
+    }
+
+    const std::filesystem::path path_;
+    const int rounds_;
+    QJsonObject values_;
+    TracePtr trace_;
+    std::unique_ptr<TimelineView> view_;
+};
+
+}  // namespace
+
+Result<QJsonObject> measureViewer(const std::filesystem::path& path, int rounds) {
+    return Measurement(path, rounds).run();
+}
+
+}  // namespace lanescope

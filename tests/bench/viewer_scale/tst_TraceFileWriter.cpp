@@ -1,0 +1,92 @@
+#include <QTest>
+#include <fstream>
+#include <iterator>
+
+#include "model/load/loadTrace.h"
+#include "tests/bench/viewer_scale/TraceFileWriter.h"
+#include "tests/bench/viewer_scale/TrainingSimulation.h"
+#include "tests/support/TemporaryFolder.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// Writes some steps; returns how many events there are.
+int64_t write(const std::filesystem::path& path, uint64_t seed, FileKind kind) {
+    TrainingSimulation simulation(seed);
+    auto writer = TraceFileWriter::create(path, kind, simulation.names());
+    if (!writer) return -1;
+    StepRows rows;
+    int64_t count = 0;
+    for (int step = 0; step < 3; ++step) {
+        simulation.nextStep(rows);
+        if (!writer->write(rows)) return -1;
+        count += rows.count();
+    }
+    return writer->finish(simulation.endNs()) ? count : -1;
+}
+
+std::string contentOf(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+int64_t eventsIn(const Trace& trace) {
+    int64_t sum = 0;
+    for (const EventCount& count : trace.counts) sum += count.total;
+    return sum;
+}
+
+}  // namespace
+
+class tst_TraceFileWriter : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void everyRowIsReadBack_data() {
+        QTest::addColumn<bool>("isForeign");
+        QTest::newRow("ours") << false;
+        QTest::newRow("foreign") << true;
+    }
+
+    void everyRowIsReadBack() {
+        QFETCH(bool, isForeign);
+        const TemporaryFolder folder;
+        const FileKind kind = isForeign ? FileKind::Foreign : FileKind::Ours;
+        const int64_t count = write(folder / "trace", 1, kind);
+        QVERIFY(count > 10'000);
+        const auto trace = loadTrace(folder / "trace");
+        QVERIFY(trace.has_value());
+        QCOMPARE(eventsIn(**trace), count);
+        QCOMPARE((*trace)->gpus.size(), size_t{2});
+        QCOMPARE((*trace)->threads.size(), size_t{8});
+        QCOMPARE((*trace)->streams.size(), size_t{8});
+        QVERIFY((*trace)->nccl.size() > 0);
+        QVERIFY((*trace)->projections.size() > 0);
+        QVERIFY((*trace)->health.empty());
+    }
+
+    void ranksNestTheirRangesFourDeep() {
+        const TemporaryFolder folder;
+        QVERIFY(write(folder / "trace", 2, FileKind::Ours) > 0);
+        const auto trace = loadTrace(folder / "trace");
+        QVERIFY(trace.has_value());
+        const NvtxTable& ranges = (*trace)->nvtx;
+        std::vector<uint16_t> deepest((*trace)->threads.size());
+        for (uint32_t row = 0; row < ranges.size(); ++row)
+            deepest[ranges.thread[row]] = std::max(deepest[ranges.thread[row]], ranges.depth[row]);
+        for (const uint16_t depth : deepest) QCOMPARE(int(depth), 3);
+    }
+
+    void theSameSeedWritesTheSameFile() {
+        const TemporaryFolder folder;
+        QVERIFY(write(folder / "first", 7, FileKind::Ours) > 0);
+        QVERIFY(write(folder / "second", 7, FileKind::Ours) > 0);
+        QVERIFY(write(folder / "other", 8, FileKind::Ours) > 0);
+        QCOMPARE(contentOf(folder / "first") == contentOf(folder / "second"), true);
+        QCOMPARE(contentOf(folder / "first") == contentOf(folder / "other"), false);
+    }
+};
+
+QTEST_APPLESS_MAIN(tst_TraceFileWriter)
+#include "tst_TraceFileWriter.moc"
