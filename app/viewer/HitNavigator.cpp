@@ -50,6 +50,9 @@ void HitNavigator::search(const QString& text, PatternKind kind) {
 
 void HitNavigator::repeat() {
     if (text_.isEmpty()) return;
+    // What was found means nothing in another trace.
+    for (SearchHitsPtr& hits : hits_) hits.reset();
+    current_ = -1;
     const PatternKind kind = kind_;
     search(std::exchange(text_, {}), kind);
 }

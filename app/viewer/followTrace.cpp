@@ -11,6 +11,7 @@
 #include "views/details/HealthPanel.h"
 #include "views/summary/BandwidthPanel.h"
 #include "views/summary/ReportPanel.h"
+#include "views/summary/SelectionPanel.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope {
