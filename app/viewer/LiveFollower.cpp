@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "model/index/openTrace.h"
 #include "model/live/TraceMirror.h"
 #include "model/load/loadTrace.h"
 #include "views/text/toQString.h"
@@ -91,7 +92,7 @@ bool LiveFollower::conclude() {
         const std::lock_guard lock(mutex_);
         return !isStopping_;
     };
-    const auto trace = loadTrace(live_.finished, progress);
+    const auto trace = openTrace(live_.finished, {}, progress);
     if (trace)
         tell(&LiveFollower::finished, *trace);
     else

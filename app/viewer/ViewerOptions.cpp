@@ -38,7 +38,8 @@ constexpr int mostCompared = 9;
 
 struct RawOptions {
     std::vector<std::string> files, compare;
-    std::string render, size = "1600x1000", theme = "light", select, visible, find, table, align;
+    std::string render, size = "1600x1000", theme = "light", select, visible, find, table, query;
+    std::string align;
     int step = -1;
     bool hasGhost = false;
 };
@@ -75,6 +76,7 @@ void declare(CLI::App& app, RawOptions& raw) {
     app.add_option("--find", raw.find, "Search for this text")->needs(render);
     app.add_option("--table", raw.table, "Show the table of this title, as in bandwidth")
         ->needs(render);
+    app.add_option("--query", raw.query, "Ask the trace in SQL and show the answer")->needs(render);
     app.add_option("--step", raw.step, "Zoom to this step of those compared, counted from 0")
         ->check(CLI::NonNegativeNumber)
         ->needs(render);
@@ -98,6 +100,7 @@ ViewerOptions toOptions(const RawOptions& raw) {
     if (const auto range = parseTimeRange(raw.visible)) render.visible = *range;
     render.find = raw.find;
     render.table = raw.table;
+    render.query = raw.query;
     render.align = raw.align;
     if (raw.step >= 0) render.step = raw.step;
     render.hasGhost = raw.hasGhost;

@@ -21,6 +21,7 @@ struct RenderOptions {
     std::optional<TimeRange> visible;  ///< Stretch of time to zoom to.
     std::string find;                  ///< Text to search for; the first hit is selected.
     std::string table;                 ///< Table under the timeline to show, by its title.
+    std::string query;                 ///< SQL to run on the SQL page, which is then shown.
     std::optional<int> step;           ///< Compared step of two runs to zoom to, counted from 0.
     bool hasGhost = false;             ///< Outline the baseline in the candidate's lanes.
     std::string align;  ///< NVTX range to lay two compared runs on top of each other.

@@ -23,10 +23,12 @@ void TracePage::updateTrace(TracePtr trace) {
     const EventRef event = sameEvent(*trace_, timeline_->selectedEvent(), *trace);
     if (liveBar_) liveBar_->beforeChange();
     trace_ = std::move(trace);
-    timeline_->setTrace(trace_);
-    timeline_->setArrangement(arrangement);
-    if (liveBar_) liveBar_->afterChange(*trace_);
-    timeline_->setScrollPosition(scrolled);
+    timeline_->moveAlong([&] {
+        timeline_->setTrace(trace_);
+        timeline_->setArrangement(arrangement);
+        if (liveBar_) liveBar_->afterChange(*trace_);
+        timeline_->setScrollPosition(scrolled);
+    });
     details_->setTrace(trace_);
     healthBar_->setNotes(trace_->health);
     health_->setTrace(trace_);

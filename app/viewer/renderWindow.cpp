@@ -3,6 +3,7 @@
 #include <QElapsedTimer>
 #include <QEventLoop>
 #include <QLineEdit>
+#include <QPlainTextEdit>
 #include <QPixmap>
 #include <QTabWidget>
 #include <QThread>
@@ -13,12 +14,14 @@
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/LoadPage.h"
 #include "app/viewer/MainWindow.h"
+#include "app/viewer/PageTools.h"
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/TracePage.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
 #include "views/compare/StepChart.h"
+#include "views/sql/SqlPanel.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 
@@ -75,6 +78,16 @@ Result<void> showTable(DocumentPage* page, const std::string& title) {
                 titles.join(QStringLiteral(", ")).toStdString());
 }
 
+Result<void> showAnswer(DocumentPage* page, const std::string& query) {
+    auto* trace = qobject_cast<TracePage*>(page);
+    if (!trace) return fail("--query asks one trace; leave --compare away.");
+    SqlPanel& sql = trace->tools().sql();
+    trace->tables().setCurrentWidget(&sql);
+    sql.editor().setPlainText(toQString(query));
+    sql.run();
+    return {};
+}
+
 Result<void> align(DocumentPage* page, const std::string& rangeName) {
     auto* comparison = qobject_cast<ComparePage*>(page);
     if (comparison && comparison->view().alignment().setAlignment(toQString(rangeName), 0))
@@ -113,6 +126,9 @@ Result<void> arrange(MainWindow& window, const RenderOptions& render) {
     }
     if (!render.table.empty()) {
         if (auto result = showTable(page, render.table); !result) return result;
+    }
+    if (!render.query.empty()) {
+        if (auto result = showAnswer(page, render.query); !result) return result;
     }
     TimelineView& timeline = *page->timelines().front();
     const auto showVisible = [&] {

@@ -1,12 +1,16 @@
 #include "capture/collector/liveJournal.h"
 
 #include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
+#include <string>
 #include <thread>
 
 #include "model/format/Sqlite.h"
@@ -17,8 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Readers look for this long at most at a time; the SQL page stops its queries after it.
-constexpr auto patience = 35s;
+/// How long to wait for a reader to look away, before the trace is copied without it.
+constexpr auto patience = 10s;
 /// How long to try for a file that no one else has open, before it is enough that all is in it.
 constexpr auto patienceForAlone = 2s;
 constexpr auto pause = 10ms;
@@ -43,6 +47,78 @@ bool isAllInFile(Database& database) {
 /// Where SQLite's header says which kind of journal the file has.
 constexpr off_t versionsOffset = 18;
 
+bool usesLog(int file) {
+    std::array<unsigned char, 2> versions{};
+    return ::pread(file, versions.data(), versions.size(), versionsOffset) == 2 &&
+           (versions[0] == 2 || versions[1] == 2);
+}
+
+bool sayWithoutLog(int file) {
+    constexpr std::array<unsigned char, 2> versions = {1, 1};
+    return ::pwrite(file, versions.data(), versions.size(), versionsOffset) == 2;
+}
+
+/// The name of a copy while it is being made.
+std::filesystem::path copyOf(const std::filesystem::path& path) {
+    return path.string() + "-copy";
+}
+
+struct CloseConnection {
+    void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+};
+using Connection = std::unique_ptr<sqlite3, CloseConnection>;
+
+Connection connectTo(const std::filesystem::path& path) {
+    sqlite3* raw = nullptr;
+    const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE, nullptr);
+    Connection connection(raw);
+    if (code != SQLITE_OK) connection.reset();
+    return connection;
+}
+
+/// Whether everything that is in the log could be copied to the file. A reader that looks at an
+/// earlier state keeps what is newer from being copied.
+bool bringHome(sqlite3* database) {
+    int inLog = 0, copied = 0;
+    return sqlite3_wal_checkpoint_v2(database, nullptr, SQLITE_CHECKPOINT_PASSIVE, &inLog,
+                                     &copied) == SQLITE_OK &&
+           inLog == copied;
+}
+
+/// Copies all pages, with what is in the log, into a new file of the owner's.
+bool copyTo(const std::filesystem::path& path, sqlite3* source) {
+    const int made = ::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+    if (made < 0) return false;
+    ::close(made);
+    const Connection target = connectTo(path);
+    if (!target) return false;
+    sqlite3_exec(target.get(), "PRAGMA journal_mode = OFF; PRAGMA synchronous = NORMAL", nullptr,
+                 nullptr, nullptr);
+    sqlite3_backup* backup = sqlite3_backup_init(target.get(), "main", source, "main");
+    if (backup == nullptr) return false;
+    constexpr int allPages = -1;
+    const int code = sqlite3_backup_step(backup, allPages);
+    return sqlite3_backup_finish(backup) == SQLITE_OK && code == SQLITE_DONE;
+}
+
+/// Puts a copy in the place of a file that a reader holds; the reader keeps what it has open.
+Result<void> replaceByCopy(const std::filesystem::path& path, sqlite3* source) {
+    const std::filesystem::path copy = copyOf(path);
+    bool isDone = copyTo(copy, source);
+    if (isDone) {
+        const int file = ::open(copy.c_str(), O_RDWR | O_CLOEXEC);
+        isDone = file >= 0 && sayWithoutLog(file);
+        if (file >= 0) ::close(file);
+    }
+    isDone = isDone && ::rename(copy.c_str(), path.c_str()) == 0;
+    if (isDone) return {};
+    ::unlink(copy.c_str());
+    return fail(
+        "{} is being read by another program and could not be copied to finish it: close that "
+        "program or make room on the disk, then make the trace with 'lanescope recover'.",
+        path.string());
+}
+
 }  // namespace
 
 void beginLiveJournal(Database& database) {
@@ -61,34 +137,34 @@ Result<void> endLiveJournal(Database& database) {
         if (answerOf(database, "PRAGMA journal_mode = DELETE") == "delete") return {};
         const auto waited = std::chrono::steady_clock::now() - begun;
         if (waited > patienceForAlone && isAllInFile(database)) return {};
-        if (waited > patience)
-            return fail(
-                "{} is being read by another program and cannot be finished: close that, "
-                "then make the trace with 'lanescope recover'.",
-                database.path());
+        if (waited > patience) return {};  // `settleJournal` makes a copy.
         std::this_thread::sleep_for(pause);
     }
 }
 
 Result<void> settleJournal(const std::filesystem::path& path) {
-    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    std::array<unsigned char, 2> versions{};
-    const bool isRead =
-        file >= 0 && ::pread(file, versions.data(), versions.size(), versionsOffset) == 2;
-    bool isSettled = isRead && versions[0] != 2 && versions[1] != 2;
-    if (isRead && !isSettled) {
-        versions = {1, 1};
-        isSettled = ::pwrite(file, versions.data(), versions.size(), versionsOffset) == 2;
-        if (isSettled) removeJournal(path);
+    const auto open = [&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC); };
+    int file = open();
+    const bool hasLog = file >= 0 && usesLog(file);
+    if (hasLog) {
+        ::close(file);
+        if (const Connection database = connectTo(path); database && !bringHome(database.get()))
+            if (auto replaced = replaceByCopy(path, database.get()); !replaced) return replaced;
+        file = open();
     }
+    const bool isSettled = file >= 0 && (!usesLog(file) || sayWithoutLog(file));
     const int problem = errno;
     if (file >= 0) ::close(file);
-    if (isSettled) return {};
-    return fail("The trace {} could not be finished: {}.", path.string(), std::strerror(problem));
+    if (!isSettled)
+        return fail("The trace {} could not be finished: {}.", path.string(),
+                    std::strerror(problem));
+    if (hasLog) removeJournal(path);
+    return {};
 }
 
 void removeJournal(const std::filesystem::path& path) {
-    for (const char* suffix : {"-wal", "-shm"}) ::unlink((path.string() + suffix).c_str());
+    for (const char* suffix : {"-wal", "-shm", "-copy"})
+        ::unlink((path.string() + suffix).c_str());
 }
 
 }  // namespace lanescope

@@ -15,15 +15,17 @@ class Database;
 void beginLiveJournal(Database& database);
 
 /// Brings everything into the file itself, so that it can be renamed, copied and read by itself.
-/// Readers give way within a moment; one that does not is waited for, up to half a minute. Outside
-/// of a transaction.
+/// Readers give way within a moment; one that does not is waited for, for some seconds, and then
+/// left to `settleJournal`. Outside of a transaction.
 Result<void> endLiveJournal(Database& database);
 
-/// The same for a reader that only kept its connection open: what is left is to say so in the file.
-/// Call it when the writer's connection is closed.
+/// The same when a reader kept the file open: says in the file that there is no log any more. Where
+/// the reader still looks at an earlier state, a copy takes the place of the file, which needs as
+/// much room again. Call it when the writer's connection is closed.
 Result<void> settleJournal(const std::filesystem::path& path);
 
-/// Removes the log of a file that is to be made anew; with it the next file would be damaged.
+/// Removes the log of a file that is to be made anew, and what is left of a copy; with the log the
+/// next file would be damaged.
 void removeJournal(const std::filesystem::path& path);
 
 }  // namespace lanescope

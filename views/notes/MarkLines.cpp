@@ -26,6 +26,7 @@ MarkLines::MarkLines(MarkStore& store, TimelineView& timeline)
     setAttribute(Qt::WA_TransparentForMouseEvents);
     setAttribute(Qt::WA_NoSystemBackground);
     setFocusPolicy(Qt::NoFocus);
+    timeline_.setOverlay(this);
     const auto repaint = [this] { update(); };
     connect(&store_, &MarkStore::changed, this, &MarkLines::follow);
     connect(&store_, &MarkStore::selectionChanged, this, repaint);

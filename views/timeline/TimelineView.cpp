@@ -157,6 +157,10 @@ void TimelineView::setStrip(QWidget* label, QWidget* strip, int height) {
     arrange();
 }
 
+void TimelineView::setOverlay(QWidget* overlay) {
+    overlay_ = overlay;
+}
+
 TimelineState& TimelineView::active() const {
     return rows_ ? rows_->active() : *state_;
 }
@@ -218,6 +222,9 @@ bool TimelineView::canGoBack() const {
 }
 bool TimelineView::canGoForward() const {
     return history_->canGoForward();
+}
+void TimelineView::moveAlong(const std::function<void()>& change) {
+    history_->moveAlong(change);
 }
 
 void TimelineView::selectNeighbour(int direction, SliceStep step) {
@@ -422,6 +429,8 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
         }
         paintSelection(*painter, *state_, part);
         FlowOverlay(*state_).paint(*painter, part, tracks.font());
+        if (overlay_ && !overlay_->isHidden())
+            overlay_->render(painter, {}, {}, QWidget::DrawChildren);
     });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QWidget>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -63,6 +64,8 @@ class TimelineView : public QWidget {
     /// it. Takes both over; null takes them away.
     void setStrip(QWidget* label, QWidget* strip, int height);
     void setStripHeight(int height);
+    /// A widget of this view's that lies over it and belongs into its pictures. Null for none.
+    void setOverlay(QWidget* overlay);
 
     /// Pixels that the tracks are scrolled by.
     int scrollPosition() const;
@@ -114,6 +117,8 @@ class TimelineView : public QWidget {
     void goForward();
     bool canGoBack() const;
     bool canGoForward() const;
+    /// Lets `change` move the view without a place to go back to; see `ZoomHistory::moveAlong`.
+    void moveAlong(const std::function<void()>& change);
 
     /// Selects the next (+1) or previous (-1) slice of the lane; see `TimelineNavigator`.
     void selectNeighbour(int direction, SliceStep step);
@@ -211,6 +216,7 @@ class TimelineView : public QWidget {
     PairedRows* rows_ = nullptr;
     QWidget* stripLabel_ = nullptr;
     QWidget* strip_ = nullptr;
+    QWidget* overlay_ = nullptr;
     int stripHeight_ = 0;
     int labelWidth_ = 264;
 };

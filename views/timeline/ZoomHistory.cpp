@@ -8,7 +8,10 @@ ZoomHistory::ZoomHistory(TimelineState& state, QObject* parent) : QObject(parent
     clear();
     connect(&state_, &TimelineState::viewChanged, this, &ZoomHistory::startToMove);
     connect(&state_, &TimelineState::scrolled, this, &ZoomHistory::startToMove);
-    connect(&state_, &TimelineState::traceChanged, this, &ZoomHistory::clear, Qt::QueuedConnection);
+    connect(&state_, &TimelineState::traceChanged, this, [this] {
+        // Later, when the view shows the whole of the new trace.
+        if (!isQuiet_) QMetaObject::invokeMethod(this, &ZoomHistory::clear, Qt::QueuedConnection);
+    });
 }
 
 ZoomHistory::Place ZoomHistory::here() const {
@@ -22,7 +25,7 @@ bool ZoomHistory::isMoving() const {
 }
 
 void ZoomHistory::startToMove() {
-    if (!isReturning_) timer_.start(restMs, this);
+    if (!isQuiet_) timer_.start(restMs, this);
 }
 
 void ZoomHistory::timerEvent(QTimerEvent* event) {
@@ -55,14 +58,14 @@ void ZoomHistory::forward() {
 
 void ZoomHistory::goTo(size_t place) {
     current_ = place;
-    isReturning_ = true;
+    isQuiet_ = true;
     if (places_[place].isWhole) {
         state_.visibleRange()->fit();
     } else {
         state_.visibleRange()->setRange(places_[place].range);
     }
     state_.setScrollY(places_[place].scrollY);
-    isReturning_ = false;
+    isQuiet_ = false;
     // The limits may have changed since; where the view came to is the place from now on.
     places_[place] = here();
     emit changed();
@@ -72,6 +75,16 @@ void ZoomHistory::clear() {
     timer_.stop();
     places_.assign(1, here());
     current_ = 0;
+    emit changed();
+}
+
+void ZoomHistory::moveAlong(const std::function<void()>& change) {
+    const bool wasMoving = timer_.isActive();
+    isQuiet_ = true;
+    change();
+    isQuiet_ = false;
+    // What the user is about to do becomes a place of its own when it comes to rest.
+    if (!wasMoving) places_[current_] = here();
     emit changed();
 }
 

@@ -2,6 +2,7 @@
 
 #include <QBasicTimer>
 #include <QObject>
+#include <functional>
 #include <vector>
 
 #include "views/timeline/TimelineState.h"
@@ -26,6 +27,9 @@ class ZoomHistory : public QObject {
     void back();
     void forward();
     void clear();
+    /// Lets `change`, which the user did not ask for, move the view or bring more of the same trace.
+    /// The places that were looked at stay; the current one is where the view comes to.
+    void moveAlong(const std::function<void()>& change);
 
   signals:
     void changed();
@@ -50,7 +54,7 @@ class ZoomHistory : public QObject {
     TimelineState& state_;
     std::vector<Place> places_;  // never empty
     size_t current_ = 0;
-    bool isReturning_ = false;
+    bool isQuiet_ = false;
     QBasicTimer timer_;
 };
 

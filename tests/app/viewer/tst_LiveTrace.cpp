@@ -3,6 +3,7 @@
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
+#include <csignal>
 
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/LiveBar.h"
@@ -20,9 +21,11 @@ namespace {
 
 constexpr int patienceMs = 60'000;
 
-/// `lanescope record` on a program that uses NVTX only, a step every tenth of a second.
+/// `lanescope record` on a program that uses NVTX only, a step every tenth of a second, until it is
+/// told to end.
 struct Recording {
-    explicit Recording(int steps) {
+    Recording() {
+        constexpr int steps = 10'000;
         process.setWorkingDirectory(folder.path());
         process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
@@ -32,8 +35,8 @@ struct Recording {
     }
     ~Recording() {
         process.terminate();
-        if (!process.waitForFinished(10'000)) process.kill();
-        process.waitForFinished(10'000);
+        if (!process.waitForFinished(patienceMs)) process.kill();
+        process.waitForFinished(patienceMs);
     }
     QString in(const char* name) const { return folder.filePath(name); }
     bool waitForBegin() const {
@@ -65,7 +68,7 @@ class TestLiveTrace : public QObject {
     void initTestCase() { registerIcons(); }
 
     void followsARecordingToItsEnd() {
-        Recording recording(80);
+        Recording recording;
         QVERIFY(recording.waitForBegin());
         Shown shown;
         shown.window.openFiles({recording.in("out.sqlite")});
@@ -80,6 +83,7 @@ class TestLiveTrace : public QObject {
         QVERIFY(bar->isFollowing());
 
         // Far in, the view moves on with the end and keeps its width.
+        QVERIFY(!shown.page()->timeline().canGoBack());
         VisibleRange& visible = *shown.page()->timeline().visibleRange();
         shown.page()->timeline().setFocus();
         const TimeRange limits = visible.limits();
@@ -114,9 +118,10 @@ class TestLiveTrace : public QObject {
         QVERIFY(visible.range().endNs >= shown.page()->trace()->range.endNs);
 
         // The finished trace takes its place by itself.
+        recording.process.terminate();
         QTRY_VERIFY_WITH_TIMEOUT(!bar->isVisible(), patienceMs);
         QVERIFY(recording.process.waitForFinished(patienceMs));
-        QCOMPARE(recording.process.exitCode(), 0);
+        QCOMPARE(recording.process.exitCode(), 128 + SIGTERM);
         const auto finished = loadTrace(recording.in("out.sqlite").toStdString());
         QVERIFY(finished.has_value());
         QCOMPARE(shown.ranges(), (*finished)->nvtx.size());
@@ -127,7 +132,7 @@ class TestLiveTrace : public QObject {
     }
 
     void saysThatARecordingWasAbandoned() {
-        Recording recording(600);
+        Recording recording;
         QVERIFY(recording.waitForBegin());
         Shown shown;
         shown.window.openFiles({recording.in("out.sqlite.partial")});

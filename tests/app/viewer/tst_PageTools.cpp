@@ -1,5 +1,6 @@
 #include <QAction>
 #include <QApplication>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
@@ -15,7 +16,9 @@
 #include "app/viewer/MarkActions.h"
 #include "app/viewer/NotesKeeper.h"
 #include "app/viewer/PageTools.h"
+#include "app/viewer/ShortcutSheet.h"
 #include "app/viewer/TracePage.h"
+#include "app/viewer/ViewerActions.h"
 #include "app/viewer/icons.h"
 #include "model/notes/NotesFile.h"
 #include "tests/support/TemporaryFolder.h"
@@ -70,6 +73,17 @@ class TestPageTools : public QObject {
         folder_ = std::make_unique<TemporaryFolder>();
         trace_ = *folder_ / "run.sqlite";
         QVERIFY(writeTrace(*simulatedTraining({.steps = 3}), trace_).has_value());
+    }
+
+    void theKeySheetListsEveryKeyOfMarks() {
+        Shown shown(trace_);
+        const ShortcutSheet sheet(shown.window.actions(), &shown.window);
+        QStringList keys;
+        for (const QLabel* label : sheet.findChildren<QLabel*>()) keys << label->text();
+        const MarkActions& marks = shown.window.markActions();
+        for (const QAction* action : {marks.add, marks.edit, marks.remove, marks.next,
+                                      marks.previous, marks.undo, marks.redo})
+            QVERIFY2(keys.contains(ShortcutSheet::keysOf(*action)), qPrintable(action->text()));
     }
 
     void mMarksAndTheMarkIsThereTheNextTime() {

@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QLineEdit>
+#include <QPainter>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
@@ -81,6 +82,30 @@ class TestMarks : public QObject {
         const Trace& trace = *shown.timeline.trace();
         QCOMPARE(mark.range, trace.rangeOf(kernel));
         QCOMPARE(trackOfPath(trace, mark.track), trace.locate(kernel).track);
+    }
+
+    void marksStandInPictures() {
+        Shown shown;
+        const auto picture = [&] {
+            QImage image(shown.timeline.size(), QImage::Format_RGB32);
+            QPainter painter(&image);
+            shown.timeline.renderTo(&painter, shown.timeline.size());
+            return image;
+        };
+        shown.store.add(markAt("a", 3 * ms, "here"));
+        const int x = int(shown.timeline.xOf(3 * ms));
+        const int y = shown.timeline.tracksArea().bottom() - 3;
+        const QColor marked = picture().pixelColor(x, y);
+        shown.store.remove("a");
+        shown.store.add(markAt("b", 30 * ms, "the strip stays where it is"));
+        const QColor plain = picture().pixelColor(x, y);
+        QVERIFY2(marked != plain, qPrintable(marked.name()));
+        const QColor wanted = QColor::fromRgb(markColors[1]);
+        const auto distance = [&](const QColor& color) {
+            return std::abs(color.red() - wanted.red()) + std::abs(color.green() - wanted.green()) +
+                   std::abs(color.blue() - wanted.blue());
+        };
+        QVERIFY(distance(marked) < distance(plain));
     }
 
     void withoutSelectionItMarksTheMiddle() {

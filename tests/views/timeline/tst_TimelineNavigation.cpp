@@ -62,6 +62,7 @@ class tst_TimelineNavigation : public QObject {
     void oneMotionIsOneStepBack();
     void goingBackDoesNotSkipWhatIsStillMoving();
     void aNewTraceHasNoHistory();
+    void moreOfTheSameTraceLeavesTheHistoryAlone();
     void goesBackToTheTracks();
     void arrowsSkipToWhatCanBeToldApart();
     void pointAndCommaGoToTheVeryNext();
@@ -172,6 +173,36 @@ void tst_TimelineNavigation::goingBackDoesNotSkipWhatIsStillMoving() {
     QCOMPARE(shown.visible(), whole);
     QTest::keyClick(&shown.view, Qt::Key_Z, Qt::ShiftModifier);
     QCOMPARE(shown.visible(), zoomed);
+}
+
+void tst_TimelineNavigation::moreOfTheSameTraceLeavesTheHistoryAlone() {
+    ShownTimeline shown(small_.trace);
+    shown.wheel(shown.canvas(), {300, 100}, {0, 480});
+    rest();
+    const TimeRange zoomed = shown.visible();
+    for (int round = 0; round < 3; ++round) {
+        shown.view.moveAlong([&] {
+            shown.view.setTrace(small_.trace);
+            shown.view.visibleRange()->setRange(zoomed.shifted(10 * (round + 1)));
+        });
+        rest();
+    }
+    QVERIFY(shown.visible() != zoomed);
+    QVERIFY(shown.view.canGoBack());
+    shown.view.goBack();
+    QVERIFY(shown.view.visibleRange()->isFitted());
+    QVERIFY(!shown.view.canGoBack());
+    // What the user was about to do when more came is a place of its own.
+    shown.wheel(shown.canvas(), {300, 100}, {0, 480});
+    const TimeRange closer = shown.visible();
+    shown.view.moveAlong([&] {
+        shown.view.setTrace(small_.trace);
+        shown.view.visibleRange()->setRange(closer);
+    });
+    rest();
+    QVERIFY(shown.view.canGoBack());
+    shown.view.goBack();
+    QVERIFY(shown.view.visibleRange()->isFitted());
 }
 
 void tst_TimelineNavigation::aNewTraceHasNoHistory() {
