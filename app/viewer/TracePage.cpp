@@ -63,10 +63,7 @@ TracePage::TracePage(TracePtr trace, QWidget* parent)
     timeline_->setTrace(trace_);
     tools_ = new PageTools(trace_, *timeline_, *tables_, hitView_, this);
     details_->setTrace(trace_);
-    healthBar_->setNotes(trace_->health);
-    healthBar_->setPlaceKnown(
-        placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst()).has_value());
-    health_->setTrace(trace_);
+    showHealth();
     bandwidth_->setTrace(trace_);
     selection_->setTrace(trace_);
     for (ReportPanel* report : reports_) report->setTrace(trace_);
@@ -84,10 +81,7 @@ void TracePage::addTables() {
     tables_->addTab(selection_, tr("Selection"));
     hitView_->setEmptyText(tr("Search with Ctrl+F; what is found is listed here."));
     tables_->addTab(hitView_, tr("Search results"));
-    const size_t grave = size_t(
-        std::count_if(trace_->health.begin(), trace_->health.end(),
-                      [](const HealthNote& note) { return note.severity >= Severity::Warning; }));
-    tables_->addTab(health_, grave > 0 ? tr("Health (%1)").arg(grave) : tr("Health"));
+    tables_->addTab(health_, tr("Health"));
     // A trace of NVTX ranges alone should not begin with an empty table of kernels.
     if (trace_->kernels.size() == 0) {
         const bool hasCopies = trace_->memcpys.size() > 0;
@@ -141,6 +135,18 @@ void TracePage::connectParts() {
     connect(selection_, &SelectionPanel::nameActivated, this, &TracePage::showName);
     connect(hits_, &HitNavigator::changed, this, &TracePage::updateHits);
     connect(hitView_, &ReportView::rowActivated, hits_, &HitNavigator::show);
+}
+
+void TracePage::showHealth() {
+    healthBar_->setNotes(trace_->health);
+    healthBar_->setPlaceKnown(
+        placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst()).has_value());
+    health_->setTrace(trace_);
+    const auto grave =
+        std::count_if(trace_->health.begin(), trace_->health.end(),
+                      [](const HealthNote& note) { return note.severity >= Severity::Warning; });
+    tables_->setTabText(tables_->indexOf(health_),
+                        grave > 0 ? tr("Health (%1)").arg(grave) : tr("Health"));
 }
 
 void TracePage::showName(const QString& name) {

@@ -56,6 +56,7 @@ class TracePage : public DocumentPage {
     void addTables();
     void arrange();
     void connectParts();
+    void showHealth();
     void selectRange(std::optional<TimeRange> range);
     void updateHits();
 

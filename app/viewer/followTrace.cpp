@@ -8,7 +8,6 @@
 #include "model/live/sameEvent.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
-#include "views/details/HealthPanel.h"
 #include "views/summary/BandwidthPanel.h"
 #include "views/summary/ReportPanel.h"
 #include "views/summary/SelectionPanel.h"
@@ -30,8 +29,7 @@ void TracePage::updateTrace(TracePtr trace) {
         timeline_->setScrollPosition(scrolled);
     });
     details_->setTrace(trace_);
-    healthBar_->setNotes(trace_->health);
-    health_->setTrace(trace_);
+    showHealth();
     bandwidth_->setTrace(trace_);
     selection_->setTrace(trace_);
     for (ReportPanel* report : reports_) report->setTrace(trace_);

@@ -163,8 +163,7 @@ Result<void> settleJournal(const std::filesystem::path& path) {
 }
 
 void removeJournal(const std::filesystem::path& path) {
-    for (const char* suffix : {"-wal", "-shm", "-copy"})
-        ::unlink((path.string() + suffix).c_str());
+    for (const char* suffix : {"-wal", "-shm", "-copy"}) ::unlink((path.string() + suffix).c_str());
 }
 
 }  // namespace lanescope

@@ -27,8 +27,8 @@ class ZoomHistory : public QObject {
     void back();
     void forward();
     void clear();
-    /// Lets `change`, which the user did not ask for, move the view or bring more of the same trace.
-    /// The places that were looked at stay; the current one is where the view comes to.
+    /// Lets `change`, which the user did not ask for, move the view or bring more of the same
+    /// trace. The places that were looked at stay; the current one is where the view comes to.
     void moveAlong(const std::function<void()>& change);
 
   signals:
