@@ -79,10 +79,13 @@ Connection connectTo(const std::filesystem::path& path) {
 /// Whether everything that is in the log could be copied to the file. A reader that looks at an
 /// earlier state keeps what is newer from being copied.
 bool bringHome(sqlite3* database) {
-    int inLog = 0, copied = 0;
-    return sqlite3_wal_checkpoint_v2(database, nullptr, SQLITE_CHECKPOINT_PASSIVE, &inLog,
+    int inLog = -1, copied = -1;
+    // Only a connection that has read knows of the log.
+    return sqlite3_exec(database, "SELECT count(*) FROM sqlite_schema", nullptr, nullptr,
+                        nullptr) == SQLITE_OK &&
+           sqlite3_wal_checkpoint_v2(database, nullptr, SQLITE_CHECKPOINT_PASSIVE, &inLog,
                                      &copied) == SQLITE_OK &&
-           inLog == copied;
+           inLog >= 0 && inLog == copied;
 }
 
 /// Copies all pages, with what is in the log, into a new file of the owner's.
@@ -148,7 +151,9 @@ Result<void> settleJournal(const std::filesystem::path& path) {
     const bool hasLog = file >= 0 && usesLog(file);
     if (hasLog) {
         ::close(file);
-        if (const Connection database = connectTo(path); database && !bringHome(database.get()))
+        const Connection database = connectTo(path);
+        if (!database) return fail("The trace {} could not be opened to finish it.", path.string());
+        if (!bringHome(database.get()))
             if (auto replaced = replaceByCopy(path, database.get()); !replaced) return replaced;
         file = open();
     }
