@@ -77,7 +77,7 @@ void EventWindow::addStraddling(TimeRange range, EventKinds kinds) {
                 const uint32_t middle = low + (high - low) / 2;
                 lane.startNs[middle] < range.startNs ? low = middle + 1 : high = middle;
             }
-            if (low == 0 || lane.endNs[low - 1] <= range.startNs) continue;
+            if (low == 0 || lane.endNs(low - 1) <= range.startNs) continue;
             const EventRef event = lane.event[low - 1];
             if (event.isValid() && kinds.has(event.kind())) straddling_.push_back(event);
         }

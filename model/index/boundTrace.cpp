@@ -11,6 +11,8 @@ namespace {
 
 /// Times beyond are not taken from any file; differences of two stay within 64 bits.
 constexpr int64_t greatestTimeNs = int64_t{1} << 61;
+/// Of one slice: the sum of a step of them does not overflow either.
+constexpr int64_t greatestDurationNs = greatestTimeNs / Lane::busyStep;
 
 // Enumerators of each kind, by the last of them.
 constexpr int64_t last(MemcpyKind) {
@@ -245,9 +247,11 @@ class TraceBounds {
         const size_t count = lane.startNs.size();
         TypeBounds types(rows_);
         forEachField(lane, types);
-        if (count > EventRef::maximumRow || lane.endNs.size() != count ||
+        lane.durationNs.bound(0, greatestDurationNs);
+        if (count > EventRef::maximumRow || lane.durationNs.size() != count ||
             lane.name.size() != count || lane.event.size() != count ||
-            lane.category.size() != count || lane.busyNs.size() != (count > 0 ? count + 1 : 0) ||
+            lane.category.size() != count ||
+            lane.busyNs.size() != (count > 0 ? count / Lane::busyStep + 1 : 0) ||
             !index(lane.name, trace_.strings.size()))
             return false;
         return boundTiles(lane.tiles, count);

@@ -153,7 +153,7 @@ void forEachField(S& s, V& visit) {
 }
 template <Of<Lane> S, class V>
 void forEachField(S& s, V& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.name, s.event, s.category, s.busyNs, s.tiles);
+    visitEach(visit, s.startNs, s.durationNs, s.name, s.event, s.category, s.busyNs, s.tiles);
 }
 template <Of<Track> S, class V>
 void forEachField(S& s, V& visit) {

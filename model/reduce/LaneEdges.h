@@ -30,9 +30,22 @@ class LaneEdges {
     Widest describe(uint32_t slice) const;
 
   private:
+    void decodeSlices(int64_t firstNs, int64_t lastNs);
+    bool isDecoded(uint32_t slice) const { return slice - firstDecoded_ < startNs_.size(); }
+    int64_t startNs(uint32_t slice) const {
+        return isDecoded(slice) ? startNs_[slice - firstDecoded_] : lane_.startNs[slice];
+    }
+    int64_t durationNs(uint32_t slice) const {
+        return isDecoded(slice) ? durationNs_[slice - firstDecoded_] : lane_.durationNs[slice];
+    }
+    void moveTo(uint32_t slice);
+
     const Lane& lane_;
     const LaneTiles::Level* level_;  ///< Null: from the slices.
-    uint32_t slice_ = 0;             ///< Where the last search ended.
+    uint32_t slice_ = 0;             ///< Where the last search ended,
+    int64_t busyNs_ = 0;             ///< and the summed duration of the slices before.
+    uint32_t firstDecoded_ = 0;      ///< Of the slices below, index in the lane.
+    std::vector<int64_t> startNs_, durationNs_;
     size_t firstBucket_ = 0;         ///< Of the buckets below, index in the level.
     std::vector<int64_t> widestNs_;
 };

@@ -109,8 +109,8 @@ uint32_t sliceAt(const Lane& lane, int64_t timeNs, int64_t toleranceNs) {
     int64_t bestDistanceNs = toleranceNs;
     if (next > 0) {
         const uint32_t previous = next - 1;
-        if (lane.endNs[previous] > timeNs || lane.startNs[previous] == timeNs) return previous;
-        const int64_t distanceNs = timeNs - lane.endNs[previous];
+        if (lane.endNs(previous) > timeNs || lane.startNs[previous] == timeNs) return previous;
+        const int64_t distanceNs = timeNs - lane.endNs(previous);
         if (toleranceNs > 0 && distanceNs <= bestDistanceNs) {
             best = previous;
             bestDistanceNs = distanceNs;

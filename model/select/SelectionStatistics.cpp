@@ -28,7 +28,7 @@ void sumRange(const Trace& trace, const Lane& lane, const LaneSums& sums, TimeRa
     if (run.isEmpty()) return;
     if (lane.startNs[run.first] < range.startNs) addClipped(run.first++);
     if (run.isEmpty()) return;
-    if (lane.endNs[run.end - 1] > range.endNs) addClipped(--run.end);
+    if (lane.endNs(run.end - 1) > range.endNs) addClipped(--run.end);
     sumSlices(trace, lane, sums, run.first, run.end, table);
 }
 

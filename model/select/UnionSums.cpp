@@ -28,16 +28,13 @@ class MergedSlices {
             slice.startNs = startNs;
         }
         if (earliest == lanes_.size()) return false;
-        slice.endNs = lanes_[earliest].endNs[next_[earliest]++];
+        slice.endNs = lanes_[earliest].endNs(next_[earliest]++);
         return true;
     }
 
   private:
     static uint32_t firstEndingAfter(const Lane& lane, int64_t timeNs) {
-        return static_cast<uint32_t>(
-            std::partition_point(lane.endNs.begin(), lane.endNs.end(),
-                                 [timeNs](int64_t endNs) { return endNs <= timeNs; }) -
-            lane.endNs.begin());
+        return lane.firstEndingAt(timeNs + 1);
     }
 
     std::span<const Lane> lanes_;

@@ -9,7 +9,7 @@
 namespace lanescope {
 
 /// How long at least one of several lanes was busy, noted at some moments, so that the time between
-/// any two comes from few slices. A single lane needs none: `Lane::busyNs` says it.
+/// any two comes from few slices. A single lane needs none: `Lane::busyBefore` says it.
 struct UnionSums {
     /// Slices, of all lanes together, from one moment to the next.
     static constexpr uint32_t slicesPerMoment = 1024;

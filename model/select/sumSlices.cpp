@@ -190,7 +190,7 @@ SumKey sumKeyOf(const Trace& trace, const Lane& lane, uint32_t slice) {
 }
 
 Sums sumsOfSlice(const Trace& trace, const Lane& lane, uint32_t slice, TimeRange range) {
-    const TimeRange whole{lane.startNs[slice], lane.endNs[slice]};
+    const TimeRange whole{lane.startNs[slice], lane.endNs(slice)};
     const int64_t partNs = whole.intersected(range).durationNs();
     return sumsOf(partNs, shareOf(bytesOf(trace, lane.event[slice]), partNs, whole.durationNs()));
 }
@@ -198,18 +198,17 @@ Sums sumsOfSlice(const Trace& trace, const Lane& lane, uint32_t slice, TimeRange
 void sumSlices(const Trace& trace, const Lane& lane, uint32_t first, uint32_t end,
                SumTable& table) {
     constexpr uint32_t blockSize = 256;
-    std::array<int64_t, blockSize> starts, ends;
+    std::array<int64_t, blockSize> durationsNs;
     std::array<StringIndex, blockSize> names;
     std::array<EventRef, blockSize> events;
     for (uint32_t from = first; from < end; from += blockSize) {
         const uint32_t count = std::min(blockSize, end - from);
-        lane.startNs.copyTo(std::span(starts).first(count), from);
-        lane.endNs.copyTo(std::span(ends).first(count), from);
+        lane.durationNs.copyTo(std::span(durationsNs).first(count), from);
         lane.name.copyTo(std::span(names).first(count), from);
         lane.event.copyTo(std::span(events).first(count), from);
         for (uint32_t index = 0; index < count; ++index)
             table.add(keyOf(trace, events[index], names[index]),
-                      sumsOf(ends[index] - starts[index], bytesOf(trace, events[index])));
+                      sumsOf(durationsNs[index], bytesOf(trace, events[index])));
     }
 }
 

@@ -21,11 +21,15 @@ void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, E
                  SliceCategory category) {
     if (lane.busyNs.empty()) lane.busyNs.push_back(0);
     lane.startNs.push_back(startNs);
-    lane.endNs.push_back(endNs);
+    lane.durationNs.push_back(endNs - startNs);
     lane.name.push_back(name);
     lane.event.push_back(event);
     lane.category.push_back(category);
-    lane.busyNs.push_back(lane.busyNs.back() + (endNs - startNs));
+    const uint32_t count = lane.size();
+    if (count % Lane::busyStep != 0) return;
+    int64_t busyNs = lane.busyNs.back();
+    for (uint32_t i = count - Lane::busyStep; i < count; ++i) busyNs += lane.durationNs[i];
+    lane.busyNs.push_back(busyNs);
 }
 
 bool LaneBuilder::isBefore(const Slice& a, const Slice& b) const {
@@ -75,7 +79,7 @@ void LaneBuilder::takeBack() {
     std::vector<Slice> all;
     for (const Lane& lane : lanes_)
         for (uint32_t i = 0; i < lane.size(); ++i)
-            all.push_back({lane.startNs[i], lane.endNs[i], lane.name[i], lane.event[i],
+            all.push_back({lane.startNs[i], lane.endNs(i), lane.name[i], lane.event[i],
                            lane.category[i]});
     all.insert(all.end(), waiting_.begin(), waiting_.end());
     waiting_ = std::move(all);
@@ -102,7 +106,7 @@ Lane unionOf(std::span<const Lane* const> lanes, StringIndex name, SliceCategory
     while (!next.empty()) {
         Cursor cursor = next.top();
         next.pop();
-        const int64_t endNs = cursor.lane->endNs[cursor.slice];
+        const int64_t endNs = cursor.lane->endNs(cursor.slice);
         if (isOpen && cursor.startNs <= open.endNs) {
             open.endNs = std::max(open.endNs, endNs);
         } else {

@@ -44,7 +44,7 @@ uint8_t finestShift(TimeRange lane, uint64_t sliceCount) {
 
 Level finestLevel(const Lane& lane) {
     const uint32_t count = lane.size();
-    const TimeRange range{lane.startNs.front(), std::max(lane.endNs.back() - 1, lane.startNs.back())};
+    const TimeRange range{lane.startNs.front(), std::max(lane.endNs(count - 1) - 1, lane.startNs.back())};
     Level level;
     level.shift = finestShift(range, count);
     level.firstBucket = range.startNs >> level.shift;
@@ -57,9 +57,10 @@ Level finestLevel(const Lane& lane) {
     for (int64_t bucket = level.firstBucket; bucket <= lastBucket; ++bucket) {
         Widest widest{std::min(slice, count - 1), -1};
         while (slice < count && startNs >> level.shift == bucket) {
-            endNs = lane.endNs[slice];
-            busyNs += endNs - startNs;
-            widest.take(slice, endNs - startNs);
+            const int64_t durationNs = lane.durationNs[slice];
+            endNs = startNs + durationNs;
+            busyNs += durationNs;
+            widest.take(slice, durationNs);
             if (++slice < count) startNs = lane.startNs[slice];
         }
         append(level, lane, widest);
@@ -126,7 +127,7 @@ LaneTiles buildLaneTiles(const Lane& lane) {
         tiles.levels.push_back(coarserLevel(lane, tiles.levels.back()));
 
     tiles.runs.push_back(runsOf(
-        lane.size(), [&](size_t i) { return lane.endNs[i] - lane.startNs[i]; },
+        lane.size(), [&](size_t i) { return lane.durationNs[i]; },
         [](size_t i) { return static_cast<uint32_t>(i); }));
     while (tiles.runs.back().widest.size() > LaneTiles::runLength) {
         const LaneTiles::Runs& below = tiles.runs.back();
@@ -142,7 +143,7 @@ uint32_t widestSlice(const Lane& lane, uint32_t first, uint32_t end) {
     const auto lookAt = [&](Widest& side, size_t level, uint32_t from, uint32_t to) {
         for (uint32_t i = from; i < to; ++i) {
             if (level == 0) {
-                side.take(i, lane.endNs[i] - lane.startNs[i]);
+                side.take(i, lane.durationNs[i]);
                 continue;
             }
             const LaneTiles::Runs& runs = lane.tiles.runs[level - 1];

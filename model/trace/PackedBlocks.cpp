@@ -17,6 +17,17 @@ void widen(const std::byte* from, int64_t base, std::span<int64_t, PackedBlocks:
     }
 }
 
+constexpr uint64_t blockBytes(uint64_t width) {
+    return PackedBlocks::blockSize / 8 * width;
+}
+
+/// As many bits as the spread of the values needs; so few that a value lies within eight bytes
+/// wherever it begins, or all.
+uint64_t widthFor(uint64_t spread) {
+    const auto bits = static_cast<uint64_t>(std::bit_width(spread));
+    return bits > 57 ? 64 : bits;
+}
+
 }  // namespace
 
 PackedBlocks::PackedBlocks(const PackedBlocks& other)
@@ -68,7 +79,7 @@ bool PackedBlocks::map(std::span<const PackedBlock> blocks, std::span<const std:
 void PackedBlocks::unpack(size_t block, std::span<int64_t, blockSize> out) const {
     const PackedBlock& place = blocks_[block];
     const uint64_t width = place.width();
-    if (width > 8 || place.offset() + (blockSize - 1) * width > lastLoad_) {
+    if (width > 64 || place.offset() + blockBytes(width) > lastLoad_) {
         for (size_t i = 0; i < blockSize; ++i) out[i] = at(block * blockSize + i);
         return;
     }
@@ -77,13 +88,13 @@ void PackedBlocks::unpack(size_t block, std::span<int64_t, blockSize> out) const
         case 0:
             std::fill(out.begin(), out.end(), place.base);
             return;
-        case 1:
-            return widen<uint8_t>(from, place.base, out);
-        case 2:
-            return widen<uint16_t>(from, place.base, out);
-        case 4:
-            return widen<uint32_t>(from, place.base, out);
         case 8:
+            return widen<uint8_t>(from, place.base, out);
+        case 16:
+            return widen<uint16_t>(from, place.base, out);
+        case 32:
+            return widen<uint32_t>(from, place.base, out);
+        case 64:
             return widen<uint64_t>(from, place.base, out);
         default:
             break;
@@ -91,8 +102,9 @@ void PackedBlocks::unpack(size_t block, std::span<int64_t, blockSize> out) const
     const uint64_t mask = maskOf[width];
     for (size_t i = 0; i < blockSize; ++i) {
         uint64_t bits = 0;
-        std::memcpy(&bits, from + i * width, sizeof bits);
-        out[i] = static_cast<int64_t>(static_cast<uint64_t>(place.base) + (bits & mask));
+        std::memcpy(&bits, from + i * width / 8, sizeof bits);
+        out[i] = static_cast<int64_t>(static_cast<uint64_t>(place.base) +
+                                      (bits >> i * width % 8 & mask));
     }
 }
 
@@ -116,18 +128,24 @@ void PackedBlocks::pointToOwned() {
 PackedBlock PackedBlocks::pack(std::span<const int64_t, blockSize> values) {
     const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
     const auto base = static_cast<uint64_t>(*least);
-    const auto width =
-        static_cast<uint64_t>(std::bit_width(static_cast<uint64_t>(*greatest) - base) + 7) / 8;
+    const uint64_t width = widthFor(static_cast<uint64_t>(*greatest) - base);
     const PackedBlock block{*least, dataSize_ | width << PackedBlock::widthShift};
-    growTo(dataSize_ + width * blockSize);
-    // Each store of eight bytes is cut to size by the next; the last reaches into the padding.
+    growTo(dataSize_ + blockBytes(width));
     std::byte* to = ownedData_.get() + dataSize_;
+    // Bits gather in a word until it is full; a block fills whole words.
+    uint64_t word = 0;
+    uint64_t filled = 0;
     for (const int64_t value : values) {
         const uint64_t offset = static_cast<uint64_t>(value) - base;
-        std::memcpy(to, &offset, sizeof offset);
-        to += width;
+        word |= offset << filled;
+        filled += width;
+        if (filled < 64) continue;
+        std::memcpy(to, &word, sizeof word);
+        to += sizeof word;
+        filled -= 64;
+        word = filled == 0 ? 0 : offset >> (width - filled);
     }
-    dataSize_ += width * blockSize;
+    dataSize_ += blockBytes(width);
     std::memset(ownedData_.get() + dataSize_, 0, padding);
     return block;
 }
@@ -142,8 +160,12 @@ void PackedBlocks::set(size_t index, int64_t value) {
     PackedBlock& block = ownedBlocks_[index / blockSize];
     const uint64_t offset = static_cast<uint64_t>(value) - static_cast<uint64_t>(block.base);
     if (value >= block.base && (offset & ~maskOf[block.width()]) == 0) {
-        std::memcpy(ownedData_.get() + block.offset() + index % blockSize * block.width(), &offset,
-                    block.width());
+        const uint64_t bit = index % blockSize * block.width();
+        std::byte* const at = ownedData_.get() + block.offset() + bit / 8;
+        uint64_t bits = 0;
+        std::memcpy(&bits, at, sizeof bits);
+        bits = (bits & ~(maskOf[block.width()] << bit % 8)) | offset << bit % 8;
+        std::memcpy(at, &bits, sizeof bits);
         return;
     }
     std::array<int64_t, blockSize> values;

@@ -14,10 +14,10 @@ namespace lanescope {
 
 static_assert(std::endian::native == std::endian::little, "packed blocks are little-endian");
 
-/// Where a block of values lies and how to read it: each value is `base` plus `width()` bytes.
+/// Where a block of values lies and how to read it: each value is `base` plus `width()` bits.
 struct PackedBlock {
     int64_t base = 0;    ///< The least value of the block.
-    uint64_t place = 0;  ///< Offset of its bytes; the highest byte is their number for one value.
+    uint64_t place = 0;  ///< Offset of its bytes; the highest byte is the number of bits of a value.
 
     static constexpr int widthShift = 56;
     uint64_t offset() const { return place & ((uint64_t{1} << widthShift) - 1); }
@@ -47,13 +47,14 @@ class PackedBlocks {
     int64_t at(size_t index) const {
         const PackedBlock block = blocks_[index / blockSize];
         const uint64_t width = block.width();
-        const uint64_t at = block.offset() + index % blockSize * width;
+        const uint64_t bit = index % blockSize * width;
+        const uint64_t at = block.offset() + bit / 8;
         if (at > lastLoad_) [[unlikely]]
             return 0;
         uint64_t bits = 0;
         std::memcpy(&bits, data_ + at, sizeof bits);
         return static_cast<int64_t>(static_cast<uint64_t>(block.base) +
-                                    (bits & maskOf[width & 15]));
+                                    (bits >> bit % 8 & maskOf[width % maskOf.size()]));
     }
     /// All values of a block.
     void unpack(size_t block, std::span<int64_t, blockSize> out) const;
@@ -73,17 +74,13 @@ class PackedBlocks {
     struct Free {
         void operator()(std::byte* memory) const { std::free(memory); }
     };
-    static constexpr std::array<uint64_t, 16> maskOf{
-        0,
-        0xff,
-        0xffff,
-        0xffffff,
-        0xffffffff,
-        0xffffffffff,
-        0xffffffffffff,
-        0xffffffffffffff,
-        ~uint64_t{0},
-    };
+    /// The lowest bits, by their number; files may name any.
+    static constexpr std::array<uint64_t, 128> maskOf = [] {
+        std::array<uint64_t, 128> masks{};
+        for (size_t width = 1; width < masks.size(); ++width)
+            masks[width] = width < 64 ? (uint64_t{1} << width) - 1 : ~uint64_t{0};
+        return masks;
+    }();
 
     PackedBlock pack(std::span<const int64_t, blockSize> values);
     void growTo(size_t bytes);

@@ -252,7 +252,7 @@ SliceLocation locateState(const Track& track, uint32_t index, EventRef event, in
         const auto after = std::upper_bound(lane.startNs.begin(), lane.startNs.end(), startNs);
         const auto slice = static_cast<uint32_t>(after - lane.startNs.begin()) - 1;
         if (after == lane.startNs.begin()) continue;
-        if (lane.event[slice] == event || lane.endNs[slice] > startNs)
+        if (lane.event[slice] == event || lane.endNs(slice) > startNs)
             return {index, laneIndex, slice};
     }
     return {};

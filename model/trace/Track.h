@@ -16,15 +16,34 @@ namespace lanescope {
 /// One line of slices: equally long columns sorted by start, slices never overlap, so ends are
 /// sorted too. Immutable once built.
 struct Lane {
-    Column<int64_t> startNs, endNs;
+    Column<int64_t> startNs, durationNs;
     Column<StringIndex> name;
     Column<EventRef> event;  ///< Invalid for slices that sum up others (`SliceCategory::Busy`).
     Column<SliceCategory> category;
-    /// `busyNs[i]` is the summed duration of the first `i` slices; one longer than the others.
-    /// Gives the covered time of any run of slices by one subtraction.
+    /// The summed duration of the slices before each `busyStep`th, the end of the lane included.
     Column<int64_t> busyNs;
+    static constexpr uint32_t busyStep = 16;
     LaneTiles tiles;  ///< Made last; none for few slices.
+
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
+    int64_t endNs(size_t slice) const { return startNs[slice] + durationNs[slice]; }
+    /// The first slice that ends at `timeNs` or later. O(log n).
+    uint32_t firstEndingAt(int64_t timeNs) const {
+        uint32_t low = 0;
+        uint32_t high = size();
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            endNs(middle) < timeNs ? low = middle + 1 : high = middle;
+        }
+        return low;
+    }
+    /// The summed duration of the first `slice` slices, so that the covered time of any run of
+    /// slices is one subtraction. O(1).
+    int64_t busyBefore(uint32_t slice) const {
+        int64_t sumNs = slice < busyStep ? 0 : busyNs[slice / busyStep];
+        for (uint32_t i = slice / busyStep * busyStep; i < slice; ++i) sumNs += durationNs[i];
+        return sumNs;
+    }
 };
 
 enum class TrackKind : uint8_t {

@@ -1,11 +1,14 @@
 #include <sys/resource.h>
 
 #include <QTest>
+#include <array>
 #include <ctime>
+#include <map>
 
 #include "model/format/Sqlite.h"
 #include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
+#include "model/index/traceFields.h"
 #include "model/reduce/reduceToPixels.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/simulatedTraining.h"
@@ -30,6 +33,67 @@ class CpuTimer {
     }
     double start_ = now();
 };
+
+/// Counts what columns take in the file.
+class StoredBytes {
+  public:
+    template <class T>
+    void operator()(const T& value) {
+        if constexpr (std::is_class_v<T>) forEachField(value, *this);
+    }
+    void operator()(const std::string&) {}
+    template <class T>
+    void operator()(const std::optional<T>&) {}
+    template <class T>
+    void operator()(const std::vector<T>& values) {
+        for (const T& value : values) (*this)(value);
+    }
+    template <class T>
+    void operator()(const RecordColumn<T>& records) {
+        for (const Column<int64_t>& field : records.fields()) (*this)(field);
+    }
+    template <class T>
+    void operator()(const Column<T>& column) {
+        bytes_ += column.packed().bytes().size() + column.packed().blocks().size_bytes();
+    }
+    uint64_t bytes() const { return bytes_; }
+
+  private:
+    uint64_t bytes_ = 0;
+};
+
+template <class... T>
+double mebibytesOf(const T&... parts) {
+    StoredBytes stored;
+    (stored(parts), ...);
+    return mebibytes(stored.bytes());
+}
+
+/// Where the bytes of an index go.
+void printSizes(const Trace& trace) {
+    qInfo("tables: kernels %.2f, copies %.2f, API calls %.2f, syncs %.2f, NVTX %.2f, "
+          "projections %.2f MiB",
+          mebibytesOf(trace.kernels), mebibytesOf(trace.memcpys, trace.memsets),
+          mebibytesOf(trace.apiCalls), mebibytesOf(trace.syncs), mebibytesOf(trace.nvtx),
+          mebibytesOf(trace.projections));
+    qInfo("links %.2f, waits %.2f MiB", mebibytesOf(trace.callLinks, trace.workLinks),
+          mebibytesOf(trace.eventRecords, trace.eventWaits, trace.streamWaits));
+    std::map<TrackKind, std::array<double, 8>> lanes;
+    for (const Track& track : trace.tracks) {
+        for (const Lane& lane : track.lanes) {
+            const std::array sizes{static_cast<double>(lane.size()), mebibytesOf(lane.startNs),
+                                   mebibytesOf(lane.durationNs),     mebibytesOf(lane.name),
+                                   mebibytesOf(lane.event),          mebibytesOf(lane.category),
+                                   mebibytesOf(lane.busyNs),         mebibytesOf(lane.tiles)};
+            for (size_t i = 0; i < sizes.size(); ++i) lanes[track.kind][i] += sizes[i];
+        }
+    }
+    for (const auto& [kind, sizes] : lanes)
+        qInfo("lanes of kind %d: %.0f slices, starts %.2f, durations %.2f, names %.2f, events "
+              "%.2f, categories %.2f, busy %.2f, tiles %.2f MiB",
+              static_cast<int>(kind), sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5],
+              sizes[6], sizes[7]);
+}
 
 /// The most memory that this process had so far.
 uint64_t peakBytes() {
@@ -99,6 +163,7 @@ void bench_Index::buildingCostsLittleMoreThanReading() {
         index = *built;
     }
     const auto trace = openTrace(path_, {.leastBytes = 0});
+    printSizes(**trace);
     int64_t events = 0;
     for (const EventCount& count : (*trace)->counts) events += count.total;
     const auto indexBytes = std::filesystem::file_size(index);

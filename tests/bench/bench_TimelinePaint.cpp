@@ -57,12 +57,12 @@ void bench_TimelinePaint::paintPlainly(QPainter& painter) const {
             const Lane& lane = state_.laneAt({row.track, static_cast<uint32_t>(i)});
             const int top = TrackLayout::laneTop(row, i);
             for (uint32_t slice = 0; slice < lane.size(); ++slice) {
-                if (lane.endNs[slice] <= scale.range.startNs ||
+                if (lane.endNs(slice) <= scale.range.startNs ||
                     lane.startNs[slice] >= scale.range.endNs) {
                     continue;
                 }
                 const double left = scale.toX(lane.startNs[slice]);
-                const double width = std::max(1.0, scale.toX(lane.endNs[slice]) - left);
+                const double width = std::max(1.0, scale.toX(lane.endNs(slice)) - left);
                 painter.fillRect(QRectF(left, top, width, row.laneHeight - 1),
                                  state_.theme().colorOf(lane.category[slice]));
             }

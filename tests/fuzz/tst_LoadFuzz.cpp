@@ -38,8 +38,8 @@ bool isUsable(const Trace& trace) {
     for (const Track& track : trace.tracks)
         for (const Lane& lane : track.lanes) {
             for (uint32_t i = 0; i < lane.size(); ++i) {
-                if (lane.endNs[i] < lane.startNs[i]) return false;
-                if (i > 0 && lane.startNs[i] < lane.endNs[i - 1]) return false;
+                if (lane.endNs(i) < lane.startNs[i]) return false;
+                if (i > 0 && lane.startNs[i] < lane.endNs(i - 1)) return false;
                 if (lane.event[i].isValid() && !trace.locate(lane.event[i]).isValid()) return false;
             }
             if (reduceToPixels(lane, trace.range, 300).size() > 600) return false;

@@ -1,4 +1,5 @@
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include <QtTest>
 #include <algorithm>
@@ -161,6 +162,21 @@ class tst_Index : public QObject {
             QVERIFY2(read, trace->title.c_str());
             QVERIFY2(dumpOf(*read) == dumpOf(*trace), trace->title.c_str());
         }
+    }
+
+    void standsForACompressedTrace() {
+        const std::filesystem::path packed = *folder_ / "trace.sqlite.gz";
+        const std::string bytes = readFile(path_);
+        const gzFile file = gzopen(packed.c_str(), "wb1");
+        QCOMPARE(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())),
+                 static_cast<int>(bytes.size()));
+        gzclose(file);
+        const Result<TracePtr> loaded = loadTrace(packed);
+        QVERIFY(loaded && (*loaded)->backing == nullptr);
+        QVERIFY(ensureIndex(packed).has_value());
+        const Result<TracePtr> indexed = openTrace(packed, always());
+        QVERIFY(indexed && (*indexed)->backing != nullptr);
+        QVERIFY(dumpOf(**indexed) == dumpOf(**loaded));
     }
 
     void isForItsOwnerOnly() {

@@ -172,7 +172,7 @@ class tst_LoadCounters : public QObject {
         const Lane& lane = track->lanes.front();
         QCOMPARE(lane.size(), 2u);  // idleness is no slice
         QCOMPARE(lane.startNs[0], second);
-        QCOMPARE(lane.endNs[0], 3 * second);
+        QCOMPARE(lane.endNs(0), 3 * second);
         QCOMPARE(trace->strings.at(lane.name[0]), std::string_view("power cap"));
         QCOMPARE(trace->strings.at(lane.name[1]), std::string_view("power cap, software thermal"));
         const SliceLocation place = trace->locate(trace->sampleEvent(0, 2));

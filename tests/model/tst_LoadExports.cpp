@@ -129,7 +129,7 @@ void tst_LoadExports::everySliceIsDrawn() {
             if (track.kind == TrackKind::Stream) work += lane.size();
             if (track.kind == TrackKind::ThreadApi) calls += lane.size();
             for (uint32_t i = 1; i < lane.size(); ++i)
-                QVERIFY(lane.startNs[i] >= lane.endNs[i - 1]);
+                QVERIFY(lane.startNs[i] >= lane.endNs(i - 1));
         }
     QCOMPARE(work, size_t{trace->kernels.size()} + trace->memcpys.size() + trace->memsets.size());
     QCOMPARE(calls, size_t{trace->apiCalls.size()});

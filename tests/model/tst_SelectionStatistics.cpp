@@ -23,7 +23,7 @@ SumsByKey summedPlainly(const Trace& trace, TimeRange range) {
         if (!holdsEvents(track.kind)) continue;
         for (const Lane& lane : track.lanes) {
             for (uint32_t slice = 0; slice < lane.size(); ++slice) {
-                const TimeRange whole{lane.startNs[slice], lane.endNs[slice]};
+                const TimeRange whole{lane.startNs[slice], lane.endNs(slice)};
                 const bool isPoint = whole.isEmpty();
                 if (isPoint ? !range.contains(whole.startNs) : !range.overlaps(whole)) continue;
                 const int64_t startNs = std::max(whole.startNs, range.startNs);
@@ -62,7 +62,7 @@ int64_t busyPlainly(const Track& track, TimeRange range) {
     for (const Lane& lane : track.lanes)
         for (uint32_t slice = 0; slice < lane.size(); ++slice)
             slices.emplace_back(std::max(lane.startNs[slice], range.startNs),
-                                std::min(lane.endNs[slice], range.endNs));
+                                std::min(lane.endNs(slice), range.endNs));
     std::sort(slices.begin(), slices.end());
     int64_t busyNs = 0;
     int64_t coveredToNs = range.startNs;

@@ -173,8 +173,8 @@ void tst_Trace::sumsUpFoldedTracks() {
     const Lane& busy = trace->tracks[0].lanes[0];
     QCOMPARE(trace->tracks[0].kind, TrackKind::Gpu);
     QVERIFY(busy.startNs == (Column<int64_t>{100, 300}));
-    QVERIFY(busy.endNs == (Column<int64_t>{250, 400}));
-    QCOMPARE(busy.busyNs.back(), int64_t{250});
+    QVERIFY(busy.durationNs == (Column<int64_t>{150, 100}));
+    QCOMPARE(busy.busyBefore(busy.size()), int64_t{250});
     QCOMPARE(busy.category[0], SliceCategory::Busy);
     QVERIFY(!busy.event[0].isValid());
 }

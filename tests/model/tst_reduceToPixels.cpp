@@ -63,7 +63,7 @@ std::vector<PlainPixel> plainPixels(const Lane& lane, const PixelGrid& grid) {
     std::vector<PlainPixel> pixels(static_cast<size_t>(grid.pixelCount()));
     for (uint32_t i = 0; i < lane.size(); ++i) {
         const int64_t startNs = lane.startNs[i];
-        const int64_t endNs = lane.endNs[i];
+        const int64_t endNs = lane.endNs(i);
         for (int p = 0; p < grid.pixelCount(); ++p) {
             const int64_t left = grid.edge(p);
             const int64_t right = grid.edge(p + 1);
@@ -118,8 +118,8 @@ QString faultOf(const Lane& lane, TimeRange range, int width) {
             each.sliceCount != pixel.starting.size())
             return QString("the run of pixel %1").arg(p);
         for (const uint32_t i : pixel.starting) {
-            const int64_t longestNs = lane.endNs[each.widestSlice] - lane.startNs[each.widestSlice];
-            const int64_t durationNs = lane.endNs[i] - lane.startNs[i];
+            const int64_t longestNs = lane.endNs(each.widestSlice) - lane.startNs[each.widestSlice];
+            const int64_t durationNs = lane.endNs(i) - lane.startNs[i];
             if (durationNs > longestNs || (durationNs == longestNs && i < each.widestSlice))
                 return QString("the widest of pixel %1").arg(p);
         }
@@ -132,11 +132,11 @@ uint32_t plainSliceAt(const Lane& lane, int64_t timeNs, int64_t toleranceNs) {
     uint32_t best = lane.size();
     int64_t bestNs = toleranceNs + 1;
     for (uint32_t i = 0; i < lane.size(); ++i) {
-        if (lane.startNs[i] <= timeNs && (lane.endNs[i] > timeNs || lane.startNs[i] == timeNs))
+        if (lane.startNs[i] <= timeNs && (lane.endNs(i) > timeNs || lane.startNs[i] == timeNs))
             best = i, bestNs = -1;
-        else if (lane.endNs[i] <= timeNs && timeNs - lane.endNs[i] <= bestNs && toleranceNs > 0 &&
-                 timeNs - lane.endNs[i] <= toleranceNs)
-            best = i, bestNs = timeNs - lane.endNs[i];
+        else if (lane.endNs(i) <= timeNs && timeNs - lane.endNs(i) <= bestNs && toleranceNs > 0 &&
+                 timeNs - lane.endNs(i) <= toleranceNs)
+            best = i, bestNs = timeNs - lane.endNs(i);
         else if (lane.startNs[i] > timeNs && lane.startNs[i] - timeNs < bestNs)
             best = i, bestNs = lane.startNs[i] - timeNs;
     }
@@ -183,7 +183,7 @@ void tst_reduceToPixels::isWhatAPlainLoopFinds() {
     std::mt19937 random(7);
     for (int round = 0; round < 60; ++round) {
         const Lane lane = randomLane(random, {slices, longestSliceNs, longestGapNs});
-        const int64_t lastNs = lane.endNs.back() + 2;
+        const int64_t lastNs = lane.endNs(lane.size() - 1) + 2;
         std::uniform_int_distribution<int64_t> time(lane.startNs.front() - 5, lastNs);
         TimeRange range{time(random), time(random)};
         if (range.startNs > range.endNs) std::swap(range.startNs, range.endNs);
@@ -203,7 +203,7 @@ void tst_reduceToPixels::isWhatAPlainLoopFindsWithTiles() {
         lane.tiles = buildLaneTiles(lane);
         QVERIFY(!lane.tiles.levels.empty());
         const int64_t firstNs = lane.startNs.front();
-        const int64_t wholeNs = lane.endNs.back() - firstNs;
+        const int64_t wholeNs = lane.endNs(lane.size() - 1) - firstNs;
         for (int zoom = 0; zoom < 20; ++zoom) {
             const int64_t durationNs = std::max<int64_t>(300, wholeNs >> zoom);
             const int64_t startNs =
@@ -244,7 +244,7 @@ void tst_reduceToPixels::findsTheWidestOfAnyRun() {
             if (first == end) continue;
             uint32_t longest = first;
             for (uint32_t i = first; i < end; ++i)
-                if (lane.endNs[i] - lane.startNs[i] > lane.endNs[longest] - lane.startNs[longest])
+                if (lane.endNs(i) - lane.startNs[i] > lane.endNs(longest) - lane.startNs[longest])
                     longest = i;
             QCOMPARE(widestSlice(lane, first, end), longest);
         }
@@ -337,13 +337,13 @@ void tst_reduceToPixels::findsTheSliceUnderATime() {
     std::mt19937 random(11);
     for (int round = 0; round < 40; ++round) {
         const Lane lane = randomLane(random, {60, round % 2 == 0 ? 0 : 30, 25});
-        for (int64_t timeNs = lane.startNs.front() - 20; timeNs < lane.endNs.back() + 20;
+        for (int64_t timeNs = lane.startNs.front() - 20; timeNs < lane.endNs(lane.size() - 1) + 20;
              ++timeNs) {
             const uint32_t found = sliceAt(lane, timeNs, toleranceNs);
             const uint32_t expected = plainSliceAt(lane, timeNs, toleranceNs);
             // Slices of no length may share a place; any of them is right.
             if (found < lane.size() && expected < lane.size())
-                QVERIFY(found == expected || lane.endNs[found] == lane.endNs[expected] ||
+                QVERIFY(found == expected || lane.endNs(found) == lane.endNs(expected) ||
                         lane.startNs[found] == lane.startNs[expected]);
             else
                 QCOMPARE(found, expected);

@@ -47,7 +47,7 @@ uint32_t TimelineState::sliceCount(LanePosition position) const {
 TimeRange TimelineState::sliceRange(LanePosition position, uint32_t slice) const {
     if (const CounterSeries* counter = counterAt(position)) return counter->rangeOf(slice);
     const Lane& lane = laneAt(position);
-    return {lane.startNs[slice], lane.endNs[slice]};
+    return {lane.startNs[slice], lane.endNs(slice)};
 }
 
 EventRef TimelineState::sliceEvent(LanePosition position, uint32_t slice) const {
@@ -70,7 +70,7 @@ uint32_t TimelineState::nearestSlice(LanePosition position, int64_t timeNs) cons
     const auto after = std::lower_bound(lane.startNs.begin(), lane.startNs.end(), timeNs);
     auto slice = static_cast<uint32_t>(after - lane.startNs.begin());
     if (slice == lane.size()) return slice - 1;
-    if (slice > 0 && timeNs - lane.endNs[slice - 1] < lane.startNs[slice] - timeNs) --slice;
+    if (slice > 0 && timeNs - lane.endNs(slice - 1) < lane.startNs[slice] - timeNs) --slice;
     return slice;
 }
 

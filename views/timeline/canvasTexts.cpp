@@ -33,13 +33,13 @@ CardText hoverText(const Trace& trace, LanePosition position, uint32_t slice,
     CardText text;
     text.title = nameOf(trace, lane, slice);
     text.detail = QStringLiteral("%1   at %2")
-                      .arg(duration(lane.endNs[slice] - lane.startNs[slice]),
+                      .arg(duration(lane.durationNs[slice]),
                            formatTime(lane.startNs[slice] - timeOriginNs));
     if (!drawn || drawn->sliceCount <= 1) return text;
     const uint32_t widest = drawn->widestSlice;
     text.detail =
         QStringLiteral("widest: %1, %2\nhere: %3, %4")
-            .arg(nameOf(trace, lane, widest), duration(lane.endNs[widest] - lane.startNs[widest]),
+            .arg(nameOf(trace, lane, widest), duration(lane.durationNs[widest]),
                  text.title, text.detail);
     text.title = QStringLiteral("%1 % busy, %2 slices")
                      .arg(std::lround(double(drawn->coverage) * 100))

@@ -28,11 +28,11 @@ Track track(int32_t parent, int laneCount, SliceCategory category = SliceCategor
     for (int i = 0; i < laneCount; ++i) {
         Lane lane;
         lane.startNs = {0};
-        lane.endNs = {10};
+        lane.durationNs = {10};
         lane.name = {0};
         lane.event = {EventRef()};
         lane.category = {category};
-        lane.busyNs = {0, 10};
+        lane.busyNs = {0};
         result.lanes.push_back(lane);
     }
     return result;
