@@ -310,4 +310,16 @@ std::vector<CopyPoint> CopyIndex::points(const Query& query, size_t most,
     return points;
 }
 
+void CopyIndex::visitRated(const Query& query, std::vector<CopyGroup>& groups,
+                           const std::function<void(const CopyPoint&)>& visit) const {
+    std::vector<uint32_t> groupOfClass;
+    groups = groupsOf(query, groupOfClass);
+    forEachIn(query, [&](uint32_t copy, const Row& row) {
+        const uint32_t group = groupOfClass[classOf_[copy]];
+        if (group == noIndex || row.bytes <= 0 || row.endNs <= row.startNs) return;
+        visit({eventAt(copy), row.startNs, row.endNs, row.bytes, group,
+               static_cast<double>(row.bytes) / static_cast<double>(row.endNs - row.startNs)});
+    });
+}
+
 }  // namespace lanescope

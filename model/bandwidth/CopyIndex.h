@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -47,6 +48,10 @@ class CopyIndex {
     /// group at least some. `groups` are filled in the order in which `CopyPoint::group` counts.
     std::vector<CopyPoint> points(const Query& query, size_t most,
                                   std::vector<CopyGroup>& groups) const;
+    /// Calls `visit` with each copy that has a rate and touches the range, uncut: the memcpys by
+    /// start, then the memsets. `groups` as in `points`. O(k + log n).
+    void visitRated(const Query& query, std::vector<CopyGroup>& groups,
+                    const std::function<void(const CopyPoint&)>& visit) const;
 
   private:
     /// Copies that no grouping ever tells apart.

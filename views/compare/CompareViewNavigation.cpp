@@ -11,7 +11,7 @@
 #include "views/compare/DifferenceLane.h"
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
-#include "views/compare/chartStyle.h"
+#include "views/charts/chartStyle.h"
 #include "views/summary/LatestJob.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/VisibleRange.h"

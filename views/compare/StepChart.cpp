@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "model/export/formatTable.h"
-#include "views/compare/chartStyle.h"
+#include "views/charts/chartStyle.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 

@@ -1,4 +1,4 @@
-#include "views/compare/chartStyle.h"
+#include "views/charts/chartStyle.h"
 
 #include <qcustomplot.h>
 

@@ -1,0 +1,67 @@
+#include "views/bandwidth/BandwidthAnswer.h"
+
+#include <algorithm>
+
+namespace lanescope {
+namespace {
+
+CopyGrouping groupingOf(BandwidthRows rows) {
+    switch (rows) {
+        case BandwidthRows::Size:
+            return CopyGrouping::Size;
+        case BandwidthRows::Device:
+            return CopyGrouping::Device;
+        default:
+            return CopyGrouping::Memory;
+    }
+}
+
+std::vector<CopyPeak> distinctPeaks(const std::vector<CopyStatistics>& rows) {
+    std::vector<CopyPeak> peaks;
+    for (const CopyStatistics& row : rows) {
+        if (!row.peak || !row.rates) continue;
+        const auto same = [&](const CopyPeak& peak) {
+            return peak.link == row.peak->link && peak.origin == row.peak->origin &&
+                   peak.gigabytesPerSecond == row.peak->gigabytesPerSecond;
+        };
+        if (std::none_of(peaks.begin(), peaks.end(), same)) peaks.push_back(*row.peak);
+    }
+    return peaks;
+}
+
+}  // namespace
+
+const CopyIndex& SharedCopyIndex::get() {
+    std::call_once(once_, [this] { index_ = std::make_unique<CopyIndex>(trace_); });
+    return *index_;
+}
+
+std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies,
+                                                       const BandwidthQuestion& question) {
+    const CopyIndex& index = copies.get();
+    auto answer = std::make_shared<BandwidthAnswer>();
+    answer->trace = copies.trace();
+    answer->question = question;
+    answer->shown = question.range.value_or(answer->trace->range);
+    CopyIndex::Query byMemory;
+    byMemory.grouping = CopyGrouping::Memory;
+    byMemory.range = question.range;
+    if (question.rows == BandwidthRows::Range) {
+        answer->ranges = copiesByRange(index, rangeInstances(*answer->trace),
+                                       CopyGrouping::Kind, question.range);
+        answer->peaks = distinctPeaks(index.statistics(byMemory));
+    } else {
+        CopyIndex::Query query = byMemory;
+        query.grouping = groupingOf(question.rows);
+        answer->rows = index.statistics(query);
+        answer->peaks = distinctPeaks(answer->rows);
+    }
+    answer->advice = index.advice(question.range);
+    if (question.chart == BandwidthChart::Histogram)
+        answer->histogram = rateHistogram(index, byMemory, question.binCount);
+    else
+        answer->cells = copyCells(index, byMemory, question.grid);
+    return answer;
+}
+
+}  // namespace lanescope

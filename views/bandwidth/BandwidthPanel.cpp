@@ -1,0 +1,259 @@
+#include "views/bandwidth/BandwidthPanel.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "model/export/formatValue.h"
+#include "views/bandwidth/AdviceCard.h"
+#include "views/bandwidth/CopyChart.h"
+#include "views/bandwidth/bandwidthTable.h"
+#include "views/bandwidth/copyTexts.h"
+#include "views/summary/LatestJob.h"
+#include "views/summary/ReportFilter.h"
+#include "views/summary/ReportView.h"
+#include "views/text/toQString.h"
+#include "views/timeline/timeTicks.h"
+
+namespace lanescope {
+
+BandwidthPanel::BandwidthPanel(QWidget* parent)
+    : QWidget(parent),
+      job_(new LatestJob(this)),
+      advice_(new AdviceCard(this)),
+      model_(new BandwidthModel),
+      view_(new ReportView(model_, this)) {
+    auto* left = new QWidget(this);
+    auto* column = new QVBoxLayout(left);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(advice_);
+    column->addWidget(view_, 1);
+    view_->addControl(makeControls());
+    auto* splitter = new QSplitter(this);
+    splitter->addWidget(left);
+    splitter->addWidget(makeCharts());
+    splitter->setSizes({960, 640});
+    splitter->setStretchFactor(0, 3);
+    splitter->setStretchFactor(1, 2);
+    splitter->setChildrenCollapsible(false);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(splitter);
+    connect(advice_, &AdviceCard::exampleActivated, this, &BandwidthPanel::eventActivated);
+    connect(view_, &ReportView::rowActivated, this, &BandwidthPanel::activateRow);
+}
+
+QWidget* BandwidthPanel::makeControls() {
+    auto* controls = new QWidget(this);
+    auto* row = new QHBoxLayout(controls);
+    row->setContentsMargins(0, 0, 0, 0);
+    rowsChoice_ = new QComboBox(controls);
+    rowsChoice_->setAccessibleName(tr("Rows of the table"));
+    rowsChoice_->addItems(
+        {tr("By memory"), tr("By size"), tr("By GPU"), tr("By step or range")});
+    scopeChoice_ = new QComboBox(controls);
+    scopeChoice_->setAccessibleName(tr("Which time is counted"));
+    scopeChoice_->addItems({tr("Selected range"), tr("Visible range"), tr("Whole trace")});
+    scopeChoice_->setToolTip(tr("Which time is counted. Without a selected range, all of it."));
+    pairButton_ = new QToolButton(controls);
+    pairButton_->setFocusPolicy(Qt::StrongFocus);
+    pairButton_->setToolTip(tr("Shows all copies again"));
+    pairButton_->hide();
+    for (QWidget* control : {static_cast<QWidget*>(rowsChoice_),
+                             static_cast<QWidget*>(scopeChoice_),
+                             static_cast<QWidget*>(pairButton_)})
+        row->addWidget(control);
+    connect(rowsChoice_, &QComboBox::currentIndexChanged, this, [this] {
+        pairButton_->hide();
+        view_->filter().setGroups({});
+        invalidate();
+    });
+    connect(scopeChoice_, &QComboBox::currentIndexChanged, this, &BandwidthPanel::invalidate);
+    connect(pairButton_, &QToolButton::clicked, this,
+            [this] { setRows(BandwidthRows::Memory); });
+    return controls;
+}
+
+QWidget* BandwidthPanel::makeCharts() {
+    auto* page = new QWidget(this);
+    auto* layout = new QVBoxLayout(page);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    chartTabs_ = new QTabWidget(page);
+    chartTabs_->setDocumentMode(true);
+    hint_ = new QLabel(page);
+    hint_->setTextFormat(Qt::PlainText);
+    hint_->setForegroundRole(QPalette::PlaceholderText);
+    hint_->setWordWrap(true);
+    hint_->setMinimumHeight(fontMetrics().height() + 4);
+    hint_->setContentsMargins(8, 1, 8, 3);
+    layout->addWidget(chartTabs_, 1);
+    layout->addWidget(hint_);
+    const QString titles[] = {tr("Over time"), tr("By size"), tr("Histogram")};
+    for (size_t index = 0; index < charts_.size(); ++index) {
+        auto* chart = new CopyChart(static_cast<BandwidthChart>(index), chartTabs_);
+        charts_[index] = chart;
+        chartTabs_->addTab(chart, titles[index]);
+        connect(chart, &CopyChart::copyActivated, this, &BandwidthPanel::eventActivated);
+        connect(chart, &CopyChart::rangeSelected, this, &BandwidthPanel::rangeActivated);
+        connect(chart, &CopyChart::described, this, [this](const QString& text) {
+            hint_->setText(text);
+            charts_[size_t(chartTabs_->currentIndex())]->setToolTip({});
+        });
+        connect(chart, &CopyChart::gridChanged, this, [this, chart] {
+            if (chart == chartTabs_->currentWidget()) invalidate();
+        });
+    }
+    connect(chartTabs_, &QTabWidget::currentChanged, this, [this] {
+        hint_->clear();
+        invalidate();
+    });
+    return page;
+}
+
+void BandwidthPanel::setTrace(TracePtr trace) {
+    trace_ = std::move(trace);
+    copies_ = trace_ ? std::make_shared<SharedCopyIndex>(trace_) : nullptr;
+    selected_.reset();
+    visible_.reset();
+    if (trace_ && trace_->memcpys.size() + trace_->memsets.size() == 0)
+        view_->setEmptyText(tr("No memcpy was recorded."));
+    else
+        view_->setEmptyText(tr("No memcpy lies in this range."));
+    invalidate();
+}
+
+void BandwidthPanel::setRange(std::optional<TimeRange> range) {
+    if (range == selected_) return;
+    selected_ = range;
+    if (scopeChoice_->currentIndex() == static_cast<int>(Scope::Selected)) invalidate();
+}
+
+void BandwidthPanel::setVisibleRange(TimeRange range) {
+    if (visible_ == range) return;
+    visible_ = range;
+    if (scopeChoice_->currentIndex() == static_cast<int>(Scope::Visible)) invalidate();
+}
+
+void BandwidthPanel::setTheme(const Theme& theme) {
+    advice_->setTheme(theme);
+    for (CopyChart* chart : charts_) chart->setTheme(theme);
+}
+
+std::optional<TimeRange> BandwidthPanel::countedRange() const {
+    switch (static_cast<Scope>(scopeChoice_->currentIndex())) {
+        case Scope::Selected:
+            return selected_;
+        case Scope::Visible:
+            return visible_;
+        default:
+            return std::nullopt;
+    }
+}
+
+void BandwidthPanel::setScope(Scope scope) {
+    scopeChoice_->setCurrentIndex(static_cast<int>(scope));
+}
+
+void BandwidthPanel::setRows(BandwidthRows rows) {
+    rowsChoice_->setCurrentIndex(static_cast<int>(rows));
+}
+
+void BandwidthPanel::setChart(BandwidthChart chart) {
+    chartTabs_->setCurrentIndex(static_cast<int>(chart));
+}
+
+void BandwidthPanel::showPair(uint32_t gpu, uint32_t peer) {
+    if (!trace_) return;
+    setRows(BandwidthRows::Device);
+    CopyGroup group;
+    group.gpu = gpu;
+    group.peer = peer;
+    const QString pair = gpuText(*trace_, group);
+    view_->filter().setGroups({pair});
+    pairButton_->setText(tr("Only %1  \u2715").arg(pair));
+    pairButton_->setAccessibleName(tr("Only %1; shows all copies again").arg(pair));
+    pairButton_->show();
+}
+
+QString BandwidthPanel::hint() const {
+    return hint_->text();
+}
+
+void BandwidthPanel::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (isStale_) refresh();
+}
+
+void BandwidthPanel::invalidate() {
+    isStale_ = true;
+    job_->cancel();
+    if (isVisible()) refresh();
+}
+
+BandwidthQuestion BandwidthPanel::question() const {
+    BandwidthQuestion question;
+    question.range = countedRange();
+    question.rows = static_cast<BandwidthRows>(rowsChoice_->currentIndex());
+    question.chart = static_cast<BandwidthChart>(chartTabs_->currentIndex());
+    const CopyChart& shown = chart(question.chart);
+    question.grid = shown.grid();
+    question.binCount = shown.binCount();
+    return question;
+}
+
+void BandwidthPanel::refresh() {
+    if (!trace_) {
+        isStale_ = false;
+        answer_.reset();
+        advice_->setAdvice({});
+        view_->setTable({});
+        for (CopyChart* chart : charts_) chart->setAnswer(nullptr);
+        emit updated();
+        return;
+    }
+    job_->start([this, copies = copies_, question = question()]() -> LatestJob::Publish {
+        auto answer = answerBandwidth(*copies, question);
+        // `this` is only used on the GUI thread, where the job has made sure that it is alive.
+        return [this, answer] { show(answer); };
+    });
+}
+
+void BandwidthPanel::show(const std::shared_ptr<const BandwidthAnswer>& answer) {
+    isStale_ = false;
+    answer_ = answer;
+    advice_->setAdvice(answer->advice);
+    model_->setAnswer(answer);
+    view_->setTable(bandwidthTable(*answer));
+    view_->setRemark(remark());
+    chart(answer->question.chart).setAnswer(answer);
+    emit updated();
+}
+
+QString BandwidthPanel::remark() const {
+    const std::optional<TimeRange> range = countedRange();
+    if (!range) return tr("Whole trace");
+    const bool isVisible = scopeChoice_->currentIndex() == static_cast<int>(Scope::Visible);
+    return (isVisible ? tr("Visible range, %1 from %2") : tr("Selected range, %1 from %2"))
+        .arg(toQString(formatDuration(range->durationNs())), formatTime(range->startNs));
+}
+
+void BandwidthPanel::activateRow(int row) {
+    if (!answer_) return;
+    if (const RangeInstance* instance = rangeOfRow(*answer_, row)) {
+        emit rangeActivated(instance->range);
+        return;
+    }
+    if (const CopyStatistics* statistics = statisticsOfRow(*answer_, row)) {
+        const QString kind = toQString(statistics->group.kindName());
+        emit nameActivated(statistics->group.isMemset ? kind
+                                                      : QStringLiteral("memcpy ") + kind);
+    }
+}
+
+}  // namespace lanescope
