@@ -12,17 +12,18 @@
 #include "app/viewer/LiveBar.h"
 #include "app/viewer/PageTools.h"
 #include "model/trace/healthPlaces.h"
+#include "views/bandwidth/BandwidthPanel.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
 #include "views/details/HealthPanel.h"
 #include "views/sql/SqlPanel.h"
-#include "views/summary/BandwidthPanel.h"
 #include "views/summary/ReportPanel.h"
 #include "views/summary/ReportView.h"
 #include "views/summary/SelectionPanel.h"
 #include "views/summary/hitTable.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
+#include "views/topology/TopologyPanel.h"
 
 namespace lanescope {
 namespace {
@@ -53,6 +54,7 @@ TracePage::TracePage(TracePtr trace, QWidget* parent)
       tables_(new QTabWidget(this)),
       selection_(new SelectionPanel(this)),
       bandwidth_(new BandwidthPanel(this)),
+      topology_(new TopologyPanel(this)),
       hitView_(new ReportView(this)),
       health_(new HealthPanel(this)),
       upper_(new QSplitter(Qt::Horizontal, this)),
@@ -66,6 +68,7 @@ TracePage::TracePage(TracePtr trace, QWidget* parent)
     showHealth();
     bandwidth_->setTrace(trace_);
     selection_->setTrace(trace_);
+    topology_->setTrace(trace_);
     for (ReportPanel* report : reports_) report->setTrace(trace_);
     updateHits();
     setFocusProxy(timeline_);
@@ -79,6 +82,7 @@ void TracePage::addTables() {
     }
     tables_->insertTab(1, bandwidth_, tr("Memcpy bandwidth"));
     tables_->addTab(selection_, tr("Selection"));
+    tables_->insertTab(2, topology_, tr("Topology"));
     hitView_->setEmptyText(tr("Search with Ctrl+F; what is found is listed here."));
     tables_->addTab(hitView_, tr("Search results"));
     tables_->addTab(health_, tr("Health"));
@@ -133,6 +137,18 @@ void TracePage::connectParts() {
     }
     connect(bandwidth_, &BandwidthPanel::nameActivated, this, &TracePage::showName);
     connect(selection_, &SelectionPanel::nameActivated, this, &TracePage::showName);
+    connect(bandwidth_, &BandwidthPanel::eventActivated, timeline_, &TimelineView::revealEvent);
+    connect(bandwidth_, &BandwidthPanel::rangeActivated, timeline_,
+            [this](TimeRange range) { timeline_->setSelectedRange(range); });
+    connect(topology_, &TopologyPanel::pairActivated, this, [this](quint32 gpu, quint32 peer) {
+        bandwidth_->showPair(gpu, peer);
+        tables_->setCurrentWidget(bandwidth_);
+    });
+    const auto followView = [this] {
+        bandwidth_->setVisibleRange(
+            timeline_->visibleRange()->range().shifted(timeline_->timeOrigin()));
+    };
+    connect(timeline_->visibleRange(), &VisibleRange::changed, this, followView);
     connect(hits_, &HitNavigator::changed, this, &TracePage::updateHits);
     connect(hitView_, &ReportView::rowActivated, hits_, &HitNavigator::show);
 }
@@ -157,6 +173,7 @@ void TracePage::showName(const QString& name) {
 void TracePage::selectRange(std::optional<TimeRange> range) {
     bandwidth_->setRange(range);
     selection_->setRange(range);
+    topology_->setRange(range);
     for (ReportPanel* report : reports_) report->setRange(range);
 }
 
@@ -186,7 +203,8 @@ QString TracePage::title() const {
 ReportView* TracePage::currentTable() const {
     QWidget* current = tables_->isVisible() ? tables_->currentWidget() : nullptr;
     if (auto* report = qobject_cast<ReportPanel*>(current)) return &report->view();
-    if (current == bandwidth_) return &bandwidth_->wholeView();
+    if (current == bandwidth_) return &bandwidth_->view();
+    if (current == topology_) return &topology_->links();
     if (current == &tools_->sql()) return &tools_->sql().answer();
     if (current == selection_) return timeline_->selectedRange() ? &selection_->names() : nullptr;
     return qobject_cast<ReportView*>(current);
@@ -195,6 +213,7 @@ ReportView* TracePage::currentTable() const {
 void TracePage::setTheme(const Theme& theme) {
     timeline_->setTheme(theme);
     bandwidth_->setTheme(theme);
+    topology_->setTheme(theme);
     healthBar_->setTheme(theme);
     health_->setTheme(theme);
     tools_->setTheme(theme);
@@ -214,7 +233,8 @@ bool TracePage::isBusy() const {
     const auto* report = qobject_cast<const ReportPanel*>(current);
     return hits_->isSearching() || (report && report->isStale()) ||
            (current == bandwidth_ && bandwidth_->isStale()) ||
-           (current == selection_ && selection_->isStale()) || tools_->isBusy();
+           (current == selection_ && selection_->isStale()) ||
+           (current == topology_ && topology_->isStale()) || tools_->isBusy();
 }
 
 void TracePage::restoreLayout(const AppSettings& settings) {

@@ -18,6 +18,7 @@ class LiveFollower;
 class PageTools;
 class ReportPanel;
 class SelectionPanel;
+class TopologyPanel;
 
 /// One trace: its timeline, what is known of the selected event beside it, tables underneath that
 /// follow the selected range.
@@ -70,6 +71,7 @@ class TracePage : public DocumentPage {
     std::vector<ReportPanel*> reports_;
     SelectionPanel* selection_;
     BandwidthPanel* bandwidth_;
+    TopologyPanel* topology_;
     ReportView* hitView_;
     HealthPanel* health_;
     PageTools* tools_ = nullptr;

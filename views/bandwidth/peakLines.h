@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QFont>
 #include <vector>
 
 #include "model/bandwidth/linkPeaks.h"

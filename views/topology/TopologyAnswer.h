@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "model/bandwidth/LinkUse.h"
+#include "model/summary/ReportTable.h"
+
+namespace lanescope {
+
+/// How the GPUs of a trace are joined and what their links carried in some range.
+struct TopologyAnswer {
+    TracePtr trace;
+    std::optional<TimeRange> range;  ///< The whole trace if not given.
+    std::vector<LinkUse> uses;       ///< Refers to the trace.
+    NvlinkVerdict verdict;
+    ReportTable links;  ///< NVLink by range and link; without rows if there are no counters.
+    /// Numbers of all GPUs that the trace knows of, ascending.
+    std::vector<int64_t> gpus;
+    bool knowsConnections() const { return !trace->interconnect.connections.empty(); }
+};
+
+/// Any thread. O(n log n) in copies, NCCL's calls and NVTX ranges.
+std::shared_ptr<const TopologyAnswer> answerTopology(TracePtr trace,
+                                                     std::optional<TimeRange> range);
+
+}  // namespace lanescope

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <QWidget>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "views/theme/Theme.h"
+#include "views/topology/TopologyAnswer.h"
+
+namespace lanescope {
+
+/// The GPUs as nodes, what joins two of them as an edge: the thicker the more bytes it carried, the
+/// stronger its colour the closer to its peak. A click or the arrow keys select an edge, a double
+/// click or Enter asks for its copies.
+class TopologyGraph : public QWidget {
+    Q_OBJECT
+  public:
+    explicit TopologyGraph(QWidget* parent = nullptr);
+
+    /// Null for nothing.
+    void setAnswer(std::shared_ptr<const TopologyAnswer> answer);
+    void setTheme(const Theme& theme);
+
+    /// Both ways between two GPUs.
+    struct Edge {
+        size_t from = 0, to = 0;  ///< Into `TopologyAnswer::gpus`.
+        const LinkUse* there = nullptr;
+        const LinkUse* back = nullptr;
+        int64_t bytes() const;
+        /// The greater one of both ways.
+        std::optional<double> peakPercent() const;
+        const LinkUse& either() const { return there ? *there : *back; }
+    };
+    const std::vector<Edge>& edges() const { return edges_; }
+    std::optional<int> selectedEdge() const { return selected_; }
+    void selectEdge(std::optional<int> edge);
+    /// The middle of an edge, to be clicked.
+    QPoint edgePosition(int edge) const;
+    /// Connection, and each way with its figures.
+    QString edgeText(int edge) const;
+
+    QSize sizeHint() const override { return {460, 240}; }
+    QSize minimumSizeHint() const override { return {240, 140}; }
+
+  signals:
+    void edgeSelected(std::optional<int> edge);
+    /// The user wants to see what went from one GPU (by its number) to the other.
+    void pairActivated(qint64 gpu, qint64 peer);
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+
+  private:
+    std::vector<QPointF> nodeCenters() const;
+    QSizeF nodeSize() const;
+    std::optional<int> edgeAt(QPointF position) const;
+    void paintEdge(QPainter& painter, int edge, const std::vector<QPointF>& centers) const;
+    void paintEdgeLabel(QPainter& painter, int edge, const std::vector<QPointF>& centers) const;
+    void paintNode(QPainter& painter, size_t node, QPointF center) const;
+    bool isLabelled(int edge) const;
+    void activate(int edge);
+    void setHovered(std::optional<int> edge);
+
+    std::shared_ptr<const TopologyAnswer> answer_;
+    std::vector<Edge> edges_;
+    int64_t mostBytes_ = 0;
+    std::optional<int> selected_, hovered_;
+    Theme theme_ = Theme::light();
+};
+
+}  // namespace lanescope

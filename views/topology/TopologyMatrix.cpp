@@ -1,0 +1,155 @@
+#include "views/topology/TopologyMatrix.h"
+
+#include <algorithm>
+
+#include "views/text/plainToolTip.h"
+#include "views/text/toQString.h"
+#include "views/topology/linkTexts.h"
+
+namespace lanescope {
+
+QString meaningOf(const QString& word) {
+    if (word == QLatin1String("X")) return QObject::tr("itself");
+    if (word == QLatin1String("SYS"))
+        return QObject::tr("over PCIe and from one NUMA node to another");
+    if (word == QLatin1String("NODE"))
+        return QObject::tr("over PCIe and between host bridges of one NUMA node");
+    if (word == QLatin1String("PHB")) return QObject::tr("over PCIe and its host bridge (the CPU)");
+    if (word == QLatin1String("PXB"))
+        return QObject::tr("over several PCIe switches, not the host bridge");
+    if (word == QLatin1String("PIX")) return QObject::tr("over one PCIe switch at most");
+    bool isNumber = false;
+    const int links = word.startsWith(QLatin1String("NV")) ? word.mid(2).toInt(&isNumber) : 0;
+    if (isNumber && links > 0)
+        return links == 1 ? QObject::tr("1 NVLink") : QObject::tr("%1 NVLinks, bonded").arg(links);
+    return {};
+}
+
+void TopologyMatrix::setAnswer(std::shared_ptr<const TopologyAnswer> answer) {
+    beginResetModel();
+    answer_ = std::move(answer);
+    endResetModel();
+}
+
+void TopologyMatrix::setTheme(const Theme& theme) {
+    theme_ = theme;
+    if (gpuCount() > 0)
+        emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+}
+
+int TopologyMatrix::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : gpuCount();
+}
+
+int TopologyMatrix::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() || gpuCount() == 0 ? 0 : gpuCount() + 2;
+}
+
+std::optional<std::pair<int64_t, int64_t>> TopologyMatrix::pairAt(const QModelIndex& index) const {
+    if (!index.isValid() || index.row() >= gpuCount() || index.column() >= gpuCount() ||
+        index.row() == index.column())
+        return std::nullopt;
+    return std::pair(answer_->gpus[static_cast<size_t>(index.row())],
+                     answer_->gpus[static_cast<size_t>(index.column())]);
+}
+
+const GpuConnection* TopologyMatrix::connectionAt(const QModelIndex& index) const {
+    const auto pair = pairAt(index);
+    return pair ? connectionOf(*answer_->trace, pair->first, pair->second) : nullptr;
+}
+
+const GpuAffinity* TopologyMatrix::affinityOf(int row) const {
+    const auto& affinities = answer_->trace->interconnect.affinities;
+    const int64_t gpu = answer_->gpus[static_cast<size_t>(row)];
+    const auto found = std::find_if(affinities.begin(), affinities.end(),
+                                    [gpu](const GpuAffinity& each) { return each.gpu == gpu; });
+    return found == affinities.end() ? nullptr : &*found;
+}
+
+QString TopologyMatrix::text(const QModelIndex& index) const {
+    const QString unknown = QStringLiteral("?");
+    if (index.column() >= gpuCount()) {
+        const GpuAffinity* affinity = affinityOf(index.row());
+        if (index.column() == gpuCount())
+            return affinity && !affinity->cpus.empty() ? toQString(affinity->cpus) : unknown;
+        return affinity && affinity->numaNode >= 0 ? QString::number(affinity->numaNode) : unknown;
+    }
+    if (index.row() == index.column()) return QStringLiteral("X");
+    const GpuConnection* connection = connectionAt(index);
+    if (!connection) return unknown;
+    return toQString(connection->abbreviation.empty() ? connection->name
+                                                      : connection->abbreviation);
+}
+
+QString TopologyMatrix::toolTip(const QModelIndex& index) const {
+    if (index.column() >= gpuCount()) return {};
+    const auto pair = pairAt(index);
+    if (!pair) return {};
+    const QString meaning = meaningOf(text(index));
+    const QString title = QStringLiteral("GPU %1 \u2192 GPU %2").arg(pair->first).arg(pair->second);
+    const auto use = std::find_if(answer_->uses.begin(), answer_->uses.end(), [&](const auto& u) {
+        return u.gpu == pair->first && u.peer == pair->second;
+    });
+    QStringList parts{meaning.isEmpty() ? title : title + QStringLiteral(": ") + meaning};
+    if (use != answer_->uses.end()) parts << useText(*use);
+    return parts.join(QStringLiteral(". "));
+}
+
+QVariant TopologyMatrix::data(const QModelIndex& index, int role) const {
+    if (!index.isValid() || index.row() >= rowCount() || index.column() >= columnCount())
+        return {};
+    const bool isPair = index.column() < gpuCount();
+    switch (role) {
+        case Qt::DisplayRole:
+            return text(index);
+        case Qt::ToolTipRole:
+            return plainToolTip(toolTip(index));
+        case Qt::AccessibleTextRole: {
+            const auto pair = pairAt(index);
+            if (!pair) return text(index);
+            return tr("GPU %1 to GPU %2: %3, %4")
+                .arg(pair->first)
+                .arg(pair->second)
+                .arg(text(index), meaningOf(text(index)));
+        }
+        case Qt::TextAlignmentRole:
+            return int(Qt::AlignCenter);
+        case Qt::BackgroundRole: {
+            const GpuConnection* connection = connectionAt(index);
+            if (isPair && index.row() == index.column())
+                return theme_.band;
+            if (connection && connection->nvlinks > 0)
+                return Theme::mix(theme_.canvas, theme_.accent, 0.22);
+            return {};
+        }
+        case Qt::ForegroundRole:
+            if (isPair && index.row() == index.column()) return theme_.mutedText;
+            return {};
+        default:
+            return {};
+    }
+}
+
+QVariant TopologyMatrix::headerData(int section, Qt::Orientation orientation, int role) const {
+    const int count = orientation == Qt::Horizontal ? columnCount() : rowCount();
+    if (role != Qt::DisplayRole || section < 0 || section >= count) return {};
+    if (section < gpuCount())
+        return QStringLiteral("GPU%1").arg(answer_->gpus[static_cast<size_t>(section)]);
+    return section == gpuCount() ? tr("CPU Affinity") : tr("NUMA");
+}
+
+QStringList TopologyMatrix::legend() const {
+    QStringList words;
+    for (int row = 0; row < gpuCount(); ++row)
+        for (int column = 0; column < gpuCount(); ++column)
+            if (const GpuConnection* connection = connectionAt(index(row, column)))
+                words << toQString(connection->abbreviation);
+    words.removeDuplicates();
+    QStringList lines;
+    for (const QString& word : words)
+        if (const QString meaning = meaningOf(word); !meaning.isEmpty())
+            lines << QStringLiteral("%1: %2").arg(word, meaning);
+    return lines;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <QWidget>
+#include <memory>
+#include <optional>
+
+#include "views/theme/Theme.h"
+#include "views/topology/TopologyAnswer.h"
+
+class QLabel;
+class QTableView;
+class QToolButton;
+
+namespace lanescope {
+
+class LatestJob;
+class ReportView;
+class TopologyGraph;
+class TopologyMatrix;
+
+/// How the GPUs of the machine are joined, whether NVLink is there and used, and what each link
+/// carried: in sentences, as a matrix, as a graph, and by range of the program. Counts off the GUI
+/// thread, and only while on the screen.
+class TopologyPanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit TopologyPanel(QWidget* parent = nullptr);
+
+    void setTrace(TracePtr trace);
+    /// The selected range; none counts the whole trace.
+    void setRange(std::optional<TimeRange> range);
+    void setTheme(const Theme& theme);
+
+    TopologyGraph& graph() const { return *graph_; }
+    TopologyMatrix& matrix() const { return *matrix_; }
+    QTableView& matrixView() const { return *matrixView_; }
+    ReportView& links() const { return *links_; }
+    QToolButton& copiesButton() const { return *copiesButton_; }
+    QString verdictText() const;
+    bool isStale() const { return isStale_; }
+
+  signals:
+    void updated();
+    /// The user wants to see the copies from one GPU (index into `Trace::gpus`) to another.
+    void pairActivated(quint32 gpu, quint32 peer);
+
+  protected:
+    void showEvent(QShowEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+  private:
+    QWidget* makeFacts();
+    QWidget* makeGraph();
+    void invalidate();
+    void refresh();
+    void show(const std::shared_ptr<const TopologyAnswer>& answer);
+    void sayVerdict(const TopologyAnswer& answer);
+    void fitMatrix();
+    void activatePair(qint64 gpu, qint64 peer);
+    void selectPair(const QModelIndex& index);
+    QString remark() const;
+
+    TracePtr trace_;
+    std::optional<TimeRange> range_;
+    std::shared_ptr<const TopologyAnswer> answer_;
+    bool isStale_ = false;
+    Theme theme_ = Theme::light();
+    LatestJob* job_;
+    QLabel* verdict_ = nullptr;
+    QLabel* sentences_ = nullptr;
+    QLabel* legend_ = nullptr;
+    TopologyMatrix* matrix_;
+    QTableView* matrixView_ = nullptr;
+    TopologyGraph* graph_ = nullptr;
+    QLabel* edge_ = nullptr;
+    QToolButton* copiesButton_ = nullptr;
+    ReportView* links_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,37 @@
+#include "views/topology/linkTexts.h"
+
+#include <QObject>
+
+#include "model/export/formatValue.h"
+#include "views/text/toQString.h"
+
+namespace lanescope {
+namespace {
+
+QString shortRate(double gigabytesPerSecond) {
+    return QString::number(gigabytesPerSecond, 'g', 3);
+}
+
+}  // namespace
+
+QString useText(const LinkUse& use) {
+    if (use.copyCount == 0) return QObject::tr("no copies");
+    QString text = toQString(formatBytes(use.copyBytes));
+    const std::optional<double> mean = use.meanGBps();
+    if (!mean) return text;
+    text += QObject::tr(" at %1 GB/s").arg(shortRate(*mean));
+    if (const std::optional<double> percent = use.peakPercent())
+        text += QObject::tr(", %1 % of %2")
+                    .arg(QString::number(*percent, 'f', 0),
+                         shortRate(use.peak->gigabytesPerSecond));
+    return text;
+}
+
+QString connectionText(const LinkUse& use) {
+    if (!use.connection) return QStringLiteral("?");
+    const std::string& word = use.connection->abbreviation.empty() ? use.connection->name
+                                                                   : use.connection->abbreviation;
+    return word.empty() ? QStringLiteral("?") : toQString(word);
+}
+
+}  // namespace lanescope
