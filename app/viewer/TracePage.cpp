@@ -204,7 +204,7 @@ ReportView* TracePage::currentTable() const {
     QWidget* current = tables_->isVisible() ? tables_->currentWidget() : nullptr;
     if (auto* report = qobject_cast<ReportPanel*>(current)) return &report->view();
     if (current == bandwidth_) return &bandwidth_->view();
-    if (current == topology_) return &topology_->links();
+    if (current == topology_) return topology_->links().isHidden() ? nullptr : &topology_->links();
     if (current == &tools_->sql()) return &tools_->sql().answer();
     if (current == selection_) return timeline_->selectedRange() ? &selection_->names() : nullptr;
     return qobject_cast<ReportView*>(current);

@@ -77,20 +77,19 @@ CopyCells copyCells(const CopyIndex& index, const CopyIndex::Query& query, const
     const int columns = std::clamp(grid.columns, 1, mostPlaces);
     const int rows = std::clamp(grid.rows, 1, mostPlaces);
     const auto columnOf = [&](const CopyPoint& point) {
-        const double share =
-            grid.across == CopyAxis::Time
-                ? shareOfTime(point.startNs, range)
-                : logarithmicShare(static_cast<double>(point.bytes),
-                                   static_cast<double>(all.leastBytes),
-                                   static_cast<double>(all.mostBytes));
+        const double share = grid.across == CopyAxis::Time
+                                 ? shareOfTime(point.startNs, range)
+                                 : logarithmicShare(static_cast<double>(point.bytes),
+                                                    static_cast<double>(all.leastBytes),
+                                                    static_cast<double>(all.mostBytes));
         return placeOf(share, columns);
     };
     std::unordered_map<uint64_t, CopyCell> found;
     index.visitRated(query, all.groups, [&](const CopyPoint& point) {
-        const auto row = static_cast<uint64_t>(
-            placeOf(all.rates.shareOf(point.gigabytesPerSecond), rows));
-        const uint64_t key = (uint64_t{point.group} << 32) |
-                             (static_cast<uint64_t>(columnOf(point)) << 16) | row;
+        const auto row =
+            static_cast<uint64_t>(placeOf(all.rates.shareOf(point.gigabytesPerSecond), rows));
+        const uint64_t key =
+            (uint64_t{point.group} << 32) | (static_cast<uint64_t>(columnOf(point)) << 16) | row;
         CopyCell& cell = found[key];
         if (cell.count == 0 || isLarger(point, cell.largest)) cell.largest = point;
         ++cell.count;

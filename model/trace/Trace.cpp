@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/export/formatTable.h"
+#include "model/trace/counterPairs.h"
 
 namespace lanescope {
 
@@ -265,7 +266,11 @@ SliceLocation Trace::locate(EventRef event) const {
     const Place place = placeOf(*this, event);
     if (place.subject == noIndex) return {};
     if (place.kind == TrackKind::Counter) {
+        const uint32_t upper = counterPairs(counters).upperOf[place.subject];
         for (uint32_t track = 0; track < tracks.size(); ++track) {
+            if (upper != noIndex && tracks[track].subject == upper &&
+                tracks[track].kind == place.kind)
+                return {track, 1, samplePlace(event).sample};
             if (tracks[track].subject != place.subject) continue;
             if (tracks[track].kind == place.kind) return {track, 0, samplePlace(event).sample};
             if (tracks[track].kind == TrackKind::CounterStates)

@@ -7,6 +7,7 @@
 
 #include "model/trace/LaneBuilder.h"
 #include "model/trace/TrackBuilding.h"
+#include "model/trace/counterPairs.h"
 #include "model/trace/throttleReasons.h"
 
 namespace lanescope {
@@ -68,6 +69,24 @@ std::string subtitleOf(const Trace& trace, const CounterSeries& series) {
     return text + "peak " + formatCounter(series.maximum(), series.unit);
 }
 
+/// What both directions of a link or device are called together.
+std::string pairTitle(const CounterSeries& series) {
+    if (series.link >= 0) return fmt::format("Link {}", series.link);
+    if (startsWith(series, "nvlink.")) return "NVLink";
+    if (startsWith(series, "pcie.")) return "PCIe";
+    const char* const what = startsWith(series, "disk.") ? "disk" : "network";
+    return series.device.empty() ? what : fmt::format("{} {}", what, series.device);
+}
+
+/// "sent 91.9 GB/s, received 85.7 GB/s": the greatest values, the upper one first.
+std::string pairSubtitle(const CounterSeries& upper, const CounterSeries& lower) {
+    const bool isStorage = startsWith(upper, "disk.");
+    return fmt::format("\u2191 {} {}, \u2193 {} {}", isStorage ? "read" : "sent",
+                       formatCounter(upper.maximum(), upper.unit),
+                       isStorage ? "written" : "received",
+                       formatCounter(lower.maximum(), lower.unit));
+}
+
 std::string titleOf(const CounterSeries& series) {
     if (series.link >= 0) return fmt::format("Link {}", series.link);
     if (series.core >= 0) return fmt::format("Core {}", series.core);
@@ -94,8 +113,15 @@ Lane laneOfFlags(Trace& trace, uint32_t counter) {
     return lanes.empty() ? Lane() : std::move(lanes.front());
 }
 
-uint32_t addCounter(Trace& trace, uint32_t counter, uint32_t parent) {
+uint32_t addCounter(Trace& trace, const CounterPairs& pairs, uint32_t counter, uint32_t parent) {
     const CounterSeries& series = trace.counters[counter];
+    if (const uint32_t lower = pairs.lowerOf[counter]; lower != noIndex) {
+        const uint32_t track =
+            addTrack(trace, TrackKind::Counter, counter, static_cast<int32_t>(parent),
+                     pairTitle(series), pairSubtitle(series, trace.counters[lower]));
+        trace.tracks[track].lanes.resize(2);
+        return track;
+    }
     const bool isFlags = series.unit == CounterUnit::Flags;
     const uint32_t track = addTrack(trace, isFlags ? TrackKind::CounterStates : TrackKind::Counter,
                                     counter, static_cast<int32_t>(parent), titleOf(series),
@@ -105,16 +131,17 @@ uint32_t addCounter(Trace& trace, uint32_t counter, uint32_t parent) {
 }
 
 /// The first of `counters`, with the others folded below it.
-void addFolded(Trace& trace, const std::vector<uint32_t>& counters, uint32_t parent) {
+void addFolded(Trace& trace, const CounterPairs& pairs, const std::vector<uint32_t>& counters,
+               uint32_t parent) {
     if (counters.empty()) return;
-    const uint32_t leader = addCounter(trace, counters.front(), parent);
+    const uint32_t leader = addCounter(trace, pairs, counters.front(), parent);
     for (size_t index = 1; index < counters.size(); ++index)
-        addCounter(trace, counters[index], leader);
+        addCounter(trace, pairs, counters[index], leader);
     trace.tracks[leader].isInitiallyFolded = counters.size() > 1;
 }
 
-void addLinks(Trace& trace, const std::vector<uint32_t>& totals, const std::vector<uint32_t>& links,
-              uint32_t parent) {
+void addLinks(Trace& trace, const CounterPairs& pairs, const std::vector<uint32_t>& totals,
+              const std::vector<uint32_t>& links, uint32_t parent) {
     for (const uint32_t total : totals) {
         std::vector<uint32_t> group{total};
         for (const uint32_t link : links)
@@ -124,25 +151,26 @@ void addLinks(Trace& trace, const std::vector<uint32_t>& totals, const std::vect
         std::stable_sort(group.begin() + 1, group.end(), [&trace](uint32_t a, uint32_t b) {
             return trace.counters[a].link < trace.counters[b].link;
         });
-        addFolded(trace, group, parent);
+        addFolded(trace, pairs, group, parent);
     }
 }
 
-void addGroup(Trace& trace, const std::vector<uint32_t>& counters, uint32_t gpu, uint32_t parent,
-              std::string title) {
+void addGroup(Trace& trace, const CounterPairs& pairs, const std::vector<uint32_t>& counters,
+              uint32_t gpu, uint32_t parent, std::string title) {
     if (counters.empty()) return;
     const uint32_t group = addTrack(
         trace, TrackKind::CounterGroup, gpu, static_cast<int32_t>(parent), std::move(title),
         fmt::format("{} counter{}", counters.size(), counters.size() == 1 ? "" : "s"));
     trace.tracks[group].lanes.emplace_back();
     trace.tracks[group].isInitiallyFolded = true;
-    for (const uint32_t counter : counters) addCounter(trace, counter, group);
+    for (const uint32_t counter : counters) addCounter(trace, pairs, counter, group);
 }
 
 void addGpuCounters(Trace& trace, uint32_t gpu, uint32_t parent) {
+    const CounterPairs pairs = counterPairs(trace.counters);
     std::map<Place, std::vector<uint32_t>> places;
     for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
-        if (trace.counters[counter].gpu == gpu)
+        if (trace.counters[counter].gpu == gpu && pairs.upperOf[counter] == noIndex)
             places[placeOf(trace.counters[counter])].push_back(counter);
     // Where the links have counters of their own, a second sum of them is one counter more.
     const auto isCounted = [&trace](uint32_t counter) {
@@ -158,10 +186,20 @@ void addGpuCounters(Trace& trace, uint32_t gpu, uint32_t parent) {
     std::stable_sort(activity.begin(), activity.end(), [&trace](uint32_t a, uint32_t b) {
         return activityRank(trace.counters[a]) < activityRank(trace.counters[b]);
     });
-    addFolded(trace, activity, parent);
-    for (const uint32_t counter : places[Place::Memory]) addCounter(trace, counter, parent);
-    addLinks(trace, totals, places[Place::Link], parent);
-    addGroup(trace, places[Place::Other], gpu, parent, "More counters");
+    addFolded(trace, pairs, activity, parent);
+    for (const uint32_t counter : places[Place::Memory]) addCounter(trace, pairs, counter, parent);
+    addLinks(trace, pairs, totals, places[Place::Link], parent);
+    // Where there is no NVLink, PCIe is the link one looks at.
+    std::vector<uint32_t>& rest = places[Place::Other];
+    const auto isPcie = [&trace](uint32_t each) {
+        return startsWith(trace.counters[each], "pcie.");
+    };
+    std::stable_partition(rest.begin(), rest.end(), isPcie);
+    while (totals.empty() && !rest.empty() && isPcie(rest.front())) {
+        addCounter(trace, pairs, rest.front(), parent);
+        rest.erase(rest.begin());
+    }
+    addGroup(trace, pairs, rest, gpu, parent, "More counters");
 }
 
 }  // namespace
@@ -171,23 +209,28 @@ void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t par
         addGpuCounters(trace, gpu, parent);
         return;
     }
+    const CounterPairs pairs = counterPairs(trace.counters);
     for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
-        if (trace.counters[counter].gpu == noIndex && trace.counters[counter].process == process)
-            addCounter(trace, counter, parent);
+        if (trace.counters[counter].gpu == noIndex && trace.counters[counter].process == process &&
+            pairs.upperOf[counter] == noIndex)
+            addCounter(trace, pairs, counter, parent);
 }
 
 void addComputedTracks(Trace& trace, uint32_t gpu, uint32_t parent) {
+    const CounterPairs pairs = counterPairs(trace.counters);
     for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
         if (trace.counters[counter].gpu == gpu &&
             placeOf(trace.counters[counter]) == Place::Computed)
-            addCounter(trace, counter, parent);
+            addCounter(trace, pairs, counter, parent);
 }
 
 void addHostTracks(Trace& trace) {
+    const CounterPairs pairs = counterPairs(trace.counters);
     std::vector<uint32_t> cores, machine, others;
     for (uint32_t counter = 0; counter < trace.counters.size(); ++counter) {
         const CounterSeries& series = trace.counters[counter];
         if (series.gpu != noIndex || series.process != noIndex) continue;
+        if (pairs.upperOf[counter] != noIndex) continue;
         if (series.key == "cpu.share")
             (series.core >= 0 ? cores : machine).push_back(counter);
         else
@@ -200,12 +243,12 @@ void addHostTracks(Trace& trace) {
         return trace.counters[a].core < trace.counters[b].core;
     });
     if (machine.empty()) {
-        addGroup(trace, cores, noIndex, host, "Cores");
+        addGroup(trace, pairs, cores, noIndex, host, "Cores");
     } else {
         machine.insert(machine.end(), cores.begin(), cores.end());
-        addFolded(trace, machine, host);
+        addFolded(trace, pairs, machine, host);
     }
-    for (const uint32_t counter : others) addCounter(trace, counter, host);
+    for (const uint32_t counter : others) addCounter(trace, pairs, counter, host);
     trace.tracks[host].isInitiallyFolded = true;
 }
 

@@ -74,8 +74,8 @@ class TestCopyCharts : public QObject {
         CopyIndex::Query query;
         if (!isWhole) {
             const int64_t thirdNs = trace->range.durationNs() / 3;
-            query.range = TimeRange{trace->range.startNs + thirdNs,
-                                    trace->range.startNs + 2 * thirdNs};
+            query.range =
+                TimeRange{trace->range.startNs + thirdNs, trace->range.startNs + 2 * thirdNs};
         }
         const CopyGrid grid{isTime ? CopyAxis::Time : CopyAxis::Size, 40, 20};
         const CopyCells cells = copyCells(index, query, grid);
@@ -111,8 +111,7 @@ class TestCopyCharts : public QObject {
         const TracePtr trace = simulatedCopies(0.01, 60);
         const CopyCells cells = copyCells(CopyIndex(trace), {}, {CopyAxis::Time, 3, 3});
         int64_t greatest = 0;
-        for (const CopyCell& cell : cells.cells)
-            greatest = std::max(greatest, cell.largest.bytes);
+        for (const CopyCell& cell : cells.cells) greatest = std::max(greatest, cell.largest.bytes);
         int64_t expected = 0;
         for (const uint32_t row : ratedCopies(*trace, {}))
             expected = std::max(expected, trace->memcpys.bytes[row]);

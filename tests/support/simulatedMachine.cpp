@@ -70,9 +70,9 @@ class Simulation {
         for (int index = 0; index < options_.copiesPerStep; ++index) {
             const auto bytes = int64_t{1} << (8 + index * 7 % 15);
             const bool isPageable = index % 3 == 0;
-            atNs = copy(stream, MemcpyKind::HtoD, bytes, isPageable ? pageableGBps : pinnedGBps,
-                        atNs, isPageable ? MemoryKind::Pageable : MemoryKind::Pinned,
-                        MemoryKind::Device);
+            atNs =
+                copy(stream, MemcpyKind::HtoD, bytes, isPageable ? pageableGBps : pinnedGBps, atNs,
+                     isPageable ? MemoryKind::Pageable : MemoryKind::Pinned, MemoryKind::Device);
         }
         atNs = copy(stream, MemcpyKind::HtoD, 24 << 20, pageableGBps, atNs, MemoryKind::Pageable,
                     MemoryKind::Device);
@@ -89,8 +89,8 @@ class Simulation {
         for (int index = 0; index < 4; ++index) {
             const int64_t bytes = int64_t{8 << 20} << (index % 3);
             const int64_t atNs = startNs + 9'000'000 + index * 1'500'000;
-            const auto durationNs = static_cast<int64_t>(
-                3000 + static_cast<double>(bytes) / (rate * jitter(0.05)));
+            const auto durationNs =
+                static_cast<int64_t>(3000 + static_cast<double>(bytes) / (rate * jitter(0.05)));
             builder_.addPeerCopy(stream, gpu, peer, bytes, atNs, atNs + durationNs);
         }
     }
@@ -129,8 +129,7 @@ class Simulation {
         if (options_.linksPerGpu > 0)
             return {gpu, peer, options_.linksPerGpu, "NVSwitch",
                     "NV" + std::to_string(options_.linksPerGpu)};
-        const bool isSameNode =
-            gpu * 2 / options_.gpuCount == peer * 2 / options_.gpuCount;
+        const bool isSameNode = gpu * 2 / options_.gpuCount == peer * 2 / options_.gpuCount;
         return isSameNode ? GpuConnection{gpu, peer, 0, "host bridge", "PHB"}
                           : GpuConnection{gpu, peer, 0, "system", "SYS"};
     }
@@ -179,13 +178,13 @@ class Simulation {
             .gpu = gpu;
         for (int link = 0; link < options_.linksPerGpu; ++link) {
             for (const bool isSent : {true, false}) {
-                CounterSeries& series = addSeries(
-                    isSent ? "NVLink transmitted" : "NVLink received",
-                    isSent ? "nvlink.tx" : "nvlink.rx", "nvml", CounterUnit::BytesPerSecond,
-                    [&](int64_t ns) {
-                        const bool isOn = ns > 9'000'000 && ns < 14'000'000;
-                        return isOn ? (isSent ? 5e9 : 4.6e9) * jitter(0.1) : 0.0;
-                    });
+                CounterSeries& series =
+                    addSeries(isSent ? "NVLink transmitted" : "NVLink received",
+                              isSent ? "nvlink.tx" : "nvlink.rx", "nvml",
+                              CounterUnit::BytesPerSecond, [&](int64_t ns) {
+                                  const bool isOn = ns > 9'000'000 && ns < 14'000'000;
+                                  return isOn ? (isSent ? 5e9 : 4.6e9) * jitter(0.1) : 0.0;
+                              });
                 series.gpu = gpu;
                 series.link = link;
             }

@@ -8,15 +8,16 @@ namespace lanescope {
 struct SimulatedMachine {
     int gpuCount = 2;
     int steps = 6;
-    int linksPerGpu = 18;      ///< 0: the GPUs are joined by PCIe only.
-    bool hasTopology = true;   ///< Topology, peaks of links and affinities are in the trace.
-    bool hasCounters = true;   ///< GPU, link and host counters are in the trace.
-    int copiesPerStep = 40;    ///< From the host to each GPU.
+    int linksPerGpu = 18;     ///< 0: the GPUs are joined by PCIe only.
+    bool hasTopology = true;  ///< Topology, peaks of links and affinities are in the trace.
+    bool hasCounters = true;  ///< GPU, link and host counters are in the trace.
+    int copiesPerStep = 40;   ///< From the host to each GPU.
 };
 
-/// A simulated trace of training steps of 20 ms on a process a GPU: pageable and pinned copies of many
-/// sizes, copies between the GPUs, kernels, and counters as samplers would give them, with a stretch
-/// in which nothing was known. The same arguments give the same trace. Nothing in it was measured.
+/// A simulated trace of training steps of 20 ms on a process a GPU: pageable and pinned copies of
+/// many sizes, copies between the GPUs, kernels, and counters as samplers would give them, with a
+/// stretch in which nothing was known. The same arguments give the same trace. Nothing in it was
+/// measured.
 TracePtr simulatedMachine(const SimulatedMachine& options = {});
 
 }  // namespace lanescope

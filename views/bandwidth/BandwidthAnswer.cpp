@@ -47,8 +47,8 @@ std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies,
     byMemory.grouping = CopyGrouping::Memory;
     byMemory.range = question.range;
     if (question.rows == BandwidthRows::Range) {
-        answer->ranges = copiesByRange(index, rangeInstances(*answer->trace),
-                                       CopyGrouping::Kind, question.range);
+        answer->ranges = copiesByRange(index, rangeInstances(*answer->trace), CopyGrouping::Kind,
+                                       question.range);
         answer->peaks = distinctPeaks(index.statistics(byMemory));
     } else {
         CopyIndex::Query query = byMemory;

@@ -41,13 +41,13 @@ struct BandwidthQuestion {
 struct BandwidthAnswer {
     TracePtr trace;
     BandwidthQuestion question;
-    TimeRange shown;  ///< The range of the question, or that of the trace.
-    std::vector<CopyStatistics> rows;      ///< Unless rows are ranges.
-    std::vector<CopiesOfRange> ranges;     ///< If they are.
+    TimeRange shown;                    ///< The range of the question, or that of the trace.
+    std::vector<CopyStatistics> rows;   ///< Unless rows are ranges.
+    std::vector<CopiesOfRange> ranges;  ///< If they are.
     std::vector<BandwidthAdvice> advice;
-    std::vector<CopyPeak> peaks;           ///< Of the kinds of copies there are, each once.
-    CopyCells cells;                       ///< For the charts of points.
-    RateHistogram histogram;               ///< For the other.
+    std::vector<CopyPeak> peaks;  ///< Of the kinds of copies there are, each once.
+    CopyCells cells;              ///< For the charts of points.
+    RateHistogram histogram;      ///< For the other.
 };
 
 /// Any thread. O(copies in the range).

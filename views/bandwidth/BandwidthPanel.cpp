@@ -54,8 +54,7 @@ QWidget* BandwidthPanel::makeControls() {
     row->setContentsMargins(0, 0, 0, 0);
     rowsChoice_ = new QComboBox(controls);
     rowsChoice_->setAccessibleName(tr("Rows of the table"));
-    rowsChoice_->addItems(
-        {tr("By memory"), tr("By size"), tr("By GPU"), tr("By step or range")});
+    rowsChoice_->addItems({tr("By memory"), tr("By size"), tr("By GPU"), tr("By step or range")});
     scopeChoice_ = new QComboBox(controls);
     scopeChoice_->setAccessibleName(tr("Which time is counted"));
     scopeChoice_->addItems({tr("Selected range"), tr("Visible range"), tr("Whole trace")});
@@ -64,9 +63,9 @@ QWidget* BandwidthPanel::makeControls() {
     pairButton_->setFocusPolicy(Qt::StrongFocus);
     pairButton_->setToolTip(tr("Shows all copies again"));
     pairButton_->hide();
-    for (QWidget* control : {static_cast<QWidget*>(rowsChoice_),
-                             static_cast<QWidget*>(scopeChoice_),
-                             static_cast<QWidget*>(pairButton_)})
+    for (QWidget* control :
+         {static_cast<QWidget*>(rowsChoice_), static_cast<QWidget*>(scopeChoice_),
+          static_cast<QWidget*>(pairButton_)})
         row->addWidget(control);
     connect(rowsChoice_, &QComboBox::currentIndexChanged, this, [this] {
         pairButton_->hide();
@@ -74,8 +73,7 @@ QWidget* BandwidthPanel::makeControls() {
         invalidate();
     });
     connect(scopeChoice_, &QComboBox::currentIndexChanged, this, &BandwidthPanel::invalidate);
-    connect(pairButton_, &QToolButton::clicked, this,
-            [this] { setRows(BandwidthRows::Memory); });
+    connect(pairButton_, &QToolButton::clicked, this, [this] { setRows(BandwidthRows::Memory); });
     return controls;
 }
 
@@ -220,11 +218,11 @@ void BandwidthPanel::refresh() {
     job_->start([this, copies = copies_, question = question()]() -> LatestJob::Publish {
         auto answer = answerBandwidth(*copies, question);
         // `this` is only used on the GUI thread, where the job has made sure that it is alive.
-        return [this, answer] { show(answer); };
+        return [this, answer] { showAnswer(answer); };
     });
 }
 
-void BandwidthPanel::show(const std::shared_ptr<const BandwidthAnswer>& answer) {
+void BandwidthPanel::showAnswer(const std::shared_ptr<const BandwidthAnswer>& answer) {
     isStale_ = false;
     answer_ = answer;
     advice_->setAdvice(answer->advice);
@@ -251,8 +249,7 @@ void BandwidthPanel::activateRow(int row) {
     }
     if (const CopyStatistics* statistics = statisticsOfRow(*answer_, row)) {
         const QString kind = toQString(statistics->group.kindName());
-        emit nameActivated(statistics->group.isMemset ? kind
-                                                      : QStringLiteral("memcpy ") + kind);
+        emit nameActivated(statistics->group.isMemset ? kind : QStringLiteral("memcpy ") + kind);
     }
 }
 

@@ -73,7 +73,7 @@ class BandwidthPanel : public QWidget {
     QWidget* makeCharts();
     void invalidate();
     void refresh();
-    void show(const std::shared_ptr<const BandwidthAnswer>& answer);
+    void showAnswer(const std::shared_ptr<const BandwidthAnswer>& answer);
     void activateRow(int row);
     QString remark() const;
     BandwidthQuestion question() const;

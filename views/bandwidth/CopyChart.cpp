@@ -375,14 +375,12 @@ void CopyChart::move(const QMouseEvent& event) {
         for (QCPItemPosition* corner : {band_->topLeft, band_->bottomRight})
             corner->setTypeY(QCPItemPosition::ptAxisRectRatio);
     }
-    const auto key = [&](int x) {
-        return static_cast<double>(timeAt(x) - answer_->shown.startNs);
-    };
+    const auto key = [&](int x) { return static_cast<double>(timeAt(x) - answer_->shown.startNs); };
     band_->topLeft->setCoords(key(pressedAt_->x()), 0);
     band_->bottomRight->setCoords(key(event.pos().x()), 1);
     const auto [from, to] = std::minmax(timeAt(pressedAt_->x()), timeAt(event.pos().x()));
-    emit described(tr("Selects %1 from %2")
-                       .arg(toQString(formatDuration(to - from)), formatTime(from)));
+    emit described(
+        tr("Selects %1 from %2").arg(toQString(formatDuration(to - from)), formatTime(from)));
     plot_->layer(QStringLiteral("overlay"))->replot();
 }
 

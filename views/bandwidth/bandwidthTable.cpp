@@ -34,24 +34,23 @@ void addFigures(std::vector<Cell>& cells, const CopyStatistics& row) {
 
 std::vector<ReportColumn> columnsOf(BandwidthRows rows) {
     std::vector<ReportColumn> columns;
-    if (rows == BandwidthRows::Range)
-        columns = {{"Range", Unit::Text}, {"No.", Unit::Identifier}};
+    if (rows == BandwidthRows::Range) columns = {{"Range", Unit::Text}, {"No.", Unit::Identifier}};
     if (rows == BandwidthRows::Device) columns.push_back({"GPUs", Unit::Text});
     columns.push_back({"Kind", Unit::Text});
     if (rows != BandwidthRows::Range) columns.push_back({"Memory", Unit::Text});
     if (rows == BandwidthRows::Size) columns.push_back({sizeColumn, Unit::Text});
-    for (const ReportColumn& column : std::initializer_list<ReportColumn>{
-             {"Count", Unit::Count},
-             {"Bytes", Unit::Bytes},
-             {"Busy", Unit::Nanoseconds},
-             {"Mean", Unit::GigabytesPerSecond},
-             {peakColumn, Unit::Percent},
-             {"Min", Unit::GigabytesPerSecond},
-             {"P10", Unit::GigabytesPerSecond},
-             {"Median", Unit::GigabytesPerSecond},
-             {"P90", Unit::GigabytesPerSecond},
-             {"Max", Unit::GigabytesPerSecond},
-             {"Beside Kernels", Unit::Percent}})
+    for (const ReportColumn& column :
+         std::initializer_list<ReportColumn>{{"Count", Unit::Count},
+                                             {"Bytes", Unit::Bytes},
+                                             {"Busy", Unit::Nanoseconds},
+                                             {"Mean", Unit::GigabytesPerSecond},
+                                             {peakColumn, Unit::Percent},
+                                             {"Min", Unit::GigabytesPerSecond},
+                                             {"P10", Unit::GigabytesPerSecond},
+                                             {"Median", Unit::GigabytesPerSecond},
+                                             {"P90", Unit::GigabytesPerSecond},
+                                             {"Max", Unit::GigabytesPerSecond},
+                                             {"Beside Kernels", Unit::Percent}})
         columns.push_back(column);
     return columns;
 }

@@ -56,9 +56,16 @@ QString gpuText(const Trace& trace, const CopyGroup& group) {
 }
 
 QString groupText(const Trace& trace, const CopyGroup& group) {
-    const QString memory = memoryText(group);
     const QString kind = kindText(trace, group);
-    return memory.isEmpty() ? kind : kind + QStringLiteral(", ") + memory;
+    // Only the host's side says something that the kind does not.
+    if (group.kind == MemcpyKind::HtoD && group.destination == MemoryKind::Device)
+        return kind + QLatin1Char(' ') + toQString(name(group.source));
+    if (group.kind == MemcpyKind::DtoH && group.source == MemoryKind::Device)
+        return kind + QLatin1Char(' ') + toQString(name(group.destination));
+    const bool isWithinGpus =
+        group.source == MemoryKind::Device && group.destination == MemoryKind::Device;
+    const QString memory = memoryText(group);
+    return memory.isEmpty() || isWithinGpus ? kind : kind + QStringLiteral(", ") + memory;
 }
 
 QString rateText(double gigabytesPerSecond) {
@@ -98,16 +105,19 @@ QString peakOriginText(const CopyPeak& peak) {
             .arg(rate);
     switch (peak.link) {
         case LinkKind::NvLink:
-            return QStringLiteral("Peak: %1, NVLinks times the rate of each. No copy quite reaches "
-                                  "it.")
+            return QStringLiteral(
+                       "Peak: %1, NVLinks times the rate of each. No copy quite reaches "
+                       "it.")
                 .arg(rate);
         case LinkKind::Dram:
-            return QStringLiteral("Peak: %1, by clock and width of the GPU's memory, of which a "
-                                  "copy reads and writes each byte.")
+            return QStringLiteral(
+                       "Peak: %1, by clock and width of the GPU's memory, of which a "
+                       "copy reads and writes each byte.")
                 .arg(rate);
         default:
-            return QStringLiteral("Peak: %1, PCIe lanes times the rate of each. No copy quite "
-                                  "reaches it; lanescope doctor --measure tells what one can.")
+            return QStringLiteral(
+                       "Peak: %1, PCIe lanes times the rate of each. No copy quite "
+                       "reaches it; lanescope doctor --measure tells what one can.")
                 .arg(rate);
     }
 }

@@ -13,7 +13,7 @@ QString kindText(const Trace& trace, const CopyGroup& group);
 QString memoryText(const CopyGroup& group);
 /// "GPU 0 → GPU 1", "GPU 0"; empty where the group does not tell.
 QString gpuText(const Trace& trace, const CopyGroup& group);
-/// Kind and memory in one, for legends.
+/// Kind and memory in one, for legends: "HtoD pageable", "DtoD", "HtoH, pageable → pinned".
 QString groupText(const Trace& trace, const CopyGroup& group);
 
 /// "55.1 GB/s".

@@ -11,7 +11,8 @@ namespace lanescope {
 namespace {
 
 QString shortRate(double gigabytesPerSecond) {
-    return QString::number(gigabytesPerSecond, 'g', 3);
+    const bool isLarge = gigabytesPerSecond >= 1000;
+    return QString::number(gigabytesPerSecond, isLarge ? 'f' : 'g', isLarge ? 0 : 3);
 }
 
 /// Peaks that stand closer together than their names are high.
@@ -23,8 +24,7 @@ struct Cluster {
 QString nameOf(const Cluster& cluster) {
     QStringList names;
     for (const CopyPeak* peak : cluster.peaks)
-        names << QStringLiteral("%1: %2").arg(peakText(*peak),
-                                              shortRate(peak->gigabytesPerSecond));
+        names << QStringLiteral("%1: %2").arg(peakText(*peak), shortRate(peak->gigabytesPerSecond));
     names.removeDuplicates();
     return names.join(QStringLiteral(" \u00b7 "));
 }

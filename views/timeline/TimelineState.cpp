@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/reduce/reduceToPixels.h"
+#include "model/trace/counterPairs.h"
 #include "views/timeline/matchTracks.h"
 
 namespace lanescope {
@@ -19,6 +20,7 @@ void TimelineState::setTrace(TracePtr trace) {
     setHoveredName(0);
     trace_ = std::move(trace);
     healthPlaces_ = trace_ ? lanescope::healthPlaces(*trace_) : std::vector<HealthPlace>();
+    lowerCounters_ = trace_ ? counterPairs(trace_->counters).lowerOf : std::vector<uint32_t>();
     layout_.setTracks(trace_ ? std::span<const Track>(trace_->tracks) : std::span<const Track>());
     counterparts_.clear();
     filterText_.clear();
@@ -35,8 +37,15 @@ const Lane& TimelineState::laneAt(LanePosition position) const {
 }
 
 const CounterSeries* TimelineState::counterAt(LanePosition position) const {
+    const uint32_t counter = counterIndexAt(position);
+    return counter == noIndex ? nullptr : &trace_->counters[counter];
+}
+
+uint32_t TimelineState::counterIndexAt(LanePosition position) const {
     const Track& track = trace_->tracks[position.track];
-    return track.kind == TrackKind::Counter ? &trace_->counters[track.subject] : nullptr;
+    if (track.kind != TrackKind::Counter) return noIndex;
+    if (position.lane == 0) return track.subject;
+    return track.subject < lowerCounters_.size() ? lowerCounters_[track.subject] : noIndex;
 }
 
 uint32_t TimelineState::sliceCount(LanePosition position) const {
@@ -51,8 +60,8 @@ TimeRange TimelineState::sliceRange(LanePosition position, uint32_t slice) const
 }
 
 EventRef TimelineState::sliceEvent(LanePosition position, uint32_t slice) const {
-    if (counterAt(position))
-        return trace_->sampleEvent(trace_->tracks[position.track].subject, slice);
+    if (const uint32_t counter = counterIndexAt(position); counter != noIndex)
+        return trace_->sampleEvent(counter, slice);
     return laneAt(position).event[slice];
 }
 

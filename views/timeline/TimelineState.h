@@ -34,6 +34,8 @@ class TimelineState : public QObject {
     const Lane& laneAt(LanePosition position) const;
     /// The counter that is drawn in a lane, or null.
     const CounterSeries* counterAt(LanePosition position) const;
+    /// Its number; `noIndex` for a lane of slices. A track of two directions has two lanes.
+    uint32_t counterIndexAt(LanePosition position) const;
     // Slices of a lane and values of a counter are selected and hovered alike.
     uint32_t sliceCount(LanePosition position) const;
     TimeRange sliceRange(LanePosition position, uint32_t slice) const;
@@ -147,6 +149,7 @@ class TimelineState : public QObject {
 
     TracePtr trace_;
     std::vector<HealthPlace> healthPlaces_;
+    std::vector<uint32_t> lowerCounters_;  ///< `CounterPairs::lowerOf`.
     Theme theme_ = Theme::light();
     ColorMode colorMode_ = ColorMode::Name;
     bool isHighlighting_ = true;

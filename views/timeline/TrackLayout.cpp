@@ -256,7 +256,8 @@ LayoutRow TrackLayout::makeRow(uint32_t track) const {
     row.laneCount = static_cast<int>(tracks_[track].lanes.size());
     row.laneHeight = metrics_.laneHeight;
     if (tracks_[track].kind == TrackKind::Counter) {
-        row.laneHeight = metrics_.counterHeight;
+        // Two directions of one link share a track, each a little lower than one alone.
+        row.laneHeight = row.laneCount > 1 ? metrics_.counterHeight * 5 / 8 : metrics_.counterHeight;
     } else if (row.isHeader) {
         row.laneCount = std::min(row.laneCount, 1);
         row.laneHeight = metrics_.summaryHeight;

@@ -132,8 +132,9 @@ void TrackPainter::paintLane(QPainter& painter, LanePosition position, const QRe
                              QRgb background) {
     if (const CounterSeries* counter = state_.counterAt(position)) {
         paintCounter(painter, *counter,
-                     geometry_.columns(state_.trace()->tracks[position.track].subject), area,
-                     ratio_, state_.theme());
+                     geometry_.columns(state_.counterIndexAt(position)), state_.visible(), area,
+                     position.lane == 0 ? CounterGrowth::Up : CounterGrowth::Down, ratio_,
+                     state_.theme());
         return;
     }
     const Lane& lane = state_.laneAt(position);

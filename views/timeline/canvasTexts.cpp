@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "model/export/formatTable.h"
 #include "views/timeline/timeTicks.h"
@@ -47,6 +48,28 @@ CardText hoverText(const Trace& trace, LanePosition position, uint32_t slice,
     return text;
 }
 
+namespace {
+
+/// Who says so, and how often: "NVML, every 100 ms".
+QString sourceText(const CounterSeries& counter) {
+    if (counter.key.rfind("computed.", 0) == 0) return QStringLiteral("computed from its events");
+    static const std::pair<const char*, const char*> names[] = {
+        {"nvml", "NVML"},
+        {"gpm", "NVML's GPU performance monitor"},
+        {"pm", "CUPTI PM sampling"},
+        {"host", "the operating system"}};
+    QString source;
+    for (const auto& [name, title] : names)
+        if (counter.source == name) source = QString::fromUtf8(title);
+    if (source.isEmpty()) source = fromView(counter.source);
+    if (source.isEmpty() || counter.size() < 2) return source;
+    const int64_t everyNs =
+        (counter.timeNs(counter.size() - 1) - counter.timeNs(0)) / (counter.size() - 1);
+    return QStringLiteral("%1, every %2").arg(source, duration(everyNs));
+}
+
+}  // namespace
+
 CardText counterText(const CounterSeries& counter, uint32_t sample, const CounterColumn& drawn,
                      int64_t timeOriginNs) {
     const auto shown = [&counter](double value) {
@@ -61,6 +84,8 @@ CardText counterText(const CounterSeries& counter, uint32_t sample, const Counte
     if (drawn.hasValue && drawn.minimum < drawn.maximum)
         text.detail += QStringLiteral("\nbetween %1 and %2 here; zoom in to tell them apart")
                            .arg(shown(drawn.minimum), shown(drawn.maximum));
+    const QString source = sourceText(counter);
+    if (!source.isEmpty()) text.detail += QLatin1Char('\n') + source;
     return text;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/timeline/paintUnrecorded.h"
+
 namespace lanescope {
 namespace {
 
@@ -12,54 +14,96 @@ constexpr double lineWidth = 1.5;
 constexpr double fillShare = 0.38;  // of the line's colour over the canvas
 constexpr double labelInset = 4;
 
-struct Scale {
-    double least = 0;
-    double greatest = 1;
-};
+/// Counters that stay above this share of their greatest value are never near 0.
+constexpr double farFromZero = 0.25;
 
-Scale scaleOf(const CounterSeries& counter) {
-    Scale scale;
-    scale.least = std::min(0.0, counter.minimum());
-    scale.greatest = counter.unit == CounterUnit::Percent ? std::max(100.0, counter.maximum())
-                                                          : counter.maximum();
-    if (scale.greatest <= scale.least) scale.greatest = scale.least + 1;
-    return scale;
+void paintValue(QPainter& painter, const QString& text, QRectF plate, const Theme& theme) {
+    QColor veil = theme.canvas;
+    veil.setAlpha(200);
+    painter.fillRect(plate, veil);
+    painter.drawText(plate, Qt::AlignCenter, text);
 }
 
 void paintScale(QPainter& painter, const CounterSeries& counter, const QRectF& area,
-                const Theme& theme) {
+                CounterGrowth growth, const Theme& theme) {
+    painter.save();
     QFont font = painter.font();
     if (font.pointSizeF() > 0) font.setPointSizeF(font.pointSizeF() * 0.9);
     const QFontMetricsF metrics(font);
-    const QString text =
-        QString::fromStdString(formatCounter(scaleOf(counter).greatest, counter.unit));
-    const QRectF plate(0, area.top() + 1, metrics.horizontalAdvance(text) + 2 * labelInset,
-                       metrics.height());
-    if (plate.height() > area.height() || plate.width() > area.width() / 3) return;
-    QColor veil = theme.canvas;
-    veil.setAlpha(200);
-    painter.save();
-    painter.fillRect(plate, veil);
     painter.setFont(font);
     painter.setPen(theme.mutedText);
-    painter.drawText(plate, Qt::AlignCenter, text);
+    const CounterScale scale = scaleOf(counter);
+    const auto plateOf = [&](const QString& text) {
+        return QRectF(area.left(), 0, metrics.horizontalAdvance(text) + 2 * labelInset,
+                      metrics.height());
+    };
+    const auto isFitting = [&](const QRectF& plate, double lines) {
+        return lines * plate.height() <= area.height() && plate.width() <= area.width() / 3;
+    };
+    const bool growsUp = growth == CounterGrowth::Up;
+    const QString greatest = QString::fromStdString(formatCounter(scale.greatest, counter.unit));
+    QRectF plate = plateOf(greatest);
+    plate.moveTop(growsUp ? area.top() + 1 : area.bottom() - plate.height());
+    if (isFitting(plate, 1)) paintValue(painter, greatest, plate, theme);
+    if (scale.least != 0) {
+        const QString least = QString::fromStdString(formatCounter(scale.least, counter.unit));
+        plate = plateOf(least);
+        plate.moveTop(growsUp ? area.bottom() - plate.height() : area.top() + 1);
+        if (isFitting(plate, 2)) paintValue(painter, least, plate, theme);
+    }
     painter.restore();
+}
+
+/// Whether nothing is known at `timeNs`, so that an empty place is no zero. What is computed from
+/// events has no value before the first of them; what is sampled just was not sampled there.
+bool isUnknownAt(const CounterSeries& counter, int64_t timeNs) {
+    if (!counter.source.empty()) return true;
+    return !counter.isEmpty() && timeNs >= counter.timeNs(0) && timeNs < counter.endNs();
 }
 
 }  // namespace
 
-double counterY(const CounterSeries& counter, double value, const QRectF& area) {
-    const Scale scale = scaleOf(counter);
-    const double share = (value - scale.least) / (scale.greatest - scale.least);
-    return area.bottom() - std::clamp(share, 0.0, 1.0) * (area.height() - topInset);
+CounterScale scaleOf(const CounterSeries& counter) {
+    CounterScale scale;
+    scale.least = std::min(0.0, counter.minimum());
+    scale.greatest = counter.unit == CounterUnit::Percent ? std::max(100.0, counter.maximum())
+                                                          : counter.maximum();
+    const bool mayBeginAbove =
+        counter.unit == CounterUnit::Celsius || counter.unit == CounterUnit::Hertz;
+    if (mayBeginAbove && counter.minimum() > farFromZero * counter.maximum() &&
+        counter.maximum() > counter.minimum()) {
+        // A little below, so that the least value still is a line above the foot.
+        scale.least = counter.minimum() - 0.1 * (counter.maximum() - counter.minimum());
+    }
+    if (scale.greatest <= scale.least) scale.greatest = scale.least + 1;
+    return scale;
+}
+
+double counterY(const CounterSeries& counter, double value, const QRectF& area,
+                CounterGrowth growth) {
+    const CounterScale scale = scaleOf(counter);
+    const double share =
+        std::clamp((value - scale.least) / (scale.greatest - scale.least), 0.0, 1.0);
+    const double height = share * (area.height() - topInset);
+    return growth == CounterGrowth::Up ? area.bottom() - height : area.top() + height;
 }
 
 void paintCounter(QPainter& painter, const CounterSeries& counter,
-                  const std::vector<CounterColumn>& columns, const QRectF& area,
-                  double devicePixelRatio, const Theme& theme) {
+                  const std::vector<CounterColumn>& columns, TimeRange shown, const QRectF& area,
+                  CounterGrowth growth, double devicePixelRatio, const Theme& theme) {
     const QColor line = theme.colorOf(SliceCategory::Counter);
     const QColor fill = Theme::mix(theme.canvas, line, fillShare);
-    painter.fillRect(QRectF(area.left(), area.top() + topInset - 1, area.width(), 1), theme.grid);
+    const bool growsUp = growth == CounterGrowth::Up;
+    const double foot = growsUp ? area.bottom() : area.top();
+    const double headLine = growsUp ? area.top() + topInset - 1 : area.bottom() - topInset;
+    painter.fillRect(QRectF(area.left(), headLine, area.width(), 1), theme.grid);
+    const double nsPerColumn = static_cast<double>(shown.durationNs()) /
+                               static_cast<double>(std::max<size_t>(1, columns.size()));
+    // From one height to another, at least `least` high.
+    const auto bar = [](double left, double width, double from, double to, double least) {
+        const double top = std::min(from, to);
+        return QRectF(left, top, width, std::max(least, std::abs(to - from)));
+    };
     for (size_t first = 0; first < columns.size();) {
         // Columns that look alike become one rectangle: on a remote display each one costs.
         size_t next = first + 1;
@@ -67,17 +111,25 @@ void paintCounter(QPainter& painter, const CounterSeries& counter,
         const CounterColumn& column = columns[first];
         const double left = area.left() + static_cast<double>(first) / devicePixelRatio;
         const double width = static_cast<double>(next - first) / devicePixelRatio;
+        const double middle = static_cast<double>(first + next) / 2;
         first = next;
-        if (!column.hasValue) continue;
-        const double top = counterY(counter, column.maximum, area);
-        const double low = std::max(top + lineWidth, counterY(counter, column.minimum, area));
-        painter.fillRect(QRectF(left, top, width, area.bottom() - top), fill);
-        const double lineBottom = std::min(low, area.bottom());
-        painter.fillRect(
-            QRectF(left, std::min(top, lineBottom - 1), width, std::max(1.0, lineBottom - top)),
-            line);
+        if (!column.hasValue) {
+            const auto timeNs = shown.startNs + static_cast<int64_t>(middle * nsPerColumn);
+            if (isUnknownAt(counter, timeNs))
+                paintUnknown(painter, QRectF(left, area.top(), width, area.height()), theme);
+            continue;
+        }
+        const double head = counterY(counter, column.maximum, area, growth);
+        const double low = counterY(counter, column.minimum, area, growth);
+        painter.fillRect(bar(left, width, foot, head, 0), fill);
+        // A line of the same width however close the values lie together, and within the area.
+        const double lineEnd = growsUp ? std::min(std::max(head + lineWidth, low), area.bottom())
+                                       : std::max(std::min(head - lineWidth, low), area.top());
+        const double lineStart =
+            growsUp ? std::min(head, lineEnd - 1) : std::max(head, lineEnd + 1);
+        painter.fillRect(bar(left, width, lineStart, lineEnd, 1), line);
     }
-    paintScale(painter, counter, area, theme);
+    paintScale(painter, counter, area, growth, theme);
 }
 
 }  // namespace lanescope

@@ -10,15 +10,29 @@ class QPainter;
 
 namespace lanescope {
 
-/// Paints a counter as a filled step graph into `area`, over its scale from 0 (or its least value,
-/// if that is below) to its greatest, with the greatest value written at the left. `columns` are
-/// what it was in each device pixel; `devicePixelRatio` of them make one logical pixel.
-void paintCounter(QPainter& painter, const CounterSeries& counter,
-                  const std::vector<CounterColumn>& columns, const QRectF& area,
-                  double devicePixelRatio, const Theme& theme);
+/// The values at the bottom and the top of a counter's graph. From 0 for what is there in some
+/// amount; from its least value for what is never near 0, such as a temperature or a clock, in
+/// which the changes are what one looks at.
+struct CounterScale {
+    double least = 0;
+    double greatest = 1;
+};
+CounterScale scaleOf(const CounterSeries& counter);
 
-/// Where a value stands within `area`: its bottom for the least, just below its top for the
-/// greatest value of the counter.
-double counterY(const CounterSeries& counter, double value, const QRectF& area);
+/// Which way a graph grows.
+enum class CounterGrowth { Up, Down };
+
+/// Paints a counter as a filled step graph into `area`, over its scale, whose greatest value (and
+/// least, unless it is 0) is written at the left. `columns` are what it was in each device pixel of
+/// `shown`; `devicePixelRatio` of them make one logical pixel. Where its value is not known, the
+/// area is hatched.
+void paintCounter(QPainter& painter, const CounterSeries& counter,
+                  const std::vector<CounterColumn>& columns, TimeRange shown, const QRectF& area,
+                  CounterGrowth growth, double devicePixelRatio, const Theme& theme);
+
+/// Where a value stands within `area`: at its foot for the least, just short of the other side for
+/// the greatest value of the counter.
+double counterY(const CounterSeries& counter, double value, const QRectF& area,
+                CounterGrowth growth = CounterGrowth::Up);
 
 }  // namespace lanescope

@@ -8,6 +8,7 @@ namespace lanescope {
 namespace {
 
 constexpr double hatchDistance = 8;
+constexpr int unknownFill = 14, unknownLine = 60;  // opacity of 255
 
 /// Lines of 45 degrees that go on from one area to the next. Drawn as lines and not by a brush,
 /// which pictures in SVG cannot have.
@@ -36,8 +37,7 @@ void paintRanges(QPainter& painter, const std::vector<TimeRange>& ranges, const 
         for (; range != ranges.end() && scale.toX(range->startNs) <= right; ++range)
             right = std::max(right, std::min(end, scale.toX(range->endNs)));
         const QRectF area(left, top, right - left, height);
-        painter.fillRect(area, fill);
-        hatch(painter, area, line);
+        paintHatched(painter, area, fill, line);
     }
 }
 
@@ -47,6 +47,16 @@ QColor translucent(QColor color, int alpha) {
 }
 
 }  // namespace
+
+void paintHatched(QPainter& painter, const QRectF& area, const QColor& fill, const QColor& line) {
+    painter.fillRect(area, fill);
+    hatch(painter, area, line);
+}
+
+void paintUnknown(QPainter& painter, const QRectF& area, const Theme& theme) {
+    paintHatched(painter, area, translucent(theme.mutedText, unknownFill),
+                 translucent(theme.mutedText, unknownLine));
+}
 
 void paintUnrecorded(QPainter& painter, const TimelineState& state, const TimelineState::Band& band,
                      QSize size) {
@@ -63,8 +73,9 @@ void paintUnrecorded(QPainter& painter, const TimelineState& state, const Timeli
 
 void paintUnrecorded(QPainter& painter, const Track& track, const Theme& theme,
                      const TimeScale& scale, double top, double height) {
-    paintRanges(painter, track.unrecorded, scale, top, height, translucent(theme.mutedText, 14),
-                translucent(theme.mutedText, 60));
+    paintRanges(painter, track.unrecorded, scale, top, height,
+                translucent(theme.mutedText, unknownFill),
+                translucent(theme.mutedText, unknownLine));
     paintRanges(painter, track.lossy, scale, top, height, translucent(theme.warning, 30),
                 translucent(theme.warning, 130));
 }

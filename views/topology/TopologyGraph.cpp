@@ -106,8 +106,8 @@ std::vector<QPointF> TopologyGraph::nodeCenters() const {
         return {area.center() - QPointF(half, 0), area.center() + QPointF(half, 0)};
     }
     for (size_t index = 0; index < count; ++index) {
-        const double angle = -pi / 2 + 2 * pi * (static_cast<double>(index) + 0.5) /
-                                           static_cast<double>(count);
+        const double angle =
+            -pi / 2 + 2 * pi * (static_cast<double>(index) + 0.5) / static_cast<double>(count);
         centers.push_back(area.center() + QPointF(std::cos(angle) * area.width() / 2,
                                                   std::sin(angle) * area.height() / 2));
     }
@@ -133,8 +133,8 @@ QPoint TopologyGraph::edgePosition(int edge) const {
 QString TopologyGraph::edgeText(int edge) const {
     const Edge& at = edges_[static_cast<size_t>(edge)];
     const int64_t from = answer_->gpus[at.from], to = answer_->gpus[at.to];
-    QStringList parts{tr("GPU %1 and GPU %2: %3").arg(from).arg(to).arg(
-        connectionText(at.either()))};
+    QStringList parts{
+        tr("GPU %1 and GPU %2: %3").arg(from).arg(to).arg(connectionText(at.either()))};
     if (at.there)
         parts << QStringLiteral("%1 \u2192 %2: %3").arg(from).arg(to).arg(useText(*at.there));
     if (at.back)
@@ -204,8 +204,7 @@ void TopologyGraph::paintEdge(QPainter& painter, int index,
     // What no link of its own joins is dashed, so that colours need not tell.
     const GpuConnection* connection = edge.either().connection;
     if (!connection || connection->nvlinks == 0) pen.setStyle(Qt::DashLine);
-    if (bytes == 0)
-        pen.setColor(Theme::mix(theme_.canvas, theme_.mutedText, 0.55));
+    if (bytes == 0) pen.setColor(Theme::mix(theme_.canvas, theme_.mutedText, 0.55));
     if (index == selected_ || index == hovered_) {
         painter.setPen(QPen(index == selected_ ? theme_.text : theme_.mutedText,
                             pen.widthF() + (index == selected_ ? 4 : 2), Qt::SolidLine,
@@ -264,9 +263,8 @@ void TopologyGraph::paintNode(QPainter& painter, size_t node, QPointF center) co
     painter.drawRoundedRect(box, 6, 6);
     const int64_t gpu = answer_->gpus[node];
     const auto& affinities = answer_->trace->interconnect.affinities;
-    const auto affinity =
-        std::find_if(affinities.begin(), affinities.end(),
-                     [gpu](const GpuAffinity& each) { return each.gpu == gpu; });
+    const auto affinity = std::find_if(affinities.begin(), affinities.end(),
+                                       [gpu](const GpuAffinity& each) { return each.gpu == gpu; });
     const bool hasNode = affinity != affinities.end() && affinity->numaNode >= 0;
     QFont bold = font();
     bold.setWeight(QFont::DemiBold);
@@ -284,8 +282,7 @@ void TopologyGraph::paintNode(QPainter& painter, size_t node, QPointF center) co
 
 void TopologyGraph::activate(int edge) {
     const Edge& at = edges_[static_cast<size_t>(edge)];
-    const bool isBackGreater =
-        at.back && (!at.there || at.back->copyBytes > at.there->copyBytes);
+    const bool isBackGreater = at.back && (!at.there || at.back->copyBytes > at.there->copyBytes);
     const LinkUse& use = isBackGreater ? *at.back : at.either();
     emit pairActivated(use.gpu, use.peer);
 }

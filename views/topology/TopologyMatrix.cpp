@@ -33,8 +33,7 @@ void TopologyMatrix::setAnswer(std::shared_ptr<const TopologyAnswer> answer) {
 
 void TopologyMatrix::setTheme(const Theme& theme) {
     theme_ = theme;
-    if (gpuCount() > 0)
-        emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    if (gpuCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
 }
 
 int TopologyMatrix::rowCount(const QModelIndex& parent) const {
@@ -96,8 +95,7 @@ QString TopologyMatrix::toolTip(const QModelIndex& index) const {
 }
 
 QVariant TopologyMatrix::data(const QModelIndex& index, int role) const {
-    if (!index.isValid() || index.row() >= rowCount() || index.column() >= columnCount())
-        return {};
+    if (!index.isValid() || index.row() >= rowCount() || index.column() >= columnCount()) return {};
     const bool isPair = index.column() < gpuCount();
     switch (role) {
         case Qt::DisplayRole:
@@ -116,8 +114,7 @@ QVariant TopologyMatrix::data(const QModelIndex& index, int role) const {
             return int(Qt::AlignCenter);
         case Qt::BackgroundRole: {
             const GpuConnection* connection = connectionAt(index);
-            if (isPair && index.row() == index.column())
-                return theme_.band;
+            if (isPair && index.row() == index.column()) return theme_.band;
             if (connection && connection->nvlinks > 0)
                 return Theme::mix(theme_.canvas, theme_.accent, 0.22);
             return {};

@@ -175,11 +175,11 @@ void TopologyPanel::refresh() {
     job_->start([this, trace = trace_, range = range_]() -> LatestJob::Publish {
         auto answer = answerTopology(trace, range);
         // `this` is only used on the GUI thread, where the job has made sure that it is alive.
-        return [this, answer] { show(answer); };
+        return [this, answer] { showAnswer(answer); };
     });
 }
 
-void TopologyPanel::show(const std::shared_ptr<const TopologyAnswer>& answer) {
+void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answer) {
     isStale_ = false;
     const bool isOther = !answer_ || answer_->trace != answer->trace;
     answer_ = answer;
@@ -213,8 +213,9 @@ void TopologyPanel::sayVerdict(const TopologyAnswer& answer) {
     else if (answer.gpus.empty())
         lines << tr("The trace knows of no GPU.");
     else if (!answer.knowsConnections())
-        lines << tr("The trace does not tell how its GPUs are joined. lanescope record notes that; "
-                    "files of other tools lack it.");
+        lines << tr(
+            "The trace does not tell how its GPUs are joined. lanescope record notes that; "
+            "files of other tools lack it.");
     if (answer.range) lines << remark();
     sentences_->setText(lines.join(QLatin1Char('\n')));
 }

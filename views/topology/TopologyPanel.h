@@ -53,7 +53,7 @@ class TopologyPanel : public QWidget {
     QWidget* makeGraph();
     void invalidate();
     void refresh();
-    void show(const std::shared_ptr<const TopologyAnswer>& answer);
+    void showAnswer(const std::shared_ptr<const TopologyAnswer>& answer);
     void sayVerdict(const TopologyAnswer& answer);
     void fitMatrix();
     void activatePair(qint64 gpu, qint64 peer);

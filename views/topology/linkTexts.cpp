@@ -9,7 +9,8 @@ namespace lanescope {
 namespace {
 
 QString shortRate(double gigabytesPerSecond) {
-    return QString::number(gigabytesPerSecond, 'g', 3);
+    const bool isLarge = gigabytesPerSecond >= 1000;
+    return QString::number(gigabytesPerSecond, isLarge ? 'f' : 'g', isLarge ? 0 : 3);
 }
 
 }  // namespace
@@ -21,16 +22,16 @@ QString useText(const LinkUse& use) {
     if (!mean) return text;
     text += QObject::tr(" at %1 GB/s").arg(shortRate(*mean));
     if (const std::optional<double> percent = use.peakPercent())
-        text += QObject::tr(", %1 % of %2")
-                    .arg(QString::number(*percent, 'f', 0),
-                         shortRate(use.peak->gigabytesPerSecond));
+        text +=
+            QObject::tr(", %1 % of %2")
+                .arg(QString::number(*percent, 'f', 0), shortRate(use.peak->gigabytesPerSecond));
     return text;
 }
 
 QString connectionText(const LinkUse& use) {
     if (!use.connection) return QStringLiteral("?");
-    const std::string& word = use.connection->abbreviation.empty() ? use.connection->name
-                                                                   : use.connection->abbreviation;
+    const std::string& word =
+        use.connection->abbreviation.empty() ? use.connection->name : use.connection->abbreviation;
     return word.empty() ? QStringLiteral("?") : toQString(word);
 }
 

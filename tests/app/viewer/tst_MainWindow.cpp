@@ -257,7 +257,7 @@ class TestMainWindow : public QObject {
         for (int index = 0; index < page->tables().count(); ++index) {
             page->tables().setCurrentIndex(index);
             QVERIFY(shown.wait());
-            if (ReportView* view = page->currentTable(); view && index < 6) {
+            if (ReportView* view = page->currentTable(); view && index < 7) {
                 QVERIFY2(view->model().rowCount() > 0, qPrintable(page->tables().tabText(index)));
             }
         }

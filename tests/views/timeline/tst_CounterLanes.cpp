@@ -1,6 +1,7 @@
 #include <QSignalSpy>
 #include <cmath>
 
+#include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedMemory.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/paintCounter.h"
@@ -151,6 +152,81 @@ class tst_CounterLanes : public QObject {
         for (int x = 0; x < 20; ++x) colors.insert(picture.pixel(inside + QPoint(x, 0)));
         QVERIFY(colors.size() >= 2);
         QVERIFY(!colors.contains(Theme::light().canvas.rgb()));
+    }
+
+    void sentGrowsUpwardsAndReceivedDownwardsInOneTrack() {
+        const TracePtr machine = simulatedMachine();
+        ShownTimeline shown(machine);
+        const uint32_t track = trackOf(*machine, TrackKind::Counter, "NVLink");
+        QVERIFY(track != noIndex);
+        QCOMPARE(machine->tracks[track].lanes.size(), size_t(2));
+        TrackLayout layout;
+        layout.setTracks(machine->tracks);
+        layout.setMetrics(shown.metrics());
+        const LayoutRow& row = *layout.rowOf(track);
+        // Busy from 9 to 14 ms of a step of 20 ms.
+        const int x = int(shown.toX(11 * ms));
+        const int middle = TrackLayout::laneTop(row, 1);
+        const QColor canvas = Theme::light().canvas;
+        QVERIFY(colorAt(shown, {x, middle - 5}) != canvas);
+        QVERIFY(colorAt(shown, {x, middle + 5}) != canvas);
+        const int idle = int(shown.toX(5 * ms));
+        QCOMPARE(colorAt(shown, {idle, middle - 8}), canvas);
+        QCOMPARE(colorAt(shown, {idle, middle + 8}), canvas);
+        QTest::mouseMove(shown.canvas(), {x, middle + 5});
+        QVERIFY2(shown.canvas()->hoverCard().title().startsWith("NVLink received: "),
+                 qPrintable(shown.canvas()->hoverCard().title()));
+        QTest::mouseMove(shown.canvas(), {x, middle - 5});
+        QVERIFY(shown.canvas()->hoverCard().title().startsWith("NVLink transmitted: "));
+        QVERIFY2(shown.canvas()->hoverCard().detail().contains("NVML, every "),
+                 qPrintable(shown.canvas()->hoverCard().detail()));
+        QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, {x, middle + 5});
+        const SliceLocation place = machine->locate(shown.view.selectedEvent());
+        QCOMPARE(place.track, track);
+        QCOMPARE(place.lane, 1u);
+    }
+
+    void unknownValuesAreHatchedAndNotZero() {
+        const TracePtr machine = simulatedMachine();
+        ShownTimeline shown(machine);
+        const uint32_t track = trackOf(*machine, TrackKind::Counter, "SM activity");
+        TrackLayout layout;
+        layout.setTracks(machine->tracks);
+        layout.setMetrics(shown.metrics());
+        const LayoutRow& row = *layout.rowOf(track);
+        // Nothing is known from 72 to 78 ms.
+        const QImage picture = shown.canvas()->grab().toImage();
+        QSet<QRgb> colors;
+        const int y = TrackLayout::laneTop(row, 0) + row.laneHeight / 2;
+        for (int x = int(shown.toX(73 * ms)); x < int(shown.toX(76 * ms)); ++x)
+            colors.insert(picture.pixel(x, y));
+        QVERIFY(colors.size() >= 2);
+        QVERIFY(!colors.contains(Theme::light().canvas.rgb()));
+    }
+
+    void whatIsNeverNearZeroBeginsAtItsLeastValue() {
+        const TracePtr machine = simulatedMachine();
+        for (const CounterSeries& counter : machine->counters) {
+            const CounterScale scale = scaleOf(counter);
+            QVERIFY(scale.greatest > scale.least);
+            if (counter.unit == CounterUnit::Celsius) {
+                QVERIFY(scale.least > 0);
+                QVERIFY(scale.least < counter.minimum());
+            }
+            if (counter.unit == CounterUnit::Watts) QCOMPARE(scale.least, 0.0);
+        }
+    }
+
+    void singleLinksAndOtherCountersAreFoldedAtFirst() {
+        const TracePtr machine = simulatedMachine();
+        TrackLayout layout;
+        layout.setTracks(machine->tracks);
+        int shown = 0;
+        for (uint32_t track = 0; track < machine->tracks.size(); ++track)
+            if (machine->tracks[track].kind == TrackKind::Counter && layout.rowOf(track)) ++shown;
+        // Of each GPU its activity, its memory, NVLink and what is computed; of the host nothing.
+        QVERIFY2(shown <= 2 * 4, qPrintable(QString::number(shown)));
+        QCOMPARE(layout.rowOf(trackOf(*machine, TrackKind::Counter, "Link 3")), nullptr);
     }
 
     void survivesACounterOfOneValue() {

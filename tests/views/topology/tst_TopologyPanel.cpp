@@ -1,0 +1,191 @@
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+#include <QToolButton>
+
+#include "tests/support/TraceBuilder.h"
+#include "tests/support/simulatedMachine.h"
+#include "views/topology/TopologyGraph.h"
+#include "views/topology/TopologyMatrix.h"
+#include "views/topology/TopologyPanel.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int64_t ms = 1'000'000;
+
+struct ShownPanel {
+    explicit ShownPanel(TracePtr shown) : trace(std::move(shown)) {
+        panel.resize(1400, 420);
+        panel.setTrace(trace);
+        panel.show();
+        wait();
+    }
+    explicit ShownPanel(SimulatedMachine options = {}) : ShownPanel(simulatedMachine(options)) {}
+    void wait() { QTRY_VERIFY_WITH_TIMEOUT(!panel.isStale(), 60'000); }
+    QString cell(int row, int column) {
+        return panel.matrix().index(row, column).data().toString();
+    }
+    TracePtr trace;
+    TopologyPanel panel;
+};
+
+SimulatedMachine machine(int gpuCount, int linksPerGpu) {
+    SimulatedMachine options;
+    options.gpuCount = gpuCount;
+    options.linksPerGpu = linksPerGpu;
+    options.steps = 2;
+    return options;
+}
+
+}  // namespace
+
+class TestTopologyPanel : public QObject {
+    Q_OBJECT
+  private slots:
+    void theMatrixIsThatOfNvidiaSmi() {
+        ShownPanel shown(machine(4, 0));
+        const TopologyMatrix& matrix = shown.panel.matrix();
+        QCOMPARE(matrix.rowCount(), 4);
+        QCOMPARE(matrix.columnCount(), 6);
+        QCOMPARE(shown.cell(0, 0), "X");
+        QCOMPARE(shown.cell(0, 1), "PHB");
+        QCOMPARE(shown.cell(0, 3), "SYS");
+        QCOMPARE(shown.cell(0, 4), "0-31,64-95");
+        QCOMPARE(shown.cell(3, 5), "1");
+        QCOMPARE(matrix.headerData(2, Qt::Horizontal).toString(), "GPU2");
+        QCOMPARE(matrix.legend().size(), 2);
+        for (const QString& line : matrix.legend()) QVERIFY(line.contains(": "));
+    }
+
+    void theMatrixKeepsQtsRules() {
+        TopologyMatrix matrix;
+        QAbstractItemModelTester tester(&matrix,
+                                        QAbstractItemModelTester::FailureReportingMode::QtTest);
+        matrix.setAnswer(answerTopology(simulatedMachine(machine(8, 18)), std::nullopt));
+        QCOMPARE(matrix.rowCount(), 8);
+        matrix.setTheme(Theme::dark());
+        matrix.setAnswer(nullptr);
+        QCOMPARE(matrix.rowCount(), 0);
+    }
+
+    void wordsOfNvidiaSmiAreExplained() {
+        for (const char* word : {"X", "SYS", "NODE", "PHB", "PXB", "PIX", "NV1", "NV18"})
+            QVERIFY2(!meaningOf(word).isEmpty(), word);
+        QVERIFY(meaningOf("NV18").contains("18"));
+        QVERIFY(meaningOf("NVx").isEmpty());
+        QVERIFY(meaningOf("").isEmpty());
+    }
+
+    void theVerdictSaysWhetherNvlinkIsUsed() {
+        ShownPanel with(machine(2, 18));
+        QVERIFY2(with.panel.verdictText().startsWith("NVLink: used"),
+                 qPrintable(with.panel.verdictText()));
+        ShownPanel without(machine(2, 0));
+        QVERIFY2(without.panel.verdictText().startsWith("NVLink: absent"),
+                 qPrintable(without.panel.verdictText()));
+    }
+
+    void edgesCarryWhatTheModelCounts() {
+        ShownPanel shown(machine(2, 18));
+        const TopologyGraph& graph = shown.panel.graph();
+        QCOMPARE(int(graph.edges().size()), 1);
+        const auto uses = linkUse(*shown.trace);
+        QCOMPARE(graph.edges()[0].there->copyBytes, uses[0].copyBytes);
+        QCOMPARE(graph.edges()[0].back->copyBytes, uses[1].copyBytes);
+        QVERIFY(graph.edgeText(0).contains("NV18"));
+        QVERIFY(graph.edgeText(0).contains("GB/s"));
+    }
+
+    void eightGpusHaveAnEdgeForEachPair() {
+        ShownPanel shown(machine(8, 18));
+        QCOMPARE(int(shown.panel.graph().edges().size()), 28);
+        const QImage image = shown.panel.graph().grab().toImage();
+        QVERIFY(!image.isNull());
+    }
+
+    void aClickSelectsAnEdgeAndADoubleClickAsksForItsCopies() {
+        ShownPanel shown(machine(2, 18));
+        TopologyGraph& graph = shown.panel.graph();
+        QVERIFY(!shown.panel.copiesButton().isEnabled());
+        QTest::mouseClick(&graph, Qt::LeftButton, {}, graph.edgePosition(0));
+        QCOMPARE(graph.selectedEdge(), std::optional(0));
+        QVERIFY(shown.panel.copiesButton().isEnabled());
+        QVERIFY(!graph.accessibleDescription().isEmpty());
+        QSignalSpy activated(&shown.panel, &TopologyPanel::pairActivated);
+        QTest::mouseDClick(&graph, Qt::LeftButton, {}, graph.edgePosition(0));
+        QCOMPARE(activated.count(), 1);
+        QTest::mouseClick(&shown.panel.copiesButton(), Qt::LeftButton);
+        QCOMPARE(activated.count(), 2);
+        QTest::mouseClick(&graph, Qt::LeftButton, {}, QPoint(3, 3));
+        QVERIFY(!graph.selectedEdge());
+    }
+
+    void arrowKeysWalkTheEdges() {
+        ShownPanel shown(machine(3, 18));
+        TopologyGraph& graph = shown.panel.graph();
+        QTest::keyClick(&graph, Qt::Key_Right);
+        QTest::keyClick(&graph, Qt::Key_Right);
+        QCOMPARE(graph.selectedEdge(), std::optional(1));
+        QTest::keyClick(&graph, Qt::Key_Left);
+        QTest::keyClick(&graph, Qt::Key_Left);
+        QCOMPARE(graph.selectedEdge(), std::optional(2));
+        QSignalSpy activated(&shown.panel, &TopologyPanel::pairActivated);
+        QTest::keyClick(&graph, Qt::Key_Return);
+        QCOMPARE(activated.count(), 1);
+        QTest::keyClick(&graph, Qt::Key_Escape);
+        QVERIFY(!graph.selectedEdge());
+    }
+
+    void aCellOfTheMatrixSelectsItsEdge() {
+        ShownPanel shown(machine(3, 18));
+        QTableView& view = shown.panel.matrixView();
+        const QModelIndex cell = shown.panel.matrix().index(2, 1);
+        QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(cell).center());
+        const auto edge = shown.panel.graph().selectedEdge();
+        QVERIFY(edge);
+        QCOMPARE(shown.panel.graph().edges()[size_t(*edge)].from, size_t(1));
+        QCOMPARE(shown.panel.graph().edges()[size_t(*edge)].to, size_t(2));
+    }
+
+    void aRangeCountsOnlyWhatLiesInIt() {
+        ShownPanel shown(machine(2, 18));
+        const int64_t all = shown.panel.graph().edges()[0].bytes();
+        QTest::mouseClick(&shown.panel.graph(), Qt::LeftButton, {},
+                          shown.panel.graph().edgePosition(0));
+        shown.panel.setRange(TimeRange{0, 20 * ms});
+        shown.wait();
+        QCOMPARE(shown.panel.graph().edges()[0].bytes(), all / 2);
+        // What was chosen stays chosen while a range is dragged.
+        QCOMPARE(shown.panel.graph().selectedEdge(), std::optional(0));
+    }
+
+    void oneGpuIsSaidInASentence() {
+        ShownPanel shown(machine(1, 0));
+        QVERIFY(shown.panel.verdictText().contains("one GPU"));
+        QVERIFY(!shown.panel.graph().isVisible());
+        QVERIFY(!shown.panel.matrixView().isVisible());
+    }
+
+    void aTraceThatDoesNotTellIsSaidInASentence() {
+        SimulatedMachine options = machine(2, 18);
+        options.hasTopology = false;
+        ShownPanel shown(options);
+        QVERIFY2(shown.panel.verdictText().contains("does not tell how its GPUs are joined"),
+                 qPrintable(shown.panel.verdictText()));
+        QVERIFY(!shown.panel.matrixView().isVisible());
+    }
+
+    void aTraceWithoutAGpuIsNoTrouble() {
+        TraceBuilder builder;
+        builder.addNvtx(builder.defaultThread(), "step", 0, 10);
+        ShownPanel shown(builder.finish());
+        QVERIFY(shown.panel.verdictText().contains("no GPU"));
+        QVERIFY(!shown.panel.graph().isVisible());
+    }
+};
+
+QTEST_MAIN(TestTopologyPanel)
+#include "tst_TopologyPanel.moc"
