@@ -6,12 +6,13 @@
 #include "app/viewer/PageTools.h"
 #include "app/viewer/TracePage.h"
 #include "model/live/sameEvent.h"
+#include "views/bandwidth/BandwidthPanel.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
-#include "views/summary/BandwidthPanel.h"
 #include "views/summary/ReportPanel.h"
 #include "views/summary/SelectionPanel.h"
 #include "views/timeline/TimelineView.h"
+#include "views/topology/TopologyPanel.h"
 
 namespace lanescope {
 
@@ -31,6 +32,7 @@ void TracePage::updateTrace(TracePtr trace) {
     details_->setTrace(trace_);
     showHealth();
     bandwidth_->setTrace(trace_);
+    topology_->setTrace(trace_);
     selection_->setTrace(trace_);
     for (ReportPanel* report : reports_) report->setTrace(trace_);
     tools_->setTrace(trace_);

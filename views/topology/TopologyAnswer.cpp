@@ -12,7 +12,8 @@ std::shared_ptr<const TopologyAnswer> answerTopology(TracePtr trace,
     answer->range = range;
     answer->uses = linkUse(*trace, range);
     answer->verdict = judgeNvlink(*trace, range);
-    if (auto links = makeReport(*trace, "nvlink_ranges", range)) answer->links = std::move(*links);
+    if (auto links = makeReport(*trace, "nvlink_by_range", range))
+        answer->links = std::move(*links);
     std::set<int64_t> gpus;
     for (const Gpu& gpu : trace->gpus) gpus.insert(gpu.id);
     for (const GpuConnection& connection : trace->interconnect.connections)

@@ -181,11 +181,9 @@ void TopologyPanel::refresh() {
 
 void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answer) {
     isStale_ = false;
-    const bool isOther = !answer_ || answer_->trace != answer->trace;
     answer_ = answer;
     sayVerdict(*answer);
-    // While a range is dragged, what is chosen in the matrix stays chosen.
-    if (isOther) matrix_->setAnswer(answer);
+    matrix_->setAnswer(answer);
     graph_->setAnswer(answer);
     if (const auto edge = graph_->selectedEdge()) edge_->setText(graph_->edgeText(*edge));
     fitMatrix();
