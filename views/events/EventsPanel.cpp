@@ -8,9 +8,9 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QPushButton>
 #include <QTableView>
 #include <QTimer>
-#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
@@ -48,9 +48,9 @@ EventsPanel::EventsPanel(QWidget* parent)
       timer_(new QTimer(this)),
       model_(new EventTableModel(this)),
       words_(new QLineEdit(this)),
-      kinds_(new QToolButton(this)),
-      copy_(new QToolButton(this)),
-      save_(new QToolButton(this)),
+      kinds_(new QPushButton(this)),
+      copy_(new QPushButton(this)),
+      save_(new QPushButton(this)),
       remark_(new QLabel(this)),
       table_(new QTableView(this)) {
     request_.mostScanned = EventTableModel::mostRows;
@@ -65,8 +65,8 @@ EventsPanel::EventsPanel(QWidget* parent)
         request_.words = text.trimmed().toStdString();
         invalidate();
     });
-    connect(copy_, &QToolButton::clicked, this, &EventsPanel::copyAll);
-    connect(save_, &QToolButton::clicked, this, &EventsPanel::saveRequested);
+    connect(copy_, &QPushButton::clicked, this, &EventsPanel::copyAll);
+    connect(save_, &QPushButton::clicked, this, &EventsPanel::saveRequested);
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& index) {
                 if (isSilent_ || !index.isValid()) return;
@@ -82,9 +82,7 @@ void EventsPanel::build() {
     words_->setPlaceholderText(tr("Words in the name"));
     words_->setAccessibleName(tr("Only events whose name holds these words"));
     words_->setClearButtonEnabled(true);
-    words_->setMaximumWidth(280);
-    kinds_->setPopupMode(QToolButton::InstantPopup);
-    kinds_->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    words_->setFixedWidth(fontMetrics().averageCharWidth() * 32);
     kinds_->setAccessibleName(tr("Kinds of events"));
     copy_->setText(tr("Copy all"));
     copy_->setToolTip(tr("Copy all rows as tab-separated text"));

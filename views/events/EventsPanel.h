@@ -9,7 +9,7 @@ class QLabel;
 class QLineEdit;
 class QTableView;
 class QTimer;
-class QToolButton;
+class QPushButton;
 
 namespace lanescope {
 
@@ -38,7 +38,7 @@ class EventsPanel : public QWidget {
     EventTableModel& model() const { return *model_; }
     QTableView& table() const { return *table_; }
     QLineEdit& wordsEdit() const { return *words_; }
-    QToolButton& kindsButton() const { return *kinds_; }
+    QPushButton& kindsButton() const { return *kinds_; }
     /// What stands beside the filter: how many events, and what was left out.
     QString remark() const;
     /// Something is still being looked up or waits for the panel to be shown.
@@ -84,9 +84,9 @@ class EventsPanel : public QWidget {
     QTimer* timer_;
     EventTableModel* model_;
     QLineEdit* words_;
-    QToolButton* kinds_;
-    QToolButton* copy_;
-    QToolButton* save_;
+    QPushButton* kinds_;
+    QPushButton* copy_;
+    QPushButton* save_;
     QLabel* remark_;
     QTableView* table_;
 };

@@ -7,8 +7,8 @@
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QLabel>
+#include <QPushButton>
 #include <QTableView>
-#include <QToolButton>
 #include <QUndoStack>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -77,15 +77,15 @@ void MarksPanel::build() {
         {tr("Copy as text"), &MarksPanel::copyAsText},
         {tr("Copy as Markdown"), &MarksPanel::copyAsMarkdown}};
     for (const auto& [text, slot] : copies) {
-        auto* button = new QToolButton(this);
+        auto* button = new QPushButton(this);
         button->setText(text);
-        connect(button, &QToolButton::clicked, this, slot);
+        connect(button, &QPushButton::clicked, this, slot);
         top->addWidget(button);
     }
-    auto* remove = new QToolButton(this);
+    auto* remove = new QPushButton(this);
     remove->setText(tr("Remove"));
     remove->setToolTip(tr("Remove the selected marks (Delete)"));
-    connect(remove, &QToolButton::clicked, this, &MarksPanel::removeSelected);
+    connect(remove, &QPushButton::clicked, this, &MarksPanel::removeSelected);
     top->addWidget(remove);
     top->addWidget(remark_, 1);
     auto* layout = new QVBoxLayout(this);

@@ -6,7 +6,7 @@
 
 class QLabel;
 class QTableView;
-class QToolButton;
+class QPushButton;
 
 namespace lanescope {
 

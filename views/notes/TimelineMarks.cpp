@@ -8,19 +8,25 @@
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope {
+namespace {
+
+/// Where the names of the tracks begin.
+constexpr int labelIndent = 12;
+
+}  // namespace
 
 TimelineMarks::TimelineMarks(MarkStore& store, TimelineView& timeline, QObject* parent)
     : QObject(parent),
       store_(store),
       timeline_(timeline),
+      label_(new QLabel(tr("Marks"))),
       strip_(new MarkStrip(store, timeline)),
       lines_(new MarkLines(store, timeline)),
       editor_(new MarkEditor(&timeline)) {
-    auto* label = new QLabel(tr("Marks"));
-    label->setContentsMargins(12, 0, 0, 0);
-    label->setForegroundRole(QPalette::PlaceholderText);
-    label->setAutoFillBackground(true);
-    timeline_.setStrip(label, strip_, MarkStrip::stripHeight);
+    label_->setIndent(labelIndent);
+    label_->setAutoFillBackground(true);
+    timeline_.setStrip(label_, strip_, MarkStrip::stripHeight);
+    setTheme(timeline_.theme());
     connect(&store_, &MarkStore::changed, this, &TimelineMarks::updateStrip);
     connect(strip_, &MarkStrip::editRequested, this, [this](const std::string& id) {
         store_.select(id);
@@ -49,6 +55,10 @@ TimelineMarks::TimelineMarks(MarkStore& store, TimelineView& timeline, QObject* 
 }
 
 void TimelineMarks::setTheme(const Theme& theme) {
+    QPalette colors = label_->palette();
+    colors.setColor(QPalette::Window, theme.panel);
+    colors.setColor(QPalette::WindowText, theme.mutedText);
+    label_->setPalette(colors);
     editor_->setTheme(theme);
     strip_->update();
     lines_->update();

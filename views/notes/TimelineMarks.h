@@ -8,6 +8,8 @@
 #include "views/notes/MarkStore.h"
 #include "views/notes/MarkStrip.h"
 
+class QLabel;
+
 namespace lanescope {
 
 class TimelineView;
@@ -47,6 +49,7 @@ class TimelineMarks : public QObject {
 
     MarkStore& store_;
     TimelineView& timeline_;
+    QPointer<QLabel> label_;
     QPointer<MarkStrip> strip_;
     QPointer<MarkLines> lines_;
     QPointer<MarkEditor> editor_;

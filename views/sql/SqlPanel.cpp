@@ -9,7 +9,6 @@
 #include <QPushButton>
 #include <QTextBlock>
 #include <QTimer>
-#include <QToolButton>
 #include <QTreeWidget>
 #include <algorithm>
 #include <optional>
@@ -71,8 +70,8 @@ SqlPanel::SqlPanel(QWidget* parent)
       tables_(new QTreeWidget(this)),
       run_(new QPushButton(tr("Run"), this)),
       stop_(new QPushButton(tr("Stop"), this)),
-      samples_(new QToolButton(this)),
-      earlier_(new QToolButton(this)),
+      samples_(new QPushButton(this)),
+      earlier_(new QPushButton(this)),
       status_(new QLabel(this)),
       answer_(new ReportView(this)) {
     limits_.rows = 50'000;
@@ -118,8 +117,7 @@ void SqlPanel::build() {
     stop_->setToolTip(tr("Stop the query (Esc)"));
     samples_->setText(tr("Samples"));
     earlier_->setText(tr("History"));
-    for (QToolButton* button : {samples_, earlier_}) {
-        button->setPopupMode(QToolButton::InstantPopup);
+    for (QPushButton* button : {samples_, earlier_}) {
         button->setMenu(new QMenu(button));
         button->menu()->setToolTipsVisible(true);
     }

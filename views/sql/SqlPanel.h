@@ -16,7 +16,6 @@ class QPlainTextEdit;
 class QPushButton;
 class QSplitter;
 class QTimer;
-class QToolButton;
 class QTreeWidget;
 
 namespace lanescope {
@@ -48,7 +47,7 @@ class SqlPanel : public QWidget {
     QTreeWidget& tables() const { return *tables_; }
     ReportView& answer() const { return *answer_; }
     QPushButton& runButton() const { return *run_; }
-    QToolButton& samplesButton() const { return *samples_; }
+    QPushButton& samplesButton() const { return *samples_; }
     /// What stands under the editor: rows and time, progress, or why there is no answer.
     QString status() const;
     bool isRunning() const { return isRunning_; }
@@ -102,8 +101,8 @@ class SqlPanel : public QWidget {
     QTreeWidget* tables_;
     QPushButton* run_;
     QPushButton* stop_;
-    QToolButton* samples_;
-    QToolButton* earlier_;
+    QPushButton* samples_;
+    QPushButton* earlier_;
     QLabel* status_;
     ReportView* answer_;
     QSplitter* split_;

@@ -3,7 +3,6 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSplitter>
-#include <QToolButton>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 

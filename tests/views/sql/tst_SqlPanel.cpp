@@ -8,7 +8,6 @@
 #include <QTableView>
 #include <QTest>
 #include <QThreadPool>
-#include <QToolButton>
 #include <QTreeWidget>
 
 #include "tests/support/TemporaryFolder.h"
