@@ -9,6 +9,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QTableView>
 #include <QTimer>
 #include <QVBoxLayout>
@@ -110,14 +111,23 @@ void EventsPanel::build() {
     const int letter = fontMetrics().averageCharWidth();
     for (size_t column = 0; column < eventColumnCount; ++column)
         table_->setColumnWidth(static_cast<int>(column), columnWidths[column] * letter + 16);
-    table_->horizontalHeader()->setSectionResizeMode(static_cast<int>(EventColumn::Name),
-                                                     QHeaderView::Stretch);
     auto* copy = new QAction(tr("Copy rows"), table_);
     copy->setShortcut(QKeySequence::Copy);
     copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     table_->addAction(copy);
     table_->setContextMenuPolicy(Qt::ActionsContextMenu);
     connect(copy, &QAction::triggered, this, &EventsPanel::copySelection);
+}
+
+/// The names get what the other columns leave, but never so little that they cannot be read.
+void EventsPanel::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    constexpr int name = static_cast<int>(EventColumn::Name);
+    int room = width() - table_->verticalScrollBar()->sizeHint().width();
+    for (int column = 0; column < static_cast<int>(eventColumnCount); ++column)
+        if (column != name) room -= table_->columnWidth(column);
+    const int least = columnWidths[size_t(name)] / 2 * fontMetrics().averageCharWidth();
+    table_->setColumnWidth(name, std::max(least, room));
 }
 
 void EventsPanel::arrange() {

@@ -70,6 +70,9 @@ std::vector<MarkStrip::Flag> MarkStrip::flags() const {
              range});
     }
     std::ranges::sort(found, {}, [](const Flag& flag) { return flag.area.left(); });
+    for (Flag& flag : found)
+        flag.area.setWidth(
+            std::min(flag.area.width(), std::max(pennantWidth, width() - 2 - flag.area.left())));
     // Each ends where the next begins, so that all can be read and grasped.
     for (size_t index = 0; index + 1 < found.size(); ++index) {
         const int room = found[index + 1].area.left() - found[index].area.left() - 1;
