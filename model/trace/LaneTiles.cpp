@@ -29,15 +29,22 @@ void append(Level& level, const LaneEdge& edge) {
 void append(Level& level, const Lane& lane, const Widest& widest) {
     level.widest.push_back(widest.slice);
     level.widestNs.push_back(widest.durationNs);
-    level.category.push_back(widest.durationNs < 0 ? SliceCategory::Busy
-                                                   : lane.category[widest.slice]);
-    level.name.push_back(widest.durationNs < 0 ? 0 : lane.name[widest.slice]);
+    // Where none starts, what was there before takes no room.
+    const bool isEmpty = widest.durationNs < 0;
+    const bool isFirst = level.name.empty();
+    level.category.push_back(!isEmpty  ? lane.category[widest.slice]
+                             : isFirst ? SliceCategory::Busy
+                                       : level.category.back());
+    level.name.push_back(!isEmpty  ? lane.name[widest.slice]
+                         : isFirst ? 0
+                                   : level.name.back());
 }
 
-/// The width that gives a bucket `slicesPerBucket` slices on average, or somewhat more.
+/// The width that gives a bucket twice `slicesPerBucket` slices on average, or somewhat more: one
+/// more level would take as much room as all others, and so few slices are soon looked through.
 uint8_t finestShift(TimeRange lane, uint64_t sliceCount) {
     uint8_t shift = 0;
-    const uint64_t most = std::max<uint64_t>(1, sliceCount / LaneTiles::slicesPerBucket);
+    const uint64_t most = std::max<uint64_t>(1, sliceCount / (2 * LaneTiles::slicesPerBucket));
     while (static_cast<uint64_t>((lane.endNs >> shift) - (lane.startNs >> shift)) >= most) ++shift;
     return shift;
 }
