@@ -144,7 +144,8 @@ class TestFindSteps : public QObject {
         for (int step = 0; step < 5; ++step)
             builder.addNvtx(thread, "step " + std::to_string(step), step * 10 * ms,
                             (step + 1) * 10 * ms);
-        builder.trace().nvtx.isOpen.back() = 1;  // the process was killed within it
+        NvtxTable& ranges = builder.trace().nvtx;
+        ranges.isOpen.set(ranges.size() - 1, 1);  // the process was killed within it
         QCOMPARE(stepsIn(builder.finish()).steps.size(), size_t{4});
     }
 
