@@ -1,5 +1,6 @@
 #include "capture/cupti/PmGpu.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -10,24 +11,25 @@ namespace lanescope {
 namespace {
 
 constexpr size_t hardwareBufferBytes = 64u << 20;
-/// Samples that the counter data has room for. Each takes some 40 KB, which have to be made ready
-/// before each decoding, so room that is not used costs as well; more samples take more decodings.
-constexpr uint32_t roomForSamples = 100;
+/// What does not fit into the counter data may be lost, so it has room for three times what comes
+/// between two decodings. Each sample takes some 40 KB, made ready before each decoding.
+constexpr uint32_t leastRoom = 256, mostRoom = 4096;
+constexpr double roomForPeriods = 3;
 constexpr int mostDecodings = 64;  // at a time, so that one GPU does not keep the others waiting
 
 }  // namespace
 
-CUptiResult PmGpu::prepare(double hz) {
+CUptiResult PmGpu::prepare(double hz, int64_t takePeriodNs) {
     if (const CUptiResult result = metrics_.choose(device_)) return result;
     auto enabled =
         parameters<CUpti_PmSampling_Enable_Params>(CUpti_PmSampling_Enable_Params_STRUCT_SIZE);
     enabled.deviceIndex = device_;
     if (const CUptiResult result = library_.enable(&enabled)) return result;
     sampling_ = enabled.pPmSamplingObject;
-    return configure(hz);
+    return configure(hz, takePeriodNs);
 }
 
-CUptiResult PmGpu::configure(double hz) {
+CUptiResult PmGpu::configure(double hz, int64_t takePeriodNs) {
     auto config = parameters<CUpti_PmSampling_SetConfig_Params>(
         CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE);
     config.pPmSamplingObject = sampling_;
@@ -43,7 +45,10 @@ CUptiResult PmGpu::configure(double hz) {
     size.pPmSamplingObject = sampling_;
     size.pMetricNames = metrics_.names().data();
     size.numMetrics = metrics_.names().size();
-    size.maxSamples = roomForSamples;
+    const double wanted = hz * static_cast<double>(takePeriodNs) / 1e9 * roomForPeriods;
+    room_ = static_cast<uint32_t>(
+        std::clamp(wanted, static_cast<double>(leastRoom), static_cast<double>(mostRoom)));
+    size.maxSamples = room_;
     if (const CUptiResult result = library_.counterDataSize(&size)) return result;
     counterData_.resize(size.counterDataSize);
     return CUPTI_SUCCESS;
@@ -104,7 +109,6 @@ CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& 
     if (const CUptiResult result = library_.decode(&decoded)) return result;
     const int64_t nowNs = realtimeNs();
     overflowed = decoded.overflow != 0;
-    isMore = decoded.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
     auto info = parameters<CUpti_PmSampling_GetCounterDataInfo_Params>(
         CUpti_PmSampling_GetCounterDataInfo_Params_STRUCT_SIZE);
     info.pCounterDataImage = counterData_.data();
@@ -112,6 +116,11 @@ CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& 
     if (const CUptiResult result = library_.counterDataInfo(&info)) return result;
 
     const size_t count = info.numCompletedSamples;
+    // The reason alone does not tell: CUPTI also ends at other bounds with more at hand.
+    isMore =
+        count > 0 &&
+        (decoded.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL ||
+         count >= room_ / 2);
     int64_t endNs = 0;
     if (count > 0) {
         if (const CUptiResult result = endOf(count - 1, endNs)) return result;

@@ -18,7 +18,8 @@ class PmGpu {
         : library_(library), device_(device), metrics_(library) {}
 
     /// Chooses metrics, which takes half a second. What CUPTI answered.
-    CUptiResult prepare(double hz);
+    /// `takePeriodNs` is how often `take` will be called.
+    CUptiResult prepare(double hz, int64_t takePeriodNs);
     /// Begins to sample; from here on `take` has to be called before the GPU's buffer is full.
     CUptiResult start();
     /// What came since the last time: `1 + metrics` words a sample, as in the log. Clears `words`.
@@ -31,7 +32,7 @@ class PmGpu {
     const PmClock& clock() const { return clock_; }
 
   private:
-    CUptiResult configure(double hz);
+    CUptiResult configure(double hz, int64_t takePeriodNs);
     CUptiResult makeReady();
     CUptiResult endOf(size_t index, int64_t& endNs) const;
     CUptiResult decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& overflowed);
@@ -42,6 +43,7 @@ class PmGpu {
     PmClock clock_;
     CUpti_PmSampling_Object* sampling_ = nullptr;
     std::vector<uint8_t> counterData_;
+    uint32_t room_ = 0;  ///< Samples that `counterData_` holds.
     std::vector<double> values_;
     int64_t startedNs_ = 0;
     bool isFirst_ = true;  ///< The first sample is of an interval that began before sampling did.

@@ -14,18 +14,15 @@ struct Wanted {
     double factor = 1;
 };
 constexpr double mhzPerHz = 1e-6;
-/// Whatever their names say, CUPTI gives throughputs as ratios: 0.43 where bytes come to 43 %.
-constexpr double percentPerRatio = 100;
+// What is called pct_of_peak comes in percent, throughputs as well.
 constexpr Wanted wanted[] = {
     {"SMs Active [Throughput %]", {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"}},
     {"DRAM Read Bandwidth [Throughput %]",
      {"dram__read_throughput.avg.pct_of_peak_sustained_elapsed",
-      "dramc__read_throughput.avg.pct_of_peak_sustained_elapsed"},
-     percentPerRatio},
+      "dramc__read_throughput.avg.pct_of_peak_sustained_elapsed"}},
     {"DRAM Write Bandwidth [Throughput %]",
      {"dram__write_throughput.avg.pct_of_peak_sustained_elapsed",
-      "dramc__write_throughput.avg.pct_of_peak_sustained_elapsed"},
-     percentPerRatio},
+      "dramc__write_throughput.avg.pct_of_peak_sustained_elapsed"}},
     {"PCIe Read Bytes [B]", {"pcie__read_bytes.sum"}},
     {"PCIe Write Bytes [B]", {"pcie__write_bytes.sum"}},
     // What was sent, without the 6 % that the protocol adds.

@@ -53,7 +53,7 @@ bool PmSampler::begin() {
         library_.deviceUuid(&uuid, handle);
         library_.deviceName(name, sizeof name - 1, handle);
         auto gpu = std::make_unique<PmGpu>(library_, device);
-        if (const CUptiResult result = gpu->prepare(hz_)) {
+        if (const CUptiResult result = gpu->prepare(hz_, takePeriodNs_)) {
             sayWhyNot(device, result);
             continue;
         }
@@ -109,8 +109,8 @@ void PmSampler::end() {
     }
 }
 
-std::unique_ptr<Sampler> makePmSampler(SampleLog& log, double hz) {
-    return std::make_unique<PmSampler>(log, hz);
+std::unique_ptr<Sampler> makePmSampler(SampleLog& log, double hz, int64_t takePeriodNs) {
+    return std::make_unique<PmSampler>(log, hz, takePeriodNs);
 }
 
 }  // namespace lanescope

@@ -15,7 +15,9 @@ namespace lanescope {
 /// the last time with each call of `sample`.
 class PmSampler : public Sampler {
   public:
-    PmSampler(SampleLog& log, double hz) : log_(log), hz_(hz) {}
+    /// `takePeriodNs` is how often `sample` will be called.
+    PmSampler(SampleLog& log, double hz, int64_t takePeriodNs)
+        : log_(log), hz_(hz), takePeriodNs_(takePeriodNs) {}
 
     const char* source() const override { return "pm"; }
     const char* title() const override { return "CUPTI PM sampling"; }
@@ -29,6 +31,7 @@ class PmSampler : public Sampler {
 
     SampleLog& log_;
     const double hz_;
+    const int64_t takePeriodNs_;
     PmLibrary library_;
     std::vector<std::unique_ptr<PmGpu>> gpus_;
     std::vector<uint64_t> words_;

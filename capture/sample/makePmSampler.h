@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "capture/sample/SampleLog.h"
@@ -9,8 +10,8 @@
 
 namespace lanescope {
 
-/// A sampler of the GPUs' hardware counters by CUPTI, at `hz` samples a second. Null if this
-/// program was built without CUPTI. What it calls may crash: have it in a process of its own.
-std::unique_ptr<Sampler> makePmSampler(SampleLog& log, double hz);
+/// A sampler of the GPUs' hardware counters by CUPTI, at `hz` samples a second, whose `sample` is
+/// called each `takePeriodNs`. Null if this program was built without CUPTI. What it calls may crash: have it in a process of its own.
+std::unique_ptr<Sampler> makePmSampler(SampleLog& log, double hz, int64_t takePeriodNs);
 
 }  // namespace lanescope

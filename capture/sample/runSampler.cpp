@@ -53,7 +53,7 @@ class Samplers {
                     std::max(periodNs, GpmSampler::shortestPeriodNs));
         }
         if (options.metricsHz > 0) {
-            auto sampler = makePmSampler(log_, options.metricsHz);
+            auto sampler = makePmSampler(log_, options.metricsHz, decodePeriodNs);
             if (sampler != nullptr)
                 add(std::move(sampler), decodePeriodNs);
             else

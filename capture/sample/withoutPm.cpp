@@ -2,7 +2,7 @@
 
 namespace lanescope {
 
-std::unique_ptr<Sampler> makePmSampler(SampleLog&, double) {
+std::unique_ptr<Sampler> makePmSampler(SampleLog&, double, int64_t) {
     return nullptr;
 }
 
