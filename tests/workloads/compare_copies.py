@@ -42,18 +42,26 @@ def shown(size):
 
 
 def nvlink_bytes(trace, gpu):
-    """Growth of the sums of a GPU's link counters over the trace: (sent, received)."""
-    totals = {}
+    """Growth of a GPU's link counters over the trace: (sent, received).
+
+    The counters of all links together where the GPU has them, else those of each link added up.
+    """
+    totals, sums = {}, {}
     rows = trace.execute(
-        "SELECT c.name, MIN(s.value), MAX(s.value) FROM LANESCOPE_COUNTERS c"
+        "SELECT c.name, c.link, MIN(s.value), MAX(s.value) FROM LANESCOPE_COUNTERS c"
         " JOIN LANESCOPE_COUNTER_SAMPLES s USING (counterId)"
         " WHERE c.gpuId = ? AND c.name IN ('nvlink.tx', 'nvlink.rx') AND c.meaning = 1"
         " GROUP BY c.counterId",
         (gpu,),
     )
-    for name, least, greatest in rows:
-        if least is not None:
+    for name, link, least, greatest in rows:
+        if least is None:
+            continue
+        if link is None:
+            sums[name] = greatest - least
+        else:
             totals[name] = totals.get(name, 0) + greatest - least
+    totals.update(sums)
     return totals.get("nvlink.tx"), totals.get("nvlink.rx")
 
 
