@@ -19,6 +19,9 @@ namespace lanescope {
 
 namespace {
 
+/// Rates above this share of the nominal peak are taken for mistakes.
+constexpr double mostOfNominal = 1.2;
+
 /// A measured peak with what it is called and compared with.
 struct Row {
     const MeasuredPeak* peak = nullptr;
@@ -105,6 +108,21 @@ void nameLinks(const Machine& machine, std::vector<MeasuredPeak>& peaks) {
     }
 }
 
+/// Takes out what is faster than the hardware can be, and says so: a measurement that went wrong.
+void dropImplausible(const Machine& machine, Measurement& measured) {
+    std::erase_if(measured.peaks, [&](const MeasuredPeak& peak) {
+        const Row row = rowOf(machine, measured, peak);
+        const auto rate = static_cast<double>(peak.bytesPerSecond);
+        if (row.nominalBytesPerSecond <= 0 || rate <= mostOfNominal * row.nominalBytesPerSecond)
+            return false;
+        reportWarning(fmt::format(
+            "GPU {}, {}: {:.1f} GB/s is not plausible where the hardware is rated {:.1f} GB/s, so "
+            "it is not kept.",
+            row.gpu, row.copy, rate / 1e9, row.nominalBytesPerSecond / 1e9));
+        return true;
+    });
+}
+
 Result<std::filesystem::path> keep(const Measurement& measured) {
     const Result<std::filesystem::path> file = MeasuredPeaks::defaultFile();
     if (!file) return file;
@@ -136,6 +154,7 @@ int measurePeaks(bool isForced, bool isJson) {
     Result<Measurement> measured = measureCopies(**driver, options);
     if (!measured) return reportFailure(measured.error());
     nameLinks(machine, measured->peaks);
+    dropImplausible(machine, *measured);
     Result<Output> output = Output::open(std::nullopt, {});
     output->write(
         formatTable(tableOf(machine, *measured), isJson ? TableFormat::Json : TableFormat::Text));

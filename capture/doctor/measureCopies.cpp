@@ -81,19 +81,20 @@ class Place {
     bool isRetained_ = false, isReady_ = false;
 };
 
-/// Host memory of both kinds, made once.
+/// Host memory of both kinds. The pinned one belongs to the context in which it was reserved and is
+/// gone with it, so it must not outlive `place`: its address may then be memory of another GPU.
 class HostMemory {
   public:
-    explicit HostMemory(const CudaDriver& driver) : driver_(driver) {}
+    HostMemory(const CudaDriver& driver, const Place& place) : driver_(driver), place_(place) {}
     ~HostMemory() {
-        if (pinned_ != nullptr) driver_.releaseHost(pinned_);
+        if (pinned_ != nullptr && place_.enter()) driver_.releaseHost(pinned_);
     }
     HostMemory(const HostMemory&) = delete;
     HostMemory& operator=(const HostMemory&) = delete;
 
-    /// The size that both have; 0 if there is no room. Must be called in a context.
+    /// The size that both have; 0 if there is no room. Call it once.
     size_t reserve(size_t bytes) {
-        if (bytes_ > 0) return bytes_;
+        if (!place_.enter()) return 0;
         for (; bytes >= smallestBytes; bytes /= sizeStep) {
             pageable_.reset(static_cast<char*>(std::malloc(bytes)));
             if (!pageable_ || driver_.allocateHost(&pinned_, bytes, portableHostMemory) != 0)
@@ -101,7 +102,7 @@ class HostMemory {
             // Pages that were never written are not there.
             std::memset(pageable_.get(), 1, bytes);
             std::memset(pinned_, 1, bytes);
-            return bytes_ = bytes;
+            return bytes;
         }
         return 0;
     }
@@ -113,9 +114,9 @@ class HostMemory {
         void operator()(char* memory) const { std::free(memory); }
     };
     const CudaDriver& driver_;
+    const Place& place_;
     std::unique_ptr<char, Free> pageable_;
     void* pinned_ = nullptr;
-    size_t bytes_ = 0;
 };
 
 /// Finds the best rate of a kind of copy before its time is over.
@@ -136,7 +137,7 @@ int64_t bestRate(const Place& place, size_t mostBytes, Clock::time_point end, Co
 class Measurer {
   public:
     Measurer(const CudaDriver& driver, const MeasureOptions& options)
-        : driver_(driver), options_(options), host_(driver) {}
+        : driver_(driver), options_(options) {}
 
     Result<Measurement> measure() {
         int count = 0;
@@ -199,7 +200,8 @@ class Measurer {
             gpu.refusal = "It has too little free memory.";
             return;
         }
-        const size_t hostBytes = std::min(most, host_.reserve(most));
+        HostMemory host(driver_, place);
+        const size_t hostBytes = host.reserve(most);
         std::vector<int> peers;
         for (const MeasuredGpu& other : result_.gpus)
             if (other.ordinal != gpu.ordinal) peers.push_back(other.ordinal);
@@ -218,7 +220,7 @@ class Measurer {
         };
         const Handle stream = place.stream();
         for (const auto& [memory, address] :
-             {std::pair("pinned", host_.pinned()), std::pair("pageable", host_.pageable())}) {
+             {std::pair("pinned", host.pinned()), std::pair("pageable", host.pageable())}) {
             void* const buffer = address;
             keep({"host-copy", gpu.uuid, {}, "rx", memory, 1}, hostBytes,
                  [&](size_t bytes) { return driver_.copyToDevice(first, buffer, bytes, stream); });
@@ -272,7 +274,6 @@ class Measurer {
 
     const CudaDriver& driver_;
     const MeasureOptions& options_;
-    HostMemory host_;
     Measurement result_;
     bool isWanted_ = true;
 };
