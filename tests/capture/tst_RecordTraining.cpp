@@ -80,7 +80,7 @@ class tst_RecordTraining : public QObject {
         QCOMPARE(int64_t{trace.apiCalls.size()}, plan.driverCalls());
         std::set<uint32_t> seen;
         const int64_t firstNs = trace.kernels.startNs.front() -
-                                TrainingPlan::startOffsetNs(trace.kernels.correlation.at(0));
+                                TrainingPlan::startOffsetNs(trace.kernels.correlation.front());
         for (uint32_t i = 0; i < trace.kernels.size(); ++i) {
             const uint32_t correlation = trace.kernels.correlation[i];
             QVERIFY(seen.insert(correlation).second);
