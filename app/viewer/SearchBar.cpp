@@ -32,6 +32,9 @@ SearchBar::SearchBar(QWidget* parent)
       next_(new QToolButton(this)),
       delay_(new QTimer(this)) {
     edit_->setPlaceholderText(tr("Search kernels, ranges, calls"));
+    edit_->setAccessibleName(tr("Search kernels, ranges and calls"));
+    previous_->setAccessibleName(tr("Previous hit"));
+    next_->setAccessibleName(tr("Next hit"));
     clear_ = edit_->addAction(QIcon(), QLineEdit::TrailingPosition);
     clear_->setToolTip(tr("Clear the search (Esc)"));
     clear_->setVisible(false);

@@ -33,6 +33,8 @@ StartPage::StartPage(QWidget* parent)
     font.setPointSizeF(font.pointSizeF() * 2.2);
     font.setWeight(QFont::DemiBold);
     name->setFont(font);
+    // Of lines that wrap below it the layout would take their height from it.
+    name->setMinimumHeight(QFontMetrics(font).height());
     auto* titles = new QVBoxLayout;
     titles->setSpacing(0);
     titles->addStretch();

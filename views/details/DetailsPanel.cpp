@@ -22,6 +22,7 @@ DetailsPanel::DetailsPanel(QWidget* parent) : QWidget(parent), sheet_(new FactSh
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(sheet_);
+    sheet_->setAccessibleName(tr("Details of the selected event"));
     connect(sheet_, &FactSheet::linkActivated, this, [this](quint32 bits) {
         const EventRef target(static_cast<EventKind>(bits >> EventRef::rowBits), bits);
         emit eventActivated(target);

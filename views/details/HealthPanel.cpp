@@ -27,6 +27,8 @@ HealthPanel::HealthPanel(QWidget* parent)
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
+    notes_->setAccessibleName(tr("What was lost or is doubtful"));
+    facts_->setAccessibleName(tr("Facts about the trace"));
     layout->addWidget(notes_, 1);
     layout->addWidget(facts_, 1);
 }

@@ -53,6 +53,8 @@ ReportView::ReportView(ReportModel* model, QWidget* parent)
 void ReportView::build() {
     filter_->setSourceModel(model_);
     filterEdit_->setPlaceholderText(tr("Filter rows"));
+    filterEdit_->setAccessibleName(tr("Filter rows"));
+    table_->setAccessibleName(tr("Report"));
     filterEdit_->setClearButtonEnabled(true);
     filterEdit_->setMaximumWidth(360);
     countLabel_->setForegroundRole(QPalette::PlaceholderText);

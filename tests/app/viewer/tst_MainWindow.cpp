@@ -424,6 +424,8 @@ class TestMainWindow : public QObject {
             if (!dialog) return chooseInNextDialog(path);
             if (path.isEmpty()) return dialog->reject();
             auto* edit = dialog->findChild<QLineEdit*>("fileNameEdit");
+            // Until the dialog is in front, Enter belongs to the timeline behind it.
+            if (QApplication::focusWidget() != edit) return chooseInNextDialog(path);
             edit->setText(path);
             QTest::keyClick(edit, Qt::Key_Return);
         });
