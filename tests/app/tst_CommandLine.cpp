@@ -104,7 +104,7 @@ class TestCommandLine : public QObject {
                                  << "above 0. Try";
         QTest::newRow("no option") << QStringList{"--bogus"} << "no option \"--bogus\"";
         QTest::newRow("one full stop")
-            << QStringList{"stats", "x", "-r", "y"} << "cuda_gpu_trace. Try";
+            << QStringList{"stats", "x", "-r", "y"} << "nvprof_gpu_trace. Try";
         QTest::newRow("empty range") << QStringList{"stats", "x", "--range", "3:2"} << "empty";
         QTest::newRow("nan range") << QStringList{"stats", "x", "--range", "nan:2"} << "START:END";
         QTest::newRow("top") << QStringList{"compare", "a", "b", "--top", "-1"} << "--top";
