@@ -67,9 +67,14 @@ StartPage::StartPage(QWidget* parent)
                                 "“nsys export --type sqlite”. Drop two to compare them."),
                              this));
     layout->addWidget(recent_);
+    // Stretches and no alignment: what is aligned gets no height for lines that wrap.
+    auto* centre = new QHBoxLayout;
+    centre->addStretch();
+    centre->addWidget(column);
+    centre->addStretch();
     auto* outer = new QVBoxLayout(this);
     outer->addStretch(2);
-    outer->addWidget(column, 0, Qt::AlignHCenter);
+    outer->addLayout(centre);
     outer->addStretch(3);
 
     connect(open, &QPushButton::clicked, this, &StartPage::openRequested);

@@ -51,6 +51,7 @@ TopologyPanel::TopologyPanel(QWidget* parent)
 
 QWidget* TopologyPanel::makeFacts() {
     auto* area = new QScrollArea(this);
+    area->setAccessibleName(tr("Whether NVLink was used, and how GPUs are joined"));
     area->setWidgetResizable(true);
     area->setFrameShape(QFrame::NoFrame);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
