@@ -4,6 +4,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <csignal>
+#include <vector>
 
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/LiveBar.h"
@@ -34,6 +35,7 @@ struct Recording {
                        QString::number(steps), "--step-ms", "100", "--driver", "0"});
     }
     ~Recording() {
+        for (const pid_t orphan : orphans) ::kill(orphan, SIGKILL);
         process.terminate();
         if (!process.waitForFinished(patienceMs)) process.kill();
         process.waitForFinished(patienceMs);
@@ -43,8 +45,20 @@ struct Recording {
         return QTest::qWaitFor([this] { return QFile::exists(in("out.sqlite.partial")); },
                                patienceMs);
     }
+    /// Ends `record` at once. What it started runs on, as it would on a user's machine, until the
+    /// test is over.
+    void abandon() {
+        const auto pid = process.processId();
+        QFile children(QString("/proc/%1/task/%1/children").arg(pid));
+        if (children.open(QIODevice::ReadOnly))
+            for (const QByteArray& child : children.readAll().split(' '))
+                if (const int number = child.trimmed().toInt(); number > 0)
+                    orphans.push_back(number);
+        process.kill();
+    }
     QTemporaryDir folder;
     QProcess process;
+    std::vector<pid_t> orphans;
 };
 
 struct Shown {
@@ -138,7 +152,7 @@ class TestLiveTrace : public QObject {
         shown.window.openFiles({recording.in("out.sqlite.partial")});
         QTRY_VERIFY_WITH_TIMEOUT(shown.page() && shown.ranges() > 3, patienceMs);
         QCOMPARE(shown.page()->title(), QString("out.sqlite"));
-        recording.process.kill();
+        recording.abandon();
         QTRY_VERIFY2_WITH_TIMEOUT(shown.page()->liveBar()->text().contains("lanescope recover"),
                                   qPrintable(shown.page()->liveBar()->text()), patienceMs);
         QVERIFY(shown.page()->liveBar()->isVisible());
