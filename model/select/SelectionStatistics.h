@@ -20,7 +20,7 @@ struct NameStatistics {
 };
 
 /// Copies of one kind between memories of two kinds, or memsets.
-struct CopyStatistics {
+struct CopyTotals {
     SumKey key;
     Sums sums;
     /// 10^9 bytes a second, over the summed durations, without what took no time; 0 if nothing took
@@ -42,7 +42,7 @@ struct SelectionStatistics {
     TimeRange range;
     std::vector<BusyStatistics> busy;    ///< In the order of the tracks.
     std::vector<NameStatistics> names;   ///< All but copies and memsets, greatest total first.
-    std::vector<CopyStatistics> copies;  ///< Most bytes first.
+    std::vector<CopyTotals> copies;  ///< Most bytes first.
 };
 
 /// What `key` stands for: "ampere_sgemm", "HtoD pinned → device", "memset device".

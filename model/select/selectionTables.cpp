@@ -67,7 +67,7 @@ ReportTable selectedCopies(const SelectionStatistics& statistics) {
                      {"Total", Unit::Bytes},
                      {"Count", Unit::Count},
                      {"Total Time", Unit::Nanoseconds}};
-    for (const CopyStatistics& entry : statistics.copies) {
+    for (const CopyTotals& entry : statistics.copies) {
         const bool isMemset = entry.key.kind() == EventKind::Memset;
         const std::string kind = isMemset ? "memset" : std::string(name(entry.key.memcpyKind()));
         const std::string source = isMemset ? "" : std::string(name(entry.key.source()));

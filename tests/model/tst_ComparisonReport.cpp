@@ -11,7 +11,7 @@
 #include "model/export/comparison/ChartAxis.h"
 #include "model/export/comparison/ComparisonReport.h"
 #include "model/export/comparison/TextGrid.h"
-#include "model/export/comparison/TimeScale.h"
+#include "model/export/comparison/DurationScale.h"
 #include "model/export/comparison/comparisonRows.h"
 #include "model/export/comparison/htmlStyle.h"
 #include "model/export/comparison/htmlText.h"
@@ -87,12 +87,12 @@ class TestComparisonReport : public QObject {
     }
 
     void timesOfATableShareAUnit() {
-        QCOMPARE(TimeScale::fitting(2'000'000).number(1'234'567), std::string("1.235"));
-        QCOMPARE(TimeScale::fitting(5'000'000'000).number(1'234'567'890), std::string("1.235"));
-        QCOMPARE(TimeScale::fitting(999).number(12), std::string("12"));
-        const TimeScale scale = TimeScale::fitting(1'500'000'000'000);
+        QCOMPARE(DurationScale::fitting(2'000'000).number(1'234'567), std::string("1.235"));
+        QCOMPARE(DurationScale::fitting(5'000'000'000).number(1'234'567'890), std::string("1.235"));
+        QCOMPARE(DurationScale::fitting(999).number(12), std::string("12"));
+        const DurationScale scale = DurationScale::fitting(1'500'000'000'000);
         QCOMPARE(scale.number(1'500'000'000'000), std::string("1,500.000"));
-        const TimeScale ms = TimeScale::fitting(10'000'000);
+        const DurationScale ms = DurationScale::fitting(10'000'000);
         QCOMPARE(ms.difference(-400), std::string("0.000"));
         QCOMPARE(ms.difference(400), std::string("0.000"));
         QCOMPARE(ms.difference(600), std::string("+0.001"));

@@ -52,7 +52,7 @@ SumsByKey summedPlainly(const Trace& trace, TimeRange range) {
 SumsByKey byKey(const SelectionStatistics& statistics) {
     SumsByKey result;
     for (const NameStatistics& entry : statistics.names) result[entry.key.bits()] = entry.sums;
-    for (const CopyStatistics& entry : statistics.copies) result[entry.key.bits()] = entry.sums;
+    for (const CopyTotals& entry : statistics.copies) result[entry.key.bits()] = entry.sums;
     return result;
 }
 

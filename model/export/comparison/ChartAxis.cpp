@@ -39,8 +39,8 @@ std::vector<double> ChartAxis::marks(int count) const {
 }
 
 std::string ChartAxis::label(double ns, int count) const {
-    const TimeScale scale =
-        TimeScale::fitting(static_cast<int64_t>(std::max(std::abs(fromNs_), std::abs(toNs_))));
+    const DurationScale scale =
+        DurationScale::fitting(static_cast<int64_t>(std::max(std::abs(fromNs_), std::abs(toNs_))));
     const double unit = static_cast<double>(scale.unitNs);
     const int decimals =
         std::clamp(static_cast<int>(std::ceil(-std::log10(stepNs(count) / unit) - 1e-9)), 0, 6);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "model/export/comparison/TimeScale.h"
+#include "model/export/comparison/DurationScale.h"
 
 namespace lanescope {
 

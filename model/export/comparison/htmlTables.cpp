@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "model/export/comparison/HtmlTable.h"
-#include "model/export/comparison/TimeScale.h"
+#include "model/export/comparison/DurationScale.h"
 #include "model/export/comparison/comparisonSentences.h"
 #include "model/export/comparison/htmlText.h"
 #include "model/export/formatValue.h"
@@ -22,12 +22,12 @@ bool isSingle(const ComparisonReport& report) {
     return report.candidates.size() == 1;
 }
 
-void addTime(HtmlTable& table, const TimeScale& scale, int64_t ns) {
+void addTime(HtmlTable& table, const DurationScale& scale, int64_t ns) {
     table.number(scale.number(ns), static_cast<double>(ns));
 }
 
 /// A loss in colour if it is at least a fiftieth of the greatest of its table.
-void addLoss(HtmlTable& table, const TimeScale& scale, int64_t ns, int64_t greatestNs) {
+void addLoss(HtmlTable& table, const DurationScale& scale, int64_t ns, int64_t greatestNs) {
     table.number(scale.difference(ns), static_cast<double>(ns),
                  lossKind(ns, std::max(scale.quantumNs(), std::abs(greatestNs) / 50)));
 }
@@ -41,7 +41,7 @@ int64_t greatestLossOf(const std::vector<Row>& rows) {
 
 /// Columns of a list: its losses, its times, its bandwidths, its name.
 Columns listColumns(const ComparisonReport& report, const CandidateGroup& group,
-                    const TimeScale& scale, bool hasRate, std::string_view heading) {
+                    const DurationScale& scale, bool hasRate, std::string_view heading) {
     Columns columns;
     const std::string unit(scale.unit);
     for (const size_t candidate : group.candidates)
@@ -108,7 +108,7 @@ std::string partsTableHtml(const ComparisonReport& report, const CandidateGroup&
     int64_t greatest = pairOf(report, group.candidates.front()).baseline.meanNs;
     for (const size_t candidate : group.candidates)
         greatest = std::max(greatest, pairOf(report, candidate).candidate.meanNs);
-    const TimeScale scale = TimeScale::fitting(greatest);
+    const DurationScale scale = DurationScale::fitting(greatest);
     const std::string unit(scale.unit);
     Columns columns{{"Part of the mean step"}, {"Baseline", unit, true}};
     for (const size_t candidate : group.candidates) {
@@ -159,7 +159,7 @@ std::string contributorsHtml(const ComparisonReport& report, const CandidateGrou
         if (row.baseline) greatest = std::max(greatest, row.baseline->exposedNs);
         greatest = std::max(greatest, std::abs(row.greatestLossNs));
     }
-    const TimeScale scale = TimeScale::fitting(greatest);
+    const DurationScale scale = DurationScale::fitting(greatest);
     HtmlTable table(listColumns(report, group, scale, hasBandwidth(list), "Name"), "");
     for (const ContributorRow& row : rows) {
         table.beginRow();
@@ -200,7 +200,7 @@ std::string rangesHtml(const ComparisonReport& report, const CandidateGroup& gro
     int64_t greatest = 0;
     for (const RangeRow& row : rows)
         greatest = std::max({greatest, row.baselineNs, std::abs(row.greatestLossNs)});
-    const TimeScale scale = TimeScale::fitting(greatest);
+    const DurationScale scale = DurationScale::fitting(greatest);
     HtmlTable table(listColumns(report, group, scale, false, "Range"), "");
     for (const RangeRow& row : rows) {
         table.beginRow();

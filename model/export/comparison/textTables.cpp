@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "model/export/comparison/TextGrid.h"
-#include "model/export/comparison/TimeScale.h"
+#include "model/export/comparison/DurationScale.h"
 #include "model/export/comparison/comparisonSentences.h"
 #include "model/export/formatValue.h"
 #include "model/export/kernelName.h"
@@ -48,7 +48,7 @@ std::string lossHeading(const ComparisonReport& report, size_t candidate) {
 
 /// Columns of a list: what was lost, what it took, and where it is.
 GridBuilder listColumns(const ComparisonReport& report, const CandidateGroup& group,
-                        const TimeScale& scale, bool isDetailed, bool hasRate, bool hasRange,
+                        const DurationScale& scale, bool isDetailed, bool hasRate, bool hasRange,
                         std::string_view heading) {
     GridBuilder builder;
     for (size_t column = 0; column < group.candidates.size(); ++column)
@@ -84,7 +84,7 @@ std::string partsText(const ComparisonReport& report, const CandidateGroup& grou
     int64_t greatest = pairOf(report, group.candidates.front()).baseline.meanNs;
     for (const size_t candidate : group.candidates)
         greatest = std::max(greatest, pairOf(report, candidate).candidate.meanNs);
-    const TimeScale scale = TimeScale::fitting(greatest);
+    const DurationScale scale = DurationScale::fitting(greatest);
     GridBuilder builder;
     builder.column(Side::Left, "Mean step");
     builder.column(Side::Right, "Baseline", scale.unit);
@@ -128,7 +128,7 @@ std::string contributorsText(const ComparisonReport& report, const CandidateGrou
         greatest = std::max(greatest, std::abs(row.greatestLossNs));
         hasRange = hasRange || !row.path.empty();
     }
-    const TimeScale scale = TimeScale::fitting(greatest);
+    const DurationScale scale = DurationScale::fitting(greatest);
     GridBuilder builder =
         listColumns(report, group, scale, isSingle(report), hasBandwidth(list), hasRange, "Name");
     TextGrid grid = builder.begin();
@@ -160,7 +160,7 @@ std::string rangesText(const ComparisonReport& report, const CandidateGroup& gro
     int64_t greatest = 0;
     for (const RangeRow& row : rows)
         greatest = std::max({greatest, row.baselineNs, std::abs(row.greatestLossNs)});
-    const TimeScale scale = TimeScale::fitting(greatest);
+    const DurationScale scale = DurationScale::fitting(greatest);
     GridBuilder builder =
         listColumns(report, group, scale, isSingle(report), false, false, "Range");
     TextGrid grid = builder.begin();

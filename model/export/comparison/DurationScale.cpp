@@ -1,4 +1,4 @@
-#include "model/export/comparison/TimeScale.h"
+#include "model/export/comparison/DurationScale.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 namespace lanescope {
 
-TimeScale TimeScale::fitting(int64_t greatestNs) {
+DurationScale DurationScale::fitting(int64_t greatestNs) {
     const int64_t size = std::abs(greatestNs);
     if (size >= 1'000'000'000) return {1'000'000'000, "s", 3};
     if (size >= 1'000'000) return {1'000'000, "ms", 3};
@@ -17,7 +17,7 @@ TimeScale TimeScale::fitting(int64_t greatestNs) {
     return {1, "ns", 0};
 }
 
-std::string TimeScale::number(int64_t ns) const {
+std::string DurationScale::number(int64_t ns) const {
     // In whole quanta, so that a number in its place never rounds to "-0.000".
     const int64_t quantum = quantumNs();
     const auto quanta = std::llround(static_cast<double>(ns) / static_cast<double>(quantum));
@@ -26,7 +26,7 @@ std::string TimeScale::number(int64_t ns) const {
                                      std::abs(quanta) % 1000));
 }
 
-std::string TimeScale::difference(int64_t ns) const {
+std::string DurationScale::difference(int64_t ns) const {
     const std::string text = number(ns);
     const bool isNothing = text.find_first_not_of("0.") == std::string::npos;
     return ns > 0 && !isNothing ? "+" + text : text;

@@ -7,13 +7,13 @@
 namespace lanescope {
 
 /// One unit for all times of a table, so that they can be compared and added by eye.
-struct TimeScale {
+struct DurationScale {
     int64_t unitNs = 1'000'000;
     std::string_view unit = "ms";
     int decimals = 3;
 
     /// The unit in which the greatest time of a table has one to three digits before the point.
-    static TimeScale fitting(int64_t greatestNs);
+    static DurationScale fitting(int64_t greatestNs);
     /// The last digit that is shown.
     int64_t quantumNs() const { return decimals == 0 ? unitNs : unitNs / 1000; }
     /// "12.345", without the unit.
