@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "model/export/comparison/HtmlTable.h"
 #include "model/export/comparison/DurationScale.h"
+#include "model/export/comparison/HtmlTable.h"
 #include "model/export/comparison/comparisonSentences.h"
 #include "model/export/comparison/htmlText.h"
 #include "model/export/formatValue.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "model/export/comparison/TextGrid.h"
 #include "model/export/comparison/DurationScale.h"
+#include "model/export/comparison/TextGrid.h"
 #include "model/export/comparison/comparisonSentences.h"
 #include "model/export/formatValue.h"
 #include "model/export/kernelName.h"
