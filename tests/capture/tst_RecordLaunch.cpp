@@ -106,8 +106,9 @@ class tst_RecordLaunch : public QObject {
 
     void oneTraceHoldsAllRanksOfMpirun() {
         if (mpirun_.isEmpty()) QSKIP("There is no mpirun here: installer/setup installs it.");
-        const Ended ended = run(lanescope_, QStringList{"record", "-o", "all.sqlite", "--"} +
-                                                QStringList{mpirun_} + mpi(4, training()));
+        const Ended ended =
+            run(lanescope_, QStringList{"record", "--no-sample", "-o", "all.sqlite", "--"} +
+                                QStringList{mpirun_} + mpi(4, training()));
         QVERIFY2(ended.status == 0, ended.err);
         const TracePtr trace = load("all.sqlite");
         QVERIFY(trace);

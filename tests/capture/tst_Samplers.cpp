@@ -126,8 +126,8 @@ class tst_Samplers : public QObject {
     }
 
     /// How often the number in a row is not above that of the row before with the same first
-    /// column.
-    static int steps(const Database& database, const std::string& sql) {
+    /// column, or, if `strictly`, is below it.
+    static int steps(const Database& database, const std::string& sql, bool strictly = false) {
         auto statement = database.prepare(sql);
         if (!statement) qFatal("%s", statement.error().sentence.c_str());
         std::map<int64_t, double> last;
@@ -135,8 +135,11 @@ class tst_Samplers : public QObject {
         while (*statement->step()) {
             const int64_t key = statement->integer(0);
             const auto before = last.find(key);
-            if (before != last.end() && statement->real(1) <= before->second) ++count;
-            last[key] = statement->real(1);
+            const double value = statement->real(1);
+            if (before != last.end() &&
+                (strictly ? value < before->second : value <= before->second))
+                ++count;
+            last[key] = value;
         }
         return count;
     }
@@ -218,7 +221,8 @@ class tst_Samplers : public QObject {
         QCOMPARE(steps(database,
                        "SELECT 0, value FROM LANESCOPE_COUNTER_SAMPLES JOIN"
                        " LANESCOPE_COUNTERS USING (counterId) WHERE name = 'nvlink.tx'"
-                       " AND link IS NULL AND value IS NOT NULL ORDER BY timestamp"),
+                       " AND link IS NULL AND value IS NOT NULL ORDER BY timestamp",
+                       true),
                  1);
     }
 

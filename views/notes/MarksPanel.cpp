@@ -68,6 +68,7 @@ void MarksPanel::build() {
         tr("No marks yet. M marks the selected range or event, or the place under the "
            "pointer, and keeps it beside the trace."));
     remark_->setTextFormat(Qt::PlainText);
+    remark_->setWordWrap(true);
     remark_->setTextInteractionFlags(Qt::TextSelectableByMouse);
 
     auto* top = new QHBoxLayout;

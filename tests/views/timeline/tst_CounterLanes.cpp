@@ -174,12 +174,12 @@ class tst_CounterLanes : public QObject {
         QCOMPARE(colorAt(shown, {idle, middle - 8}), canvas);
         QCOMPARE(colorAt(shown, {idle, middle + 8}), canvas);
         // Where the pointer stands already it does not move, and no event comes.
-        QTest::mouseMove(shown.canvas(), {1, 1});
+        QTest::mouseMove(shown.canvas(), {x - 3, middle + 6});
         QTest::mouseMove(shown.canvas(), {x, middle + 5});
-        QVERIFY2(shown.canvas()->hoverCard().title().startsWith("NVLink received: "),
-                 qPrintable(shown.canvas()->hoverCard().title()));
+        QTRY_VERIFY2(shown.canvas()->hoverCard().title().startsWith("NVLink received: "),
+                     qPrintable(shown.canvas()->hoverCard().title()));
         QTest::mouseMove(shown.canvas(), {x, middle - 5});
-        QVERIFY(shown.canvas()->hoverCard().title().startsWith("NVLink transmitted: "));
+        QTRY_VERIFY(shown.canvas()->hoverCard().title().startsWith("NVLink transmitted: "));
         QVERIFY2(shown.canvas()->hoverCard().detail().contains("NVML, every "),
                  qPrintable(shown.canvas()->hoverCard().detail()));
         QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, {x, middle + 5});
