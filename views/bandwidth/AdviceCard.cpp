@@ -2,11 +2,11 @@
 
 #include <QEvent>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {
@@ -95,10 +95,8 @@ void AdviceCard::addLine(const BandwidthAdvice& advice) {
     auto* row = new QHBoxLayout;
     row->setSpacing(8);
     const QString sentence = toQString(advice.sentence);
-    auto* text = new QLabel(page_);
-    text->setTextFormat(Qt::PlainText);  // after its text, it would be taken for markup
+    auto* text = new WrappedLabel(page_);
     text->setText(sentence);
-    text->setWordWrap(true);
     text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* button = new QToolButton(page_);
     button->setText(tr("Show"));

@@ -16,6 +16,7 @@
 #include "views/summary/LatestJob.h"
 #include "views/summary/ReportFilter.h"
 #include "views/summary/ReportView.h"
+#include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
 #include "views/timeline/timeTicks.h"
 
@@ -84,10 +85,8 @@ QWidget* BandwidthPanel::makeCharts() {
     layout->setSpacing(0);
     chartTabs_ = new QTabWidget(page);
     chartTabs_->setDocumentMode(true);
-    hint_ = new QLabel(page);
-    hint_->setTextFormat(Qt::PlainText);
+    hint_ = new WrappedLabel(page);
     hint_->setForegroundRole(QPalette::PlaceholderText);
-    hint_->setWordWrap(true);
     hint_->setMinimumHeight(fontMetrics().height() + 4);
     hint_->setContentsMargins(8, 1, 8, 3);
     layout->addWidget(chartTabs_, 1);

@@ -9,6 +9,7 @@
 #include "model/select/selectionTables.h"
 #include "views/summary/LatestJob.h"
 #include "views/summary/ReportView.h"
+#include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {
@@ -28,13 +29,12 @@ struct SelectionPanel::Counted {
 SelectionPanel::SelectionPanel(QWidget* parent)
     : QWidget(parent),
       job_(new LatestJob(this)),
-      headline_(new QLabel(this)),
+      headline_(new WrappedLabel(this)),
       splitter_(new QSplitter(this)),
       names_(new ReportView(this)),
       copies_(new ReportView(this)) {
     headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     headline_->setContentsMargins(8, 6, 8, 2);
-    headline_->setWordWrap(true);
     names_->setFilterVisible(false);
     copies_->setFilterVisible(false);
     names_->setEmptyText(tr("Nothing lies in the selected range."));

@@ -14,6 +14,7 @@
 #include "model/export/formatValue.h"
 #include "views/summary/LatestJob.h"
 #include "views/summary/ReportView.h"
+#include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
 #include "views/timeline/timeTicks.h"
 #include "views/topology/TopologyGraph.h"
@@ -23,9 +24,7 @@ namespace lanescope {
 namespace {
 
 QLabel* plainLabel(QWidget* parent) {
-    auto* label = new QLabel(parent);
-    label->setTextFormat(Qt::PlainText);
-    label->setWordWrap(true);
+    auto* label = new WrappedLabel(parent);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     return label;
 }

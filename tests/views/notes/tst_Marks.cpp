@@ -10,6 +10,7 @@
 #include <QUndoStack>
 
 #include "model/notes/markTracks.h"
+#include "tests/support/doubleClick.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/notes/MarkEditor.h"
 #include "views/notes/MarkStrip.h"
@@ -162,7 +163,7 @@ class TestMarks : public QObject {
         const int64_t moved = shown.store.marks()[0].range.startNs - before;
         const int64_t expected = shown.timeline.timeAt(520) - shown.timeline.timeAt(400);
         QVERIFY2(std::abs(moved - expected) <= expected / 50, qPrintable(QString::number(moved)));
-        QTest::mouseDClick(&strip, Qt::LeftButton, {}, strip.flagOf("a").center());
+        doubleClick(&strip, strip.flagOf("a").center());
         QVERIFY(shown.marks.editor().isVisible());
         shown.type("second");
         QCOMPARE(shown.store.marks()[0].text, std::string("second"));
@@ -177,7 +178,7 @@ class TestMarks : public QObject {
         QVERIFY(QTest::qWaitForWindowExposed(&shown.timeline));
         shown.store.add(markAt("a", 1 * ms, "first"));
         MarkStrip& strip = shown.marks.strip();
-        QTest::mouseDClick(&strip, Qt::LeftButton, {}, {600, 10});
+        doubleClick(&strip, {600, 10});
         shown.type("second");
         QCOMPARE(shown.store.marks().size(), size_t(2));
         const double x = shown.timeline.xOf(shown.store.marks()[1].range.startNs) - strip.x();

@@ -11,6 +11,7 @@
 #include <QTreeWidget>
 
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/doubleClick.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 #include "views/sql/SqlPanel.h"
@@ -105,14 +106,14 @@ class TestSqlPanel : public QObject {
         tree.scrollToItem(found[0]);
         const QPoint place = tree.visualItemRect(found[0]).center();
         QTest::mouseClick(tree.viewport(), Qt::LeftButton, {}, place);
-        QTest::mouseDClick(tree.viewport(), Qt::LeftButton, {}, place);
+        doubleClick(tree.viewport(), place);
         QCOMPARE(panel_->editor().toPlainText(), QString("CUPTI_ACTIVITY_KIND_KERNEL"));
         found[0]->setExpanded(true);
         panel_->editor().setPlainText({});
         tree.scrollToItem(found[0]->child(1));
         const QPoint column = tree.visualItemRect(found[0]->child(1)).center();
         QTest::mouseClick(tree.viewport(), Qt::LeftButton, {}, column);
-        QTest::mouseDClick(tree.viewport(), Qt::LeftButton, {}, column);
+        doubleClick(tree.viewport(), column);
         QCOMPARE(panel_->editor().toPlainText(), QString("\"end\""));
     }
 

@@ -1,6 +1,7 @@
 #include <QSignalSpy>
 #include <cmath>
 
+#include "tests/support/doubleClick.h"
 #include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedMemory.h"
 #include "tests/views/timeline/timelineParts.h"
@@ -122,7 +123,7 @@ class tst_CounterLanes : public QObject {
         const QPoint point = pointAt(shown, trackOf(*trace_, TrackKind::Counter), 18 * ms);
         const uint32_t sample = *deviceMemory().sampleAt(shown.toTimeNs(point.x() + 0.5));
         const TimeRange held = deviceMemory().rangeOf(sample);
-        QTest::mouseDClick(shown.canvas(), Qt::LeftButton, {}, point);
+        doubleClick(shown.canvas(), point);
         QVERIFY(shown.visible().startNs <= held.startNs && shown.visible().endNs >= held.endNs);
         QVERIFY(shown.visible().durationNs() < 2 * held.durationNs());
     }
@@ -173,16 +174,10 @@ class tst_CounterLanes : public QObject {
         const int idle = int(shown.toX(5 * ms));
         QCOMPARE(colorAt(shown, {idle, middle - 8}), canvas);
         QCOMPARE(colorAt(shown, {idle, middle + 8}), canvas);
-        // Moves again until it says so: the leaving of the window before may come in between.
-        const auto hovers = [&](int y, const char* title) {
-            int step = 0;
-            return QTest::qWaitFor([&] {
-                QTest::mouseMove(shown.canvas(), {x + step++ % 2, y});
-                return shown.canvas()->hoverCard().title().startsWith(title);
-            });
-        };
-        QVERIFY(hovers(middle + 5, "NVLink received: "));
-        QVERIFY(hovers(middle - 5, "NVLink transmitted: "));
+        QTest::mouseMove(shown.canvas(), {x, middle + 5});
+        QVERIFY(shown.canvas()->hoverCard().title().startsWith("NVLink received: "));
+        QTest::mouseMove(shown.canvas(), {x, middle - 5});
+        QVERIFY(shown.canvas()->hoverCard().title().startsWith("NVLink transmitted: "));
         QVERIFY2(shown.canvas()->hoverCard().detail().contains("NVML, every "),
                  qPrintable(shown.canvas()->hoverCard().detail()));
         QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, {x, middle + 5});

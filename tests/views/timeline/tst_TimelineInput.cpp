@@ -3,6 +3,7 @@
 #include <QSignalSpy>
 
 #include "model/reduce/reduceToPixels.h"
+#include "tests/support/doubleClick.h"
 #include "tests/views/timeline/timelineParts.h"
 
 using namespace lanescope;
@@ -165,7 +166,7 @@ void tst_TimelineInput::clickingEmptySpaceClears() {
 
 void tst_TimelineInput::doubleClickZoomsToTheSlice() {
     ShownTimeline shown(small_.trace);
-    QTest::mouseDClick(shown.canvas(), Qt::LeftButton, {}, shown.middleOf(small_.second));
+    doubleClick(shown.canvas(), shown.middleOf(small_.second));
     QCOMPARE(shown.visible(), (TimeRange{287'500, 412'500}));
 }
 
@@ -180,7 +181,7 @@ void tst_TimelineInput::draggingTheOverviewMovesTheWindow() {
     // A press beside the window brings it there.
     QTest::mouseClick(shown.overview(), Qt::LeftButton, {}, {int(axis.toX(150'000)), 20});
     QVERIFY(std::abs(shown.visible().startNs - 50'000) < 2 * axis.nsPerPixel());
-    QTest::mouseDClick(shown.overview(), Qt::LeftButton, {}, {x, 20});
+    doubleClick(shown.overview(), {x, 20});
     QVERIFY(shown.view.visibleRange()->isFitted());
 }
 

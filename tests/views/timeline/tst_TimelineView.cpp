@@ -1,5 +1,6 @@
 #include <QSignalSpy>
 
+#include "tests/support/doubleClick.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/flowArrows.h"
@@ -42,7 +43,7 @@ void tst_TimelineView::anEmptyViewSaysWhatToDo() {
     QVERIFY(pixelsOf(image, shown.view.theme().canvas) < image.width() * image.height());
     // Nothing here may be clicked into a crash.
     QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, {100, 100});
-    QTest::mouseDClick(shown.canvas(), Qt::LeftButton, {}, {100, 100});
+    doubleClick(shown.canvas(), {100, 100});
     shown.drag(shown.ruler(), {10, 5}, {200, 5});
     shown.drag(shown.overview(), {10, 5}, {200, 5});
     QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, {20, 20});

@@ -5,6 +5,7 @@
 #include <QToolButton>
 
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/doubleClick.h"
 #include "tests/support/simulatedMachine.h"
 #include "views/topology/TopologyGraph.h"
 #include "views/topology/TopologyMatrix.h"
@@ -115,7 +116,7 @@ class TestTopologyPanel : public QObject {
         QVERIFY(shown.panel.copiesButton().isEnabled());
         QVERIFY(!graph.accessibleDescription().isEmpty());
         QSignalSpy activated(&shown.panel, &TopologyPanel::pairActivated);
-        QTest::mouseDClick(&graph, Qt::LeftButton, {}, graph.edgePosition(0));
+        doubleClick(&graph, graph.edgePosition(0));
         QCOMPARE(activated.count(), 1);
         QTest::mouseClick(&shown.panel.copiesButton(), Qt::LeftButton);
         QCOMPARE(activated.count(), 2);

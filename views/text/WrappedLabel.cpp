@@ -1,0 +1,23 @@
+#include "views/text/WrappedLabel.h"
+
+#include <QResizeEvent>
+
+namespace lanescope {
+
+WrappedLabel::WrappedLabel(QWidget* parent) : QLabel(parent) {
+    setTextFormat(Qt::PlainText);
+    setWordWrap(true);
+}
+
+QSize WrappedLabel::minimumSizeHint() const {
+    QSize hint = QLabel::minimumSizeHint();
+    if (!text().isEmpty()) hint.setHeight(heightForWidth(width()));
+    return hint;
+}
+
+void WrappedLabel::resizeEvent(QResizeEvent* event) {
+    QLabel::resizeEvent(event);
+    if (event->oldSize().width() != event->size().width()) updateGeometry();
+}
+
+}  // namespace lanescope
