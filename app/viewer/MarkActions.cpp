@@ -8,6 +8,7 @@
 
 #include "app/viewer/PageTools.h"
 #include "app/viewer/TracePage.h"
+#include "app/viewer/TraceTables.h"
 #include "views/notes/MarkStore.h"
 #include "views/notes/MarksPanel.h"
 #include "views/notes/TimelineMarks.h"
@@ -42,7 +43,7 @@ MarkActions::MarkActions(QObject* parent)
             [this] { page_->tools().markStore().undoStack().redo(); });
     connect(list, &QAction::triggered, this, [this] {
         page_->setTablesVisible(true);
-        page_->tables().setCurrentWidget(&page_->tools().marksPanel());
+        page_->tables().setCurrentWidget(&page_->tools().marksTab());
     });
     setPage(nullptr);
 }

@@ -34,33 +34,62 @@ PageTools::PageTools(TracePtr trace, TimelineView& timeline, QTabWidget& tables,
       trace_(std::move(trace)),
       timeline_(timeline),
       tables_(tables),
-      events_(new EventsPanel(parent)),
-      sql_(new SqlPanel(parent)),
+      events_(new PanelTab<EventsPanel>([this] { return makeEvents(); })),
+      sql_(new PanelTab<SqlPanel>([this] { return makeSql(); },
+                                  [](SqlPanel& panel) { return &panel.answer(); })),
+      marksPanel_(new PanelTab<MarksPanel>([this] { return makeMarks(); })),
       store_(new MarkStore(this)),
-      marksPanel_(new MarksPanel(*store_, parent)),
       marks_(new TimelineMarks(*store_, timeline, this)),
       keeper_(new NotesKeeper(*store_, trace_->path, userNotesFolder(), this)) {
-    const int place = tables_.indexOf(before);
-    tables_.insertTab(place, events_, tr("Events"));
-    tables_.insertTab(place + 1, sql_, tr("SQL"));
-    tables_.insertTab(place + 2, marksPanel_, tr("Marks"));
-    marksPanel_->setTitle(toQString(trace_->title));
-    sql_->setFile(fileToAsk());
-    connect(sql_, &SqlPanel::rangeActivated, this, &PageTools::showRange);
-    connectEvents();
+    addTabs(before);
+    connect(&timeline_, &TimelineView::placesChanged, this, [this] {
+        if (events_->panel()) events_->panel()->setVisibleRange(visibleRange());
+    });
     connectMarks();
-    events_->setTrace(trace_);
 }
 
 PageTools::~PageTools() {
     delete keeper_;  // It writes what is left of the marks, so it goes before them.
 }
 
+void PageTools::addTabs(QWidget* before) {
+    const int place = tables_.indexOf(before);
+    tables_.insertTab(place, events_, tr("Events"));
+    tables_.insertTab(place + 1, sql_, tr("SQL"));
+    tables_.insertTab(place + 2, marksPanel_, tr("Marks"));
+}
+
+EventsPanel& PageTools::events() const {
+    return events_->demandPanel();
+}
+SqlPanel& PageTools::sql() const {
+    return sql_->demandPanel();
+}
+MarksPanel& PageTools::marksPanel() const {
+    return marksPanel_->demandPanel();
+}
+LazyTab& PageTools::eventsTab() const {
+    return *events_;
+}
+LazyTab& PageTools::sqlTab() const {
+    return *sql_;
+}
+LazyTab& PageTools::marksTab() const {
+    return *marksPanel_;
+}
+
 void PageTools::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
-    events_->setTrace(trace_);
-    events_->setVisibleRange(timeline_.visibleRange()->range().shifted(timeline_.timeOrigin()));
-    if (sql_->file() != fileToAsk()) sql_->setFile(fileToAsk());
+    if (EventsPanel* events = events_->panel()) {
+        events->setTrace(trace_);
+        events->setVisibleRange(visibleRange());
+    }
+    if (SqlPanel* sql = sql_->panel(); sql && sql->file() != fileToAsk())
+        sql->setFile(fileToAsk());
+}
+
+TimeRange PageTools::visibleRange() const {
+    return timeline_.visibleRange()->range().shifted(timeline_.timeOrigin());
 }
 
 std::filesystem::path PageTools::fileToAsk() const {
@@ -68,26 +97,49 @@ std::filesystem::path PageTools::fileToAsk() const {
     return live ? live->partial : trace_->path;
 }
 
-void PageTools::connectEvents() {
-    connect(&timeline_, &TimelineView::placesChanged, this, [this] {
-        events_->setVisibleRange(timeline_.visibleRange()->range().shifted(timeline_.timeOrigin()));
-    });
-    connect(&timeline_, &TimelineView::selectedRangeChanged, events_,
+EventsPanel* PageTools::makeEvents() {
+    auto* events = new EventsPanel;
+    connect(&timeline_, &TimelineView::selectedRangeChanged, events,
             &EventsPanel::setSelectedRange);
-    connect(&timeline_, &TimelineView::eventSelected, events_, &EventsPanel::selectEvent);
-    connect(events_, &EventsPanel::eventSelected, &timeline_, &TimelineView::setSelectedEvent);
-    connect(events_, &EventsPanel::eventActivated, &timeline_, &TimelineView::revealEvent);
-    connect(events_, &EventsPanel::saveRequested, this, &PageTools::saveEvents);
+    connect(&timeline_, &TimelineView::eventSelected, events, &EventsPanel::selectEvent);
+    connect(events, &EventsPanel::eventSelected, &timeline_, &TimelineView::setSelectedEvent);
+    connect(events, &EventsPanel::eventActivated, &timeline_, &TimelineView::revealEvent);
+    connect(events, &EventsPanel::saveRequested, this, &PageTools::saveEvents);
+    events->setTrace(trace_);
+    events->setVisibleRange(visibleRange());
+    events->setSelectedRange(timeline_.selectedRange());
+    events->selectEvent(timeline_.selectedEvent());
+    return events;
+}
+
+SqlPanel* PageTools::makeSql() {
+    auto* sql = new SqlPanel;
+    connect(sql, &SqlPanel::rangeActivated, this, &PageTools::showRange);
+    sql->setFile(fileToAsk());
+    sql->setTheme(theme_);
+    sql->setHistory(queries_);
+    return sql;
+}
+
+MarksPanel* PageTools::makeMarks() {
+    auto* panel = new MarksPanel(*store_);
+    connect(panel, &MarksPanel::markActivated, marks_, &TimelineMarks::show);
+    panel->setTitle(toQString(trace_->title));
+    panel->setRemark(remark_, isRemarkTrouble_);
+    return panel;
 }
 
 void PageTools::connectMarks() {
-    connect(marksPanel_, &MarksPanel::markActivated, marks_, &TimelineMarks::show);
     connect(store_, &MarkStore::changed, this, &PageTools::updateTitles);
-    connect(keeper_, &NotesKeeper::remarked, this, [this](const QString& text, bool isTrouble) {
-        marksPanel_->setRemark(text, isTrouble);
-        // Marks that are not kept must not go unnoticed.
-        if (isTrouble) tables_.setCurrentWidget(marksPanel_);
-    });
+    connect(keeper_, &NotesKeeper::remarked, this, &PageTools::showRemark);
+}
+
+void PageTools::showRemark(const QString& text, bool isTrouble) {
+    remark_ = text;
+    isRemarkTrouble_ = isTrouble;
+    if (marksPanel_->panel()) marksPanel_->panel()->setRemark(text, isTrouble);
+    // Marks that are not kept must not go unnoticed.
+    if (isTrouble) tables_.setCurrentWidget(marksPanel_);
 }
 
 void PageTools::updateTitles() {
@@ -116,7 +168,7 @@ void PageTools::saveEvents() {
     if (path.isEmpty()) return;
     auto* job = new LatestJob(this);
     connect(job, &LatestJob::finished, job, &QObject::deleteLater);
-    job->start([this, trace = trace_, request = events_->request(),
+    job->start([this, trace = trace_, request = events().request(),
                 file = path.toStdString()]() -> LatestJob::Publish {
         auto saved = std::make_shared<Result<int64_t>>(saveEventsAsCsv(*trace, request, file));
         return [this, saved] {
@@ -128,22 +180,23 @@ void PageTools::saveEvents() {
 }
 
 void PageTools::setTheme(const Theme& theme) {
-    sql_->setTheme(theme);
+    theme_ = theme;
+    if (sql_->panel()) sql_->panel()->setTheme(theme);
     marks_->setTheme(theme);
 }
 
 bool PageTools::isBusy() const {
-    const QWidget* current = tables_.currentWidget();
-    return keeper_->isBusy() || (current == events_ && events_->isStale()) ||
-           (current == sql_ && sql_->isStale());
+    return keeper_->isBusy();
 }
 
 void PageTools::restore(const AppSettings& settings) {
-    sql_->setHistory(settings.queries());
+    queries_ = settings.queries();
+    if (sql_->panel()) sql_->panel()->setHistory(queries_);
 }
 
 void PageTools::store(AppSettings& settings) const {
-    if (!sql_->history().isEmpty()) settings.setQueries(sql_->history());
+    if (sql_->panel() && !sql_->panel()->history().isEmpty())
+        settings.setQueries(sql_->panel()->history());
 }
 
 }  // namespace lanescope

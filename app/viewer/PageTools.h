@@ -1,9 +1,12 @@
 #pragma once
 
 #include <QObject>
+#include <QStringList>
 #include <filesystem>
 
+#include "app/viewer/LazyTab.h"
 #include "model/trace/Trace.h"
+#include "views/theme/Theme.h"
 
 class QTabWidget;
 
@@ -18,7 +21,6 @@ class ReportView;
 class SqlPanel;
 class TimelineMarks;
 class TimelineView;
-struct Theme;
 
 /// What works beside one timeline: the table of events in view, the SQL page, and the marks.
 class PageTools : public QObject {
@@ -30,9 +32,14 @@ class PageTools : public QObject {
               QWidget* parent);
     ~PageTools() override;
 
-    EventsPanel& events() const { return *events_; }
-    SqlPanel& sql() const { return *sql_; }
-    MarksPanel& marksPanel() const { return *marksPanel_; }
+    /// These make the panel if nobody has looked at it.
+    EventsPanel& events() const;
+    SqlPanel& sql() const;
+    MarksPanel& marksPanel() const;
+    // The tabs that hold them.
+    LazyTab& eventsTab() const;
+    LazyTab& sqlTab() const;
+    LazyTab& marksTab() const;
     MarkStore& markStore() const { return *store_; }
     TimelineMarks& marks() const { return *marks_; }
     NotesKeeper& keeper() const { return *keeper_; }
@@ -40,7 +47,7 @@ class PageTools : public QObject {
     /// The trace has become another one, with more in it.
     void setTrace(TracePtr trace);
     void setTheme(const Theme& theme);
-    /// Something of it that is on the screen is still being computed.
+    /// Marks are still being read or written.
     bool isBusy() const;
     void restore(const AppSettings& settings);
     void store(AppSettings& settings) const;
@@ -48,8 +55,13 @@ class PageTools : public QObject {
   private:
     /// While the trace is being recorded it has another name.
     std::filesystem::path fileToAsk() const;
-    void connectEvents();
+    EventsPanel* makeEvents();
+    SqlPanel* makeSql();
+    MarksPanel* makeMarks();
+    void addTabs(QWidget* before);
     void connectMarks();
+    TimeRange visibleRange() const;
+    void showRemark(const QString& text, bool isTrouble);
     void showRange(TimeRange range);
     void saveEvents();
     void updateTitles();
@@ -57,12 +69,17 @@ class PageTools : public QObject {
     TracePtr trace_;
     TimelineView& timeline_;
     QTabWidget& tables_;
-    EventsPanel* events_;
-    SqlPanel* sql_;
+    PanelTab<EventsPanel>* events_;
+    PanelTab<SqlPanel>* sql_;
+    PanelTab<MarksPanel>* marksPanel_;
     MarkStore* store_;
-    MarksPanel* marksPanel_;
     TimelineMarks* marks_;
     NotesKeeper* keeper_;
+    // For panels that are still to be made.
+    QStringList queries_;
+    Theme theme_ = Theme::light();
+    QString remark_;
+    bool isRemarkTrouble_ = false;
 };
 
 }  // namespace lanescope

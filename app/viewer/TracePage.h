@@ -1,24 +1,16 @@
 #pragma once
 
-#include <optional>
-
 #include "app/viewer/DocumentPage.h"
 #include "model/trace/Trace.h"
 
-class QTabWidget;
-
 namespace lanescope {
 
-class BandwidthPanel;
 class DetailsPanel;
 class HealthBar;
-class HealthPanel;
 class LiveBar;
 class LiveFollower;
 class PageTools;
-class ReportPanel;
-class SelectionPanel;
-class TopologyPanel;
+class TraceTables;
 
 /// One trace: its timeline, what is known of the selected event beside it, tables underneath that
 /// follow the selected range.
@@ -29,7 +21,7 @@ class TracePage : public DocumentPage {
 
     const TracePtr& trace() const { return trace_; }
     TimelineView& timeline() const { return *timeline_; }
-    QTabWidget& tables() const { return *tables_; }
+    TraceTables& tables() const { return *tables_; }
     DetailsPanel& details() const { return *details_; }
     HealthBar& healthBar() const { return *healthBar_; }
     PageTools& tools() const { return *tools_; }
@@ -54,26 +46,16 @@ class TracePage : public DocumentPage {
     void storeLayout(AppSettings& settings) const override;
 
   private:
-    void addTables();
     void arrange();
     void connectParts();
     void showHealth();
-    void selectRange(std::optional<TimeRange> range);
-    void updateHits();
 
     TracePtr trace_;
     TimelineView* timeline_;
     HitNavigator* hits_;
-    int shownHits_ = -1;
     HealthBar* healthBar_;
     DetailsPanel* details_;
-    QTabWidget* tables_;
-    std::vector<ReportPanel*> reports_;
-    SelectionPanel* selection_;
-    BandwidthPanel* bandwidth_;
-    TopologyPanel* topology_;
-    ReportView* hitView_;
-    HealthPanel* health_;
+    TraceTables* tables_;
     PageTools* tools_ = nullptr;
     LiveBar* liveBar_ = nullptr;
     QSplitter* upper_;

@@ -5,14 +5,11 @@
 #include "app/viewer/LiveFollower.h"
 #include "app/viewer/PageTools.h"
 #include "app/viewer/TracePage.h"
+#include "app/viewer/TraceTables.h"
 #include "model/live/sameEvent.h"
-#include "views/bandwidth/BandwidthPanel.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
-#include "views/summary/ReportPanel.h"
-#include "views/summary/SelectionPanel.h"
 #include "views/timeline/TimelineView.h"
-#include "views/topology/TopologyPanel.h"
 
 namespace lanescope {
 
@@ -31,10 +28,7 @@ void TracePage::updateTrace(TracePtr trace) {
     });
     details_->setTrace(trace_);
     showHealth();
-    bandwidth_->setTrace(trace_);
-    topology_->setTrace(trace_);
-    selection_->setTrace(trace_);
-    for (ReportPanel* report : reports_) report->setTrace(trace_);
+    tables_->setTrace(trace_);
     tools_->setTrace(trace_);
     timeline_->setSelectedRange(range);
     timeline_->setSelectedEvent(event);

@@ -17,6 +17,7 @@
 #include "app/viewer/PageTools.h"
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/TracePage.h"
+#include "app/viewer/TraceTables.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
@@ -65,7 +66,8 @@ Result<void> checkInside(const char* option, const std::optional<TimeRange>& ran
 Result<void> showTable(DocumentPage* page, const std::string& title) {
     auto* trace = qobject_cast<TracePage*>(page);
     auto* comparison = qobject_cast<ComparePage*>(page);
-    QTabWidget& tables = trace ? trace->tables() : comparison->view().tables();
+    QTabWidget& tables =
+        trace ? static_cast<QTabWidget&>(trace->tables()) : comparison->view().tables();
     QStringList titles;
     for (int index = 0; index < tables.count(); ++index) {
         if (!tables.isTabVisible(index)) continue;
@@ -82,7 +84,7 @@ Result<void> showAnswer(DocumentPage* page, const std::string& query) {
     auto* trace = qobject_cast<TracePage*>(page);
     if (!trace) return fail("--query asks one trace; leave --compare away.");
     SqlPanel& sql = trace->tools().sql();
-    trace->tables().setCurrentWidget(&sql);
+    trace->tables().setCurrentWidget(&trace->tools().sqlTab());
     sql.editor().setPlainText(toQString(query));
     sql.run();
     return {};

@@ -40,6 +40,7 @@ MarksPanel::MarksPanel(MarkStore& store, QWidget* parent)
     connect(&store_, &MarkStore::selectionChanged, this, &MarksPanel::followSelection);
     connect(&store_, &MarkStore::changed, this, &MarksPanel::updateEmpty);
     updateEmpty();
+    followSelection();
 }
 
 void MarksPanel::build() {

@@ -24,6 +24,7 @@
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/StartPage.h"
 #include "app/viewer/TracePage.h"
+#include "app/viewer/TraceTables.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
 #include "app/viewer/icons.h"

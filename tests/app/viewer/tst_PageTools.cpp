@@ -18,6 +18,7 @@
 #include "app/viewer/PageTools.h"
 #include "app/viewer/ShortcutSheet.h"
 #include "app/viewer/TracePage.h"
+#include "app/viewer/TraceTables.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/icons.h"
 #include "model/notes/NotesFile.h"
@@ -52,7 +53,7 @@ struct Shown {
     TracePage& page() { return *window.tabs().currentTrace(); }
     PageTools& tools() { return page().tools(); }
     TimelineView& timeline() { return page().timeline(); }
-    void show(QWidget& panel) { page().tables().setCurrentWidget(&panel); }
+    void show(LazyTab& tab) { page().tables().setCurrentWidget(&tab); }
     void write(const char* text) {
         QTest::keyClicks(&tools().marks().editor().text(), text);
         QTest::keyClick(&tools().marks().editor().text(), Qt::Key_Return);
@@ -102,13 +103,13 @@ class TestPageTools : public QObject {
         QCOMPARE(marks.size(), size_t(1));
         QCOMPARE(marks[0].text, std::string("the slow step"));
         QCOMPARE(again.page().tables().tabText(
-                     again.page().tables().indexOf(&again.tools().marksPanel())),
+                     again.page().tables().indexOf(&again.tools().marksTab())),
                  QString("Marks (1)"));
     }
 
     void mInATextIsALetter() {
         Shown shown(trace_);
-        shown.show(shown.tools().events());
+        shown.show(shown.tools().eventsTab());
         QLineEdit& edit = shown.tools().events().wordsEdit();
         edit.setFocus();
         QTest::keyClicks(&edit, "memcpy m");
@@ -170,7 +171,7 @@ class TestPageTools : public QObject {
         Shown shown(trace_);
         QVERIFY(shown.tools().marksPanel().remark().contains("damaged"));
         QCOMPARE(shown.page().tables().currentWidget(),
-                 static_cast<QWidget*>(&shown.tools().marksPanel()));
+                 static_cast<QWidget*>(&shown.tools().marksTab()));
         shown.window.markActions().add->trigger();
         shown.write("new");
         QTRY_VERIFY(!shown.tools().keeper().isBusy());
@@ -181,7 +182,7 @@ class TestPageTools : public QObject {
     void anEventIsSelectedInTableAndTimeline() {
         Shown shown(trace_);
         EventsPanel& events = shown.tools().events();
-        shown.show(events);
+        shown.show(shown.tools().eventsTab());
         QTRY_VERIFY(!events.isStale());
         QTest::mouseClick(events.table().viewport(), Qt::LeftButton, {},
                           events.table().visualRect(events.model().index(4, 2)).center());
@@ -194,7 +195,7 @@ class TestPageTools : public QObject {
     void theTableFollowsTheTimeline() {
         Shown shown(trace_);
         EventsPanel& events = shown.tools().events();
-        shown.show(events);
+        shown.show(shown.tools().eventsTab());
         QTRY_VERIFY(!events.isStale());
         const int all = events.model().rowCount();
         VisibleRange& visible = *shown.timeline().visibleRange();
@@ -210,7 +211,7 @@ class TestPageTools : public QObject {
     void aRowOfAnAnswerLeadsToTheTimeline() {
         Shown shown(trace_);
         SqlPanel& sql = shown.tools().sql();
-        shown.show(sql);
+        shown.show(shown.tools().sqlTab());
         QTRY_VERIFY(!sql.isStale());
         sql.editor().setPlainText(
             "SELECT start, \"end\" FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start DESC LIMIT 3");

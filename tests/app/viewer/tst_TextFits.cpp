@@ -16,6 +16,7 @@
 #include "app/viewer/GoToBar.h"
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/TracePage.h"
+#include "app/viewer/TraceTables.h"
 #include "app/viewer/icons.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/timeline/TimelineView.h"

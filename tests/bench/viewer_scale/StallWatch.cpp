@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tests/bench/viewer_scale/Times.h"
+
 namespace lanescope {
 
 namespace {
@@ -17,16 +19,27 @@ StallWatch::StallWatch() {
 
 void StallWatch::restart() {
     longestNs_ = 0;
-    sinceTick_.start();
+    longestCpuMs_ = 0;
+    begin();
 }
 
 void StallWatch::tick() {
     longestNs_ = std::max(longestNs_, sinceTick_.nsecsElapsed());
+    longestCpuMs_ = std::max(longestCpuMs_, threadCpuMs() - cpuAtTickMs_);
+    begin();
+}
+
+void StallWatch::begin() {
     sinceTick_.start();
+    cpuAtTickMs_ = threadCpuMs();
 }
 
 double StallWatch::longestMs() const {
     return static_cast<double>(std::max(longestNs_, sinceTick_.nsecsElapsed())) / 1e6;
+}
+
+double StallWatch::longestCpuMs() const {
+    return std::max(longestCpuMs_, threadCpuMs() - cpuAtTickMs_);
 }
 
 }  // namespace lanescope

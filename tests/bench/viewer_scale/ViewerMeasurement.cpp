@@ -15,7 +15,6 @@
 #include "model/select/buildTraceSums.h"
 #include "tests/bench/viewer_scale/ProcessMemory.h"
 #include "tests/bench/viewer_scale/Times.h"
-#include "tests/bench/viewer_scale/measureStalls.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackLayout.h"
 
@@ -39,9 +38,6 @@ class Measurement {
         measureFrames();
         measureStatistics();
         measureSearch();
-        view_.reset();
-        trace_.reset();
-        measureStalls(path_, values_);
         return values_;
     }
 

@@ -11,6 +11,7 @@
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/TracePage.h"
+#include "app/viewer/TraceTables.h"
 #include "app/viewer/ViewerOptions.h"
 #include "tests/bench/viewer_scale/StallWatch.h"
 #include "views/timeline/TimelineView.h"
@@ -36,7 +37,8 @@ void runFor(int ms) {
 
 }  // namespace
 
-void measureStalls(const std::filesystem::path& path, QJsonObject& values) {
+Result<QJsonObject> measureStalls(const std::filesystem::path& path) {
+    QJsonObject values;
     const QTemporaryDir folder;
     AppSettings settings(folder.filePath(QStringLiteral("settings.ini")));
     MainWindow window(settings);
@@ -44,8 +46,9 @@ void measureStalls(const std::filesystem::path& path, QJsonObject& values) {
     window.show();
     StallWatch watch;
     runFor(200);
-    const auto note = [&](const char* name) {
-        values[QLatin1String(name)] = watch.longestMs();
+    const auto note = [&](const QString& name) {
+        values[name + QStringLiteral("Ms")] = watch.longestMs();
+        values[name + QStringLiteral("CpuMs")] = watch.longestCpuMs();
         watch.restart();
     };
 
@@ -55,9 +58,9 @@ void measureStalls(const std::filesystem::path& path, QJsonObject& values) {
     window.open(options);
     runUntil([&] { return window.tabs().currentTrace() && !window.isBusy(); });
     TracePage* page = window.tabs().currentTrace();
-    if (!page) return;
+    if (!page) return fail("{} cannot be opened.", path.string());
     runFor(50);
-    note("stallLoadMs");
+    note(QStringLiteral("stallLoad"));
 
     for (const char* text : {"gemm", "e", "no such name"}) {
         window.searchBar().edit().setText(QLatin1String(text));
@@ -67,7 +70,7 @@ void measureStalls(const std::filesystem::path& path, QJsonObject& values) {
     }
     window.searchBar().edit().clear();
     runUntil([&] { return !page->hits().isSearching() && !window.isBusy(); });
-    note("stallSearchMs");
+    note(QStringLiteral("stallSearch"));
 
     const TimeRange whole = page->trace()->range;
     for (int step = 1; step <= 100; ++step) {
@@ -76,14 +79,15 @@ void measureStalls(const std::filesystem::path& path, QJsonObject& values) {
         runFor(10);
     }
     runUntil([&] { return !window.isBusy(); });
-    note("stallSelectMs");
+    note(QStringLiteral("stallSelect"));
 
     for (int tab = 0; tab < page->tables().count(); ++tab) {
         page->tables().setCurrentIndex(tab);
         runUntil([&] { return !window.isBusy(); });
         runFor(20);
     }
-    note("stallSummaryMs");
+    note(QStringLiteral("stallSummary"));
+    return values;
 }
 
 }  // namespace lanescope

@@ -4,10 +4,12 @@
 #include <QJsonDocument>
 #include <QProcess>
 #include <QTextStream>
+#include <filesystem>
 
 #include "app/viewer/icons.h"
 #include "tests/bench/viewer_scale/ViewerMeasurement.h"
 #include "tests/bench/viewer_scale/measureReading.h"
+#include "tests/bench/viewer_scale/measureStalls.h"
 #include "tests/bench/viewer_scale/measurementTable.h"
 
 using namespace lanescope;
@@ -17,10 +19,13 @@ namespace {
 /// Arguments that make this program measure one thing of one file and print JSON.
 const QString reading = QStringLiteral("--reading");
 const QString viewing = QStringLiteral("--viewing");
+const QString stalling = QStringLiteral("--stalling");
 
 int measureOne(const QString& what, const QString& file, int rounds) {
-    const auto measured = what == reading ? measureReading(file.toStdString())
-                                          : measureViewer(file.toStdString(), rounds);
+    const std::filesystem::path path = file.toStdString();
+    const auto measured = what == reading    ? measureReading(path)
+                          : what == stalling ? measureStalls(path)
+                                             : measureViewer(path, rounds);
     if (!measured) {
         QTextStream(stderr) << QString::fromStdString(measured.error().sentence) << "\n";
         return 1;
@@ -41,10 +46,12 @@ QJsonObject measureInChild(const QString& what, const QString& file, int rounds)
 int measureAll(const QStringList& files, int rounds, const QString& jsonFile) {
     QJsonArray all;
     for (const QString& file : files) {
-        const QJsonObject read = measureInChild(reading, file, rounds);
-        QJsonObject measured = measureInChild(viewing, file, rounds);
-        if (read.isEmpty() || measured.isEmpty()) return 1;
-        for (const QString& key : read.keys()) measured[key] = read[key];
+        QJsonObject measured;
+        for (const QString& what : {reading, viewing, stalling}) {
+            const QJsonObject part = measureInChild(what, file, rounds);
+            if (part.isEmpty()) return 1;
+            for (const QString& key : part.keys()) measured[key] = part[key];
+        }
         all.append(measured);
     }
     QTextStream(stdout) << measurementTable(all);
@@ -61,7 +68,7 @@ int main(int argc, char** argv) {
     QApplication::setApplicationName(QStringLiteral("lanescope-measure-viewer"));
     registerIcons();
     QStringList arguments = QCoreApplication::arguments().mid(1);
-    if (arguments.size() == 3 && (arguments[0] == reading || arguments[0] == viewing))
+    if (arguments.size() == 3 && QStringList{reading, viewing, stalling}.contains(arguments[0]))
         return measureOne(arguments[0], arguments[2], arguments[1].toInt());
     int rounds = 5;
     QString jsonFile;

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <QWidget>
+#include <functional>
+#include <utility>
+
+namespace lanescope {
+
+class ReportView;
+
+/// A tab whose content is made when it is first shown or asked for: a page with many tabs opens as
+/// quickly as one with none. Shown, it is made in the next turn of the event loop, after the rest
+/// of the page was painted.
+class LazyTab : public QWidget {
+    Q_OBJECT
+
+  public:
+    explicit LazyTab(QWidget* parent = nullptr);
+
+    /// Null until it is made.
+    QWidget* content() const { return content_; }
+    /// The table that is copied and exported; null while there is none.
+    virtual ReportView* table() const { return nullptr; }
+    /// On the screen, and what it shows is still to be made or computed.
+    bool isBusy() const { return isVisible() && (!content_ || isStale()); }
+
+  protected:
+    void showEvent(QShowEvent* event) override;
+    QWidget& demand();
+    virtual QWidget* make() = 0;
+    virtual bool isStale() const = 0;
+
+  private:
+    QWidget* content_ = nullptr;
+};
+
+/// A `LazyTab` with one kind of panel. What the panel is to show is set by whoever makes it: from
+/// then on it is told of changes like any other.
+template <class Panel>
+class PanelTab : public LazyTab {
+  public:
+    using Make = std::function<Panel*()>;
+    using TableOf = std::function<ReportView*(Panel&)>;
+
+    explicit PanelTab(Make make, TableOf tableOf = {})
+        : make_(std::move(make)), tableOf_(std::move(tableOf)) {}
+
+    /// Null until it is made.
+    Panel* panel() const { return static_cast<Panel*>(content()); }
+    /// Makes it if nobody has.
+    Panel& demandPanel() { return static_cast<Panel&>(demand()); }
+    ReportView* table() const override {
+        return panel() && tableOf_ ? tableOf_(*panel()) : nullptr;
+    }
+
+  protected:
+    QWidget* make() override { return make_(); }
+    bool isStale() const override {
+        if constexpr (requires(const Panel& each) { each.isStale(); })
+            return panel()->isStale();
+        else
+            return false;
+    }
+
+  private:
+    Make make_;
+    TableOf tableOf_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,221 @@
+#include "app/viewer/TraceTables.h"
+
+#include <QLocale>
+#include <QTabBar>
+#include <algorithm>
+
+#include "app/viewer/HitNavigator.h"
+#include "views/bandwidth/BandwidthPanel.h"
+#include "views/details/HealthPanel.h"
+#include "views/summary/ReportPanel.h"
+#include "views/summary/ReportView.h"
+#include "views/summary/SelectionPanel.h"
+#include "views/summary/hitTable.h"
+#include "views/topology/TopologyPanel.h"
+
+namespace lanescope {
+namespace {
+
+struct NamedReport {
+    const char* title;
+    const char* report;
+};
+
+/// In the order of the tabs; bandwidth and topology come after the kernels.
+constexpr NamedReport namedReports[] = {
+    {QT_TRANSLATE_NOOP("TraceTables", "Kernels"), "cuda_gpu_kern_sum"},
+    {QT_TRANSLATE_NOOP("TraceTables", "NVTX ranges"), "nvtx_sum"},
+    {QT_TRANSLATE_NOOP("TraceTables", "NVTX on the GPU"), "nvtx_gpu_proj_sum"},
+    {QT_TRANSLATE_NOOP("TraceTables", "CUDA API"), "cuda_api_sum"},
+    {QT_TRANSLATE_NOOP("TraceTables", "NCCL"), "nccl_sum"},
+};
+
+}  // namespace
+
+TraceTables::TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent)
+    : QTabWidget(parent),
+      trace_(std::move(trace)),
+      navigator_(hits),
+      selection_(new PanelTab<SelectionPanel>(
+          [this] { return makeSelection(); },
+          [this](SelectionPanel& panel) { return range_ ? &panel.names() : nullptr; })),
+      bandwidth_(new PanelTab<BandwidthPanel>(
+          [this] { return makeBandwidth(); },
+          [](BandwidthPanel& panel) { return &panel.view(); })),
+      topology_(new PanelTab<TopologyPanel>(
+          [this] { return makeTopology(); },
+          [](TopologyPanel& panel) {
+              return panel.links().isHidden() ? nullptr : &panel.links();
+          })),
+      hits_(new PanelTab<ReportView>([this] { return makeHits(); },
+                                     [](ReportView& view) { return &view; })),
+      health_(new PanelTab<HealthPanel>([this] { return makeHealth(); })) {
+    addTabs();
+    chooseFirst();
+    updateHealthTitle();
+    noticeHits();
+    setDocumentMode(true);
+    tabBar()->setExpanding(false);
+    tabBar()->setDrawBase(false);
+    connect(&navigator_, &HitNavigator::changed, this, &TraceTables::noticeHits);
+}
+
+void TraceTables::addTabs() {
+    for (const NamedReport& named : namedReports) {
+        auto* tab = new PanelTab<ReportPanel>([this, &named] { return makeReport(named.report); },
+                                              [](ReportPanel& panel) { return &panel.view(); });
+        reports_.push_back(tab);
+        addTab(tab, tr(named.title));
+    }
+    insertTab(1, bandwidth_, tr("Memcpy bandwidth"));
+    insertTab(2, topology_, tr("Topology"));
+    addTab(selection_, tr("Selection"));
+    addTab(hits_, tr("Search results"));
+    addTab(health_, tr("Health"));
+}
+
+/// A trace of NVTX ranges alone should not begin with an empty table of kernels.
+void TraceTables::chooseFirst() {
+    if (trace_->kernels.size() > 0) return;
+    if (trace_->memcpys.size() > 0)
+        setCurrentWidget(bandwidth_);
+    else if (trace_->nvtx.size() > 0)
+        setCurrentWidget(reports_[1]);
+    else if (trace_->apiCalls.size() > 0)
+        setCurrentWidget(reports_[3]);
+}
+
+ReportPanel* TraceTables::makeReport(const char* report) {
+    auto* panel = new ReportPanel(QString::fromLatin1(report));
+    connect(panel, &ReportPanel::nameActivated, this, &TraceTables::nameActivated);
+    panel->setTrace(trace_);
+    panel->setRange(range_);
+    return panel;
+}
+
+SelectionPanel* TraceTables::makeSelection() {
+    auto* panel = new SelectionPanel;
+    connect(panel, &SelectionPanel::nameActivated, this, &TraceTables::nameActivated);
+    panel->setTrace(trace_);
+    panel->setRange(range_);
+    return panel;
+}
+
+BandwidthPanel* TraceTables::makeBandwidth() {
+    auto* panel = new BandwidthPanel;
+    connect(panel, &BandwidthPanel::nameActivated, this, &TraceTables::nameActivated);
+    connect(panel, &BandwidthPanel::eventActivated, this, &TraceTables::eventActivated);
+    connect(panel, &BandwidthPanel::rangeActivated, this, &TraceTables::rangeActivated);
+    panel->setTheme(theme_);
+    panel->setTrace(trace_);
+    panel->setRange(range_);
+    panel->setVisibleRange(visible_);
+    return panel;
+}
+
+TopologyPanel* TraceTables::makeTopology() {
+    auto* panel = new TopologyPanel;
+    connect(panel, &TopologyPanel::pairActivated, this, [this](quint32 gpu, quint32 peer) {
+        bandwidth_->demandPanel().showPair(gpu, peer);
+        setCurrentWidget(bandwidth_);
+    });
+    panel->setTheme(theme_);
+    panel->setTrace(trace_);
+    panel->setRange(range_);
+    return panel;
+}
+
+ReportView* TraceTables::makeHits() {
+    auto* view = new ReportView;
+    connect(view, &ReportView::rowActivated, &navigator_, &HitNavigator::show);
+    fillHits(*view);
+    return view;
+}
+
+HealthPanel* TraceTables::makeHealth() {
+    auto* panel = new HealthPanel;
+    panel->setTheme(theme_);
+    panel->setTrace(trace_);
+    return panel;
+}
+
+void TraceTables::setTrace(TracePtr trace) {
+    trace_ = std::move(trace);
+    const auto update = [this](auto* panel) {
+        if (panel) panel->setTrace(trace_);
+    };
+    for (const auto* tab : reports_) update(tab->panel());
+    update(selection_->panel());
+    update(bandwidth_->panel());
+    update(topology_->panel());
+    update(health_->panel());
+    if (bandwidth_->panel()) bandwidth_->panel()->setVisibleRange(visible_);
+    updateHealthTitle();
+}
+
+void TraceTables::setRange(std::optional<TimeRange> range) {
+    range_ = range;
+    const auto update = [this](auto* panel) {
+        if (panel) panel->setRange(range_);
+    };
+    for (const auto* tab : reports_) update(tab->panel());
+    update(selection_->panel());
+    update(bandwidth_->panel());
+    update(topology_->panel());
+}
+
+void TraceTables::setVisibleRange(TimeRange range) {
+    visible_ = range;
+    if (bandwidth_->panel()) bandwidth_->panel()->setVisibleRange(range);
+}
+
+void TraceTables::setTheme(const Theme& theme) {
+    theme_ = theme;
+    if (bandwidth_->panel()) bandwidth_->panel()->setTheme(theme);
+    if (topology_->panel()) topology_->panel()->setTheme(theme);
+    if (health_->panel()) health_->panel()->setTheme(theme);
+}
+
+LazyTab* TraceTables::currentTab() const {
+    return qobject_cast<LazyTab*>(currentWidget());
+}
+
+LazyTab& TraceTables::hitTab() const {
+    return *hits_;
+}
+
+LazyTab& TraceTables::healthTab() const {
+    return *health_;
+}
+
+void TraceTables::updateHealthTitle() {
+    const auto grave =
+        std::count_if(trace_->health.begin(), trace_->health.end(),
+                      [](const HealthNote& note) { return note.severity >= Severity::Warning; });
+    setTabText(indexOf(health_), grave > 0 ? tr("Health (%1)").arg(grave) : tr("Health"));
+}
+
+void TraceTables::noticeHits() {
+    // Stepping through hits changes the current one only; the table is made anew for new hits.
+    if (navigator_.generation() == shownHits_) return;
+    shownHits_ = navigator_.generation();
+    const QString title = tr("Search results");
+    setTabText(indexOf(hits_), navigator_.count() == 0
+                                   ? title
+                                   : title + QStringLiteral(" (%1)").arg(
+                                                 QLocale(QLocale::English)
+                                                     .toString(navigator_.count())));
+    if (hits_->panel()) fillHits(*hits_->panel());
+}
+
+void TraceTables::fillHits(ReportView& view) const {
+    view.setTable(hitTable(*trace_, navigator_.firstHits(maximumHitRows)));
+    if (navigator_.text().isEmpty())
+        view.setEmptyText(tr("Search with Ctrl+F; what is found is listed here."));
+    else
+        view.setEmptyText(navigator_.error().isEmpty()
+                              ? tr("Nothing is called “%1”.").arg(navigator_.text())
+                              : navigator_.error());
+}
+
+}  // namespace lanescope
