@@ -84,8 +84,7 @@ void PageTools::setTrace(TracePtr trace) {
         events->setTrace(trace_);
         events->setVisibleRange(visibleRange());
     }
-    if (SqlPanel* sql = sql_->panel(); sql && sql->file() != fileToAsk())
-        sql->setFile(fileToAsk());
+    if (SqlPanel* sql = sql_->panel(); sql && sql->file() != fileToAsk()) sql->setFile(fileToAsk());
 }
 
 TimeRange PageTools::visibleRange() const {

@@ -39,14 +39,13 @@ TraceTables::TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent)
       selection_(new PanelTab<SelectionPanel>(
           [this] { return makeSelection(); },
           [this](SelectionPanel& panel) { return range_ ? &panel.names() : nullptr; })),
-      bandwidth_(new PanelTab<BandwidthPanel>(
-          [this] { return makeBandwidth(); },
-          [](BandwidthPanel& panel) { return &panel.view(); })),
-      topology_(new PanelTab<TopologyPanel>(
-          [this] { return makeTopology(); },
-          [](TopologyPanel& panel) {
-              return panel.links().isHidden() ? nullptr : &panel.links();
-          })),
+      bandwidth_(new PanelTab<BandwidthPanel>([this] { return makeBandwidth(); },
+                                              [](BandwidthPanel& panel) { return &panel.view(); })),
+      topology_(new PanelTab<TopologyPanel>([this] { return makeTopology(); },
+                                            [](TopologyPanel& panel) {
+                                                return panel.links().isHidden() ? nullptr
+                                                                                : &panel.links();
+                                            })),
       hits_(new PanelTab<ReportView>([this] { return makeHits(); },
                                      [](ReportView& view) { return &view; })),
       health_(new PanelTab<HealthPanel>([this] { return makeHealth(); })) {
@@ -200,11 +199,11 @@ void TraceTables::noticeHits() {
     if (navigator_.generation() == shownHits_) return;
     shownHits_ = navigator_.generation();
     const QString title = tr("Search results");
-    setTabText(indexOf(hits_), navigator_.count() == 0
-                                   ? title
-                                   : title + QStringLiteral(" (%1)").arg(
-                                                 QLocale(QLocale::English)
-                                                     .toString(navigator_.count())));
+    setTabText(indexOf(hits_),
+               navigator_.count() == 0
+                   ? title
+                   : title + QStringLiteral(" (%1)").arg(
+                                 QLocale(QLocale::English).toString(navigator_.count())));
     if (hits_->panel()) fillHits(*hits_->panel());
 }
 

@@ -42,6 +42,17 @@ std::string formatHertz(double value) {
     return fmt::format("{:.4g} Hz", value);
 }
 
+/// As `std::partition_point`, in O(log(distance to the answer)).
+template <class Iterator, class Holds>
+Iterator partitionNear(Iterator from, Iterator end, Holds holds) {
+    std::ptrdiff_t step = 1;
+    while (end - from > step && holds(*(from + step))) {
+        from += step;
+        step *= 2;
+    }
+    return std::partition_point(from, end - from > step ? from + step : end, holds);
+}
+
 /// Not a number as long as nothing that is one was taken.
 struct Extremes {
     double least = std::numeric_limits<double>::quiet_NaN();
@@ -189,11 +200,11 @@ std::vector<CounterColumn> CounterSeries::extremesAt(TimeRange range, int pixelW
     auto from = begin;  // the first sample right of the column before
     for (int column = 0; column < pixelWidth; ++column) {
         if (scale.isAtOrBefore(endNs_, column)) break;
-        const auto last = std::partition_point(from, timesNs_.end(), [&](int64_t timeNs) {
+        const auto last = partitionNear(from, timesNs_.end(), [&](int64_t timeNs) {
             return scale.beginsBefore(timeNs, column);
         });
         // The value from before goes on into the column, unless one begins right at its edge.
-        const auto inside = std::partition_point(
+        const auto inside = partitionNear(
             from, last, [&](int64_t timeNs) { return scale.isAtOrBefore(timeNs, column); });
         const size_t low = inside == begin ? 0 : static_cast<size_t>(inside - begin) - 1;
         columns[static_cast<size_t>(column)] = extremesOf(low, static_cast<size_t>(last - begin));

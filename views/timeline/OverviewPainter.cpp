@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/timeline/OpaqueFill.h"
 #include "views/timeline/paintSelection.h"
 #include "views/timeline/paintUnrecorded.h"
 
@@ -18,10 +19,11 @@ constexpr double narrowestWindow = 3;
 
 void paintChart(QPainter& painter, const std::vector<float>& columns, int bottom, int height,
                 const QColor& color) {
+    OpaqueFill fill(painter);
     for (size_t x = 0; x < columns.size(); ++x) {
         if (columns[x] <= 0) continue;
         const int filled = std::max(1, static_cast<int>(std::lround(double(columns[x]) * height)));
-        painter.fillRect(QRect(static_cast<int>(x), bottom - filled, 1, filled), color);
+        fill.fill(QRect(static_cast<int>(x), bottom - filled, 1, filled), color.rgb());
     }
 }
 
@@ -63,6 +65,12 @@ void OverviewPainter::update(const TimelineState& state, int width,
 
 void OverviewPainter::paint(QPainter& painter, const TimelineState& state, QSize size,
                             const TimelineState* companion) {
+    paintCharts(painter, state, size, companion);
+    paintMarks(painter, state, size);
+}
+
+void OverviewPainter::paintCharts(QPainter& painter, const TimelineState& state, QSize size,
+                                  const TimelineState* companion) {
     const Theme& theme = state.theme();
     const int bottom = size.height() - 1;
     painter.fillRect(QRect(QPoint(), size), theme.canvas);
@@ -85,7 +93,12 @@ void OverviewPainter::paint(QPainter& painter, const TimelineState& state, QSize
         paintChart(painter, activity_.gpu, gpuBottom, gpuBottom - topInset, theme.busyGpu);
         paintChart(painter, activity_.cpu, lowerBottom, cpuHeight, theme.busyCpu);
     }
+}
 
+void OverviewPainter::paintMarks(QPainter& painter, const TimelineState& state, QSize size) {
+    if (!state.hasTracks()) return;
+    const Theme& theme = state.theme();
+    const int bottom = size.height() - 1;
     const TimeScale scale{state.limits(), double(size.width()), 0};
     paintSelectedRange(painter, state, scale, 0, bottom);
     int markedTo = -1;

@@ -17,6 +17,12 @@ class OverviewPainter {
     void paint(QPainter& painter, const TimelineState& state, QSize size,
                const TimelineState* companion = nullptr);
 
+    /// Of `paint` what stays as it is while one moves about, selects and searches.
+    void paintCharts(QPainter& painter, const TimelineState& state, QSize size,
+                     const TimelineState* companion);
+    /// And the rest, over it.
+    static void paintMarks(QPainter& painter, const TimelineState& state, QSize size);
+
   private:
     void update(const TimelineState& state, int width, const TimelineState* companion);
 

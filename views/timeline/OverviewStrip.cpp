@@ -25,9 +25,9 @@ OverviewStrip::OverviewStrip(TimelineState& state, QWidget* parent)
     const auto repaint = [this] { update(); };
     connect(&state_, &TimelineState::traceChanged, this, [this] {
         painter_.forget();
-        update();
+        forgetCharts();
     });
-    connect(&state_, &TimelineState::themeChanged, this, repaint);
+    connect(&state_, &TimelineState::themeChanged, this, &OverviewStrip::forgetCharts);
     connect(&state_, &TimelineState::viewChanged, this, repaint);
     connect(&state_, &TimelineState::selectedRangeChanged, this, repaint);
     connect(&state_, &TimelineState::hitsChanged, this, repaint);
@@ -45,16 +45,39 @@ void OverviewStrip::setCompanion(TimelineState* companion) {
     if (companion) {
         connect(companion, &TimelineState::traceChanged, this, [this] {
             painter_.forget();
-            update();
+            forgetCharts();
         });
-        connect(companion, &TimelineState::themeChanged, this, [this] { update(); });
+        connect(companion, &TimelineState::themeChanged, this, &OverviewStrip::forgetCharts);
+        connect(companion, &TimelineState::viewChanged, this, [this] { update(); });
     }
+    forgetCharts();
+}
+
+void OverviewStrip::forgetCharts() {
+    charts_ = {};
     update();
 }
 
+void OverviewStrip::updateCharts() {
+    const double ratio = devicePixelRatioF();
+    const QSize pixels = (QSizeF(size()) * ratio).toSize();
+    const TimeRange companionRange = companion_ ? companion_->limits() : TimeRange();
+    if (charts_.size() == pixels && charts_.devicePixelRatio() == ratio &&
+        chartsRange_ == state_.limits() && companionRange_ == companionRange)
+        return;
+    charts_ = QImage(pixels, QImage::Format_RGB32);
+    charts_.setDevicePixelRatio(ratio);
+    chartsRange_ = state_.limits();
+    companionRange_ = companionRange;
+    QPainter painter(&charts_);
+    painter_.paintCharts(painter, state_, size(), companion_);
+}
+
 void OverviewStrip::paintEvent(QPaintEvent*) {
+    updateCharts();
     QPainter painter(this);
-    painter_.paint(painter, state_, size(), companion_);
+    painter.drawImage(0, 0, charts_);
+    OverviewPainter::paintMarks(painter, state_, size());
 }
 
 void OverviewStrip::wheelEvent(QWheelEvent* event) {

@@ -33,10 +33,15 @@ class OverviewStrip : public QWidget {
     TimeScale scale() const { return {state_.limits(), double(width()), 0}; }
     Grip gripAt(double x) const;
     void dragTo(double x);
+    void forgetCharts();
+    void updateCharts();
 
     TimelineState& state_;
     QPointer<TimelineState> companion_;
     OverviewPainter painter_;
+    QImage charts_;          ///< Null when they are to be painted anew,
+    TimeRange chartsRange_;  ///< as they are when this is no longer what they show.
+    TimeRange companionRange_;
     Grip grip_ = Grip::None;
     TimeRange pressedRange_;
     double pressedX_ = 0;

@@ -95,6 +95,7 @@ void TrackPainter::paintBand(QPainter& painter, const TimelineState::Band& band,
     for (const LayoutRow& row : band.rows)
         paintGrid(painter, size, row.top - band.scrollY, row.bottom() - band.scrollY);
     paintUnrecorded(painter, state_, band, size);
+    Brush brush{painter, OpaqueFill(painter)};
     for (const LayoutRow& row : band.rows) {
         const QRgb background = (row.isHeader ? bandOf(row) : theme.canvas).rgb();
         for (int lane = 0; lane < row.laneCount; ++lane) {
@@ -104,7 +105,7 @@ void TrackPainter::paintBand(QPainter& painter, const TimelineState::Band& band,
             const double gap = row.laneHeight >= 8 ? 1 : 0.5;
             const LanePosition position{row.track, static_cast<uint32_t>(lane)};
             const QRectF area(0, top, size.width(), row.laneHeight - gap);
-            paintLane(painter, position, area, background);
+            paintLane(brush, position, area, background);
             if (ghost_ && !row.isHeader) paintGhost(painter, position, area);
         }
         if (state_.isUnmatched(row.track)) {
@@ -128,10 +129,10 @@ void TrackPainter::paintGrid(QPainter& painter, QSize size, int top, int bottom)
     }
 }
 
-void TrackPainter::paintLane(QPainter& painter, LanePosition position, const QRectF& area,
+void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& area,
                              QRgb background) {
     if (const CounterSeries* counter = state_.counterAt(position)) {
-        paintCounter(painter, *counter,
+        paintCounter(brush.painter, brush.fill, *counter,
                      geometry_.columns(state_.counterIndexAt(position)), state_.visible(), area,
                      position.lane == 0 ? CounterGrowth::Up : CounterGrowth::Down, ratio_,
                      state_.theme());
@@ -142,7 +143,7 @@ void TrackPainter::paintLane(QPainter& painter, LanePosition position, const QRe
     if (slices.empty()) return;
     if (lane.category.front() == SliceCategory::Busy) {
         const bool isGpu = isGpuTrack(state_.trace()->tracks[position.track].kind);
-        paintActivity(painter, slices, area,
+        paintActivity(brush.fill, slices, area,
                       (isGpu ? state_.theme().busyGpu : state_.theme().busyCpu).rgb());
         return;
     }
@@ -158,10 +159,10 @@ void TrackPainter::paintLane(QPainter& painter, LanePosition position, const QRe
         const bool isLit = lit != 0 && slice.name == lit;
         const bool isFaded = lit != 0 && !isLit;
         if (isSingle && right - left >= leastEdgeWidth) {
-            paintRun(painter, pending, area, background);
+            paintRun(brush.fill, pending, area, background);
             QRgb fill = colors_.fillOf(lane, leader);
             if (isFaded) fill = blended(background, fill, fadedShare);
-            paintSlice(painter, slice.name, QRectF(left, area.top(), right - left, area.height()),
+            paintSlice(brush, slice.name, QRectF(left, area.top(), right - left, area.height()),
                        fill, isLit);
             continue;
         }
@@ -172,36 +173,35 @@ void TrackPainter::paintLane(QPainter& painter, LanePosition position, const QRe
         const bool continues = pending.right > pending.left && color == pending.color &&
                                level == pending.level && left - pending.right <= 0.01;
         if (!continues) {
-            paintRun(painter, pending, area, background);
+            paintRun(brush.fill, pending, area, background);
             pending = {left, right, color, level};
         }
         pending.right = right;
     }
-    paintRun(painter, pending, area, background);
-    if (state_.hits()) paintHits(painter, position, slices, area);
+    paintRun(brush.fill, pending, area, background);
+    if (state_.hits()) paintHits(brush.fill, position, slices, area);
 }
 
-void TrackPainter::paintSlice(QPainter& painter, StringIndex name, const QRectF& rectangle,
-                              QRgb fill, bool isLit) {
-    painter.fillRect(rectangle, QColor::fromRgb(fill));
+void TrackPainter::paintSlice(Brush& brush, StringIndex name, const QRectF& rectangle, QRgb color,
+                              bool isLit) {
+    OpaqueFill& fill = brush.fill;
+    fill.fill(rectangle, color);
     const QRectF& r = rectangle;
     if (isLit && r.height() >= 3 * litEdge && r.width() >= 4 * litEdge) {
-        const QColor ink = state_.theme().text;
-        painter.fillRect(QRectF(r.left(), r.top(), r.width(), litEdge), ink);
-        painter.fillRect(QRectF(r.left(), r.bottom() - litEdge, r.width(), litEdge), ink);
-        painter.fillRect(QRectF(r.left(), r.top(), 1, r.height()), ink);
-        painter.fillRect(QRectF(r.right() - 1, r.top(), 1, r.height()), ink);
+        const QRgb ink = state_.theme().text.rgb();
+        fill.fill(QRectF(r.left(), r.top(), r.width(), litEdge), ink);
+        fill.fill(QRectF(r.left(), r.bottom() - litEdge, r.width(), litEdge), ink);
+        fill.fill(QRectF(r.left(), r.top(), 1, r.height()), ink);
+        fill.fill(QRectF(r.right() - 1, r.top(), 1, r.height()), ink);
     } else if (r.left() > 0) {
         // None at the window's edge: there the slice goes on.
-        painter.fillRect(QRectF(r.left(), r.top(), 1, r.height()),
-                         QColor::fromRgb(colors_.edgeOf(fill)));
+        fill.fill(QRectF(r.left(), r.top(), 1, r.height()), colors_.edgeOf(color));
     }
     if (r.width() >= leastLabelWidth && r.height() >= leastLabelHeight)
-        paintLabel(painter, name, r, fill);
+        paintLabel(brush.painter, name, r, color);
 }
 
-void TrackPainter::paintRun(QPainter& painter, Run& run, const QRectF& area,
-                            QRgb background) const {
+void TrackPainter::paintRun(OpaqueFill& fill, Run& run, const QRectF& area, QRgb background) const {
     const double width = run.right - run.left;
     if (width > 0) {
         // The busy share is a height where there is room to read it, else a strength.
@@ -210,12 +210,10 @@ void TrackPainter::paintRun(QPainter& painter, Run& run, const QRectF& area,
         const double strength = isTall ? faintest : faintest + (1 - faintest) * share;
         const bool isFull = run.level == levelCount;
         const QRgb behind = isFull ? run.color : blended(background, run.color, strength);
-        painter.fillRect(QRectF(run.left, area.top(), width, area.height()),
-                         QColor::fromRgb(behind));
+        fill.fill(QRectF(run.left, area.top(), width, area.height()), behind);
         if (isTall && !isFull) {
             const double height = std::max(1.0, std::round(area.height() * share));
-            painter.fillRect(QRectF(run.left, area.bottom() - height, width, height),
-                             QColor::fromRgb(run.color));
+            fill.fill(QRectF(run.left, area.bottom() - height, width, height), run.color);
         }
     }
     run.right = run.left;
@@ -244,25 +242,22 @@ void TrackPainter::paintGhost(QPainter& painter, LanePosition lane, const QRectF
     }
 }
 
-void TrackPainter::paintActivity(QPainter& painter, const std::vector<PixelSlice>& slices,
+void TrackPainter::paintActivity(OpaqueFill& fill, const std::vector<PixelSlice>& slices,
                                  const QRectF& area, QRgb color) const {
-    const QColor fill = QColor::fromRgb(color);
     for (const PixelSlice& slice : slices) {
         const double height = std::max(1.0, std::round(area.height() * double(slice.coverage)));
         const double left = slice.left / ratio_;
-        painter.fillRect(QRectF(left, area.bottom() - height, slice.right / ratio_ - left, height),
-                         fill);
+        fill.fill(QRectF(left, area.bottom() - height, slice.right / ratio_ - left, height), color);
     }
 }
 
-void TrackPainter::paintHits(QPainter& painter, LanePosition position,
+void TrackPainter::paintHits(OpaqueFill& fill, LanePosition position,
                              const std::vector<PixelSlice>& slices, const QRectF& area) const {
     const double bar = std::max(1.0, std::min(3.0, area.height() / 4));
+    const QRgb color = state_.theme().searchHit.rgb();
     double left = 0, right = 0;
     const auto flush = [&] {
-        if (right > left)
-            painter.fillRect(QRectF(left, area.bottom() - bar, right - left, bar),
-                             state_.theme().searchHit);
+        if (right > left) fill.fill(QRectF(left, area.bottom() - bar, right - left, bar), color);
     };
     for (const PixelSlice& slice : slices) {
         if (!state_.hits()->touches(position.track, position.lane, slice.firstSlice,

@@ -4,6 +4,7 @@
 #include <QPainter>
 
 #include "views/timeline/LabelCache.h"
+#include "views/timeline/OpaqueFill.h"
 #include "views/timeline/SliceColors.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackGeometry.h"
@@ -37,7 +38,12 @@ class TrackPainter {
   private:
     void paintBand(QPainter& painter, const TimelineState::Band& band, QSize size);
     void paintGrid(QPainter& painter, QSize size, int top, int bottom) const;
-    void paintLane(QPainter& painter, LanePosition lane, const QRectF& area, QRgb background);
+    /// A painter, and the way to fill many rectangles where it paints.
+    struct Brush {
+        QPainter& painter;
+        OpaqueFill fill;
+    };
+    void paintLane(Brush& brush, LanePosition lane, const QRectF& area, QRgb background);
     /// Neighbouring pixels that look alike: small slices, and runs of those too small to tell
     /// apart.
     struct Run {
@@ -45,13 +51,13 @@ class TrackPainter {
         QRgb color = 0;
         int level = 0;  ///< How much of it is busy.
     };
-    void paintRun(QPainter& painter, Run& run, const QRectF& area, QRgb background) const;
-    void paintSlice(QPainter& painter, StringIndex name, const QRectF& rectangle, QRgb fill,
+    void paintRun(OpaqueFill& fill, Run& run, const QRectF& area, QRgb background) const;
+    void paintSlice(Brush& brush, StringIndex name, const QRectF& rectangle, QRgb color,
                     bool isLit);
     void paintGhost(QPainter& painter, LanePosition lane, const QRectF& area);
-    void paintActivity(QPainter& painter, const std::vector<PixelSlice>& slices, const QRectF& area,
+    void paintActivity(OpaqueFill& fill, const std::vector<PixelSlice>& slices, const QRectF& area,
                        QRgb color) const;
-    void paintHits(QPainter& painter, LanePosition position, const std::vector<PixelSlice>& slices,
+    void paintHits(OpaqueFill& fill, LanePosition position, const std::vector<PixelSlice>& slices,
                    const QRectF& area) const;
     void paintLabel(QPainter& painter, StringIndex name, const QRectF& slice, QRgb fill);
 

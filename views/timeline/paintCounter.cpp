@@ -79,20 +79,19 @@ CounterScale scaleOf(const CounterSeries& counter) {
     return scale;
 }
 
-double counterY(const CounterSeries& counter, double value, const QRectF& area,
-                CounterGrowth growth) {
-    const CounterScale scale = scaleOf(counter);
+double counterY(const CounterScale& scale, double value, const QRectF& area, CounterGrowth growth) {
     const double share =
         std::clamp((value - scale.least) / (scale.greatest - scale.least), 0.0, 1.0);
     const double height = share * (area.height() - topInset);
     return growth == CounterGrowth::Up ? area.bottom() - height : area.top() + height;
 }
 
-void paintCounter(QPainter& painter, const CounterSeries& counter,
+void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& counter,
                   const std::vector<CounterColumn>& columns, TimeRange shown, const QRectF& area,
                   CounterGrowth growth, double devicePixelRatio, const Theme& theme) {
-    const QColor line = theme.colorOf(SliceCategory::Counter);
-    const QColor fill = Theme::mix(theme.canvas, line, fillShare);
+    const QRgb line = theme.colorOf(SliceCategory::Counter).rgb();
+    const QRgb fill = Theme::mix(theme.canvas, line, fillShare).rgb();
+    const CounterScale scale = scaleOf(counter);
     const bool growsUp = growth == CounterGrowth::Up;
     const double foot = growsUp ? area.bottom() : area.top();
     const double headLine = growsUp ? area.top() + topInset - 1 : area.bottom() - topInset;
@@ -119,15 +118,15 @@ void paintCounter(QPainter& painter, const CounterSeries& counter,
                 paintUnknown(painter, QRectF(left, area.top(), width, area.height()), theme);
             continue;
         }
-        const double head = counterY(counter, column.maximum, area, growth);
-        const double low = counterY(counter, column.minimum, area, growth);
-        painter.fillRect(bar(left, width, foot, head, 0), fill);
+        const double head = counterY(scale, column.maximum, area, growth);
+        const double low = counterY(scale, column.minimum, area, growth);
+        opaque.fill(bar(left, width, foot, head, 0), fill);
         // A line of the same width however close the values lie together, and within the area.
         const double lineEnd = growsUp ? std::min(std::max(head + lineWidth, low), area.bottom())
                                        : std::max(std::min(head - lineWidth, low), area.top());
         const double lineStart =
             growsUp ? std::min(head, lineEnd - 1) : std::max(head, lineEnd + 1);
-        painter.fillRect(bar(left, width, lineStart, lineEnd, 1), line);
+        opaque.fill(bar(left, width, lineStart, lineEnd, 1), line);
     }
     paintScale(painter, counter, area, growth, theme);
 }

@@ -5,8 +5,7 @@
 
 #include "model/trace/CounterSeries.h"
 #include "views/theme/Theme.h"
-
-class QPainter;
+#include "views/timeline/OpaqueFill.h"
 
 namespace lanescope {
 
@@ -25,14 +24,14 @@ enum class CounterGrowth { Up, Down };
 /// Paints a counter as a filled step graph into `area`, over its scale, whose greatest value (and
 /// least, unless it is 0) is written at the left. `columns` are what it was in each device pixel of
 /// `shown`; `devicePixelRatio` of them make one logical pixel. Where its value is not known, the
-/// area is hatched.
-void paintCounter(QPainter& painter, const CounterSeries& counter,
+/// area is hatched. Rectangles go through `opaque`, which belongs to `painter`.
+void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& counter,
                   const std::vector<CounterColumn>& columns, TimeRange shown, const QRectF& area,
                   CounterGrowth growth, double devicePixelRatio, const Theme& theme);
 
 /// Where a value stands within `area`: at its foot for the least, just short of the other side for
 /// the greatest value of the counter.
-double counterY(const CounterSeries& counter, double value, const QRectF& area,
+double counterY(const CounterScale& scale, double value, const QRectF& area,
                 CounterGrowth growth = CounterGrowth::Up);
 
 }  // namespace lanescope

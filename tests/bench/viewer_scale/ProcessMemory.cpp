@@ -1,6 +1,7 @@
 #include "tests/bench/viewer_scale/ProcessMemory.h"
 
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include <fstream>
 #include <string>
@@ -17,6 +18,12 @@ ProcessMemory processMemory() {
         if (line.starts_with("RssFile:")) memory.mappedBytes = kilobytes() * 1024;
     }
     return memory;
+}
+
+PageFaults threadPageFaults() {
+    rusage usage{};
+    ::getrusage(RUSAGE_THREAD, &usage);
+    return {usage.ru_minflt, usage.ru_majflt};
 }
 
 }  // namespace lanescope

@@ -13,4 +13,12 @@ struct ProcessMemory {
 /// Zero where the system does not say.
 ProcessMemory processMemory();
 
+/// How many pages this thread has touched that were not mapped.
+struct PageFaults {
+    int64_t mapped = 0;  ///< Those that were in RAM.
+    int64_t read = 0;    ///< Those that had to be read from the disk.
+};
+
+PageFaults threadPageFaults();
+
 }  // namespace lanescope

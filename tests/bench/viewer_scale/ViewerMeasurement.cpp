@@ -26,6 +26,13 @@ constexpr QSize screen{1920, 1080};
 /// Opening takes this long without an index; then once must do.
 constexpr double longMs = 20'000;
 
+/// What the frames took, and the most pages that one of them touched for the first time.
+struct FrameTimes {
+    Times cpu, wall;
+    int64_t mostFaults = 0;  ///< Pages that were in RAM.
+    int64_t mostReads = 0;   ///< Pages that came from the disk.
+};
+
 class Measurement {
   public:
     Measurement(std::filesystem::path path, int rounds) : path_(std::move(path)), rounds_(rounds) {}
@@ -124,12 +131,20 @@ class Measurement {
         values_["floorMs"] = times.median();
     }
 
-    /// Shows a range and says how long until it was painted.
-    double showRange(TimeRange range) {
-        return cpuMillisecondsOf([&] {
-            view_->visibleRange()->setRange(range);
+    /// Moves the view and paints it whole.
+    template <class Move>
+    void paintFrame(FrameTimes& frames, Move move) {
+        const PageFaults before = threadPageFaults();
+        QElapsedTimer wall;
+        wall.start();
+        frames.cpu.add(cpuMillisecondsOf([&] {
+            move();
             view_->repaint();
-        });
+        }));
+        frames.wall.add(static_cast<double>(wall.nsecsElapsed()) / 1e6);
+        const PageFaults after = threadPageFaults();
+        frames.mostFaults = std::max(frames.mostFaults, after.mapped - before.mapped);
+        frames.mostReads = std::max(frames.mostReads, after.read - before.read);
     }
 
     /// Three times in and out again, at other places, and along the trace in between.
@@ -141,34 +156,33 @@ class Measurement {
         view_->repaint();
         VisibleRange& visible = *view_->visibleRange();
         const TimeRange whole = visible.range();
-        Times times;
+        FrameTimes frames;
+        const auto show = [&](TimeRange range) {
+            paintFrame(frames, [&] { visible.setRange(range); });
+        };
         for (const double place : {0.1, 0.5, 0.83}) {
             const auto centerNs =
                 whole.startNs + static_cast<int64_t>(place * double(whole.durationNs()));
             for (int step = 0; step < zoomSteps; ++step) {
-                times.add(cpuMillisecondsOf([&] {
-                    visible.zoomAt(centerNs, factor);
-                    view_->repaint();
-                }));
+                paintFrame(frames, [&] { visible.zoomAt(centerNs, factor); });
                 if (step % 16 != 8) continue;
                 for (int pan = 0; pan < panSteps; ++pan) {
                     const int64_t byNs = visible.range().durationNs() / 20;
-                    times.add(
-                        showRange(visible.range().shifted(pan < panSteps / 2 ? byNs : -byNs)));
+                    show(visible.range().shifted(pan < panSteps / 2 ? byNs : -byNs));
                 }
             }
             for (int step = 0; step < zoomSteps; ++step)
-                times.add(cpuMillisecondsOf([&] {
-                    visible.zoomAt(centerNs, 1 / factor);
-                    view_->repaint();
-                }));
+                paintFrame(frames, [&] { visible.zoomAt(centerNs, 1 / factor); });
         }
         values_["lanes"] = lanesOnScreen();
-        values_["frameP50Ms"] = times.quantile(0.5);
-        values_["frameP95Ms"] = times.quantile(0.95);
-        values_["frameP99Ms"] = times.quantile(0.99);
-        values_["frameMaxMs"] = times.longest();
-        values_["histogram"] = times.histogram();
+        values_["frameP50Ms"] = frames.cpu.quantile(0.5);
+        values_["frameP95Ms"] = frames.cpu.quantile(0.95);
+        values_["frameP99Ms"] = frames.cpu.quantile(0.99);
+        values_["frameMaxMs"] = frames.cpu.longest();
+        values_["frameWallMaxMs"] = frames.wall.longest();
+        values_["frameFaultsMax"] = double(frames.mostFaults);
+        values_["frameReadsMax"] = double(frames.mostReads);
+        values_["histogram"] = frames.cpu.histogram();
     }
 
     int lanesOnScreen() const {

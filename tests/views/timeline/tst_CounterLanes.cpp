@@ -138,7 +138,7 @@ class tst_CounterLanes : public QObject {
         const QRectF area(0, middle.y() - metrics.counterHeight / 2, 100,
                           metrics.counterHeight - 1);
         const int64_t timeNs = shown.toTimeNs(middle.x() + 0.5);
-        const double y = counterY(counter, counter.value(*counter.sampleAt(timeNs)), area);
+        const double y = counterY(scaleOf(counter), counter.value(*counter.sampleAt(timeNs)), area);
         const QColor below = colorAt(shown, {middle.x(), int(area.bottom()) - 2});
         const QColor above = colorAt(shown, {middle.x(), int(y) - 4});
         QVERIFY(below != theme.canvas);
