@@ -179,8 +179,9 @@ void addStats(CLI::App& app, int& exitStatus) {
         });
     command
         ->add_option("--by", options->by,
-                     "What memcpy_bandwidth tells copies apart by: memory, size, range or device")
-        ->check(CLI::IsMember({"memory", "size", "range", "device"}));
+                     "What memcpy_bandwidth tells copies apart by: memory, size, device, range (all its "
+                     "instances together) or instance")
+        ->check(CLI::IsMember({"memory", "size", "device", "range", "instance"}));
     command->add_option("--range-name", options->rangeName,
                         "NVTX ranges that reports by range are about, '#' for any number "
                         "(\"epoch #\"); the steps if not given");

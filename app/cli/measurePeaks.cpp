@@ -14,6 +14,7 @@
 #include "capture/nvml/queryMachine.h"
 #include "model/bandwidth/linkPeaks.h"
 #include "model/export/formatTable.h"
+#include "model/format/pcieRate.h"
 
 namespace lanescope {
 
@@ -61,7 +62,8 @@ Row rowOf(const Machine& machine, const Measurement& measured, const MeasuredPea
     row.peak = &peak;
     row.gpu = numberOf(machine, measured.gpus, peak.gpuUuid);
     const MachineGpu* const gpu = machineGpu(machine, peak.gpuUuid);
-    const double pcie = gpu ? nominalPcieBytesPerSecond(gpu->pcieGeneration, gpu->pcieWidth) : 0;
+    const auto pcie = static_cast<double>(
+        gpu ? pcieBytesPerSecond(gpu->pcieGeneration, gpu->pcieWidth) : int64_t{0});
     if (peak.kind == "host-copy") {
         row.copy = fmt::format("{} {}", peak.direction == "rx" ? "HtoD" : "DtoH", peak.memory);
         row.nominalBytesPerSecond = pcie;

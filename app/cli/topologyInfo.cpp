@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/bandwidth/LinkUse.h"
+#include "model/bandwidth/NvlinkVerdict.h"
 #include "model/export/formatValue.h"
 
 namespace lanescope {
@@ -26,6 +27,12 @@ std::vector<int64_t> gpuNumbers(const Trace& trace) {
         numbers.insert(each.peer);
     }
     return {numbers.begin(), numbers.end()};
+}
+
+const Gpu* gpuNumbered(const Trace& trace, int64_t gpu) {
+    for (const Gpu& each : trace.gpus)
+        if (each.id == gpu) return &each;
+    return nullptr;
 }
 
 const GpuAffinity* affinityOf(const Trace& trace, int64_t gpu) {
@@ -99,6 +106,17 @@ std::string matrix(const Trace& trace, const std::vector<int64_t>& gpus) {
     return text;
 }
 
+/// "GPU 0  NVIDIA H200, GPU-4b1c...": which one a number means.
+std::string names(const Trace& trace) {
+    std::vector<Line> lines;
+    for (const Gpu& gpu : trace.gpus) {
+        std::string about = gpu.name.empty() ? "unknown" : gpu.name;
+        if (isMigDevice(gpu)) about += " (a slice of a GPU)";
+        lines.push_back({fmt::format("GPU {}", gpu.id), about, gpu.uuid});
+    }
+    return aligned(lines);
+}
+
 std::string number(std::optional<double> value, const char* unit) {
     return value ? fmt::format("{:.3g} {}", *value, unit) : "unknown";
 }
@@ -128,7 +146,9 @@ Json orNull(const std::optional<T>& value) {
 std::string topologyAsText(const Trace& trace) {
     const std::vector<int64_t> gpus = gpuNumbers(trace);
     if (gpus.empty()) return "The trace tells of no GPU.\n";
-    std::string text = matrix(trace, gpus);
+    std::string text = names(trace);
+    if (!text.empty()) text += "\n";
+    text += matrix(trace, gpus);
     text += "\nNVLink\n";
     for (const std::string& sentence : judgeNvlink(trace).sentences)
         text += "  " + printable(sentence) + "\n";
@@ -143,8 +163,12 @@ std::string topologyAsJson(const Trace& trace) {
     for (const int64_t gpu : gpuNumbers(trace)) {
         const GpuAffinity* const affinity = affinityOf(trace, gpu);
         const auto pcie = peakOfPcie(trace, gpu);
+        const Gpu* const info = gpuNumbered(trace, gpu);
         json["gpus"].push_back(
             {{"id", gpu},
+             {"name", info ? Json(info->name) : Json()},
+             {"uuid", info ? Json(info->uuid) : Json()},
+             {"isMig", info ? Json(isMigDevice(*info)) : Json()},
              {"cpuAffinity", affinity && !affinity->cpus.empty() ? Json(affinity->cpus) : Json()},
              {"numaNode", affinity && affinity->numaNode >= 0 ? Json(affinity->numaNode) : Json()},
              {"nvlinks", nvlinksOf(trace, gpu)},

@@ -118,9 +118,11 @@ TopologyPanel* TraceTables::makeTopology() {
         bandwidth_->demandPanel().showPair(gpu, peer);
         setCurrentWidget(bandwidth_);
     });
+    connect(panel, &TopologyPanel::copyActivated, this, &TraceTables::eventActivated);
     panel->setTheme(theme_);
     panel->setTrace(trace_);
     panel->setRange(range_);
+    panel->setVisibleRange(visible_);
     return panel;
 }
 
@@ -148,7 +150,6 @@ void TraceTables::setTrace(TracePtr trace) {
     update(bandwidth_->panel());
     update(topology_->panel());
     update(health_->panel());
-    if (bandwidth_->panel()) bandwidth_->panel()->setVisibleRange(visible_);
     updateHealthTitle();
 }
 
@@ -166,6 +167,7 @@ void TraceTables::setRange(std::optional<TimeRange> range) {
 void TraceTables::setVisibleRange(TimeRange range) {
     visible_ = range;
     if (bandwidth_->panel()) bandwidth_->panel()->setVisibleRange(range);
+    if (topology_->panel()) topology_->panel()->setVisibleRange(range);
 }
 
 void TraceTables::setTheme(const Theme& theme) {

@@ -43,6 +43,11 @@ std::string sizeBucketName(int bucket) {
                        boundName(sizeBucketEnd(bucket)));
 }
 
+MemoryKind hostSideOf(const CopyGroup& group) {
+    const bool isFromGpu = group.kind == MemcpyKind::DtoH || group.kind == MemcpyKind::AtoH;
+    return isFromGpu ? group.destination : group.source;
+}
+
 std::string_view CopyGroup::kindName() const {
     return isMemset ? std::string_view("memset") : name(kind);
 }

@@ -19,6 +19,8 @@ enum class CopyGrouping : uint8_t {
     Size,    ///< `Memory`, and by size.
 };
 
+inline constexpr size_t copyGroupingCount = 4;
+
 /// Sizes of copies fall into buckets, each four times the one before: below 4 KiB, 4 to 16 KiB ...
 /// 256 MiB to 1 GiB, 1 GiB and more.
 inline constexpr int sizeBucketCount = 11;
@@ -44,5 +46,8 @@ struct CopyGroup {
     /// "HtoD", "PtoP", "memset".
     std::string_view kindName() const;
 };
+
+/// The kind of memory on the host's side of a copy from or to a GPU.
+MemoryKind hostSideOf(const CopyGroup& group);
 
 }  // namespace lanescope

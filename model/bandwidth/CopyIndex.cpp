@@ -13,6 +13,7 @@ namespace lanescope {
 namespace {
 
 constexpr uint32_t runLength = 256;
+constexpr uint32_t talliedTogether = 1024;
 constexpr size_t mostClasses = std::numeric_limits<uint16_t>::max();
 
 bool isBetweenGpus(MemcpyKind kind) {
@@ -40,7 +41,8 @@ int64_t CopyIndex::KernelTime::before(int64_t timeNs) const {
     return coveredNs[last] + std::min(timeNs, endNs[last]) - startNs[last];
 }
 
-CopyIndex::CopyIndex(TracePtr trace) : trace_(std::move(trace)), kernels_(trace_->gpus.size()) {
+CopyIndex::CopyIndex(TracePtr trace, uint32_t fewestCopiesForSums)
+    : trace_(std::move(trace)), kernels_(trace_->gpus.size()), fewestForSums_(fewestCopiesForSums) {
     addKernels();
     memcpyCount_ = trace_->memcpys.size();
     const size_t count = size_t{memcpyCount_} + trace_->memsets.size();
@@ -51,6 +53,7 @@ CopyIndex::CopyIndex(TracePtr trace) : trace_(std::move(trace)), kernels_(trace_
     holdsCaller_.reserve(count);
     addTable(trace_->memcpys, EventKind::Memcpy);
     addTable(trace_->memsets, EventKind::Memset);
+    addTallies();
 }
 
 void CopyIndex::addKernels() {
@@ -190,55 +193,73 @@ std::vector<CopyGroup> CopyIndex::groupsOf(const Query& query,
     return groups;
 }
 
-template <class Visit>
-void CopyIndex::forEachIn(const Query& query, Visit visit) const {
-    const auto overTable = [&](const auto& table, uint32_t offset, int64_t longestNs) {
-        uint32_t first = 0;
-        uint32_t last = table.size();
-        if (query.range) {
-            const auto firstFrom = [&](int64_t timeNs) {
-                uint32_t low = 0, high = table.size();
-                while (low < high) {
-                    const uint32_t middle = low + (high - low) / 2;
-                    if (table.startNs[middle] < timeNs)
-                        low = middle + 1;
-                    else
-                        high = middle;
-                }
-                return low;
-            };
-            // Nothing is longer than the longest, so nothing before that reaches into the range.
-            const int64_t beforeNs =
-                query.range->startNs < std::numeric_limits<int64_t>::min() + longestNs
-                    ? std::numeric_limits<int64_t>::min()
-                    : query.range->startNs - longestNs;
-            first = firstFrom(beforeNs);
-            last = firstFrom(query.range->endNs);
+template <class Table>
+std::pair<uint32_t, uint32_t> CopyIndex::rowsIn(const Table& table, std::optional<TimeRange> range,
+                                                int64_t longestNs) const {
+    if (!range) return {0, table.size()};
+    const auto firstFrom = [&](int64_t timeNs) {
+        uint32_t low = 0, high = table.size();
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (table.startNs[middle] < timeNs)
+                low = middle + 1;
+            else
+                high = middle;
         }
-        // In runs: reading packed columns value by value costs more.
-        std::array<int64_t, runLength> startNs, endNs, bytes;
-        for (uint32_t from = first; from < last; from += runLength) {
-            const size_t count = std::min<size_t>(runLength, last - from);
-            table.startNs.copyTo(std::span(startNs).first(count), from);
-            table.endNs.copyTo(std::span(endNs).first(count), from);
-            table.bytes.copyTo(std::span(bytes).first(count), from);
-            for (uint32_t i = 0; i < count; ++i) {
-                const Row copy{startNs[i], endNs[i], bytes[i]};
-                if (query.range) {
-                    const bool isInside =
-                        copy.endNs > query.range->startNs ||
-                        (copy.startNs == copy.endNs && copy.startNs == query.range->startNs);
-                    if (!isInside) continue;
-                }
-                visit(offset + from + i, copy);
-            }
-        }
+        return low;
     };
-    overTable(trace_->memcpys, 0, longestNs_[0]);
-    overTable(trace_->memsets, memcpyCount_, longestNs_[1]);
+    // Nothing is longer than the longest, so nothing before that reaches into the range.
+    const int64_t beforeNs = range->startNs < std::numeric_limits<int64_t>::min() + longestNs
+                                 ? std::numeric_limits<int64_t>::min()
+                                 : range->startNs - longestNs;
+    return {firstFrom(beforeNs), firstFrom(range->endNs)};
 }
 
-std::vector<CopyStatistics> CopyIndex::statistics(const Query& query) const {
+template <class Table, class Visit>
+void CopyIndex::forEachRow(const Table& table, std::pair<uint32_t, uint32_t> rows,
+                           std::optional<TimeRange> range, Visit visit) const {
+    // In runs: reading packed columns value by value costs more.
+    std::array<int64_t, runLength> startNs, endNs, bytes;
+    for (uint32_t from = rows.first; from < rows.second; from += runLength) {
+        const size_t count = std::min<size_t>(runLength, rows.second - from);
+        table.startNs.copyTo(std::span(startNs).first(count), from);
+        table.endNs.copyTo(std::span(endNs).first(count), from);
+        table.bytes.copyTo(std::span(bytes).first(count), from);
+        for (uint32_t i = 0; i < count; ++i) {
+            const Row copy{startNs[i], endNs[i], bytes[i]};
+            if (range) {
+                const bool isInside =
+                    copy.endNs > range->startNs ||
+                    (copy.startNs == copy.endNs && copy.startNs == range->startNs);
+                if (!isInside) continue;
+            }
+            visit(from + i, copy);
+        }
+    }
+}
+
+template <class Visit>
+void CopyIndex::forEachIn(const Query& query, Visit visit) const {
+    const MemcpyTable& memcpys = trace_->memcpys;
+    forEachRow(memcpys, rowsIn(memcpys, query.range, longestNs_[0]), query.range, visit);
+    const MemsetTable& memsets = trace_->memsets;
+    forEachRow(memsets, rowsIn(memsets, query.range, longestNs_[1]), query.range,
+               [&](uint32_t row, const Row& copy) { visit(memcpyCount_ + row, copy); });
+}
+
+CopySweep::Piece CopyIndex::pieceOf(uint32_t copy) const {
+    const Row row = rowAt(copy);
+    return {
+        row.startNs,           row.endNs,           row.bytes, classes_[classOf_[copy]].streamGpu,
+        coveredAtStart_[copy], coveredAtEnd_[copy], false};
+}
+
+CopyLookup CopyIndex::lookup() const {
+    return {[this](uint32_t copy) { return pieceOf(copy); },
+            [this](uint32_t gpu, int64_t timeNs) { return kernels_[gpu].before(timeNs); }};
+}
+
+std::vector<CopyStatistics> CopyIndex::sweep(const Query& query) const {
     std::vector<uint32_t> groupOfClass;
     const std::vector<CopyGroup> groups = groupsOf(query, groupOfClass);
     const bool bySize = query.grouping == CopyGrouping::Size;
@@ -249,21 +270,57 @@ std::vector<CopyStatistics> CopyIndex::statistics(const Query& query) const {
         const uint32_t gpu = classes_[classOf_[copy]].streamGpu;
         CopySweep::Piece piece{row.startNs,           row.endNs,           row.bytes, gpu,
                                coveredAtStart_[copy], coveredAtEnd_[copy], false};
-        const int bucket = bySize ? sizeBucketOf(row.bytes) : 0;
-        if (query.range && (row.startNs < query.range->startNs || row.endNs > query.range->endNs)) {
-            piece.startNs = std::max(row.startNs, query.range->startNs);
-            piece.endNs = std::min(row.endNs, query.range->endNs);
+        if (query.range) piece = cutTo(*query.range, piece);
+        if (piece.isCut) {
             piece.coveredAtStart = kernels_[gpu].before(piece.startNs);
             piece.coveredAtEnd = kernels_[gpu].before(piece.endNs);
-            piece.bytes =
-                partOfBytes(row.bytes, piece.endNs - piece.startNs, row.endNs - row.startNs);
-            piece.isCut = true;
         }
-        sweep.add(group, bucket, piece);
+        sweep.add(group, bySize ? sizeBucketOf(row.bytes) : 0, piece);
     });
-    std::vector<CopyStatistics> rows = sweep.finish(groups);
+    return sweep.finish(groups);
+}
+
+std::vector<CopyGroupSums> CopyIndex::makeSums(CopyGrouping grouping) const {
+    std::vector<uint32_t> groupOfClass;
+    const std::vector<CopyGroup> groups = groupsOf({grouping, std::nullopt, noIndex}, groupOfClass);
+    const bool bySize = grouping == CopyGrouping::Size;
+    std::map<CopyGroup, std::vector<uint32_t>> copies;
+    forEachIn({grouping, std::nullopt, noIndex}, [&](uint32_t copy, const Row& row) {
+        CopyGroup group = groups[groupOfClass[classOf_[copy]]];
+        if (bySize) group.sizeBucket = sizeBucketOf(row.bytes);
+        copies[group].push_back(copy);
+    });
+    std::vector<CopyGroupSums> sums;
+    for (auto& [group, members] : copies)
+        sums.emplace_back(group, std::move(members), kernels_.size(), lookup());
+    const bool areUsable = std::all_of(sums.begin(), sums.end(),
+                                       [](const CopyGroupSums& each) { return each.isUsable(); });
+    return areUsable ? std::move(sums) : std::vector<CopyGroupSums>();
+}
+
+const std::vector<CopyGroupSums>* CopyIndex::sumsFor(const Query& query) const {
+    if (size() < fewestForSums_ || query.process != noIndex) return nullptr;
+    Sums& sums = sums_[static_cast<size_t>(query.grouping)];
+    // Who asks for all once will hardly ask again; who asks for a range drags it.
+    if (!query.range && !sums.isMade) return nullptr;
+    std::call_once(sums.once, [&] {
+        sums.groups = makeSums(query.grouping);
+        sums.isMade = true;
+    });
+    return sums.groups.empty() ? nullptr : &sums.groups;
+}
+
+std::vector<CopyStatistics> CopyIndex::statistics(const Query& query) const {
+    std::vector<CopyStatistics> rows;
+    if (const std::vector<CopyGroupSums>* const sums = sumsFor(query)) {
+        const CopyLookup known = lookup();
+        for (const CopyGroupSums& each : *sums)
+            if (auto row = each.sumUp(query.range, known)) rows.push_back(std::move(*row));
+    } else {
+        rows = sweep(query);
+    }
     for (CopyStatistics& row : rows) row.peak = peakOfGroup(*trace_, row.group);
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
         if (a.bytes != b.bytes) return a.bytes > b.bytes;
         return a.group < b.group;
     });
@@ -271,43 +328,62 @@ std::vector<CopyStatistics> CopyIndex::statistics(const Query& query) const {
 }
 
 std::vector<BandwidthAdvice> CopyIndex::advice(std::optional<TimeRange> range) const {
-    CopyAdviser adviser(*trace_, range.value_or(trace_->range));
-    const Query query{CopyGrouping::Device, range, noIndex};
-    forEachIn(query, [&](uint32_t copy, const Row& row) {
-        if (copy >= memcpyCount_) return;
-        adviser.add(classes_[classOf_[copy]].group, eventAt(copy), {row.startNs, row.endNs},
-                    row.bytes, callNs_[copy], holdsCaller_[copy]);
-    });
-    return adviser.finish(statistics(query));
+    const TimeRange looked = range.value_or(trace_->range);
+    std::vector<int64_t> kernelNs;
+    for (const KernelTime& kernels : kernels_)
+        kernelNs.push_back(kernels.before(looked.endNs) - kernels.before(looked.startNs));
+    return CopyAdviser(*trace_, looked, std::move(kernelNs))
+        .advise(talliesIn(looked), statistics({CopyGrouping::Device, range, noIndex}));
 }
 
-std::vector<CopyPoint> CopyIndex::points(const Query& query, size_t most,
-                                         std::vector<CopyGroup>& groups) const {
-    std::vector<uint32_t> groupOfClass;
-    groups = groupsOf(query, groupOfClass);
-    std::vector<size_t> countOf(groups.size(), 0);
-    const auto visitRated = [&](auto visit) {
-        forEachIn(query, [&](uint32_t copy, const Row& row) {
-            const uint32_t group = groupOfClass[classOf_[copy]];
-            if (group != noIndex && row.bytes > 0 && row.endNs > row.startNs)
-                visit(copy, row, group);
-        });
-    };
-    visitRated([&](uint32_t, const Row&, uint32_t group) { ++countOf[group]; });
-    // Each group gets its part of the points, so that the few large copies show beside the many.
-    const size_t share = std::max<size_t>(1, most / std::max<size_t>(1, groups.size()));
-    std::vector<size_t> seen(groups.size(), 0);
-    std::vector<CopyPoint> points;
-    visitRated([&](uint32_t copy, const Row& row, uint32_t group) {
-        const size_t every = (countOf[group] + share - 1) / share;
-        if (seen[group]++ % every != 0) return;
-        points.push_back(
-            {eventAt(copy), row.startNs, row.endNs, row.bytes, group,
-             static_cast<double>(row.bytes) / static_cast<double>(row.endNs - row.startNs)});
-    });
-    std::stable_sort(points.begin(), points.end(),
-                     [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
-    return points;
+TalliedCopy CopyIndex::talliedAt(uint32_t memcpy, const Row& row) const {
+    const TimeRange when{row.startNs, row.endNs};
+    return {eventAt(memcpy),     when, when.durationNs(), row.bytes, callNs_[memcpy],
+            holdsCaller_[memcpy]};
+}
+
+void CopyIndex::addTallies() {
+    for (uint32_t from = 0; from < memcpyCount_; from += talliedTogether) {
+        CopyTallies tallies{};
+        TallyBlock block;
+        block.latestEndNs = std::numeric_limits<int64_t>::min();
+        forEachRow(trace_->memcpys, {from, std::min(memcpyCount_, from + talliedTogether)}, {},
+                   [&](uint32_t copy, const Row& row) {
+                       const CopyGroup& group = classes_[classOf_[copy]].group;
+                       tallies[static_cast<size_t>(group.kind)].add(group, talliedAt(copy, row));
+                       block.latestEndNs = std::max(block.latestEndNs, row.endNs);
+                   });
+        for (size_t kind = 0; kind < tallies.size(); ++kind)
+            if (tallies[kind].count > 0)
+                block.tallies.emplace_back(static_cast<MemcpyKind>(kind), tallies[kind]);
+        tallyBlocks_.push_back(std::move(block));
+    }
+}
+
+CopyTallies CopyIndex::talliesIn(TimeRange range) const {
+    CopyTallies tallies{};
+    const auto [first, last] = rowsIn(trace_->memcpys, range, longestNs_[0]);
+    for (uint32_t from = first; from < last;) {
+        const uint32_t number = from / talliedTogether;
+        const uint32_t end = std::min(last, (number + 1) * talliedTogether);
+        const TallyBlock& block = tallyBlocks_[number];
+        const bool isWhole =
+            from % talliedTogether == 0 && end == std::min(memcpyCount_, from + talliedTogether) &&
+            trace_->memcpys.startNs[from] >= range.startNs && block.latestEndNs <= range.endNs;
+        if (isWhole) {
+            for (const auto& [kind, tally] : block.tallies)
+                tallies[static_cast<size_t>(kind)].append(tally);
+        } else {
+            forEachRow(trace_->memcpys, {from, end}, range, [&](uint32_t copy, const Row& row) {
+                TalliedCopy tallied = talliedAt(copy, row);
+                tallied.partNs = tallied.when.intersected(range).durationNs();
+                const CopyGroup& group = classes_[classOf_[copy]].group;
+                tallies[static_cast<size_t>(group.kind)].add(group, tallied);
+            });
+        }
+        from = end;
+    }
+    return tallies;
 }
 
 void CopyIndex::visitRated(const Query& query, std::vector<CopyGroup>& groups,

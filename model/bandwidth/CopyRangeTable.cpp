@@ -1,10 +1,46 @@
 #include "model/bandwidth/CopyRangeTable.h"
 
 #include <algorithm>
+#include <map>
 
+#include "model/compare/rangePattern.h"
 #include "model/compare/stepRanges.h"
+#include "model/summary/Statistics.h"
 
 namespace lanescope {
+
+namespace {
+
+/// What one group did, instance by instance.
+struct Collected {
+    CopyStatistics total;
+    std::vector<double> counts, bytes, busyNs, rates;
+
+    void add(const CopyStatistics& row) {
+        total.group = row.group;
+        total.peak = row.peak;
+        total.count += row.count;
+        total.bytes = saturatingSum(total.bytes, row.bytes);
+        total.busyNs = saturatingSum(total.busyNs, row.busyNs);
+        total.summedNs = saturatingSum(total.summedNs, row.summedNs);
+        total.gpuBusyNs = saturatingSum(total.gpuBusyNs, row.gpuBusyNs);
+        total.overlappedNs = saturatingSum(total.overlappedNs, row.overlappedNs);
+        total.unratedCount += row.unratedCount;
+        total.ratedBytes = saturatingSum(total.ratedBytes, row.ratedBytes);
+        total.ratedNs = saturatingSum(total.ratedNs, row.ratedNs);
+        total.cutCount += row.cutCount;
+        counts.push_back(static_cast<double>(row.count));
+        bytes.push_back(static_cast<double>(row.bytes));
+        busyNs.push_back(static_cast<double>(row.busyNs));
+    }
+};
+
+double medianOfAll(std::vector<double>& values, size_t instanceCount) {
+    values.resize(instanceCount, 0);
+    return medianOf(values);
+}
+
+}  // namespace
 
 std::vector<RangeInstance> rangeInstances(const Trace& trace, std::string_view name) {
     const std::string pattern = name.empty() ? findStepPattern(trace) : std::string(name);
@@ -32,6 +68,54 @@ std::vector<CopiesOfRange> copiesByRange(const CopyIndex& index,
         const TimeRange range = within ? instance.range.intersected(*within) : instance.range;
         if (range.isEmpty()) continue;
         result.push_back({instance, index.statistics({grouping, range, instance.process})});
+    }
+    return result;
+}
+
+std::vector<CopiesOfAllInstances> copiesOfAllInstances(const CopyIndex& index,
+                                                       const std::vector<CopiesOfRange>& ranges,
+                                                       CopyGrouping grouping,
+                                                       std::optional<TimeRange> within) {
+    struct Named {
+        std::string name;
+        bool isOneName = true;
+        size_t instanceCount = 0;
+        std::map<CopyGroup, Collected> groups;
+    };
+    std::map<std::string, Named> byPattern;
+    for (const CopiesOfRange& each : ranges) {
+        Named& named = byPattern[rangePattern(each.instance.name)];
+        named.isOneName =
+            named.instanceCount == 0 || (named.isOneName && named.name == each.instance.name);
+        named.name = each.instance.name;
+        ++named.instanceCount;
+        for (const CopyStatistics& row : each.rows) named.groups[row.group].add(row);
+        // The rate of a copy that an edge cuts is that of the whole copy.
+        const TimeRange range =
+            within ? each.instance.range.intersected(*within) : each.instance.range;
+        std::vector<CopyGroup> groups;
+        index.visitRated({grouping, range, each.instance.process}, groups,
+                         [&](const CopyPoint& copy) {
+                             CopyGroup group = groups[copy.group];
+                             if (grouping == CopyGrouping::Size)
+                                 group.sizeBucket = sizeBucketOf(copy.bytes);
+                             named.groups[group].rates.push_back(copy.gigabytesPerSecond);
+                         });
+    }
+    std::vector<CopiesOfAllInstances> result;
+    for (auto& [pattern, named] : byPattern) {
+        const size_t first = result.size();
+        for (auto& [group, of] : named.groups) {
+            if (!of.rates.empty()) of.total.rates = ratesOf(of.rates);
+            result.push_back({named.isOneName ? named.name : pattern,
+                              static_cast<int64_t>(named.instanceCount), of.total,
+                              medianOfAll(of.counts, named.instanceCount),
+                              medianOfAll(of.bytes, named.instanceCount),
+                              medianOfAll(of.busyNs, named.instanceCount)});
+        }
+        std::stable_sort(
+            result.begin() + static_cast<ptrdiff_t>(first), result.end(),
+            [](const auto& a, const auto& b) { return a.total.bytes > b.total.bytes; });
     }
     return result;
 }

@@ -25,10 +25,26 @@ struct CopiesOfRange {
     std::vector<CopyStatistics> rows;  ///< Of its process only, cut at its start and end.
 };
 
+/// The copies of one group in all instances of a range.
+struct CopiesOfAllInstances {
+    std::string range;  ///< "step #", or the name if all instances have the same.
+    int64_t instanceCount = 0;
+    /// Of all instances together. Busy times are those of the instances, summed; a copy that
+    /// reaches over two of them counts in both.
+    CopyStatistics total;
+    /// In the median instance; one in which nothing of the group was copied counts as 0.
+    double medianCount = 0, medianBytes = 0, medianBusyNs = 0;
+};
+
 /// O(copies + instances * log n) as long as instances of one process do not overlap.
 std::vector<CopiesOfRange> copiesByRange(const CopyIndex& index,
                                          const std::vector<RangeInstance>& instances,
                                          CopyGrouping grouping,
                                          std::optional<TimeRange> within = std::nullopt);
+
+/// The same instances summed up, most bytes first. O(copies + instances * groups).
+std::vector<CopiesOfAllInstances> copiesOfAllInstances(
+    const CopyIndex& index, const std::vector<CopiesOfRange>& ranges, CopyGrouping grouping,
+    std::optional<TimeRange> within = std::nullopt);
 
 }  // namespace lanescope

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "model/bandwidth/CopyGroup.h"
@@ -12,6 +13,9 @@ namespace lanescope {
 struct CopyRates {
     double minimum = 0, p10 = 0, median = 0, p90 = 0, maximum = 0;
 };
+
+/// Of single copies; reorders `values`. All 0 for none. O(n): quantiles are selected, not sorted.
+CopyRates ratesOf(std::vector<double>& values);
 
 /// How many copies, how much, how fast. A copy that a selected range cuts counts with the bytes
 /// and the time of its part in the range: bytes in proportion to time.
@@ -37,6 +41,8 @@ struct CopyStatistics {
     std::optional<double> busyGBps() const;
     /// Mean over peak, in percent; nothing where one is unknown.
     std::optional<double> peakPercent() const;
+    /// Why the mean is above the peak, as it can be for small copies; empty if it is not.
+    std::string_view whyBeyondPeak() const;
     /// Share of the busy time beside kernels, in percent; nothing for no time.
     std::optional<double> overlappedPercent() const;
 };

@@ -9,41 +9,12 @@ namespace lanescope {
 
 namespace {
 
-/// The value below which `share` of the values in `[first, last)` lie, interpolated between
-/// neighbours. What lies left of the result's place is smaller, what lies right of it greater.
-double quantile(std::vector<double>& values, size_t first, size_t last, double share) {
-    const double place = share * static_cast<double>(values.size() - 1);
-    const auto low = static_cast<size_t>(place);
-    const double fraction = place - static_cast<double>(low);
-    const auto at = [&](size_t index) { return values.begin() + static_cast<ptrdiff_t>(index); };
-    std::nth_element(at(first), at(low), at(last));
-    const double value = *at(low);
-    if (fraction == 0 || low + 1 >= values.size()) return value;
-    const double next = *std::min_element(at(low + 1), at(last));
-    return value + fraction * (next - value);
-}
-
-CopyRates ratesOf(std::vector<double>& values) {
-    CopyRates rates;
-    const size_t count = values.size();
-    const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
-    rates.minimum = *least;
-    rates.maximum = *greatest;
-    rates.median = quantile(values, 0, count, 0.5);
-    // After the median every value stands on its side of it.
-    const auto middle = static_cast<size_t>(0.5 * static_cast<double>(count - 1));
-    rates.p10 = quantile(values, 0, std::min(middle + 2, count), 0.1);
-    rates.p90 = quantile(values, middle, count, 0.9);
-    return rates;
-}
-
 std::optional<CopyPeak> peakOnGpu(const Trace& trace, const CopyGroup& group, uint32_t gpu,
                                   uint32_t peer) {
     const int64_t id = trace.gpus[gpu].id;
     if (group.isMemset) return peakOfMemset(trace, id);
-    const bool isFromGpu = group.kind == MemcpyKind::DtoH || group.kind == MemcpyKind::AtoH;
-    const MemoryKind host = isFromGpu ? group.destination : group.source;
-    return peakOfCopy(trace, group.kind, host, id, peer == gpu ? noGpuId : trace.gpus[peer].id);
+    return peakOfCopy(trace, group.kind, hostSideOf(group), id,
+                      peer == gpu ? noGpuId : trace.gpus[peer].id);
 }
 
 }  // namespace

@@ -17,12 +17,28 @@ struct Growing {
     LinkUse use;
     int64_t busyUntilNs = 0;
     bool isBusy = false;
+    int64_t mostBytes = -1;
+    double leastGBps = 0;
 
     void add(TimeRange when) {
         const int64_t fromNs = isBusy ? std::max(when.startNs, busyUntilNs) : when.startNs;
         use.copyBusyNs += std::max<int64_t>(0, when.endNs - fromNs);
         busyUntilNs = isBusy ? std::max(busyUntilNs, when.endNs) : when.endNs;
         isBusy = true;
+    }
+
+    /// A copy as a whole, also if a range cuts it.
+    void consider(EventRef event, int64_t bytes, int64_t wholeNs) {
+        if (bytes > mostBytes) {
+            mostBytes = bytes;
+            use.largest = event;
+        }
+        if (bytes < largeBytes || wholeNs <= 0) return;
+        const double rate = static_cast<double>(bytes) / static_cast<double>(wholeNs);
+        use.bestCopyGBps = std::max(use.bestCopyGBps, rate);
+        if (use.slowest.isValid() && rate >= leastGBps) return;
+        leastGBps = rate;
+        use.slowest = event;
     }
 };
 
@@ -59,6 +75,7 @@ std::vector<LinkUse> linkUse(const Trace& trace, std::optional<TimeRange> range)
         if (range && when.isEmpty()) continue;
         Growing& pair = pairs[{gpu, peer}];
         ++pair.use.copyCount;
+        pair.consider(EventRef(EventKind::Memcpy, row), copies.bytes[row], whole.durationNs());
         if (whole.isEmpty()) {
             pair.use.copyBytes += copies.bytes[row];
             continue;
@@ -66,10 +83,6 @@ std::vector<LinkUse> linkUse(const Trace& trace, std::optional<TimeRange> range)
         const int64_t bytes = partOfBytes(copies.bytes[row], when.durationNs(), whole.durationNs());
         pair.use.copyBytes += bytes;
         pair.add(when);
-        if (copies.bytes[row] >= largeBytes)
-            pair.use.bestCopyGBps =
-                std::max(pair.use.bestCopyGBps, static_cast<double>(copies.bytes[row]) /
-                                                    static_cast<double>(whole.durationNs()));
     }
     std::vector<LinkUse> uses;
     for (auto& [key, pair] : pairs) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "model/export/formatValue.h"
 #include "model/summary/Statistics.h"
@@ -11,10 +12,7 @@ namespace lanescope {
 
 namespace {
 
-constexpr int64_t tinyBytes = 4096;
 constexpr int64_t manyCopies = 1000;
-/// Copies from here on are fast enough to tell what their kind of memory is good for.
-constexpr int64_t largeBytes = 1 << 20;
 /// What gains have to be worth, as shares of the time looked at.
 constexpr double worthPinning = 0.002, worthBatching = 0.005, worthOverlapping = 0.02,
                  worthNotWaiting = 0.01, worthOtherLink = 0.002;
@@ -36,10 +34,6 @@ struct Sum {
     }
 };
 
-MemoryKind hostSide(const CopyGroup& group) {
-    return group.kind == MemcpyKind::HtoD ? group.source : group.destination;
-}
-
 size_t slotOf(MemcpyKind kind) {
     return static_cast<size_t>(kind);
 }
@@ -56,55 +50,19 @@ bool CopyAdviser::isWorthIt(int64_t gainNs, double share) const {
            static_cast<double>(gainNs) >= share * static_cast<double>(range_.durationNs());
 }
 
-void CopyAdviser::add(const CopyGroup& group, EventRef event, TimeRange when, int64_t bytes,
-                      uint32_t callNs, bool holdsCaller) {
-    Tally& tally = tallies_[slotOf(group.kind)];
-    const int64_t ns = when.intersected(range_).durationNs();
-    if (ns > tally.longestNs) {
-        tally.longestNs = ns;
-        tally.longest = event;
-    }
-    const bool isDtoH = group.kind == MemcpyKind::DtoH;
-    if (bytes < tinyBytes) {
-        if (!tally.tinyExample.isValid()) tally.tinyExample = event;
-        ++tally.tinyCount;
-        tally.tinyGpuNs += ns;
-        // A call that waits for the GPU takes as long as the GPU does, however small the copy.
-        if (!isDtoH || !holdsCaller) tally.tinyCallNs += callNs;
-    }
-    if (isDtoH && holdsCaller) {
-        ++tally.holdingCount;
-        tally.holdingCallNs += callNs;
-        if (callNs >= tally.longestHoldNs) {
-            tally.longestHoldNs = callNs;
-            tally.holdingExample = event;
-        }
-    }
-    if (group.kind != MemcpyKind::HtoD && !isDtoH) return;
-    const MemoryKind host = hostSide(group);
-    if (host == MemoryKind::Pageable && ns > tally.slowestPageableNs) {
-        tally.slowestPageableNs = ns;
-        tally.slowestPageable = event;
-    }
-    if (host == MemoryKind::Pinned && bytes >= largeBytes && when.durationNs() > 0) {
-        tally.pinnedBytes = saturatingSum(tally.pinnedBytes, bytes);
-        tally.pinnedNs = saturatingSum(tally.pinnedNs, when.durationNs());
-    }
-}
-
 void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistics>& rows) {
     Sum all, pageable;
     std::optional<CopyPeak> peak;
     for (const CopyStatistics& row : rows) {
         if (row.group.isMemset || row.group.kind != kind) continue;
         all.add(row);
-        if (hostSide(row.group) != MemoryKind::Pageable) continue;
+        if (hostSideOf(row.group) != MemoryKind::Pageable) continue;
         pageable.add(row);
         if (!peak)
             peak = peakOfCopy(trace_, kind, MemoryKind::Pinned, trace_.gpus[row.group.gpu].id);
     }
     if (pageable.ratedNs == 0 || all.bytes <= 0) return;
-    const Tally& tally = tallies_[slotOf(kind)];
+    const CopyTally& tally = tallies_[slotOf(kind)];
     double reachable = 0;
     std::string reaches;
     if (peak && peak->link == LinkKind::HostCopy) {
@@ -132,7 +90,7 @@ void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistic
 }
 
 void CopyAdviser::adviseBatching(MemcpyKind kind) {
-    const Tally& tally = tallies_[slotOf(kind)];
+    const CopyTally& tally = tallies_[slotOf(kind)];
     const int64_t gainNs = std::max(tally.tinyCallNs, tally.tinyGpuNs);
     if (tally.tinyCount < manyCopies || !isWorthIt(gainNs, worthBatching)) return;
     const std::string where =
@@ -149,9 +107,21 @@ void CopyAdviser::adviseBatching(MemcpyKind kind) {
 
 void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistics>& rows) {
     Sum sum;
-    for (const CopyStatistics& row : rows)
-        if (!row.group.isMemset && row.group.kind == kind) sum.add(row);
-    const int64_t gainNs = sum.gpuBusyNs - sum.overlappedNs;
+    bool isPageable = false;
+    std::map<uint32_t, Sum> byGpu;
+    for (const CopyStatistics& row : rows) {
+        if (row.group.isMemset || row.group.kind != kind) continue;
+        sum.add(row);
+        isPageable = isPageable || hostSideOf(row.group) == MemoryKind::Pageable;
+        byGpu[row.group.gpu].add(row);
+    }
+    // Copies hide behind kernels of their GPU only, and behind none twice.
+    int64_t gainNs = 0;
+    for (const auto& [gpu, of] : byGpu) {
+        const int64_t kernelNs = gpu < kernelNs_.size() ? kernelNs_[gpu] : 0;
+        gainNs += std::clamp<int64_t>(of.gpuBusyNs - of.overlappedNs, 0,
+                                      std::max<int64_t>(0, kernelNs - of.overlappedNs));
+    }
     if (sum.gpuBusyNs <= 0 || !isWorthIt(gainNs, worthOverlapping)) return;
     const double percent =
         100 * static_cast<double>(sum.overlappedNs) / static_cast<double>(sum.gpuBusyNs);
@@ -160,13 +130,14 @@ void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistic
     advice_.push_back(
         {AdviceKind::NotOverlapped,
          fmt::format("{} copies took {}, {} of it beside kernels of the same GPU: on a "
-                     "stream of their own, and from pinned memory, up to {} could be hidden.",
-                     name(kind), formatDuration(sum.gpuBusyNs), beside, formatDuration(gainNs)),
+                     "stream of their own{}, up to {} could be hidden.",
+                     name(kind), formatDuration(sum.gpuBusyNs), beside,
+                     isPageable ? ", and from pinned memory" : "", formatDuration(gainNs)),
          gainNs, tallies_[slotOf(kind)].longest});
 }
 
 void CopyAdviser::adviseNotWaiting() {
-    const Tally& tally = tallies_[slotOf(MemcpyKind::DtoH)];
+    const CopyTally& tally = tallies_[slotOf(MemcpyKind::DtoH)];
     if (!isWorthIt(tally.holdingCallNs, worthNotWaiting)) return;
     advice_.push_back(
         {AdviceKind::BlockingCopies,
@@ -198,7 +169,9 @@ void CopyAdviser::adviseOnPeers(const std::vector<CopyStatistics>& rows) {
     }
 }
 
-std::vector<BandwidthAdvice> CopyAdviser::finish(const std::vector<CopyStatistics>& rows) {
+std::vector<BandwidthAdvice> CopyAdviser::advise(const CopyTallies& tallies,
+                                                 const std::vector<CopyStatistics>& rows) {
+    tallies_ = tallies;
     advisePinning(MemcpyKind::HtoD, rows);
     advisePinning(MemcpyKind::DtoH, rows);
     for (const MemcpyKind kind :

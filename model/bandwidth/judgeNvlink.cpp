@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "model/bandwidth/LinkUse.h"
+#include "model/bandwidth/NvlinkVerdict.h"
 #include "model/bandwidth/counterIntegral.h"
+#include "model/bandwidth/linkPeaks.h"
 #include "model/compare/StepSelection.h"
 #include "model/export/formatValue.h"
 #include "model/summary/Statistics.h"
@@ -19,6 +20,8 @@ namespace {
 constexpr int64_t largeBytes = 1 << 20;
 /// Nothing goes over PCIe faster than its nominal rate; a little is left for the clocks.
 constexpr double beyondPcie = 1.05;
+/// Of the time looked at, in which counters are known.
+constexpr double shareThatTells = 0.5, shareOfAll = 0.95;
 
 /// Bytes at a moment, by process: an NCCL call or a memcpy.
 struct Transfer {
@@ -47,8 +50,9 @@ struct Found {
 
 class Judge {
   public:
-    Judge(const Trace& trace, std::optional<TimeRange> range)
-        : trace_(trace), range_(range.value_or(trace.range)) {
+    /// `steps` are those that count; null for all there are.
+    Judge(const Trace& trace, TimeRange range, const RunSteps* steps)
+        : trace_(trace), range_(range), steps_(steps) {
         for (const Gpu& gpu : trace.gpus) {
             const std::optional<CopyPeak> peak = peakOfPcie(trace, gpu.id);
             if (peak && (!pcie_ || peak->gigabytesPerSecond > pcie_->gigabytesPerSecond))
@@ -84,33 +88,41 @@ class Judge {
         for (const Gpu& gpu : trace_.gpus)
             verdict_.activeLinks =
                 std::max<int32_t>(verdict_.activeLinks, nvlinksOf(trace_, gpu.id));
-        isAbsent_ = isTold && verdict_.activeLinks == 0;
+        const bool areSlices = !trace_.gpus.empty() &&
+                               std::all_of(trace_.gpus.begin(), trace_.gpus.end(), isMigDevice);
+        isAbsent_ = (isTold || areSlices) && verdict_.activeLinks == 0;
         if (verdict_.activeLinks > 0)
             verdict_.sentences.push_back(fmt::format(
                 "NVLink is present and active: up to {} links a GPU.", verdict_.activeLinks));
+        else if (areSlices)
+            verdict_.sentences.emplace_back(
+                "The run used slices of GPUs (MIG), which NVLink does not join.");
         else if (isAbsent_)
             verdict_.sentences.emplace_back("No NVLink joins these GPUs.");
         else
             verdict_.sentences.emplace_back("The trace does not say whether there is NVLink.");
     }
 
-    /// False if there are none, or none that is known in this time.
+    /// False if there are none, or none that is known for long enough to tell.
     bool byCounters() {
-        double sent = 0;
-        double best = 0;
+        double sent = 0, best = 0, knownShare = 1;
         bool isKnown = false;
         for (const CounterSeries* const series : sentByGpu()) {
             const CounterIntegral integral = integralOf(*series, range_);
-            if (!integral.hasValue()) continue;
-            isKnown = true;
+            isKnown = isKnown || integral.hasValue();
             sent += integral.amount;
             best = std::max(best, integral.maximum / 1e9);
+            knownShare = std::min(knownShare,
+                                  static_cast<double>(integral.knownNs) /
+                                      static_cast<double>(std::max<int64_t>(1, integral.wholeNs)));
         }
-        if (!isKnown) return false;
+        const bool isUsed = sent >= static_cast<double>(largeBytes);
+        // Little of the time shows use, but not that there was none.
+        isHardlyCounted_ = isKnown;
+        if (!isKnown || (!isUsed && knownShare < shareThatTells)) return false;
         verdict_.evidence = LinkEvidence::Counters;
         verdict_.bytes = static_cast<int64_t>(sent);
         verdict_.bestGBps = best;
-        const bool isUsed = sent >= static_cast<double>(largeBytes);
         verdict_.use = isUsed ? NvlinkVerdict::Use::Used : NvlinkVerdict::Use::NotSeen;
         verdict_.sentences.push_back(
             isUsed ? fmt::format("NVLink was used: its counters say that the GPUs sent {}, at up "
@@ -118,6 +130,11 @@ class Judge {
                                  formatBytes(verdict_.bytes), best)
                    : fmt::format("NVLink was not used: its counters say that the GPUs sent {}.",
                                  formatBytes(verdict_.bytes)));
+        if (knownShare < shareOfAll)
+            verdict_.sentences.push_back(
+                fmt::format("That is of {:.0f} % of the time; in the rest the counters of some "
+                            "GPU are not known.",
+                            100 * knownShare));
         perStepByCounters();
         return true;
     }
@@ -140,14 +157,15 @@ class Judge {
         const std::vector<const CounterSeries*> sent = sentByGpu();
         forEachStep([&](uint32_t process, TimeRange step) {
             double amount = 0;
-            bool isKnown = false;
+            bool isAny = false, isKnown = true;
             for (const CounterSeries* const series : sent) {
                 if (!usesGpu(process, series->gpu)) continue;
                 const CounterIntegral integral = integralOf(*series, step);
-                isKnown = isKnown || integral.isComplete();
+                isAny = true;
+                isKnown = isKnown && integral.isComplete();
                 amount += integral.amount;
             }
-            if (isKnown) amounts.push_back(amount);
+            if (isAny && isKnown) amounts.push_back(amount);
         });
         if (amounts.empty()) return;
         verdict_.bytesPerStep = medianOf(amounts);
@@ -199,9 +217,16 @@ class Judge {
         verdict_.bestGBps = found.bestGBps;
         verdict_.sentences.push_back(
             fmt::format("NVLink was used: {} reached {:.3g} GB/s, which PCIe ({:.3g} GB/s) cannot. "
-                        "The trace has no counters of the links.",
-                        what, found.bestGBps, pcie_->gigabytesPerSecond));
+                        "{}.",
+                        what, found.bestGBps, pcie_->gigabytesPerSecond, whyNoCounters("The")));
         sayPerStep(found, evidence);
+    }
+
+    /// `the` begins a sentence or not.
+    std::string whyNoCounters(const char* the) const {
+        return isHardlyCounted_
+                   ? fmt::format("{} counters of the links are unknown for most of the time", the)
+                   : fmt::format("{} trace has no counters of the links", the);
     }
 
     void notShown(const Found& copies, const Found& collectives) {
@@ -212,29 +237,32 @@ class Judge {
         verdict_.bestGBps = best;
         if (best <= 0 || !pcie_) {
             verdict_.use = NvlinkVerdict::Use::Unknown;
-            verdict_.sentences.emplace_back(
-                best <= 0 ? "Whether NVLink was used cannot be told: the trace has no counters of "
-                            "the links, and no large copy or collective between GPUs."
-                          : "Whether NVLink was used cannot be told: the trace has no counters of "
-                            "the links, and does not say how fast PCIe is.");
+            verdict_.sentences.push_back(fmt::format(
+                "Whether NVLink was used cannot be told: {}, and {}.", whyNoCounters("the"),
+                best <= 0 ? "there is no large copy or collective between GPUs"
+                          : "the trace does not say how fast PCIe is"));
         } else {
             verdict_.use = NvlinkVerdict::Use::NotSeen;
             verdict_.evidence = evidence;
             verdict_.bytes = static_cast<int64_t>(found.bytes);
             verdict_.sentences.push_back(fmt::format(
                 "Nothing shows that NVLink was used: the fastest copy or collective between GPUs "
-                "reached {:.3g} GB/s, which PCIe ({:.3g} GB/s) can carry. The trace has no "
-                "counters of the links.",
-                best, pcie_->gigabytesPerSecond));
+                "reached {:.3g} GB/s, which PCIe ({:.3g} GB/s) can carry. {}.",
+                best, pcie_->gigabytesPerSecond, whyNoCounters("The")));
         }
         sayPerStep(found, evidence);
     }
 
     template <class Visit>
     void forEachStep(Visit visit) const {
-        const Result<RunSteps> steps = findSteps(trace_);
-        if (!steps || steps->source == StepSource::WholeRun) return;
-        for (const ProcessSteps& process : steps->processes)
+        if (steps_) return visitSteps(*steps_, visit);
+        const Result<RunSteps> found = findSteps(trace_);
+        if (found && found->source != StepSource::WholeRun) visitSteps(*found, visit);
+    }
+
+    template <class Visit>
+    void visitSteps(const RunSteps& steps, Visit visit) const {
+        for (const ProcessSteps& process : steps.processes)
             for (const StepSpan& step : process.steps)
                 if (range_.startNs <= step.range.startNs && step.range.endNs <= range_.endNs)
                     visit(process.process, step.range);
@@ -271,15 +299,25 @@ class Judge {
 
     const Trace& trace_;
     TimeRange range_;
+    const RunSteps* steps_;
     std::optional<CopyPeak> pcie_;
     bool isAbsent_ = false;
+    bool isHardlyCounted_ = false;  ///< There are counters, but hardly ever known.
     NvlinkVerdict verdict_;
 };
 
 }  // namespace
 
 NvlinkVerdict judgeNvlink(const Trace& trace, std::optional<TimeRange> range) {
-    return Judge(trace, range).judge();
+    return Judge(trace, range.value_or(trace.range), nullptr).judge();
+}
+
+NvlinkVerdict judgeNvlink(const Trace& trace, const RunSteps& steps) {
+    std::optional<TimeRange> range;
+    for (const ProcessSteps& process : steps.processes)
+        for (const StepSpan& step : process.steps)
+            range = range ? range->united(step.range) : step.range;
+    return Judge(trace, range.value_or(trace.range), &steps).judge();
 }
 
 std::string_view name(NvlinkVerdict::Use use) {

@@ -1,23 +1,14 @@
 #include "model/bandwidth/linkPeaks.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string>
+
+#include "model/format/pcieRate.h"
 
 namespace lanescope {
 
 namespace {
-
-/// Bytes a second of one lane and direction, by PCIe generation from 1 on, after the line code:
-/// 8b/10b, from the third 128b/130b, from the sixth 242 of 256 bytes of a flit.
-constexpr std::array<double, 7> bytesPerLane{0.0,
-                                             2.5e9 * 8 / 10 / 8,
-                                             5e9 * 8 / 10 / 8,
-                                             8e9 * 128 / 130 / 8,
-                                             16e9 * 128 / 130 / 8,
-                                             32e9 * 128 / 130 / 8,
-                                             64e9 * 242 / 256 / 8};
 
 /// Bytes a second of one NVLink and direction, by the GPU's compute capability.
 double bytesPerNvlink(int computeMajor) {
@@ -102,9 +93,9 @@ std::optional<CopyPeak> peakOfPcie(const Trace& trace, int64_t gpu) {
         return peakFrom(static_cast<double>(peak->bytesPerSecond), peak->origin, LinkKind::Pcie);
     const int generation = gpuFact(trace, gpu, "pcieGeneration");
     const int width = gpuFact(trace, gpu, "pcieWidth");
-    const double nominal = nominalPcieBytesPerSecond(generation, width);
+    const int64_t nominal = pcieBytesPerSecond(generation, width);
     if (nominal <= 0) return std::nullopt;
-    return peakFrom(nominal, PeakOrigin::Nominal, LinkKind::Pcie);
+    return peakFrom(static_cast<double>(nominal), PeakOrigin::Nominal, LinkKind::Pcie);
 }
 
 std::optional<CopyPeak> peakOfNvlink(const Trace& trace, int64_t gpu, int64_t peer) {
@@ -176,14 +167,6 @@ std::optional<CopyPeak> peakOfMemset(const Trace& trace, int64_t gpu) {
     return peakOfMemory(trace, gpu, 1);
 }
 
-double nominalPcieBytesPerSecond(int generation, int width) {
-    constexpr int mostLanes = 32;
-    if (generation <= 0 || generation >= static_cast<int>(bytesPerLane.size()) || width <= 0 ||
-        width > mostLanes)
-        return 0;
-    return bytesPerLane[static_cast<size_t>(generation)] * width;
-}
-
 double nominalNvlinkBytesPerSecond(int computeMajor, int links) {
     return links > 0 ? bytesPerNvlink(computeMajor) * links : 0;
 }
@@ -195,6 +178,10 @@ int32_t nvlinksOf(const Trace& trace, int64_t gpu) {
     for (const GpuConnection& each : trace.interconnect.connections)
         if (each.gpu == gpu) links = std::max(links, each.nvlinks);
     return links;
+}
+
+bool isMigDevice(const Gpu& gpu) {
+    return gpu.uuid.starts_with("MIG-") || gpu.name.find(" MIG ") != std::string::npos;
 }
 
 std::string_view name(PeakOrigin origin) {

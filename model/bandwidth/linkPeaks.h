@@ -34,13 +34,15 @@ std::optional<CopyPeak> peakOfNvlink(const Trace& trace, int64_t gpu, int64_t pe
 /// The connection from one GPU to another; null if the trace does not tell. O(connections).
 const GpuConnection* connectionOf(const Trace& trace, int64_t gpu, int64_t peer);
 
-/// What lanes and links can carry in one direction, in bytes a second after the line code; 0 for
-/// what is not known. Links are rated by the GPU's generation.
-double nominalPcieBytesPerSecond(int generation, int width);
+/// What so many NVLinks of a GPU of that compute capability can carry in one direction, in bytes a
+/// second; 0 for what is not known.
 double nominalNvlinkBytesPerSecond(int computeMajor, int links);
 
 /// NVLinks of the GPU that are up, whoever is at the other end; 0 if none or unknown.
 int32_t nvlinksOf(const Trace& trace, int64_t gpu);
+
+/// A slice of a GPU (MIG): it has memory and copy engines of its own, and no link to other GPUs.
+bool isMigDevice(const Gpu& gpu);
 
 /// "measured", "nominal".
 std::string_view name(PeakOrigin origin);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/bandwidth/NvlinkVerdict.h"
 #include "model/compare/StepParts.h"
 #include "model/compare/StepSelection.h"
 #include "model/format/Result.h"
@@ -113,6 +114,16 @@ struct RunFacts {
     bool operator==(const RunFacts&) const = default;
 };
 
+/// What the GPUs of a run sent over NVLink, as far as the trace tells (`judgeNvlink`).
+struct NvlinkTraffic {
+    NvlinkVerdict::Use use = NvlinkVerdict::Use::Unknown;
+    LinkEvidence evidence = LinkEvidence::None;
+    /// Of one process in the median one of the compared steps; nothing if unknown.
+    std::optional<int64_t> bytesPerStep;
+    int64_t bestBytesPerSecond = 0;  ///< Of what the verdict rests on; 0 if nothing.
+    bool operator==(const NvlinkTraffic&) const = default;
+};
+
 /// Everything that a comparison needs to know of a run. Small: grows with the number of steps, not
 /// with the number of events.
 struct RunSummary {
@@ -120,6 +131,7 @@ struct RunSummary {
     StepSource source = StepSource::WholeRun;
     std::string pattern;                 ///< Of the steps: "step #".
     std::vector<WorkerSummary> workers;  ///< By rank, process id and GPU.
+    NvlinkTraffic nvlink;
 
     bool isEmpty() const;
     /// The worker that the others wait for: the one whose mean step, less its exposed communication

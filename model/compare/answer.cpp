@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/compare/causes.h"
+#include "model/compare/nvlinkSentence.h"
 #include "model/export/formatValue.h"
 
 namespace lanescope {
@@ -200,6 +201,12 @@ Answer answerOf(const RunComparison& comparison, const RunSummary& baseline,
     if (answer.outcome != Outcome::WithinNoise) answer.causes = causesOf(*pair, candidate.facts);
     answer.sentence = sentenceOf(comparison, *pair, answer.causes);
     answer.details = detailsOf(comparison, *pair, baseline, candidate);
+    const std::string nvlink = nvlinkSentence(baseline, candidate);
+    // First where it may explain the difference: there is not always room for all of them.
+    if (!nvlink.empty())
+        answer.details.insert(
+            isNvlinkUseOther(baseline, candidate) ? answer.details.begin() : answer.details.end(),
+            nvlink);
     return answer;
 }
 

@@ -55,6 +55,8 @@ bool areOutliersGood(const WorkerSummary& worker) {
 }  // namespace
 
 bool isConsistent(const RunSummary& summary) {
+    const NvlinkTraffic& nvlink = summary.nvlink;
+    if (nvlink.bytesPerStep.value_or(0) < 0 || nvlink.bestBytesPerSecond < 0) return false;
     return std::all_of(
         summary.workers.begin(), summary.workers.end(), [](const WorkerSummary& worker) {
             return areStepsGood(worker) && areContributorsGood(worker) && areOutliersGood(worker);

@@ -25,6 +25,21 @@ std::map<std::string, int64_t> rangeCounts(const Trace& trace) {
     return result;
 }
 
+std::vector<std::string> rangeChoices(const Trace& trace, size_t most) {
+    const auto counts = rangeCounts(trace);
+    std::vector<std::pair<int64_t, std::string>> choices;
+    for (const auto& [name, count] : counts) {
+        const std::string pattern = rangePattern(name);
+        if (pattern == name || !counts.contains(pattern)) choices.emplace_back(count, name);
+    }
+    std::stable_sort(choices.begin(), choices.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    choices.resize(std::min(most, choices.size()));
+    std::vector<std::string> names;
+    for (auto& [count, name] : choices) names.push_back(std::move(name));
+    return names;
+}
+
 tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
     constexpr size_t enough = 3;
     std::vector<std::pair<int64_t, std::string>> similar;

@@ -19,6 +19,10 @@ std::map<std::string, int64_t> rangeCounts(const Trace& trace);
 /// Names that differ in numbers also stand there together, as "step #".
 std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& candidate);
 
+/// What ranges can be chosen by: each pattern that several names share ("step #") instead of these
+/// names, and every other name; most frequent first, at most `most`. As `rangeCounts`.
+std::vector<std::string> rangeChoices(const Trace& trace, size_t most);
+
 /// That there is no range called `name`, and what there is that begins so: often the number was
 /// left out.
 tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name);

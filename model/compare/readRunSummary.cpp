@@ -53,13 +53,16 @@ class Rows {
         isGood_ = false;
         return StepPart::OtherIdle;
     }
-    ContributorKind kind(int column) {
-        for (uint8_t index = 0; index <= static_cast<uint8_t>(ContributorKind::Others); ++index)
-            if (name(static_cast<ContributorKind>(index)) == view(column))
-                return static_cast<ContributorKind>(index);
+    /// The one of an enumeration, up to `last`, that is called so.
+    template <class Enumeration>
+    Enumeration named(int column, Enumeration last) {
+        for (uint8_t index = 0; index <= static_cast<uint8_t>(last); ++index)
+            if (name(static_cast<Enumeration>(index)) == view(column))
+                return static_cast<Enumeration>(index);
         isGood_ = false;
-        return ContributorKind::Others;
+        return last;
     }
+    ContributorKind kind(int column) { return named(column, ContributorKind::Others); }
     /// The worker that a row belongs to; null, and the end, for one that is not there.
     WorkerSummary* worker(int column, RunSummary& summary) {
         const int64_t index = number(column);
@@ -108,6 +111,14 @@ void takeFact(Rows& rows, std::string_view name, Header& header, RunSummary& sum
         facts.kernelCount = rows.number(1);
     else if (name == "isNvlinkPresent")
         facts.isNvlinkPresent = rows.flag(1);
+    else if (name == "nvlinkUse")
+        summary.nvlink.use = rows.named(1, NvlinkVerdict::Use::Used);
+    else if (name == "nvlinkEvidence")
+        summary.nvlink.evidence = rows.named(1, LinkEvidence::Collectives);
+    else if (name == "nvlinkBytesPerStep")
+        summary.nvlink.bytesPerStep = rows.number(1);
+    else if (name == "nvlinkBestBytesPerSecond")
+        summary.nvlink.bestBytesPerSecond = rows.number(1);
     else if (name == "hasApiCalls")
         facts.hasApiCalls = rows.flag(1);
     else if (name == "hasNvtx")

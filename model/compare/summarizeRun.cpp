@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -67,6 +68,14 @@ std::vector<Task> tasksOf(const Trace& trace, const RunSteps& steps) {
             for (const uint32_t gpu : gpusOf(trace, process.process))
                 tasks.push_back({&process, gpu});
     return tasks;
+}
+
+NvlinkTraffic nvlinkOf(const Trace& trace, const RunSteps& steps) {
+    const NvlinkVerdict verdict = judgeNvlink(trace, steps);
+    NvlinkTraffic traffic{verdict.use, verdict.evidence, std::nullopt,
+                          std::llround(verdict.bestGBps * 1e9)};
+    if (verdict.bytesPerStep) traffic.bytesPerStep = std::llround(*verdict.bytesPerStep);
+    return traffic;
 }
 
 void sortWorkers(std::vector<WorkerSummary>& workers) {
@@ -164,6 +173,7 @@ Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selecti
         summary.workers.push_back(std::move(worker));
     }
     sortWorkers(summary.workers);
+    summary.nvlink = nvlinkOf(trace, *steps);
     return summary;
 }
 

@@ -61,6 +61,10 @@ Result<void> writeFacts(Database& database, const RunSummary& summary) {
     insert.row("hasApiCalls", number(facts.hasApiCalls));
     insert.row("hasNvtx", number(facts.hasNvtx));
     insert.row("isTruncated", number(facts.isTruncated));
+    insert.row("nvlinkUse", name(summary.nvlink.use));
+    insert.row("nvlinkEvidence", name(summary.nvlink.evidence));
+    if (summary.nvlink.bytesPerStep) insert.row("nvlinkBytesPerStep", *summary.nvlink.bytesPerStep);
+    insert.row("nvlinkBestBytesPerSecond", summary.nvlink.bestBytesPerSecond);
     for (const std::string& gpu : facts.gpuNames) insert.row("gpuName", gpu);
     for (const std::string& warning : facts.healthWarnings) insert.row("healthWarning", warning);
     return insert.result();

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "model/bandwidth/CopyIndex.h"
@@ -99,6 +100,11 @@ void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& que
             "{} {} cut by the edges of the range; of {} only the part within counts, "
             "in proportion to time.",
             formatCount(cut), cut == 1 ? "copy is" : "copies are", cut == 1 ? "it" : "them"));
+    for (const CopyStatistics& row : rows)
+        if (const std::string_view why = row.whyBeyondPeak(); !why.empty())
+            table.notes.push_back(fmt::format("{} {} to {}: above 100 % of the peak: {}.",
+                                              row.group.kindName(), name(row.group.source),
+                                              name(row.group.destination), why));
     if (unrated > 0)
         table.notes.push_back(fmt::format(
             "{} without bytes or without a duration {} counted but "
@@ -135,14 +141,58 @@ ReportTable memcpyBandwidthByDevice(const ReportQuery& query) {
     return bandwidthBy(query, CopyGrouping::Device);
 }
 
+namespace {
+
+constexpr const char* processNote =
+    "Copies count where they run on the GPU, for the process of the range; those that "
+    "reach over its start or end count in part.";
+
+bool tellsGpus(const std::vector<CopiesOfRange>& ranges) {
+    for (const CopiesOfRange& range : ranges)
+        for (const CopyStatistics& row : range.rows)
+            if (row.group.gpu != noIndex) return true;
+    return false;
+}
+
+void append(std::vector<Cell>& cells, std::vector<Cell> others) {
+    std::move(others.begin(), others.end(), std::back_inserter(cells));
+}
+
+}  // namespace
+
 ReportTable memcpyBandwidthByRange(const ReportQuery& query) {
     const CopyIndex index(borrowed(query));
     const std::vector<CopiesOfRange> ranges = copiesByRange(
         index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory, query.range);
-    Layout layout;
-    for (const CopiesOfRange& range : ranges)
-        for (const CopyStatistics& row : range.rows)
-            layout.hasGpus = layout.hasGpus || row.group.gpu != noIndex;
+    const Layout layout{tellsGpus(ranges), false};
+    ReportTable table;
+    table.columns = {{"Range", Unit::Text},
+                     {"Instances", Unit::Count},
+                     {"Median Count", Unit::Count},
+                     {"Median Bytes", Unit::Bytes},
+                     {"Median Busy", Unit::Nanoseconds}};
+    for (ReportColumn& column : columnsOf(layout)) table.columns.push_back(std::move(column));
+    for (const CopiesOfAllInstances& row :
+         copiesOfAllInstances(index, ranges, CopyGrouping::Memory, query.range)) {
+        std::vector<Cell> cells{row.range, row.instanceCount, row.medianCount, row.medianBytes,
+                                row.medianBusyNs};
+        append(cells, cellsOf(query.trace, row.total, layout));
+        table.rows.push_back(std::move(cells));
+    }
+    if (!ranges.empty()) {
+        table.notes.emplace_back(
+            "Medians are of the instances, of which one without such copies counts as 0; the other "
+            "columns are of all instances together, busy times summed.");
+        table.notes.emplace_back(processNote);
+    }
+    return table;
+}
+
+ReportTable memcpyBandwidthByInstance(const ReportQuery& query) {
+    const CopyIndex index(borrowed(query));
+    const std::vector<CopiesOfRange> ranges = copiesByRange(
+        index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory, query.range);
+    const Layout layout{tellsGpus(ranges), false};
     ReportTable table;
     table.columns = {{"Range", Unit::Text},
                      {"Instance", Unit::Identifier},
@@ -156,14 +206,11 @@ ReportTable memcpyBandwidthByRange(const ReportQuery& query) {
             std::vector<Cell> cells{instance.name, instance.number,
                                     int64_t{query.trace.processes[instance.process].pid},
                                     instance.range.startNs, instance.range.durationNs()};
-            for (Cell& cell : cellsOf(query.trace, row, layout)) cells.push_back(std::move(cell));
+            append(cells, cellsOf(query.trace, row, layout));
             table.rows.push_back(std::move(cells));
         }
     }
-    if (!ranges.empty())
-        table.notes.emplace_back(
-            "Copies count where they run on the GPU, for the process of the range; those that "
-            "reach over its start or end count in part.");
+    if (!ranges.empty()) table.notes.emplace_back(processNote);
     return table;
 }
 

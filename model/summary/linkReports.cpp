@@ -8,6 +8,7 @@
 
 #include "model/bandwidth/CopyRangeTable.h"
 #include "model/bandwidth/LinkUse.h"
+#include "model/bandwidth/NvlinkVerdict.h"
 #include "model/bandwidth/counterIntegral.h"
 #include "model/format/GlobalId.h"
 #include "model/summary/reportBuilders.h"

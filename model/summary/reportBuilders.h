@@ -39,6 +39,7 @@ ReportTable memcpyBandwidth(const ReportQuery& query);
 ReportTable memcpyBandwidthBySize(const ReportQuery& query);
 ReportTable memcpyBandwidthByDevice(const ReportQuery& query);
 ReportTable memcpyBandwidthByRange(const ReportQuery& query);
+ReportTable memcpyBandwidthByInstance(const ReportQuery& query);
 ReportTable memcpyAdvice(const ReportQuery& query);
 
 ReportTable nvlinkSummary(const ReportQuery& query);

@@ -124,44 +124,42 @@ void addNvlinkTotals(Trace& trace) {
     }
 }
 
-/// Computed rates of one GPU.
-struct Computed {
-    RateSum sum;
+/// Who uses a GPU.
+struct GpuUser {
     uint32_t process = noIndex;
-    bool isShared = false;  ///< Several processes use the GPU.
+    bool isShared = false;  ///< Several processes do.
 
-    void takeProcess(uint32_t index) {
+    void take(uint32_t index) {
         isShared = isShared || (process != noIndex && process != index);
         process = index;
     }
 };
 
-void addComputed(Trace& trace, std::map<uint32_t, Computed>& byGpu, std::string_view key,
-                 const char* name) {
-    for (auto& [gpu, computed] : byGpu) {
-        if (computed.sum.isEmpty()) continue;
-        CounterSeries series;
-        series.name = name;
-        series.key = key;
-        series.gpu = gpu;
-        TimeRange whole = trace.range;
-        if (!computed.isShared && computed.process != noIndex) {
-            const Process& process = trace.processes[computed.process];
-            series.process = computed.process;
-            whole = process.range;
-            // Nothing is known of the time in which the process did not record.
-            int64_t fromNs = whole.startNs;
-            if (process.hasWindows) {
-                for (const TimeRange& window : process.windows) {
-                    computed.sum.add({fromNs, std::min(window.startNs, whole.endNs)}, unknown);
-                    fromNs = std::max(fromNs, window.endNs);
-                }
-                computed.sum.add({fromNs, whole.endNs}, unknown);
+/// A counter of what the users of a GPU did; nothing where the sum is empty.
+void addComputed(Trace& trace, uint32_t gpu, const GpuUser& user, RateSum& sum,
+                 std::string_view key, const char* name) {
+    if (sum.isEmpty()) return;
+    CounterSeries series;
+    series.name = name;
+    series.key = key;
+    series.gpu = gpu;
+    TimeRange whole = trace.range;
+    if (!user.isShared && user.process != noIndex) {
+        const Process& process = trace.processes[user.process];
+        series.process = user.process;
+        whole = process.range;
+        // Nothing is known of the time in which the process did not record.
+        int64_t fromNs = whole.startNs;
+        if (process.hasWindows) {
+            for (const TimeRange& window : process.windows) {
+                sum.add({fromNs, std::min(window.startNs, whole.endNs)}, unknown);
+                fromNs = std::max(fromNs, window.endNs);
             }
+            sum.add({fromNs, whole.endNs}, unknown);
         }
-        computed.sum.fill(series, whole, false);
-        trace.counters.push_back(std::move(series));
     }
+    sum.fill(series, whole, false);
+    trace.counters.push_back(std::move(series));
 }
 
 /// The GPU on which a process runs its NCCL kernels, by process: of several the one with the
@@ -195,7 +193,11 @@ void addCollectives(Trace& trace) {
     if (trace.nccl.size() == 0) return;
     const auto ofProcess = onlyGpuOfProcess(trace);
     const auto ofCall = gpuOfCall(trace);
-    std::map<uint32_t, Computed> byGpu;
+    struct Collectives {
+        GpuUser user;
+        RateSum sum;
+    };
+    std::map<uint32_t, Collectives> byGpu;
     for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
         const NcclFacts& facts = trace.nccl.facts[row];
         if (facts.operationCount == 0 || facts.gpu.isEmpty()) continue;
@@ -213,31 +215,45 @@ void addCollectives(Trace& trace) {
             traffic ? traffic->busBytes * 1e9 / static_cast<double>(facts.gpu.durationNs())
                     : unknown;
         byGpu[gpu].sum.add(facts.gpu, rate);
-        byGpu[gpu].takeProcess(process);
+        byGpu[gpu].user.take(process);
     }
-    addComputed(trace, byGpu, collectivesKey, "NCCL bus bandwidth (computed)");
+    for (auto& [gpu, of] : byGpu)
+        addComputed(trace, gpu, of.user, of.sum, collectivesKey, "NCCL bus bandwidth (computed)");
 }
 
 void addPeerCopies(Trace& trace) {
-    std::map<uint32_t, Computed> byGpu;
+    struct PeerCopies {
+        GpuUser user;
+        RateSum sent, received;
+    };
+    std::map<uint32_t, PeerCopies> byGpu;
     const MemcpyTable& copies = trace.memcpys;
+    const auto isKnown = [&trace](int16_t gpu) {
+        return gpu >= 0 && static_cast<size_t>(gpu) < trace.gpus.size();
+    };
     for (uint32_t row = 0; row < copies.size(); ++row) {
         if (copies.kind[row] != MemcpyKind::PtoP) continue;
+        const int16_t from = copies.sourceDevice[row], to = copies.destinationDevice[row];
         const TimeRange range{copies.startNs[row], copies.endNs[row]};
-        if (range.isEmpty() || copies.bytes[row] <= 0) continue;
+        if (range.isEmpty() || copies.bytes[row] <= 0 || from == to) continue;
         const double rate =
             static_cast<double>(copies.bytes[row]) * 1e9 / static_cast<double>(range.durationNs());
-        const auto take = [&](int16_t gpu) {
-            if (gpu < 0 || static_cast<size_t>(gpu) >= trace.gpus.size()) return;
-            Computed& computed = byGpu[static_cast<uint32_t>(gpu)];
-            computed.sum.add(range, rate);
-            computed.takeProcess(trace.streams[copies.stream[row]].process);
+        const uint32_t process = trace.streams[copies.stream[row]].process;
+        const auto take = [&](int16_t gpu, RateSum PeerCopies::*direction) {
+            if (!isKnown(gpu)) return;
+            PeerCopies& of = byGpu[static_cast<uint32_t>(gpu)];
+            (of.*direction).add(range, rate);
+            of.user.take(process);
         };
-        take(copies.sourceDevice[row]);
-        if (copies.destinationDevice[row] != copies.sourceDevice[row])
-            take(copies.destinationDevice[row]);
+        take(from, &PeerCopies::sent);
+        take(to, &PeerCopies::received);
     }
-    addComputed(trace, byGpu, peerCopiesKey, "Peer copies (computed)");
+    for (auto& [gpu, of] : byGpu) {
+        addComputed(trace, gpu, of.user, of.sent, peerCopiesSentKey,
+                    "Peer copies transmitted (computed)");
+        addComputed(trace, gpu, of.user, of.received, peerCopiesReceivedKey,
+                    "Peer copies received (computed)");
+    }
 }
 
 }  // namespace

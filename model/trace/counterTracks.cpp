@@ -74,6 +74,7 @@ std::string pairTitle(const CounterSeries& series) {
     if (series.link >= 0) return fmt::format("Link {}", series.link);
     if (startsWith(series, "nvlink.")) return "NVLink";
     if (startsWith(series, "pcie.")) return "PCIe";
+    if (startsWith(series, "computed.")) return "Peer copies (computed)";
     const char* const what = startsWith(series, "disk.") ? "disk" : "network";
     return series.device.empty() ? what : fmt::format("{} {}", what, series.device);
 }
@@ -219,7 +220,7 @@ void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t par
 void addComputedTracks(Trace& trace, uint32_t gpu, uint32_t parent) {
     const CounterPairs pairs = counterPairs(trace.counters);
     for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
-        if (trace.counters[counter].gpu == gpu &&
+        if (trace.counters[counter].gpu == gpu && pairs.upperOf[counter] == noIndex &&
             placeOf(trace.counters[counter]) == Place::Computed)
             addCounter(trace, pairs, counter, parent);
 }

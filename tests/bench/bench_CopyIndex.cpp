@@ -42,7 +42,23 @@ TracePtr manyCopies() {
 class BenchCopyIndex : public QObject {
     Q_OBJECT
 
-    std::unique_ptr<CopyIndex> index_;
+    std::unique_ptr<CopyIndex> index_, plain_;
+
+    static double bestMsOf(const CopyIndex& index, int grouping) {
+        const TimeRange whole = index.trace().range;
+        double bestMs = 1e9;
+        for (int repeat = 0; repeat < 7; ++repeat) {
+            const int64_t edgeNs = whole.durationNs() / 50 + repeat * 1'001;
+            const TimeRange range{whole.startNs + edgeNs, whole.endNs - edgeNs};
+            QElapsedTimer timer;
+            timer.start();
+            const auto rows =
+                index.statistics({static_cast<CopyGrouping>(grouping), range, noIndex});
+            bestMs = std::min(bestMs, double(timer.nsecsElapsed()) / 1e6);
+            if (rows.empty()) qFatal("nothing was summed up");
+        }
+        return bestMs;
+    }
 
   private slots:
     void initTestCase() {
@@ -52,6 +68,7 @@ class BenchCopyIndex : public QObject {
         index_ = std::make_unique<CopyIndex>(trace);
         qInfo("index of %d copies and kernels: %.1f ms", copyCount,
               double(timer.nsecsElapsed()) / 1e6);
+        plain_ = std::make_unique<CopyIndex>(trace, UINT32_MAX);
     }
 
     void aSelectionIsSummedUpWithinAFrame_data() {
@@ -63,18 +80,17 @@ class BenchCopyIndex : public QObject {
     }
     void aSelectionIsSummedUpWithinAFrame() {
         QFETCH(int, grouping);
-        const TimeRange whole = index_->trace().range;
-        const TimeRange range{whole.startNs + 1, whole.endNs - 1};
-        double bestMs = 1e9;
-        for (int repeat = 0; repeat < 7; ++repeat) {
-            QElapsedTimer timer;
-            timer.start();
-            const auto rows =
-                index_->statistics({static_cast<CopyGrouping>(grouping), range, noIndex});
-            bestMs = std::min(bestMs, double(timer.nsecsElapsed()) / 1e6);
-            QVERIFY(!rows.empty());
-        }
-        qInfo("%d copies: %.1f ms, %.2f of what is wanted", copyCount, bestMs, bestMs / wantedMs);
+        QElapsedTimer timer;
+        timer.start();
+        const TimeRange range{index_->trace().range.startNs + 1, index_->trace().range.endNs};
+        index_->statistics({static_cast<CopyGrouping>(grouping), range, noIndex});
+        const double firstMs = double(timer.nsecsElapsed()) / 1e6;
+        const double readyMs = bestMsOf(*index_, grouping);
+        const double plainMs = bestMsOf(*plain_, grouping);
+        qInfo(
+            "%d copies: %.2f ms, %.3f of what is wanted; the first time %.1f ms; copy by copy "
+            "%.1f ms",
+            copyCount, readyMs, readyMs / wantedMs, firstMs, plainMs);
     }
 };
 

@@ -11,6 +11,7 @@
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/SamplerOptions.h"
 #include "model/format/Sqlite.h"
+#include "model/format/pcieRate.h"
 
 using namespace lanescope;
 

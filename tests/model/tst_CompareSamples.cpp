@@ -66,6 +66,22 @@ class TestCompareSamples : public QObject {
         QVERIFY(sentence.contains("NVLink"));
     }
 
+    void theAnswerSaysWhichRunUsedNvlinkAndHowMuch() {
+        QCOMPARE(nvlink_.nvlink.use, NvlinkVerdict::Use::Used);
+        QCOMPARE(noPeers_.nvlink.use, NvlinkVerdict::Use::NotSeen);
+        for (const RunSummary* run : {&nvlink_, &noPeers_}) {
+            QCOMPARE(run->nvlink.evidence, LinkEvidence::Collectives);
+            QVERIFY(run->nvlink.bytesPerStep && *run->nvlink.bytesPerStep > 200'000'000);
+        }
+        const RunComparison comparison = compareRuns(BaselineRun{nvlink_}, CandidateRun{noPeers_});
+        // It stands first, where there may be no room for all.
+        const QString sentence = QString::fromStdString(comparison.answer.details.front());
+        QVERIFY2(sentence.startsWith("NVLink, from each GPU in a step: baseline 222.43 MiB (used; "
+                                     "computed from NCCL's operations); candidate not seen in use "
+                                     "(between GPUs 222.43 MiB went at up to "),
+                 qPrintable(sentence));
+    }
+
     void deltasSumToTheDifferenceOfTheMeans() {
         const RunComparison comparison = compareRuns(BaselineRun{nvlink_}, CandidateRun{noPeers_});
         QCOMPARE(comparison.workers.size(), size_t{2});

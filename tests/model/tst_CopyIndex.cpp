@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 #include <tuple>
 
 #include "model/bandwidth/CopyIndex.h"
 #include "model/bandwidth/CopyRangeTable.h"
+#include "model/bandwidth/RankSequence.h"
 #include "tests/support/TraceBuilder.h"
 
 using namespace lanescope;
@@ -16,7 +18,8 @@ namespace {
 
 constexpr int64_t ms = 1'000'000;
 
-TracePtr randomCopies(unsigned seed) {
+/// A few may be so long that they reach over many others.
+TracePtr randomCopies(unsigned seed, bool hasLongOnes = false) {
     std::mt19937 random(seed);
     TraceBuilder builder;
     builder.addGpu();
@@ -26,7 +29,8 @@ TracePtr randomCopies(unsigned seed) {
     for (int count = 0; count < 2000; ++count) {
         const int64_t start = random() % 1'000'000;
         const int64_t bytes = random() % 8 == 0 ? 0 : int64_t{1} << (random() % 33);
-        const int64_t end = start + random() % 700;
+        const bool isLong = hasLongOnes && random() % 100 == 0;
+        const int64_t end = start + random() % (isLong ? 300'000 : 700);
         const uint32_t stream = streams[random() % 3];
         if (random() % 10 == 0)
             builder.addMemset(stream, bytes, start, end);
@@ -62,6 +66,28 @@ double quantile(std::vector<double> values, double share) {
     const auto low = size_t(place);
     const double next = values[std::min(low + 1, values.size() - 1)];
     return values[low] + (place - double(low)) * (next - values[low]);
+}
+
+/// Exactly the same, rates too.
+void compareRows(const std::vector<CopyStatistics>& rows,
+                 const std::vector<CopyStatistics>& expected) {
+    QCOMPARE(rows.size(), expected.size());
+    for (size_t row = 0; row < rows.size(); ++row) {
+        const CopyStatistics& a = rows[row];
+        const CopyStatistics& b = expected[row];
+        QVERIFY(a.group == b.group);
+        for (const auto member :
+             {&CopyStatistics::count, &CopyStatistics::bytes, &CopyStatistics::busyNs,
+              &CopyStatistics::summedNs, &CopyStatistics::gpuBusyNs, &CopyStatistics::overlappedNs,
+              &CopyStatistics::unratedCount, &CopyStatistics::ratedBytes, &CopyStatistics::ratedNs,
+              &CopyStatistics::cutCount})
+            QCOMPARE(a.*member, b.*member);
+        QCOMPARE(a.rates.has_value(), b.rates.has_value());
+        if (!a.rates) continue;
+        for (const auto rate : {&CopyRates::minimum, &CopyRates::p10, &CopyRates::median,
+                                &CopyRates::p90, &CopyRates::maximum})
+            QVERIFY((*a.rates).*rate == (*b.rates).*rate);
+    }
 }
 
 bool isNear(double a, double b) {
@@ -154,6 +180,139 @@ class TestCopyIndex : public QObject {
             QVERIFY(isNear(row.rates->maximum, quantile(plain.rates, 1)));
         }
         QCOMPARE(found, groups.size());
+    }
+
+    void sumsKeptReadyAreThoseOfThePlainLoop_data() {
+        QTest::addColumn<int>("grouping");
+        for (const auto& [name, grouping] :
+             {std::pair("kind", CopyGrouping::Kind), std::pair("memory", CopyGrouping::Memory),
+              std::pair("device", CopyGrouping::Device), std::pair("size", CopyGrouping::Size)})
+            QTest::newRow(name) << int(grouping);
+    }
+    void sumsKeptReadyAreThoseOfThePlainLoop() {
+        QFETCH(int, grouping);
+        const auto plainOf = [](const TracePtr& trace) {
+            return std::make_unique<CopyIndex>(trace, UINT32_MAX);
+        };
+        for (const bool hasLongOnes : {false, true}) {
+            const TracePtr trace = randomCopies(7, hasLongOnes);
+            const CopyIndex ready(trace, 0);
+            const auto plain = plainOf(trace);
+            std::mt19937 random(8);
+            for (int round = 0; round < 200; ++round) {
+                CopyIndex::Query query{static_cast<CopyGrouping>(grouping), std::nullopt, noIndex};
+                const int64_t a = int64_t(random() % 1'100'000) - 50'000;
+                const int64_t b = int64_t(random() % 1'100'000) - 50'000;
+                const int64_t length = round % 3 == 0 ? int64_t(random() % 50) : std::abs(a - b);
+                if (round > 0) query.range = TimeRange{std::min(a, b), std::min(a, b) + length};
+                // The whole trace once more, when the sums have been made.
+                if (round == 199) query.range.reset();
+                compareRows(ready.statistics(query), plain->statistics(query));
+            }
+        }
+    }
+
+    void talliesOfBlocksAreThoseOfEachCopy() {
+        std::mt19937 random(11);
+        for (int round = 0; round < 40; ++round) {
+            std::vector<std::pair<CopyGroup, TalliedCopy>> copies;
+            CopyGroup group;
+            group.kind = round % 2 == 0 ? MemcpyKind::DtoH : MemcpyKind::HtoD;
+            for (uint32_t row = 0; row < 100; ++row) {
+                group.source = group.destination =
+                    random() % 2 == 0 ? MemoryKind::Pageable : MemoryKind::Pinned;
+                const int64_t ns = random() % 50;
+                copies.emplace_back(group, TalliedCopy{EventRef(EventKind::Memcpy, row),
+                                                       {row, row + ns},
+                                                       ns,
+                                                       int64_t(random() % 4'000'000),
+                                                       uint32_t(random() % 90),
+                                                       random() % 2 == 0});
+            }
+            CopyTally all, joined;
+            for (const auto& [of, copy] : copies) all.add(of, copy);
+            for (size_t from = 0; from < copies.size();) {
+                CopyTally block;
+                const size_t end = std::min(copies.size(), from + random() % 30);
+                for (; from < end; ++from) block.add(copies[from].first, copies[from].second);
+                joined.append(block);
+            }
+            for (const auto member :
+                 {&CopyTally::count, &CopyTally::tinyCount, &CopyTally::tinyGpuNs,
+                  &CopyTally::tinyCallNs, &CopyTally::holdingCount, &CopyTally::holdingCallNs,
+                  &CopyTally::longestHoldNs, &CopyTally::slowestPageableNs, &CopyTally::longestNs,
+                  &CopyTally::pinnedBytes, &CopyTally::pinnedNs})
+                QCOMPARE(joined.*member, all.*member);
+            for (const auto member : {&CopyTally::tinyExample, &CopyTally::holdingExample,
+                                      &CopyTally::slowestPageable, &CopyTally::longest})
+                QCOMPARE(joined.*member, all.*member);
+        }
+    }
+
+    void adviceOnARangeIsThatOfItsCopiesAlone() {
+        constexpr int count = 5'000;
+        const auto build = [](int from, int to) {
+            TraceBuilder builder;
+            const uint32_t stream = builder.defaultStream();
+            for (int copy = from; copy < to; ++copy) {
+                const int64_t at = copy * 10'000;
+                builder.addMemcpy(stream, MemcpyKind::HtoD, copy % 3 == 0 ? 8 : 1 << 20, at,
+                                  at + 8'000 + copy % 7, 0,
+                                  copy % 2 == 0 ? MemoryKind::Pinned : MemoryKind::Pageable);
+                builder.addKernel(stream, "k", at + 8'100, at + 9'900);
+            }
+            return builder.finish();
+        };
+        const CopyIndex all(build(0, count));
+        const std::pair<int, int> parts[] = {{0, 5'000}, {3, 4'999}, {1'024, 2'048}, {900, 4'200}};
+        for (const auto& [from, to] : parts) {
+            const TimeRange range{from * 10'000, to * 10'000};
+            const auto advice = all.advice(range);
+            const auto expected = CopyIndex(build(from, to)).advice(range);
+            QVERIFY(!advice.empty());
+            QCOMPARE(advice.size(), expected.size());
+            for (size_t index = 0; index < advice.size(); ++index) {
+                QCOMPARE(advice[index].sentence, expected[index].sentence);
+                QCOMPARE(advice[index].gainNs, expected[index].gainNs);
+                QCOMPARE(advice[index].example.row(),
+                         expected[index].example.row() + static_cast<uint32_t>(from));
+            }
+        }
+    }
+
+    void sumsTooLargeAreNotKeptReady() {
+        TraceBuilder builder;
+        const uint32_t stream = builder.defaultStream();
+        for (int copy = 0; copy < 4; ++copy)
+            builder.addMemcpy(stream, MemcpyKind::HtoD, INT64_MAX / 3, copy * 10, copy * 10 + 5);
+        const TracePtr trace = builder.finish();
+        const CopyIndex::Query query{CopyGrouping::Memory, TimeRange{0, 37}, noIndex};
+        compareRows(CopyIndex(trace, 0).statistics(query),
+                    CopyIndex(trace, UINT32_MAX).statistics(query));
+    }
+
+    void ranksAreSelectedAsIfSorted() {
+        std::mt19937 random(9);
+        for (const size_t size : {size_t{0}, size_t{1}, size_t{2}, size_t{64}, size_t{1000}}) {
+            std::vector<uint32_t> ranks(size);
+            std::iota(ranks.begin(), ranks.end(), 0U);
+            std::shuffle(ranks.begin(), ranks.end(), random);
+            const RankSequence sequence(ranks);
+            QCOMPARE(sequence.size(), size);
+            for (size_t position = 0; position < size; ++position)
+                QCOMPARE(sequence.at(position), ranks[position]);
+            for (int round = 0; round < 50 && size > 0; ++round) {
+                const size_t first = random() % size, last = first + 1 + random() % (size - first);
+                std::vector<uint32_t> sorted(ranks.begin() + ptrdiff_t(first),
+                                             ranks.begin() + ptrdiff_t(last));
+                std::sort(sorted.begin(), sorted.end());
+                std::vector<uint32_t> left, kept;
+                for (const uint32_t rank : sorted)
+                    (random() % 4 == 0 ? left : kept).push_back(rank);
+                for (size_t k = 0; k < kept.size(); ++k)
+                    QCOMPARE(sequence.select(first, last, k, left), kept[k]);
+            }
+        }
     }
 
     void groupingsHoldTheSameBytes() {
@@ -303,21 +462,101 @@ class TestCopyIndex : public QObject {
         QVERIFY(rangeInstances(*trace, "nothing like it").empty());
     }
 
-    void pointsAreThinnedByGroup() {
+    void allInstancesOfARangeAreSummedUp() {
         TraceBuilder builder;
         const uint32_t stream = builder.defaultStream();
-        for (int count = 0; count < 10'000; ++count)
-            builder.addMemcpy(stream, MemcpyKind::HtoD, 4096, count * 10, count * 10 + 5);
-        builder.addMemcpy(stream, MemcpyKind::DtoH, 4096, 7, 12);
-        std::vector<CopyGroup> groups;
-        const auto points =
-            CopyIndex(builder.finish()).points({CopyGrouping::Kind, {}, noIndex}, 1'000, groups);
-        QVERIFY(points.size() <= 1'000);
-        QVERIFY(std::any_of(points.begin(), points.end(), [&](const CopyPoint& each) {
-            return groups[each.group].kind == MemcpyKind::DtoH;
-        }));
-        QVERIFY(std::is_sorted(points.begin(), points.end(),
-                               [](const auto& a, const auto& b) { return a.startNs < b.startNs; }));
+        constexpr int64_t sizes[] = {100, 300, 500};
+        for (int epoch = 0; epoch < 4; ++epoch) {
+            const int64_t at = epoch * 10'000;
+            builder.addNvtx(builder.defaultThread(), "epoch " + std::to_string(epoch), at,
+                            at + 9'000);
+            // The last one copies nothing to the GPU.
+            for (int copy = 0; epoch < 3 && copy <= epoch; ++copy)
+                builder.addMemcpy(stream, MemcpyKind::HtoD, sizes[epoch], at + copy * 1'000,
+                                  at + copy * 1'000 + 100);
+            builder.addMemcpy(stream, MemcpyKind::DtoH, 8, at + 8'000, at + 8'010, 0,
+                              MemoryKind::Device, MemoryKind::Pinned);
+        }
+        const TracePtr trace = builder.finish();
+        const CopyIndex index(trace);
+        const auto each =
+            copiesByRange(index, rangeInstances(*trace, "epoch #"), CopyGrouping::Memory);
+        const auto rows = copiesOfAllInstances(index, each, CopyGrouping::Memory);
+        QCOMPARE(rows.size(), size_t{2});
+        QCOMPARE(rows[0].range, std::string("epoch #"));
+        QCOMPARE(rows[0].instanceCount, int64_t{4});
+        QCOMPARE(rows[0].total.count, int64_t{6});
+        QCOMPARE(rows[0].total.bytes, int64_t{100 + 2 * 300 + 3 * 500});
+        QCOMPARE(rows[0].total.busyNs, int64_t{600});
+        // Of 1, 2, 3 and no copies; of 100, 600, 1500 and no bytes.
+        QCOMPARE(rows[0].medianCount, 1.5);
+        QCOMPARE(rows[0].medianBytes, 350.0);
+        QCOMPARE(rows[0].medianBusyNs, 150.0);
+        QVERIFY(isNear(rows[0].total.rates->minimum, 1));
+        QVERIFY(isNear(rows[0].total.rates->maximum, 5));
+        QVERIFY(isNear(rows[0].total.rates->median, quantile({1, 3, 3, 5, 5, 5}, 0.5)));
+        QCOMPARE(rows[1].medianBytes, 8.0);
+        // A name that is the same each time stays as it is.
+        const auto one =
+            copiesByRange(index, rangeInstances(*trace, "epoch 2"), CopyGrouping::Memory);
+        QCOMPARE(copiesOfAllInstances(index, one, CopyGrouping::Memory).front().range,
+                 std::string("epoch 2"));
+        QVERIFY(copiesOfAllInstances(index, {}, CopyGrouping::Memory).empty());
+    }
+
+    void nothingIsHiddenBehindKernelsThatAreNotThere() {
+        const auto overlapAdvice = [](int64_t kernelNs) {
+            TraceBuilder builder;
+            const uint32_t stream = builder.defaultStream();
+            for (int copy = 0; copy < 10; ++copy)
+                builder.addMemcpy(stream, MemcpyKind::HtoD, 500 * ms, copy * 20 * ms,
+                                  (copy * 20 + 10) * ms);
+            if (kernelNs > 0) builder.addKernel(stream, "k", 195 * ms, 195 * ms + kernelNs);
+            for (const BandwidthAdvice& each : CopyIndex(builder.finish()).advice())
+                if (each.kind == AdviceKind::NotOverlapped) return each;
+            return BandwidthAdvice{};
+        };
+        QVERIFY(overlapAdvice(0).sentence.empty());
+        QVERIFY(overlapAdvice(1'000).sentence.empty());
+        const BandwidthAdvice some = overlapAdvice(30 * ms);
+        QCOMPARE(some.gainNs, 30 * ms);  // of 100 ms of copies
+        QVERIFY(some.sentence.ends_with("up to 30.00 ms could be hidden."));
+    }
+
+    void waitingIsWhatTheCopyItselfDoesNotTake() {
+        TraceBuilder builder;
+        const uint32_t stream = builder.defaultStream();
+        for (int copy = 0; copy < 10; ++copy) {
+            const int64_t at = copy * 10 * ms;
+            const auto correlation = static_cast<uint32_t>(copy + 1);
+            builder.addApi(builder.defaultThread(), "cuMemcpyDtoH_v2", at, at + 9 * ms + 1'000,
+                           correlation);
+            builder.addMemcpy(stream, MemcpyKind::DtoH, 50 * ms, at + 500, at + 9 * ms, correlation,
+                              MemoryKind::Device, MemoryKind::Pinned);
+        }
+        for (const BandwidthAdvice& each : CopyIndex(builder.finish()).advice())
+            QVERIFY2(each.kind != AdviceKind::BlockingCopies, each.sentence.c_str());
+    }
+
+    void sharesAboveThePeakAreExplained() {
+        TraceBuilder builder;
+        builder.addGpu();
+        const uint32_t stream = builder.addStream(0, 0, 7);
+        builder.addMemcpy(stream, MemcpyKind::DtoD, 4 * ms, 0, 1'000, 0, MemoryKind::Device,
+                          MemoryKind::Device);
+        LinkPeak memory;
+        memory.kind = LinkKind::Dram;
+        memory.gpu = 0;
+        memory.bytesPerSecond = 4'800'000'000'000;
+        builder.trace().interconnect.peaks = {memory};
+        const auto rows = CopyIndex(builder.finish()).statistics({});
+        QVERIFY(*rows[0].peakPercent() > 100);
+        QVERIFY(rows[0].whyBeyondPeak().find("L2 cache") != std::string_view::npos);
+        CopyStatistics within = rows[0];
+        within.ratedNs *= 10;
+        QVERIFY(within.whyBeyondPeak().empty());
+        within.peak.reset();
+        QVERIFY(within.whyBeyondPeak().empty());
     }
 };
 

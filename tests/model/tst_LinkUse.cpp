@@ -1,7 +1,10 @@
 #include <QtTest>
 
 #include "model/bandwidth/LinkUse.h"
+#include "model/bandwidth/NvlinkVerdict.h"
+#include "model/bandwidth/counterIntegral.h"
 #include "model/load/loadTrace.h"
+#include "model/trace/buildLinkCounters.h"
 #include "tests/support/TraceBuilder.h"
 
 using namespace lanescope;
@@ -49,6 +52,46 @@ class TestLinkUse : public QObject {
         QCOMPARE(part[0].copyBusyNs, ms / 2);
     }
 
+    void theLargestAndTheSlowestCopyOfAPairAreKnown() {
+        TraceBuilder builder;
+        builder.addGpu();
+        builder.addGpu();
+        const uint32_t stream = builder.addStream(0, 0, 7);
+        builder.addPeerCopy(stream, 0, 1, 5 * ms, 0, 100'000);
+        const EventRef slow = builder.addPeerCopy(stream, 0, 1, 2 * ms, ms, 2 * ms);
+        const EventRef large = builder.addPeerCopy(stream, 0, 1, 90 * ms, 2 * ms, 3 * ms);
+        builder.addPeerCopy(stream, 0, 1, 90 * ms, 4 * ms, 5 * ms);
+        builder.addPeerCopy(stream, 0, 1, 10, 6 * ms, 7 * ms);  // too small to tell
+        const TracePtr trace = builder.finish();
+        QCOMPARE(linkUse(*trace)[0].largest, large);
+        QCOMPARE(linkUse(*trace)[0].slowest, slow);
+        const LinkUse part = linkUse(*trace, TimeRange{6 * ms, 7 * ms})[0];
+        QVERIFY(part.largest.isValid());
+        QVERIFY(!part.slowest.isValid());
+        QCOMPARE(part.bestCopyGBps, 0.0);
+    }
+
+    void copiesWithoutBytesOrTimeHaveNoRate() {
+        TraceBuilder builder;
+        builder.addGpu();
+        builder.addGpu();
+        const uint32_t stream = builder.addStream(0, 0, 7);
+        builder.addPeerCopy(stream, 0, 1, 5 * ms, ms, ms);
+        builder.addPeerCopy(stream, 0, 1, 0, 2 * ms, 3 * ms);
+        const TracePtr trace = builder.finish();
+        const LinkUse use = linkUse(*trace)[0];
+        QCOMPARE(use.copyCount, int64_t{2});
+        QCOMPARE(use.bestCopyGBps, 0.0);
+        QVERIFY(!use.slowest.isValid());
+        QVERIFY(!use.peakPercent());
+        const NvlinkVerdict verdict = judgeNvlink(*trace);
+        QCOMPARE(verdict.use, NvlinkVerdict::Use::Unknown);
+        QCOMPARE(verdict.bestGBps, 0.0);
+        // Neither makes a rate of the computed counters.
+        for (const CounterSeries& series : trace->counters)
+            QVERIFY(series.maximum() == 0 || !series.key.starts_with("computed."));
+    }
+
     void pairsWithoutCopiesHaveNoRate() {
         const TracePtr trace =
             twoGpus({{0, 1, 0, "system", "SYS"}, {1, 0, 0, "system", "SYS"}}, 10 * ms, ms);
@@ -71,6 +114,35 @@ class TestLinkUse : public QObject {
         const NvlinkVerdict absent =
             judgeNvlink(*twoGpus({{0, 1, 0, "system", "SYS"}}, 20 * ms, ms));
         QCOMPARE(absent.use, NvlinkVerdict::Use::Absent);
+    }
+
+    void computedPeerCopiesAreToldApartByDirection() {
+        TraceBuilder builder;
+        builder.addGpu();
+        builder.addGpu();
+        const uint32_t stream = builder.addStream(0, 0, 7);
+        builder.addPeerCopy(stream, 0, 1, 100 * ms, 0, ms);
+        builder.addPeerCopy(stream, 0, 1, 100 * ms, 0, ms);
+        builder.addPeerCopy(stream, 1, 0, 30 * ms, 0, ms);
+        const TracePtr trace = builder.finish();
+        const auto amount = [&](std::string_view key, uint32_t gpu) {
+            for (const CounterSeries& series : trace->counters)
+                if (series.key == key && series.gpu == gpu)
+                    return integralOf(series, trace->range).amount;
+            return -1.0;
+        };
+        QCOMPARE(amount(peerCopiesSentKey, 0), 200e6);
+        QCOMPARE(amount(peerCopiesReceivedKey, 0), 30e6);
+        QCOMPARE(amount(peerCopiesSentKey, 1), 30e6);
+        QCOMPARE(amount(peerCopiesReceivedKey, 1), 200e6);
+        // As those of the links, both share a track.
+        int tracks = 0;
+        for (const Track& track : trace->tracks) {
+            if (track.title != "Peer copies (computed)") continue;
+            ++tracks;
+            QCOMPARE(track.lanes.size(), size_t{2});
+        }
+        QCOMPARE(tracks, 2);
     }
 
     void samplesSayWhichOneUsedNvlink() {

@@ -3,7 +3,8 @@
 #include <memory>
 #include <set>
 
-#include "model/bandwidth/LinkUse.h"
+#include "model/bandwidth/NvlinkVerdict.h"
+#include "model/bandwidth/linkPeaks.h"
 #include "model/compare/counterDifferences.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Schema.h"
@@ -248,6 +249,109 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(used.evidence, LinkEvidence::Counters);
         QCOMPARE(used.bytes, int64_t{6'000'000'000});
         QCOMPARE(used.bestGBps, 5.0);
+    }
+
+    void aResetLeavesTheLinkUnknownAndNotUnused() {
+        const TracePtr trace = load(
+            "INSERT INTO LANESCOPE_TOPOLOGY VALUES (0, 1, 18, 'NVLink', 'NV18');"
+            "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid)"
+            " VALUES (0, 4000000000, 59, 'all', 281474976710656);" +
+            counter(1, "nvlink.tx", "B", 1, "0", "0") +
+            samples(1, {"9000000000", "0", "5000000000", "3", "5"}));
+        const CounterSeries* total = find(*trace, "nvlink.tx");
+        QVERIFY(!total->sampleAt(second / 2));
+        QVERIFY(total->sampleAt(second + 1));
+        QVERIFY(!total->sampleAt(2 * second + 1));
+        QCOMPARE(total->maximum(), 5e9);
+        const NvlinkVerdict verdict = judgeNvlink(*trace);
+        QCOMPARE(verdict.use, NvlinkVerdict::Use::Used);
+        QCOMPARE(verdict.bytes, int64_t{5'000'000'002});
+        QCOMPARE(verdict.sentences.at(2),
+                 std::string("That is of 50 % of the time; in the rest the counters of some GPU "
+                             "are not known."));
+        const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range", {}, "all");
+        QCOMPARE(std::get<std::string>(table->rows.at(0).back()), std::string("in part unknown"));
+        // In a stretch that is not known there is no number at all.
+        const auto lost = makeReport(*trace, "nvlink", TimeRange{0, second});
+        QVERIFY(std::holds_alternative<std::monostate>(lost->rows.at(0).at(2)));
+        QVERIFY(std::holds_alternative<std::monostate>(lost->rows.at(0).at(4)));
+    }
+
+    void countersThatAreHardlyKnownShowNoDisuse() {
+        const TracePtr trace = load(
+            "INSERT INTO LANESCOPE_TOPOLOGY VALUES (0, 1, 18, 'NVLink', 'NV18');"
+            "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid)"
+            " VALUES (0, 4000000000, 59, 'all', 281474976710656);" +
+            counter(1, "nvlink.tx", "B", 1, "0", "0") +
+            samples(1, {"0", "10", "NULL", "NULL", "NULL"}));
+        const NvlinkVerdict verdict = judgeNvlink(*trace);
+        QCOMPARE(verdict.use, NvlinkVerdict::Use::Unknown);
+        QVERIFY(verdict.sentences.back().find("unknown for most of the time") != std::string::npos);
+    }
+
+    void aGpuLostInMidRunIsUnknownFromThere() {
+        QString sql =
+            "INSERT INTO LANESCOPE_TOPOLOGY VALUES (0, 1, 18, 'NVLink', 'NV18');"
+            "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid)"
+            " VALUES (0, 4000000000, 59, 'all', 281474976710656);" +
+            counter(1, "nvlink.tx", "B", 1, "0", "0") + counter(2, "nvlink.tx", "B", 1, "1", "0") +
+            counter(3, "gpu.utilization", "%", 0, "1") +
+            samples(1, {"0", "2000000000", "4000000000", "6000000000", "8000000000"}) +
+            samples(2, {"0", "1000000000", "2000000000"}) + samples(3, {"90", "90", "NULL"});
+        const TracePtr trace = load(sql);
+        const CounterSeries* busy = find(*trace, "gpu.utilization");
+        QVERIFY(busy->sampleAt(second));
+        QVERIFY(!busy->sampleAt(2 * second + 1));
+        const NvlinkVerdict verdict = judgeNvlink(*trace);
+        QCOMPARE(verdict.bytes, int64_t{10'000'000'000});
+        QVERIFY(verdict.sentences.at(2).starts_with("That is of 50 % of the time"));
+        const auto rows =
+            makeReport(*trace, "gpu_activity", TimeRange{3 * second, 4 * second})->rows;
+        QCOMPARE(rows.size(), size_t{1 + 2});
+        for (const auto& row : rows)
+            if (std::get<std::string>(row[1]) == "gpu.utilization")
+                QCOMPARE(std::get<std::string>(row[2]), std::string("unknown"));
+        const auto links = makeReport(*trace, "nvlink")->rows;
+        for (const auto& row : links)
+            QCOMPARE(std::round(std::get<double>(row[10])),
+                     std::get<int64_t>(row[0]) == 1 ? 50.0 : 100.0);
+    }
+
+    void aCounterThatWrapsGoesOn() {
+        const TracePtr trace = load(counter(1, "nvlink.tx", "B", 1, "0", "0") +
+                                    "UPDATE LANESCOPE_COUNTERS SET wrapBits = 32;" +
+                                    samples(1, {"4294967000", "704", "1704"}));
+        const CounterSeries* total = find(*trace, "nvlink.tx");
+        QCOMPARE(total->value(0), 1000.0);
+        QCOMPARE(total->value(1), 1000.0);
+    }
+
+    void slicesOfGpusHaveNoNvlink() {
+        const TracePtr trace = load(
+            "INSERT INTO TARGET_INFO_GPU (id, cuDevice, name, uuid) VALUES"
+            " (0, 0, 'NVIDIA H200 MIG 1g.18gb', 'MIG-5a1c'), (1, 1, 'NVIDIA H200', 'MIG-77');");
+        QCOMPARE(trace->gpus.size(), size_t{2});
+        for (const Gpu& gpu : trace->gpus) QVERIFY(isMigDevice(gpu));
+        const NvlinkVerdict verdict = judgeNvlink(*trace);
+        QCOMPARE(verdict.use, NvlinkVerdict::Use::Absent);
+        QVERIFY(verdict.sentences.front().find("(MIG)") != std::string::npos);
+        QVERIFY(!verdict.bytesPerStep);
+        QVERIFY(!peakOfNvlink(*trace, 0));
+        QVERIFY(!peakOfPcie(*trace, 0));
+    }
+
+    void virtualGpusTellNothingOfLinks() {
+        const TracePtr trace = load(
+            "INSERT INTO TARGET_INFO_GPU (id, cuDevice, name, uuid) VALUES"
+            " (0, 0, 'GRID A100-40C', 'GPU-1'), (1, 1, 'GRID A100-40C', 'GPU-2');" +
+            counter(1, "gpu.utilization", "%", 0, "0") + samples(1, {"NULL", "NULL"}));
+        const NvlinkVerdict verdict = judgeNvlink(*trace);
+        QCOMPARE(verdict.use, NvlinkVerdict::Use::Unknown);
+        QCOMPARE(verdict.sentences.front(),
+                 std::string("The trace does not say whether there is NVLink."));
+        const auto rows = makeReport(*trace, "gpu_activity")->rows;
+        for (const auto& row : rows)
+            QCOMPARE(std::get<std::string>(row[2]), std::string("unknown"));
     }
 
     void withoutNvmlNothingIsThere() {

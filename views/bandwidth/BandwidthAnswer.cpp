@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "model/compare/rangeNames.h"
+
 namespace lanescope {
 namespace {
+
+constexpr size_t mostRangeNames = 500;
 
 CopyGrouping groupingOf(BandwidthRows rows) {
     switch (rows) {
@@ -36,6 +40,11 @@ const CopyIndex& SharedCopyIndex::get() {
     return *index_;
 }
 
+const std::vector<std::string>& SharedCopyIndex::rangeNames() {
+    std::call_once(namesOnce_, [this] { rangeNames_ = rangeChoices(*trace_, mostRangeNames); });
+    return rangeNames_;
+}
+
 std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies,
                                                        const BandwidthQuestion& question) {
     const CopyIndex& index = copies.get();
@@ -46,9 +55,17 @@ std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies,
     CopyIndex::Query byMemory;
     byMemory.grouping = CopyGrouping::Memory;
     byMemory.range = question.range;
-    if (question.rows == BandwidthRows::Range) {
-        answer->ranges = copiesByRange(index, rangeInstances(*answer->trace), CopyGrouping::Kind,
-                                       question.range);
+    if (question.rows == BandwidthRows::Range || question.rows == BandwidthRows::Instance) {
+        const bool isEach = question.rows == BandwidthRows::Instance;
+        const CopyGrouping grouping = isEach ? CopyGrouping::Kind : CopyGrouping::Memory;
+        answer->rangeNames = copies.rangeNames();
+        answer->instances = copiesByRange(index, rangeInstances(*answer->trace, question.rangeName),
+                                          grouping, question.range);
+        if (!isEach) {
+            answer->ranges =
+                copiesOfAllInstances(index, answer->instances, grouping, question.range);
+            answer->instances.clear();
+        }
         answer->peaks = distinctPeaks(index.statistics(byMemory));
     } else {
         CopyIndex::Query query = byMemory;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/bandwidth/CopyRangeTable.h"
@@ -11,7 +12,13 @@
 namespace lanescope {
 
 /// What the rows of the bandwidth table are.
-enum class BandwidthRows : uint8_t { Memory, Size, Device, Range };
+enum class BandwidthRows : uint8_t {
+    Memory,
+    Size,
+    Device,
+    Range,     ///< All instances of an NVTX range together.
+    Instance,  ///< Each on its own.
+};
 /// What the bandwidth chart shows.
 enum class BandwidthChart : uint8_t { OverTime, BySize, Histogram };
 
@@ -22,10 +29,13 @@ class SharedCopyIndex {
     /// Others wait while one makes it. O(n log n) once.
     const CopyIndex& get();
     const TracePtr& trace() const { return trace_; }
+    /// The NVTX ranges to choose from, found when first asked for. O(ranges) once.
+    const std::vector<std::string>& rangeNames();
 
   private:
     TracePtr trace_;
-    std::once_flag once_;
+    std::once_flag once_, namesOnce_;
+    std::vector<std::string> rangeNames_;
     std::unique_ptr<CopyIndex> index_;
 };
 
@@ -33,6 +43,7 @@ class SharedCopyIndex {
 struct BandwidthQuestion {
     std::optional<TimeRange> range;  ///< The whole trace if not given.
     BandwidthRows rows = BandwidthRows::Memory;
+    std::string rangeName;  ///< Of rows by range; empty for the steps.
     BandwidthChart chart = BandwidthChart::OverTime;
     CopyGrid grid;  ///< What the chart can tell apart.
     int binCount = 40;
@@ -41,9 +52,11 @@ struct BandwidthQuestion {
 struct BandwidthAnswer {
     TracePtr trace;
     BandwidthQuestion question;
-    TimeRange shown;                    ///< The range of the question, or that of the trace.
-    std::vector<CopyStatistics> rows;   ///< Unless rows are ranges.
-    std::vector<CopiesOfRange> ranges;  ///< If they are.
+    TimeRange shown;                           ///< The range of the question, or that of the trace.
+    std::vector<CopyStatistics> rows;          ///< Unless rows are ranges or instances.
+    std::vector<CopiesOfAllInstances> ranges;  ///< If they are ranges.
+    std::vector<CopiesOfRange> instances;      ///< If they are instances.
+    std::vector<std::string> rangeNames;       ///< To choose from, in both cases.
     std::vector<BandwidthAdvice> advice;
     std::vector<CopyPeak> peaks;  ///< Of the kinds of copies there are, each once.
     CopyCells cells;              ///< For the charts of points.

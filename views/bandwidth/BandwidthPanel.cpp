@@ -8,17 +8,17 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "model/export/formatValue.h"
 #include "views/bandwidth/AdviceCard.h"
 #include "views/bandwidth/CopyChart.h"
+#include "views/bandwidth/RangeNameChoice.h"
 #include "views/bandwidth/bandwidthTable.h"
 #include "views/bandwidth/copyTexts.h"
 #include "views/summary/LatestJob.h"
 #include "views/summary/ReportFilter.h"
 #include "views/summary/ReportView.h"
+#include "views/summary/ScopeChoice.h"
 #include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
-#include "views/timeline/timeTicks.h"
 
 namespace lanescope {
 
@@ -55,25 +55,29 @@ QWidget* BandwidthPanel::makeControls() {
     row->setContentsMargins(0, 0, 0, 0);
     rowsChoice_ = new QComboBox(controls);
     rowsChoice_->setAccessibleName(tr("Rows of the table"));
-    rowsChoice_->addItems({tr("By memory"), tr("By size"), tr("By GPU"), tr("By step or range")});
-    scopeChoice_ = new QComboBox(controls);
-    scopeChoice_->setAccessibleName(tr("Which time is counted"));
-    scopeChoice_->addItems({tr("Selected range"), tr("Visible range"), tr("Whole trace")});
-    scopeChoice_->setToolTip(tr("Which time is counted. Without a selected range, all of it."));
+    rowsChoice_->addItems({tr("By memory"), tr("By size"), tr("By GPU"), tr("By step or range"),
+                           tr("Each step or range")});
+    rangeNameChoice_ = new RangeNameChoice(controls);
+    rangeNameChoice_->hide();
+    scopeChoice_ = new ScopeChoice(controls);
     pairButton_ = new QToolButton(controls);
     pairButton_->setFocusPolicy(Qt::StrongFocus);
     pairButton_->setToolTip(tr("Shows all copies again"));
     pairButton_->hide();
     for (QWidget* control :
-         {static_cast<QWidget*>(rowsChoice_), static_cast<QWidget*>(scopeChoice_),
-          static_cast<QWidget*>(pairButton_)})
+         {static_cast<QWidget*>(rowsChoice_), static_cast<QWidget*>(rangeNameChoice_),
+          static_cast<QWidget*>(scopeChoice_), static_cast<QWidget*>(pairButton_)})
         row->addWidget(control);
     connect(rowsChoice_, &QComboBox::currentIndexChanged, this, [this] {
         pairButton_->hide();
+        rangeNameChoice_->setVisible(rowsChoice_->currentIndex() >=
+                                     static_cast<int>(BandwidthRows::Range));
         view_->filter().setGroups({});
         invalidate();
     });
-    connect(scopeChoice_, &QComboBox::currentIndexChanged, this, &BandwidthPanel::invalidate);
+    connect(rangeNameChoice_, &RangeNameChoice::rangeNameChanged, this,
+            &BandwidthPanel::invalidate);
+    connect(scopeChoice_, &ScopeChoice::countedChanged, this, &BandwidthPanel::invalidate);
     connect(pairButton_, &QToolButton::clicked, this, [this] { setRows(BandwidthRows::Memory); });
     return controls;
 }
@@ -116,45 +120,21 @@ QWidget* BandwidthPanel::makeCharts() {
 void BandwidthPanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
     copies_ = trace_ ? std::make_shared<SharedCopyIndex>(trace_) : nullptr;
-    selected_.reset();
-    visible_.reset();
-    if (trace_ && trace_->memcpys.size() + trace_->memsets.size() == 0)
-        view_->setEmptyText(tr("No memcpy was recorded."));
-    else
-        view_->setEmptyText(tr("No memcpy lies in this range."));
+    scopeChoice_->reset();
     invalidate();
 }
 
 void BandwidthPanel::setRange(std::optional<TimeRange> range) {
-    if (range == selected_) return;
-    selected_ = range;
-    if (scopeChoice_->currentIndex() == static_cast<int>(Scope::Selected)) invalidate();
+    scopeChoice_->setSelectedRange(range);
 }
 
 void BandwidthPanel::setVisibleRange(TimeRange range) {
-    if (visible_ == range) return;
-    visible_ = range;
-    if (scopeChoice_->currentIndex() == static_cast<int>(Scope::Visible)) invalidate();
+    scopeChoice_->setVisibleRange(range);
 }
 
 void BandwidthPanel::setTheme(const Theme& theme) {
     advice_->setTheme(theme);
     for (CopyChart* chart : charts_) chart->setTheme(theme);
-}
-
-std::optional<TimeRange> BandwidthPanel::countedRange() const {
-    switch (static_cast<Scope>(scopeChoice_->currentIndex())) {
-        case Scope::Selected:
-            return selected_;
-        case Scope::Visible:
-            return visible_;
-        default:
-            return std::nullopt;
-    }
-}
-
-void BandwidthPanel::setScope(Scope scope) {
-    scopeChoice_->setCurrentIndex(static_cast<int>(scope));
 }
 
 void BandwidthPanel::setRows(BandwidthRows rows) {
@@ -195,8 +175,9 @@ void BandwidthPanel::invalidate() {
 
 BandwidthQuestion BandwidthPanel::question() const {
     BandwidthQuestion question;
-    question.range = countedRange();
+    question.range = scopeChoice_->counted();
     question.rows = static_cast<BandwidthRows>(rowsChoice_->currentIndex());
+    question.rangeName = rangeNameChoice_->rangeName().toStdString();
     question.chart = static_cast<BandwidthChart>(chartTabs_->currentIndex());
     const CopyChart& shown = chart(question.chart);
     question.grid = shown.grid();
@@ -225,19 +206,27 @@ void BandwidthPanel::showAnswer(const std::shared_ptr<const BandwidthAnswer>& an
     isStale_ = false;
     answer_ = answer;
     advice_->setAdvice(answer->advice);
+    if (answer->question.rows >= BandwidthRows::Range)
+        rangeNameChoice_->setNames(answer->rangeNames);
+    sayWhyEmpty(*answer);
     model_->setAnswer(answer);
     view_->setTable(bandwidthTable(*answer));
-    view_->setRemark(remark());
+    view_->setRemark(scopeChoice_->remark());
     chart(answer->question.chart).setAnswer(answer);
     emit updated();
 }
 
-QString BandwidthPanel::remark() const {
-    const std::optional<TimeRange> range = countedRange();
-    if (!range) return tr("Whole trace");
-    const bool isVisible = scopeChoice_->currentIndex() == static_cast<int>(Scope::Visible);
-    return (isVisible ? tr("Visible range, %1 from %2") : tr("Selected range, %1 from %2"))
-        .arg(toQString(formatDuration(range->durationNs())), formatTime(range->startNs));
+void BandwidthPanel::sayWhyEmpty(const BandwidthAnswer& answer) {
+    const bool isByRange = answer.question.rows >= BandwidthRows::Range;
+    const QString name = toQString(answer.question.rangeName);
+    if (trace_->memcpys.size() + trace_->memsets.size() == 0)
+        view_->setEmptyText(tr("No memcpy was recorded."));
+    else if (isByRange && name.isEmpty())
+        view_->setEmptyText(tr("No memcpy lies in a step here."));
+    else if (isByRange)
+        view_->setEmptyText(tr("No memcpy lies in an NVTX range called “%1” here.").arg(name));
+    else
+        view_->setEmptyText(tr("No memcpy lies in this range."));
 }
 
 void BandwidthPanel::activateRow(int row) {

@@ -19,7 +19,9 @@ class AdviceCard;
 class BandwidthModel;
 class CopyChart;
 class LatestJob;
+class RangeNameChoice;
 class ReportView;
+class ScopeChoice;
 
 /// How fast memory was copied, and whether that is what the links can do: sentences where something
 /// could be better, a table, and charts of the copies. Counts off the GUI thread, and only while on
@@ -27,9 +29,6 @@ class ReportView;
 class BandwidthPanel : public QWidget {
     Q_OBJECT
   public:
-    /// Which time is counted.
-    enum class Scope { Selected, Visible, Whole };
-
     explicit BandwidthPanel(QWidget* parent = nullptr);
 
     void setTrace(TracePtr trace);
@@ -38,9 +37,6 @@ class BandwidthPanel : public QWidget {
     /// What the timeline shows, in the trace's own time; counted if the user wants that.
     void setVisibleRange(TimeRange range);
     void setTheme(const Theme& theme);
-    /// The range that is counted; nothing for the whole trace.
-    std::optional<TimeRange> countedRange() const;
-    void setScope(Scope scope);
     void setRows(BandwidthRows rows);
     void setChart(BandwidthChart chart);
     /// Shows the copies from one GPU to another (indices into `Trace::gpus`), until the user wants
@@ -52,7 +48,8 @@ class BandwidthPanel : public QWidget {
     CopyChart& chart(BandwidthChart chart) const { return *charts_[static_cast<size_t>(chart)]; }
     QTabWidget& chartTabs() const { return *chartTabs_; }
     QComboBox& rowsChoice() const { return *rowsChoice_; }
-    QComboBox& scopeChoice() const { return *scopeChoice_; }
+    RangeNameChoice& rangeNameChoice() const { return *rangeNameChoice_; }
+    ScopeChoice& scopeChoice() const { return *scopeChoice_; }
     QToolButton& pairButton() const { return *pairButton_; }
     /// What is under the pointer or chosen in a chart.
     QString hint() const;
@@ -74,14 +71,12 @@ class BandwidthPanel : public QWidget {
     void invalidate();
     void refresh();
     void showAnswer(const std::shared_ptr<const BandwidthAnswer>& answer);
+    void sayWhyEmpty(const BandwidthAnswer& answer);
     void activateRow(int row);
-    QString remark() const;
     BandwidthQuestion question() const;
 
     TracePtr trace_;
     std::shared_ptr<SharedCopyIndex> copies_;
-    std::optional<TimeRange> selected_;
-    std::optional<TimeRange> visible_;
     std::shared_ptr<const BandwidthAnswer> answer_;
     bool isStale_ = false;
     LatestJob* job_;
@@ -89,7 +84,8 @@ class BandwidthPanel : public QWidget {
     BandwidthModel* model_;
     ReportView* view_;
     QComboBox* rowsChoice_ = nullptr;
-    QComboBox* scopeChoice_ = nullptr;
+    RangeNameChoice* rangeNameChoice_ = nullptr;
+    ScopeChoice* scopeChoice_ = nullptr;
     QToolButton* pairButton_ = nullptr;
     QTabWidget* chartTabs_ = nullptr;
     std::array<CopyChart*, 3> charts_{};

@@ -5,12 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "views/bandwidth/BandwidthAnswer.h"
+#include "views/bandwidth/CopyMark.h"
 #include "views/theme/Theme.h"
 
 class QCPGraph;
 class QCPItemRect;
-class QCPItemText;
 class QCustomPlot;
 class QMouseEvent;
 
@@ -59,27 +58,10 @@ class CopyChart : public QWidget {
     bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
-    /// A point, or a piece of a bar.
-    struct Mark {
-        double x = 0, low = 0, high = 0;  ///< In the units of the axes; points have `low == high`.
-        double width = 0;                 ///< Of a bar, and of a copy that takes long.
-        CopyPoint largest;
-        int64_t count = 0;
-        int64_t bytes = 0;
-    };
     void rebuild();
-    void addPointMarks();
-    void addBarMarks();
-    void setUpTimeAxis();
-    void setUpSizeAxis();
-    void addPoints();
-    void addBars();
-    void addLegend();
     void showChosen();
     void choose(std::optional<int> mark);
     std::optional<int> markAt(QPointF position) const;
-    QString textOf(const Mark& mark) const;
-    const std::vector<CopyGroup>& groups() const;
     void press(const QMouseEvent& event);
     void move(const QMouseEvent& event);
     void release(const QMouseEvent& event);
@@ -89,7 +71,7 @@ class CopyChart : public QWidget {
     std::shared_ptr<const BandwidthAnswer> answer_;
     Theme theme_ = Theme::light();
     QCustomPlot* plot_;
-    std::vector<Mark> marks_;  ///< From left to right.
+    std::vector<CopyMark> marks_;  ///< From left to right.
     std::optional<int> chosen_;
     QCPGraph* ring_ = nullptr;
     QCPItemRect* band_ = nullptr;

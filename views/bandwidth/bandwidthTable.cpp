@@ -12,6 +12,8 @@ namespace {
 
 constexpr auto sizeColumn = "Size";
 constexpr auto peakColumn = "Of Peak";
+constexpr auto medianBytesColumn = "Bytes Each";
+constexpr auto medianBusyColumn = "Busy Each";
 
 Cell textCell(const QString& text) {
     return text.toStdString();
@@ -34,10 +36,16 @@ void addFigures(std::vector<Cell>& cells, const CopyStatistics& row) {
 
 std::vector<ReportColumn> columnsOf(BandwidthRows rows) {
     std::vector<ReportColumn> columns;
-    if (rows == BandwidthRows::Range) columns = {{"Range", Unit::Text}, {"No.", Unit::Identifier}};
+    if (rows == BandwidthRows::Range) columns = {{"Range", Unit::Text}, {"Instances", Unit::Count}};
+    if (rows == BandwidthRows::Instance)
+        columns = {{"Range", Unit::Text}, {"No.", Unit::Identifier}};
     if (rows == BandwidthRows::Device) columns.push_back({"GPUs", Unit::Text});
     columns.push_back({"Kind", Unit::Text});
-    if (rows != BandwidthRows::Range) columns.push_back({"Memory", Unit::Text});
+    if (rows != BandwidthRows::Instance) columns.push_back({"Memory", Unit::Text});
+    if (rows == BandwidthRows::Range) {
+        columns.push_back({medianBytesColumn, Unit::Bytes});
+        columns.push_back({medianBusyColumn, Unit::Nanoseconds});
+    }
     if (rows == BandwidthRows::Size) columns.push_back({sizeColumn, Unit::Text});
     for (const ReportColumn& column :
          std::initializer_list<ReportColumn>{{"Count", Unit::Count},
@@ -57,7 +65,9 @@ std::vector<ReportColumn> columnsOf(BandwidthRows rows) {
 
 /// What the heads of the columns stand for.
 QString columnTip(const std::string& column) {
-    static const std::array<std::pair<const char*, const char*>, 8> tips{{
+    static const std::array<std::pair<const char*, const char*>, 10> tips{{
+        {medianBytesColumn, "In the median instance; one without such copies counts as 0."},
+        {medianBusyColumn, "In the median instance; one without such copies counts as 0."},
         {"Count", "Copies, and memsets. One that the range cuts counts with its part in it."},
         {"Busy", "Time in which at least one of them ran: not their sum."},
         {"Mean", "Bytes over the time of all copies: each byte counts alike."},
@@ -81,7 +91,17 @@ ReportTable bandwidthTable(const BandwidthAnswer& answer) {
     table.name = "memcpy_bandwidth";
     table.title = "Memcpy bandwidth";
     table.columns = columnsOf(kind);
-    for (const CopiesOfRange& range : answer.ranges) {
+    for (const CopiesOfAllInstances& range : answer.ranges) {
+        std::vector<Cell> cells{range.range,
+                                range.instanceCount,
+                                textCell(kindText(trace, range.total.group)),
+                                textCell(memoryText(range.total.group)),
+                                range.medianBytes,
+                                range.medianBusyNs};
+        addFigures(cells, range.total);
+        table.rows.push_back(std::move(cells));
+    }
+    for (const CopiesOfRange& range : answer.instances) {
         for (const CopyStatistics& row : range.rows) {
             std::vector<Cell> cells{range.instance.name, range.instance.number,
                                     textCell(kindText(trace, row.group))};
@@ -105,7 +125,8 @@ ReportTable bandwidthTable(const BandwidthAnswer& answer) {
 const CopyStatistics* statisticsOfRow(const BandwidthAnswer& answer, int row) {
     if (row < 0) return nullptr;
     auto at = static_cast<size_t>(row);
-    for (const CopiesOfRange& range : answer.ranges) {
+    if (at < answer.ranges.size()) return &answer.ranges[at].total;
+    for (const CopiesOfRange& range : answer.instances) {
         if (at < range.rows.size()) return &range.rows[at];
         at -= range.rows.size();
     }
@@ -115,7 +136,7 @@ const CopyStatistics* statisticsOfRow(const BandwidthAnswer& answer, int row) {
 const RangeInstance* rangeOfRow(const BandwidthAnswer& answer, int row) {
     if (row < 0) return nullptr;
     auto at = static_cast<size_t>(row);
-    for (const CopiesOfRange& range : answer.ranges) {
+    for (const CopiesOfRange& range : answer.instances) {
         if (at < range.rows.size()) return &range.instance;
         at -= range.rows.size();
     }
@@ -123,15 +144,23 @@ const RangeInstance* rangeOfRow(const BandwidthAnswer& answer, int row) {
 }
 
 QVariant BandwidthModel::data(const QModelIndex& index, int role) const {
-    const bool isSpecial = role == Qt::ToolTipRole || role == SortRole;
+    const bool isSpecial = role == Qt::ToolTipRole || role == SortRole || role == Qt::DisplayRole;
     if (!isSpecial || !answer_ || !index.isValid() || index.column() >= columnCount())
         return ReportModel::data(index, role);
     const CopyStatistics* row = statisticsOfRow(*answer_, index.row());
     const std::string& column = table().columns[static_cast<size_t>(index.column())].name;
     if (role == SortRole && row && column == sizeColumn) return row->group.sizeBucket;
-    if (role == Qt::ToolTipRole && row && column == peakColumn)
-        return plainToolTip(row->peak ? peakOriginText(*row->peak)
-                                      : tr("The trace does not tell how fast this link can be."));
+    const bool isPeak = row && column == peakColumn;
+    if (isPeak && role == Qt::ToolTipRole) {
+        if (!row->peak)
+            return plainToolTip(tr("The trace does not tell how fast this link can be."));
+        const QString why = toQString(row->whyBeyondPeak());
+        const QString origin = peakOriginText(*row->peak);
+        return plainToolTip(why.isEmpty() ? origin
+                                          : tr("More than the peak: %1. %2").arg(why, origin));
+    }
+    // A share that cannot be is none; the rates beside it tell what was measured.
+    if (isPeak && role == Qt::DisplayRole && !row->whyBeyondPeak().empty()) return tr("> 100 %");
     return ReportModel::data(index, role);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/bandwidth/LinkUse.h"
+#include "model/bandwidth/NvlinkVerdict.h"
 #include "model/summary/ReportTable.h"
 
 namespace lanescope {

@@ -34,6 +34,15 @@ int64_t TopologyGraph::Edge::bytes() const {
     return (there ? there->copyBytes : 0) + (back ? back->copyBytes : 0);
 }
 
+const LinkUse& TopologyGraph::Edge::busier() const {
+    const bool isBackGreater = back && (!there || back->copyBytes > there->copyBytes);
+    return isBackGreater ? *back : either();
+}
+
+const LinkUse* TopologyGraph::selectedUse() const {
+    return selected_ ? &edges_[static_cast<size_t>(*selected_)].busier() : nullptr;
+}
+
 std::optional<double> TopologyGraph::Edge::peakPercent() const {
     std::optional<double> most;
     for (const LinkUse* use : {there, back})
@@ -281,9 +290,7 @@ void TopologyGraph::paintNode(QPainter& painter, size_t node, QPointF center) co
 }
 
 void TopologyGraph::activate(int edge) {
-    const Edge& at = edges_[static_cast<size_t>(edge)];
-    const bool isBackGreater = at.back && (!at.there || at.back->copyBytes > at.there->copyBytes);
-    const LinkUse& use = isBackGreater ? *at.back : at.either();
+    const LinkUse& use = edges_[static_cast<size_t>(edge)].busier();
     emit pairActivated(use.gpu, use.peer);
 }
 

@@ -31,10 +31,14 @@ class TopologyGraph : public QWidget {
         /// The greater one of both ways.
         std::optional<double> peakPercent() const;
         const LinkUse& either() const { return there ? *there : *back; }
+        /// The way that carried more.
+        const LinkUse& busier() const;
     };
     const std::vector<Edge>& edges() const { return edges_; }
     std::optional<int> selectedEdge() const { return selected_; }
     void selectEdge(std::optional<int> edge);
+    /// The busier way of the selected edge; null if none is.
+    const LinkUse* selectedUse() const;
     /// The middle of an edge, to be clicked.
     QPoint edgePosition(int edge) const;
     /// Connection, and each way with its figures.

@@ -29,8 +29,7 @@ void TopologyMatrix::setAnswer(std::shared_ptr<const TopologyAnswer> answer) {
     if (answer_ && answer && answer_->trace == answer->trace) {
         // Only what was carried differs: what is chosen stays chosen while a range is dragged.
         answer_ = std::move(answer);
-        if (gpuCount() > 0)
-            emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+        if (gpuCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
         return;
     }
     beginResetModel();

@@ -11,12 +11,11 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "model/export/formatValue.h"
 #include "views/summary/LatestJob.h"
 #include "views/summary/ReportView.h"
+#include "views/summary/ScopeChoice.h"
 #include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
-#include "views/timeline/timeTicks.h"
 #include "views/topology/TopologyGraph.h"
 #include "views/topology/TopologyMatrix.h"
 
@@ -77,7 +76,12 @@ QWidget* TopologyPanel::makeFacts() {
     connect(matrixView_, &QTableView::activated, this, [this](const QModelIndex& index) {
         if (const auto pair = matrix_->pairAt(index)) activatePair(pair->first, pair->second);
     });
-    layout->addWidget(verdict_);
+    scopeChoice_ = new ScopeChoice(page);
+    connect(scopeChoice_, &ScopeChoice::countedChanged, this, &TopologyPanel::invalidate);
+    auto* top = new QHBoxLayout;
+    top->addWidget(verdict_, 1);
+    top->addWidget(scopeChoice_, 0, Qt::AlignTop);
+    layout->addLayout(top);
     layout->addWidget(sentences_);
     layout->addWidget(matrixView_);
     layout->addWidget(legend_);
@@ -93,43 +97,68 @@ QWidget* TopologyPanel::makeGraph() {
     layout->setSpacing(0);
     graph_ = new TopologyGraph(page);
     edge_ = plainLabel(page);
-    copiesButton_ = new QToolButton(page);
-    copiesButton_->setText(tr("Show its copies"));
-    copiesButton_->setToolTip(tr("Filters the bandwidth table to these two GPUs"));
-    copiesButton_->setFocusPolicy(Qt::StrongFocus);
-    copiesButton_->setEnabled(false);
+    copiesButton_ =
+        addButton(page, tr("Its copies"), tr("Filters the bandwidth table to these two GPUs"));
+    largestButton_ = addButton(page, tr("Largest"),
+                               tr("Shows the largest copy of the two GPUs "
+                                  "on the timeline"));
+    slowestButton_ = addButton(page, tr("Slowest"),
+                               tr("Shows the copy of the two GPUs with the least GB/s, of those of "
+                                  "at least 1 MiB, on the timeline"));
     auto* bottom = new QHBoxLayout;
     bottom->setContentsMargins(8, 3, 8, 3);
     bottom->addWidget(edge_, 1);
-    bottom->addWidget(copiesButton_);
+    for (QToolButton* button : {copiesButton_, largestButton_, slowestButton_})
+        bottom->addWidget(button);
     layout->addWidget(graph_, 1);
     layout->addLayout(bottom);
-    const QString help = tr("Click a link, or choose one with the arrow keys");
-    edge_->setText(help);
-    connect(graph_, &TopologyGraph::edgeSelected, this, [this, help](std::optional<int> edge) {
-        edge_->setText(edge ? graph_->edgeText(*edge) : help);
-        copiesButton_->setEnabled(edge.has_value());
-    });
+    showEdge();
+    connect(graph_, &TopologyGraph::edgeSelected, this, &TopologyPanel::showEdge);
     connect(graph_, &TopologyGraph::pairActivated, this, &TopologyPanel::activatePair);
     connect(copiesButton_, &QToolButton::clicked, this, [this] {
-        const auto edge = graph_->selectedEdge();
-        if (!edge) return;
-        const LinkUse& use = graph_->edges()[static_cast<size_t>(*edge)].either();
-        activatePair(use.gpu, use.peer);
+        if (const LinkUse* use = graph_->selectedUse()) activatePair(use->gpu, use->peer);
+    });
+    connect(largestButton_, &QToolButton::clicked, this, [this] {
+        if (const LinkUse* use = graph_->selectedUse()) emit copyActivated(use->largest);
+    });
+    connect(slowestButton_, &QToolButton::clicked, this, [this] {
+        if (const LinkUse* use = graph_->selectedUse()) emit copyActivated(use->slowest);
     });
     return page;
 }
 
+QToolButton* TopologyPanel::addButton(QWidget* parent, const QString& text,
+                                      const QString& toolTip) {
+    auto* button = new QToolButton(parent);
+    button->setText(text);
+    button->setToolTip(toolTip);
+    button->setAccessibleDescription(toolTip);
+    button->setFocusPolicy(Qt::StrongFocus);
+    return button;
+}
+
+void TopologyPanel::showEdge() {
+    const auto edge = graph_->selectedEdge();
+    edge_->setText(edge ? graph_->edgeText(*edge)
+                        : tr("Click a link, or choose one with the arrow keys"));
+    const LinkUse* use = graph_->selectedUse();
+    copiesButton_->setEnabled(use != nullptr);
+    largestButton_->setEnabled(use && use->largest.isValid());
+    slowestButton_->setEnabled(use && use->slowest.isValid());
+}
+
 void TopologyPanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
-    range_.reset();
+    scopeChoice_->reset();
     invalidate();
 }
 
 void TopologyPanel::setRange(std::optional<TimeRange> range) {
-    if (range == range_) return;
-    range_ = range;
-    invalidate();
+    scopeChoice_->setSelectedRange(range);
+}
+
+void TopologyPanel::setVisibleRange(TimeRange range) {
+    scopeChoice_->setVisibleRange(range);
 }
 
 void TopologyPanel::setTheme(const Theme& theme) {
@@ -172,7 +201,7 @@ void TopologyPanel::refresh() {
         emit updated();
         return;
     }
-    job_->start([this, trace = trace_, range = range_]() -> LatestJob::Publish {
+    job_->start([this, trace = trace_, range = scopeChoice_->counted()]() -> LatestJob::Publish {
         auto answer = answerTopology(trace, range);
         // `this` is only used on the GUI thread, where the job has made sure that it is alive.
         return [this, answer] { showAnswer(answer); };
@@ -185,7 +214,7 @@ void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answ
     sayVerdict(*answer);
     matrix_->setAnswer(answer);
     graph_->setAnswer(answer);
-    if (const auto edge = graph_->selectedEdge()) edge_->setText(graph_->edgeText(*edge));
+    showEdge();
     fitMatrix();
     const bool isAlone = answer->gpus.size() < 2;
     matrixView_->setVisible(!isAlone && answer->knowsConnections());
@@ -193,7 +222,7 @@ void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answ
     legend_->setVisible(matrixView_->isVisibleTo(this) && !legend_->text().isEmpty());
     graph_->parentWidget()->setVisible(!isAlone && !graph_->edges().empty());
     links_->setTable(answer->links);
-    links_->setRemark(remark());
+    links_->setRemark(scopeChoice_->remark());
     links_->setVisible(!answer->links.rows.empty());
     emit updated();
 }
@@ -214,7 +243,7 @@ void TopologyPanel::sayVerdict(const TopologyAnswer& answer) {
         lines << tr(
             "The trace does not tell how its GPUs are joined. lanescope record notes that; "
             "files of other tools lack it.");
-    if (answer.range) lines << remark();
+    if (answer.range) lines << scopeChoice_->remark();
     sentences_->setText(lines.join(QLatin1Char('\n')));
 }
 
@@ -251,12 +280,6 @@ void TopologyPanel::selectPair(const QModelIndex& index) {
         if (std::minmax(from, to) == std::minmax(pair->first, pair->second))
             graph_->selectEdge(static_cast<int>(edge));
     }
-}
-
-QString TopologyPanel::remark() const {
-    if (!range_) return tr("Whole trace");
-    return tr("Selected range, %1 from %2")
-        .arg(toQString(formatDuration(range_->durationNs())), formatTime(range_->startNs));
 }
 
 }  // namespace lanescope

@@ -15,6 +15,7 @@ namespace lanescope {
 
 class LatestJob;
 class ReportView;
+class ScopeChoice;
 class TopologyGraph;
 class TopologyMatrix;
 
@@ -29,6 +30,8 @@ class TopologyPanel : public QWidget {
     void setTrace(TracePtr trace);
     /// The selected range; none counts the whole trace.
     void setRange(std::optional<TimeRange> range);
+    /// What the timeline shows, in the trace's own time; counted if the user wants that.
+    void setVisibleRange(TimeRange range);
     void setTheme(const Theme& theme);
 
     TopologyGraph& graph() const { return *graph_; }
@@ -36,6 +39,9 @@ class TopologyPanel : public QWidget {
     QTableView& matrixView() const { return *matrixView_; }
     ReportView& links() const { return *links_; }
     QToolButton& copiesButton() const { return *copiesButton_; }
+    QToolButton& largestButton() const { return *largestButton_; }
+    QToolButton& slowestButton() const { return *slowestButton_; }
+    ScopeChoice& scopeChoice() const { return *scopeChoice_; }
     QString verdictText() const;
     bool isStale() const { return isStale_; }
 
@@ -43,6 +49,8 @@ class TopologyPanel : public QWidget {
     void updated();
     /// The user wants to see the copies from one GPU (index into `Trace::gpus`) to another.
     void pairActivated(quint32 gpu, quint32 peer);
+    /// The user wants to see this copy on the timeline.
+    void copyActivated(lanescope::EventRef event);
 
   protected:
     void showEvent(QShowEvent* event) override;
@@ -58,10 +66,10 @@ class TopologyPanel : public QWidget {
     void fitMatrix();
     void activatePair(qint64 gpu, qint64 peer);
     void selectPair(const QModelIndex& index);
-    QString remark() const;
+    void showEdge();
+    QToolButton* addButton(QWidget* parent, const QString& text, const QString& toolTip);
 
     TracePtr trace_;
-    std::optional<TimeRange> range_;
     std::shared_ptr<const TopologyAnswer> answer_;
     bool isStale_ = false;
     Theme theme_ = Theme::light();
@@ -74,6 +82,9 @@ class TopologyPanel : public QWidget {
     TopologyGraph* graph_ = nullptr;
     QLabel* edge_ = nullptr;
     QToolButton* copiesButton_ = nullptr;
+    QToolButton* largestButton_ = nullptr;
+    QToolButton* slowestButton_ = nullptr;
+    ScopeChoice* scopeChoice_ = nullptr;
     ReportView* links_;
 };
 

@@ -61,6 +61,13 @@ Json runJson(const RunSummary& run) {
     const RunFacts& facts = run.facts;
     Json workers = Json::array();
     for (const WorkerSummary& worker : run.workers) workers.push_back(workerJson(worker));
+    const NvlinkTraffic& nvlink = run.nvlink;
+    const Json traffic{{"use", name(nvlink.use)},
+                       {"evidence", name(nvlink.evidence)},
+                       {"bytesPerStep", nvlink.bytesPerStep ? Json(*nvlink.bytesPerStep) : Json()},
+                       {"bestBytesPerSecond", nvlink.bestBytesPerSecond > 0
+                                                  ? Json(nvlink.bestBytesPerSecond)
+                                                  : Json()}};
     return {{"title", facts.title},
             {"producer", facts.producer},
             {"commandLine", facts.commandLine},
@@ -68,6 +75,7 @@ Json runJson(const RunSummary& run) {
             {"cuda", facts.cuda},
             {"gpuNames", facts.gpuNames},
             {"nvlink", facts.isNvlinkPresent},
+            {"nvlinkTraffic", traffic},
             {"worldSize", facts.worldSize},
             {"kernelCount", facts.kernelCount},
             {"truncated", facts.isTruncated},

@@ -21,6 +21,7 @@
 #include "views/summary/ReportModel.h"
 #include "views/summary/ReportPanel.h"
 #include "views/summary/ReportView.h"
+#include "views/summary/ScopeChoice.h"
 #include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
@@ -109,7 +110,7 @@ class TestLazyTabs : public QObject {
         shown.show("Memcpy bandwidth");
         QVERIFY(shown.wait());
         const auto* bandwidth = shown.panelIn<BandwidthPanel>("Memcpy bandwidth");
-        QCOMPARE(bandwidth->countedRange().value_or(TimeRange()), shown.someRange());
+        QCOMPARE(bandwidth->scopeChoice().counted().value_or(TimeRange()), shown.someRange());
         shown.show("NCCL");
         QVERIFY(shown.wait());
         const auto* nccl = shown.panelIn<ReportPanel>("NCCL");
@@ -121,7 +122,7 @@ class TestLazyTabs : public QObject {
 
         // It follows as those do that were there before.
         shown.page().timeline().setSelectedRange(std::nullopt);
-        QVERIFY(!bandwidth->countedRange());
+        QVERIFY(!bandwidth->scopeChoice().counted());
         QVERIFY(!shown.page().currentTable());
     }
 

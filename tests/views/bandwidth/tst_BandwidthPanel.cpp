@@ -5,6 +5,7 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QSignalSpy>
 #include <QTabWidget>
 #include <QTableView>
@@ -16,10 +17,12 @@
 #include "views/bandwidth/AdviceCard.h"
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/bandwidth/CopyChart.h"
+#include "views/bandwidth/RangeNameChoice.h"
 #include "views/bandwidth/bandwidthTable.h"
 #include "views/summary/ReportFilter.h"
 #include "views/summary/ReportModel.h"
 #include "views/summary/ReportView.h"
+#include "views/summary/ScopeChoice.h"
 
 using namespace lanescope;
 
@@ -158,7 +161,7 @@ class TestBandwidthPanel : public QObject {
 
     void rowsByRangeLeadToTheRange() {
         ShownPanel shown;
-        shown.panel.setRows(BandwidthRows::Range);
+        shown.panel.setRows(BandwidthRows::Instance);
         waitForRows(shown.panel);
         QVERIFY(shown.panel.view().model().rowCount() >= 6);
         QSignalSpy activated(&shown.panel, &BandwidthPanel::rangeActivated);
@@ -168,6 +171,94 @@ class TestBandwidthPanel : public QObject {
         QCOMPARE(activated.count(), 1);
         const auto range = activated[0][0].value<TimeRange>();
         QVERIFY(range.durationNs() > 15 * ms && range.durationNs() <= 20 * ms);
+    }
+
+    void rowsByRangeAreOfAnyRangeThatIsNamed() {
+        TraceBuilder builder;
+        const uint32_t stream = builder.defaultStream();
+        for (int epoch = 0; epoch < 3; ++epoch) {
+            const int64_t at = epoch * 100 * ms;
+            builder.addNvtx(builder.defaultThread(), "epoch " + std::to_string(epoch), at,
+                            at + 90 * ms);
+            for (int step = 0; step < 4; ++step) {
+                const int64_t from = at + step * 20 * ms;
+                builder.addNvtx(builder.defaultThread(), "step " + std::to_string(4 * epoch + step),
+                                from, from + 20 * ms);
+                builder.addMemcpy(stream, MemcpyKind::HtoD, (epoch + 1) * 1000, from, from + ms);
+            }
+        }
+        ShownPanel shown(builder.finish());
+        shown.panel.setRows(BandwidthRows::Range);
+        waitForRows(shown.panel);
+        const ReportView& view = shown.panel.view();
+        RangeNameChoice& choice = shown.panel.rangeNameChoice();
+        QVERIFY(choice.isVisible());
+        QVERIFY(choice.findText("epoch #") > 0);
+        QVERIFY(choice.findText("step #") > 0);
+        QVERIFY(choice.findText("step 2") < 0);
+        QCOMPARE(cellOf(view, 0, "Instances").toInt(), 12);
+        // Typed, and taken with Enter.
+        choice.lineEdit()->selectAll();
+        QTest::keyClicks(choice.lineEdit(), "epoch #");
+        QTest::keyClick(choice.lineEdit(), Qt::Key_Return);
+        waitForRows(shown.panel);
+        QCOMPARE(cellOf(view, 0, "Range").toString(), "epoch #");
+        QCOMPARE(cellOf(view, 0, "Instances").toInt(), 3);
+        QCOMPARE(cellOf(view, 0, "Bytes Each").toDouble(), 8000.0);
+        QCOMPARE(cellOf(view, 0, "Bytes").toLongLong(), 24'000);
+        shown.panel.setRows(BandwidthRows::Instance);
+        waitForRows(shown.panel);
+        QCOMPARE(view.model().rowCount(), 3);
+        QCOMPARE(cellOf(view, 1, "Range").toString(), "epoch 1");
+        // Chosen from the list: back to the steps.
+        shown.panel.setRows(BandwidthRows::Range);
+        choice.setCurrentIndex(0);
+        emit choice.activated(0);
+        waitForRows(shown.panel);
+        QCOMPARE(cellOf(view, 0, "Instances").toInt(), 12);
+        choice.setRangeName("no such range");
+        waitForRows(shown.panel);
+        QCOMPARE(view.model().rowCount(), 0);
+        shown.panel.setRows(BandwidthRows::Memory);
+        QVERIFY(!choice.isVisible());
+    }
+
+    void copiesWithoutBytesOrTimeHaveNoRateAndNoPoint() {
+        TraceBuilder builder;
+        builder.addGpu();
+        const uint32_t stream = builder.addStream(0, 0, 7);
+        builder.addMemcpy(stream, MemcpyKind::HtoD, 4096, 10, 10);
+        builder.addMemcpy(stream, MemcpyKind::HtoD, 0, 20, 30);
+        ShownPanel shown(builder.finish());
+        const ReportView& view = shown.panel.view();
+        QCOMPARE(cellOf(view, 0, "Count").toInt(), 2);
+        for (const char* column : {"Mean", "Of Peak", "Min", "P10", "Median", "P90", "Max"}) {
+            QVERIFY2(!cellOf(view, 0, column).isValid(), column);
+            QVERIFY2(cellOf(view, 0, column, Qt::DisplayRole).toString().isEmpty(), column);
+        }
+        for (const auto kind :
+             {BandwidthChart::BySize, BandwidthChart::Histogram, BandwidthChart::OverTime}) {
+            shown.panel.setChart(kind);
+            waitForRows(shown.panel);
+            QCOMPARE(shown.panel.chart(kind).markCount(), 0);
+        }
+    }
+
+    void aShareAboveThePeakIsNoNumber() {
+        TraceBuilder builder;
+        builder.addGpu();
+        builder.addMemcpy(builder.addStream(0, 0, 7), MemcpyKind::DtoD, 4 * ms, 0, 1'000, 0,
+                          MemoryKind::Device, MemoryKind::Device);
+        LinkPeak memory;
+        memory.kind = LinkKind::Dram;
+        memory.gpu = 0;
+        memory.bytesPerSecond = 4'800'000'000'000;
+        builder.trace().interconnect.peaks = {memory};
+        ShownPanel shown(builder.finish());
+        const ReportView& view = shown.panel.view();
+        QCOMPARE(cellOf(view, 0, "Of Peak", Qt::DisplayRole).toString(), "> 100 %");
+        QVERIFY(cellOf(view, 0, "Of Peak").toDouble() > 100);
+        QVERIFY(cellOf(view, 0, "Of Peak", Qt::ToolTipRole).toString().contains("L2 cache"));
     }
 
     void thePeakSaysWhereItComesFrom() {
@@ -263,7 +354,8 @@ class TestBandwidthPanel : public QObject {
         BandwidthModel model;
         QAbstractItemModelTester tester(&model,
                                         QAbstractItemModelTester::FailureReportingMode::QtTest);
-        for (const auto rows : {BandwidthRows::Memory, BandwidthRows::Size, BandwidthRows::Range}) {
+        for (const auto rows : {BandwidthRows::Memory, BandwidthRows::Size, BandwidthRows::Range,
+                                BandwidthRows::Instance}) {
             BandwidthQuestion question;
             question.rows = rows;
             const auto answer = answerBandwidth(copies, question);

@@ -7,6 +7,7 @@
 #include "tests/support/TraceBuilder.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/simulatedMachine.h"
+#include "views/summary/ScopeChoice.h"
 #include "views/topology/TopologyGraph.h"
 #include "views/topology/TopologyMatrix.h"
 #include "views/topology/TopologyPanel.h"
@@ -161,6 +162,39 @@ class TestTopologyPanel : public QObject {
         QCOMPARE(shown.panel.graph().edges()[0].bytes(), all / 2);
         // What was chosen stays chosen while a range is dragged.
         QCOMPARE(shown.panel.graph().selectedEdge(), std::optional(0));
+    }
+
+    void theVisibleRangeCountsOnRequest() {
+        ShownPanel shown(machine(2, 18));
+        const int64_t all = shown.panel.graph().edges()[0].bytes();
+        shown.panel.setVisibleRange(TimeRange{0, 20 * ms});
+        QVERIFY(!shown.panel.isStale());
+        QTest::keyClick(&shown.panel.scopeChoice(), Qt::Key_Down);
+        shown.wait();
+        QCOMPARE(shown.panel.graph().edges()[0].bytes(), all / 2);
+        QVERIFY(shown.panel.verdictText().contains("Visible range"));
+        shown.panel.setRange(TimeRange{0, ms});
+        QVERIFY(!shown.panel.isStale());
+        QTest::keyClick(&shown.panel.scopeChoice(), Qt::Key_Down);
+        shown.wait();
+        QCOMPARE(shown.panel.graph().edges()[0].bytes(), all);
+        QVERIFY(!shown.panel.scopeChoice().accessibleName().isEmpty());
+    }
+
+    void aLinkLeadsToItsLargestAndItsSlowestCopy() {
+        ShownPanel shown(machine(2, 18));
+        QSignalSpy asked(&shown.panel, &TopologyPanel::copyActivated);
+        QVERIFY(!shown.panel.largestButton().isEnabled());
+        QTest::mouseClick(&shown.panel.graph(), Qt::LeftButton, {},
+                          shown.panel.graph().edgePosition(0));
+        const LinkUse& use = *shown.panel.graph().selectedUse();
+        QTest::mouseClick(&shown.panel.largestButton(), Qt::LeftButton);
+        shown.panel.slowestButton().setFocus();
+        QTest::keyClick(&shown.panel.slowestButton(), Qt::Key_Space);
+        QCOMPARE(asked.count(), 2);
+        QCOMPARE(asked[0][0].value<EventRef>(), use.largest);
+        QCOMPARE(asked[1][0].value<EventRef>(), use.slowest);
+        QCOMPARE(use.largest.kind(), EventKind::Memcpy);
     }
 
     void oneGpuIsSaidInASentence() {

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "model/bandwidth/CopySweep.h"
+#include "model/bandwidth/RankSequence.h"
+
+namespace lanescope {
+
+/// What is looked up of single copies, by number.
+struct CopyLookup {
+    std::function<CopySweep::Piece(uint32_t copy)> piece;
+    /// Kernel time of a GPU before a moment.
+    std::function<int64_t(uint32_t gpu, int64_t timeNs)> kernelNsBefore;
+};
+
+/// The copies of one group, with what is known up to each block of them, so that any range of time
+/// is summed up without looking at the copies in its middle: sums and unions are differences of
+/// what is known at the edges, quantiles come from a `RankSequence`. The results are those of a
+/// `CopySweep`, to the bit. Some 14 bytes a copy. Immutable once built; any thread.
+class CopyGroupSums {
+  public:
+    /// `copies` of one group, by start. O(n log n).
+    CopyGroupSums(CopyGroup group, std::vector<uint32_t> copies, size_t gpuCount,
+                  const CopyLookup& lookup);
+
+    /// False if sums are too large to be subtracted from each other.
+    bool isUsable() const { return isUsable_; }
+    /// Nothing if no copy lies in the range. O(log n), and the copies that an edge cuts.
+    std::optional<CopyStatistics> sumUp(std::optional<TimeRange> range,
+                                        const CopyLookup& lookup) const;
+
+  private:
+    /// How long at least one of some copies runs.
+    struct Union {
+        int64_t busyNs = 0, untilNs = 0;
+        /// Beside kernels: in all, and of the GPU's kernels before `untilNs`.
+        int64_t overlappedNs = 0, coveredAtEnd = 0;
+        bool isBusy = false;
+        void add(const CopySweep::Piece& piece);
+    };
+    /// The first so many copies, whole.
+    struct State {
+        uint32_t count = 0;
+        int64_t unrated = 0, bytes = 0, summedNs = 0, ratedNs = 0, ratedBytes = 0;
+        Union all;
+        std::vector<Union> gpus;
+        void add(const CopySweep::Piece& piece);
+    };
+    struct Block {
+        State before;
+        int64_t startNs = 0;      ///< Of its first copy.
+        int64_t latestEndNs = 0;  ///< Of its own copies.
+    };
+    /// A copy that reaches over an edge.
+    struct Cut {
+        uint32_t index;  ///< Within the group.
+        uint32_t rated;  ///< How many of those before it have a rate.
+        CopySweep::Piece whole;
+    };
+    State stateBefore(int64_t timeNs, const CopyLookup& lookup) const;
+    State stateAtEnd(const CopyLookup& lookup) const;
+    /// The copies from number `from` to before `to` that end after `timeNs`.
+    std::vector<Cut> endingAfter(int64_t timeNs, uint32_t from, uint32_t to,
+                                 const CopyLookup& lookup) const;
+    CopyRates ratesOfRange(size_t first, size_t last, std::vector<uint32_t> left,
+                           std::vector<double> added, const CopyLookup& lookup) const;
+
+    CopyGroup group_;
+    size_t gpuCount_;
+    std::vector<uint32_t> copies_;
+    std::vector<Block> blocks_;
+    RankSequence ranks_;                ///< Of the copies with a rate, by start.
+    std::vector<uint32_t> copyOfRank_;  ///< From the slowest.
+    bool isUsable_ = true;
+};
+
+/// The part of a copy that lies in a range, `isCut` where that is not all of it. Kernel times stay
+/// those of the whole copy.
+CopySweep::Piece cutTo(const TimeRange& range, CopySweep::Piece piece);
+
+}  // namespace lanescope
