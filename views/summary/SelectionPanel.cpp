@@ -41,6 +41,7 @@ SelectionPanel::SelectionPanel(QWidget* parent)
     copies_->setEmptyText(tr("No memory was copied or set in the selected range."));
     splitter_->addWidget(names_);
     splitter_->addWidget(copies_);
+    splitter_->setSizes({960, 640});
     splitter_->setStretchFactor(0, 3);
     splitter_->setStretchFactor(1, 2);
     splitter_->setChildrenCollapsible(false);
