@@ -1,7 +1,10 @@
 #include "app/viewer/LiveFollower.h"
 
+#include <time.h>
+
 #include <QMetaObject>
-#include <chrono>
+#include <QThreadPool>
+#include <algorithm>
 #include <utility>
 
 #include "model/index/openTrace.h"
@@ -14,13 +17,34 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds interval{1000};
-/// Of rest for each part of work: a fifth of one core.
-constexpr int restPerWork = 4;
+constexpr std::chrono::seconds shortestPeriod{1};
+/// A period for each part of work: a tenth of one core.
+constexpr int periodPerWork = 10;
 /// A reader can meet the moment in which the trace gets its name.
 constexpr int mostFailures = 5;
 
+/// Of all threads: reading and what is computed for the screen take several.
+std::chrono::nanoseconds processCpuTime() {
+    timespec now{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+/// The same trace, which goes away on a thread of the pool: to free one of some gigabytes takes
+/// longer than a frame, and who drops it last is mostly the GUI.
+TracePtr freedInBackground(TracePtr trace) {
+    const Trace* const plain = trace.get();
+    return {plain, [owner = std::move(trace)](const Trace*) mutable {
+                QThreadPool* const pool = QThreadPool::globalInstance();
+                if (pool) pool->start([last = std::move(owner)] {});
+            }};
+}
+
 }  // namespace
+
+std::chrono::nanoseconds refreshPeriod(std::chrono::nanoseconds cpuTime) {
+    return std::max<std::chrono::nanoseconds>(shortestPeriod, cpuTime * periodPerWork);
+}
 
 LiveFollower::LiveFollower(LiveTrace live, QObject* parent)
     : QObject(parent), live_(std::move(live)) {}
@@ -48,14 +72,34 @@ void LiveFollower::tell(Signal signal, Value value) {
 void LiveFollower::run() {
     auto mirror = TraceMirror::create(live_.partial);
     if (!mirror) return tell(&LiveFollower::failed, toQString(mirror.error().sentence));
-    for (;;) {
-        const Clock::time_point begun = Clock::now();
-        if (!refresh(*mirror)) return;
-        const auto worked = Clock::now() - begun;
-        std::unique_lock lock(mutex_);
-        const auto rest = std::max<Clock::duration>(interval, worked * restPerWork);
-        if (wake_.wait_for(lock, rest, [this] { return isStopping_; })) return;
+    Clock::time_point begun;
+    do {
+        begun = Clock::now();
+        const std::lock_guard lock(mutex_);
+        cpuAtBegin_ = processCpuTime();
+        cpuTime_ = {};
+    } while (refresh(*mirror) && rest(begun));
+}
+
+bool LiveFollower::rest(Clock::time_point begun) {
+    std::unique_lock lock(mutex_);
+    cpuTime_ = std::max(cpuTime_, processCpuTime() - cpuAtBegin_);
+    // It may still turn out to have been more, and an end is not waited for.
+    Clock::time_point due = begun + shortestPeriod;
+    const auto isRecording = [this] { return stateOf(live_) == LiveState::Recording; };
+    do {
+        while (!isStopping_ && Clock::now() < due) wake_.wait_until(lock, due);
+        due = std::min(Clock::now() + shortestPeriod, begun + refreshPeriod(cpuTime_));
+    } while (!isStopping_ && Clock::now() < due && isRecording());
+    return !isStopping_;
+}
+
+void LiveFollower::noteShown() {
+    {
+        const std::lock_guard lock(mutex_);
+        cpuTime_ = std::max(cpuTime_, processCpuTime() - cpuAtBegin_);
     }
+    wake_.notify_all();
 }
 
 bool LiveFollower::refresh(TraceMirror& mirror) {
@@ -71,7 +115,7 @@ bool LiveFollower::refresh(TraceMirror& mirror) {
     failures_ = 0;
     if (*rows > 0 || !hasShown_) {
         auto trace = loadOpenTrace(mirror.descriptor(), live_.finished);
-        if (trace) tell(&LiveFollower::refreshed, *trace);
+        if (trace) tell(&LiveFollower::refreshed, freedInBackground(std::move(*trace)));
         hasShown_ = hasShown_ || trace.has_value();
     }
     // Twice in a row: between the last name and the lock there is a moment without either.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QObject>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -12,9 +13,13 @@ namespace lanescope {
 
 class TraceMirror;
 
-/// Reads a trace again and again while it is being recorded, on a thread of its own: about every
-/// second, and less often if that would take more than a fifth of a core. Signals arrive on the
-/// thread of this object. Ends by itself when the recording does.
+/// How long after its begin a refresh that took so much CPU time is followed by the next: a second,
+/// but long enough that all of them together take at most a tenth of one core.
+std::chrono::nanoseconds refreshPeriod(std::chrono::nanoseconds cpuTime);
+
+/// Reads a trace again and again while it is being recorded, on a thread of its own, as often as
+/// `refreshPeriod` allows. Signals arrive on the thread of this object. Ends by itself when the
+/// recording does.
 class LiveFollower : public QObject {
     Q_OBJECT
 
@@ -26,6 +31,9 @@ class LiveFollower : public QObject {
     const LiveTrace& live() const { return live_; }
     /// Call once.
     void start();
+    /// Whoever shows the traces says that all of the last one is on the screen: what was computed
+    /// for that counts as work of the refresh.
+    void noteShown();
 
   signals:
     /// There is more than before, or this is the first that there is.
@@ -39,6 +47,8 @@ class LiveFollower : public QObject {
     void run();
     /// False when nothing more is to be done.
     bool refresh(TraceMirror& mirror);
+    /// Waits until the next refresh is due. False if there is to be none.
+    bool rest(std::chrono::steady_clock::time_point begun);
     bool conclude();
     template <class Signal, class Value>
     void tell(Signal signal, Value value);
@@ -50,6 +60,8 @@ class LiveFollower : public QObject {
     std::mutex mutex_;
     std::condition_variable wake_;
     bool isStopping_ = false;
+    std::chrono::nanoseconds cpuAtBegin_{0};  ///< Of the process, when the last refresh began.
+    std::chrono::nanoseconds cpuTime_{0};     ///< What the last refresh took of it so far.
     std::thread thread_;
 };
 

@@ -1,3 +1,4 @@
+#include <QTimer>
 #include <QVBoxLayout>
 
 #include "app/viewer/HitNavigator.h"
@@ -12,6 +13,11 @@
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope {
+namespace {
+
+constexpr int shownPollMs = 50;
+
+}  // namespace
 
 void TracePage::updateTrace(TracePtr trace) {
     const TrackArrangement arrangement = timeline_->arrangement();
@@ -42,9 +48,18 @@ void TracePage::follow(LiveFollower* follower) {
     static_cast<QVBoxLayout*>(layout())->insertWidget(0, liveBar_);
     // What is not known before the end is not missing.
     healthBar_->hide();
-    connect(follower, &LiveFollower::refreshed, this, [this](const TracePtr& trace) {
+    // Tables and sums of the new trace are made in the background; they are part of its cost.
+    auto* shown = new QTimer(follower);
+    shown->setInterval(shownPollMs);
+    connect(shown, &QTimer::timeout, this, [this, follower, shown] {
+        if (isBusy()) return;
+        shown->stop();
+        follower->noteShown();
+    });
+    connect(follower, &LiveFollower::refreshed, this, [this, shown](const TracePtr& trace) {
         updateTrace(trace);
         healthBar_->hide();
+        shown->start();
     });
     connect(follower, &LiveFollower::finished, this, [this, follower](const TracePtr& trace) {
         updateTrace(trace);

@@ -87,6 +87,16 @@ Result<QJsonObject> measureStalls(const std::filesystem::path& path) {
         runFor(20);
     }
     note(QStringLiteral("stallSummary"));
+
+    page->tables().setCurrentIndex(0);
+    runUntil([&] { return !window.isBusy(); });
+    watch.restart();
+    for (int round = 0; round < 5; ++round) {
+        page->updateTrace(page->trace());
+        runFor(20);
+        runUntil([&] { return !window.isBusy(); });
+    }
+    note(QStringLiteral("stallFollow"));
     return values;
 }
 

@@ -1,0 +1,106 @@
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <QSignalSpy>
+#include <QTest>
+#include <chrono>
+#include <ctime>
+#include <memory>
+#include <utility>
+
+#include "app/viewer/LiveFollower.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/writeTrace.h"
+
+using namespace lanescope;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int patienceMs = 60'000;
+
+/// A trace as it lies there while it is being recorded: under another name, with a lock on it.
+struct Recording {
+    Recording() {
+        if (!writeTrace(*simulatedTraining({.steps = 3}), live.partial)) qFatal("no trace");
+        lock = ::open(live.partial.c_str(), O_RDWR | O_CLOEXEC);
+        if (lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) != 0) qFatal("no lock");
+    }
+    ~Recording() { release(); }
+    void finish() {
+        std::filesystem::rename(live.partial, live.finished);
+        release();
+    }
+    void release() {
+        if (lock >= 0) ::close(std::exchange(lock, -1));
+    }
+    TemporaryFolder folder;
+    LiveTrace live{folder / "out.sqlite", folder / "out.sqlite.partial"};
+    int lock = -1;
+};
+
+void takeCpuTime(std::chrono::nanoseconds wanted) {
+    const std::clock_t begin = std::clock();
+    while (std::chrono::microseconds((std::clock() - begin) * 1'000'000 / CLOCKS_PER_SEC) < wanted)
+        continue;
+}
+
+}  // namespace
+
+class TestLiveFollower : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void refreshesTakeATenthOfACoreAtMost() {
+        // What takes next to nothing is done once a second.
+        QCOMPARE(refreshPeriod(0ns), std::chrono::nanoseconds(1s));
+        QCOMPARE(refreshPeriod(100ms), std::chrono::nanoseconds(1s));
+        for (const std::chrono::nanoseconds work :
+             {101'000'000ns, 1'000'000'000ns, 60'000'000'000ns}) {
+            QVERIFY(refreshPeriod(work) > 1s);
+            QVERIFY(work * 10 <= refreshPeriod(work));
+        }
+    }
+
+    void showsWhatThereIs() {
+        Recording recording;
+        LiveFollower follower(recording.live);
+        QSignalSpy refreshed(&follower, &LiveFollower::refreshed);
+        follower.start();
+        QTRY_COMPARE_WITH_TIMEOUT(refreshed.size(), 1, patienceMs);
+        const auto trace = refreshed[0][0].value<TracePtr>();
+        QCOMPARE(trace->kernels.size(), simulatedTraining({.steps = 3})->kernels.size());
+        QCOMPARE(trace->path, recording.live.finished);
+    }
+
+    void theEndIsNoticedHoweverLongTheRest() {
+        Recording recording;
+        LiveFollower follower(recording.live);
+        QSignalSpy refreshed(&follower, &LiveFollower::refreshed);
+        QSignalSpy finished(&follower, &LiveFollower::finished);
+        follower.start();
+        QTRY_COMPARE_WITH_TIMEOUT(refreshed.size(), 1, patienceMs);
+        // Showing it took so long that the next refresh is far away.
+        takeCpuTime(500ms);
+        follower.noteShown();
+        recording.finish();
+        QTRY_COMPARE_WITH_TIMEOUT(finished.size(), 1, patienceMs);
+        QCOMPARE(finished[0][0].value<TracePtr>()->path, recording.live.finished);
+    }
+
+    void endsWhileItRests() {
+        Recording recording;
+        auto follower = std::make_unique<LiveFollower>(recording.live);
+        QSignalSpy refreshed(follower.get(), &LiveFollower::refreshed);
+        follower->start();
+        QTRY_COMPARE_WITH_TIMEOUT(refreshed.size(), 1, patienceMs);
+        follower.reset();
+        // Its traces outlive it.
+        QVERIFY(refreshed[0][0].value<TracePtr>()->kernels.size() > 0);
+    }
+};
+
+QTEST_MAIN(TestLiveFollower)
+#include "tst_LiveFollower.moc"
