@@ -17,7 +17,6 @@
 #include "views/timeline/PairedRows.h"
 #include "views/timeline/TimeRuler.h"
 #include "views/timeline/TimelineCorner.h"
-#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackCanvas.h"
 #include "views/timeline/TrackFilterBar.h"
@@ -26,7 +25,6 @@
 #include "views/timeline/paintLabels.h"
 #include "views/timeline/paintSelection.h"
 #include "views/timeline/timelineKeys.h"
-#include "views/timeline/trackCommands.h"
 
 namespace lanescope {
 
@@ -163,163 +161,6 @@ void TimelineView::setOverlay(QWidget* overlay) {
 
 TimelineState& TimelineView::active() const {
     return rows_ ? rows_->active() : *state_;
-}
-
-std::optional<TimeRange> TimelineView::selectedRange() const {
-    return state_->selectedRange();
-}
-void TimelineView::setSelectedRange(std::optional<TimeRange> range) {
-    state_->setSelectedRange(range);
-}
-EventRef TimelineView::selectedEvent() const {
-    return state_->selectedEvent();
-}
-void TimelineView::setSelectedEvent(EventRef event) {
-    state_->setSelectedEvent(event);
-}
-void TimelineView::revealEvent(EventRef event) {
-    TimelineNavigator(*state_).reveal(event);
-}
-void TimelineView::scrollToTrack(uint32_t track) {
-    state_->revealTrack(track);
-    if (const LayoutRow* row = state_->layout().rowOf(track))
-        state_->setScrollY(row->top - state_->pinnedHeight());
-    state_->setCurrentTrack(track);
-}
-void TimelineView::flashTrack(uint32_t track) {
-    scrollToTrack(track);
-    labels_->flash(*state_, track);
-}
-void TimelineView::showRange(TimeRange range) {
-    TimelineNavigator(*state_).zoomTo(range);
-}
-void TimelineView::showMoment(int64_t timeNs) {
-    const TimeRange visible = state_->visible();
-    state_->setVisible(visible.shifted(timeNs - visible.startNs - visible.durationNs() / 2));
-    state_->setHoverTime(timeNs);
-}
-void TimelineView::setSearchHits(SearchHitsPtr hits) {
-    state_->setHits(std::move(hits));
-}
-
-void TimelineView::fit() {
-    state_->visibleRange()->fit();
-}
-void TimelineView::zoomToSelection() {
-    TimelineNavigator(active()).zoomToSelection();
-}
-void TimelineView::zoomToEvent() {
-    TimelineNavigator(active()).zoomToEvent();
-}
-void TimelineView::goBack() {
-    history_->back();
-}
-void TimelineView::goForward() {
-    history_->forward();
-}
-bool TimelineView::canGoBack() const {
-    return history_->canGoBack();
-}
-bool TimelineView::canGoForward() const {
-    return history_->canGoForward();
-}
-void TimelineView::moveAlong(const std::function<void()>& change) {
-    history_->moveAlong(change);
-}
-
-void TimelineView::selectNeighbour(int direction, SliceStep step) {
-    TimelineNavigator(active()).selectNeighbour(direction, step, canvas_->width());
-}
-void TimelineView::selectEndOfLane(int direction) {
-    TimelineNavigator(active()).selectEndOfLane(direction);
-}
-void TimelineView::selectAdjacentLane(int direction) {
-    TimelineNavigator(active()).selectAdjacentLane(direction);
-}
-void TimelineView::selectCounterpart() {
-    if (rows_) rows_->selectCounterpart();
-}
-void TimelineView::followFlow(int direction) {
-    TimelineNavigator(active()).followFlow(direction);
-}
-void TimelineView::scrollPages(int direction) {
-    const int page = std::max(1, state_->viewportHeight() * 7 / 8);
-    state_->setScrollY(state_->scrollY() + direction * page);
-}
-void TimelineView::scrollToTop() {
-    state_->setScrollY(0);
-}
-void TimelineView::scrollToBottom() {
-    state_->setScrollY(state_->maximumScrollY());
-}
-
-void TimelineView::showPlace(TimeRange range, uint32_t process) {
-    TimelineNavigator(*state_).showPlace(range, process);
-}
-
-ColorMode TimelineView::colorMode() const {
-    return state_->colorMode();
-}
-void TimelineView::setColorMode(ColorMode mode) {
-    state_->setColorMode(mode);
-    if (companion_) companion_->setColorMode(mode);
-}
-bool TimelineView::isHighlighting() const {
-    return state_->isHighlighting();
-}
-void TimelineView::setHighlighting(bool isOn) {
-    state_->setHighlighting(isOn);
-    if (companion_) companion_->setHighlighting(isOn);
-}
-
-void TimelineView::foldAll() {
-    state_->arrange([](TrackLayout& layout) { layout.setAllFolded(true); });
-}
-void TimelineView::unfoldAll() {
-    state_->arrange([](TrackLayout& layout) { layout.setAllFolded(false); });
-}
-
-TimelineState& TimelineView::trackState() const {
-    const bool isCompanions = companion_ && companion_->currentTrack() != noIndex;
-    return isCompanions ? *companion_ : *state_;
-}
-void TimelineView::filterTracks() {
-    filter_->activate();
-}
-void TimelineView::togglePinnedTrack() {
-    togglePinned(trackState(), trackState().currentTrack());
-}
-void TimelineView::hideTrack() {
-    lanescope::hideTrack(trackState(), trackState().currentTrack());
-}
-void TimelineView::showAllTracks() {
-    lanescope::showAllTracks(*state_);
-    if (companion_) lanescope::showAllTracks(*companion_);
-}
-void TimelineView::moveTrack(int direction) {
-    lanescope::moveTrack(trackState(), trackState().currentTrack(), direction);
-}
-void TimelineView::toggleFold(bool isDeep) {
-    lanescope::toggleFold(trackState(), trackState().currentTrack(), isDeep);
-}
-RowHeight TimelineView::rowHeight() const {
-    return state_->layout().metrics().rowHeight;
-}
-void TimelineView::setRowHeight(RowHeight height) {
-    state_->setMetrics(LayoutMetrics::forText(QFontMetrics(font()).height(), height));
-}
-TrackArrangement TimelineView::arrangement() const {
-    return state_->layout().arrangement();
-}
-void TimelineView::setArrangement(const TrackArrangement& arrangement) {
-    state_->arrange([&](TrackLayout& layout) { layout.setArrangement(arrangement); });
-    setRowHeight(arrangement.height);
-}
-
-void TimelineView::clearSelection() {
-    state_->setSelectedEvent({});
-    if (companion_) companion_->setSelectedEvent({});
-    state_->setSelectedRange(std::nullopt);
 }
 
 QSize TimelineView::sizeHint() const {
