@@ -288,6 +288,7 @@ class Judge {
         });
         if (amounts.empty()) return;
         verdict_.bytesPerStep = medianOf(amounts);
+        if (*verdict_.bytesPerStep <= 0) return;  // What there is lies outside of the steps.
         const std::string amount = formatBytes(static_cast<int64_t>(*verdict_.bytesPerStep));
         verdict_.sentences.push_back(
             evidence == LinkEvidence::Copies

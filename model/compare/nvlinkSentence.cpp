@@ -24,9 +24,9 @@ std::string_view originOf(LinkEvidence evidence) {
         case LinkEvidence::Counters:
             return "by its counters";
         case LinkEvidence::Copies:
-            return "computed from copies between GPUs";
+            return "computed from copies";
         case LinkEvidence::Collectives:
-            return "computed from NCCL's operations";
+            return "computed from NCCL";
         case LinkEvidence::None:
             break;
     }
@@ -46,11 +46,10 @@ std::string sideText(const NvlinkTraffic& traffic) {
             if (traffic.evidence == LinkEvidence::Counters)
                 return fmt::format("{} (not used; {})", amountOf(traffic),
                                    originOf(traffic.evidence));
-            return fmt::format(
-                "not seen in use (between GPUs {} went at up to {:.3g} GB/s, which PCIe can "
-                "carry; {})",
-                amountOf(traffic), static_cast<double>(traffic.bestBytesPerSecond) / 1e9,
-                originOf(traffic.evidence));
+            return fmt::format("not seen in use ({} at up to {:.3g} GB/s, as PCIe can; {})",
+                               amountOf(traffic),
+                               static_cast<double>(traffic.bestBytesPerSecond) / 1e9,
+                               originOf(traffic.evidence));
         case Use::Absent:
             return "none (no NVLink joins its GPUs)";
         case Use::Unknown:

@@ -7,7 +7,7 @@
 namespace lanescope {
 
 /// What both runs sent over NVLink in a step, and how that is known: "NVLink, from each GPU in a
-/// step: baseline 222.4 MiB (used; computed from NCCL's operations); candidate 0 B (not used; by
+/// step: baseline 222.4 MiB (used; computed from NCCL); candidate 0 B (not used; by
 /// its counters)." What is not known is said to be unknown. Empty where both runs had one GPU only.
 std::string nvlinkSentence(const RunSummary& baseline, const RunSummary& candidate);
 

@@ -77,8 +77,8 @@ class TestCompareSamples : public QObject {
         // It stands first, where there may be no room for all.
         const QString sentence = QString::fromStdString(comparison.answer.details.front());
         QVERIFY2(sentence.startsWith("NVLink, from each GPU in a step: baseline 222.43 MiB (used; "
-                                     "computed from NCCL's operations); candidate not seen in use "
-                                     "(between GPUs 222.43 MiB went at up to "),
+                                     "computed from NCCL); candidate not seen in use (222.43 MiB at up "
+                                     "to "),
                  qPrintable(sentence));
     }
 

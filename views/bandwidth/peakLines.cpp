@@ -17,16 +17,25 @@ QString shortRate(double gigabytesPerSecond) {
 
 /// Peaks that stand closer together than their names are high.
 struct Cluster {
-    std::vector<const CopyPeak*> peaks;
-    double first = 0;  ///< Place of the first one in pixels.
+    std::vector<const CopyPeak*> peaks;  ///< From the least on.
+    double place = 0;                    ///< Of the greatest, at which the name stands, in pixels.
 };
 
-QString nameOf(const Cluster& cluster) {
-    QStringList names;
-    for (const CopyPeak* peak : cluster.peaks)
-        names << QStringLiteral("%1: %2").arg(peakText(*peak), shortRate(peak->gigabytesPerSecond));
-    names.removeDuplicates();
-    return names.join(QStringLiteral(" \u00b7 "));
+/// "GPU memory, nominal: 2407 / 4814 \u00b7 NVLink, nominal: 450"; the rates alone where there is
+/// no room for more.
+QString nameOf(const Cluster& cluster, double room, const QFontMetricsF& metrics) {
+    QStringList names, rates;
+    for (const CopyPeak* peak : cluster.peaks) {
+        const QString rate = shortRate(peak->gigabytesPerSecond);
+        const QString name = peakText(*peak) + QStringLiteral(": ");
+        if (!names.isEmpty() && names.last().startsWith(name))
+            names.last() += QStringLiteral(" / ") + rate;
+        else
+            names << name + rate;
+        rates << rate;
+    }
+    const QString whole = names.join(QStringLiteral(" \u00b7 "));
+    return metrics.horizontalAdvance(whole) <= room ? whole : rates.join(QStringLiteral(" / "));
 }
 
 void addLine(QCustomPlot& plot, QCPAxis& rates, double rate, const Theme& theme) {
@@ -43,8 +52,8 @@ void addLine(QCustomPlot& plot, QCPAxis& rates, double rate, const Theme& theme)
     line->point2->setCoords(isVertical ? rate : 1, isVertical ? 1 : rate);
 }
 
-void addName(QCustomPlot& plot, QCPAxis& rates, const Cluster& cluster, const Theme& theme,
-             const QFont& font) {
+void addName(QCustomPlot& plot, QCPAxis& rates, const Cluster& cluster, double room,
+             const Theme& theme, const QFont& font) {
     const bool isVertical = rates.orientation() == Qt::Horizontal;
     auto* text = new QCPItemText(&plot);
     text->position->setTypeX(isVertical ? QCPItemPosition::ptPlotCoords
@@ -56,7 +65,7 @@ void addName(QCustomPlot& plot, QCPAxis& rates, const Cluster& cluster, const Th
     text->setPositionAlignment(isVertical ? Qt::AlignRight | Qt::AlignTop
                                           : Qt::AlignRight | Qt::AlignBottom);
     text->setPadding({3, 1, 3, 1});
-    text->setText(nameOf(cluster));
+    text->setText(nameOf(cluster, room - 8, QFontMetricsF(font)));
     text->setFont(font);
     text->setColor(theme.mutedText);
     QColor veil = theme.canvas;
@@ -73,17 +82,27 @@ void addPeakLines(QCustomPlot& plot, QCPAxis& rates, const std::vector<CopyPeak>
     std::sort(sorted.begin(), sorted.end(), [](const CopyPeak* a, const CopyPeak* b) {
         return a->gigabytesPerSecond < b->gigabytesPerSecond;
     });
-    const double textHeight = QFontMetricsF(font).height() + 2;
+    // Names stand above each other, or in one row right of each other.
+    const bool areInRow = rates.orientation() == Qt::Horizontal;
+    const QFontMetricsF metrics(font);
+    const double apart =
+        areInRow ? metrics.horizontalAdvance(QStringLiteral("0000")) + 8 : metrics.height() + 2;
     std::vector<Cluster> clusters;
     for (const CopyPeak* peak : sorted) {
         if (!rates.range().contains(peak->gigabytesPerSecond)) continue;
         addLine(plot, rates, peak->gigabytesPerSecond, theme);
         const double place = rates.coordToPixel(peak->gigabytesPerSecond);
-        if (clusters.empty() || std::abs(place - clusters.back().first) > textHeight)
-            clusters.push_back({{}, place});
+        if (clusters.empty() || std::abs(place - clusters.back().place) > apart)
+            clusters.emplace_back();
         clusters.back().peaks.push_back(peak);
+        clusters.back().place = place;
     }
-    for (const Cluster& cluster : clusters) addName(plot, rates, cluster, theme, font);
+    double from = rates.axisRect()->left();
+    for (const Cluster& cluster : clusters) {
+        const double room = areInRow ? cluster.place - from : rates.axisRect()->width();
+        addName(plot, rates, cluster, room, theme, font);
+        from = cluster.place;
+    }
 }
 
 void setUpRateAxis(QCPAxis& axis, double least, double most, bool isLogarithmic,

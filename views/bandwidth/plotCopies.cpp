@@ -13,6 +13,7 @@ namespace lanescope {
 namespace {
 
 constexpr double pointSize = copyPointSize;
+constexpr int leastWidthForLegend = 340;
 
 /// Shapes tell the memory apart where colours cannot be told apart.
 QCPScatterStyle::ScatterShape shapeOf(const CopyGroup& group) {
@@ -79,7 +80,11 @@ class CopyPlotter {
     void setUpHistogramAxes();
     void addPoints();
     void addBars();
+    /// Those that are shown, most bytes first.
+    std::vector<size_t> groupsByBytes() const;
     void addLegend();
+    void fitLegend();
+    void layOut();
 
     QCustomPlot* plot_;
     const BandwidthAnswer* answer_;
@@ -138,7 +143,7 @@ void CopyPlotter::addPoints() {
     const bool isTime = answer_->question.chart == BandwidthChart::OverTime;
     const double nsPerPixel =
         plot_->xAxis->range().size() / std::max(1, plot_->axisRect()->width());
-    for (size_t group = 0; group < groups().size(); ++group) {
+    for (const size_t group : groupsByBytes()) {
         QVector<double> keys, values, lineKeys, lineValues;
         for (const CopyMark& mark : marks_) {
             if (mark.largest.group != group) continue;
@@ -165,6 +170,7 @@ void CopyPlotter::addPoints() {
         points->setName(groupText(*answer_->trace, groups()[group]));
     }
     addLegend();
+    layOut();
     addPeakLines(*plot_, *plot_->yAxis, answer_->peaks, theme_, font_);
 }
 
@@ -177,24 +183,37 @@ void CopyPlotter::addBars() {
         bar->setBrush(colorOf(theme_, groups()[mark.largest.group]));
     }
     // Only for the legend: bars of different widths are no QCPBars.
-    std::vector<bool> isNamed(groups().size());
-    for (const CopyMark& mark : marks_) {
-        if (isNamed[mark.largest.group]) continue;
-        isNamed[mark.largest.group] = true;
+    for (const size_t group : groupsByBytes()) {
         QCPGraph* graph = plot_->addGraph();
-        const QColor color = colorOf(theme_, groups()[mark.largest.group]);
+        const QColor color = colorOf(theme_, groups()[group]);
         graph->setLineStyle(QCPGraph::lsNone);
         graph->setScatterStyle(
             QCPScatterStyle(QCPScatterStyle::ssSquare, color, color, pointSize + 2));
-        graph->setName(groupText(*answer_->trace, groups()[mark.largest.group]));
+        graph->setName(groupText(*answer_->trace, groups()[group]));
     }
     addLegend();
+    layOut();
     addPeakLines(*plot_, *plot_->xAxis, answer_->peaks, theme_, font_);
+}
+
+std::vector<size_t> CopyPlotter::groupsByBytes() const {
+    std::vector<double> bytes(groups().size());
+    std::vector<bool> isShown(groups().size());
+    for (const CopyMark& mark : marks_) {
+        bytes[mark.largest.group] += static_cast<double>(mark.bytes);
+        isShown[mark.largest.group] = true;
+    }
+    std::vector<size_t> order;
+    for (size_t group = 0; group < isShown.size(); ++group)
+        if (isShown[group]) order.push_back(group);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
+    return order;
 }
 
 void CopyPlotter::addLegend() {
     QCPLegend* legend = plot_->legend;
-    legend->setVisible(true);
+    legend->setVisible(plot_->width() >= leastWidthForLegend);
     legend->setFont(font_);
     legend->setTextColor(theme_.text);
     legend->setBrush(Qt::NoBrush);
@@ -202,10 +221,39 @@ void CopyPlotter::addLegend() {
     legend->setIconSize(14, 12);
     legend->setRowSpacing(1);
     legend->setMargins({6, 6, 6, 6});
+    fitLegend();
     if (plot_->plotLayout()->hasElement(0, 1)) return;
     // Beside the points and not upon them.
     plot_->plotLayout()->addElement(0, 1, legend);
     plot_->plotLayout()->setColumnStretchFactor(1, 0.001);
+}
+
+void CopyPlotter::fitLegend() {
+    QCPLegend* legend = plot_->legend;
+    if (!legend->visible()) return legend->clearItems();
+    const QFontMetrics metrics(font_);
+    const int rows = std::max(1, (plot_->height() - 16) / (metrics.height() + 1));
+    const int hidden = legend->itemCount() > rows ? legend->itemCount() - rows + 1 : 0;
+    if (hidden > 0) {
+        for (int item = 0; item < hidden; ++item) legend->removeItem(legend->itemCount() - 1);
+        QCPGraph* more = plot_->addGraph();  // a legend has lines for graphs only
+        more->setLineStyle(QCPGraph::lsNone);
+        more->setName(QObject::tr("and %1 more").arg(hidden));
+    }
+    const int widest = plot_->width() * 3 / 10;
+    for (int item = 0; item < legend->itemCount(); ++item) {
+        auto* named = qobject_cast<QCPPlottableLegendItem*>(legend->item(item));
+        if (named == nullptr) continue;
+        QCPAbstractPlottable* plottable = named->plottable();
+        plottable->setName(metrics.elidedText(plottable->name(), Qt::ElideRight, widest));
+    }
+}
+
+/// Sizes as they will be painted: names of peaks are fitted to them.
+void CopyPlotter::layOut() {
+    for (const auto phase :
+         {QCPLayoutElement::upPreparation, QCPLayoutElement::upMargins, QCPLayoutElement::upLayout})
+        plot_->plotLayout()->update(phase);
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ QWidget* TopologyPanel::makeFacts() {
     matrixView_->setEditTriggers(QAbstractItemView::NoEditTriggers);
     matrixView_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     matrixView_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    matrixView_->verticalHeader()->setDefaultAlignment(Qt::AlignCenter);
     matrixView_->horizontalHeader()->setHighlightSections(false);
     matrixView_->verticalHeader()->setHighlightSections(false);
     connect(matrixView_->selectionModel(), &QItemSelectionModel::currentChanged, this,
@@ -249,13 +250,19 @@ void TopologyPanel::sayVerdict(const TopologyAnswer& answer) {
 
 void TopologyPanel::fitMatrix() {
     matrixView_->resizeColumnsToContents();
-    const int rowHeight = fontMetrics().height() + 8;
+    const int spare = 2 * fontMetrics().averageCharWidth();
+    int width = matrixView_->verticalHeader()->sizeHint().width() + spare;
+    for (int column = 0; column < matrix_->columnCount(); ++column) {
+        matrixView_->setColumnWidth(column, matrixView_->columnWidth(column) + spare);
+        width += matrixView_->columnWidth(column);
+    }
+    const int rowHeight = fontMetrics().height() + 12;
     matrixView_->verticalHeader()->setDefaultSectionSize(rowHeight);
     const int header = matrixView_->horizontalHeader()->sizeHint().height();
-    int width = matrixView_->verticalHeader()->sizeHint().width() + 4;
-    for (int column = 0; column < matrix_->columnCount(); ++column)
-        width += matrixView_->columnWidth(column);
-    const int scrollBar = width > matrixView_->width() ? fontMetrics().height() : 0;
+    // The area of the facts may be too narrow for all of it.
+    const bool isCut = width > matrixView_->parentWidget()->width();
+    const int scrollBar = isCut ? fontMetrics().height() : 0;
+    matrixView_->setMaximumWidth(width);
     matrixView_->setFixedHeight(header + rowHeight * matrix_->rowCount() + scrollBar + 4);
 }
 
