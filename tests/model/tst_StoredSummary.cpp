@@ -45,6 +45,7 @@ class TestStoredSummary : public QObject {
         const TemporaryFolder folder;
         RunSummary summary = summaryOfSimulation();
         QCOMPARE(summary.workers.size(), size_t{2});
+        summary.nvlink = {NvlinkVerdict::Use::Used, LinkEvidence::Copies, 77, 400};
         summary.facts.healthWarnings = {"12 events were dropped."};
         summary.workers[0].outliers.push_back(
             {7, "step 7", 5, 900, 400, StepPart::LaunchBound, 300, "in cudaMalloc", "forward"});
@@ -87,6 +88,9 @@ class TestStoredSummary : public QObject {
     void whatContradictsItselfIsIgnored_data() {
         QTest::addColumn<QString>("sql");
         const auto add = [](const char* name, const char* sql) { QTest::newRow(name) << sql; };
+        add("use of NVLink", "UPDATE LANESCOPE_SUMMARY SET value = 'x' WHERE name = 'nvlinkUse'");
+        add("negative NVLink bytes",
+            "INSERT INTO LANESCOPE_SUMMARY VALUES ('nvlinkBytesPerStep', -1)");
         add("other version", "UPDATE LANESCOPE_SUMMARY SET value = 99 WHERE name = 'version'");
         add("version is text", "UPDATE LANESCOPE_SUMMARY SET value = '1' WHERE name = 'version'");
         add("no fingerprint", "DELETE FROM LANESCOPE_SUMMARY WHERE name = 'fingerprint'");
