@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/TraceFacts.h"
@@ -41,7 +44,7 @@ std::string startTime(const Trace& trace) {
 
 /// What the names of facts about the whole run are on screen; others are shown as they are.
 std::string shownName(const std::string& name) {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> known{{
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 16> known{{
         {"commandLine", "Command"},
         {"workingDirectory", "Working folder"},
         {"host", "Host"},
@@ -54,6 +57,10 @@ std::string shownName(const std::string& name) {
         {"driverCudaVersion", "CUDA of the driver"},
         {"exitStatus", "Exit status"},
         {"recordOptions", "Recorded with"},
+        {"samplers", "Samplers"},
+        {"samplerIntervals", "NVML was read"},
+        {"samplerIntervalsGpm", "GPM was read"},
+        {"gpuMetricsSampler", "Metric sampler"},
     }};
     for (const auto& [fileName, shown] : known)
         if (name == fileName) return std::string(shown);
@@ -120,17 +127,38 @@ std::vector<std::string> processLines(const Process& process, const FactMap& fac
     return lines;
 }
 
-/// "GPU 0, PID 4242  Device memory  peak 12.3 GiB", for what counters of memory say.
+/// Whether the counter says how much memory is in use, and not how much there is.
+bool isUsedMemory(const CounterSeries& series) {
+    constexpr std::string_view amounts[] = {"memory.total", "memory.available",
+                                            "cgroup.memory.limit"};
+    return series.unit == CounterUnit::Bytes &&
+           std::find(std::begin(amounts), std::end(amounts), series.key) == std::end(amounts);
+}
+
+/// "GPU 0, process 4242 (python3)"; "host" for what is the machine's.
+std::string ownerOf(const Trace& trace, const CounterSeries& series) {
+    std::string owner;
+    if (series.gpu != noIndex) owner = fmt::format("GPU {}", trace.gpus[series.gpu].id);
+    if (series.process != noIndex) {
+        const Process& process = trace.processes[series.process];
+        owner += fmt::format("{}process {}", owner.empty() ? "" : ", ", process.pid);
+        const std::string name = std::filesystem::path(process.name).filename();
+        if (!name.empty()) owner += fmt::format(" ({})", name);
+    }
+    return owner.empty() ? "host" : owner;
+}
+
+/// "GPU 0, process 4242 (python3): device memory  12.3 GiB", of each counter of used memory.
 std::vector<Property> memoryPeaks(const Trace& trace) {
     std::vector<Property> peaks;
     for (const CounterSeries& series : trace.counters) {
-        if (series.unit != CounterUnit::Bytes) continue;
-        std::string owner;
-        if (series.gpu != noIndex) owner = fmt::format("GPU {}", trace.gpus[series.gpu].id);
-        if (series.process != noIndex)
-            owner += fmt::format("{}PID {}", owner.empty() ? "" : ", ",
-                                 trace.processes[series.process].pid);
-        peaks.push_back({owner + ", " + series.name, formatCounter(series.maximum(), series.unit)});
+        if (!isUsedMemory(series)) continue;
+        // The owner stands before it already.
+        std::string what = series.key == "memory.rss" ? "resident memory" : series.name;
+        if (what.size() > 1 && std::islower(static_cast<unsigned char>(what[1])) != 0)
+            what[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(what[0])));
+        peaks.push_back(
+            {ownerOf(trace, series) + ": " + what, formatCounter(series.maximum(), series.unit)});
     }
     return peaks;
 }
@@ -266,9 +294,10 @@ std::string infoAsJson(const Trace& trace) {
             {{"name", count.name}, {"total", count.total}, {"untimed", count.untimed}});
     json["peakMemory"] = Json::array();
     for (const CounterSeries& series : trace.counters)
-        if (series.unit == CounterUnit::Bytes)
+        if (isUsedMemory(series))
             json["peakMemory"].push_back(
                 {{"name", series.name},
+                 {"owner", ownerOf(trace, series)},
                  {"gpu", series.gpu != noIndex ? Json(trace.gpus[series.gpu].id) : Json()},
                  {"pid",
                   series.process != noIndex ? Json(trace.processes[series.process].pid) : Json()},

@@ -122,6 +122,10 @@ void SamplerImporter::visit(const log::SamplesRecord& record,
 }
 
 void SamplerImporter::take(Counter& counter, int64_t timeNs, const log::SampleValue& value) {
+    if (value.type != log::SampleType::Unknown && timeNs > counter.latestNs) {
+        if (counter.count++ == 0) counter.firstNs = timeNs;
+        counter.latestNs = timeNs;
+    }
     if (!counter.written) {
         insert(counter, timeNs, value);
         return;
@@ -169,7 +173,8 @@ void SamplerImporter::visit(const log::GpuProcessRecord& record) {
 void SamplerImporter::visit(const log::SamplingMomentRecord& record) {
     process_.trace.samplingMoments.insert(
         process_.time(record.timestampNs), process_.strings.text(record.range), record.occurrence,
-        record.isEnd != 0 ? 1 : 0, globalPid(record.processId, process_.host));
+        record.isEnd != 0 ? 1 : 0, globalPid(record.processId, process_.host),
+        process_.time(record.readBeginNs), process_.time(record.readEndNs));
 }
 
 void SamplerImporter::visit(const log::GpuMetricRecord& record) {
@@ -225,7 +230,10 @@ void SamplerImporter::writeCounters(const std::string& hostName) {
             unlessNegative(record.link), unlessNegative(record.core), unlessEmpty(texts.device),
             unlessEmpty(texts.direction),
             std::isfinite(record.granularity) ? unlessZero(record.granularity) : std::nullopt,
-            unlessZero(record.wrapBits), unlessEmpty(hostName));
+            unlessZero(record.wrapBits), unlessEmpty(hostName),
+            counter.count > 1
+                ? std::optional((counter.latestNs - counter.firstNs) / (counter.count - 1))
+                : std::nullopt);
     }
 }
 

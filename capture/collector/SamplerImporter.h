@@ -62,6 +62,8 @@ class SamplerImporter : private log::RecordVisitor {
         std::optional<log::SampleValue> written;
         int64_t writtenNs = 0;
         std::optional<int64_t> repeatedNs;  ///< It had the same value again.
+        /// All that were known, whether they were kept or not.
+        int64_t firstNs = 0, latestNs = 0, count = 0;
     };
 
     std::optional<int64_t> gpuId(int64_t gpu) const;

@@ -250,8 +250,10 @@ TraceWriter::TraceWriter(Database database)
                     error_),
       counters(database_,
                R"sql(INSERT INTO LANESCOPE_COUNTERS (counterId, source, name, title, unit, meaning,
-               gpuId, globalPid, link, core, device, direction, granularity, wrapBits, hostName)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15))sql",
+               gpuId, globalPid, link, core, device, direction, granularity, wrapBits, hostName,
+               intervalNs)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
+               ?16))sql",
                error_),
       counterSamples(database_,
                      R"sql(INSERT INTO LANESCOPE_COUNTER_SAMPLES (counterId, timestamp, value)
@@ -263,7 +265,8 @@ TraceWriter::TraceWriter(Database database)
                    error_),
       samplingMoments(database_,
                       R"sql(INSERT INTO LANESCOPE_SAMPLING_MOMENTS (timestamp, range, occurrence,
-                      isEnd, globalPid) VALUES (?1, ?2, ?3, ?4, ?5))sql",
+                      isEnd, globalPid, readStart, readEnd)
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7))sql",
                       error_),
       gpuMetrics(database_,
                  R"sql(INSERT INTO GPU_METRICS (timestamp, typeId, metricId, value)

@@ -433,10 +433,11 @@ struct GpuProcessRecord {
 };
 
 /// A range that was chosen with `record --sample-at` began or ended, and counters were read at
-/// once.
+/// once. One reading may serve several.
 struct SamplingMomentRecord {
     RecordHeader header;
     int64_t timestampNs;
+    int64_t readBeginNs, readEndNs;  ///< CLOCK_REALTIME; values of the moment lie within.
     uint32_t range, occurrence, processId, isEnd;
 };
 

@@ -80,9 +80,12 @@ bool GpmSampler::begin() {
 }
 
 bool GpmSampler::sample() {
+    if (!pace_.isDue(0, monotonicNs())) return true;
     bool isAny = false;
+    pace_.begin();
     for (Gpu& gpu : gpus_)
         if (gpu.now != nullptr && sample(gpu)) isAny = true;
+    pace_.end(0);
     return isAny;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "capture/nvml/NvmlLibrary.h"
+#include "capture/sample/Pace.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
 
@@ -16,13 +17,22 @@ class GpmSampler : public Sampler {
   public:
     static constexpr int64_t shortestPeriodNs = 100'000'000;
 
-    explicit GpmSampler(SampleLog& log) : log_(log) {}
+    /// What it may take of a core; beyond that it is asked more seldom.
+    static constexpr double shareOfCore = 0.001;
+
+    /// `periodNs` is at least `shortestPeriodNs`.
+    GpmSampler(SampleLog& log, int64_t periodNs) : log_(log), pace_(shareOfCore, periodNs) {
+        pace_.add("GPM", periodNs);
+    }
     ~GpmSampler() override;
 
     const char* source() const override { return "gpm"; }
     const char* title() const override { return "GPM"; }
     bool begin() override;
     bool sample() override;
+    int64_t dueNs() const override { return pace_.nextDueNs(); }
+    void end() override { log_.property("samplerIntervalsGpm", pace_.describe()); }
+    int64_t slackNs() const override { return 0; }  // One that is early after a late one is lost.
 
   private:
     struct Gpu {
@@ -39,6 +49,7 @@ class GpmSampler : public Sampler {
     bool isArtefact() const;
 
     SampleLog& log_;
+    Pace pace_;
     std::optional<NvmlLibrary> nvml_;
     std::vector<Gpu> gpus_;
     std::vector<NvmlGpmMetrics> answer_;  ///< One; too large for a stack.

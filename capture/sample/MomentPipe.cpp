@@ -4,12 +4,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <string_view>
-
-#include "capture/log/MomentMessage.h"
+#include <cstddef>
 
 namespace lanescope {
+
+namespace {
+
+constexpr size_t mostAtOnce = 4096;
+
+}  // namespace
 
 MomentPipe::MomentPipe(const std::filesystem::path& runFolder) {
     // Also for writing, so that it does not end when the last process closes it.
@@ -26,19 +29,11 @@ MomentPipe::~MomentPipe() {
     if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-bool MomentPipe::take(SampleLog& log) {
-    bool isAny = false;
+void MomentPipe::take(std::vector<MomentMessage>& moments) {
     MomentMessage message{};
-    while (::read(descriptor_, &message, sizeof message) == sizeof message) {
-        isAny = true;
-        log::SamplingMomentRecord record{};
-        record.timestampNs = message.timestampNs;
-        record.occurrence = message.occurrence;
-        record.processId = message.processId;
-        record.isEnd = message.isEnd != 0 ? 1 : 0;
-        log.write(record, {message.name, std::min<size_t>(message.nameBytes, sizeof message.name)});
-    }
-    return isAny;
+    while (moments.size() < mostAtOnce &&
+           ::read(descriptor_, &message, sizeof message) == sizeof message)
+        moments.push_back(message);
 }
 
 }  // namespace lanescope

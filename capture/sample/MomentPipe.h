@@ -1,8 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
-#include "capture/sample/SampleLog.h"
+#include "capture/log/MomentMessage.h"
 
 namespace lanescope {
 
@@ -17,8 +18,8 @@ class MomentPipe {
 
     /// Readable when there is a moment; -1 without a pipe.
     int descriptor() const { return descriptor_; }
-    /// Writes the moments that wait into the log. True if there were any.
-    bool take(SampleLog& log);
+    /// Adds the moments that wait.
+    void take(std::vector<MomentMessage>& moments);
 
   private:
     int descriptor_ = -1;

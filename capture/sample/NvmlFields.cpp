@@ -17,6 +17,8 @@ constexpr int64_t bytesPerKiB = 1024;
 constexpr double joulesPerMillijoule = 1e-3;
 /// NVML's own times are taken unless they are this far from ours.
 constexpr int64_t largestClockDifferenceNs = 10'000'000'000;
+/// A time that is this little before the question is of a coarse clock, and no older value.
+constexpr int64_t coarseClockNs = 2'000'000;
 
 NvmlFieldValue question(NvmlField field, int link) {
     NvmlFieldValue value{};
@@ -40,11 +42,13 @@ void NvmlFields::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, 
         absent.insert(absent.end(), {"energy", "nvlink"});
         return;
     }
+    const int64_t askedNs = realtimeNs();
     NvmlFieldValue energy = question(nvmlTotalEnergy, 0);
     if (nvml.deviceFieldValues(device, 1, &energy) == nvmlSuccess && numberIn(energy)) {
         CounterDescription counter = describe("energy", "Energy", "J", gpu);
         counter.granularity = joulesPerMillijoule;
         partsOf(Group::Energy).push_back({{energy}, {log.addCounter(std::move(counter))}});
+        write(partsOf(Group::Energy).back(), askedNs, true, log);
     } else {
         absent.emplace_back("energy");
     }
@@ -67,6 +71,7 @@ void NvmlFields::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, 
 bool NvmlFields::addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu,
                           int link, SampleLog& log) {
     Part part;
+    const int64_t askedNs = realtimeNs();
     part.fields = {question(nvmlLinkTransmittedKiB, link), question(nvmlLinkReceivedKiB, link)};
     if (nvml.deviceFieldValues(device, 2, part.fields.data()) != nvmlSuccess) return false;
     for (const NvmlFieldValue& field : part.fields)
@@ -81,18 +86,16 @@ bool NvmlFields::addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device devic
         counter.granularity = bytesPerKiB;
         part.counters.push_back(log.addCounter(std::move(counter)));
     }
+    write(part, askedNs, true, log);
     partsOf(link == allLinks ? Group::LinkSums : Group::Links).push_back(std::move(part));
     return true;
 }
 
 int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Group group,
-                       bool isWhole, SampleLog& log) {
-    std::vector<Part>& parts = partsOf(group);
-    if (parts.empty()) return nvmlSuccess;
-    if (group == Group::Links && !isWhole)
-        return sample(nvml, device, parts[nextLink_++ % parts.size()], log);
+                       SampleLog& log, const std::function<bool()>& isWantedElsewhere) {
     int firstProblem = nvmlSuccess;
-    for (Part& part : parts) {
+    for (Part& part : partsOf(group)) {
+        if (isWantedElsewhere && isWantedElsewhere()) break;
         const int result = sample(nvml, device, part, log);
         if (firstProblem == nvmlSuccess) firstProblem = result;
     }
@@ -101,17 +104,24 @@ int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, 
 
 int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Part& part,
                        SampleLog& log) {
-    const int64_t nowNs = realtimeNs();
+    const int64_t askedNs = realtimeNs();
     int firstProblem =
         nvml.deviceFieldValues(device, static_cast<int>(part.fields.size()), part.fields.data());
+    write(part, askedNs, firstProblem == nvmlSuccess, log);
+    for (const NvmlFieldValue& field : part.fields)
+        if (firstProblem == nvmlSuccess) firstProblem = field.result;
+    return firstProblem;
+}
+
+void NvmlFields::write(const Part& part, int64_t askedNs, bool isAnswered, SampleLog& log) {
     for (size_t at = 0; at < part.fields.size(); ++at) {
         const NvmlFieldValue& field = part.fields[at];
-        const std::optional<int64_t> number =
-            firstProblem == nvmlSuccess ? numberIn(field) : std::nullopt;
-        if (firstProblem == nvmlSuccess) firstProblem = field.result;
-        int64_t timeNs = static_cast<int64_t>(field.timestampUs) * 1000;
-        if (timeNs < nowNs - largestClockDifferenceNs || timeNs > nowNs + largestClockDifferenceNs)
-            timeNs = nowNs;
+        const std::optional<int64_t> number = isAnswered ? numberIn(field) : std::nullopt;
+        const int64_t toldNs = static_cast<int64_t>(field.timestampUs) * 1000;
+        const bool isOurs = !number || toldNs < askedNs - largestClockDifferenceNs ||
+                            toldNs > askedNs + largestClockDifferenceNs ||
+                            (toldNs < askedNs && toldNs > askedNs - coarseClockNs);
+        const int64_t timeNs = isOurs ? askedNs : toldNs;
         batch_.clear();
         if (!number)
             batch_.addUnknown(part.counters[at]);
@@ -121,7 +131,6 @@ int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, 
             batch_.add(part.counters[at], *number * bytesPerKiB);
         log.write(timeNs, batch_);
     }
-    return firstProblem;
 }
 
 }  // namespace lanescope

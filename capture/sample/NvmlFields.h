@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,19 +12,20 @@ namespace lanescope {
 
 /// What a GPU counts since its driver was loaded: energy, and what its NVLinks carried, all
 /// together and each. Each field is a question to the GPU of its own, however many are asked in one
-/// call; so the sum, which is one, is asked often, and the links in turn.
+/// call; so the sum, which is one, is asked again and again, and the links only for a reason.
 class NvmlFields {
   public:
     enum class Group { Energy, LinkSums, Links };
 
-    /// Finds what the GPU has and announces it; what it has not goes into `absent`.
+    /// Finds what the GPU has, announces it and writes its first values; what it has not goes into
+    /// `absent`.
     void begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, SampleLog& log,
                std::vector<std::string>& absent);
     bool isEmpty(Group group) const { return partsOf(group).empty(); }
-    /// Reads a group whole, or of the links the next one only. The first answer that was no
-    /// success.
-    int sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Group group, bool isWhole,
-               SampleLog& log);
+    /// Reads a group, up to where `isWantedElsewhere`, if given, says yes. The first answer that
+    /// was no success.
+    int sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Group group, SampleLog& log,
+               const std::function<bool()>& isWantedElsewhere = {});
 
   private:
     /// Fields that are asked for in one call, and the counter of each.
@@ -38,9 +40,9 @@ class NvmlFields {
     bool addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, int link,
                   SampleLog& log);
     int sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Part& part, SampleLog& log);
+    void write(const Part& part, int64_t askedNs, bool isAnswered, SampleLog& log);
 
     std::vector<Part> parts_[3];  ///< By group.
-    size_t nextLink_ = 0;
     SampleBatch batch_;
 };
 

@@ -19,25 +19,30 @@ constexpr int64_t hzPerMhz = 1'000'000;
 constexpr int temperatureOfGpu = 0;
 
 constexpr int64_t usualPeriodNs = 100'000'000;
+/// At moments. The driver's energy does not move faster; all links take a millisecond each.
+constexpr int64_t energyAgainNs = 10'000'000, linksAgainNs = 1'000'000'000;
+constexpr int64_t sayAgainNs = 10'000'000'000;
 
-/// What is asked, in the order of `Value`, then the groups of `NvmlFields`, then processes; and the
-/// time between two questions at the usual rate. The driver itself averages utilization over more
-/// than 100 ms; clocks and energy take it milliseconds to tell.
-constexpr std::pair<const char*, int64_t> kinds[] = {
-    {"utilization", 200'000'000},
-    {"memory", 100'000'000},
-    {"power", 100'000'000},
-    {"temperature", 500'000'000},
-    {"SM clock", 500'000'000},
-    {"memory clock", 1'000'000'000},
-    {"throttle reasons", 100'000'000},
-    {"energy", 1'000'000'000},
-    {"NVLink sums", 100'000'000},
-    {"single NVLinks", 200'000'000},
-    {"processes", 1'000'000'000},
+struct Query {
+    const char* name;
+    int64_t periodNs;  ///< At the usual rate, if it is cheap enough.
+    double weight;
 };
-constexpr size_t readingKinds = 7, processKind = 10;
-static_assert(std::size(kinds) == processKind + 1);
+/// What is asked, in the order of `Value`. The driver itself averages utilization over more than
+/// 100 ms; processes come and go slowly, and clocks of memory hardly ever change.
+constexpr Query queries[] = {
+    {"utilization", 200'000'000, 2},
+    {"memory", 100'000'000, 1},
+    {"power", 100'000'000, 1},
+    {"temperature", 500'000'000, 1},
+    {"SM clock", 500'000'000, 1},
+    {"memory clock", 1'000'000'000, 0.25},
+    {"throttle reasons", 100'000'000, 1},
+    {"energy", 1'000'000'000, 1},
+    {"NVLink sums", 100'000'000, 2},
+    {"processes", 1'000'000'000, 0.5},
+};
+constexpr size_t queryCount = std::size(queries);
 
 std::string joined(const std::vector<std::string>& words) {
     std::string text;
@@ -53,9 +58,11 @@ bool NvmlSampler::begin() {
     unsigned count = 0;
     if (nvml_ && nvml_->deviceCount != nullptr) result = nvml_->deviceCount(&count);
     if (!nvml_ || result != nvmlSuccess) return sayWhyNot(result);
-    for (const auto& [name, periodNs] : kinds)
-        pace_.add(name, periodNs_ < usualPeriodNs ? periodNs * periodNs_ / usualPeriodNs
-                                                  : std::max(periodNs_, periodNs));
+    for (const Query& query : queries)
+        pace_.add(query.name,
+                  periodNs_ < usualPeriodNs ? query.periodNs * periodNs_ / usualPeriodNs
+                                            : std::max(periodNs_, query.periodNs),
+                  query.weight);
     for (unsigned index = 0; index < std::min(count, maximumGpus); ++index) {
         Gpu gpu;
         gpu.index = static_cast<int>(index);
@@ -64,6 +71,13 @@ bool NvmlSampler::begin() {
             continue;
         describe(gpu);
         gpus_.push_back(std::move(gpu));
+    }
+    // Each was asked once to see whether there is an answer, and now once more to see what it
+    // costs.
+    for (size_t query = 0; query < queryCount; ++query) {
+        pace_.tell(query, 0);
+        pace_.isDue(query, monotonicNs());
+        ask(query);
     }
     if (gpus_.empty())
         log_.note(log::NoteSeverity::Info, "nvml-absent",
@@ -184,6 +198,10 @@ int NvmlSampler::read(const Gpu& gpu, const Reading& reading, SampleBatch& batch
             if (result == nvmlSuccess) batch.add(reading.counter, static_cast<int64_t>(reasons));
             break;
         }
+        case Value::Energy:
+        case Value::LinkSums:
+        case Value::Processes:
+            break;  // Not kept as readings.
     }
     if (result != nvmlSuccess) {
         batch.addUnknown(reading.counter);
@@ -194,69 +212,96 @@ int NvmlSampler::read(const Gpu& gpu, const Reading& reading, SampleBatch& batch
 
 bool NvmlSampler::sample() {
     const int64_t nowNs = monotonicNs();
-    // What is counted over a whole recording needs each link's beginning, and its end.
-    if (!std::exchange(hasSampled_, true)) sampleMoment();
-    sampleFields(nowNs);
-    sampleReadings(nowNs);
-    if (pace_.isDue(processKind, nowNs)) {
-        pace_.begin();
-        for (Gpu& gpu : gpus_)
-            if (!gpu.isLost) sampleProcesses(gpu);
-        pace_.end(processKind);
+    for (size_t query = 0; query < queryCount; ++query) {
+        if (!pace_.isDue(query, nowNs)) continue;
+        ask(query);
+        break;
     }
-    if (pace_.adjust(nowNs)) log_.property("samplersSlowedDown", pace_.describe());
+    sayHowOften(nowNs);
     return std::any_of(gpus_.begin(), gpus_.end(), [](const Gpu& gpu) { return !gpu.isLost; });
 }
 
-void NvmlSampler::sampleReadings(int64_t nowNs) {
-    bool isDue[readingKinds] = {};
-    for (size_t kind = 0; kind < readingKinds; ++kind) isDue[kind] = pace_.isDue(kind, nowNs);
-    for (Gpu& gpu : gpus_) {
+void NvmlSampler::ask(size_t query) {
+    pace_.begin();
+    for (Gpu& gpu : gpus_)
+        if (!gpu.isLost) ask(gpu, static_cast<Value>(query));
+    pace_.end(query);
+}
+
+void NvmlSampler::ask(Gpu& gpu, Value value) {
+    if (value == Value::Energy || value == Value::LinkSums) {
+        const auto group =
+            value == Value::Energy ? NvmlFields::Group::Energy : NvmlFields::Group::LinkSums;
+        noticeLoss(gpu, gpu.fields.sample(*nvml_, gpu.device, group, log_));
+        return;
+    }
+    if (value == Value::Processes) {
+        noticeLoss(gpu, sampleProcesses(gpu));
+        return;
+    }
+    for (const Reading& reading : gpu.readings) {
+        if (reading.value != value) continue;
         batch_.clear();
         const int64_t timeNs = realtimeNs();
-        for (const Reading& reading : gpu.readings) {
-            const auto kind = static_cast<size_t>(reading.value);
-            if (gpu.isLost || !isDue[kind]) continue;
-            pace_.begin();
-            const int result = read(gpu, reading, batch_);
-            pace_.end(kind);
-            noticeLoss(gpu, result);
-        }
-        if (!gpu.isLost) log_.write(timeNs, batch_);
+        const int result = read(gpu, reading, batch_);
+        // Of a GPU that is lost all is unknown, which is said at once.
+        if (!noticeLoss(gpu, result)) log_.write(timeNs, batch_);
     }
 }
 
-void NvmlSampler::sampleFields(int64_t nowNs) {
-    for (const NvmlFields::Group group :
-         {NvmlFields::Group::LinkSums, NvmlFields::Group::Links, NvmlFields::Group::Energy}) {
-        const size_t kind = readingKinds + static_cast<size_t>(group);
-        if (!pace_.isDue(kind, nowNs)) continue;
-        pace_.begin();
-        for (Gpu& gpu : gpus_)
-            if (!gpu.isLost)
-                noticeLoss(gpu, gpu.fields.sample(*nvml_, gpu.device, group, false, log_));
-        pace_.end(kind);
-    }
+/// Says how often each value is read, when that changes, but now and then only.
+void NvmlSampler::sayHowOften(int64_t nowNs) {
+    if (nowNs < saidNs_ + sayAgainNs) return;
+    saidNs_ = nowNs;
+    std::string text = pace_.describe();
+    if (text == said_) return;
+    said_ = std::move(text);
+    log_.property("samplerIntervals", said_);
+}
+
+void NvmlSampler::sampleGroup(NvmlFields::Group group,
+                              const std::function<bool()>& isWantedElsewhere) {
+    for (Gpu& gpu : gpus_)
+        if (!gpu.isLost)
+            noticeLoss(gpu, gpu.fields.sample(*nvml_, gpu.device, group, log_, isWantedElsewhere));
 }
 
 /// What was asked for costs what it costs, and is not counted.
-void NvmlSampler::sampleMoment() {
-    for (const NvmlFields::Group group :
-         {NvmlFields::Group::LinkSums, NvmlFields::Group::Energy, NvmlFields::Group::Links})
-        for (Gpu& gpu : gpus_)
-            if (!gpu.isLost)
-                noticeLoss(gpu, gpu.fields.sample(*nvml_, gpu.device, group, true, log_));
+int64_t NvmlSampler::sampleMoment(const std::function<bool()>& isWantedElsewhere) {
+    const int64_t nowNs = monotonicNs();
+    sampleGroup(NvmlFields::Group::LinkSums);
+    int64_t ageNs = nowNs - energyReadNs_;
+    if (ageNs >= energyAgainNs) {
+        ageNs = 0;
+        energyReadNs_ = monotonicNs();
+        sampleGroup(NvmlFields::Group::Energy);
+    }
+    if (nowNs >= linksReadNs_ + linksAgainNs) {
+        linksReadNs_ = nowNs;
+        sampleGroup(NvmlFields::Group::Links, isWantedElsewhere);
+    }
+    return ageNs;
 }
 
-void NvmlSampler::sampleProcesses(Gpu& gpu) {
-    if (!gpu.tellsProcesses) return;
+void NvmlSampler::end() {
+    // What is counted over a whole recording needs its end; `begin` read its beginning.
+    for (const NvmlFields::Group group :
+         {NvmlFields::Group::LinkSums, NvmlFields::Group::Energy, NvmlFields::Group::Links})
+        sampleGroup(group);
+    saidNs_ = -sayAgainNs;
+    sayHowOften(monotonicNs());
+}
+
+/// NVML's answer.
+int NvmlSampler::sampleProcesses(Gpu& gpu) {
+    if (!gpu.tellsProcesses) return nvmlSuccess;
     processes_.resize(maximumProcesses);
     auto count = static_cast<unsigned>(processes_.size());
     const int result = nvml_->deviceProcesses(gpu.device, &count, processes_.data());
     if (result != nvmlSuccess) {
         // Where it is refused once it always is; more than we take is no reason to stop.
         gpu.tellsProcesses = result == nvmlInsufficientSize;
-        return;
+        return result;
     }
     const int64_t timeNs = realtimeNs();
     for (size_t at = 0; at < std::min<size_t>(count, processes_.size()); ++at) {
@@ -268,6 +313,7 @@ void NvmlSampler::sampleProcesses(Gpu& gpu) {
         record.bytes = process.usedBytes == ~0ull ? -1 : static_cast<int64_t>(process.usedBytes);
         log_.write(record, nameOfProcess(process.pid));
     }
+    return result;
 }
 
 std::string NvmlSampler::nameOfProcess(unsigned pid) const {

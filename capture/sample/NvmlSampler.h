@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,21 +16,28 @@ namespace lanescope {
 
 /// What NVML tells of the GPUs: how busy, how much memory, power, clocks, and what each NVLink has
 /// carried. Values that a GPU does not have are left out and named once. A question to a GPU costs
-/// from 20 us to some ms, so the dear ones are asked seldom; see `Pace`.
+/// from 20 us to some ms, so the dear ones are asked seldom, of all GPUs one after the other; see
+/// `Pace`.
 class NvmlSampler : public Sampler {
   public:
+    /// What all questions together may take of a core.
+    static constexpr double shareOfCore = 0.004;
+
     /// Values that change slowly or are dear to ask for are read more seldom than `periodNs`.
-    NvmlSampler(SampleLog& log, int64_t periodNs) : log_(log), periodNs_(periodNs) {}
+    NvmlSampler(SampleLog& log, int64_t periodNs)
+        : log_(log), periodNs_(periodNs), pace_(shareOfCore, periodNs) {}
 
     const char* source() const override { return "nvml"; }
     const char* title() const override { return "NVML"; }
     bool begin() override;
+    /// Makes one question that is due, so that a moment need not wait for all.
     bool sample() override;
-    void sampleMoment() override;
-    void end() override { sampleMoment(); }
+    int64_t dueNs() const override { return pace_.nextDueNs(); }
+    int64_t sampleMoment(const std::function<bool()>& isWantedElsewhere) override;
+    void end() override;
 
   private:
-    /// One value that is one call; the order is that of the kinds of `pace_`.
+    /// What is asked in one call, or a few; the order is that of the queries of `pace_`.
     enum class Value {
         Utilization,  ///< Fills two counters, as Memory does.
         Memory,
@@ -38,6 +46,9 @@ class NvmlSampler : public Sampler {
         SmClock,
         MemoryClock,
         ThrottleReasons,
+        Energy,
+        LinkSums,
+        Processes,
     };
     struct Reading {
         Value value;
@@ -57,10 +68,12 @@ class NvmlSampler : public Sampler {
     void describe(Gpu& gpu);
     void addReadings(Gpu& gpu, std::vector<std::string>& absent);
     int read(const Gpu& gpu, const Reading& reading, SampleBatch& batch) const;
-    void sampleReadings(int64_t nowNs);
-    void sampleFields(int64_t nowNs);
-    void sampleProcesses(Gpu& gpu);
+    void ask(size_t query);
+    void ask(Gpu& gpu, Value value);
+    void sampleGroup(NvmlFields::Group group, const std::function<bool()>& isWantedElsewhere = {});
+    int sampleProcesses(Gpu& gpu);
     bool noticeLoss(Gpu& gpu, int result);
+    void sayHowOften(int64_t nowNs);
     std::string nameOfProcess(unsigned pid) const;
 
     SampleLog& log_;
@@ -70,7 +83,9 @@ class NvmlSampler : public Sampler {
     std::vector<Gpu> gpus_;
     SampleBatch batch_;
     std::vector<NvmlProcess> processes_;
-    bool hasSampled_ = false;
+    int64_t energyReadNs_ = 0, linksReadNs_ = 0;  ///< At moments, CLOCK_MONOTONIC.
+    int64_t saidNs_ = 0;                          ///< When `sayHowOften` last did.
+    std::string said_;
 };
 
 }  // namespace lanescope

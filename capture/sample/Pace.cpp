@@ -3,74 +3,140 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
+#include <cmath>
+#include <limits>
 #include <utility>
+
+#include "capture/sample/threadCpuTime.h"
 
 namespace lanescope {
 
 namespace {
 
-constexpr int64_t windowNs = 2'000'000'000;
-constexpr int64_t longestPeriodNs = 5'000'000'000;
-
-int64_t threadCpuNs() {
-    timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
+/// What the cheapest queries may use together before any of them is slowed down.
+constexpr double shareOfCheapest = 0.5;
+constexpr double longestNs = 3600e9;
 
 }  // namespace
 
-void Pace::add(std::string name, int64_t periodNs) {
-    kinds_.push_back({std::move(name), periodNs, periodNs});
+size_t Pace::add(std::string name, int64_t wantedPeriodNs, double weight) {
+    Query query;
+    query.name = std::move(name);
+    query.wantedNs = query.periodNs = std::max(wantedPeriodNs, turnNs_);
+    query.weight = weight;
+    queries_.push_back(std::move(query));
+    return queries_.size() - 1;
 }
 
-bool Pace::isDue(size_t kind, int64_t nowNs) {
-    Kind& each = kinds_[kind];
+bool Pace::isDue(size_t query, int64_t nowNs) {
+    Query& each = queries_[query];
     // A timer that comes a little early must not cost a whole turn.
-    if (nowNs < each.nextNs - each.periodNs / 4) return false;
-    each.nextNs = nowNs + each.periodNs;
+    const int64_t turnNs = (nowNs + turnNs_ / 4) / turnNs_ * turnNs_;
+    if (each.lastNs >= 0 && turnNs < each.lastNs + each.periodNs) return false;
+    each.lastNs = turnNs;
     return true;
+}
+
+int64_t Pace::nextDueNs() const {
+    int64_t nextNs = std::numeric_limits<int64_t>::max();
+    for (const Query& each : queries_)
+        nextNs = std::min(nextNs, each.lastNs < 0 ? 0 : each.lastNs + each.periodNs);
+    return nextNs;
 }
 
 void Pace::begin() {
     begunNs_ = threadCpuNs();
 }
 
-void Pace::end(size_t kind) {
-    kinds_[kind].costNs += threadCpuNs() - begunNs_;
+void Pace::end(size_t query) {
+    tell(query, threadCpuNs() - begunNs_);
 }
 
-bool Pace::adjust(int64_t nowNs) {
-    if (windowNs_ == 0) windowNs_ = nowNs;
-    const int64_t elapsedNs = nowNs - windowNs_;
-    if (elapsedNs < windowNs) return false;
-    windowNs_ = nowNs;
-    double left = mostOfCore * static_cast<double>(elapsedNs);
-    for (const Kind& kind : kinds_) left -= static_cast<double>(kind.costNs);
-    bool isChanged = false;
-    while (left < 0) {
-        Kind* dearest = nullptr;
-        for (Kind& kind : kinds_)
-            if (kind.periodNs < longestPeriodNs && kind.costNs > 0 &&
-                (dearest == nullptr || kind.costNs > dearest->costNs))
-                dearest = &kind;
-        if (dearest == nullptr) break;
-        dearest->periodNs = std::min(2 * dearest->periodNs, longestPeriodNs);
-        left += static_cast<double>(dearest->costNs - dearest->costNs / 2);
-        dearest->costNs /= 2;
-        isChanged = true;
+void Pace::tell(size_t query, int64_t costNs) {
+    Query& each = queries_[query];
+    const int64_t kept = each.calls++ - skippedCalls;
+    if (kept < 0) {
+        each.medianNs = each.calls == skippedCalls ? costNs : 0;
+        decide();
+        return;
     }
-    for (Kind& kind : kinds_) kind.costNs = 0;
-    return isChanged;
+    each.costs[static_cast<size_t>(kept) % keptCosts] = std::max<int64_t>(costNs, 1);
+    std::array<int64_t, keptCosts> costs = each.costs;
+    const auto end = costs.begin() + std::min<int64_t>(kept + 1, keptCosts);
+    const auto middle = costs.begin() + (end - costs.begin()) / 2;
+    std::nth_element(costs.begin(), middle, end);
+    each.medianNs = *middle;
+    decide();
+}
+
+void Pace::decide() {
+    std::vector<Query*> judged;
+    for (Query& each : queries_) {
+        each.periodNs = each.wantedNs;
+        if (each.medianNs > 0) judged.push_back(&each);
+    }
+    std::sort(judged.begin(), judged.end(), [](const Query* left, const Query* right) {
+        return left->wantedShare() < right->wantedShare();
+    });
+    double wanted = 0;
+    for (const Query* each : judged) wanted += each->wantedShare();
+    if (wanted <= shareOfCore_) return;
+    double left = shareOfCore_;
+    auto dear = judged.begin();
+    for (; dear != judged.end(); ++dear) {
+        if (left - (*dear)->wantedShare() < (1 - shareOfCheapest) * shareOfCore_) break;
+        left -= (*dear)->wantedShare();
+    }
+    slowDown({dear, judged.end()}, left);
+}
+
+/// The periods with which the sum of weight times period is least while the cost is `share`.
+void Pace::slowDown(std::vector<Query*> queries, double share) const {
+    const auto rootOf = [](const Query* each) {
+        return std::sqrt(static_cast<double>(each->medianNs) / each->weight);
+    };
+    while (!queries.empty()) {
+        double sum = 0;
+        for (const Query* each : queries) sum += static_cast<double>(each->medianNs) / rootOf(each);
+        const double factor = sum / share;
+        // Nothing is made more often than it is wanted; what that leaves is for the others.
+        const auto kept = std::partition(queries.begin(), queries.end(), [&](const Query* each) {
+            return factor * rootOf(each) > static_cast<double>(each->wantedNs);
+        });
+        if (kept == queries.end()) {
+            for (Query* each : queries) {
+                const double turns = std::ceil(std::min(factor * rootOf(each), longestNs) /
+                                               static_cast<double>(turnNs_));
+                each->periodNs = static_cast<int64_t>(turns) * turnNs_;
+                if (each->isGuessed())
+                    each->periodNs =
+                        std::clamp(each->periodNs, each->wantedNs,
+                                   std::max(each->wantedNs, longestGuessNs / turnNs_ * turnNs_));
+            }
+            return;
+        }
+        for (auto each = kept; each != queries.end(); ++each) share -= (*each)->wantedShare();
+        queries.erase(kept, queries.end());
+    }
+}
+
+double Pace::plannedShare() const {
+    double share = 0;
+    for (const Query& each : queries_)
+        share += static_cast<double>(each.medianNs) / static_cast<double>(each.periodNs);
+    return share;
 }
 
 std::string Pace::describe() const {
     std::string text;
-    for (const Kind& kind : kinds_)
-        if (kind.periodNs > kind.firstPeriodNs)
-            text += fmt::format("{}{} each {} ms", text.empty() ? "" : ", ", kind.name,
-                                kind.periodNs / 1'000'000);
+    for (const Query& each : queries_) {
+        if (each.calls == 0) continue;
+        text += fmt::format("{}{} every ", text.empty() ? "" : ", ", each.name);
+        if (each.periodNs < 1'000'000'000)
+            text += fmt::format("{} ms", each.periodNs / 1'000'000);
+        else
+            text += fmt::format("{:.3g} s", static_cast<double>(each.periodNs) / 1e9);
+    }
     return text;
 }
 

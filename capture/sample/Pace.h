@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -7,35 +8,64 @@
 
 namespace lanescope {
 
-/// How often each of several kinds of calls is made, so that all of them together take no more than
-/// a share of a core. Each begins with a period of its own; where the limit is passed the dearest
-/// ones are made more seldom, down to once in five seconds, and stay so. One thread.
+/// How often each of several queries is made, so that all of them together take no more than a
+/// share of a core. Each is judged by the median of its own processor time. Where all do not fit
+/// as often as they are wanted, the cheapest keep their pace, up to half of the share; of the
+/// others the dearer is made the more seldom, by the square root of what it costs, which makes
+/// the values least old on the whole. All fall on one grid of turns, so that the thread wakes up
+/// once for all. One thread.
 class Pace {
   public:
-    static constexpr double mostOfCore = 0.004;
+    /// `turnNs` is the grid on which queries are made, from 0 of CLOCK_MONOTONIC.
+    Pace(double shareOfCore, int64_t turnNs) : shareOfCore_(shareOfCore), turnNs_(turnNs) {}
 
-    /// Adds a kind; its number is how many there were before.
-    void add(std::string name, int64_t periodNs);
-    /// Whether a call of that kind is due; it is then taken to be made.
-    bool isDue(size_t kind, int64_t nowNs);
-    /// Counts the processor time that calls of that kind took since `begin`.
+    /// Adds a query; its number is how many there were before. Of two that cost the same, one of
+    /// `weight` 4 is made twice as often.
+    size_t add(std::string name, int64_t wantedPeriodNs, double weight = 1);
+    /// Whether a query is due; it is then taken to be made.
+    bool isDue(size_t query, int64_t nowNs);
+    /// When the next one is due, on the grid; 0: at once.
+    int64_t nextDueNs() const;
+    /// Counts the processor time of this thread between the two as what a query cost, all GPUs
+    /// together.
     void begin();
-    void end(size_t kind);
-    /// Slows down what is too dear. Call it after each round; `nowNs` is CLOCK_MONOTONIC. True if
-    /// something changed.
-    bool adjust(int64_t nowNs);
-    /// "energy each 1000 ms, clocks each 800 ms": what was slowed down. Empty if nothing was.
+    void end(size_t query);
+    /// The same with a time that was measured elsewhere.
+    void tell(size_t query, int64_t costNs);
+
+    int64_t periodNs(size_t query) const { return queries_[query].periodNs; }
+    /// Of a core, if every query costs what it did; queries that were not judged yet left out.
+    double plannedShare() const;
+    /// "power every 100 ms, energy every 4.2 s": queries that were made.
     std::string describe() const;
 
   private:
-    struct Kind {
+    /// The first calls load and wake up what later ones find ready. The second is believed as long
+    /// as nothing better is known, and for so long at the most.
+    static constexpr int skippedCalls = 2;
+    static constexpr int64_t longestGuessNs = 5'000'000'000;
+    static constexpr size_t keptCosts = 9;
+    struct Query {
         std::string name;
-        int64_t periodNs = 0, firstPeriodNs = 0, nextNs = 0;
-        int64_t costNs = 0;  ///< In the window under way.
+        int64_t wantedNs = 0, periodNs = 0;
+        double weight = 1;
+        int64_t lastNs = -1;  ///< The turn at which it was made; -1: not yet.
+        int64_t calls = 0;
+        std::array<int64_t, keptCosts> costs{};  ///< A ring of the latest.
+        int64_t medianNs = 0;                    ///< 0: not judged yet.
+
+        bool isGuessed() const { return calls <= skippedCalls; }
+        double wantedShare() const {
+            return static_cast<double>(medianNs) / static_cast<double>(wantedNs);
+        }
     };
-    std::vector<Kind> kinds_;
+    void decide();
+    void slowDown(std::vector<Query*> queries, double share) const;
+
+    const double shareOfCore_;
+    const int64_t turnNs_;
+    std::vector<Query> queries_;
     int64_t begunNs_ = 0;
-    int64_t windowNs_ = 0;  ///< When it began.
 };
 
 }  // namespace lanescope

@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/timerfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <ctime>
+#include <string_view>
 #include <utility>
 
 #include "capture/agent/clocks.h"
+#include "capture/sample/threadCpuTime.h"
 
 namespace lanescope {
 
@@ -20,12 +24,6 @@ namespace {
 /// and each of them does at the beginning.
 constexpr int64_t longestCallNs = 5'000'000'000;
 constexpr int64_t longestBeginningNs = 60'000'000'000;
-
-int64_t threadCpuNs() {
-    timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 }  // namespace
 
@@ -65,52 +63,118 @@ void SamplerThread::watch(int64_t nowNs) {
     saidItHangs_ = saidItHangs_ || hangs;
 }
 
+SamplerThread::Cost SamplerThread::cost() const {
+    const int64_t onceNs = onceCpuNs_.load(), momentNs = momentCpuNs_.load();
+    const int64_t steadyNs = std::max<int64_t>(0, cpuNs_.load() - onceNs - momentNs);
+    return {static_cast<double>(onceNs) / 1e9, static_cast<double>(momentNs) / 1e9,
+            static_cast<double>(steadyNs) / 1e9};
+}
+
 void SamplerThread::run() {
+    if (const int64_t slackNs = sampler_->slackNs(); slackNs > 0)
+        ::prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(slackNs), 0, 0, 0);
     callBegunNs_.store(monotonicNs());
     const bool isThere = sampler_->begin();
     callBegunNs_.store(0);
+    onceCpuNs_.store(threadCpuNs());
     cpuNs_.store(threadCpuNs());
     isSampling_.store(isThere);
     hasFoundNothing_.store(!isThere);
-    if (isThere) {
-        const int timer = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-        loop(timer);
-        ::close(timer);
-    }
+    if (isThere) loop();
     const std::lock_guard lock(mutex_);
     hasEnded_ = true;
     ended_.notify_all();
 }
 
-void SamplerThread::loop(int timer) {
-    itimerspec pace{};
-    pace.it_interval = {periodNs_ / 1'000'000'000, periodNs_ % 1'000'000'000};
-    pace.it_value = {0, 1};
-    ::timerfd_settime(timer, 0, &pace, nullptr);
+/// The turns of all threads of one period are the same, so that the processor wakes up once.
+int64_t SamplerThread::nextTurnNs() const {
+    return (monotonicNs() / periodNs_ + 1) * periodNs_;
+}
+
+void SamplerThread::loop() {
     pollfd sources[] = {{stop_, POLLIN, 0},
-                        {timer, POLLIN, 0},
                         {moments_ != nullptr ? moments_->descriptor() : -1, POLLIN, 0}};
+    int64_t nextNs = 0;
     for (bool goesOn = true; goesOn;) {
-        if (::poll(sources, 3, -1) < 0) continue;
+        const int64_t waitNs =
+            waiting_.empty() ? std::max<int64_t>(0, nextNs - monotonicNs()) : int64_t{0};
+        const timespec wait{waitNs / 1'000'000'000, waitNs % 1'000'000'000};
+        if (::ppoll(sources, 2, &wait, nullptr) < 0) continue;
         if (sources[0].revents != 0) {
-            call(false, goesOn);  // So that the counters reach to the end.
-            sampler_->end();
+            end();
             return;
         }
-        if (sources[2].revents != 0 && moments_->take(log_)) call(true, goesOn);
-        uint64_t ticks = 0;  // Those that were missed are not made up for.
-        if (sources[1].revents != 0 && ::read(timer, &ticks, sizeof ticks) > 0) call(false, goesOn);
+        if (sources[1].revents != 0 || !waiting_.empty()) readMoments();
+        if (monotonicNs() < nextNs) continue;
+        goesOn = sample();
+        const int64_t dueNs = sampler_->dueNs();
+        const bool isDueNow = dueNs != Sampler::waitForTurn && dueNs <= monotonicNs();
+        nextNs = isDueNow ? 0 : std::max(dueNs, nextTurnNs());
     }
 }
 
-void SamplerThread::call(bool isMoment, bool& goesOn) {
+bool SamplerThread::sample() {
     callBegunNs_.store(monotonicNs());
-    if (isMoment)
-        sampler_->sampleMoment();
-    else
-        goesOn = sampler_->sample();
+    const bool goesOn = sampler_->sample();
     callBegunNs_.store(0);
     cpuNs_.store(threadCpuNs());
+    return goesOn;
+}
+
+void SamplerThread::readMoments() {
+    const int64_t begunCpuNs = threadCpuNs();
+    moments_->take(waiting_);
+    std::erase_if(waiting_, [this](const MomentMessage& moment) {
+        const bool isServed = last_.serves(moment.timestampNs);
+        if (isServed) write(moment, last_);
+        return isServed;
+    });
+    if (!waiting_.empty()) {
+        const auto asked = static_cast<std::ptrdiff_t>(waiting_.size());
+        callBegunNs_.store(monotonicNs());
+        // Down to what the driver's own times can tell.
+        MomentReading reading{realtimeNs() / 1000 * 1000, 0, 0};
+        const int64_t ageNs = sampler_->sampleMoment([&] {
+            moments_->take(waiting_);
+            return std::any_of(waiting_.begin() + asked, waiting_.end(), [&](const auto& moment) {
+                return !reading.serves(moment.timestampNs);
+            });
+        });
+        reading.endNs = realtimeNs();
+        reading.validFromNs = reading.beginNs - ageNs;
+        callBegunNs_.store(0);
+        last_ = reading;
+        for (auto moment = waiting_.begin(); moment != waiting_.begin() + asked; ++moment)
+            write(*moment, reading);
+        waiting_.erase(waiting_.begin(), waiting_.begin() + asked);
+    }
+    const int64_t nowCpuNs = threadCpuNs();
+    momentCpuNs_.fetch_add(nowCpuNs - begunCpuNs);
+    cpuNs_.store(nowCpuNs);
+}
+
+void SamplerThread::write(const MomentMessage& moment, const MomentReading& reading) {
+    log::SamplingMomentRecord record{};
+    record.timestampNs = moment.timestampNs;
+    record.readBeginNs = reading.validFromNs;
+    record.readEndNs = reading.endNs;
+    record.occurrence = moment.occurrence;
+    record.processId = moment.processId;
+    record.isEnd = moment.isEnd != 0 ? 1 : 0;
+    log_.write(record, std::string_view(moment.name,
+                                        std::min<size_t>(moment.nameBytes, sizeof moment.name)));
+}
+
+void SamplerThread::end() {
+    // The last moments may not have woken us yet.
+    if (moments_ != nullptr && moments_->descriptor() >= 0) readMoments();
+    const int64_t begunCpuNs = threadCpuNs();
+    callBegunNs_.store(monotonicNs());
+    sampler_->end();  // So that the counters reach to the end.
+    callBegunNs_.store(0);
+    const int64_t nowCpuNs = threadCpuNs();
+    onceCpuNs_.fetch_add(nowCpuNs - begunCpuNs);
+    cpuNs_.store(nowCpuNs);
 }
 
 }  // namespace lanescope

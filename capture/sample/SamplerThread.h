@@ -6,18 +6,27 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "capture/sample/MomentPipe.h"
+#include "capture/sample/MomentReading.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
 
 namespace lanescope {
 
-/// Runs a sampler on a thread of its own at a steady pace. What it calls may hang for good: nobody
-/// waits for the thread beyond a deadline, and it must then outlive all else, so the process has to
-/// be left by `_exit`.
+/// Runs a sampler on a thread of its own at a steady pace, on turns that all such threads share.
+/// What it calls may hang for good: nobody waits for the thread beyond a deadline, and it must then
+/// outlive all else, so the process has to be left by `_exit`.
 class SamplerThread {
   public:
+    /// Processor time that it has used.
+    struct Cost {
+        double onceSeconds = 0;  ///< To load libraries, look for what is there, and end.
+        double momentSeconds = 0;
+        double steadySeconds = 0;  ///< All the rest.
+    };
+
     /// `moments` may be null; it wakes the sampler when a chosen range begins or ends.
     SamplerThread(std::unique_ptr<Sampler> sampler, int64_t periodNs, SampleLog& log,
                   MomentPipe* moments);
@@ -35,13 +44,16 @@ class SamplerThread {
     bool isSampling() const { return isSampling_.load(); }
     bool hasFoundNothing() const { return hasFoundNothing_.load(); }
     int64_t periodNs() const { return periodNs_; }
-    /// Processor time that it has used.
-    double cpuSeconds() const { return static_cast<double>(cpuNs_.load()) / 1e9; }
+    Cost cost() const;
 
   private:
     void run();
-    void loop(int timer);
-    void call(bool isMoment, bool& goesOn);
+    void loop();
+    bool sample();
+    void readMoments();
+    void end();
+    void write(const MomentMessage& moment, const MomentReading& reading);
+    int64_t nextTurnNs() const;
 
     const std::unique_ptr<Sampler> sampler_;
     const int64_t periodNs_;
@@ -49,9 +61,11 @@ class SamplerThread {
     MomentPipe* const moments_;
     const int stop_;                       ///< An eventfd.
     std::atomic<int64_t> callBegunNs_{0};  ///< 0: not in a call.
-    std::atomic<int64_t> cpuNs_{0};
+    std::atomic<int64_t> cpuNs_{0}, onceCpuNs_{0}, momentCpuNs_{0};
     std::atomic<bool> isSampling_{false}, hasFoundNothing_{false};
     bool saidItHangs_ = false;
+    std::vector<MomentMessage> waiting_;  ///< Moments that no reading serves yet.
+    MomentReading last_;
     std::mutex mutex_;
     std::condition_variable ended_;
     bool hasEnded_ = false;

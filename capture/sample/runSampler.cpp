@@ -30,6 +30,7 @@ constexpr int flushPeriodMs = 250;
 constexpr int64_t costPeriodNs = 10'000'000'000;
 constexpr int64_t endDeadlineNs = 1'000'000'000;
 constexpr int64_t decodePeriodNs = 100'000'000;
+constexpr double shownSeconds = 0.005;
 constexpr uint64_t maximumLogBytes = uint64_t{16} << 30;
 
 /// The samplers of this process.
@@ -48,9 +49,7 @@ class Samplers {
             add(std::make_unique<HostSampler>(log_, options.recorder), periodNs);
             add(std::make_unique<PcieSampler>(log_),
                 std::max<int64_t>(periodNs, PcieSampler::periodNs));
-            if (options.usesGpm)
-                add(std::make_unique<GpmSampler>(log_),
-                    std::max(periodNs, GpmSampler::shortestPeriodNs));
+            if (options.usesGpm) addGpm(periodNs);
         }
         if (options.metricsHz > 0) {
             auto sampler = makePmSampler(log_, options.metricsHz, decodePeriodNs);
@@ -66,7 +65,7 @@ class Samplers {
         pollfd recorder{STDIN_FILENO, POLLIN, 0};
         int64_t nextCostNs = 0;
         // Nothing ever comes: it ends when the recorder closes it, or has ended itself.
-        while (::poll(&recorder, 1, flushPeriodMs) <= 0) {
+        while (::poll(&recorder, 1, untilFlushMs()) <= 0) {
             const int64_t nowNs = monotonicNs();
             for (const auto& thread : threads_) thread->watch(nowNs);
             useGpmInstead();
@@ -76,6 +75,11 @@ class Samplers {
             }
             log_.flush();
         }
+    }
+
+    /// On the turns of the samplers, a little after them, so that the processor wakes up once.
+    static int untilFlushMs() {
+        return flushPeriodMs - static_cast<int>(monotonicNs() / 1'000'000 % flushPeriodMs) + 1;
     }
 
     void end() {
@@ -92,38 +96,60 @@ class Samplers {
             std::make_unique<SamplerThread>(std::move(sampler), periodNs, log_, moments));
     }
 
+    void addGpm(int64_t periodNs) {
+        periodNs = std::max(periodNs, GpmSampler::shortestPeriodNs);
+        add(std::make_unique<GpmSampler>(log_, periodNs), periodNs);
+    }
+
     /// Where the hardware counters cannot be had, GPM tells at least something.
     void useGpmInstead() {
         if (hasGpmInstead_ || options_.metricsHz <= 0 || options_.counterHz > 0) return;
         if (!threads_.empty() && !threads_.front()->hasFoundNothing()) return;
         hasGpmInstead_ = true;
-        add(std::make_unique<GpmSampler>(log_), GpmSampler::shortestPeriodNs);
+        addGpm(GpmSampler::shortestPeriodNs);
     }
 
-    /// "0.21 % of a core: NVML 0.12 % at 10 Hz, /proc 0.09 % at 10 Hz".
+    /// "0.41 % of a core: NVML 0.32 % at 10 Hz, /proc 0.09 % at 10 Hz; once 0.24 s: NVML 0.21 s".
     void writeCost() {
-        timespec used{};
-        ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
         const double seconds = std::max(static_cast<double>(monotonicNs() - begunNs_) / 1e9, 1e-3);
         const auto percent = [&](double cpuSeconds) { return 100 * cpuSeconds / seconds; };
-        std::string text = fmt::format(
-            "{:.2f} % of a core",
-            percent(static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9));
+        std::string parts, once;
+        double onceSeconds = processCpuAtBegin_;
         const char* separator = ": ";
+        const char* onceSeparator = ": ";
+        double rest = processCpuSeconds() - processCpuAtBegin_;
         for (const auto& thread : threads_) {
+            const SamplerThread::Cost cost = thread->cost();
+            onceSeconds += cost.onceSeconds;
+            rest -= cost.onceSeconds;
             if (!thread->isSampling()) continue;
-            text += fmt::format("{}{} {:.2f} % ", separator, thread->sampler().title(),
-                                percent(thread->cpuSeconds()));
-            text += fmt::format("at {:g} Hz", 1e9 / static_cast<double>(thread->periodNs()));
+            const char* title = thread->sampler().title();
+            parts += fmt::format("{}{} {:.2f} % at {:g} Hz", separator, title,
+                                 percent(cost.steadySeconds),
+                                 1e9 / static_cast<double>(thread->periodNs()));
             separator = ", ";
+            if (cost.momentSeconds > 0)
+                parts += fmt::format(" and {:.2f} % at ranges", percent(cost.momentSeconds));
+            if (cost.onceSeconds < shownSeconds) continue;
+            once += fmt::format("{}{} {:.2f} s", onceSeparator, title, cost.onceSeconds);
+            onceSeparator = ", ";
         }
-        log_.property(options_.counterHz > 0 ? "samplers" : "gpuMetricsSampler", text);
+        const char* which = options_.counterHz > 0 ? "samplers" : "gpuMetricsSampler";
+        log_.property(which, fmt::format("{:.2f} % of a core{}; once {:.2f} s{}",
+                                         percent(std::max(rest, 0.0)), parts, onceSeconds, once));
+    }
+
+    static double processCpuSeconds() {
+        timespec used{};
+        ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+        return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
     }
 
     const SamplerOptions options_;
     SampleLog log_;
     MomentPipe moments_;
     const int64_t begunNs_;
+    const double processCpuAtBegin_ = processCpuSeconds();  ///< To load this program.
     std::vector<std::unique_ptr<SamplerThread>> threads_;
     bool hasGpmInstead_ = false;
 };

@@ -2,8 +2,49 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <optional>
 
 namespace lanescope {
+
+namespace {
+
+/// When the counter was read for a moment: of the values within the reading the one nearest to it.
+/// A reading that left the count as it was has no sample of its own, and any time in it is as good.
+std::optional<int64_t> timeOfReading(const CounterSeries& series, int64_t momentNs,
+                                     TimeRange reading) {
+    if (reading.isEmpty() || series.isEmpty()) return std::nullopt;
+    // The last value ends the series, and may have no sample there.
+    const auto timeOf = [&](uint32_t sample) {
+        return sample < series.size() ? series.timeNs(sample) : series.endNs();
+    };
+    const auto firstFrom = [&](int64_t timeNs) {
+        uint32_t low = 0, high = series.size();
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (series.timeNs(middle) < timeNs)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        return low;
+    };
+    const uint32_t next = firstFrom(momentNs);
+    std::optional<int64_t> bestNs;
+    for (const uint32_t sample : {next, next - 1}) {
+        if (sample > series.size()) continue;  // Before the first.
+        const int64_t timeNs = timeOf(sample);
+        if (timeNs < reading.startNs || timeNs > reading.endNs) continue;
+        if (!bestNs || std::abs(timeNs - momentNs) < std::abs(*bestNs - momentNs)) bestNs = timeNs;
+    }
+    if (bestNs) return bestNs;
+    const uint32_t after = firstFrom(reading.startNs);
+    const bool isStill = after > 0 && series.value(after - 1) == 0 &&
+                         series.rangeOf(after - 1).endNs >= reading.endNs;
+    return isStill ? std::optional(reading.startNs) : std::nullopt;
+}
+
+}  // namespace
 
 CounterIntegral integralOf(const CounterSeries& series, TimeRange range) {
     CounterIntegral result;
@@ -33,6 +74,17 @@ CounterIntegral integralOf(const CounterSeries& series, TimeRange range) {
     }
     result.isExact = result.isExact && endsWithSample && result.isComplete();
     result.amount = static_cast<double>(sum / 1e9L);
+    return result;
+}
+
+CounterIntegral integralBetween(const CounterSeries& series, TimeRange range,
+                                TimeRange startReading, TimeRange endReading) {
+    const std::optional<int64_t> startNs = timeOfReading(series, range.startNs, startReading);
+    const std::optional<int64_t> endNs = timeOfReading(series, range.endNs, endReading);
+    // One reading may have served both ends of a short range.
+    if (!startNs || !endNs || *endNs <= *startNs) return integralOf(series, range);
+    CounterIntegral result = integralOf(series, {*startNs, *endNs});
+    result.isExact = result.isComplete();
     return result;
 }
 

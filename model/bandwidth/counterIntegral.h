@@ -26,4 +26,10 @@ struct CounterIntegral {
 /// Within an interval between two samples the value counts as even. O(log n + samples in range).
 CounterIntegral integralOf(const CounterSeries& series, TimeRange range);
 
+/// Of a range for whose ends the counter was read on purpose, within `startReading` and
+/// `endReading`: between the values of the two that are nearest to the ends, if the counter has
+/// any; else as above. An empty reading is none.
+CounterIntegral integralBetween(const CounterSeries& series, TimeRange range,
+                                TimeRange startReading, TimeRange endReading);
+
 }  // namespace lanescope

@@ -222,7 +222,8 @@ CREATE TABLE LANESCOPE_LINK_PEAKS (
 CREATE TABLE LANESCOPE_COUNTERS (
     counterId INTEGER PRIMARY KEY, source TEXT NOT NULL, name TEXT NOT NULL, title TEXT,
     unit TEXT NOT NULL, meaning INTEGER NOT NULL, gpuId INTEGER, globalPid INTEGER, link INTEGER,
-    core INTEGER, device TEXT, direction TEXT, granularity REAL, wrapBits INTEGER, hostName TEXT
+    core INTEGER, device TEXT, direction TEXT, granularity REAL, wrapBits INTEGER, hostName TEXT,
+    intervalNs INTEGER
 );
 CREATE TABLE LANESCOPE_COUNTER_SAMPLES (
     counterId INTEGER NOT NULL, timestamp INTEGER NOT NULL, value
@@ -233,7 +234,7 @@ CREATE TABLE LANESCOPE_GPU_PROCESSES (
 );
 CREATE TABLE LANESCOPE_SAMPLING_MOMENTS (
     timestamp INTEGER NOT NULL, range TEXT NOT NULL, occurrence INTEGER NOT NULL,
-    isEnd INTEGER NOT NULL, globalPid INTEGER
+    isEnd INTEGER NOT NULL, globalPid INTEGER, readStart INTEGER, readEnd INTEGER
 );
 )sql";
 

@@ -162,7 +162,8 @@ void forEachField(S& s, V& visit) {
 }
 template <Of<CounterSeries> S, class V>
 void forEachField(S& s, V& visit) {
-    visitEach(visit, s.name, s.key, s.source, s.unit, s.gpu, s.process, s.link, s.core, s.device);
+    visitEach(visit, s.name, s.key, s.source, s.unit, s.gpu, s.process, s.link, s.core, s.device,
+              s.intervalNs);
     CounterSeries::forEachOwnField(s, visit);
 }
 template <Of<CounterSeries::Level> S, class V>
@@ -185,7 +186,7 @@ void forEachField(S& s, V& visit) {
 }
 template <Of<SampledRange> S, class V>
 void forEachField(S& s, V& visit) {
-    visitEach(visit, s.name, s.occurrence, s.globalPid, s.range);
+    visitEach(visit, s.name, s.occurrence, s.globalPid, s.range, s.startReading, s.endReading);
 }
 template <Of<GpuProcessUse> S, class V>
 void forEachField(S& s, V& visit) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 
@@ -53,6 +54,7 @@ enum CounterColumn {
     counterCore,
     counterDevice,
     counterWrapBits,
+    counterInterval,
 };
 
 /// Whose counter the row is of; false if the file names more GPUs or processes than there can be.
@@ -72,7 +74,7 @@ Counters readDefinitions(LoadContext& context, FileDirectory& directory) {
     Counters counters;
     TableReader reader(context, "LANESCOPE_COUNTERS",
                        {"counterId", "source", "name", "title", "unit", "meaning", "gpuId",
-                        "globalPid", "link", "core", "device", "wrapBits"},
+                        "globalPid", "link", "core", "device", "wrapBits", "intervalNs"},
                        "counters");
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(counterId);
@@ -91,6 +93,7 @@ Counters readDefinitions(LoadContext& context, FileDirectory& directory) {
         counter.series.link = numberIn(reader, counterLink);
         counter.series.core = numberIn(reader, counterCore);
         counter.series.device = reader.text(counterDevice);
+        counter.series.intervalNs = std::max<int64_t>(0, reader.integerOr(counterInterval, 0));
         counter.samples.unit = unitFrom(reader.text(counterUnit));
         counter.samples.meaning = static_cast<CounterMeaning>(meaning);
         counter.samples.wrapBits = numberIn(reader, counterWrapBits);

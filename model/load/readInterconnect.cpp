@@ -68,7 +68,14 @@ void readAffinities(LoadContext& context) {
 /// Beginning and end of an instance while they are brought together.
 struct Moments {
     std::optional<int64_t> startNs, endNs;
+    TimeRange startReading, endReading;
 };
+
+/// Empty if the file does not say, or says what cannot be.
+TimeRange readingIn(TableReader& reader, int start, int end) {
+    const std::optional<int64_t> startNs = reader.integer(start), endNs = reader.integer(end);
+    return startNs && endNs && *startNs < *endNs ? TimeRange{*startNs, *endNs} : TimeRange{};
+}
 
 }  // namespace
 
@@ -105,10 +112,12 @@ void readLinkPeaks(LoadContext& context) {
 }
 
 void readSampledRanges(LoadContext& context) {
-    enum { timestamp, range, occurrence, isEnd, globalPid };
+    enum { timestamp, range, occurrence, isEnd, globalPid, readStart, readEnd };
     std::map<std::tuple<int64_t, std::string, int64_t>, Moments> found;
-    TableReader reader(context, "LANESCOPE_SAMPLING_MOMENTS",
-                       {"timestamp", "range", "occurrence", "isEnd", "globalPid"}, "counters");
+    TableReader reader(
+        context, "LANESCOPE_SAMPLING_MOMENTS",
+        {"timestamp", "range", "occurrence", "isEnd", "globalPid", "readStart", "readEnd"},
+        "counters");
     while (reader.next()) {
         const std::optional<int64_t> timeNs = reader.time(timestamp);
         if (!timeNs) continue;
@@ -118,14 +127,22 @@ void readSampledRanges(LoadContext& context) {
         }
         Moments& moments = found[{reader.integerOr(globalPid, 0), std::string(reader.text(range)),
                                   reader.integerOr(occurrence, 0)}];
-        (reader.integerOr(isEnd, 0) != 0 ? moments.endNs : moments.startNs) = *timeNs;
+        const bool isOfEnd = reader.integerOr(isEnd, 0) != 0;
+        (isOfEnd ? moments.endNs : moments.startNs) = *timeNs;
+        (isOfEnd ? moments.endReading : moments.startReading) =
+            readingIn(reader, readStart, readEnd);
     }
     std::vector<SampledRange>& ranges = context.trace().interconnect.sampledRanges;
     for (const auto& [key, moments] : found) {
         const auto& [pid, name, number] = key;
         // One that was still open when the run ended has no second reading.
         if (!moments.startNs || !moments.endNs || *moments.endNs < *moments.startNs) continue;
-        ranges.push_back({name, number, pid, {*moments.startNs, *moments.endNs}});
+        ranges.push_back({name,
+                          number,
+                          pid,
+                          {*moments.startNs, *moments.endNs},
+                          moments.startReading,
+                          moments.endReading});
     }
     std::stable_sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) {
         return a.range.startNs < b.range.startNs;

@@ -69,14 +69,19 @@ TimeRange sampledRange(const Trace& trace, std::optional<TimeRange> range) {
     return whole;
 }
 
-/// An instance of an NVTX range, and whether the counters were read at its ends.
+/// An instance of an NVTX range, and when the counters were read for its ends.
 struct Instance {
     std::string name;
     int64_t number = 0;
     int64_t pid = 0;
     TimeRange range;
-    bool isRead = false;
+    TimeRange startReading, endReading;  ///< Empty: the counters were not read on purpose.
 };
+
+CounterIntegral integralOf(const CounterSeries* series, const Instance& each) {
+    return series ? integralBetween(*series, each.range, each.startReading, each.endReading)
+                  : CounterIntegral{};
+}
 
 /// Those at whose ends counters were read, if there are any of that name; else those on the
 /// timeline.
@@ -86,13 +91,16 @@ std::vector<Instance> instancesOf(const ReportQuery& query) {
         if (!query.rangeName.empty() && query.rangeName != each.name) continue;
         instances.push_back({each.name, each.occurrence,
                              each.globalPid == 0 ? 0 : int64_t{processIdOf(each.globalPid)},
-                             each.range, true});
+                             each.range, each.startReading, each.endReading});
     }
     if (instances.empty())
         for (RangeInstance& each : rangeInstances(query.trace, query.rangeName))
-            instances.push_back({std::move(each.name), each.number,
-                                 int64_t{query.trace.processes[each.process].pid}, each.range,
-                                 false});
+            instances.push_back({std::move(each.name),
+                                 each.number,
+                                 int64_t{query.trace.processes[each.process].pid},
+                                 each.range,
+                                 {},
+                                 {}});
     if (query.range)
         std::erase_if(instances,
                       [&](const Instance& each) { return !each.range.overlaps(*query.range); });
@@ -189,8 +197,8 @@ ReportTable nvlinkByRange(const ReportQuery& query) {
     for (const Instance& instance : instancesOf(query)) {
         for (const auto& [id, pair] : links) {
             const auto& [gpu, source, link] = id;
-            const CounterIntegral sent = integralOrNothing(pair.sent, instance.range);
-            const CounterIntegral received = integralOrNothing(pair.received, instance.range);
+            const CounterIntegral sent = integralOf(pair.sent, instance);
+            const CounterIntegral received = integralOf(pair.received, instance);
             std::vector<Cell> cells = instanceCells(instance);
             cells.emplace_back(gpu);
             cells.emplace_back(linkName(link));
@@ -226,7 +234,7 @@ ReportTable energyByRange(const ReportQuery& query) {
     if (byGpu.empty()) return table;
     for (const Instance& instance : instancesOf(query)) {
         for (const auto& [gpu, series] : byGpu) {
-            const CounterIntegral energy = integralOf(*series, instance.range);
+            const CounterIntegral energy = integralOf(series, instance);
             std::vector<Cell> cells = instanceCells(instance);
             cells.emplace_back(gpu);
             cells.push_back(energy.hasValue() ? Cell(energy.amount) : Cell());

@@ -52,6 +52,7 @@ class CounterSeries {
     int32_t link = -1;           ///< Number of the NVLink it is about, if it is about one.
     int32_t core = -1;           ///< Number of the processor core, if it is about one.
     std::string device;          ///< Disk or network interface, if it is about one.
+    int64_t intervalNs = 0;      ///< How often it was sampled, on average; 0 if unknown.
 
     /// Takes values in order of time; of several at one time the last counts. A value that is not a
     /// number means that nothing is known from there on. The series ends at `endNs`, at the

@@ -72,7 +72,9 @@ struct SampledRange {
     std::string name;
     int64_t occurrence = 0;  ///< Which of the name within its process, from 0.
     int64_t globalPid = 0;   ///< 0 if unknown.
-    TimeRange range;         ///< The two moments of reading.
+    TimeRange range;
+    /// In which counters were read for its start and for its end; empty if unknown.
+    TimeRange startReading, endReading;
     bool operator==(const SampledRange&) const = default;
 };
 

@@ -1,15 +1,17 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <cmath>
-#include <ctime>
 #include <fstream>
+#include <iterator>
 
 #include "capture/collector/Collector.h"
 #include "capture/collector/writeLinkPeaks.h"
+#include "capture/sample/MomentReading.h"
 #include "capture/sample/Pace.h"
 #include "capture/sample/ProcFile.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/SamplerOptions.h"
+#include "capture/sample/threadCpuTime.h"
 #include "model/format/Sqlite.h"
 #include "model/format/pcieRate.h"
 
@@ -18,52 +20,113 @@ using namespace lanescope;
 class tst_SamplerParts : public QObject {
     Q_OBJECT
 
-    static void burn(int64_t ns) {
-        const auto used = [] {
-            timespec time{};
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-            return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-        };
-        const int64_t begun = used();
-        while (used() - begun < ns) continue;
+    static constexpr int64_t turnNs = 100'000'000;
+
+    /// So often told that the first calls, which are left out, do not matter.
+    static void tell(Pace& pace, size_t query, int64_t costNs) {
+        for (int call = 0; call < 12; ++call) pace.tell(query, costNs);
     }
 
   private slots:
-    void paceSlowsDownWhatIsDear() {
-        Pace pace;
-        pace.add("cheap", 100'000'000);
-        pace.add("dear", 100'000'000);
-        int64_t nowNs = 1'000'000'000;
-        int dear = 0;
-        // Simulated seconds, each call of the dear kind 5 ms: 5 % of a core at first.
-        for (int tick = 0; tick < 300; ++tick, nowNs += 100'000'000) {
-            for (const size_t kind : {0, 1}) {
-                if (!pace.isDue(kind, nowNs)) continue;
-                pace.begin();
-                if (kind == 1) burn(5'000'000);
-                pace.end(kind);
-                if (kind == 1 && tick >= 200) ++dear;
-            }
-            pace.adjust(nowNs);
-        }
-        // In 10 s there is room for 8 such calls; what was due is not called more often.
-        QVERIFY2(dear >= 1 && dear <= 9, qPrintable(QString::number(dear)));
-        QVERIFY(QString::fromStdString(pace.describe()).startsWith("dear each "));
+    void paceKeepsWhatFits() {
+        Pace pace(0.004, turnNs);
+        const size_t power = pace.add("power", turnNs), clock = pace.add("clock", 5 * turnNs);
+        QCOMPARE(pace.plannedShare(), 0.0);
+        tell(pace, power, 100'000);
+        tell(pace, clock, 1'400'000);
+        QCOMPARE(pace.periodNs(power), turnNs);
+        QCOMPARE(pace.periodNs(clock), 5 * turnNs);
+        QVERIFY(std::abs(pace.plannedShare() - 0.0038) < 1e-9);
+        QCOMPARE(QString::fromStdString(pace.describe()),
+                 QString("power every 100 ms, clock every 500 ms"));
     }
 
-    void paceLeavesAloneWhatIsCheap() {
-        Pace pace;
-        pace.add("cheap", 100'000'000);
-        int calls = 0;
-        for (int tick = 0; tick < 100; ++tick) {
-            // As a timer comes: now early, now late.
-            const int64_t nowNs =
-                1'000'000'000 + int64_t{tick} * 100'000'000 + (tick % 3 - 1) * 2'000'000;
-            if (pace.isDue(0, nowNs)) ++calls;
-            QVERIFY(!pace.adjust(nowNs));
+    /// With what such calls cost on a GPU, two GPUs together.
+    void paceSlowsDownWhatIsDear() {
+        struct {
+            const char* name;
+            int64_t periodNs, costNs;
+        } const queries[] = {{"utilization", 2 * turnNs, 4'800'000},
+                             {"power", turnNs, 60'000},
+                             {"temperature", 5 * turnNs, 40'000},
+                             {"clock", 5 * turnNs, 6'000'000},
+                             {"throttle", turnNs, 450'000},
+                             {"energy", 10 * turnNs, 6'100'000},
+                             {"sums", turnNs, 1'600'000}};
+        Pace pace(0.004, turnNs);
+        for (const auto& query : queries) pace.add(query.name, query.periodNs);
+        for (size_t at = 0; at < std::size(queries); ++at) tell(pace, at, queries[at].costNs);
+        QVERIFY2(pace.plannedShare() <= 0.004, pace.describe().c_str());
+        QVERIFY2(pace.plannedShare() > 0.0038, pace.describe().c_str());
+        // The cheap ones keep their pace, and of the others what costs more comes more seldom.
+        QCOMPARE(pace.periodNs(1), turnNs);
+        QCOMPARE(pace.periodNs(2), 5 * turnNs);
+        QVERIFY(pace.periodNs(4) < pace.periodNs(6));
+        QVERIFY(pace.periodNs(6) < pace.periodNs(0));
+        QVERIFY(pace.periodNs(0) < pace.periodNs(5));
+        for (size_t at = 0; at < std::size(queries); ++at) {
+            QVERIFY(pace.periodNs(at) >= queries[at].periodNs);
+            QCOMPARE(pace.periodNs(at) % turnNs, int64_t{0});
         }
-        QCOMPARE(calls, 100);
-        QVERIFY(pace.describe().empty());
+    }
+
+    void paceJudgesByTheMedianAfterTheStart() {
+        Pace pace(0.004, turnNs);
+        const size_t query = pace.add("query", turnNs);
+        pace.tell(query, 900'000'000);  // loads the library
+        QCOMPARE(pace.periodNs(query), turnNs);
+        pace.tell(query, 50'000'000);
+        QCOMPARE(pace.periodNs(query), 50 * turnNs);  // a guess, not believed for longer
+        pace.tell(query, 100'000);
+        pace.tell(query, 80'000'000);  // one that waited for the driver
+        pace.tell(query, 110'000);
+        QCOMPARE(pace.periodNs(query), turnNs);
+        // What has become dear is dear, and becomes cheap again.
+        tell(pace, query, 4'000'000);
+        QCOMPARE(pace.periodNs(query), 10 * turnNs);
+        tell(pace, query, 100'000);
+        QCOMPARE(pace.periodNs(query), turnNs);
+    }
+
+    void paceCountsProcessorTimeOfItsThread() {
+        Pace pace(0.004, turnNs);
+        const size_t query = pace.add("query", turnNs);
+        for (int call = 0; call < 5; ++call) {
+            pace.begin();
+            const int64_t begunNs = threadCpuNs();
+            while (threadCpuNs() - begunNs < 2'000'000) continue;
+            QTest::qSleep(5);  // is no cost
+            pace.end(query);
+        }
+        QVERIFY(pace.periodNs(query) >= 5 * turnNs);
+        QVERIFY2(pace.periodNs(query) < 20 * turnNs, pace.describe().c_str());
+    }
+
+    void paceKeepsToItsTurns() {
+        Pace pace(0.004, turnNs);
+        const size_t often = pace.add("often", turnNs), seldom = pace.add("seldom", 3 * turnNs);
+        QCOMPARE(pace.nextDueNs(), int64_t{0});
+        int calls[2] = {};
+        for (int tick = 0; tick < 99; ++tick) {
+            // As a timer comes: now early, now late.
+            const int64_t nowNs = (10 + tick) * turnNs + (tick % 3 - 1) * 9'000'000;
+            if (pace.isDue(often, nowNs)) ++calls[0];
+            if (pace.isDue(seldom, nowNs)) ++calls[1];
+            QVERIFY(!pace.isDue(often, nowNs));
+            QCOMPARE(pace.nextDueNs(), (11 + tick) * turnNs);
+        }
+        QCOMPARE(calls[0], 99);
+        QCOMPARE(calls[1], 33);
+        QVERIFY(pace.isDue(seldom, 1'000 * turnNs));  // Turns that were missed are not made up for.
+        QVERIFY(!pace.isDue(seldom, 1'001 * turnNs));
+    }
+
+    void readingsServeMomentsThatAreClose() {
+        const MomentReading none{}, reading{1'000'000'000, 1'005'000'000, 0};
+        QVERIFY(!none.serves(0));
+        QVERIFY(reading.serves(900'000'000));  // was told of late
+        QVERIFY(reading.serves(1'001'000'000));
+        QVERIFY(!reading.serves(1'003'000'000));
     }
 
     void readsFilesOfAnyLength() {

@@ -198,6 +198,63 @@ class tst_Samplers : public QObject {
         QCOMPARE(sample(database, "count(*)", "source = 'nvml' AND name = 'pcie.rx'"), 0.0);
     }
 
+    /// What calls cost on a GPU, in microseconds, and how often they are then made.
+    void keepsWithinItsShareOfACore() {
+        const std::map<QString, double> costUs{
+            {"utilization", 2400},     {"memory", 40},     {"power", 30},
+            {"temperature", 20},       {"SM clock", 2500}, {"memory clock", 2500},
+            {"throttle reasons", 230}, {"energy", 3000},   {"NVLink sums", 800},
+            {"processes", 100}};
+        const Run run =
+            record("dear.sqlite",
+                   "gpus=2,links=2,us-utilization=2400,us-memory=40,us-power=30,us-temperature=20,"
+                   "us-clock=2500,us-throttle=230,us-energy=3000,us-link=400,us-processes=100,"
+                   "gpm=1,us-gpm=2000",
+                   {}, "6.5");  // A guess holds for 5 s at the most.
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("dear.sqlite");
+        const auto intervals = [&](const char* property) {
+            const QString said = text(database, std::string("SELECT value FROM LANESCOPE_PROPERTIES"
+                                                            " WHERE name = '") +
+                                                    property + "'");
+            std::map<QString, double> seconds;
+            for (const QString& each : said.split(", ", Qt::SkipEmptyParts)) {
+                const QStringList words = each.split(" every ");
+                const QStringList time = words.value(1).split(' ');
+                seconds[words[0]] = time[0].toDouble() * (time.value(1) == "ms" ? 1e-3 : 1);
+            }
+            return seconds;
+        };
+        std::map<QString, double> every = intervals("samplerIntervals");
+        QCOMPARE(every.size(), costUs.size());
+        double share = 0;
+        for (const auto& [name, us] : costUs) {
+            QVERIFY2(every[name] > 0, qPrintable(name));
+            share += 2 * us * 1e-6 / every[name];
+        }
+        QVERIFY2(share <= 0.004, qPrintable(QString::number(share)));
+        QVERIFY2(share > 0.002, qPrintable(QString::number(share)));
+        // The cheap ones keep ten a second.
+        QCOMPARE(every["power"], 0.1);
+        QCOMPARE(every["temperature"], 0.5);
+        QVERIFY(every["utilization"] > 1);
+        QVERIFY(every["energy"] > every["NVLink sums"]);
+        // Two GPUs of 2 ms each on 0.1 % of a core.
+        const double gpm = intervals("samplerIntervalsGpm")["GPM"];
+        QVERIFY2(gpm >= 4 && gpm < 8, qPrintable(QString::number(gpm)));
+        // What starting took is told apart, and each counter says how often it was read.
+        const QString cost = text(database,
+                                  "SELECT value FROM LANESCOPE_PROPERTIES WHERE name ="
+                                  " 'samplers'");
+        QVERIFY2(cost.contains("; once "), qPrintable(cost));
+        QVERIFY(number(database,
+                       "SELECT intervalNs FROM LANESCOPE_COUNTERS WHERE name = 'power'"
+                       " AND gpuId = 1") >= 95e6);
+        QVERIFY(number(database,
+                       "SELECT intervalNs FROM LANESCOPE_COUNTERS WHERE name = 'clock.sm'"
+                       " AND gpuId = 1") >= 400e6);
+    }
+
     void losesAGpu() {
         const Run run = record("lost.sqlite", "gpus=2,lost-ms=600", {}, "1.5");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
@@ -322,6 +379,54 @@ class tst_Samplers : public QObject {
         QCOMPARE(number(database, "SELECT count(*) FROM LANESCOPE_COUNTERS"), 0.0);
         QVERIFY(text(database, "SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'")
                     .startsWith("none here"));
+    }
+
+    /// As under torchrun: several processes tell of their steps, each about at the same time.
+    void readsCountersForTheRangesOfAllRanks() {
+        const QString rank = QString(
+            "LOCAL_RANK=%1 RANK=%1 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 " LANESCOPE_BINARY_DIR
+            "/bin/standin-training --steps 9 --long-steps 1 --step-ms 200 --threads 1 --kernels 1"
+            " --cupti " LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13");
+        const Run run = record(
+            "ranks.sqlite", variables("gpus=2,links=18,us-link=100,us-energy=500"),
+            {"--sample-at", "step*"}, {"sh", "-c", rank.arg(0) + " & " + rank.arg(1) + " & wait"});
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("ranks.sqlite");
+        const auto moments = [&](const char* what) {
+            return number(database,
+                          std::string("SELECT ") + what + " FROM LANESCOPE_SAMPLING_MOMENTS");
+        };
+        QCOMPARE(moments("count(*)"), 36.0);
+        QCOMPARE(moments("count(DISTINCT globalPid)"), 2.0);
+        QCOMPARE(moments("count(readStart)"), 36.0);
+        QCOMPARE(moments("sum(readEnd <= readStart)"), 0.0);
+        // The end of a step and the beginning of the next share a reading.
+        QVERIFY(moments("count(DISTINCT readStart)") < 36);
+        // In each reading there is a value of the sum over all links.
+        QCOMPARE(number(database,
+                        "SELECT count(*) FROM LANESCOPE_SAMPLING_MOMENTS m WHERE NOT EXISTS"
+                        " (SELECT 1 FROM LANESCOPE_COUNTER_SAMPLES s JOIN LANESCOPE_COUNTERS c"
+                        " USING (counterId) WHERE c.name = 'nvlink.tx' AND c.link IS NULL AND"
+                        " c.gpuId = 1 AND s.timestamp BETWEEN m.readStart AND m.readEnd)"),
+                 0.0);
+        // Single links come once a second at the most.
+        QVERIFY(sample(database, "count(*)", "name = 'nvlink.tx' AND link = 3 AND gpuId = 0") <
+                sample(database, "count(*)", "name = 'nvlink.tx' AND link IS NULL AND gpuId = 0"));
+        QProcess stats;
+        stats.start(
+            LANESCOPE_BINARY_DIR "/bin/lanescope",
+            {"stats", "--report", "nvlink_by_range", "--format", "csv", path("ranks.sqlite")});
+        QVERIFY(stats.waitForFinished(60'000));
+        int read = 0, between = 0;
+        for (const QByteArray& line : stats.readAllStandardOutput().split('\n')) {
+            if (!line.contains(",all,")) continue;
+            read += line.contains("read at both ends");
+            between += line.contains("between samples");
+        }
+        // Of 18 steps on two GPUs; the samplers are not there yet when the first begin, and a
+        // machine that is busy elsewhere may read some too late.
+        QVERIFY(read + between >= 28);
+        QVERIFY2(read >= 16, qPrintable(QString::number(read)));
     }
 
     void readsCountersWhereRangesBeginAndEnd() {

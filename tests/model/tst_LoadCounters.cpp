@@ -134,11 +134,13 @@ class tst_LoadCounters : public QObject {
     }
 
     void ranges() {
-        const TracePtr trace =
-            load(twoLinks() +
-                 "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'epoch', 0, 0, NULL),"
-                 " (1000000000, 'epoch', 0, 1, NULL), (1000000000, 'epoch', 1, 0, NULL),"
-                 " (1500000000, 'epoch', 1, 1, NULL), (9, 'never ended', 0, 0, NULL);");
+        const TracePtr trace = load(
+            twoLinks() +
+            "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'epoch', 0, 0, NULL, NULL, NULL),"
+            " (1000000000, 'epoch', 0, 1, NULL, NULL, NULL), (1000000000, 'epoch', 1, 0, NULL, "
+            "NULL, NULL),"
+            " (1500000000, 'epoch', 1, 1, NULL, NULL, NULL), (9, 'never ended', 0, 0, NULL, NULL, "
+            "NULL);");
         const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range");
         QVERIFY(table);
         // Two ranges, by the sum and two links.
@@ -150,12 +152,53 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(std::get<std::string>(table->rows[3][9]), std::string("between samples"));
     }
 
+    void rangesByTheReadingsOfTheirEnds() {
+        // Counted 10 bytes each 10 ms; what was read for a moment was read a little later.
+        const auto counted = [](int id, int link, const char* values) {
+            return counter(id, "nvlink.tx", "B", 1, "0", QString::number(link)) +
+                   QString("INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES %1;")
+                       .arg(values)
+                       .replace("#", QString::number(id));
+        };
+        const TracePtr trace = load(
+            counted(1, 0, "(#, 0, 0), (#, 11000000, 11), (#, 35000000, 35), (#, 60000000, 60)") +
+            // Did not move while the ranges ran.
+            counted(2, 1, "(#, 0, 0), (#, 5000000, 5), (#, 60000000, 5)") +
+            // Was not read for the end of the first range.
+            counted(3, 2, "(#, 0, 0), (#, 11000000, 11), (#, 60000000, 60)") +
+            "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES"
+            " (10000000, 'a', 0, 0, 5, 10500000, 12000000),"
+            " (34000000, 'a', 0, 1, 5, 34500000, 36000000),"
+            // One reading for both: too short.
+            " (10100000, 'b', 0, 0, 6, 10500000, 12000000),"
+            " (10200000, 'b', 0, 1, 6, 10500000, 12000000),"
+            // Nonsense of a damaged file.
+            " (10000000, 'c', 0, 0, 7, 12000000, -3),"
+            " (34000000, 'c', 0, 1, 7, 'x', NULL);");
+        const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range");
+        QVERIFY(table);
+        QStringList rows;
+        for (const auto& row : table->rows)
+            if (std::get<std::string>(row[6]) != "all")
+                rows += QString("%1%2 %3 %4")
+                            .arg(QString::fromStdString(std::get<std::string>(row[0])),
+                                 QString::fromStdString(std::get<std::string>(row[6])))
+                            .arg(whole(row[7]))
+                            .arg(QString::fromStdString(std::get<std::string>(row[9])));
+        rows.sort();
+        QCOMPARE(rows,
+                 (QStringList{
+                     "a0 24 read at both ends", "a1 0 read at both ends", "a2 24 between samples",
+                     "b0 0 between samples", "b1 0 between samples", "b2 0 between samples",
+                     "c0 24 between samples", "c1 0 between samples", "c2 24 between samples"}));
+    }
+
     void energyByRange() {
         const TracePtr trace =
             load(counter(1, "energy", "J", 1, "0") + samples(1, {"0", "700", "1000"}) +
                  counter(2, "power", "W", 0, "0") + samples(2, {"1", "1", "1"}) +
-                 "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'e', 0, 0, NULL),"
-                 " (2000000000, 'e', 0, 1, NULL);");
+                 "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'e', 0, 0, NULL, NULL, NULL),"
+                 " (2000000000, 'e', 0, 1, NULL, NULL, NULL);");
         const Result<ReportTable> table = makeReport(*trace, "energy_by_range");
         QCOMPARE(table->rows.size(), size_t{1});
         QCOMPARE(std::get<double>(table->rows[0][6]), 1'000.0);

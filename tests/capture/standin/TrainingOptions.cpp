@@ -26,6 +26,7 @@ TrainingOptions readOptions(int argc, char** argv) {
         {"--kernels", number(o.plan.kernelsPerStep)},
         {"--untimed", number(o.plan.untimedKernels)},
         {"--step-ms", number(o.stepMs)},
+        {"--long-steps", flag(o.longSteps)},
         {"--cupti", text(o.cupti)},
         {"--cupti-first", flag(o.cuptiFirst)},
         {"--nvtx-first", flag(o.nvtxFirst)},

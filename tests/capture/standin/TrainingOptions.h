@@ -10,7 +10,8 @@ namespace lanescope::standin {
 /// parser.
 struct TrainingOptions {
     TrainingPlan plan;
-    int stepMs = 0;
+    int stepMs = 0;           ///< A pause after each step,
+    bool longSteps = false;   ///< or before its range ends.
     std::string cupti;        ///< The stand-in for libcupti; without it there is no simulated GPU.
     bool cuptiFirst = false;  ///< Loaded before the driver starts, as PyTorch does.
     bool nvtxFirst = false;   ///< An NVTX call before the driver starts.

@@ -9,6 +9,9 @@
 //   mig=1          as a GPU that is split: no utilization
 //   gpm=1          has GPM
 //   bare=1         every value but the memory is not supported
+//   us-NAME=N      each such call takes so many microseconds of the processor: us-utilization,
+//                  us-memory, us-power, us-temperature, us-clock, us-throttle, us-processes,
+//                  us-energy and us-link (each field asked for), us-gpm
 #include <unistd.h>
 
 #include <cstdint>
@@ -53,6 +56,17 @@ int64_t countedMs() {
     const long resetMs = setting("reset-ms", -1);
     const int64_t elapsed = elapsedMs();
     return resetMs >= 0 && elapsed > resetMs ? elapsed - resetMs : elapsed + 1'000'000;
+}
+
+/// Makes the processor work as long as the call named so is to take.
+void spend(const char* name) {
+    const int64_t costNs = setting((std::string("us-") + name).c_str(), 0) * 1000;
+    const auto used = [] {
+        timespec time{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+    };
+    for (const int64_t begun = used(); used() - begun < costNs;) continue;
 }
 
 int indexOf(void* device) {
@@ -148,11 +162,13 @@ EXPORTED int nvmlDeviceGetNvLinkRemotePciInfo_v2(void* device, unsigned, NvmlPci
 }
 
 EXPORTED int nvmlDeviceGetMemoryInfo(void* device, NvmlMemory* memory) {
+    spend("memory");
     if (const int result = trouble(device)) return result;
     *memory = {1000, 600, 400};
     return 0;
 }
 EXPORTED int nvmlDeviceGetUtilizationRates(void* device, NvmlUtilization* busy) {
+    spend("utilization");
     *busy = {77, 33};
     if (setting("mig", 0) != 0) return notSupported;
     return answer(device);
@@ -162,18 +178,22 @@ EXPORTED int nvmlDeviceGetMigMode(void*, unsigned* current, unsigned* pending) {
     return 0;
 }
 EXPORTED int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
+    spend("power");
     *milliwatts = 412'500;
     return answer(device);
 }
 EXPORTED int nvmlDeviceGetTemperature(void* device, int, unsigned* celsius) {
+    spend("temperature");
     *celsius = 61;
     return answer(device);
 }
 EXPORTED int nvmlDeviceGetClockInfo(void* device, int which, unsigned* megahertz) {
+    spend("clock");
     *megahertz = which == nvmlSmClock ? 1980 : 3201;
     return answer(device);
 }
 EXPORTED int nvmlDeviceGetCurrentClocksEventReasons(void* device, unsigned long long* reasons) {
+    spend("throttle");
     *reasons = 4;
     return answer(device);
 }
@@ -183,6 +203,7 @@ EXPORTED int nvmlDeviceGetPcieThroughput(void* device, int direction, unsigned* 
 }
 EXPORTED int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count,
                                                      NvmlProcess* processes) {
+    spend("processes");
     if (const int result = answer(device)) return result;
     if (*count < 1) return insufficientSize;
     *count = 1;
@@ -193,6 +214,7 @@ EXPORTED int nvmlDeviceGetFieldValues(void* device, int count, NvmlFieldValue* v
     if (const int result = trouble(device)) return result;
     for (int at = 0; at < count; ++at) {
         NvmlFieldValue& value = values[at];
+        spend(value.fieldId == nvmlTotalEnergy ? "energy" : "link");
         value.timestampUs = now(CLOCK_REALTIME) * 1000;
         value.valueType = nvmlUnsignedLongLong;
         value.result = setting("bare", 0) != 0 ? notSupported : 0;
@@ -227,6 +249,7 @@ EXPORTED int nvmlGpmSampleFree(void* sample) {
     return 0;
 }
 EXPORTED int nvmlGpmSampleGet(void* device, void* sample) {
+    spend("gpm");
     *static_cast<int64_t*>(sample) = now(CLOCK_MONOTONIC);
     return trouble(device);
 }

@@ -51,11 +51,15 @@ void runStep(const TrainingOptions& options, const SimulatedGpu& gpu, int thread
     gpu.clear(plan.correlation(thread, step, after + 2));
     gpu.wait(plan.correlation(thread, step, after + 3));
     gpu.askForDevice();
+    const auto pause = [&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(options.stepMs));
+    };
+    if (options.longSteps) pause();
     if (options.nvtx) {
         endOptimizer(optimizer);
         endStep();
     }
-    if (options.stepMs > 0) std::this_thread::sleep_for(std::chrono::milliseconds(options.stepMs));
+    if (!options.longSteps && options.stepMs > 0) pause();
 }
 
 /// A step whose kernels run by the clock.

@@ -141,6 +141,49 @@ def alignment(trace):
               " ends")
 
 
+def moments(trace):
+    """How late counters were read for the ends of ranges, and whether each reading has values."""
+    rows = trace.rows("SELECT range, occurrence, globalPid, isEnd, timestamp, readStart, readEnd"
+                      " FROM LANESCOPE_SAMPLING_MOMENTS ORDER BY timestamp")
+    if not rows:
+        return
+    ends = {}
+    for name, occurrence, process, is_end, *times in rows:
+        ends.setdefault((name, occurrence, process), {})[is_end] = times
+    sums = trace.rows("SELECT counterId, name, gpuId FROM LANESCOPE_COUNTERS WHERE source = 'nvml'"
+                      " AND (name LIKE 'nvlink%' AND link IS NULL OR name = 'energy')")
+    late = sorted((start - time) / 1e6 for *_, time, start, _ in rows)
+    long = sorted((end - start) / 1e6 for *_, start, end in rows)
+    middle = len(rows) // 2
+    print(f"  moments: {len(rows)} of {len(ends)} ranges of {len({key[2] for key in ends})} processes,"
+          f" {len({row[5] for row in rows})} readings; a reading begins {late[middle]:.2f} ms after"
+          f" its moment (median; most {late[-1]:.2f}) and takes {long[middle]:.2f} ms (most"
+          f" {long[-1]:.2f})")
+    for counter, name, gpu in sums:
+        times = [row[0] for row in trace.rows(
+            "SELECT timestamp FROM LANESCOPE_COUNTER_SAMPLES WHERE counterId = ? AND value IS NOT"
+            " NULL ORDER BY 1", counter)]
+        has = sum(any(start <= time <= end for time in times) for *_, start, end in rows)
+        print(f"    {name} GPU {gpu}: a value in {has} of {len(rows)} readings")
+
+
+def counters(trace):
+    """How often each counter of a GPU was read."""
+    by_name = {}
+    for name, source, gpu, link, kept, interval in trace.rows(
+        "SELECT name, source, gpuId, link, count(*), intervalNs FROM LANESCOPE_COUNTERS JOIN"
+        " LANESCOPE_COUNTER_SAMPLES USING (counterId) WHERE gpuId IS NOT NULL GROUP BY counterId"
+    ):
+        key = f"{source} {name}" + (" (a link)" if link is not None else "")
+        by_name.setdefault(key, []).append((gpu, kept, interval))
+    for name, each in by_name.items():
+        intervals = [interval / 1e6 for *_, interval in each if interval]
+        print(f"    {name}: {len(each)} counters, samples kept"
+              f" {min(kept for _, kept, _ in each)} to {max(kept for _, kept, _ in each)}, "
+              + (f"read every {min(intervals):.0f} to {max(intervals):.0f} ms" if intervals
+                 else "read once"))
+
+
 def summary(trace):
     print("  counters:", trace.rows(
         "SELECT source, count(DISTINCT counterId), count(*), sum(value IS NULL) FROM"
@@ -157,8 +200,9 @@ def summary(trace):
                                  " width, origin FROM LANESCOPE_LINK_PEAKS"))
     print("  affinity:", trace.rows("SELECT * FROM LANESCOPE_GPU_AFFINITY"))
     print("  topology:", trace.rows("SELECT gpuId, peerGpuId, abbreviation FROM LANESCOPE_TOPOLOGY"))
-    print("  moments:", trace.rows("SELECT range, isEnd FROM LANESCOPE_SAMPLING_MOMENTS"))
-    for beginning in ("samplers", "gpuMetrics"):
+    moments(trace)
+    counters(trace)
+    for beginning in ("sampler", "gpuMetrics"):
         for name, value in trace.properties(beginning):
             print(f"  {name}: {value}")
     for severity, code, sentence in trace.health():
