@@ -42,7 +42,8 @@ std::vector<TimelineView*> ComparePage::timelines() const {
 }
 
 ReportView* ComparePage::currentTable() const {
-    return view_->tables().isVisible() ? &view_->tables().current() : nullptr;
+    const LazyTab* tab = view_->tables().isVisible() ? view_->tables().currentTab() : nullptr;
+    return tab ? tab->table() : nullptr;
 }
 
 QList<QAction*> ComparePage::commands() const {
@@ -62,7 +63,8 @@ void ComparePage::setTablesVisible(bool isVisible) {
 }
 
 bool ComparePage::isBusy() const {
-    return hits_->isSearching() || view_->isBusy();
+    const LazyTab* tab = view_->tables().currentTab();
+    return hits_->isSearching() || view_->isBusy() || (tab && tab->isBusy());
 }
 
 void ComparePage::restoreLayout(const AppSettings& settings) {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "app/viewer/LazyTab.h"
 #include "model/trace/Trace.h"
+#include "views/summary/LazyTab.h"
 #include "views/theme/Theme.h"
 
 namespace lanescope {

@@ -49,6 +49,7 @@ CompareTables::CompareTables(QWidget* parent) : QTabWidget(parent), partBox_(new
         emit partChosen(part.isValid() ? std::optional(static_cast<StepPart>(part.toInt()))
                                        : std::nullopt);
     });
+    connect(this, &QTabWidget::currentChanged, this, &CompareTables::fillVisible);
     clearTables();
 }
 
@@ -57,43 +58,72 @@ void CompareTables::fillPartBox() {
     partBox_->addItem(tr("All parts"));
     for (size_t part = 0; part < stepPartCount; ++part)
         partBox_->addItem(toQString(name(static_cast<StepPart>(part))), int(part));
-    pages_[ContributorsPage].view->addControl(partBox_);
+    // Until there is a table that it stands over.
+    partBox_->hide();
 }
 
 void CompareTables::addPage(const QString& title, const QString& toolTip) {
-    Page page;
-    page.title = title;
-    page.model = new DifferenceModel;
-    page.view = new ReportView(page.model, this);
-    page.view->setEmptyText(tr("Nothing to compare here."));
-    page.view->table().setAccessibleName(title);
-    const int index = addTab(page.view, title);
-    setTabToolTip(index, toolTip);
     const size_t number = pages_.size();
+    auto* tab = new PanelTab<ReportView>([this, number] { return makeView(number); },
+                                         [](ReportView& view) { return &view; });
+    setTabToolTip(addTab(tab, title), toolTip);
+    pages_.push_back({title, tab, {}, {}, false});
+}
+
+ReportView* CompareTables::makeView(size_t number) {
+    auto* model = new DifferenceModel;
+    auto* view = new ReportView(model, nullptr);
+    model->setTheme(theme_);
+    view->setEmptyText(tr("Nothing to compare here."));
+    view->table().setAccessibleName(pages_[number].title);
     const auto choose = [this, number](int row) {
         if (row >= 0 && size_t(row) < pages_[number].rows.size())
             emit rowChosen(pages_[number].rows[size_t(row)]);
     };
-    connect(&page.view->table(), &QTableView::clicked, this,
-            [view = page.view, choose](const QModelIndex& clicked) {
-                choose(view->filter().mapToSource(clicked).row());
-            });
-    connect(page.view, &ReportView::rowActivated, this, choose);
-    pages_.push_back(std::move(page));
+    connect(&view->table(), &QTableView::clicked, this, [view, choose](const QModelIndex& clicked) {
+        choose(view->filter().mapToSource(clicked).row());
+    });
+    connect(view, &ReportView::rowActivated, this, choose);
+    if (number == ContributorsPage) {
+        view->addControl(partBox_);
+        partBox_->show();
+        filterByPart(*view);
+    }
+    fill(number, *view);
+    return view;
+}
+
+void CompareTables::fill(size_t number, ReportView& view) {
+    Page& page = pages_[number];
+    if (!page.pending) return;
+    const bool hasRows = !page.pending->rows.empty();
+    view.setTable(std::move(*page.pending));
+    page.pending.reset();
+    if (page.isFitted || !hasRows) return;
+    page.isFitted = true;
+    const int column = static_cast<const DifferenceModel&>(view.model()).lostColumn();
+    const bool keepsOrder = number == StepsPage || column < 0;
+    view.fitAndSort(keepsOrder ? -1 : column, Qt::DescendingOrder);
+}
+
+void CompareTables::fillVisible() {
+    for (size_t number = 0; number < pages_.size(); ++number) {
+        const auto* tab = pages_[number].tab;
+        if (tab->panel() && tab->isVisible()) fill(number, *tab->panel());
+    }
+}
+
+void CompareTables::showEvent(QShowEvent* event) {
+    QTabWidget::showEvent(event);
+    fillVisible();
 }
 
 void CompareTables::setPage(size_t number, CompareTable table) {
     Page& page = pages_[number];
     const bool hasRows = !table.table.rows.empty();
     page.rows = std::move(table.rows);
-    page.view->setTable(std::move(table.table));
-    if (!page.isFitted && hasRows) {
-        page.isFitted = true;
-        const int column = page.model->lostColumn();
-        const bool keepsOrder = number == StepsPage || column < 0;
-        page.view->fitAndSort(keepsOrder ? -1 : column, Qt::DescendingOrder);
-    }
-    setTabVisible(indexOf(page.view), hasRows);
+    page.pending = std::move(table.table);
+    setTabVisible(indexOf(page.tab), hasRows);
 }
 
 void CompareTables::setPair(const ComparedPair& shown) {
@@ -108,16 +138,20 @@ void CompareTables::setPair(const ComparedPair& shown) {
     setPage(StepsPage, stepRows(shown));
     setPage(OutliersPage, outlierRows(shown));
     setPage(WorkersPage, workerRows(shown));
-    applyPart();
+    fillVisible();
 }
 
 void CompareTables::clearTables() {
     for (size_t page = 0; page < pages_.size(); ++page) setPage(page, {});
     setTabVisible(0, true);
+    fillVisible();
 }
 
 void CompareTables::setTheme(const Theme& theme) {
-    for (const Page& page : pages_) page.model->setTheme(theme);
+    theme_ = theme;
+    for (const Page& page : pages_)
+        if (const ReportView* view = page.tab->panel())
+            static_cast<DifferenceModel&>(view->model()).setTheme(theme);
 }
 
 void CompareTables::setPart(std::optional<StepPart> part) {
@@ -126,23 +160,36 @@ void CompareTables::setPart(std::optional<StepPart> part) {
         partBox_->setCurrentIndex(part ? partBox_->findData(int(*part)) : 0);
     }
     applyPart();
-    const int contributors = indexOf(pages_[ContributorsPage].view);
+    const int contributors = indexOf(pages_[ContributorsPage].tab);
     if (part && isTabVisible(contributors)) setCurrentIndex(contributors);
 }
 
 void CompareTables::applyPart() {
+    if (ReportView* view = pages_[ContributorsPage].tab->panel()) filterByPart(*view);
+}
+
+void CompareTables::filterByPart(ReportView& view) const {
     const bool isAll = !partBox_->currentData().isValid();
-    pages_[ContributorsPage].view->filter().setGroups(isAll ? QStringList()
-                                                            : QStringList(partBox_->currentText()));
+    view.filter().setGroups(isAll ? QStringList() : QStringList(partBox_->currentText()));
 }
 
-ReportView& CompareTables::current() const {
-    return *static_cast<ReportView*>(currentWidget());
+LazyTab* CompareTables::currentTab() const {
+    return qobject_cast<LazyTab*>(currentWidget());
 }
 
-ReportView* CompareTables::find(const QString& title) const {
+LazyTab* CompareTables::findTab(const QString& title) const {
     for (const Page& page : pages_)
-        if (page.title.contains(title, Qt::CaseInsensitive)) return page.view;
+        if (page.title.contains(title, Qt::CaseInsensitive)) return page.tab;
+    return nullptr;
+}
+
+ReportView* CompareTables::find(const QString& title) {
+    for (size_t number = 0; number < pages_.size(); ++number) {
+        if (!pages_[number].title.contains(title, Qt::CaseInsensitive)) continue;
+        ReportView& view = pages_[number].tab->demandPanel();
+        fill(number, view);
+        return &view;
+    }
     return nullptr;
 }
 

@@ -5,18 +5,19 @@
 #include <vector>
 
 #include "views/compare/comparisonTables.h"
+#include "views/summary/LazyTab.h"
 #include "views/theme/Theme.h"
 
 class QComboBox;
 
 namespace lanescope {
 
-class DifferenceModel;
 class ReportView;
 
 /// What changed between two runs, as tables sorted by time lost: one tab each for parts,
 /// everything that contributes to them, kernels, collectives, copies, ranges and so on. Tabs
-/// without rows are not there. A click or Enter on a row asks to see it on the timelines.
+/// without rows are not there; others have content once somebody looks. A click or Enter on a row
+/// asks to see it on the timelines.
 class CompareTables : public QTabWidget {
     Q_OBJECT
   public:
@@ -27,30 +28,40 @@ class CompareTables : public QTabWidget {
     void setTheme(const Theme& theme);
     /// Shows what this part is made of; nothing shows all parts.
     void setPart(std::optional<StepPart> part);
-    /// The table on the screen.
-    ReportView& current() const;
-    /// The table of this title, on the screen or not.
-    ReportView* find(const QString& title) const;
+    LazyTab* currentTab() const;
+    /// The first tab with this in its title; null if there is none.
+    LazyTab* findTab(const QString& title) const;
+    /// Its table, made if nobody has looked at it.
+    ReportView* find(const QString& title);
 
   signals:
     void rowChosen(const lanescope::CompareRow& row);
     void partChosen(std::optional<lanescope::StepPart> part);
 
+  protected:
+    void showEvent(QShowEvent* event) override;
+
   private:
     struct Page {
         QString title;
-        DifferenceModel* model;
-        ReportView* view;
+        PanelTab<ReportView>* tab;
         std::vector<CompareRow> rows;
+        std::optional<ReportTable> pending;  ///< What its view does not show yet.
         bool isFitted = false;
     };
     void addPage(const QString& title, const QString& toolTip);
     void setPage(size_t page, CompareTable table);
+    ReportView* makeView(size_t page);
+    void fill(size_t page, ReportView& view);
+    /// Those on the screen.
+    void fillVisible();
     void fillPartBox();
     void applyPart();
+    void filterByPart(ReportView& view) const;
 
     std::vector<Page> pages_;
     QComboBox* partBox_;
+    Theme theme_ = Theme::light();
 };
 
 }  // namespace lanescope

@@ -97,6 +97,13 @@ Result<QJsonObject> measureStalls(const std::filesystem::path& path) {
         runUntil([&] { return !window.isBusy(); });
     }
     note(QStringLiteral("stallFollow"));
+
+    options.files = {path, path};
+    options.isComparison = true;
+    window.open(options);
+    runUntil([&] { return !window.isBusy(); });
+    runFor(50);
+    note(QStringLiteral("stallCompare"));
     return values;
 }
 

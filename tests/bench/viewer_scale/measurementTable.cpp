@@ -47,6 +47,8 @@ constexpr Row rows[] = {
     {"  - CPU time of the GUI thread, ms", "stallSummaryCpuMs", 1},
     {"- while following a recording, ms", "stallFollowMs", 1},
     {"  - CPU time of the GUI thread, ms", "stallFollowCpuMs", 1},
+    {"- while opening a comparison, ms", "stallCompareMs", 1},
+    {"  - CPU time of the GUI thread, ms", "stallCompareCpuMs", 1},
     {"statistics of a range, ms (median)", "selectMedianMs", 2},
     {"- the slowest of 200, ms", "selectMaxMs", 2},
     {"search: first hit, ms (worst pattern)", "searchFirstMs", 2},

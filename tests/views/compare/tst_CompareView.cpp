@@ -72,7 +72,7 @@ struct Compared {
     /// A click into the row of a table of which a text holds `text`.
     bool clickRow(const QString& title, const QString& text) {
         ReportView& report = table(title);
-        view.tables().setCurrentWidget(&report);
+        view.tables().setCurrentWidget(view.tables().findTab(title));
         QApplication::processEvents();
         for (int row = 0; row < report.filter().rowCount(); ++row) {
             for (int column = 0; column < report.filter().columnCount(); ++column) {
@@ -232,13 +232,53 @@ class TestCompareView : public QObject {
         QVERIFY(chart.chosen());
         const QString part = QString::fromUtf8(name(*chart.chosen()).data());
         ReportView& table = compared.table("Contributors");
-        QCOMPARE(&compared.view.tables().current(), &table);
+        QCOMPARE(compared.view.tables().currentTab()->table(), &table);
         QVERIFY(table.filter().rowCount() > 0);
         for (int row = 0; row < table.filter().rowCount(); ++row)
             QCOMPARE(table.filter().index(row, 0).data().toString(), part);
         QTest::keyClick(&chart, Qt::Key_Escape);
         QVERIFY(!chart.chosen());
         QCOMPARE(table.filter().rowCount(), table.model().rowCount());
+    }
+
+    void tablesAreMadeWhenTheyAreLookedAt() {
+        Compared compared(simulatedTraining({.steps = 6}),
+                          simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+        QVERIFY(compared.wait());
+        CompareTables& tables = compared.view.tables();
+        QTRY_VERIFY_WITH_TIMEOUT(!tables.currentTab()->isBusy(), patienceMs);
+        for (int index = 0; index < tables.count(); ++index)
+            QCOMPARE(static_cast<LazyTab*>(tables.widget(index))->content() != nullptr,
+                     index == tables.currentIndex());
+        // What was chosen before a table is there is shown in it.
+        compared.view.waterfall().setFocus();
+        QTest::keyClick(&compared.view.waterfall(), Qt::Key_Right);
+        LazyTab* contributors = tables.findTab("Contributors");
+        QCOMPARE(tables.currentTab(), contributors);
+        QVERIFY(!contributors->content());
+        QTRY_VERIFY_WITH_TIMEOUT(contributors->table(), patienceMs);
+        const ReportView& table = *contributors->table();
+        QVERIFY(table.filter().rowCount() > 0);
+        QVERIFY(table.filter().rowCount() < table.model().rowCount());
+    }
+
+    void aTableOutOfSightIsFilledWhenItIsSeenAgain() {
+        Compared compared(simulatedTraining({.steps = 6}),
+                          simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+        QVERIFY(compared.wait());
+        CompareTables& tables = compared.view.tables();
+        tables.setCurrentWidget(tables.findTab("Steps"));
+        QTRY_VERIFY_WITH_TIMEOUT(tables.currentTab()->table(), patienceMs);
+        const ReportView& steps = *tables.currentTab()->table();
+        const int all = steps.model().rowCount();
+        QVERIFY(all > 1);
+        tables.setCurrentWidget(tables.findTab("Parts"));
+        const TimeRange whole = compared.baseline().trace()->range;
+        compared.baseline().setSelectedRange(
+            TimeRange{whole.startNs, whole.startNs + whole.durationNs() / 2});
+        QVERIFY(compared.wait());
+        tables.setCurrentWidget(tables.findTab("Steps"));
+        QCOMPARE(steps.model().rowCount(), 1);
     }
 
     void aClickOnAColumnOfTheWaterfallChoosesIt() {
@@ -304,7 +344,7 @@ class TestCompareView : public QObject {
         Compared compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         ReportView& table = compared.table("Steps");
-        compared.view.tables().setCurrentWidget(&table);
+        compared.view.tables().setCurrentWidget(table.parentWidget());
         table.table().setFocus();
         table.table().setCurrentIndex(table.filter().index(2, 0));
         QTest::keyClick(&table.table(), Qt::Key_Return);
@@ -427,7 +467,7 @@ class TestCompareView : public QObject {
         QVERIFY(compared.wait());
         ReportView& table = compared.table("Contributors");
         const int all = table.filter().rowCount();
-        compared.view.tables().setCurrentWidget(&table);
+        compared.view.tables().setCurrentWidget(table.parentWidget());
         QTest::keyClicks(&table.filterEdit(), "AllReduce");
         QVERIFY(table.filter().rowCount() > 0 && table.filter().rowCount() < all);
     }

@@ -1,4 +1,4 @@
-#include "app/viewer/LazyTab.h"
+#include "views/summary/LazyTab.h"
 
 #include <QTimer>
 #include <QVBoxLayout>
