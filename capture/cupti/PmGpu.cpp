@@ -12,9 +12,10 @@ namespace {
 
 constexpr size_t hardwareBufferBytes = 64u << 20;
 /// What does not fit into the counter data may be lost, so it has room for three times what comes
-/// between two decodings. Each sample takes some 40 KB, made ready before each decoding.
+/// between two decodings. Each sample takes some 40 KB that have to be made ready, so what is left
+/// of the room is used up before all of it is made ready again.
 constexpr uint32_t leastRoom = 256, mostRoom = 4096;
-constexpr double roomForPeriods = 3;
+constexpr double roomForPeriods = 3, leastRoomForPeriods = 1.25;
 constexpr int mostDecodings = 64;  // at a time, so that one GPU does not keep the others waiting
 
 }  // namespace
@@ -45,9 +46,10 @@ CUptiResult PmGpu::configure(double hz, int64_t takePeriodNs) {
     size.pPmSamplingObject = sampling_;
     size.pMetricNames = metrics_.names().data();
     size.numMetrics = metrics_.names().size();
-    const double wanted = hz * static_cast<double>(takePeriodNs) / 1e9 * roomForPeriods;
-    room_ = static_cast<uint32_t>(
-        std::clamp(wanted, static_cast<double>(leastRoom), static_cast<double>(mostRoom)));
+    const double expected = hz * static_cast<double>(takePeriodNs) / 1e9;
+    expected_ = static_cast<uint32_t>(std::clamp(expected, 1.0, static_cast<double>(mostRoom)));
+    room_ = static_cast<uint32_t>(std::clamp(
+        expected * roomForPeriods, static_cast<double>(leastRoom), static_cast<double>(mostRoom)));
     size.maxSamples = room_;
     if (const CUptiResult result = library_.counterDataSize(&size)) return result;
     counterData_.resize(size.counterDataSize);
@@ -60,7 +62,34 @@ CUptiResult PmGpu::makeReady() {
     image.pPmSamplingObject = sampling_;
     image.counterDataSize = counterData_.size();
     image.pCounterData = counterData_.data();
-    return library_.initializeCounterData(&image);
+    const CUptiResult result = library_.initializeCounterData(&image);
+    isReady_ = result == CUPTI_SUCCESS;
+    done_ = 0;
+    return result;
+}
+
+/// Leaves the counter data as they are where the next samples fit behind the former ones.
+CUptiResult PmGpu::makeRoom() {
+    const double left = static_cast<double>(room_) - static_cast<double>(done_);
+    if (isReady_ && isAppending_ && left >= leastRoomForPeriods * expected_) return CUPTI_SUCCESS;
+    return makeReady();
+}
+
+/// Of `completed` samples in the counter data the first that was not taken yet.
+CUptiResult PmGpu::firstNew(size_t completed, size_t& first) {
+    first = 0;
+    if (done_ == 0) return CUPTI_SUCCESS;
+    if (completed >= done_) {
+        int64_t endNs = 0;
+        if (const CUptiResult result = endOf(done_ - 1, endNs)) return result;
+        if (endNs == doneEndNs_) {
+            first = done_;
+            return CUPTI_SUCCESS;
+        }
+    }
+    // This CUPTI begins each decoding at the front.
+    isAppending_ = false;
+    return CUPTI_SUCCESS;
 }
 
 CUptiResult PmGpu::start() {
@@ -69,6 +98,7 @@ CUptiResult PmGpu::start() {
     params.pPmSamplingObject = sampling_;
     startedNs_ = realtimeNs();
     isFirst_ = true;
+    isReady_ = false;
     return library_.start(&params);
 }
 
@@ -100,13 +130,23 @@ CUptiResult PmGpu::take(std::vector<uint64_t>& words, uint64_t& overflowed) {
 }
 
 CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& overflowed) {
-    if (const CUptiResult result = makeReady()) return result;
+    if (const CUptiResult result = makeRoom()) return result;
     auto decoded = parameters<CUpti_PmSampling_DecodeData_Params>(
         CUpti_PmSampling_DecodeData_Params_STRUCT_SIZE);
     decoded.pPmSamplingObject = sampling_;
     decoded.pCounterDataImage = counterData_.data();
     decoded.counterDataImageSize = counterData_.size();
-    if (const CUptiResult result = library_.decode(&decoded)) return result;
+    CUptiResult decodeResult = library_.decode(&decoded);
+    if (decodeResult != CUPTI_SUCCESS && decodeResult != CUPTI_ERROR_OUT_OF_MEMORY && done_ > 0) {
+        // Counter data that are not fresh may be what it does not take.
+        isAppending_ = false;
+        if (const CUptiResult result = makeReady()) return result;
+        decodeResult = library_.decode(&decoded);
+    }
+    if (decodeResult != CUPTI_SUCCESS) {
+        isReady_ = false;
+        return decodeResult;
+    }
     const int64_t nowNs = realtimeNs();
     overflowed = decoded.overflow != 0;
     auto info = parameters<CUpti_PmSampling_GetCounterDataInfo_Params>(
@@ -115,18 +155,24 @@ CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& 
     info.counterDataImageSize = counterData_.size();
     if (const CUptiResult result = library_.counterDataInfo(&info)) return result;
 
-    const size_t count = info.numCompletedSamples;
+    const size_t completed = info.numCompletedSamples;
+    size_t first = 0;
+    if (const CUptiResult result = firstNew(completed, first)) return result;
+    const size_t count = completed - first;
     // The reason alone does not tell: CUPTI also ends at other bounds with more at hand.
-    isMore =
-        count > 0 &&
-        (decoded.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL ||
-         count >= room_ / 2);
+    isMore = count > 0 &&
+             (decoded.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL ||
+              count >= room_ / 2);
+    if (decoded.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL)
+        isReady_ = false;
     int64_t endNs = 0;
     if (count > 0) {
-        if (const CUptiResult result = endOf(count - 1, endNs)) return result;
+        if (const CUptiResult result = endOf(completed - 1, endNs)) return result;
         clock_.observe(nowNs, endNs);
+        done_ = completed;
+        doneEndNs_ = endNs;
     }
-    for (size_t index = 0; index < count; ++index) {
+    for (size_t index = first; index < completed; ++index) {
         if (const CUptiResult result = endOf(index, endNs)) return result;
         // The first sample began before sampling did, the second one after.
         if (std::exchange(isFirst_, false)) {

@@ -35,7 +35,9 @@ class PmGpu {
     CUptiResult configure(double hz, int64_t takePeriodNs);
     CUptiResult makeReady();
     CUptiResult endOf(size_t index, int64_t& endNs) const;
+    CUptiResult makeRoom();
     CUptiResult decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& overflowed);
+    CUptiResult firstNew(size_t completed, size_t& first);
 
     const PmLibrary& library_;
     const uint32_t device_;
@@ -43,7 +45,12 @@ class PmGpu {
     PmClock clock_;
     CUpti_PmSampling_Object* sampling_ = nullptr;
     std::vector<uint8_t> counterData_;
-    uint32_t room_ = 0;  ///< Samples that `counterData_` holds.
+    uint32_t room_ = 0;        ///< Samples that `counterData_` holds.
+    uint32_t expected_ = 0;    ///< Samples of one decoding.
+    size_t done_ = 0;          ///< Samples in `counterData_` that were taken already,
+    int64_t doneEndNs_ = 0;    ///< and when the last of them ended.
+    bool isReady_ = false;     ///< `counterData_` can be decoded into.
+    bool isAppending_ = true;  ///< A decoding goes on behind what the former one left.
     std::vector<double> values_;
     int64_t startedNs_ = 0;
     bool isFirst_ = true;  ///< The first sample is of an interval that began before sampling did.

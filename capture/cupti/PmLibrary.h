@@ -7,7 +7,9 @@
 #include <cupti_target.h>
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 namespace lanescope {
 
@@ -49,10 +51,16 @@ struct PmLibrary {
     decltype(&cuptiPmSamplingGetCounterDataInfo) counterDataInfo = nullptr;
     decltype(&cuptiPmSamplingCounterDataGetSampleInfo) sampleInfo = nullptr;
 
-    /// Opens both. On failure answers false and why, as a sentence.
-    bool open(std::string& problem);
+    /// Opens both, CUPTI where `findCupti` finds it or else in one of `folders`. On failure answers
+    /// false and why, as a sentence. `LANESCOPE_CUDA`, for tests, names another driver.
+    bool open(const std::vector<std::filesystem::path>& folders, std::string& problem);
     /// What a result means, in CUPTI's words.
     std::string describe(CUptiResult result) const;
+
+  private:
+    /// The name of the first function that is missing, or null.
+    const char* findDriver(void* library);
+    const char* findCuptiFunctions(void* library);
 };
 
 }  // namespace lanescope

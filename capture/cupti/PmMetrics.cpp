@@ -7,13 +7,12 @@ namespace lanescope {
 namespace {
 
 /// A metric of a trace, and the counters that it can be had from, the best first. Those at the
-/// beginning matter most. Where Nsight Systems has the metric its name is used.
+/// beginning matter most; each costs its part of the processor time of a sample, so there are no
+/// more. Where Nsight Systems has the metric its name is used.
 struct Wanted {
     const char* title;
     const char* names[4];
-    double factor = 1;
 };
-constexpr double mhzPerHz = 1e-6;
 // What is called pct_of_peak comes in percent, throughputs as well.
 constexpr Wanted wanted[] = {
     {"SMs Active [Throughput %]", {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"}},
@@ -28,7 +27,6 @@ constexpr Wanted wanted[] = {
     // What was sent, without the 6 % that the protocol adds.
     {"NVLink RX User Data Bytes [B]", {"nvlrx__bytes_data_user.sum", "nvlrx__bytes.sum"}},
     {"NVLink TX User Data Bytes [B]", {"nvltx__bytes_data_user.sum", "nvltx__bytes.sum"}},
-    {"GR Active [Throughput %]", {"gr__cycles_active.avg.pct_of_peak_sustained_elapsed"}},
     {"Compute Warps in Flight [Throughput %]",
      {"sm__warps_active.avg.pct_of_peak_sustained_elapsed",
       "sm__warps_active.avg.pct_of_peak_sustained_active",
@@ -37,7 +35,6 @@ constexpr Wanted wanted[] = {
      {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
       "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
       "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active"}},
-    {"GPC Clock Frequency [MHz]", {"gpc__cycles_elapsed.avg.per_second"}, mhzPerHz},
 };
 
 }  // namespace
@@ -87,7 +84,6 @@ CUptiResult PmMetrics::choose(size_t device) {
             names_ = std::move(names);
             configuration_ = std::move(configuration);
             titles_.emplace_back(metric.title);
-            factors_.push_back(metric.factor);
             break;
         }
     }
@@ -143,9 +139,7 @@ CUptiResult PmMetrics::evaluate(const std::vector<uint8_t>& counterData, size_t 
     params.ppMetricNames = names_.data();
     params.numMetrics = names_.size();
     params.pMetricValues = values.data();
-    const CUptiResult result = library_.evaluate(&params);
-    for (size_t at = 0; at < values.size(); ++at) values[at] *= factors_[at];
-    return result;
+    return library_.evaluate(&params);
 }
 
 }  // namespace lanescope

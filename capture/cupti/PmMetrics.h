@@ -40,7 +40,6 @@ class PmMetrics {
     std::vector<uint8_t> availability_;
     std::vector<const char*> names_;
     std::vector<std::string> titles_;
-    std::vector<double> factors_;
     std::vector<uint8_t> configuration_;
     CUpti_Profiler_Host_Object* host_ = nullptr;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "capture/sample/makePmSampler.h"
 
@@ -28,7 +29,7 @@ std::string uuidText(const CUuuid& uuid) {
 bool PmSampler::begin() {
     std::string problem;
     int count = 0;
-    if (!library_.open(problem)) {
+    if (!library_.open(folders_, problem)) {
         log_.note(log::NoteSeverity::Warning, "gpu-metrics-absent", problem);
         return false;
     }
@@ -41,9 +42,10 @@ bool PmSampler::begin() {
     auto initialized =
         parameters<CUpti_Profiler_Initialize_Params>(CUpti_Profiler_Initialize_Params_STRUCT_SIZE);
     if (const CUptiResult result = library_.initialize(&initialized)) {
-        sayWhyNot(0, result);
+        sayWhyNot({{result, {}}});
         return false;
     }
+    Refusals refusals;
     for (uint32_t device = 0; device < static_cast<uint32_t>(std::min(count, mostDevices));
          ++device) {
         CUdevice handle = 0;
@@ -54,7 +56,7 @@ bool PmSampler::begin() {
         library_.deviceName(name, sizeof name - 1, handle);
         auto gpu = std::make_unique<PmGpu>(library_, device);
         if (const CUptiResult result = gpu->prepare(hz_, takePeriodNs_)) {
-            sayWhyNot(device, result);
+            refusals[result].push_back(device);
             continue;
         }
         log_.addGpu(device, uuidText(uuid), name);
@@ -63,25 +65,34 @@ bool PmSampler::begin() {
         gpus_.push_back(std::move(gpu));
     }
     // All at once, so that none waits with a full buffer for the others to be prepared.
-    std::erase_if(gpus_, [this](const auto& gpu) {
+    std::erase_if(gpus_, [&refusals](const auto& gpu) {
         const CUptiResult result = gpu->start();
-        if (result != CUPTI_SUCCESS) sayWhyNot(gpu->device(), result);
+        if (result != CUPTI_SUCCESS) refusals[result].push_back(gpu->device());
         return result != CUPTI_SUCCESS;
     });
+    sayWhyNot(refusals);
     if (!gpus_.empty()) log_.property("gpuMetricsHz", fmt::format("{:g}", hz_));
     return !gpus_.empty();
 }
 
-void PmSampler::sayWhyNot(uint32_t device, CUptiResult result) {
-    std::string reason = fmt::format("CUPTI answered {}", library_.describe(result));
-    if (result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)
-        reason =
-            "this user may not read hardware counters; run as root or with CAP_SYS_ADMIN, or load "
-            "the driver with NVreg_RestrictProfilingToAdminUsers=0";
-    if (result == CUPTI_ERROR_HARDWARE_BUSY)
-        reason = "another tool holds the hardware counters, such as DCGM, Nsight or another record";
-    log_.note(log::NoteSeverity::Warning, "gpu-metrics-absent",
-              fmt::format("No GPU metrics were sampled of CUDA's GPU {}: {}.", device, reason));
+/// One line for each reason, however many GPUs have it.
+void PmSampler::sayWhyNot(const Refusals& refusals) {
+    for (const auto& [result, devices] : refusals) {
+        std::string reason = fmt::format("CUPTI answered {}", library_.describe(result));
+        if (result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)
+            reason =
+                "this user may not read hardware counters; run as root or with CAP_SYS_ADMIN, or "
+                "load the driver with NVreg_RestrictProfilingToAdminUsers=0";
+        if (result == CUPTI_ERROR_HARDWARE_BUSY)
+            reason =
+                "another tool holds the hardware counters, such as DCGM, Nsight or another record";
+        std::string which;
+        if (!devices.empty())
+            which = fmt::format(" of CUDA's GPU{} {}", devices.size() == 1 ? "" : "s",
+                                fmt::join(devices, ", "));
+        log_.note(log::NoteSeverity::Warning, "gpu-metrics-absent",
+                  fmt::format("No GPU metrics were sampled{}: {}.", which, reason));
+    }
 }
 
 bool PmSampler::sample() {
@@ -109,8 +120,9 @@ void PmSampler::end() {
     }
 }
 
-std::unique_ptr<Sampler> makePmSampler(SampleLog& log, double hz, int64_t takePeriodNs) {
-    return std::make_unique<PmSampler>(log, hz, takePeriodNs);
+std::unique_ptr<Sampler> makePmSampler(SampleLog& log, double hz, int64_t takePeriodNs,
+                                       std::vector<std::filesystem::path> folders) {
+    return std::make_unique<PmSampler>(log, hz, takePeriodNs, std::move(folders));
 }
 
 }  // namespace lanescope

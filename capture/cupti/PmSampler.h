@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "capture/cupti/PmGpu.h"
@@ -16,8 +19,9 @@ namespace lanescope {
 class PmSampler : public Sampler {
   public:
     /// `takePeriodNs` is how often `sample` will be called.
-    PmSampler(SampleLog& log, double hz, int64_t takePeriodNs)
-        : log_(log), hz_(hz), takePeriodNs_(takePeriodNs) {}
+    PmSampler(SampleLog& log, double hz, int64_t takePeriodNs,
+              std::vector<std::filesystem::path> folders)
+        : log_(log), hz_(hz), takePeriodNs_(takePeriodNs), folders_(std::move(folders)) {}
 
     const char* source() const override { return "pm"; }
     const char* title() const override { return "CUPTI PM sampling"; }
@@ -26,12 +30,15 @@ class PmSampler : public Sampler {
     void end() override;
 
   private:
-    void sayWhyNot(uint32_t device, CUptiResult result);
+    using Refusals = std::map<CUptiResult, std::vector<uint32_t>>;  ///< By answer, of devices.
+
+    void sayWhyNot(const Refusals& refusals);
     bool take(PmGpu& gpu);
 
     SampleLog& log_;
     const double hz_;
     const int64_t takePeriodNs_;
+    const std::vector<std::filesystem::path> folders_;
     PmLibrary library_;
     std::vector<std::unique_ptr<PmGpu>> gpus_;
     std::vector<uint64_t> words_;

@@ -50,6 +50,7 @@ void RunSamplers::start(const std::filesystem::path& runFolder, const RecordOpti
     if (options.metricsHz > 0) {
         SamplerOptions metrics = common;
         metrics.metricsHz = options.metricsHz;
+        if (!options.commandLine.empty()) metrics.program = options.commandLine.front();
         startOne(metrics);
     }
 }

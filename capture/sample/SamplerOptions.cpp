@@ -7,9 +7,13 @@
 namespace lanescope {
 
 std::vector<std::string> SamplerOptions::words() const {
-    return {"folder=" + runFolder.string(),         "host=" + host,
-            fmt::format("recorder={}", recorder),   fmt::format("counters={}", counterHz),
-            fmt::format("gpm={}", usesGpm ? 1 : 0), fmt::format("metrics={}", metricsHz)};
+    return {"folder=" + runFolder.string(),
+            "host=" + host,
+            fmt::format("recorder={}", recorder),
+            fmt::format("counters={}", counterHz),
+            fmt::format("gpm={}", usesGpm ? 1 : 0),
+            fmt::format("metrics={}", metricsHz),
+            "program=" + program};
 }
 
 Result<SamplerOptions> SamplerOptions::fromWords(const std::vector<std::string>& words) {
@@ -27,6 +31,7 @@ Result<SamplerOptions> SamplerOptions::fromWords(const std::vector<std::string>&
         if (name == "counters") options.counterHz = number;
         if (name == "gpm") options.usesGpm = number != 0;
         if (name == "metrics") options.metricsHz = number;
+        if (name == "program") options.program = value;
     }
     if (options.runFolder.empty() || options.host.empty() || options.recorder <= 0)
         return fail("{} is for 'lanescope record' alone.", samplerCommand);

@@ -19,6 +19,7 @@ struct SamplerOptions {
     double counterHz = 0;             ///< NVML, /proc and, if `usesGpm`, GPM; 0: none of them.
     bool usesGpm = false;
     double metricsHz = 0;  ///< CUPTI PM sampling, or GPM in its place; 0: not.
+    std::string program;   ///< That is recorded: its Python may have a CUPTI.
 
     std::vector<std::string> words() const;
     static Result<SamplerOptions> fromWords(const std::vector<std::string>& words);

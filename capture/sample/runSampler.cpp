@@ -20,6 +20,7 @@
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/SamplerThread.h"
 #include "capture/sample/makePmSampler.h"
+#include "capture/sample/pythonCuptiFolders.h"
 
 namespace lanescope {
 
@@ -29,7 +30,9 @@ constexpr int niceness = 5;
 constexpr int flushPeriodMs = 250;
 constexpr int64_t costPeriodNs = 10'000'000'000;
 constexpr int64_t endDeadlineNs = 1'000'000'000;
-constexpr int64_t decodePeriodNs = 100'000'000;
+/// Decoding costs something each time; what has not been decoded takes 40 KB a sample once it is.
+constexpr double usualMetricsHz = 1000;
+constexpr int64_t decodePeriodNs = 250'000'000, fastDecodePeriodNs = 100'000'000;
 constexpr double shownSeconds = 0.005;
 constexpr uint64_t maximumLogBytes = uint64_t{16} << 30;
 
@@ -52,9 +55,12 @@ class Samplers {
             if (options.usesGpm) addGpm(periodNs);
         }
         if (options.metricsHz > 0) {
-            auto sampler = makePmSampler(log_, options.metricsHz, decodePeriodNs);
+            const int64_t periodNs =
+                options.metricsHz > usualMetricsHz ? fastDecodePeriodNs : decodePeriodNs;
+            auto sampler = makePmSampler(log_, options.metricsHz, periodNs,
+                                         pythonCuptiFolders(options.program));
             if (sampler != nullptr)
-                add(std::move(sampler), decodePeriodNs);
+                add(std::move(sampler), periodNs);
             else
                 log_.note(log::NoteSeverity::Warning, "gpu-metrics-absent",
                           "This Lanescope was built without CUPTI, so it samples no GPU metrics.");

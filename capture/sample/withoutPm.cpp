@@ -2,7 +2,8 @@
 
 namespace lanescope {
 
-std::unique_ptr<Sampler> makePmSampler(SampleLog&, double, int64_t) {
+std::unique_ptr<Sampler> makePmSampler(SampleLog&, double, int64_t,
+                                       std::vector<std::filesystem::path>) {
     return nullptr;
 }
 

@@ -159,6 +159,7 @@ class tst_SamplerParts : public QObject {
         options.recorder = 4242;
         options.counterHz = 2.5;
         options.usesGpm = true;
+        options.program = "/venv/bin/python = 3";
         const auto again = SamplerOptions::fromWords(options.words());
         QVERIFY(again.has_value());
         QVERIFY(again->words() == options.words());

@@ -1,0 +1,213 @@
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "capture/sample/pythonCuptiFolders.h"
+#include "model/format/Sqlite.h"
+
+using namespace lanescope;
+
+/// `lanescope record --gpu-metrics`, against a simulated CUPTI and CUDA driver.
+class tst_PmSampling : public QObject {
+    Q_OBJECT
+    QTemporaryDir folder_;
+
+    QString path(const QString& name) const { return folder_.filePath(name); }
+
+    static QProcessEnvironment variables(const QByteArray& settings) {
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("LANESCOPE_CUDA",
+                           LANESCOPE_BINARY_DIR "/lib/standin/libcuda-standin.so");
+        environment.insert("LANESCOPE_CUPTI",
+                           LANESCOPE_BINARY_DIR "/lib/standin/pm/libcupti.so.13");
+        environment.insert("LANESCOPE_NVML", "/nonexistent/libnvidia-ml.so.1");
+        environment.insert("STANDIN_PM", settings);
+        return environment;
+    }
+
+    /// Records a pause; the trace.
+    Database record(const QString& name, const QProcessEnvironment& environment,
+                    const QString& option = "--gpu-metrics",
+                    const QStringList& program = {"sleep", "1.5"}) const {
+        QProcess process;
+        process.setProcessEnvironment(environment);
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
+                      QStringList{"record", "-o", path(name), option, "--"} + program);
+        if (!process.waitForFinished(60'000) || process.exitCode() != 0)
+            qFatal("%s", process.readAllStandardError().constData());
+        auto database = Database::openReadOnly(path(name).toStdString());
+        if (!database) qFatal("%s", database.error().sentence.c_str());
+        return std::move(*database);
+    }
+
+    static QStringList rows(const Database& database, const char* sql) {
+        auto statement = database.prepare(sql);
+        if (!statement) qFatal("%s", statement.error().sentence.c_str());
+        QStringList all;
+        while (*statement->step())
+            all += QString::fromUtf8(statement->text(0).data(), int(statement->text(0).size()));
+        return all;
+    }
+    static double number(const Database& database, const char* sql) {
+        return rows(database, sql).value(0).toDouble();
+    }
+    static QStringList refusals(const Database& database) {
+        return rows(database,
+                    "SELECT severity || ' ' || sentence FROM LANESCOPE_HEALTH WHERE code ="
+                    " 'gpu-metrics-absent'");
+    }
+
+  private slots:
+    /// However CUPTI fills the counter data, each sample comes once, and all come.
+    void takesEachSampleOnce_data() {
+        QTest::addColumn<QByteArray>("settings");
+        QTest::addColumn<QString>("option");
+        QTest::newRow("goes on") << QByteArray() << "--gpu-metrics";
+        QTest::newRow("begins at the front") << QByteArray("restart=1") << "--gpu-metrics";
+        QTest::newRow("fresh only") << QByteArray("fresh=1") << "--gpu-metrics";
+        QTest::newRow("10 kHz") << QByteArray() << "--gpu-metrics=10000";
+        QTest::newRow("10 kHz at the front") << QByteArray("restart=1") << "--gpu-metrics=10000";
+        QTest::newRow("20 Hz") << QByteArray() << "--gpu-metrics=20";
+    }
+    void takesEachSampleOnce() {
+        QFETCH(QByteArray, settings);
+        QFETCH(QString, option);
+        const QString name = QString(QTest::currentDataTag()).replace(' ', '-') + ".sqlite";
+        const Database database = record(name, variables(settings), option);
+        QCOMPARE(refusals(database), QStringList());
+        for (const char* gpu : {"0", "1"}) {
+            const std::string of = std::string(
+                                       " FROM GPU_METRICS WHERE metricId = 0 AND"
+                                       " typeId & 255 = ") +
+                                   gpu;
+            // The first sample of all is left out.
+            const double last = number(database, ("SELECT max(value)" + of).c_str());
+            QCOMPARE(number(database, ("SELECT min(value)" + of).c_str()), 1.0);
+            QCOMPARE(number(database, ("SELECT count(*)" + of).c_str()), last);
+            QCOMPARE(number(database, ("SELECT count(DISTINCT value)" + of).c_str()), last);
+            QVERIFY(last > 10);
+        }
+        QCOMPARE(number(database, "SELECT count(DISTINCT metricId) FROM TARGET_INFO_GPU_METRICS"),
+                 9.0);
+    }
+
+    void makesCounterDataReadySeldom() {
+        const auto timesReady = [&](const QByteArray& settings) {
+            QProcessEnvironment environment = variables(settings);
+            const QString count = path("count" + settings);
+            environment.insert("STANDIN_PM_COUNT", count);
+            record("ready" + settings + ".sqlite", environment, "--gpu-metrics=100",
+                   {"sleep", "3"});
+            QFile file(count);
+            return file.open(QIODevice::ReadOnly) ? file.readAll().trimmed().toInt() : -1;
+        };
+        const int goingOn = timesReady(""), always = timesReady("restart=1");
+        QVERIFY(goingOn > 0);
+        QVERIFY2(goingOn * 2 < always, qPrintable(QString("%1 %2").arg(goingOn).arg(always)));
+    }
+
+    /// One line in the health of the trace, however many GPUs there are, and never an error.
+    void saysWhyThereIsNothing_data() {
+        QTest::addColumn<QByteArray>("settings");
+        QTest::addColumn<QString>("variable");
+        QTest::addColumn<QString>("value");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("no permission") << QByteArray("refuse=35") << QString() << QString()
+                                       << "GPUs 0, 1: this user may not read hardware counters";
+        QTest::newRow("another tool") << QByteArray("refuse=38") << QString() << QString()
+                                      << "CUPTI answered SIMULATED_ERROR (38)";
+        QTest::newRow("no driver") << QByteArray() << "LANESCOPE_CUDA"
+                                   << "/nonexistent/libcuda.so"
+                                   << "no NVIDIA driver";
+        QTest::newRow("old CUPTI") << QByteArray() << "LANESCOPE_CUPTI"
+                                   << LANESCOPE_BINARY_DIR "/lib/standin/old/libcupti.so.12"
+                                   << "takes CUPTI of CUDA 12.6 or newer";
+        QTest::newRow("no GPU") << QByteArray() << "STANDIN_CUDA"
+                                << "none"
+                                << "CUDA finds no GPU";
+    }
+    void saysWhyThereIsNothing() {
+        QFETCH(QByteArray, settings);
+        QFETCH(QString, variable);
+        QFETCH(QString, value);
+        QFETCH(QString, says);
+        QProcessEnvironment environment = variables(settings);
+        environment.insert("PATH", "/bin:/usr/bin");
+        if (!variable.isEmpty()) environment.insert(variable, value);
+        const Database database =
+            record(QString("no-%1.sqlite").arg(QString(QTest::currentDataTag()).replace(' ', '-')),
+                   environment, "--gpu-metrics", {"sleep", "0.5"});
+        const QStringList said = refusals(database);
+        QCOMPARE(said.size(), 1);
+        QVERIFY2(said[0].contains(says) && said[0].startsWith("1 "), qPrintable(said[0]));
+        QCOMPARE(number(database, "SELECT count(*) FROM LANESCOPE_HEALTH WHERE severity = 2"), 0.0);
+    }
+
+    /// A tree like that of a virtual environment with the wheels of one CUDA major.
+    QString environmentWith(const QString& name, const QString& packages) const {
+        const QDir root(path(name));
+        root.mkpath("bin");
+        root.mkpath("lib/python3.11/site-packages/" + packages);
+        QFile::link("/bin/sh", root.filePath("bin/python3"));
+        return root.path();
+    }
+
+    void findsTheCuptiOfPython_data() {
+        QTest::addColumn<QString>("packages");
+        QTest::newRow("CUDA 12") << "nvidia/cuda_cupti/lib";
+        QTest::newRow("CUDA 13") << "nvidia/cu13/lib";
+    }
+    void findsTheCuptiOfPython() {
+        QFETCH(QString, packages);
+        const QString root = environmentWith(QString(packages).replace('/', '-'), packages);
+        const std::filesystem::path wanted =
+            (root + "/lib/python3.11/site-packages/" + packages).toStdString();
+        const auto first = [](const QString& program) {
+            const auto folders = pythonCuptiFolders(program.toStdString());
+            return folders.empty() ? std::filesystem::path() : folders.front();
+        };
+        QCOMPARE(first(root + "/bin/python3").string(), wanted.string());
+        // A script of that Python, as torchrun is one.
+        QFile script(root + "/bin/torchrun");
+        QVERIFY(script.open(QIODevice::WriteOnly));
+        script.write("#!" + root.toUtf8() + "/bin/python3 -I\nimport torch\n");
+        script.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        script.close();
+        QCOMPARE(first(script.fileName()).string(), wanted.string());
+        // By the name alone, and where a shell script starts it.
+        const QByteArray before = qgetenv("PATH");
+        qputenv("PATH", root.toUtf8() + "/bin:" + before);
+        QCOMPARE(first("python3").string(), wanted.string());
+        QCOMPARE(first("torchrun").string(), wanted.string());
+        QCOMPARE(first("sh").string(), wanted.string());
+        qputenv("PATH", before);
+        qputenv("VIRTUAL_ENV", root.toUtf8());
+        const auto folders = pythonCuptiFolders("sh");
+        qunsetenv("VIRTUAL_ENV");
+        QVERIFY(std::find(folders.begin(), folders.end(), wanted) != folders.end());
+        // What is not there or makes no sense is no harm.
+        pythonCuptiFolders("");
+        pythonCuptiFolders("/nonexistent/python3");
+        pythonCuptiFolders("/dev/null");
+    }
+
+    void samplesWithTheCuptiOfPython() {
+        const QString root = environmentWith("wheels", "nvidia/cuda_cupti/lib");
+        QVERIFY(QFile::copy(LANESCOPE_BINARY_DIR "/lib/standin/pm/libcupti.so.13",
+                            root + "/lib/python3.11/site-packages/nvidia/cuda_cupti/lib/"
+                                   "libcupti.so.12"));
+        QProcessEnvironment environment = variables("");
+        // What is found first is too old.
+        environment.insert("LANESCOPE_CUPTI",
+                           LANESCOPE_BINARY_DIR "/lib/standin/old/libcupti.so.12");
+        const Database database = record("wheels.sqlite", environment, "--gpu-metrics",
+                                         {root + "/bin/python3", "-c", "sleep 1"});
+        QCOMPARE(refusals(database), QStringList());
+        QVERIFY(number(database, "SELECT count(*) FROM GPU_METRICS") > 100);
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_PmSampling)
+#include "tst_PmSampling.moc"
