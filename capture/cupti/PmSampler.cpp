@@ -86,6 +86,9 @@ void PmSampler::sayWhyNot(const Refusals& refusals) {
         if (result == CUPTI_ERROR_HARDWARE_BUSY)
             reason =
                 "another tool holds the hardware counters, such as DCGM, Nsight or another record";
+        if (result == CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED ||
+            result == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
+            reason = "virtual GPUs do not show them unless the host permits it";
         std::string which;
         if (!devices.empty())
             which = fmt::format(" of CUDA's GPU{} {}", devices.size() == 1 ? "" : "s",

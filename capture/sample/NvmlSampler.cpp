@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "capture/agent/clocks.h"
@@ -44,6 +46,13 @@ constexpr Query queries[] = {
 };
 constexpr size_t queryCount = std::size(queries);
 
+/// "GPU 0 is", "GPUs 0, 1 are".
+std::string namesOf(const std::vector<int>& gpus, const char* one, const char* several) {
+    const bool isOne = gpus.size() == 1;
+    return fmt::format("GPU{} {} {}", isOne ? "" : "s", fmt::join(gpus, ", "),
+                       isOne ? one : several);
+}
+
 std::string joined(const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -72,6 +81,7 @@ bool NvmlSampler::begin() {
         describe(gpu);
         gpus_.push_back(std::move(gpu));
     }
+    sayWhatIsAbsent();
     // Each was asked once to see whether there is an answer, and now once more to see what it
     // costs.
     for (size_t query = 0; query < queryCount; ++query) {
@@ -106,13 +116,27 @@ void NvmlSampler::describe(Gpu& gpu) {
     addReadings(gpu, absent);
     gpu.fields.begin(*nvml_, gpu.device, gpu.index, log_, absent);
     gpu.tellsProcesses = nvml_->deviceProcesses != nullptr;
-    if (absent.empty()) return;
     unsigned isMig = 0, isPending = 0;
     const bool asksMig = nvml_->deviceMigMode != nullptr &&
                          nvml_->deviceMigMode(gpu.device, &isMig, &isPending) == nvmlSuccess;
-    log_.note(log::NoteSeverity::Info, "counters-absent",
-              fmt::format("GPU {} does not tell its {}{}.", gpu.index, joined(absent),
-                          asksMig && isMig != 0 ? "; it is split by MIG" : ""));
+    if (asksMig && isMig != 0) splitGpus_.push_back(gpu.index);
+    if (!absent.empty()) absent_[joined(absent)].push_back(gpu.index);
+}
+
+/// One line for each thing that is to be said, however many GPUs it is true of.
+void NvmlSampler::sayWhatIsAbsent() const {
+    for (const auto& [values, gpus] : absent_)
+        log_.note(log::NoteSeverity::Info, "counters-absent",
+                  fmt::format("{} not tell {} {}.", namesOf(gpus, "does", "do"),
+                              gpus.size() == 1 ? "its" : "their", values));
+    if (splitGpus_.empty()) return;
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    const bool isInstance = visible != nullptr && std::string_view(visible).starts_with("MIG-");
+    log_.note(log::NoteSeverity::Info, "counters-of-whole-gpu",
+              fmt::format("{} split by MIG: what it tells is of the whole GPU and all its "
+                          "instances, and of an instance{} nothing is known.",
+                          namesOf(splitGpus_, "is", "are"),
+                          isInstance ? fmt::format(", as {} is one,", visible) : ""));
 }
 
 void NvmlSampler::addReadings(Gpu& gpu, std::vector<std::string>& absent) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,6 +67,7 @@ class NvmlSampler : public Sampler {
 
     bool sayWhyNot(int result);
     void describe(Gpu& gpu);
+    void sayWhatIsAbsent() const;
     void addReadings(Gpu& gpu, std::vector<std::string>& absent);
     int read(const Gpu& gpu, const Reading& reading, SampleBatch& batch) const;
     void ask(size_t query);
@@ -81,6 +83,8 @@ class NvmlSampler : public Sampler {
     Pace pace_;
     std::optional<NvmlLibrary> nvml_;
     std::vector<Gpu> gpus_;
+    std::map<std::string, std::vector<int>> absent_;  ///< By what is not told, whose.
+    std::vector<int> splitGpus_;                      ///< By MIG.
     SampleBatch batch_;
     std::vector<NvmlProcess> processes_;
     int64_t energyReadNs_ = 0, linksReadNs_ = 0;  ///< At moments, CLOCK_MONOTONIC.

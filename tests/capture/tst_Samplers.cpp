@@ -295,8 +295,10 @@ class tst_Samplers : public QObject {
                                   << "different versions";
         QTest::newRow("no GPU") << QByteArray("gpus=0") << "nvml-absent"
                                 << "no GPU";
-        QTest::newRow("MIG") << QByteArray("gpus=1,mig=1") << "counters-absent"
-                             << "split by MIG";
+        QTest::newRow("MIG") << QByteArray("gpus=2,mig=1") << "counters-of-whole-gpu"
+                             << "GPUs 0, 1 are split by MIG";
+        QTest::newRow("MIG, what is not told") << QByteArray("gpus=2,mig=1") << "counters-absent"
+                                               << "GPUs 0, 1 do not tell their gpu.utilization.";
         QTest::newRow("vGPU") << QByteArray("gpus=1,bare=1") << "counters-absent"
                               << "power, temperature";
     }
@@ -304,7 +306,8 @@ class tst_Samplers : public QObject {
         QFETCH(QByteArray, nvml);
         QFETCH(QString, code);
         QFETCH(QString, says);
-        const QByteArray name = QByteArray(QTest::currentDataTag()).replace(' ', '-') + ".sqlite";
+        const QByteArray name =
+            QByteArray(QTest::currentDataTag()).replace(' ', '-').replace(',', "") + ".sqlite";
         const Run run = record(name.constData(), nvml.constData(), {}, "0.5");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open(name.constData());
@@ -312,6 +315,39 @@ class tst_Samplers : public QObject {
         QVERIFY2(said.startsWith("0 ") && said.contains(says), qPrintable(said));
         QCOMPARE(sample(database, "count(*)", "name = 'gpu.utilization'"), 0.0);
         QCOMPARE(sample(database, "count(*)", "source = 'nvml' AND value = 0"), 0.0);
+    }
+
+    void countersOfASplitGpuAreNotThoseOfItsInstance() {
+        QProcessEnvironment environment = variables("gpus=1,mig=1");
+        environment.insert("CUDA_VISIBLE_DEVICES", "MIG-1a2b");
+        const Run run = record("instance.sqlite", environment, {}, {"sleep", "0.5"});
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("instance.sqlite");
+        const QString said = sentence(database, "counters-of-whole-gpu");
+        QVERIFY2(said.contains("as MIG-1a2b is one, nothing is known"), qPrintable(said));
+        QCOMPARE(sample(database, "count(*)", "name LIKE 'nvlink%'"), 0.0);
+        QCOMPARE(number(database, "SELECT count(*) FROM LANESCOPE_GPU_PROCESSES"), 0.0);
+        QVERIFY(sample(database, "max(value)", "name = 'power'") > 0);
+    }
+
+    /// All GPUs at once, between two moments: what comes after is unknown, and nothing waits.
+    void losesAllGpusBetweenMoments() {
+        const Run run = record(
+            "all-lost.sqlite", variables("gpus=1,links=18,lost-ms=700"), {"--sample-at", "step*"},
+            {LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps", "6", "--step-ms", "250",
+             "--long-steps", "1", "--threads", "1", "--kernels", "1", "--cupti",
+             LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13"});
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("all-lost.sqlite");
+        QVERIFY(sentence(database, "gpu-lost").startsWith("1 GPU 0 was lost"));
+        QCOMPARE(sample(database, "count(*)", "gpuId = 0 AND value = 0"), 0.0);
+        // The last value of each counter is unknown.
+        QCOMPARE(number(database,
+                        "SELECT count(*) FROM (SELECT counterId, max(timestamp) AS last FROM"
+                        " LANESCOPE_COUNTER_SAMPLES GROUP BY 1) JOIN LANESCOPE_COUNTER_SAMPLES s"
+                        " USING (counterId) WHERE s.timestamp = last AND s.value IS NOT NULL"),
+                 0.0);
+        QVERIFY(sample(database, "max(timestamp)", "name = 'memory.rss'") > 1e9);
     }
 
     void survivesCallsThatHang() {

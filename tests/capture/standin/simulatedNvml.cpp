@@ -6,7 +6,7 @@
 //   reset-ms=N     after so long all counts begin anew
 //   hang-ms=N      after so long no call comes back
 //   init=N         nvmlInit answers N
-//   mig=1          as a GPU that is split: no utilization
+//   mig=1          as a GPU that is split: no utilization, processes or NVLinks
 //   gpm=1          has GPM
 //   bare=1         every value but the memory is not supported
 //   us-NAME=N      each such call takes so many microseconds of the processor: us-utilization,
@@ -147,6 +147,7 @@ EXPORTED int nvmlDeviceGetTopologyCommonAncestor(void*, void*, int* level) {
     return 0;
 }
 EXPORTED int nvmlDeviceGetNvLinkState(void*, unsigned link, unsigned* isActive) {
+    if (setting("mig", 0) != 0) return notSupported;
     if (static_cast<long>(link) >= setting("links", 4)) return 2;
     *isActive = static_cast<long>(link) != setting("down", -1);
     return 0;
@@ -204,6 +205,7 @@ EXPORTED int nvmlDeviceGetPcieThroughput(void* device, int direction, unsigned* 
 EXPORTED int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count,
                                                      NvmlProcess* processes) {
     spend("processes");
+    if (setting("mig", 0) != 0) return notSupported;
     if (const int result = answer(device)) return result;
     if (*count < 1) return insufficientSize;
     *count = 1;
