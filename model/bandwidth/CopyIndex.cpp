@@ -387,15 +387,26 @@ CopyTallies CopyIndex::talliesIn(TimeRange range) const {
 }
 
 void CopyIndex::visitRated(const Query& query, std::vector<CopyGroup>& groups,
-                           const std::function<void(const CopyPoint&)>& visit) const {
+                           const std::function<void(std::span<const CopyPoint>)>& visit) const {
     std::vector<uint32_t> groupOfClass;
     groups = groupsOf(query, groupOfClass);
+    std::array<CopyPoint, runLength> points;
+    size_t count = 0;
     forEachIn(query, [&](uint32_t copy, const Row& row) {
         const uint32_t group = groupOfClass[classOf_[copy]];
         if (group == noIndex || row.bytes <= 0 || row.endNs <= row.startNs) return;
-        visit({eventAt(copy), row.startNs, row.endNs, row.bytes, group,
-               static_cast<double>(row.bytes) / static_cast<double>(row.endNs - row.startNs)});
+        points[count++] = {
+            eventAt(copy),
+            row.startNs,
+            row.endNs,
+            row.bytes,
+            group,
+            static_cast<double>(row.bytes) / static_cast<double>(row.endNs - row.startNs)};
+        if (count < points.size()) return;
+        visit(points);
+        count = 0;
     });
+    if (count > 0) visit(std::span(points).first(count));
 }
 
 }  // namespace lanescope

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "model/bandwidth/BandwidthAdvice.h"
@@ -52,11 +53,11 @@ class CopyIndex {
     /// What could be better, the greatest gain first. As `statistics`, and a look at each of some
     /// hundred copies together.
     std::vector<BandwidthAdvice> advice(std::optional<TimeRange> range = std::nullopt) const;
-    /// Calls `visit` with each copy that has a rate and touches the range, uncut: the memcpys by
-    /// start, then the memsets. `groups` are filled before, in the order in which
+    /// Calls `visit` with the copies that have a rate and touch the range, uncut, some at a time:
+    /// the memcpys by start, then the memsets. `groups` are filled before, in the order in which
     /// `CopyPoint::group` counts. O(k + log n).
     void visitRated(const Query& query, std::vector<CopyGroup>& groups,
-                    const std::function<void(const CopyPoint&)>& visit) const;
+                    const std::function<void(std::span<const CopyPoint>)>& visit) const;
 
   private:
     /// Copies that no grouping ever tells apart.
@@ -87,7 +88,6 @@ class CopyIndex {
     CopyClass classAt(EventKind kind, uint32_t row) const;
     Row rowAt(uint32_t copy) const;
     EventRef eventAt(uint32_t copy) const;
-    uint32_t memcpyCount() const { return memcpyCount_; }
     std::vector<CopyGroup> groupsOf(const Query& query, std::vector<uint32_t>& groupOfClass) const;
     CopySweep::Piece pieceOf(uint32_t copy) const;
     CopyLookup lookup() const;

@@ -95,11 +95,13 @@ std::vector<CopiesOfAllInstances> copiesOfAllInstances(const CopyIndex& index,
             within ? each.instance.range.intersected(*within) : each.instance.range;
         std::vector<CopyGroup> groups;
         index.visitRated({grouping, range, each.instance.process}, groups,
-                         [&](const CopyPoint& copy) {
-                             CopyGroup group = groups[copy.group];
-                             if (grouping == CopyGrouping::Size)
-                                 group.sizeBucket = sizeBucketOf(copy.bytes);
-                             named.groups[group].rates.push_back(copy.gigabytesPerSecond);
+                         [&](std::span<const CopyPoint> copies) {
+                             for (const CopyPoint& copy : copies) {
+                                 CopyGroup group = groups[copy.group];
+                                 if (grouping == CopyGrouping::Size)
+                                     group.sizeBucket = sizeBucketOf(copy.bytes);
+                                 named.groups[group].rates.push_back(copy.gigabytesPerSecond);
+                             }
                          });
     }
     std::vector<CopiesOfAllInstances> result;

@@ -50,11 +50,6 @@ std::optional<double> CopyStatistics::meanGBps() const {
     return static_cast<double>(ratedBytes) / static_cast<double>(ratedNs);
 }
 
-std::optional<double> CopyStatistics::busyGBps() const {
-    if (!rates || busyNs <= 0) return std::nullopt;
-    return static_cast<double>(ratedBytes) / static_cast<double>(busyNs);
-}
-
 std::optional<double> CopyStatistics::peakPercent() const {
     const std::optional<double> mean = meanGBps();
     if (!mean || !peak) return std::nullopt;

@@ -37,8 +37,6 @@ struct CopyStatistics {
     /// Bytes over summed time: the mean of the rates in which each byte counts alike. Nothing
     /// where there is no rate.
     std::optional<double> meanGBps() const;
-    /// Bytes over busy time: what the link carried while it was used.
-    std::optional<double> busyGBps() const;
     /// Mean over peak, in percent; nothing where one is unknown.
     std::optional<double> peakPercent() const;
     /// Why the mean is above the peak, as it can be for small copies; empty if it is not.

@@ -43,7 +43,7 @@ struct CopyCells {
 
 /// The copies with a rate, at most one cell for each group and place of the grid. Every copy is in
 /// exactly one cell. Time from left to right is the range of the query, or that of the trace; sizes
-/// and rates are logarithmic, or rates linear if they lie close together. O(k + cells log cells)
+/// and rates are logarithmic, or rates linear if they lie close together. O(k + groups * places)
 /// for the k copies in the range.
 CopyCells copyCells(const CopyIndex& index, const CopyIndex::Query& query, const CopyGrid& grid);
 
@@ -66,7 +66,7 @@ struct RateHistogram {
     double binStart(int bin) const;
 };
 
-/// Bins are equally wide on the scale that `RateExtent` asks for. O(k log bins).
+/// Bins are equally wide on the scale that `RateExtent` asks for. O(k + groups * bins).
 RateHistogram rateHistogram(const CopyIndex& index, const CopyIndex::Query& query, int binCount);
 
 }  // namespace lanescope

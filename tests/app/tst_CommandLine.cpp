@@ -93,10 +93,11 @@ class TestCommandLine : public QObject {
         QTest::newRow("info format") << QStringList{"info", "x", "-f", "csv"} << "csv";
         QTest::newRow("compare format")
             << QStringList{"compare", "a", "b", "-f", "x"} << "--format";
-        QTest::newRow("condition") << QStringList{"compare", "a", "b", "--fail-if", "step > 3"}
-                                   << "at character 9";
+        QTest::newRow("condition")
+            << QStringList{"compare", "a", "b", "--fail-if", "step > 3"} << "at character 9";
         QTest::newRow("steps") << QStringList{"compare", "a", "b", "--steps", "x"} << "x";
-        QTest::newRow("table") << QStringList{"compare", "a", "b", "--table", "x"} << "contributors";
+        QTest::newRow("table") << QStringList{"compare", "a", "b", "--table", "x"}
+                               << "contributors";
         QTest::newRow("export format") << QStringList{"export", "a", "-f", "x"} << "chrome";
         QTest::newRow("range") << QStringList{"stats", "x", "--range", "now"} << "START:END";
         QTest::newRow("unit") << QStringList{"stats", "x", "--range", "1h:2h"} << "START:END";
@@ -192,6 +193,40 @@ class TestCommandLine : public QObject {
         const QJsonObject copies = QJsonDocument::fromJson(json.output).array()[0].toObject();
         QCOMPARE(copies["Mean (GB/s)"].toDouble(), 50.0);
         QCOMPARE(copies["Source"].toString(), QString("pinned"));
+    }
+
+    void statsSumsCopiesUpByRangeOrListsInstances() {
+        const auto rowsBy = [&](const QStringList& how) {
+            const Outcome json = run(
+                QStringList{"stats", fast_, "-r", "memcpy_bandwidth", "-f", "json", "--by"} + how);
+            return QJsonDocument::fromJson(json.output).array();
+        };
+        const QJsonArray summed = rowsBy({"range", "--range-name", "step"});
+        const QJsonArray each = rowsBy({"instance", "--range-name", "step"});
+        QCOMPARE(summed.size(), 1);
+        const QJsonObject row = summed[0].toObject();
+        QCOMPARE(row["Range"].toString(), QString("step"));
+        QCOMPARE(row["Instances"].toInt(), int(each.size()));
+        QCOMPARE(row["Count"].toInt(), int(each.size()));
+        QCOMPARE(row["Median Bytes (B)"].toDouble(), 1e6);
+        QCOMPARE(row["Median Busy (ns)"].toDouble(), 20'000.0);
+        QCOMPARE(each[1].toObject()["Instance"].toInt(), 1);
+        QVERIFY(rowsBy({"range", "--range-name", "no such range"}).isEmpty());
+        verifyFailure(run({"stats", fast_, "-r", "memcpy_bandwidth", "--by", "magic"}), 2, "magic");
+    }
+
+    void topologyNamesTheGpus() {
+        const Outcome text = run({"info", "--topology", fast_});
+        QVERIFY(text.output.startsWith("GPU 0  Simulated GPU"));
+        const QJsonObject gpu =
+            QJsonDocument::fromJson(run({"info", "--topology", fast_, "-f", "json"}).output)
+                .object()["gpus"]
+                .toArray()[0]
+                .toObject();
+        QCOMPARE(gpu["name"].toString(), QString("Simulated GPU"));
+        QCOMPARE(gpu["isMig"].toBool(true), false);
+        QVERIFY(gpu["numaNode"].isNull());
+        QVERIFY(gpu["pciePeakGBps"].isNull());
     }
 
     void statsOfSeveralReportsIsOneJsonObject() {

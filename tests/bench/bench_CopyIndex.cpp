@@ -3,6 +3,7 @@
 #include <random>
 
 #include "model/bandwidth/CopyIndex.h"
+#include "model/bandwidth/copyCharts.h"
 #include "tests/support/TraceBuilder.h"
 
 using namespace lanescope;
@@ -91,6 +92,26 @@ class BenchCopyIndex : public QObject {
             "%d copies: %.2f ms, %.3f of what is wanted; the first time %.1f ms; copy by copy "
             "%.1f ms",
             copyCount, readyMs, readyMs / wantedMs, firstMs, plainMs);
+    }
+
+    void theRestOfAnAnswerWhileDragging() {
+        const TimeRange whole = index_->trace().range;
+        const TimeRange range{whole.startNs + whole.durationNs() / 50, whole.endNs};
+        QElapsedTimer timer;
+        timer.start();
+        const auto advice = index_->advice(range);
+        const double adviceMs = double(timer.nsecsElapsed()) / 1e6;
+        timer.start();
+        const CopyCells cells =
+            copyCells(*index_, {CopyGrouping::Memory, range, noIndex}, CopyGrid{});
+        const double cellsMs = double(timer.nsecsElapsed()) / 1e6;
+        timer.start();
+        const RateHistogram histogram =
+            rateHistogram(*index_, {CopyGrouping::Memory, range, noIndex}, 40);
+        qInfo("advice %.2f ms, cells of the chart over time %.1f ms, histogram %.1f ms", adviceMs,
+              cellsMs, double(timer.nsecsElapsed()) / 1e6);
+        QVERIFY(!cells.cells.empty());
+        QVERIFY(!histogram.bins.empty());
     }
 };
 

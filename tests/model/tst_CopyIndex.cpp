@@ -352,7 +352,6 @@ class TestCopyIndex : public QObject {
         QCOMPARE(rows[0].unratedCount, int64_t{2});
         QVERIFY(!rows[0].rates);
         QVERIFY(!rows[0].meanGBps());
-        QVERIFY(!rows[0].busyGBps());
         QVERIFY(!rows[0].peakPercent());
     }
 

@@ -20,7 +20,6 @@ class ScopeChoice : public QComboBox {
     void reset() { selected_.reset(); }
     void setSelectedRange(std::optional<TimeRange> range);
     void setVisibleRange(TimeRange range);
-    void setScope(Scope scope) { setCurrentIndex(static_cast<int>(scope)); }
     /// The range that counts; nothing for the whole trace.
     std::optional<TimeRange> counted() const;
     /// "Selected range, 25 ms from 1.2 s", "Whole trace".
