@@ -98,6 +98,11 @@ enum NvmlResult : int {
     nvmlVersionMismatch = 18,
 };
 
+/// Whether that answer means that nothing more will come from the GPU.
+constexpr bool isLost(int result) {
+    return result == nvmlGpuIsLost || result == nvmlResetRequired;
+}
+
 /// Numbers of `nvmlClockType_t`.
 enum NvmlClock : int { nvmlSmClock = 1, nvmlMemoryClock = 2 };
 

@@ -17,8 +17,6 @@ namespace {
 
 constexpr unsigned maximumGpus = 1024;
 constexpr size_t maximumProcesses = 256;
-constexpr int64_t hzPerMhz = 1'000'000;
-constexpr int temperatureOfGpu = 0;
 
 constexpr int64_t usualPeriodNs = 100'000'000;
 /// At moments. The driver's energy does not move faster; all links take a millisecond each.
@@ -30,8 +28,9 @@ struct Query {
     int64_t periodNs;  ///< At the usual rate, if it is cheap enough.
     double weight;
 };
-/// What is asked, in the order of `Value`. The driver itself averages utilization over more than
-/// 100 ms; processes come and go slowly, and clocks of memory hardly ever change.
+/// What is asked: the values of `NvmlReadings` in their order, then the others. The driver itself
+/// averages utilization over more than 100 ms; processes come and go slowly, and clocks of memory
+/// hardly ever change.
 constexpr Query queries[] = {
     {"utilization", 200'000'000, 2},
     {"memory", 100'000'000, 1},
@@ -44,7 +43,10 @@ constexpr Query queries[] = {
     {"NVLink sums", 100'000'000, 2},
     {"processes", 1'000'000'000, 0.5},
 };
+constexpr size_t energyQuery = 7, linkSumsQuery = 8, processesQuery = 9;
 constexpr size_t queryCount = std::size(queries);
+static_assert(queryCount == processesQuery + 1);
+static_assert(energyQuery == static_cast<size_t>(NvmlReadings::Value::ThrottleReasons) + 1);
 
 /// "GPU 0 is", "GPUs 0, 1 are".
 std::string namesOf(const std::vector<int>& gpus, const char* one, const char* several) {
@@ -113,7 +115,7 @@ void NvmlSampler::describe(Gpu& gpu) {
     if (nvml_->deviceName != nullptr) nvml_->deviceName(gpu.device, name, sizeof name - 1);
     log_.addGpu(static_cast<uint32_t>(gpu.index), uuid, name);
     std::vector<std::string> absent;
-    addReadings(gpu, absent);
+    gpu.readings.begin(*nvml_, gpu.device, gpu.index, log_, absent);
     gpu.fields.begin(*nvml_, gpu.device, gpu.index, log_, absent);
     gpu.tellsProcesses = nvml_->deviceProcesses != nullptr;
     unsigned isMig = 0, isPending = 0;
@@ -139,101 +141,6 @@ void NvmlSampler::sayWhatIsAbsent() const {
                           isInstance ? fmt::format(", as {} is one,", visible) : ""));
 }
 
-void NvmlSampler::addReadings(Gpu& gpu, std::vector<std::string>& absent) {
-    struct Kind {
-        Value value;
-        const char *name, *title, *unit;
-        const char *secondName, *secondTitle;
-    };
-    // The driver averages utilization over up to a second by itself.
-    static constexpr Kind kinds[] = {
-        {Value::Utilization, "gpu.utilization", "GPU utilization", "%", "memory.utilization",
-         "Memory utilization"},
-        {Value::Memory, "memory.used", "Memory used", "B", "memory.total", "Memory"},
-        {Value::Power, "power", "Power", "W", nullptr, nullptr},
-        {Value::Temperature, "temperature", "Temperature", "C", nullptr, nullptr},
-        {Value::SmClock, "clock.sm", "SM clock", "Hz", nullptr, nullptr},
-        {Value::MemoryClock, "clock.memory", "Memory clock", "Hz", nullptr, nullptr},
-        {Value::ThrottleReasons, "throttle.reasons", "Why clocks are held down", "flags", nullptr,
-         nullptr},
-    };
-    for (const Kind& kind : kinds) {
-        SampleBatch ignored;
-        // A value that the GPU does not have now it never has.
-        const int result = read(gpu, {kind.value, 1, 1}, ignored);
-        if (result != nvmlSuccess) {
-            absent.emplace_back(kind.name);
-            continue;
-        }
-        const auto addCounter = [&](const char* name, const char* title) {
-            CounterDescription counter{source(), name, title, kind.unit,
-                                       log::CounterMeaning::Gauge};
-            counter.gpu = gpu.index;
-            return log_.addCounter(std::move(counter));
-        };
-        Reading reading{kind.value, addCounter(kind.name, kind.title), 0};
-        if (kind.secondName != nullptr)
-            reading.second = addCounter(kind.secondName, kind.secondTitle);
-        gpu.readings.push_back(reading);
-    }
-}
-
-int NvmlSampler::read(const Gpu& gpu, const Reading& reading, SampleBatch& batch) const {
-    const auto call = [&](auto function, auto... arguments) {
-        return function == nullptr ? int{nvmlNotSupported} : function(gpu.device, arguments...);
-    };
-    int result = nvmlNotSupported;
-    unsigned number = 0;
-    switch (reading.value) {
-        case Value::Utilization: {
-            NvmlUtilization busy{};
-            result = call(nvml_->deviceUtilization, &busy);
-            if (result != nvmlSuccess) break;
-            batch.add(reading.counter, int64_t{busy.gpu});
-            batch.add(reading.second, int64_t{busy.memory});
-            return result;
-        }
-        case Value::Memory: {
-            NvmlMemory memory{};
-            result = call(nvml_->deviceMemory, &memory);
-            if (result != nvmlSuccess) break;
-            batch.add(reading.counter, static_cast<int64_t>(memory.used));
-            batch.add(reading.second, static_cast<int64_t>(memory.total));
-            return result;
-        }
-        case Value::Power:
-            result = call(nvml_->devicePower, &number);
-            if (result == nvmlSuccess) batch.add(reading.counter, number / 1e3);
-            break;
-        case Value::Temperature:
-            result = call(nvml_->deviceTemperature, temperatureOfGpu, &number);
-            if (result == nvmlSuccess) batch.add(reading.counter, int64_t{number});
-            break;
-        case Value::SmClock:
-        case Value::MemoryClock:
-            result =
-                call(nvml_->deviceClock,
-                     int{reading.value == Value::SmClock ? nvmlSmClock : nvmlMemoryClock}, &number);
-            if (result == nvmlSuccess) batch.add(reading.counter, number * hzPerMhz);
-            break;
-        case Value::ThrottleReasons: {
-            unsigned long long reasons = 0;
-            result = call(nvml_->deviceThrottleReasons, &reasons);
-            if (result == nvmlSuccess) batch.add(reading.counter, static_cast<int64_t>(reasons));
-            break;
-        }
-        case Value::Energy:
-        case Value::LinkSums:
-        case Value::Processes:
-            break;  // Not kept as readings.
-    }
-    if (result != nvmlSuccess) {
-        batch.addUnknown(reading.counter);
-        if (reading.second != 0) batch.addUnknown(reading.second);
-    }
-    return result;
-}
-
 bool NvmlSampler::sample() {
     const int64_t nowNs = monotonicNs();
     for (size_t query = 0; query < queryCount; ++query) {
@@ -248,29 +155,23 @@ bool NvmlSampler::sample() {
 void NvmlSampler::ask(size_t query) {
     pace_.begin();
     for (Gpu& gpu : gpus_)
-        if (!gpu.isLost) ask(gpu, static_cast<Value>(query));
+        if (!gpu.isLost) ask(gpu, query);
     pace_.end(query);
 }
 
-void NvmlSampler::ask(Gpu& gpu, Value value) {
-    if (value == Value::Energy || value == Value::LinkSums) {
+void NvmlSampler::ask(Gpu& gpu, size_t query) {
+    if (query == energyQuery || query == linkSumsQuery) {
         const auto group =
-            value == Value::Energy ? NvmlFields::Group::Energy : NvmlFields::Group::LinkSums;
+            query == energyQuery ? NvmlFields::Group::Energy : NvmlFields::Group::LinkSums;
         noticeLoss(gpu, gpu.fields.sample(*nvml_, gpu.device, group, log_));
         return;
     }
-    if (value == Value::Processes) {
+    if (query == processesQuery) {
         noticeLoss(gpu, sampleProcesses(gpu));
         return;
     }
-    for (const Reading& reading : gpu.readings) {
-        if (reading.value != value) continue;
-        batch_.clear();
-        const int64_t timeNs = realtimeNs();
-        const int result = read(gpu, reading, batch_);
-        // Of a GPU that is lost all is unknown, which is said at once.
-        if (!noticeLoss(gpu, result)) log_.write(timeNs, batch_);
-    }
+    const auto reading = static_cast<NvmlReadings::Value>(query);
+    noticeLoss(gpu, gpu.readings.sample(*nvml_, gpu.device, reading, log_));
 }
 
 /// Says how often each value is read, when that changes, but now and then only.
@@ -349,7 +250,7 @@ std::string NvmlSampler::nameOfProcess(unsigned pid) const {
 
 /// True if the GPU is lost; from then on nothing of it is read.
 bool NvmlSampler::noticeLoss(Gpu& gpu, int result) {
-    if (result != nvmlGpuIsLost && result != nvmlResetRequired) return gpu.isLost;
+    if (!isLost(result)) return gpu.isLost;
     if (gpu.isLost) return true;
     gpu.isLost = true;
     log_.writeUnknown(realtimeNs(), source(), gpu.index);

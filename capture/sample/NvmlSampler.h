@@ -9,6 +9,7 @@
 
 #include "capture/nvml/NvmlLibrary.h"
 #include "capture/sample/NvmlFields.h"
+#include "capture/sample/NvmlReadings.h"
 #include "capture/sample/Pace.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
@@ -38,29 +39,11 @@ class NvmlSampler : public Sampler {
     void end() override;
 
   private:
-    /// What is asked in one call, or a few; the order is that of the queries of `pace_`.
-    enum class Value {
-        Utilization,  ///< Fills two counters, as Memory does.
-        Memory,
-        Power,
-        Temperature,
-        SmClock,
-        MemoryClock,
-        ThrottleReasons,
-        Energy,
-        LinkSums,
-        Processes,
-    };
-    struct Reading {
-        Value value;
-        uint32_t counter;
-        uint32_t second;  ///< 0: there is none.
-    };
     struct Gpu {
         NvmlLibrary::Device device = nullptr;
         int index = 0;
         bool isLost = false;
-        std::vector<Reading> readings;
+        NvmlReadings readings;
         NvmlFields fields;
         bool tellsProcesses = false;
     };
@@ -68,10 +51,8 @@ class NvmlSampler : public Sampler {
     bool sayWhyNot(int result);
     void describe(Gpu& gpu);
     void sayWhatIsAbsent() const;
-    void addReadings(Gpu& gpu, std::vector<std::string>& absent);
-    int read(const Gpu& gpu, const Reading& reading, SampleBatch& batch) const;
     void ask(size_t query);
-    void ask(Gpu& gpu, Value value);
+    void ask(Gpu& gpu, size_t query);
     void sampleGroup(NvmlFields::Group group, const std::function<bool()>& isWantedElsewhere = {});
     int sampleProcesses(Gpu& gpu);
     bool noticeLoss(Gpu& gpu, int result);
@@ -85,7 +66,6 @@ class NvmlSampler : public Sampler {
     std::vector<Gpu> gpus_;
     std::map<std::string, std::vector<int>> absent_;  ///< By what is not told, whose.
     std::vector<int> splitGpus_;                      ///< By MIG.
-    SampleBatch batch_;
     std::vector<NvmlProcess> processes_;
     int64_t energyReadNs_ = 0, linksReadNs_ = 0;  ///< At moments, CLOCK_MONOTONIC.
     int64_t saidNs_ = 0;                          ///< When `sayHowOften` last did.

@@ -1,85 +1,16 @@
 #include <QDir>
-#include <QProcess>
-#include <QTemporaryDir>
+#include <QFile>
 #include <QtTest>
 #include <csignal>
 #include <map>
 
-#include "model/format/Sqlite.h"
+#include "tests/capture/SamplerRun.h"
 
 using namespace lanescope;
 
 /// `lanescope record` with samplers, against a simulated NVML and the real /proc.
-class tst_Samplers : public QObject {
+class tst_Samplers : public QObject, private SamplerRun {
     Q_OBJECT
-    QTemporaryDir folder_;
-
-    struct Run {
-        int exitCode = -1;
-        QByteArray errors;
-    };
-
-    QString path(const char* name) const { return folder_.filePath(name); }
-
-    static QProcessEnvironment variables(const char* nvml) {
-        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-        environment.insert("LANESCOPE_NVML", LANESCOPE_BINARY_DIR "/lib/standin/libnvidia-ml.so.1");
-        environment.insert("STANDIN_NVML", nvml);
-        return environment;
-    }
-
-    /// Records `program` while NVML plays `nvml`.
-    Run record(const char* name, const QProcessEnvironment& environment, const QStringList& options,
-               const QStringList& program) const {
-        QProcess process;
-        process.setProcessEnvironment(environment);
-        process.start(
-            LANESCOPE_BINARY_DIR "/bin/lanescope",
-            QStringList{"record", "-o", path(name)} + options + QStringList{"--"} + program);
-        if (!process.waitForFinished(60'000)) return {};
-        return {process.exitCode(), process.readAllStandardError()};
-    }
-
-    Run record(const char* name, const char* nvml, const QStringList& options = {},
-               const QString& seconds = "1.2") const {
-        return record(name, variables(nvml), options, {"sleep", seconds});
-    }
-
-    Database open(const char* name) const {
-        auto database = Database::openReadOnly(path(name).toStdString());
-        if (!database) qFatal("%s", database.error().sentence.c_str());
-        return std::move(*database);
-    }
-
-    static double number(const Database& database, const std::string& sql) {
-        auto statement = database.prepare(sql);
-        if (!statement) qFatal("%s", statement.error().sentence.c_str());
-        const Result<bool> row = statement->step();
-        if (!row || !*row) return -1;
-        return statement->isNull(0) ? -2 : statement->real(0);
-    }
-    static QString text(const Database& database, const std::string& sql) {
-        auto statement = database.prepare(sql);
-        if (!statement) qFatal("%s", statement.error().sentence.c_str());
-        const Result<bool> row = statement->step();
-        if (!row || !*row) return {};
-        return QString::fromUtf8(statement->text(0).data(), int(statement->text(0).size()));
-    }
-    static QString sentence(const Database& database, const std::string& code) {
-        return text(database,
-                    "SELECT severity || ' ' || sentence FROM LANESCOPE_HEALTH"
-                    " WHERE code = '" +
-                        code + "'");
-    }
-    /// Of a counter's samples, by what `what` says.
-    static double sample(const Database& database, const std::string& what,
-                         const std::string& which) {
-        return number(database, "SELECT " + what +
-                                    " FROM LANESCOPE_COUNTERS c JOIN"
-                                    " LANESCOPE_COUNTER_SAMPLES s USING (counterId) WHERE " +
-                                    which);
-    }
-
   private slots:
     void sampleWhatNvmlTells() {
         const Run run = record("all.sqlite", "gpus=2,links=20,down=3");
@@ -330,26 +261,6 @@ class tst_Samplers : public QObject {
         QVERIFY(sample(database, "max(value)", "name = 'power'") > 0);
     }
 
-    /// All GPUs at once, between two moments: what comes after is unknown, and nothing waits.
-    void losesAllGpusBetweenMoments() {
-        const Run run = record(
-            "all-lost.sqlite", variables("gpus=1,links=18,lost-ms=700"), {"--sample-at", "step*"},
-            {LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps", "6", "--step-ms", "250",
-             "--long-steps", "1", "--threads", "1", "--kernels", "1", "--cupti",
-             LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13"});
-        QVERIFY2(run.exitCode == 0, run.errors.constData());
-        const Database database = open("all-lost.sqlite");
-        QVERIFY(sentence(database, "gpu-lost").startsWith("1 GPU 0 was lost"));
-        QCOMPARE(sample(database, "count(*)", "gpuId = 0 AND value = 0"), 0.0);
-        // The last value of each counter is unknown.
-        QCOMPARE(number(database,
-                        "SELECT count(*) FROM (SELECT counterId, max(timestamp) AS last FROM"
-                        " LANESCOPE_COUNTER_SAMPLES GROUP BY 1) JOIN LANESCOPE_COUNTER_SAMPLES s"
-                        " USING (counterId) WHERE s.timestamp = last AND s.value IS NOT NULL"),
-                 0.0);
-        QVERIFY(sample(database, "max(timestamp)", "name = 'memory.rss'") > 1e9);
-    }
-
     void survivesCallsThatHang() {
         const Run run = record("hang.sqlite", "gpus=1,hang-ms=400", {}, "7");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
@@ -370,7 +281,7 @@ class tst_Samplers : public QObject {
         const qint64 recorder = process.processId();
         pid_t sampler = 0;
         QTRY_VERIFY_WITH_TIMEOUT((sampler = samplerOf(recorder)) > 0, 10'000);
-        const QString logs = folder_.filePath(".killed.sqlite.run");
+        const QString logs = path(".killed.sqlite.run");
         QTRY_VERIFY_WITH_TIMEOUT(!QDir(logs).entryList({"*.sampler.*"}).isEmpty(), 10'000);
         QCOMPARE(::kill(sampler, SIGKILL), 0);
         QVERIFY(process.waitForFinished(30'000));
@@ -415,79 +326,6 @@ class tst_Samplers : public QObject {
         QCOMPARE(number(database, "SELECT count(*) FROM LANESCOPE_COUNTERS"), 0.0);
         QVERIFY(text(database, "SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'")
                     .startsWith("none here"));
-    }
-
-    /// As under torchrun: several processes tell of their steps, each about at the same time.
-    void readsCountersForTheRangesOfAllRanks() {
-        const QString rank = QString(
-            "LOCAL_RANK=%1 RANK=%1 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 " LANESCOPE_BINARY_DIR
-            "/bin/standin-training --steps 9 --long-steps 1 --step-ms 200 --threads 1 --kernels 1"
-            " --cupti " LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13");
-        const Run run = record(
-            "ranks.sqlite", variables("gpus=2,links=18,us-link=100,us-energy=500"),
-            {"--sample-at", "step*"}, {"sh", "-c", rank.arg(0) + " & " + rank.arg(1) + " & wait"});
-        QVERIFY2(run.exitCode == 0, run.errors.constData());
-        const Database database = open("ranks.sqlite");
-        const auto moments = [&](const char* what) {
-            return number(database,
-                          std::string("SELECT ") + what + " FROM LANESCOPE_SAMPLING_MOMENTS");
-        };
-        QCOMPARE(moments("count(*)"), 36.0);
-        QCOMPARE(moments("count(DISTINCT globalPid)"), 2.0);
-        QCOMPARE(moments("count(readStart)"), 36.0);
-        QCOMPARE(moments("sum(readEnd <= readStart)"), 0.0);
-        // The end of a step and the beginning of the next share a reading.
-        QVERIFY(moments("count(DISTINCT readStart)") < 36);
-        // In each reading there is a value of the sum over all links.
-        QCOMPARE(number(database,
-                        "SELECT count(*) FROM LANESCOPE_SAMPLING_MOMENTS m WHERE NOT EXISTS"
-                        " (SELECT 1 FROM LANESCOPE_COUNTER_SAMPLES s JOIN LANESCOPE_COUNTERS c"
-                        " USING (counterId) WHERE c.name = 'nvlink.tx' AND c.link IS NULL AND"
-                        " c.gpuId = 1 AND s.timestamp BETWEEN m.readStart AND m.readEnd)"),
-                 0.0);
-        // Single links come once a second at the most.
-        QVERIFY(sample(database, "count(*)", "name = 'nvlink.tx' AND link = 3 AND gpuId = 0") <
-                sample(database, "count(*)", "name = 'nvlink.tx' AND link IS NULL AND gpuId = 0"));
-        QProcess stats;
-        stats.start(
-            LANESCOPE_BINARY_DIR "/bin/lanescope",
-            {"stats", "--report", "nvlink_by_range", "--format", "csv", path("ranks.sqlite")});
-        QVERIFY(stats.waitForFinished(60'000));
-        int read = 0, between = 0;
-        for (const QByteArray& line : stats.readAllStandardOutput().split('\n')) {
-            if (!line.contains(",all,")) continue;
-            read += line.contains("read at both ends");
-            between += line.contains("between samples");
-        }
-        // Of 18 steps on two GPUs; the samplers are not there yet when the first begin, and a
-        // machine that is busy elsewhere may read some too late.
-        QVERIFY(read + between >= 28);
-        QVERIFY2(read >= 16, qPrintable(QString::number(read)));
-    }
-
-    void readsCountersWhereRangesBeginAndEnd() {
-        const Run run = record("moments.sqlite", variables("gpus=1"), {"--sample-at", "step*"},
-                               {LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps", "5",
-                                "--step-ms", "150", "--threads", "1", "--kernels", "1", "--cupti",
-                                LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13"});
-        QVERIFY2(run.exitCode == 0, run.errors.constData());
-        const Database database = open("moments.sqlite");
-        QCOMPARE(number(database,
-                        "SELECT count(*) FROM LANESCOPE_SAMPLING_MOMENTS"
-                        " WHERE isEnd = 0"),
-                 5.0);
-        QCOMPARE(number(database,
-                        "SELECT count(*) FROM LANESCOPE_SAMPLING_MOMENTS"
-                        " WHERE isEnd = 1"),
-                 5.0);
-        QCOMPARE(number(database, "SELECT max(occurrence) FROM LANESCOPE_SAMPLING_MOMENTS"), 4.0);
-        QCOMPARE(number(database,
-                        "SELECT count(*) FROM LANESCOPE_SAMPLING_MOMENTS m JOIN"
-                        " NVTX_EVENTS n ON n.start - m.timestamp BETWEEN -50000000 AND"
-                        " 50000000 WHERE isEnd = 0 AND n.eventType = 59"
-                        " AND m.globalPid = n.globalTid / 16777216 * 16777216") >= 5,
-                 true);
-        QVERIFY(!QDir(folder_.path()).exists(".moments.sqlite.run"));
     }
 };
 

@@ -33,15 +33,14 @@ CardText hoverText(const Trace& trace, LanePosition position, uint32_t slice,
     const Lane& lane = trace.tracks[position.track].lanes[position.lane];
     CardText text;
     text.title = nameOf(trace, lane, slice);
-    text.detail = QStringLiteral("%1   at %2")
-                      .arg(duration(lane.durationNs[slice]),
-                           formatTime(lane.startNs[slice] - timeOriginNs));
+    text.detail =
+        QStringLiteral("%1   at %2")
+            .arg(duration(lane.durationNs[slice]), formatTime(lane.startNs[slice] - timeOriginNs));
     if (!drawn || drawn->sliceCount <= 1) return text;
     const uint32_t widest = drawn->widestSlice;
-    text.detail =
-        QStringLiteral("widest: %1, %2\nhere: %3, %4")
-            .arg(nameOf(trace, lane, widest), duration(lane.durationNs[widest]),
-                 text.title, text.detail);
+    text.detail = QStringLiteral("widest: %1, %2\nhere: %3, %4")
+                      .arg(nameOf(trace, lane, widest), duration(lane.durationNs[widest]),
+                           text.title, text.detail);
     text.title = QStringLiteral("%1 % busy, %2 slices")
                      .arg(std::lround(double(drawn->coverage) * 100))
                      .arg(QString::fromStdString(formatCount(drawn->sliceCount)));
@@ -62,9 +61,11 @@ QString sourceText(const CounterSeries& counter) {
     for (const auto& [name, title] : names)
         if (counter.source == name) source = QString::fromUtf8(title);
     if (source.isEmpty()) source = fromView(counter.source);
-    if (source.isEmpty() || counter.size() < 2) return source;
-    const int64_t everyNs =
-        (counter.timeNs(counter.size() - 1) - counter.timeNs(0)) / (counter.size() - 1);
+    // Of equal values in a row not all are kept, so the recording tells better than the samples.
+    int64_t everyNs = counter.intervalNs;
+    if (everyNs == 0 && counter.size() >= 2)
+        everyNs = (counter.timeNs(counter.size() - 1) - counter.timeNs(0)) / (counter.size() - 1);
+    if (source.isEmpty() || everyNs == 0) return source;
     return QStringLiteral("%1, every %2").arg(source, duration(everyNs));
 }
 

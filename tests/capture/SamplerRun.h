@@ -1,0 +1,87 @@
+#pragma once
+
+#include <QDir>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <string>
+
+#include "model/format/Sqlite.h"
+
+namespace lanescope {
+
+/// Records programs while a simulated NVML plays a part, and asks the traces. Ends the test where
+/// something that is no part of it fails.
+class SamplerRun {
+  protected:
+    struct Run {
+        int exitCode = -1;
+        QByteArray errors;
+    };
+
+    QString path(const char* name) const { return folder_.filePath(name); }
+    QString folder() const { return folder_.path(); }
+
+    static QProcessEnvironment variables(const char* nvml) {
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("LANESCOPE_NVML", LANESCOPE_BINARY_DIR "/lib/standin/libnvidia-ml.so.1");
+        environment.insert("STANDIN_NVML", nvml);
+        return environment;
+    }
+
+    /// Records `program` while NVML plays `nvml`.
+    Run record(const char* name, const QProcessEnvironment& environment, const QStringList& options,
+               const QStringList& program) const {
+        QProcess process;
+        process.setProcessEnvironment(environment);
+        process.start(
+            LANESCOPE_BINARY_DIR "/bin/lanescope",
+            QStringList{"record", "-o", path(name)} + options + QStringList{"--"} + program);
+        if (!process.waitForFinished(60'000)) return {};
+        return {process.exitCode(), process.readAllStandardError()};
+    }
+
+    Run record(const char* name, const char* nvml, const QStringList& options = {},
+               const QString& seconds = "1.2") const {
+        return record(name, variables(nvml), options, {"sleep", seconds});
+    }
+
+    Database open(const char* name) const {
+        auto database = Database::openReadOnly(path(name).toStdString());
+        if (!database) qFatal("%s", database.error().sentence.c_str());
+        return std::move(*database);
+    }
+
+    static double number(const Database& database, const std::string& sql) {
+        auto statement = database.prepare(sql);
+        if (!statement) qFatal("%s", statement.error().sentence.c_str());
+        const Result<bool> row = statement->step();
+        if (!row || !*row) return -1;
+        return statement->isNull(0) ? -2 : statement->real(0);
+    }
+    static QString text(const Database& database, const std::string& sql) {
+        auto statement = database.prepare(sql);
+        if (!statement) qFatal("%s", statement.error().sentence.c_str());
+        const Result<bool> row = statement->step();
+        if (!row || !*row) return {};
+        return QString::fromUtf8(statement->text(0).data(), int(statement->text(0).size()));
+    }
+    static QString sentence(const Database& database, const std::string& code) {
+        return text(database,
+                    "SELECT severity || ' ' || sentence FROM LANESCOPE_HEALTH"
+                    " WHERE code = '" +
+                        code + "'");
+    }
+    /// Of a counter's samples, by what `what` says.
+    static double sample(const Database& database, const std::string& what,
+                         const std::string& which) {
+        return number(database, "SELECT " + what +
+                                    " FROM LANESCOPE_COUNTERS c JOIN"
+                                    " LANESCOPE_COUNTER_SAMPLES s USING (counterId) WHERE " +
+                                    which);
+    }
+
+  private:
+    QTemporaryDir folder_;
+};
+
+}  // namespace lanescope
