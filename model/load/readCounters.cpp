@@ -96,6 +96,7 @@ Counters readDefinitions(LoadContext& context, FileDirectory& directory) {
         counter.series.intervalNs = std::max<int64_t>(0, reader.integerOr(counterInterval, 0));
         counter.samples.unit = unitFrom(reader.text(counterUnit));
         counter.samples.meaning = static_cast<CounterMeaning>(meaning);
+        counter.samples.intervalNs = counter.series.intervalNs;
         counter.samples.wrapBits = numberIn(reader, counterWrapBits);
         counters.try_emplace(*id, std::move(counter));
     }

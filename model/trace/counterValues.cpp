@@ -110,7 +110,12 @@ CounterValues counterValues(CounterSamples samples) {
     if (samples.meaning == CounterMeaning::Gauge) {
         for (const long double value : samples.values)
             result.values.push_back(gauge(value, samples.unit));
-        result.endNs = samples.timesNs.back() + usualInterval(samples.timesNs);
+        result.endNs = samples.timesNs.back();
+        // Values that did not change were not kept: samples may lie much further apart than
+        // readings.
+        if (!std::isnan(result.values.back()))
+            result.endNs +=
+                samples.intervalNs > 0 ? samples.intervalNs : usualInterval(samples.timesNs);
         result.timesNs = std::move(samples.timesNs);
         return result;
     }

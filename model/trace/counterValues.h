@@ -20,6 +20,7 @@ struct CounterSamples {
     CounterMeaning meaning = CounterMeaning::Gauge;
     CounterUnit unit = CounterUnit::Count;
     int wrapBits = 0;  ///< Of a cumulative counter that starts again at 2^wrapBits; 0 if unknown.
+    int64_t intervalNs = 0;           ///< How often it was read; 0 if unknown.
     std::vector<int64_t> timesNs;     ///< In any order; of equal times the last counts.
     std::vector<long double> values;  ///< Exact to 2^63; what is not a number is unknown.
 };
@@ -34,7 +35,8 @@ struct CounterValues {
     int64_t resetCount = 0;  ///< Times that it went backwards, so that an interval is unknown.
 };
 
-/// Gauges stay as they are, and the last one holds for as long as samples usually are apart.
+/// Gauges stay as they are. The last one holds until it would have been read again, or as long as
+/// samples usually are apart; one that says that nothing more is known ends the counter.
 /// Cumulative counters and amounts become rates, averages begin where their interval begins; bytes
 /// become bytes a second, joules become watts. An interval whose beginning or end is unknown, and
 /// one in which a cumulative counter went backwards without having reached its end, is unknown: a

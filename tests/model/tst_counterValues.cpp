@@ -41,6 +41,23 @@ class TestCounterValues : public QObject {
         QCOMPARE(rates.endNs, 3 * second);
     }
 
+    void whatIsNoLongerKnownEndsAGauge() {
+        const CounterValues ended =
+            valuesOf(CounterMeaning::Gauge, CounterUnit::Bytes, {7, 7, nothing});
+        QCOMPARE(ended.endNs, 2 * second);
+        const CounterValues open = valuesOf(CounterMeaning::Gauge, CounterUnit::Bytes, {7, 8, 9});
+        QCOMPARE(open.endNs, 3 * second);
+    }
+
+    void aGaugeLastsAsLongAsItIsReadEvenIfItSeldomChanges() {
+        CounterSamples samples;
+        samples.unit = CounterUnit::Bytes;
+        samples.timesNs = {0, 12 * second};
+        samples.values = {1, 2};
+        samples.intervalNs = second / 10;
+        QCOMPARE(counterValues(samples).endNs, 12 * second + second / 10);
+    }
+
     void aCounterThatGoesBackwardsIsUnknownThere() {
         const CounterValues rates = bytes({1'000, 5, 105});
         QVERIFY(std::isnan(rates.values[0]));
