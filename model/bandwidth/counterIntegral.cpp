@@ -9,6 +9,10 @@ namespace lanescope {
 
 namespace {
 
+/// A reading that came later than this, or than such a part of its range, is none of its end: the
+/// sampler had not begun, or the machine was busy.
+constexpr int64_t latestNs = 10'000'000, latestPart = 50;
+
 /// When the counter was read for a moment: of the values within the reading the one nearest to it.
 /// A reading that left the count as it was has no sample of its own, and any time in it is as good.
 std::optional<int64_t> timeOfReading(const CounterSeries& series, int64_t momentNs,
@@ -79,10 +83,15 @@ CounterIntegral integralOf(const CounterSeries& series, TimeRange range) {
 
 CounterIntegral integralBetween(const CounterSeries& series, TimeRange range,
                                 TimeRange startReading, TimeRange endReading) {
+    const int64_t toleranceNs = std::max(latestNs, range.durationNs() / latestPart);
+    const auto isNear = [toleranceNs](std::optional<int64_t> timeNs, int64_t momentNs) {
+        return timeNs && std::abs(*timeNs - momentNs) <= toleranceNs;
+    };
     const std::optional<int64_t> startNs = timeOfReading(series, range.startNs, startReading);
     const std::optional<int64_t> endNs = timeOfReading(series, range.endNs, endReading);
     // One reading may have served both ends of a short range.
-    if (!startNs || !endNs || *endNs <= *startNs) return integralOf(series, range);
+    if (!isNear(startNs, range.startNs) || !isNear(endNs, range.endNs) || *endNs <= *startNs)
+        return integralOf(series, range);
     CounterIntegral result = integralOf(series, {*startNs, *endNs});
     result.isExact = result.isComplete();
     return result;

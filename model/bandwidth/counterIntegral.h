@@ -28,7 +28,8 @@ CounterIntegral integralOf(const CounterSeries& series, TimeRange range);
 
 /// Of a range for whose ends the counter was read on purpose, within `startReading` and
 /// `endReading`: between the values of the two that are nearest to the ends, if the counter has
-/// any; else as above. An empty reading is none.
+/// any that are within 10 ms of them or a fiftieth of the range; else as above. An empty reading is
+/// none.
 CounterIntegral integralBetween(const CounterSeries& series, TimeRange range,
                                 TimeRange startReading, TimeRange endReading);
 

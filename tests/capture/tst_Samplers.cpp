@@ -1,5 +1,6 @@
 #include <QDir>
 #include <QFile>
+#include <QRegularExpression>
 #include <QtTest>
 #include <csignal>
 #include <map>
@@ -85,6 +86,22 @@ class tst_Samplers : public QObject, private SamplerRun {
                         "SELECT count(*) FROM LANESCOPE_COUNTER_SAMPLES"
                         " WHERE timestamp < 0"),
                  0.0);
+    }
+
+    void listsUsedMemoryWithItsOwner() {
+        QProcess info;
+        info.start(LANESCOPE_BINARY_DIR "/bin/lanescope", {"info", path("all.sqlite")});
+        QVERIFY(info.waitForFinished(60'000));
+        const QString text = QString::fromUtf8(info.readAllStandardOutput());
+        const QString list = text.section("Peak memory\n", 1).section("\n\n", 0, 0);
+        QVERIFY2(list.contains(QRegularExpression("GPU 0: memory used +400 B")), qPrintable(text));
+        QVERIFY2(list.contains(QRegularExpression("process \\d+.*: resident memory +\\d")),
+                 qPrintable(text));
+        QVERIFY2(!list.contains("available") && !list.contains("total") && !list.contains("limit"),
+                 qPrintable(list));
+        for (const QString& line : list.split('\n', Qt::SkipEmptyParts))
+            QVERIFY2(line.contains(QRegularExpression("^  (host|GPU|process)")), qPrintable(line));
+        QVERIFY(text.contains("Samplers ") && text.contains("NVML was read "));
     }
 
     void tellsOfTheHost() {

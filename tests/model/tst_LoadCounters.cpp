@@ -172,6 +172,9 @@ class tst_LoadCounters : public QObject {
             // One reading for both: too short.
             " (10100000, 'b', 0, 0, 6, 10500000, 12000000),"
             " (10200000, 'b', 0, 1, 6, 10500000, 12000000),"
+            // The sampler came late.
+            " (12000000, 'd', 0, 0, 8, 34500000, 36000000),"
+            " (60000000, 'd', 0, 1, 8, 60000000, 60500000),"
             // Nonsense of a damaged file.
             " (10000000, 'c', 0, 0, 7, 12000000, -3),"
             " (34000000, 'c', 0, 1, 7, 'x', NULL);");
@@ -190,7 +193,8 @@ class tst_LoadCounters : public QObject {
                  (QStringList{
                      "a0 24 read at both ends", "a1 0 read at both ends", "a2 24 between samples",
                      "b0 0 between samples", "b1 0 between samples", "b2 0 between samples",
-                     "c0 24 between samples", "c1 0 between samples", "c2 24 between samples"}));
+                     "c0 24 between samples", "c1 0 between samples", "c2 24 between samples",
+                     "d0 48 between samples", "d1 0 between samples", "d2 48 between samples"}));
     }
 
     void energyByRange() {
