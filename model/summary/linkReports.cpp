@@ -19,6 +19,9 @@ namespace lanescope {
 
 namespace {
 
+/// NVML's energy counter was seen to move every 70 to 100 ms; below five steps it says little.
+constexpr int64_t shortestForEnergyNs = 500'000'000;
+
 bool isSampledNvlink(const CounterSeries& series) {
     const bool isNvlink = series.key == nvlinkSentKey || series.key == nvlinkReceivedKey;
     return isNvlink && series.gpu != noIndex;
@@ -120,6 +123,47 @@ std::vector<Cell> instanceCells(const Instance& each) {
             each.range.durationNs()};
 }
 
+/// Of one link in one range: what went over it, by one sampler.
+struct LinkFigures {
+    CounterIntegral sent, received;
+
+    bool hasValue() const { return sent.hasValue() || received.hasValue(); }
+    bool isExact() const {
+        return (!sent.hasValue() || sent.isExact) && (!received.hasValue() || received.isExact);
+    }
+    bool isComplete() const {
+        return (!sent.hasValue() || sent.isComplete()) &&
+               (!received.hasValue() || received.isComplete());
+    }
+};
+
+/// The samplers that tell of each link of each GPU. NVML's counters come first: they count bytes,
+/// where others take averages.
+using LinkSamplers = std::map<std::pair<int64_t, int32_t>, std::vector<LinkPair>>;
+LinkSamplers linkSamplers(const Trace& trace) {
+    LinkSamplers samplers;
+    for (const auto& [id, pair] : nvlinks(trace)) {
+        const auto& [gpu, source, link] = id;
+        std::vector<LinkPair>& pairs = samplers[{gpu, link}];
+        pairs.insert(source == "nvml" ? pairs.begin() : pairs.end(), pair);
+    }
+    return samplers;
+}
+
+/// By the sampler that knows best.
+LinkFigures figuresOf(const std::vector<LinkPair>& samplers, const Instance& instance) {
+    LinkFigures best;
+    for (const LinkPair& pair : samplers) {
+        const LinkFigures figures{integralOf(pair.sent, instance),
+                                  integralOf(pair.received, instance)};
+        const auto rank = [](const LinkFigures& each) {
+            return std::tuple(each.hasValue(), each.isComplete(), each.isExact());
+        };
+        if (rank(figures) > rank(best)) best = figures;
+    }
+    return best;
+}
+
 /// How a figure of a range came about.
 Cell basisOf(bool isExact, bool isComplete, bool hasValue) {
     if (!hasValue) return {};
@@ -192,23 +236,17 @@ ReportTable nvlinkByRange(const ReportQuery& query) {
                                                                 {"Received", Unit::Bytes},
                                                                 {"Basis", Unit::Text}})
         table.columns.push_back(column);
-    const std::map<LinkId, LinkPair> links = nvlinks(query.trace);
+    const LinkSamplers links = linkSamplers(query.trace);
     if (links.empty()) return table;
     for (const Instance& instance : instancesOf(query)) {
-        for (const auto& [id, pair] : links) {
-            const auto& [gpu, source, link] = id;
-            const CounterIntegral sent = integralOf(pair.sent, instance);
-            const CounterIntegral received = integralOf(pair.received, instance);
+        for (const auto& [id, samplers] : links) {
+            const LinkFigures figures = figuresOf(samplers, instance);
             std::vector<Cell> cells = instanceCells(instance);
-            cells.emplace_back(gpu);
-            cells.emplace_back(linkName(link));
-            cells.push_back(bytesOf(sent));
-            cells.push_back(bytesOf(received));
-            const bool hasSent = sent.hasValue(), hasReceived = received.hasValue();
-            cells.push_back(
-                basisOf((!hasSent || sent.isExact) && (!hasReceived || received.isExact),
-                        (!hasSent || sent.isComplete()) && (!hasReceived || received.isComplete()),
-                        hasSent || hasReceived));
+            cells.emplace_back(id.first);
+            cells.emplace_back(linkName(id.second));
+            cells.push_back(bytesOf(figures.sent));
+            cells.push_back(bytesOf(figures.received));
+            cells.push_back(basisOf(figures.isExact(), figures.isComplete(), figures.hasValue()));
             table.rows.push_back(std::move(cells));
         }
     }
@@ -232,18 +270,31 @@ ReportTable energyByRange(const ReportQuery& query) {
         if (best == nullptr || series.key == "energy") best = &series;
     }
     if (byGpu.empty()) return table;
+    bool hasCoarse = false;
     for (const Instance& instance : instancesOf(query)) {
         for (const auto& [gpu, series] : byGpu) {
             const CounterIntegral energy = integralOf(series, instance);
             std::vector<Cell> cells = instanceCells(instance);
             cells.emplace_back(gpu);
-            cells.push_back(energy.hasValue() ? Cell(energy.amount) : Cell());
-            cells.push_back(energy.hasValue() ? Cell(energy.mean()) : Cell());
-            cells.push_back(basisOf(energy.isExact, energy.isComplete(), energy.hasValue()));
+            // No GPU runs on nothing: the counter did not move while the range ran.
+            const bool isStill = energy.hasValue() && energy.amount == 0;
+            cells.push_back(energy.hasValue() && !isStill ? Cell(energy.amount) : Cell());
+            cells.push_back(energy.hasValue() && !isStill ? Cell(energy.mean()) : Cell());
+            const bool isCoarse = series->key == "energy" && energy.hasValue() &&
+                                  instance.range.durationNs() < shortestForEnergyNs;
+            hasCoarse |= isCoarse;
+            cells.push_back(isCoarse
+                                ? Cell(std::string("coarse"))
+                                : basisOf(energy.isExact, energy.isComplete(), energy.hasValue()));
             table.rows.push_back(std::move(cells));
         }
     }
     addBasisNote(table);
+    if (hasCoarse)
+        table.notes.emplace_back(
+            "\"coarse\": a GPU's energy counter moves about ten times a second, so a range below "
+            "half "
+            "a second has a step of it too many or too few. The sum over many is right.");
     return table;
 }
 

@@ -209,6 +209,35 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(std::get<double>(table->rows[0][7]), 500.0);
     }
 
+    void energyOfARangeTooShortForTheCounterIsSaidToBeCoarse() {
+        const TracePtr trace = load(
+            counter(1, "energy", "J", 1, "0") +
+            "INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES (1, 0, 500), (1, 80000000, 500),"
+            " (1, 160000000, 560);"
+            "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'e', 0, 0, NULL, NULL, NULL),"
+            " (80000000, 'e', 0, 1, NULL, NULL, NULL), (80000000, 'e', 1, 0, NULL, NULL, NULL),"
+            " (160000000, 'e', 1, 1, NULL, NULL, NULL);");
+        const Result<ReportTable> table = makeReport(*trace, "energy_by_range");
+        QCOMPARE(table->rows.size(), size_t{2});
+        QVERIFY(std::holds_alternative<std::monostate>(table->rows[0][6]));
+        QVERIFY(std::holds_alternative<std::monostate>(table->rows[0][7]));
+        QCOMPARE(std::get<double>(table->rows[1][6]), 60.0);
+        for (const auto& row : table->rows)
+            QCOMPARE(std::get<std::string>(row[8]), std::string("coarse"));
+    }
+
+    void rangesTakeTheSamplerThatKnowsALinkBest() {
+        const TracePtr trace =
+            load(counter(1, "nvlink.tx", "B", 1, "0", "NULL") + samples(1, {"0", "1000", "3000"}) +
+                 counter(2, "nvlink.tx", "B/s", 2, "0", "NULL").replace("'nvml'", "'gpm'") +
+                 samples(2, {"900", "900", "900"}) +
+                 "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'e', 0, 0, NULL, NULL, NULL),"
+                 " (1000000000, 'e', 0, 1, NULL, NULL, NULL);");
+        const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range");
+        QCOMPARE(table->rows.size(), size_t{1});
+        QCOMPARE(whole(table->rows[0][7]), int64_t{1'000});
+    }
+
     void throttlingIsALaneOfReasons() {
         const TracePtr trace = load(counter(1, "throttle.reasons", "flags", 0, "0") +
                                     samples(1, {"1", "4", "4", "36", "NULL", "0"}));
