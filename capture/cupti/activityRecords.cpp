@@ -206,7 +206,9 @@ log::UnifiedMemoryRecord toLog(const CUpti_ActivityUnifiedMemoryCounter2& from) 
 
 log::DeviceRecord toLog(const CUpti_ActivityDevice4& from) {
     log::DeviceRecord to{};
-    std::memcpy(to.uuid, from.uuid.bytes, sizeof to.uuid);
+    // Of a slice of a GPU (MIG) its own, which NVML does not list: the GPU's links are not its.
+    std::memcpy(to.uuid, from.isMigEnabled != 0 ? from.migUuid.bytes : from.uuid.bytes,
+                sizeof to.uuid);
     to.memoryBytes = from.globalMemorySize;
     to.memoryBandwidthKBps = from.globalMemoryBandwidth;
     to.deviceId = from.id;

@@ -329,6 +329,29 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT gpuId, cudaId, pid FROM TARGET_INFO_CUDA_DEVICE"), "2|0|4242");
     }
 
+    void aSliceOfAGpuIsNoneOfNvmls() {
+        TestLog log;
+        DeviceRecord device{};
+        device.uuid[0] = 0xab;
+        device.name = log.string("Simulated H200 MIG 1g.18gb");
+        log.add(RecordKind::Device, device);
+        log.end(startNs);
+        log.flush();
+        log.writeTo(logPath("box.-.4242.log"));
+        std::filesystem::create_directories(in("run"));
+        RunInfo info = runInfo();
+        MachineGpu whole;
+        whole.uuid = "GPU-ab000000-0000-0000-0000-000000000000";
+        whole.nvlinkCount = 18;
+        info.machine.gpus.push_back(whole);
+        auto collector = Collector::begin(in("run"), in("out.sqlite"), info);
+        QVERIFY((*collector)->finish({}, false).has_value());
+        QCOMPARE(row("SELECT count(*), id, name, uuid FROM TARGET_INFO_GPU"),
+                 "1|1|Simulated H200 MIG 1g.18gb|MIG-ab000000-0000-0000-0000-000000000000");
+        QCOMPARE(row("SELECT count(*) FROM LANESCOPE_PROPERTIES WHERE name = 'gpu1.nvlinkCount'"),
+                 "0");
+    }
+
     void keepsUp() {
         TestLog log;
         const uint32_t name = log.string("cudaLaunchKernel");
