@@ -63,7 +63,7 @@ CUptiResult PmGpu::makeReady() {
     image.counterDataSize = counterData_.size();
     image.pCounterData = counterData_.data();
     const CUptiResult result = library_.initializeCounterData(&image);
-    isReady_ = result == CUPTI_SUCCESS;
+    isReady_ = isFresh_ = result == CUPTI_SUCCESS;
     done_ = 0;
     return result;
 }
@@ -136,8 +136,9 @@ CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& 
     decoded.pPmSamplingObject = sampling_;
     decoded.pCounterDataImage = counterData_.data();
     decoded.counterDataImageSize = counterData_.size();
+    const bool isFresh = std::exchange(isFresh_, false);
     CUptiResult decodeResult = library_.decode(&decoded);
-    if (decodeResult != CUPTI_SUCCESS && decodeResult != CUPTI_ERROR_OUT_OF_MEMORY && done_ > 0) {
+    if (decodeResult != CUPTI_SUCCESS && decodeResult != CUPTI_ERROR_OUT_OF_MEMORY && !isFresh) {
         // Counter data that are not fresh may be what it does not take.
         isAppending_ = false;
         if (const CUptiResult result = makeReady()) return result;

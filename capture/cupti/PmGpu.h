@@ -50,6 +50,7 @@ class PmGpu {
     size_t done_ = 0;          ///< Samples in `counterData_` that were taken already,
     int64_t doneEndNs_ = 0;    ///< and when the last of them ended.
     bool isReady_ = false;     ///< `counterData_` can be decoded into.
+    bool isFresh_ = false;     ///< And was not since it was made ready.
     bool isAppending_ = true;  ///< A decoding goes on behind what the former one left.
     std::vector<double> values_;
     int64_t startedNs_ = 0;
