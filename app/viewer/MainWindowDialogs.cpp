@@ -40,8 +40,9 @@ void MainWindow::connectFileActions() {
             [this] { tabs_->closeTab(tabs_->currentIndex()); });
     connect(actions_->quit, &QAction::triggered, this, &QWidget::close);
     connect(actions_->shortcuts, &QAction::triggered, this, [this] {
-        ShortcutSheet sheet(*actions_, this);
-        sheet.exec();
+        auto* sheet = new ShortcutSheet(*actions_, this);
+        sheet->setAttribute(Qt::WA_DeleteOnClose);
+        sheet->open();
     });
     connect(actions_->about, &QAction::triggered, this, &MainWindow::showAbout);
 }

@@ -5,6 +5,7 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QMenu>
+#include <QPushButton>
 #include <QScreen>
 #include <QScrollArea>
 #include <QVBoxLayout>
@@ -105,7 +106,7 @@ ShortcutSheet::ShortcutSheet(const ViewerActions& actions, QWidget* parent) : QD
     auto* row = new QHBoxLayout(sheet);
     row->setContentsMargins(24, 16, 24, 8);
     row->setSpacing(36);
-    constexpr int rowsAtMost = 26;
+    constexpr int rowsAtMost = 34;
     Columns columns(row, rowsAtMost);
     for (const QMenu* menu : actions.menus()) {
         const QList<QAction*> keyed = keyedActions(*menu);
@@ -126,13 +127,16 @@ ShortcutSheet::ShortcutSheet(const ViewerActions& actions, QWidget* parent) : QD
     scroll->setFrameShape(QFrame::NoFrame);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    buttons->button(QDialogButtonBox::Close)->setFocus();
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 16, 16);
     layout->addWidget(scroll, 1);
     layout->addWidget(buttons);
     // As large as it needs, as far as the screen goes; beyond that it scrolls.
     const QSize wanted = sheet->sizeHint() + QSize(24, 16 + buttons->sizeHint().height() + 24);
-    resize(wanted.boundedTo(screen()->availableSize() * 0.9));
+    QSize room = screen()->availableSize();
+    if (parent) room = room.expandedTo(parent->window()->size());
+    resize(wanted.boundedTo(room * 0.9));
 }
 
 }  // namespace lanescope

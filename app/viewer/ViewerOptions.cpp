@@ -39,7 +39,8 @@ constexpr int mostCompared = 9;
 struct RawOptions {
     std::vector<std::string> files, compare;
     std::string render, size = "1600x1000", theme = "light", select, visible, find, table, query;
-    std::string align;
+    std::string align, typed;
+    std::vector<std::string> commands;
     int step = -1;
     bool hasGhost = false;
 };
@@ -82,6 +83,13 @@ void declare(CLI::App& app, RawOptions& raw) {
         ->needs(render);
     app.add_flag("--ghost", raw.hasGhost, "Outline the baseline in the lanes of the candidate")
         ->needs(render);
+    app.add_option("--do", raw.commands,
+                   "Then do this command, as it is called in the menus; more than once if wanted")
+        ->type_name("COMMAND")
+        ->allow_extra_args(false)
+        ->needs(render);
+    app.add_option("--type", raw.typed, "Then type this into the line that has the keyboard")
+        ->needs(render);
     app.add_option("--align", raw.align, "Align two compared runs at this NVTX range")
         ->needs(render);
 }
@@ -102,6 +110,8 @@ ViewerOptions toOptions(const RawOptions& raw) {
     render.table = raw.table;
     render.query = raw.query;
     render.align = raw.align;
+    render.commands = raw.commands;
+    render.typed = raw.typed;
     if (raw.step >= 0) render.step = raw.step;
     render.hasGhost = raw.hasGhost;
     options.render = render;

@@ -25,6 +25,8 @@ struct RenderOptions {
     std::optional<int> step;           ///< Compared step of two runs to zoom to, counted from 0.
     bool hasGhost = false;             ///< Outline the baseline in the candidate's lanes.
     std::string align;  ///< NVTX range to lay two compared runs on top of each other.
+    std::vector<std::string> commands;  ///< By their names in the menus, in this order.
+    std::string typed;                  ///< Then, into the line that has the keyboard.
 };
 
 /// What the command line of `lanescope-viewer` asks for.

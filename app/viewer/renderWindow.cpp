@@ -1,8 +1,14 @@
 #include "app/viewer/renderWindow.h"
 
+#include <QAction>
+#include <QApplication>
+#include <QDialog>
 #include <QElapsedTimer>
 #include <QEventLoop>
 #include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QPainter>
 #include <QPixmap>
 #include <QPlainTextEdit>
 #include <QTabWidget>
@@ -18,6 +24,8 @@
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
+#include "app/viewer/ViewerActions.h"
+#include "app/viewer/finderEntries.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
@@ -149,6 +157,61 @@ Result<void> arrange(MainWindow& window, const RenderOptions& render) {
     return {};
 }
 
+QAction* findCommand(const ViewerActions& actions, const QString& name) {
+    for (const QMenu* menu : actions.menus()) {
+        for (QAction* action : menu->actions())
+            if (commandName(action->text()).compare(name, Qt::CaseInsensitive) == 0) return action;
+    }
+    return nullptr;
+}
+
+QMenu* findMenu(const ViewerActions& actions, const QString& name) {
+    for (QMenu* menu : actions.menus())
+        if (commandName(menu->title()).compare(name, Qt::CaseInsensitive) == 0) return menu;
+    return nullptr;
+}
+
+/// Does what the user would do by menus and keys; the name of a menu opens it.
+Result<void> command(MainWindow& window, const RenderOptions& render) {
+    for (const std::string& name : render.commands) {
+        const ViewerActions& actions = window.actions();
+        QAction* action = findCommand(actions, toQString(name));
+        QMenu* menu = action ? nullptr : findMenu(actions, toQString(name));
+        if (!action && !menu)
+            return fail("There is no command \"{}\"; the menus have all there are.", name);
+        if (menu) {
+            const QRect title = window.menuBar()->actionGeometry(menu->menuAction());
+            menu->popup(window.menuBar()->mapToGlobal(title.bottomLeft()));
+        } else if (!action->isEnabled()) {
+            return fail("The command \"{}\" cannot be done here.", name);
+        } else {
+            action->trigger();
+        }
+        if (auto result = waitUntilIdle(window); !result) return result;
+    }
+    if (render.typed.empty()) return {};
+    auto* line = qobject_cast<QLineEdit*>(window.focusWidget());
+    if (!line) return fail("--type needs a line to type into; open one with --do.");
+    line->setText(toQString(render.typed));
+    return {};
+}
+
+/// The window with the menus and cards over it.
+QPixmap picture(MainWindow& window) {
+    QPixmap whole = window.grab();
+    QPainter painter(&whole);
+    for (QWidget* over : QApplication::topLevelWidgets()) {
+        if (over == &window || !over->isVisible()) continue;
+        QPoint place = over->pos() - window.pos();
+        if (qobject_cast<QDialog*>(over)) place = window.rect().center() - over->rect().center();
+        const QPixmap card = over->grab();
+        painter.drawPixmap(place, card);
+        painter.setPen(window.palette().color(QPalette::Mid));
+        painter.drawRect(QRect(place, over->size()).adjusted(0, 0, -1, -1));
+    }
+    return whole;
+}
+
 }  // namespace
 
 Result<void> renderWindow(MainWindow& window, const ViewerOptions& options) {
@@ -161,7 +224,9 @@ Result<void> renderWindow(MainWindow& window, const ViewerOptions& options) {
     if (auto result = firstLoadError(window); !result) return result;
     if (auto result = arrange(window, render); !result) return result;
     if (auto result = waitUntilIdle(window); !result) return result;
-    if (!window.grab().save(toQString(render.path.string()), "PNG")) {
+    if (auto result = command(window, render); !result) return result;
+    if (auto result = waitUntilIdle(window); !result) return result;
+    if (!picture(window).save(toQString(render.path.string()), "PNG")) {
         return fail("{} cannot be written; choose a folder that you may write to.",
                     render.path.string());
     }

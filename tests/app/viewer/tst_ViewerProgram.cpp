@@ -137,6 +137,25 @@ class TestViewerProgram : public QObject {
         }
     }
 
+    void rendersWhatACommandShows() {
+        QCOMPARE(runViewer({baseline_, "--render", picture_}).status, 0);
+        const QImage plain(picture_);
+        for (const char* command : {"By kind", "Keyboard and mouse", "Colour"}) {
+            const Outcome outcome = runViewer({baseline_, "--render", picture_, "--do", command});
+            QVERIFY2(outcome.status == 0, qPrintable(outcome.errors));
+            QVERIFY2(QImage(picture_) != plain, command);
+        }
+        const Outcome typed = runViewer({baseline_, "--render", picture_, "--do", "By kind", "--do",
+                                         "Command or track", "--type", "stream"});
+        QVERIFY2(typed.status == 0, qPrintable(typed.errors));
+        const Outcome unknown = runViewer({baseline_, "--render", picture_, "--do", "Fly"});
+        QCOMPARE(unknown.status, 1);
+        QVERIFY(unknown.errors.contains("\"Fly\""));
+        const Outcome impossible = runViewer({"--render", picture_, "--do", "Zoom in"});
+        QCOMPARE(impossible.status, 1);
+        QCOMPARE(impossible.errors.count('\n'), 1);
+    }
+
     void anUnknownTableIsAnsweredWithThoseThatAre() {
         const Outcome outcome = runViewer({baseline_, "--render", picture_, "--table", "nosuch"});
         QCOMPARE(outcome.status, 1);
