@@ -53,6 +53,15 @@ Iterator partitionNear(Iterator from, Iterator end, Holds holds) {
     return std::partition_point(from, end - from > step ? from + step : end, holds);
 }
 
+/// In decimal units, as data sheets of links give them.
+std::string formatBytesPerSecond(double value) {
+    const double size = std::abs(value);
+    if (size >= 1e8) return fmt::format("{:.3g} GB/s", value / 1e9);
+    if (size >= 1e5) return fmt::format("{:.3g} MB/s", value / 1e6);
+    if (size >= 1e3) return fmt::format("{:.3g} kB/s", value / 1e3);
+    return fmt::format("{:.0f} B/s", value);
+}
+
 /// Not a number as long as nothing that is one was taken.
 struct Extremes {
     double least = std::numeric_limits<double>::quiet_NaN();
@@ -77,7 +86,7 @@ std::string formatCounter(double value, CounterUnit unit) {
         case CounterUnit::Bytes:
             return formatBytes(whole);
         case CounterUnit::BytesPerSecond:
-            return fmt::format("{:.3g} GB/s", value / 1e9);
+            return formatBytesPerSecond(value);
         case CounterUnit::Percent:
             return fmt::format("{:.1f} %", value);
         case CounterUnit::Watts:

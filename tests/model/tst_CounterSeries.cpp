@@ -133,6 +133,10 @@ class tst_CounterSeries : public QObject {
     void saysValuesInTheirUnit() {
         QCOMPARE(formatCounter(1536.0 * 1024 * 1024, CounterUnit::Bytes), "1.50 GiB");
         QCOMPARE(formatCounter(395e9, CounterUnit::BytesPerSecond), "395 GB/s");
+        QCOMPARE(formatCounter(0, CounterUnit::BytesPerSecond), "0 B/s");
+        QCOMPARE(formatCounter(1, CounterUnit::BytesPerSecond), "1 B/s");
+        QCOMPARE(formatCounter(2'500, CounterUnit::BytesPerSecond), "2.5 kB/s");
+        QCOMPARE(formatCounter(42.1e6, CounterUnit::BytesPerSecond), "42.1 MB/s");
         QCOMPARE(formatCounter(98.76, CounterUnit::Percent), "98.8 %");
         QCOMPARE(formatCounter(1234, CounterUnit::Count), "1,234");
         QCOMPARE(formatCounter(unknown, CounterUnit::Bytes), "unknown");

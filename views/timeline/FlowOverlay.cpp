@@ -19,10 +19,19 @@ constexpr double textInset = 7;
 constexpr size_t mostLabels = 6;
 constexpr qsizetype mostNameLetters = 32;
 
-QPainterPath curve(QPointF from, QPointF neck) {
-    const double reach = std::clamp(std::abs(neck.x() - from.x()) * 0.5, 16.0, 160.0);
+constexpr double leastReach = 16, mostReach = 160;
+constexpr double spread = 9;  // between arrows that come from labels above each other
+/// Around the event in sight, which no label is to hide.
+constexpr double sparedAround = 14;
+
+QPainterPath curve(QPointF from, QPointF leaving, QPointF neck, QPointF arriving) {
+    const auto reach = [&](QPointF direction) {
+        const QPointF way = neck - from;
+        const double along = std::abs(way.x() * direction.x() + way.y() * direction.y());
+        return std::clamp(along * 0.5, leastReach, mostReach);
+    };
     QPainterPath path(from);
-    path.cubicTo(from + QPointF(reach, 0), neck - QPointF(reach, 0), neck);
+    path.cubicTo(from + leaving * reach(leaving), neck - arriving * reach(arriving), neck);
     return path;
 }
 
@@ -50,7 +59,27 @@ void FlowOverlay::update(QSize size, const QFont& font) {
     last.text += QStringLiteral(" and %1 more").arg(unlabelled_);
     last.area = place(
         {QFontMetricsF(font).horizontalAdvance(last.text) + 2 * textInset, last.area.height()},
-        last.area.center(), size);
+        last.area.center(), size, {});
+}
+
+/// Ties the end that is out of sight to its label: to the side of it if the way there leads along
+/// the time, else to its upper or lower edge, so that no arrow turns back on itself.
+void FlowOverlay::join(Line& line, const QRectF& label, bool isEffectInSight, double apart) {
+    const QPointF here = isEffectInSight ? line.to : line.from;
+    QPointF& end = isEffectInSight ? line.from : line.to;
+    QPointF& way = isEffectInSight ? line.leaving : line.arriving;
+    const double side = isEffectInSight ? label.right() : label.left();
+    const double ahead = isEffectInSight ? here.x() - side : side - here.x();
+    if (ahead >= leastReach) {
+        end = {side, label.center().y()};
+        return;
+    }
+    const bool isBelow = label.center().y() > here.y();
+    // Under the place that the curve bends to before it reaches the event.
+    const double bend = here.x() + (isEffectInSight ? -leastReach - apart : leastReach + apart);
+    end = {std::clamp(bend, label.left() + textInset, label.right() - textInset),
+           isBelow ? label.top() : label.bottom()};
+    way = {0, isBelow == isEffectInSight ? -1.0 : 1.0};
 }
 
 void FlowOverlay::addLine(const FlowArrow& arrow, QSize size, const QFont& font) {
@@ -81,9 +110,8 @@ void FlowOverlay::addLine(const FlowArrow& arrow, QSize size, const QFont& font)
     const QString text = labelText(there, here, outside.x(), outside.y(), size);
     const QFontMetricsF metrics(font);
     const QSizeF label(metrics.horizontalAdvance(text) + 2 * textInset, metrics.height() + 4);
-    const QRectF area = place(label, outside, size);
-    const bool isRight = outside.x() >= (line.from == outside ? line.to : line.from).x();
-    outside = {isRight ? area.left() : area.right(), area.center().y()};
+    const QRectF area = place(label, outside, size, seesFrom ? line.from : line.to);
+    join(line, area, seesTo, spread * static_cast<double>(labels_.size()));
     lines_.push_back(line);
     if (labels_.size() < mostLabels) {
         labels_.push_back({area, text, there.event});
@@ -121,17 +149,20 @@ QString FlowOverlay::labelText(const FlowEnd& there, const FlowEnd& here, double
     return text;
 }
 
-QRectF FlowOverlay::place(QSizeF label, QPointF at, QSize size) const {
+QRectF FlowOverlay::place(QSizeF label, QPointF at, QSize size, QPointF spared) const {
     QRectF area(QPointF(), label);
     area.moveCenter(at);
     const double right = std::max(edgeInset, size.width() - edgeInset - label.width());
     const double bottom = std::max(edgeInset, size.height() - edgeInset - label.height());
     area.moveLeft(std::clamp(area.left(), edgeInset, right));
     area.moveTop(std::clamp(area.top(), edgeInset, bottom));
-    // Where another label stands already this one moves towards the middle.
+    // Where another label or the event itself stands this one moves towards the middle.
     const double step = at.y() > size.height() / 2.0 ? -(label.height() + 2) : label.height() + 2;
+    const QRectF event(spared - QPointF(sparedAround, sparedAround),
+                       QSizeF(2 * sparedAround, 2 * sparedAround));
     const auto isTaken = [&] {
-        return std::any_of(labels_.begin(), labels_.end(),
+        return (!spared.isNull() && event.intersects(area)) ||
+               std::any_of(labels_.begin(), labels_.end(),
                            [&](const Label& each) { return each.area.intersects(area); });
     };
     for (size_t tries = 0; tries < mostLabels && isTaken(); ++tries) area.translate(0, step);
@@ -160,7 +191,7 @@ void FlowOverlay::paint(QPainter& painter, QSize size, const QFont& font) {
     for (const Line& line : lines_) {
         const QColor color = line.kind == FlowKind::Wait ? theme.wait : theme.flow;
         const QPointF neck = line.hasHead ? line.to - QPointF(headLength, 0) : line.to;
-        const QPainterPath path = curve(line.from, neck);
+        const QPainterPath path = curve(line.from, line.leaving, neck, line.arriving);
         painter.setBrush(Qt::NoBrush);
         painter.setPen(QPen(halo, 4, Qt::SolidLine, Qt::FlatCap));
         painter.drawPath(path);

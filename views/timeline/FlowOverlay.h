@@ -37,12 +37,15 @@ class FlowOverlay {
         FlowKind kind;
         QPointF from, to;
         bool hasHead, hasFoot;  ///< Whether it ends at the event or at the edge.
+        /// Which way it leaves and arrives, of length 1; along the time between events.
+        QPointF leaving{1, 0}, arriving{1, 0};
     };
+    static void join(Line& line, const QRectF& label, bool isEffectInSight, double apart);
     void update(QSize size, const QFont& font);
     void addLine(const FlowArrow& arrow, QSize size, const QFont& font);
     QString labelText(const FlowEnd& there, const FlowEnd& here, double x, double y,
                       QSize size) const;
-    QRectF place(QSizeF label, QPointF at, QSize size) const;
+    QRectF place(QSizeF label, QPointF at, QSize size, QPointF spared) const;
 
     const TimelineState& state_;
     bool isKnown_ = false;

@@ -19,12 +19,14 @@ class LabelCache {
 
   private:
     QString cut(const QString& text, double width) const;
+    double widthOf(const QString& text) const;
 
     static constexpr qsizetype mostEntries = 20'000;
     static constexpr int stepPixels = 6;  // cut widths are rounded down to this
 
     const StringTable* strings_ = nullptr;
     QFontMetricsF metrics_{QFont()};
+    QFontMetricsF unhinted_{QFont()};
     QHash<StringIndex, double> fullWidth_;
     QHash<quint64, QString> fitted_;
 };

@@ -41,9 +41,12 @@ void paintScale(QPainter& painter, const CounterSeries& counter, const QRectF& a
         return lines * plate.height() <= area.height() && plate.width() <= area.width() / 3;
     };
     const bool growsUp = growth == CounterGrowth::Up;
-    const QString greatest = QString::fromStdString(formatCounter(scale.greatest, counter.unit));
+    // Where all values are 0 the top of the lane means nothing; then the foot is named.
+    const bool isFlat = counter.maximum() == 0 && scale.least == 0;
+    const double named = isFlat ? 0 : scale.greatest;
+    const QString greatest = QString::fromStdString(formatCounter(named, counter.unit));
     QRectF plate = plateOf(greatest);
-    plate.moveTop(growsUp ? area.top() + 1 : area.bottom() - plate.height());
+    plate.moveTop(growsUp != isFlat ? area.top() + 1 : area.bottom() - plate.height() - 1);
     if (isFitting(plate, 1)) paintValue(painter, greatest, plate, theme);
     if (scale.least != 0) {
         const QString least = QString::fromStdString(formatCounter(scale.least, counter.unit));

@@ -71,6 +71,7 @@ class tst_TimelineNavigation : public QObject {
     void controlHomeAndEndScroll();
     void keysFollowTheFlow();
     void arrowsOutOfSightEndInALabel();
+    void labelsLeaveTheirEventInSight();
     void aLabelLeadsToItsEvent();
     void aRestingPointerHighlightsTheName();
     void highlightingCanBeSwitchedOff();
@@ -335,6 +336,23 @@ void tst_TimelineNavigation::arrowsOutOfSightEndInALabel() {
     QCOMPARE(shown.canvas()->flowLabels().back().text, QString("GPU 1 Stream 20 below"));
 }
 
+void tst_TimelineNavigation::labelsLeaveTheirEventInSight() {
+    ShownTimeline shown(busy_.trace);
+    shown.view.resize(1100, 160);
+    shown.view.setSelectedEvent(busy_.launched);
+    const TimeRange event = busy_.trace->rangeOf(busy_.launched);
+    // The event at the left edge, in the middle and at the right edge of what is seen.
+    for (const int64_t beforeNs : {100, 50'000, 99'000}) {
+        shown.view.visibleRange()->setRange(
+            {event.startNs - beforeNs, event.startNs - beforeNs + 100'000});
+        QApplication::processEvents();
+        const QPoint at = shown.middleOf(busy_.launched);
+        if (!shown.canvas()->rect().contains(at)) continue;
+        for (const FlowOverlay::Label& label : shown.canvas()->flowLabels())
+            QVERIFY2(!label.area.contains(at), qPrintable(label.text));
+    }
+}
+
 void tst_TimelineNavigation::aLabelLeadsToItsEvent() {
     ShownTimeline shown(small_.trace);
     shown.view.setSelectedEvent(small_.call);
@@ -442,9 +460,13 @@ void tst_TimelineNavigation::numbersAtTheEndOfNamesSurvive() {
     const StringIndex kernel = strings.intern("void gemm_kernel<float>");
     const QFont font;
     const QFontMetricsF metrics(font);
+    QFont unhinted = font;
+    unhinted.setHintingPreference(QFont::PreferNoHinting);
     LabelCache labels;
     labels.reset(&strings, font);
-    const double whole = metrics.horizontalAdvance("training step 10");
+    // Whole only if it is on screens of any scale.
+    const double whole = std::max(metrics.horizontalAdvance("training step 10"),
+                                  QFontMetricsF(unhinted).horizontalAdvance("training step 10"));
     QCOMPARE(labels.fitted(step, whole + 1), QString("training step 10"));
     for (double width = whole - 1; width > 20; width -= 7) {
         const QString label = labels.fitted(step, width);
