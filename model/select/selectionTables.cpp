@@ -39,12 +39,9 @@ ReportTable selectedNames(const Trace& trace, const SelectionStatistics& statist
     ReportTable table;
     table.name = "selection_names";
     table.title = "Selection";
-    table.columns = {{"What", Unit::Text},
-                     {"Total", Unit::Nanoseconds},
-                     {"Count", Unit::Count},
-                     {"Mean", Unit::Nanoseconds},
-                     {"Shortest", Unit::Nanoseconds},
-                     {"Longest", Unit::Nanoseconds},
+    table.columns = {{"What", Unit::Text},       {"Total", Unit::Nanoseconds},
+                     {"Count", Unit::Count},     {"Mean", Unit::Nanoseconds},
+                     {"Min", Unit::Nanoseconds}, {"Max", Unit::Nanoseconds},
                      {"Name", Unit::Text}};
     std::array<size_t, 16> taken{};
     for (const NameStatistics& entry : statistics.names) {
@@ -60,18 +57,15 @@ ReportTable selectedCopies(const SelectionStatistics& statistics) {
     ReportTable table;
     table.name = "selection_copies";
     table.title = "Copies in the selection";
-    table.columns = {{"Kind", Unit::Text},
-                     {"Source", Unit::Text},
-                     {"Destination", Unit::Text},
-                     {"Mean", Unit::GigabytesPerSecond},
-                     {"Total", Unit::Bytes},
-                     {"Count", Unit::Count},
-                     {"Total Time", Unit::Nanoseconds}};
+    table.columns = {
+        {"Kind", Unit::Text},   {"Memory", Unit::Text}, {"Mean", Unit::GigabytesPerSecond},
+        {"Total", Unit::Bytes}, {"Count", Unit::Count}, {"Total Time", Unit::Nanoseconds}};
     for (const CopyTotals& entry : statistics.copies) {
         const bool isMemset = entry.key.kind() == EventKind::Memset;
         const std::string kind = isMemset ? "memset" : std::string(name(entry.key.memcpyKind()));
-        const std::string source = isMemset ? "" : std::string(name(entry.key.source()));
-        table.rows.push_back({kind, source, std::string(name(entry.key.destination())),
+        const std::string source =
+            isMemset ? "" : fmt::format("{} \u2192 ", name(entry.key.source()));
+        table.rows.push_back({kind, source + std::string(name(entry.key.destination())),
                               entry.meanGBps(), entry.sums.bytes, entry.sums.count,
                               entry.sums.totalNs});
     }

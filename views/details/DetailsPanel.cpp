@@ -16,6 +16,11 @@ namespace {
 /// A graph launch may start thousands of kernels; more links than this help nobody.
 constexpr size_t maximumLinks = 20;
 
+/// A number and its unit stay on one line.
+QString unbroken(const std::string& value) {
+    return toQString(value).replace(' ', QChar(QChar::Nbsp));
+}
+
 }  // namespace
 
 DetailsPanel::DetailsPanel(QWidget* parent) : QWidget(parent), sheet_(new FactSheet(this)) {
@@ -59,8 +64,15 @@ void DetailsPanel::refresh() {
         sheet_->finish();
         return;
     }
-    sheet_->addTitle(toQString(trace_->nameOf(event_)));
-    sheet_->addFacts(describe(*trace_, event_));
+    const std::string name = trace_->nameOf(event_);
+    std::vector<Property> facts = describe(*trace_, event_);
+    sheet_->addTitle(toQString(name));
+    // What only says the title again says what kind of thing it is.
+    if (!facts.empty() && facts.front().value == name) {
+        sheet_->addCaption(toQString(facts.front().name));
+        facts.erase(facts.begin());
+    }
+    sheet_->addFacts(facts);
     addFlowLinks();
     sheet_->finish();
 }
@@ -89,8 +101,8 @@ void DetailsPanel::addLinkTo(EventRef event) {
     const std::string name = trace_->nameOf(event);
     sheet_->addLink(toQString(name.empty() ? "(no name)" : name), event.bits(),
                     tr("%1 at %2")
-                        .arg(toQString(formatDuration(range.durationNs())),
-                             toQString(formatDuration(range.startNs))));
+                        .arg(unbroken(formatDuration(range.durationNs())),
+                             unbroken(formatDuration(range.startNs))));
 }
 
 }  // namespace lanescope

@@ -11,6 +11,7 @@ namespace lanescope {
 namespace {
 
 constexpr auto linkPrefix = "event:";
+constexpr double labelGap = 8;
 
 QTextCharFormat colored(const QColor& color) {
     QTextCharFormat format;
@@ -83,7 +84,7 @@ QTextCursor FactSheet::newBlock(int topMargin, int bottomMargin) {
 }
 
 void FactSheet::addTitle(const QString& text, const QColor& swatch) {
-    QTextCursor cursor = newBlock(0, 8);
+    QTextCursor cursor = newBlock(0, 4);
     QTextCharFormat format;
     format.setFontPointSize(font().pointSizeF() * 1.15);
     format.setFontWeight(QFont::DemiBold);
@@ -93,6 +94,10 @@ void FactSheet::addTitle(const QString& text, const QColor& swatch) {
         cursor.insertText(QStringLiteral("■ "), mark);
     }
     cursor.insertText(breakable(text), format);
+}
+
+void FactSheet::addCaption(const QString& text) {
+    newBlock(0, 8).insertText(text, colored(dimmed()));
 }
 
 void FactSheet::addHeading(const QString& text) {
@@ -121,6 +126,10 @@ void FactSheet::addFacts(const std::vector<Property>& facts) {
     QTextTable* table = cursor.insertTable(static_cast<int>(facts.size()), 2, format);
     for (int row = 0; row < table->rows(); ++row) {
         const Property& fact = facts[size_t(row)];
+        QTextTableCellFormat label;
+        label.setPadding(format.cellPadding());
+        label.setRightPadding(labelGap);
+        table->cellAt(row, 0).setFormat(label);
         table->cellAt(row, 0).firstCursorPosition().insertText(toQString(fact.name),
                                                                colored(dimmed()));
         table->cellAt(row, 1).firstCursorPosition().insertText(breakable(toQString(fact.value)),

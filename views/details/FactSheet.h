@@ -17,6 +17,8 @@ class FactSheet : public QTextBrowser {
 
     void clearSheet();
     void addTitle(const QString& text, const QColor& swatch = {});
+    /// What kind of thing the title names.
+    void addCaption(const QString& text);
     void addHeading(const QString& text);
     void addParagraph(const QString& text, const QColor& mark = {});
     /// Two columns, names dimmed.

@@ -83,12 +83,14 @@ void MarksPanel::build() {
         button->setText(text);
         connect(button, &QPushButton::clicked, this, slot);
         top->addWidget(button);
+        buttons_.push_back(button);
     }
     auto* remove = new QPushButton(this);
     remove->setText(tr("Remove"));
     remove->setToolTip(tr("Remove the selected marks (Delete)"));
     connect(remove, &QPushButton::clicked, this, &MarksPanel::removeSelected);
     top->addWidget(remove);
+    buttons_.push_back(remove);
     top->addWidget(remark_, 1);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -120,6 +122,7 @@ void MarksPanel::updateEmpty() {
     const bool isEmpty = model_->rowCount() == 0;
     table_->setVisible(!isEmpty);
     empty_->setVisible(isEmpty);
+    for (QPushButton* button : buttons_) button->setEnabled(!isEmpty);
 }
 
 std::vector<Mark> MarksPanel::chosen() const {

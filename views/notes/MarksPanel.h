@@ -52,6 +52,7 @@ class MarksPanel : public QWidget {
     QTableView* table_;
     QLabel* empty_;
     QLabel* remark_;
+    std::vector<QPushButton*> buttons_;  ///< Of no use without marks.
     QString title_;
     bool isFollowing_ = false;
 };

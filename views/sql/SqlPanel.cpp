@@ -124,6 +124,7 @@ void SqlPanel::build() {
     status_->setTextFormat(Qt::PlainText);
     status_->setWordWrap(true);
     status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    answer_->setTotalShown(false);  // the status says it, with the time it took
     answer_->setEmptyText(
         tr("The answer stands here. A row with a column \"start\" leads to that "
            "place on the timeline: double click or Enter."));
@@ -244,7 +245,9 @@ void SqlPanel::finish(const tl::expected<QueryResult, QueryError>& result, const
     }
     const auto rows = static_cast<int64_t>(result->table.rows.size());
     QString text = rows == 1 ? tr("1 row") : tr("%1 rows").arg(toQString(formatCount(rows)));
-    text += tr(" in %1").arg(toQString(formatDuration(result->took.count() * 1'000'000)));
+    const int64_t tookMs = result->took.count();
+    text += tookMs < 1 ? tr(" in less than 1 ms")
+                       : tr(" in %1").arg(toQString(formatDuration(tookMs * 1'000'000)));
     if (result->isCut) text += tr(". There are more: only the first ones are shown.");
     setStatus(text, false);
     answer_->setEmptyText(tr("No row answers the query."));

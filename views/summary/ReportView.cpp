@@ -141,6 +141,11 @@ void ReportView::setFilterVisible(bool isVisible) {
     top_->setContentsMargins(isVisible ? QMargins(8, 5, 8, 5) : QMargins());
 }
 
+void ReportView::setTotalShown(bool isShown) {
+    isTotalShown_ = isShown;
+    updateCount();
+}
+
 void ReportView::setRemark(const QString& text) {
     remark_->setText(text);
 }
@@ -203,9 +208,10 @@ int ReportView::stretchedColumn() const {
 void ReportView::updateCount() {
     const int shown = filter_->rowCount();
     const int all = model_->rowCount();
-    countLabel_->setText(shown < all ? tr("%1 of %2 rows").arg(shown).arg(all)
-                         : all == 1  ? tr("1 row")
-                                     : tr("%1 rows").arg(all));
+    countLabel_->setText(shown < all      ? tr("%1 of %2 rows").arg(shown).arg(all)
+                         : !isTotalShown_ ? QString()
+                         : all == 1       ? tr("1 row")
+                                          : tr("%1 rows").arg(all));
     table_->setVisible(all > 0);
     emptyLabel_->setVisible(all == 0);
 }

@@ -35,6 +35,8 @@ class ReportView : public QWidget {
     /// A sentence in place of the table while there are no rows.
     void setEmptyText(const QString& text);
     void setFilterVisible(bool isVisible);
+    /// Whether the number of rows stands beside the filter even if it lets all of them through.
+    void setTotalShown(bool isShown);
     /// What the rows count, beside the filter: "selected range, 25 ms". Empty for the whole trace.
     void setRemark(const QString& text);
     QString remark() const;
@@ -67,6 +69,7 @@ class ReportView : public QWidget {
     ShareBarDelegate* delegate_;
     QLineEdit* filterEdit_;
     QLabel* countLabel_;
+    bool isTotalShown_ = true;
     QLabel* remark_;
     QHBoxLayout* top_ = nullptr;
     QTableView* table_;

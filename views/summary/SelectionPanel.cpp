@@ -41,9 +41,10 @@ SelectionPanel::SelectionPanel(QWidget* parent)
     copies_->setEmptyText(tr("No memory was copied or set in the selected range."));
     splitter_->addWidget(names_);
     splitter_->addWidget(copies_);
-    splitter_->setSizes({960, 640});
-    splitter_->setStretchFactor(0, 3);
-    splitter_->setStretchFactor(1, 2);
+    // Names need the room; of copies there are a few short words.
+    splitter_->setStretchFactor(0, 1);
+    splitter_->setStretchFactor(1, 0);
+    splitter_->setSizes({900, 620});
     splitter_->setChildrenCollapsible(false);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);

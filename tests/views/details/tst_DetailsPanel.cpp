@@ -44,6 +44,16 @@ class TestDetailsPanel : public QObject {
         }
     }
 
+    void theTitleIsNotSaidTwice() {
+        TraceBuilder builder;
+        const EventRef kernel = builder.launch(builder.defaultThread(), builder.defaultStream(),
+                                               "gemm", 1'000, 10'000, 30'000);
+        DetailsPanel panel;
+        panel.setTrace(builder.finish());
+        panel.setEvent(kernel);
+        QVERIFY(panel.sheet().text().startsWith("gemm\nKernel\n"));
+    }
+
     void aClickOnALinkGoesFromTheKernelToItsCallAndBack() {
         TraceBuilder builder;
         const EventRef kernel = builder.launch(builder.defaultThread(), builder.defaultStream(),

@@ -1,6 +1,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
+#include <QLabel>
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -43,6 +44,8 @@ class TestSqlPanel : public QObject {
         QCOMPARE(table().rows.size(), size_t(1));
         QCOMPARE(table().columns[0].name, std::string("n"));
         QVERIFY2(panel_->status().startsWith("1 row in"), qPrintable(panel_->status()));
+        for (const QLabel* label : panel_->answer().findChildren<QLabel*>())
+            QVERIFY2(!label->isVisible() || !label->text().contains("row"), "said twice");
     }
 
     void runsTheSelectedPart() {

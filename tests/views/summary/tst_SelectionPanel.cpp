@@ -1,3 +1,4 @@
+#include <QTableView>
 #include <QTest>
 
 #include "model/select/SelectionStatistics.h"
@@ -38,6 +39,21 @@ class tst_SelectionPanel : public QObject {
         QVERIFY(panel.names().model().rowCount() > 5);
         panel.setRange(std::nullopt);
         QTRY_VERIFY(panel.headline().startsWith("Select a range"));
+    }
+
+    void theNamesAreInSight() {
+        const TracePtr trace = simulatedTraining();
+        SelectionPanel panel;
+        panel.resize(1600, 300);
+        panel.setTrace(trace);
+        panel.show();
+        panel.setRange(trace->range);
+        QTRY_VERIFY(!panel.isStale());
+        const auto& columns = panel.names().model().table().columns;
+        QCOMPARE(columns.back().name, std::string("Name"));
+        const auto* table = panel.names().findChild<QTableView*>();
+        const int name = int(columns.size()) - 1;
+        QVERIFY(table->columnViewportPosition(name) + 100 < table->viewport()->width());
     }
 
     void aDragEndsWithTheLastRange() {
