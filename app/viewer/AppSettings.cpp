@@ -8,6 +8,7 @@ namespace lanescope {
 namespace {
 
 const QStringList themeNames = {"system", "light", "dark"};
+const QString colorBlindSafeName = QStringLiteral("colour-blind-safe");
 
 }  // namespace
 
@@ -25,6 +26,16 @@ ThemeChoice AppSettings::theme() const {
 
 void AppSettings::setTheme(ThemeChoice theme) {
     settings_->setValue("theme", themeNames.value(static_cast<int>(theme)));
+}
+
+Palette AppSettings::palette() const {
+    return settings_->value("palette").toString() == colorBlindSafeName ? Palette::ColorBlindSafe
+                                                                        : Palette::Standard;
+}
+
+void AppSettings::setPalette(Palette palette) {
+    settings_->setValue("palette", palette == Palette::ColorBlindSafe ? colorBlindSafeName
+                                                                      : QStringLiteral("standard"));
 }
 
 QStringList AppSettings::recentFiles() const {
@@ -80,20 +91,20 @@ namespace {
 constexpr qsizetype mostArrangements = 100;
 
 /// Paths hold slashes, which settings take for groups.
-QString arrangementKey(const QString& tracePath) {
+QString arrangementKey(const QString& document) {
     const QByteArray hash =
-        QCryptographicHash::hash(tracePath.toUtf8(), QCryptographicHash::Sha1).toHex();
+        QCryptographicHash::hash(document.toUtf8(), QCryptographicHash::Sha1).toHex();
     return "tracks/" + QString::fromLatin1(hash);
 }
 
 }  // namespace
 
-QByteArray AppSettings::trackArrangement(const QString& tracePath) const {
-    return settings_->value(arrangementKey(tracePath)).toByteArray();
+QByteArray AppSettings::trackArrangement(const QString& document) const {
+    return settings_->value(arrangementKey(document)).toByteArray();
 }
 
-void AppSettings::setTrackArrangement(const QString& tracePath, const QByteArray& json) {
-    const QString key = arrangementKey(tracePath);
+void AppSettings::setTrackArrangement(const QString& document, const QByteArray& json) {
+    const QString key = arrangementKey(document);
     QStringList kept = settings_->value("arrangedTraces").toStringList();
     kept.removeAll(key);
     if (json.isEmpty()) {

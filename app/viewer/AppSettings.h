@@ -5,6 +5,8 @@
 #include <QStringList>
 #include <memory>
 
+#include "views/theme/Theme.h"
+
 class QSettings;
 
 namespace lanescope {
@@ -22,6 +24,8 @@ class AppSettings {
 
     ThemeChoice theme() const;
     void setTheme(ThemeChoice theme);
+    Palette palette() const;
+    void setPalette(Palette palette);
     /// Most recent first; files that are gone stay until they are opened in vain.
     QStringList recentFiles() const;
     void setRecentFiles(const QStringList& paths);
@@ -37,10 +41,11 @@ class AppSettings {
     void setQueries(const QStringList& queries);
     bool isPanelVisible(const QString& name) const;
     void setPanelVisible(const QString& name, bool isVisible);
-    /// How the tracks of a trace were arranged, as JSON (see `TrackArrangement`); empty if never.
-    /// Of the traces opened last only.
-    QByteArray trackArrangement(const QString& tracePath) const;
-    void setTrackArrangement(const QString& tracePath, const QByteArray& json);
+    /// How the tracks of a document were arranged, as JSON (see `TrackArrangement`); empty if
+    /// never. A document is known by the path of its trace or its traces. Of those opened last
+    /// only.
+    QByteArray trackArrangement(const QString& document) const;
+    void setTrackArrangement(const QString& document, const QByteArray& json);
 
   private:
     std::unique_ptr<QSettings> settings_;

@@ -67,12 +67,25 @@ bool ComparePage::isBusy() const {
     return hits_->isSearching() || view_->isBusy() || (tab && tab->isBusy());
 }
 
+QString ComparePage::arrangementName() const {
+    // The tracks of both runs are arranged together, and otherwise than those of one alone.
+    return QStringLiteral("%1\n%2").arg(
+        toQString(view_->baseline().timeline().trace()->path.string()),
+        toQString(view_->candidate().timeline().trace()->path.string()));
+}
+
 void ComparePage::restoreLayout(const AppSettings& settings) {
     view_->restoreState(settings.splitterState("compare"));
+    const QByteArray json = settings.trackArrangement(arrangementName());
+    if (const auto arrangement = arrangementFromJson(json))
+        view_->baseline().timeline().setArrangement(*arrangement);
 }
 
 void ComparePage::storeLayout(AppSettings& settings) const {
     settings.setSplitterState("compare", view_->saveState());
+    const TrackArrangement arrangement = view_->baseline().timeline().arrangement();
+    settings.setTrackArrangement(arrangementName(),
+                                 arrangement.isDefault() ? QByteArray() : toJson(arrangement));
 }
 
 }  // namespace lanescope

@@ -31,6 +31,8 @@ class ComparePage : public DocumentPage {
     void storeLayout(AppSettings& settings) const override;
 
   private:
+    QString arrangementName() const;
+
     CompareView* view_;
     HitNavigator* hits_;
 };

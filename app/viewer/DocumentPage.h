@@ -44,6 +44,8 @@ class DocumentPage : public QWidget {
 
   signals:
     void titleChanged();
+    /// The user asked for a table; they are to be shown if they are not.
+    void tablesWanted();
 };
 
 }  // namespace lanescope

@@ -24,7 +24,7 @@ void FinderDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
     painter->setFont(option.font);
     const auto putRight = [&](const QString& text) {
         if (text.isEmpty()) return;
-        const int width = std::min(metrics.horizontalAdvance(text), area.width() / 3);
+        const int width = std::min(metrics.horizontalAdvance(text) + 2, area.width() / 3);
         painter->setPen(quiet);
         painter->drawText(QRect(area.right() - width, area.top(), width + 1, area.height()),
                           Qt::AlignVCenter | Qt::AlignRight,

@@ -63,6 +63,7 @@ MainWindow::MainWindow(AppSettings& settings, QWidget* parent)
     connectTabs();
     connectFinder();
     startPage_->setRecentFiles(recentFiles_->paths());
+    palette_ = settings_.palette();
     setThemeChoice(settings_.theme());
     if (!restoreGeometry(settings_.windowGeometry())) resize(1440, 900);
     updateCurrent();
@@ -147,6 +148,8 @@ void MainWindow::adoptDocument(DocumentPage* page) {
     page->restoreLayout(settings_);
     page->setDetailsVisible(actions_->showDetails->isChecked());
     page->setTablesVisible(actions_->showTables->isChecked());
+    connect(page, &DocumentPage::tablesWanted, this,
+            [this] { actions_->showTables->setChecked(true); });
     updateCurrent();
     if (qobject_cast<TracePage*>(page)) {
         offerComparison();
@@ -169,7 +172,9 @@ void MainWindow::updateCurrent() {
     searchBar_->setNavigator(page ? &page->hits() : nullptr);
     actions_->setAvailable(page != nullptr, page != nullptr);
     actions_->setDocumentActions(page ? page->commands() : QList<QAction*>());
-    goToBar_->setTimeline(page ? page->timelines().front() : nullptr);
+    TimelineView* timeline = page ? page->timelines().front() : nullptr;
+    actions_->showStateOf(timeline);
+    goToBar_->setTimeline(timeline);
     actions_->closeTab->setEnabled(tabs_->count() > 0);
     const QString name = tabs_->count() > 0 ? tabs_->tabText(tabs_->currentIndex()) : QString();
     setWindowTitle(name.isEmpty() ? QStringLiteral("Lanescope")
@@ -180,13 +185,24 @@ void MainWindow::updateCurrent() {
 }
 
 void MainWindow::setThemeChoice(ThemeChoice choice) {
-    const bool isDark =
-        choice == ThemeChoice::Dark || (choice == ThemeChoice::System && isDesktopDark_);
-    theme_ = isDark ? Theme::dark() : Theme::light();
+    themeChoice_ = choice;
+    applyColors();
+}
+
+void MainWindow::setColorPalette(Palette palette) {
+    palette_ = palette;
+    applyColors();
+}
+
+void MainWindow::applyColors() {
+    const bool isDark = themeChoice_ == ThemeChoice::Dark ||
+                        (themeChoice_ == ThemeChoice::System && isDesktopDark_);
+    theme_ = isDark ? Theme::dark(palette_) : Theme::light(palette_);
     applyTheme(*qApp, theme_);
     setStyleSheet(windowStyle(theme_));
     actions_->setTheme(theme_);
-    actions_->setThemeChoice(choice);
+    actions_->setThemeChoice(themeChoice_);
+    actions_->setPalette(palette_);
     searchBar_->setTheme(theme_);
     tabs_->setTheme(theme_);
 }
@@ -200,7 +216,11 @@ void MainWindow::connectViewActions() {
     // Timelines of one document share range and arrangement; the first is the one on the screen.
     connect(actions_, &ViewerActions::timelineCommand, this,
             [this](const std::function<void(TimelineView&)>& run) {
-                if (DocumentPage* page = tabs_->currentDocument()) run(*page->timelines().front());
+                DocumentPage* page = tabs_->currentDocument();
+                if (!page) return;
+                TimelineView& timeline = *page->timelines().front();
+                run(timeline);
+                actions_->showStateOf(&timeline);
             });
 
     actions_->showDetails->setChecked(settings_.isPanelVisible("details"));
@@ -216,6 +236,10 @@ void MainWindow::connectViewActions() {
     connect(actions_, &ViewerActions::themeChosen, this, [this](ThemeChoice choice) {
         settings_.setTheme(choice);
         setThemeChoice(choice);
+    });
+    connect(actions_, &ViewerActions::paletteChosen, this, [this](Palette palette) {
+        settings_.setPalette(palette);
+        setColorPalette(palette);
     });
     connect(actions_->find, &QAction::triggered, searchBar_, &SearchBar::activate);
     connect(actions_->findNext, &QAction::triggered, searchBar_, &SearchBar::next);

@@ -34,6 +34,7 @@ class MainWindow : public QMainWindow {
     void open(const ViewerOptions& options);
     void openFiles(const QStringList& paths);
     void setThemeChoice(ThemeChoice choice);
+    void setColorPalette(Palette palette);
 
     DocumentTabs& tabs() const { return *tabs_; }
     SearchBar& searchBar() const { return *searchBar_; }
@@ -58,6 +59,7 @@ class MainWindow : public QMainWindow {
     void connectViewActions();
     void connectFinder();
     void popUpFinder();
+    void applyColors();
     void focusDocument();
     void connectTabs();
     void adoptDocument(DocumentPage* page);
@@ -71,6 +73,8 @@ class MainWindow : public QMainWindow {
 
     AppSettings& settings_;
     Theme theme_;
+    ThemeChoice themeChoice_ = ThemeChoice::System;
+    Palette palette_ = Palette::Standard;
     bool isDesktopDark_;
     ViewerActions* actions_;
     MarkActions* markActions_;

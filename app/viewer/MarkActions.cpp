@@ -3,12 +3,10 @@
 #include <QAction>
 #include <QMenu>
 #include <QMenuBar>
-#include <QTabWidget>
 #include <QUndoStack>
 
 #include "app/viewer/PageTools.h"
 #include "app/viewer/TracePage.h"
-#include "app/viewer/TraceTables.h"
 #include "views/notes/MarkStore.h"
 #include "views/notes/MarksPanel.h"
 #include "views/notes/TimelineMarks.h"
@@ -41,10 +39,8 @@ MarkActions::MarkActions(QObject* parent)
             [this] { page_->tools().markStore().undoStack().undo(); });
     connect(redo, &QAction::triggered, this,
             [this] { page_->tools().markStore().undoStack().redo(); });
-    connect(list, &QAction::triggered, this, [this] {
-        page_->setTablesVisible(true);
-        page_->tables().setCurrentWidget(&page_->tools().marksTab());
-    });
+    connect(list, &QAction::triggered, this,
+            [this] { page_->showTable(&page_->tools().marksTab()); });
     setPage(nullptr);
 }
 

@@ -2,6 +2,7 @@
 
 #include <QFileDialog>
 #include <QMessageBox>
+#include <QPointer>
 #include <QStandardPaths>
 #include <QTabWidget>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/NotesKeeper.h"
 #include "model/events/eventsAsText.h"
+#include "model/export/formatValue.h"
 #include "model/live/LiveTrace.h"
 #include "views/events/EventsPanel.h"
 #include "views/notes/MarksPanel.h"
@@ -145,6 +147,23 @@ void PageTools::updateTitles() {
     const size_t count = store_->marks().size();
     tables_.setTabText(tables_.indexOf(marksPanel_),
                        count > 0 ? tr("Marks (%1)").arg(count) : tr("Marks"));
+}
+
+std::vector<FinderEntry> PageTools::markEntries() const {
+    std::vector<FinderEntry> entries;
+    for (const Mark& mark : store_->marks()) {
+        const QString text = toQString(mark.text).simplified();
+        QString detail = tr("mark at %1").arg(toQString(formatTimestamp(mark.range.startNs)));
+        if (!mark.range.isEmpty())
+            detail += QStringLiteral(", ") + toQString(formatDuration(mark.range.durationNs()));
+        entries.push_back({text.isEmpty() ? tr("Mark without text") : text,
+                           detail,
+                           {},
+                           [marks = QPointer<TimelineMarks>(marks_), id = mark.id] {
+                               if (marks) marks->show(id);
+                           }});
+    }
+    return entries;
 }
 
 void PageTools::showRange(TimeRange range) {

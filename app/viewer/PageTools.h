@@ -4,6 +4,7 @@
 #include <QStringList>
 #include <filesystem>
 
+#include "app/viewer/FinderEntry.h"
 #include "model/trace/Trace.h"
 #include "views/summary/LazyTab.h"
 #include "views/theme/Theme.h"
@@ -44,6 +45,8 @@ class PageTools : public QObject {
     TimelineMarks& marks() const { return *marks_; }
     NotesKeeper& keeper() const { return *keeper_; }
 
+    /// The marks, for the finder.
+    std::vector<FinderEntry> markEntries() const;
     /// The trace has become another one, with more in it.
     void setTrace(TracePtr trace);
     void setTheme(const Theme& theme);

@@ -6,15 +6,13 @@
 namespace lanescope {
 namespace {
 
-constexpr int distanceFromTop = 64;
+constexpr int distanceFromTop = 88;  // below the tool bar
 constexpr int margin = 16;
 
 }  // namespace
 
 PopupCard::PopupCard(QWidget* parent) : QFrame(parent), edit_(new QLineEdit(this)) {
     setObjectName("popupCard");
-    setAutoFillBackground(true);
-    setBackgroundRole(QPalette::Window);
     edit_->installEventFilter(this);
     parent->installEventFilter(this);
     hide();

@@ -41,7 +41,7 @@ SearchBar::SearchBar(QWidget* parent)
     edit_->setFixedWidth(320);
     edit_->installEventFilter(this);
     count_->setMinimumWidth(fontMetrics().horizontalAdvance("9,999 of 99,999"));
-    count_->setAlignment(Qt::AlignCenter);
+    count_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     count_->setForegroundRole(QPalette::PlaceholderText);
     expression_->setText(QStringLiteral(".*"));
     expression_->setCheckable(true);
@@ -59,9 +59,11 @@ SearchBar::SearchBar(QWidget* parent)
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(4, 2, 6, 2);
     layout->setSpacing(2);
+    // The count stands where the tool bar is empty, so that nothing moves when it comes.
+    layout->addWidget(count_);
+    layout->addSpacing(8);
     layout->addWidget(edit_);
     layout->addWidget(expression_);
-    layout->addWidget(count_);
     layout->addWidget(previous_);
     layout->addWidget(next_);
 

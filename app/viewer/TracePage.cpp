@@ -7,6 +7,7 @@
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/LiveBar.h"
 #include "app/viewer/PageTools.h"
+#include "app/viewer/TableCommands.h"
 #include "app/viewer/TraceTables.h"
 #include "model/trace/healthPlaces.h"
 #include "views/details/DetailsPanel.h"
@@ -30,6 +31,8 @@ TracePage::TracePage(TracePtr trace, QWidget* parent)
     connectParts();
     timeline_->setTrace(trace_);
     tools_ = new PageTools(trace_, *timeline_, *tables_, &tables_->hitTab(), this);
+    tableCommands_ = new TableCommands(*tables_, this);
+    connect(tableCommands_, &TableCommands::shown, this, &DocumentPage::tablesWanted);
     details_->setTrace(trace_);
     showHealth();
     setFocusProxy(timeline_);
@@ -63,10 +66,8 @@ void TracePage::connectParts() {
         const auto place = placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst());
         if (place) timeline_->showPlace(place->range, place->process);
     });
-    connect(healthBar_, &HealthBar::detailsRequested, this, [this] {
-        tables_->show();
-        tables_->setCurrentWidget(&tables_->healthTab());
-    });
+    connect(healthBar_, &HealthBar::detailsRequested, this,
+            [this] { showTable(&tables_->healthTab()); });
     connect(tables_, &TraceTables::nameActivated, this, &TracePage::showName);
     connect(tables_, &TraceTables::eventActivated, timeline_, &TimelineView::revealEvent);
     connect(tables_, &TraceTables::rangeActivated, timeline_,
@@ -91,6 +92,18 @@ void TracePage::showName(const QString& name) {
 
 QString TracePage::title() const {
     return toQString(trace_->title);
+}
+
+void TracePage::showTable(QWidget* table) {
+    tableCommands_->show(table);
+}
+
+QList<QAction*> TracePage::commands() const {
+    return tableCommands_->actions();
+}
+
+std::vector<FinderEntry> TracePage::places() const {
+    return tools_->markEntries();
 }
 
 ReportView* TracePage::currentTable() const {

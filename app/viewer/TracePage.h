@@ -10,6 +10,7 @@ class HealthBar;
 class LiveBar;
 class LiveFollower;
 class PageTools;
+class TableCommands;
 class TraceTables;
 
 /// One trace: its timeline, what is known of the selected event beside it, tables underneath that
@@ -31,6 +32,8 @@ class TracePage : public DocumentPage {
     void follow(LiveFollower* follower);
     /// Null unless the trace is, or was until now, being recorded.
     LiveBar* liveBar() const { return liveBar_; }
+    /// Brings a page of `tables` to the front, and the tables onto the screen.
+    void showTable(QWidget* table);
     /// Searches for `name` and shows the first hit.
     void showName(const QString& name);
 
@@ -38,6 +41,8 @@ class TracePage : public DocumentPage {
     std::vector<TimelineView*> timelines() const override { return {timeline_}; }
     HitNavigator& hits() const override { return *hits_; }
     ReportView* currentTable() const override;
+    QList<QAction*> commands() const override;
+    std::vector<FinderEntry> places() const override;
     void setTheme(const Theme& theme) override;
     void setDetailsVisible(bool isVisible) override;
     void setTablesVisible(bool isVisible) override;
@@ -57,6 +62,7 @@ class TracePage : public DocumentPage {
     DetailsPanel* details_;
     TraceTables* tables_;
     PageTools* tools_ = nullptr;
+    TableCommands* tableCommands_ = nullptr;
     LiveBar* liveBar_ = nullptr;
     QSplitter* upper_;
     QSplitter* whole_;

@@ -11,7 +11,10 @@
 namespace lanescope {
 
 ViewerActions::ViewerActions(QObject* parent)
-    : QObject(parent), commands_(timelineCommands()), themes_(new QActionGroup(this)) {
+    : QObject(parent),
+      commands_(timelineCommands()),
+      themes_(new QActionGroup(this)),
+      choices_(new QActionGroup(this)) {
     makeFileActions();
     makeGoActions();
     makeViewActions();
@@ -63,6 +66,8 @@ void ViewerActions::makeTimelineActions() {
         if (!command.isEverywhere) action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
         connect(action, &QAction::triggered, this,
                 [this, run = command.run] { emit timelineCommand(run); });
+        action->setCheckable(static_cast<bool>(command.isOn));
+        if (command.isChoice) choices_->addAction(action);
         timelineActions_ << action;
     }
 }
@@ -78,6 +83,11 @@ void ViewerActions::makeThemeActions() {
         connect(action, &QAction::triggered, this,
                 [this, choice = choice] { emit themeChosen(choice); });
     }
+    colorBlindSafe = make(tr("For &colour-blind eyes"));
+    colorBlindSafe->setCheckable(true);
+    connect(colorBlindSafe, &QAction::triggered, this, [this](bool isOn) {
+        emit paletteChosen(isOn ? Palette::ColorBlindSafe : Palette::Standard);
+    });
 }
 
 void ViewerActions::addTimelineActions(QMenu* menu, TimelineCommand::Menu of) {
@@ -117,6 +127,8 @@ void ViewerActions::fillMenus(QMenuBar* bar) {
 
     QMenu* colour = add(tr("&Colour"));
     addTimelineActions(colour, TimelineCommand::Menu::Colour);
+    colour->addSeparator();
+    colour->addAction(colorBlindSafe);
     colour->addSeparator();
     colour->addActions(themes_->actions());
 
@@ -168,6 +180,18 @@ void ViewerActions::setAvailable(bool hasDocument, bool hasTable) {
          QList<QAction*>{exportPicture, find, findNext, findPrevious, goTo} + timelineActions_)
         action->setEnabled(hasDocument);
     exportTable->setEnabled(hasTable);
+}
+
+void ViewerActions::setPalette(Palette palette) {
+    colorBlindSafe->setChecked(palette == Palette::ColorBlindSafe);
+}
+
+void ViewerActions::showStateOf(const TimelineView* timeline) {
+    for (size_t i = 0; i < commands_.size(); ++i) {
+        if (!commands_[i].isOn) continue;
+        timelineActions_[static_cast<qsizetype>(i)]->setChecked(timeline &&
+                                                                commands_[i].isOn(*timeline));
+    }
 }
 
 void ViewerActions::setThemeChoice(ThemeChoice choice) {

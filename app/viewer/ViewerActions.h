@@ -29,6 +29,9 @@ class ViewerActions : public QObject {
     /// Enables what needs an open document, a table on the screen, a second document.
     void setAvailable(bool hasDocument, bool hasTable);
     void setThemeChoice(ThemeChoice choice);
+    void setPalette(Palette palette);
+    /// Puts check marks before the commands that are on in `timeline`; null for none.
+    void showStateOf(const TimelineView* timeline);
     QMenu* recentMenu() const { return recentMenu_; }
 
     QAction* open;
@@ -46,6 +49,7 @@ class ViewerActions : public QObject {
     QAction* showTables;
     QAction* shortcuts;
     QAction* about;
+    QAction* colorBlindSafe;
 
     /// The commands of `timelineCommands`, in their order.
     const QList<QAction*>& timelineActions() const { return timelineActions_; }
@@ -57,6 +61,7 @@ class ViewerActions : public QObject {
 
   signals:
     void themeChosen(lanescope::ThemeChoice choice);
+    void paletteChosen(lanescope::Palette palette);
     /// To be done to each timeline that is meant.
     void timelineCommand(const std::function<void(lanescope::TimelineView&)>& run);
 
@@ -77,6 +82,7 @@ class ViewerActions : public QObject {
     QList<QAction*> timelineActions_;
     QList<QAction*> documentActions_;
     QActionGroup* themes_;
+    QActionGroup* choices_;
 };
 
 }  // namespace lanescope

@@ -158,24 +158,22 @@ std::vector<TimelineCommand> goCommands() {
 }
 
 std::vector<TimelineCommand> colourCommands() {
-    const auto color = [](ColorMode mode) {
-        return [mode](View& view) { view.setColorMode(mode); };
+    const auto colorBy = [](const QString& text, Qt::Key key, ColorMode mode) {
+        TimelineCommand command{
+            Menu::Colour, text, {Qt::CTRL | key}, [mode](View& view) { view.setColorMode(mode); }};
+        command.isChoice = true;
+        command.isOn = [mode](const View& view) { return view.colorMode() == mode; };
+        return command;
     };
-    return {
-        {Menu::Colour, tr("By &name"), {Qt::CTRL | Qt::Key_1}, color(ColorMode::Name)},
-        {Menu::Colour, tr("By &kind"), {Qt::CTRL | Qt::Key_2}, color(ColorMode::Kind)},
-        {Menu::Colour, tr("By &stream"), {Qt::CTRL | Qt::Key_3}, color(ColorMode::Stream)},
-        {Menu::Colour,
-         tr("By NCCL &operation"),
-         {Qt::CTRL | Qt::Key_4},
-         color(ColorMode::NcclOperation)},
-        {Menu::Colour,
-         tr("&Highlight slices of one name"),
-         {Qt::Key_X},
-         [](View& view) { view.setHighlighting(!view.isHighlighting()); },
-         {},
-         true},
-    };
+    TimelineCommand highlight{
+        Menu::Colour, tr("&Highlight slices of one name"),
+        {Qt::Key_X},  [](View& view) { view.setHighlighting(!view.isHighlighting()); },
+        {},           true};
+    highlight.isOn = [](const View& view) { return view.isHighlighting(); };
+    return {colorBy(tr("By &name"), Qt::Key_1, ColorMode::Name),
+            colorBy(tr("By &kind"), Qt::Key_2, ColorMode::Kind),
+            colorBy(tr("By &stream"), Qt::Key_3, ColorMode::Stream),
+            colorBy(tr("By NCCL &operation"), Qt::Key_4, ColorMode::NcclOperation), highlight};
 }
 
 std::vector<TimelineCommand> trackCommands() {

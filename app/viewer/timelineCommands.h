@@ -20,6 +20,9 @@ struct TimelineCommand {
     QString icon = {};          ///< Also in the tool bar if it has one.
     bool startsGroup = false;   ///< A line stands before it in the menu.
     bool isEverywhere = false;  ///< Its keys work wherever the keyboard is in the window.
+    /// Whether a check mark stands before it; empty for what is done and over.
+    std::function<bool(const TimelineView&)> isOn = {};
+    bool isChoice = false;  ///< One of those of its menu that exclude each other.
 };
 
 /// All of them in the order of the menus. Keys that are no part of this list do nothing but what

@@ -64,6 +64,8 @@ QScrollBar::handle:horizontal { min-width: 28px; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
+QFrame#popupCard { background: {window}; border: 1px solid {edge}; border-radius: 8px; }
+QMenu::separator { height: 1px; background: {separator}; margin: 4px 8px; }
 QProgressBar { background: {separator}; border: none; border-radius: 4px; }
 QProgressBar::chunk { background: {accent}; border-radius: 4px; }
 )";
@@ -78,6 +80,7 @@ QString windowStyle(const Theme& theme) {
         {"{raised}", Theme::mix(theme.window, theme.text, 0.07)},
         {"{tint}", Theme::mix(theme.window, theme.accent, 0.22)},
         {"{separator}", theme.separator},
+        {"{edge}", Theme::mix(theme.separator, theme.mutedText, 0.5)},
         {"{handle}", Theme::mix(theme.panel, theme.mutedText, 0.4)},
         {"{text}", theme.text},
         {"{muted}", theme.mutedText},

@@ -4,15 +4,16 @@
 #include <QLabel>
 #include <QMenu>
 #include <QMenuBar>
+#include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
-#include <QTimer>
 
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/ShortcutSheet.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
+#include "app/viewer/finderEntries.h"
 #include "app/viewer/icons.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/timeline/LabelColumn.h"
@@ -162,14 +163,76 @@ class TestCommands : public QObject {
         Shown shown;
         shown.openTrace();
         QVERIFY(shown.waitForFocus());
-        bool isShown = false;
-        QTimer::singleShot(0, qApp, [&] {
-            QWidget* sheet = QApplication::activeModalWidget();
-            isShown = qobject_cast<ShortcutSheet*>(sheet);
-            if (sheet) sheet->close();
-        });
         QTest::keyClick(&shown.timeline(), '?');
-        QVERIFY(isShown);
+        auto* sheet = qobject_cast<ShortcutSheet*>(QApplication::activeModalWidget());
+        QVERIFY(sheet);
+        QTRY_VERIFY(sheet->isAncestorOf(QApplication::focusWidget()));
+        QTest::keyClick(sheet, Qt::Key_Escape);
+        QTRY_VERIFY(!QApplication::activeModalWidget());
+    }
+
+    void theMenuShowsWhatTheColoursMean() {
+        Shown shown;
+        shown.openTrace();
+        QVERIFY(shown.waitForFocus());
+        const auto isOn = [&](const QString& name) {
+            for (const QAction* action : shown.window.actions().timelineActions())
+                if (commandName(action->text()) == name) return action->isChecked();
+            return false;
+        };
+        QVERIFY(isOn("By name"));
+        QVERIFY(isOn("Highlight slices of one name"));
+        QTest::keyClick(&shown.timeline(), Qt::Key_2, Qt::ControlModifier);
+        QCOMPARE(shown.timeline().colorMode(), ColorMode::Kind);
+        QVERIFY(isOn("By kind") && !isOn("By name"));
+        QTest::keyClick(&shown.timeline(), Qt::Key_2, Qt::ControlModifier);
+        QVERIFY2(isOn("By kind"), "asked for again it stays");
+        QTest::keyClick(&shown.timeline(), Qt::Key_X);
+        QVERIFY(!shown.timeline().isHighlighting());
+        QVERIFY(!isOn("Highlight slices of one name"));
+        shown.openTrace();
+        QVERIFY2(isOn("By name"), "another document has its own");
+    }
+
+    void thePaletteForColourBlindEyesIsKept() {
+        Shown shown;
+        shown.openTrace();
+        const auto shade = [&] {
+            return shown.timeline().theme().colorOf(SliceCategory::Kernel).rgb();
+        };
+        const QRgb standard = shade();
+        shown.window.actions().colorBlindSafe->trigger();
+        QVERIFY(shade() != standard);
+        QCOMPARE(shown.settings.palette(), Palette::ColorBlindSafe);
+        {
+            MainWindow next(shown.settings);
+            QVERIFY(next.actions().colorBlindSafe->isChecked());
+        }
+        shown.window.setThemeChoice(ThemeChoice::Dark);
+        QVERIFY(shown.window.actions().colorBlindSafe->isChecked());
+        shown.window.actions().colorBlindSafe->trigger();
+        shown.window.setThemeChoice(ThemeChoice::Light);
+        QCOMPARE(shade(), Theme::light().colorOf(SliceCategory::Kernel).rgb());
+    }
+
+    void everyTableHasACommandThatShowsIt() {
+        Shown shown;
+        shown.openTrace();
+        QVERIFY(shown.waitForFocus());
+        QTabWidget& tables = shown.window.tabs().currentTrace()->tables();
+        shown.window.actions().showTables->setChecked(false);
+        const QList<QAction*> commands = shown.window.tabs().currentTrace()->commands();
+        QVERIFY(commands.size() > tables.count());
+        for (int index = 0; index < tables.count(); ++index) {
+            commands[index]->trigger();
+            QCOMPARE(tables.currentIndex(), index);
+            QVERIFY(tables.isVisible());
+        }
+        QVERIFY(shown.window.actions().showTables->isChecked());
+        QTest::keyClick(&shown.timeline(), Qt::Key_F8);
+        QCOMPARE(tables.currentIndex(), 0);
+        QTest::keyClick(&shown.timeline(), Qt::Key_F8, Qt::ShiftModifier);
+        QCOMPARE(tables.currentIndex(), tables.count() - 1);
     }
 
     void keysDoWhatTheirMenusSay() {

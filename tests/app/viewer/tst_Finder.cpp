@@ -2,6 +2,7 @@
 #include <QApplication>
 #include <QLineEdit>
 #include <QListView>
+#include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -11,11 +12,13 @@
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/NameCatalog.h"
+#include "app/viewer/PageTools.h"
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/icons.h"
 #include "tests/support/TraceBuilder.h"
 #include "tests/support/simulatedTraining.h"
+#include "views/notes/MarkStore.h"
 #include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
@@ -127,6 +130,28 @@ class TestFinder : public QObject {
         QVERIFY(!shown.finder().isVisible());
         QCOMPARE(shown.timeline().rowHeight(), RowHeight::Tall);
         QVERIFY(shown.timeline().hasFocus());
+    }
+
+    void aMarkIsFoundByItsTextAndGoneTo() {
+        Shown shown;
+        MarkStore& store = shown.window.tabs().currentTrace()->tools().markStore();
+        const int64_t middleNs = shown.visible().startNs + shown.visible().durationNs() / 2;
+        Mark mark = newMark({middleNs, middleNs + 1'000});
+        mark.text = "odd stall";
+        store.add(mark);
+        QVERIFY(shown.find("odd stall"));
+        QCOMPARE(shown.first(), "odd stall");
+        QTest::keyClick(&shown.finder().edit(), Qt::Key_Return);
+        QCOMPARE(store.selected(), mark.id);
+        QVERIFY(shown.visible().overlaps(mark.range));
+    }
+
+    void aTableIsFoundByItsTitle() {
+        Shown shown;
+        QVERIFY(shown.find("memcpy bandw"));
+        QTest::keyClick(&shown.finder().edit(), Qt::Key_Return);
+        QTabWidget& tables = shown.window.tabs().currentTrace()->tables();
+        QCOMPARE(tables.tabText(tables.currentIndex()), "Memcpy bandwidth");
     }
 
     void aTrackIsFoundUnfoldedAndMadeCurrent() {

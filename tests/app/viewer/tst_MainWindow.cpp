@@ -365,6 +365,30 @@ class TestMainWindow : public QObject {
         }
     }
 
+    void tracksOfAComparisonStayArrangedFromRunToRun() {
+        QTemporaryDir folder;
+        const QString file = folder.filePath("settings.ini");
+        TrackArrangement arrangement;
+        for (const bool isFirstRun : {true, false}) {
+            AppSettings settings(file);
+            MainWindow window(settings);
+            window.show();
+            window.open({{first_.toStdString(), second_.toStdString()}, true, {}});
+            QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 60'000));
+            TimelineView& timeline = *window.tabs().currentDocument()->timelines().front();
+            if (isFirstRun) {
+                timeline.scrollToTrack(0);
+                timeline.togglePinnedTrack();
+                timeline.setRowHeight(RowHeight::Compact);
+                arrangement = timeline.arrangement();
+                QVERIFY(!arrangement.isDefault());
+                window.close();
+            } else {
+                QVERIFY(timeline.arrangement() == arrangement);
+            }
+        }
+    }
+
     void theOpenDialogOpensWhatWasChosen() {
         Shown shown;
         chooseInNextDialog(first_);
