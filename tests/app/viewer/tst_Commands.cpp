@@ -12,6 +12,7 @@
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/ShortcutSheet.h"
 #include "app/viewer/TracePage.h"
+#include "app/viewer/TraceTables.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/finderEntries.h"
 #include "app/viewer/icons.h"

@@ -1,5 +1,6 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
+#include <QFile>
 #include <QLineEdit>
 #include <QListView>
 #include <QTabWidget>
@@ -15,6 +16,7 @@
 #include "app/viewer/PageTools.h"
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/TracePage.h"
+#include "app/viewer/TraceTables.h"
 #include "app/viewer/icons.h"
 #include "tests/support/TraceBuilder.h"
 #include "tests/support/simulatedTraining.h"
@@ -65,7 +67,11 @@ struct Shown {
 class TestFinder : public QObject {
     Q_OBJECT
   private slots:
-    void initTestCase() { registerIcons(); }
+    void initTestCase() {
+        registerIcons();
+        // Marks of traces that are no files are kept with the user's own data.
+        qputenv("XDG_DATA_HOME", QFile::encodeName(userData_.path()));
+    }
 
     void theModelIsAModel() {
         FinderModel model;
@@ -232,6 +238,9 @@ class TestFinder : public QObject {
         QVERIFY(!shown.window.goToBar().isVisible());
         QCOMPARE(shown.visible(), before);
     }
+
+  private:
+    QTemporaryDir userData_;
 };
 
 QTEST_MAIN(TestFinder)

@@ -1,3 +1,4 @@
+#include <QFile>
 #include <QTabWidget>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -67,7 +68,11 @@ class TestLazyTabs : public QObject {
     Q_OBJECT
 
   private slots:
-    void initTestCase() { registerIcons(); }
+    void initTestCase() {
+        registerIcons();
+        // Marks of traces that are no files are kept with the user's own data.
+        qputenv("XDG_DATA_HOME", QFile::encodeName(userData_.path()));
+    }
 
     void onlyTheTabInFrontHasContent() {
         Shown shown;
@@ -178,6 +183,9 @@ class TestLazyTabs : public QObject {
         QCOMPARE(qint64(shown.page().currentTable()->model().rowCount()),
                  shown.page().hits().count());
     }
+
+  private:
+    QTemporaryDir userData_;
 };
 
 QTEST_MAIN(TestLazyTabs)
