@@ -214,6 +214,10 @@ class TestMainWindow : public QObject {
         QVERIFY(QTest::qWaitForWindowActive(&shown.window));
         QTest::keyClick(&shown.window, Qt::Key_F, Qt::ControlModifier);
         QTRY_VERIFY(shown.window.searchBar().edit().hasFocus());
+        QTest::keyClick(&shown.window.searchBar().edit(), Qt::Key_Escape);
+        QTRY_VERIFY(shown.window.tabs().currentTrace()->timeline().hasFocus());
+        QTest::keyClick(&shown.window.tabs().currentTrace()->timeline(), Qt::Key_Slash);
+        QTRY_VERIFY(shown.window.searchBar().edit().hasFocus());
         QTest::keyClicks(&shown.window.searchBar().edit(), "nccl");
         QTest::keyClick(&shown.window.searchBar().edit(), Qt::Key_Return);
         TracePage* page = shown.window.tabs().currentTrace();
