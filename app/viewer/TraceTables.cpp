@@ -47,7 +47,8 @@ TraceTables::TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent)
                                                                                 : &panel.links();
                                             })),
       hits_(new PanelTab<ReportView>([this] { return makeHits(); },
-                                     [](ReportView& view) { return &view; })),
+                                     [](ReportView& view) { return &view; },
+                                     [this](ReportView& view) { fillHits(view); })),
       health_(new PanelTab<HealthPanel>([this] { return makeHealth(); })) {
     addTabs();
     chooseFirst();
@@ -129,7 +130,6 @@ TopologyPanel* TraceTables::makeTopology() {
 ReportView* TraceTables::makeHits() {
     auto* view = new ReportView;
     connect(view, &ReportView::rowActivated, &navigator_, &HitNavigator::show);
-    fillHits(*view);
     return view;
 }
 

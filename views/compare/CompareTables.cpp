@@ -65,7 +65,8 @@ void CompareTables::fillPartBox() {
 void CompareTables::addPage(const QString& title, const QString& toolTip) {
     const size_t number = pages_.size();
     auto* tab = new PanelTab<ReportView>([this, number] { return makeView(number); },
-                                         [](ReportView& view) { return &view; });
+                                         [](ReportView& view) { return &view; },
+                                         [this, number](ReportView& view) { fill(number, view); });
     setTabToolTip(addTab(tab, title), toolTip);
     pages_.push_back({title, tab, {}, {}, false});
 }
@@ -89,7 +90,6 @@ ReportView* CompareTables::makeView(size_t number) {
         partBox_->show();
         filterByPart(*view);
     }
-    fill(number, *view);
     return view;
 }
 

@@ -60,7 +60,16 @@ FactSheet::FactSheet(QWidget* parent) : QTextBrowser(parent) {
 }
 
 void FactSheet::clearSheet() {
+    finishEdit();
     document()->clear();
+    // Otherwise every text that is put in lays out the whole sheet anew.
+    edit_ = QTextCursor(document());
+    edit_.beginEditBlock();
+}
+
+void FactSheet::finishEdit() {
+    if (!edit_.isNull()) edit_.endEditBlock();
+    edit_ = QTextCursor();
 }
 
 QColor FactSheet::dimmed() const {
@@ -161,6 +170,7 @@ QMimeData* FactSheet::createMimeDataFromSelection() const {
 }
 
 void FactSheet::finish() {
+    finishEdit();
     moveCursor(QTextCursor::Start);
 }
 

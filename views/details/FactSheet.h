@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QTextBrowser>
+#include <QTextCursor>
 #include <vector>
 
 #include "model/trace/Trace.h"
@@ -15,6 +16,7 @@ class FactSheet : public QTextBrowser {
   public:
     explicit FactSheet(QWidget* parent = nullptr);
 
+    /// Begins a new page; what is added shows with `finish`.
     void clearSheet();
     void addTitle(const QString& text, const QColor& swatch = {});
     /// What kind of thing the title names.
@@ -41,6 +43,9 @@ class FactSheet : public QTextBrowser {
   private:
     QTextCursor newBlock(int topMargin, int bottomMargin);
     QColor dimmed() const;
+    void finishEdit();
+
+    QTextCursor edit_;  ///< Holds the page together while it is being written; null otherwise.
 };
 
 }  // namespace lanescope

@@ -24,6 +24,7 @@ QWidget& LazyTab::demand() {
         layout()->addWidget(content_);
         // A layout that is on the screen would show it a turn later only.
         content_->show();
+        fill();
     }
     return *content_;
 }

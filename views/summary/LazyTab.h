@@ -28,6 +28,8 @@ class LazyTab : public QWidget {
     void showEvent(QShowEvent* event) override;
     QWidget& demand();
     virtual QWidget* make() = 0;
+    /// Called once the content stands in its place and has its style.
+    virtual void fill() = 0;
     virtual bool isStale() const = 0;
 
   private:
@@ -41,9 +43,12 @@ class PanelTab : public LazyTab {
   public:
     using Make = std::function<Panel*()>;
     using TableOf = std::function<ReportView*(Panel&)>;
+    using Fill = std::function<void(Panel&)>;
 
-    explicit PanelTab(Make make, TableOf tableOf = {})
-        : make_(std::move(make)), tableOf_(std::move(tableOf)) {}
+    /// `fill` gives the panel what depends on its style, as columns do that are as wide as their
+    /// content.
+    explicit PanelTab(Make make, TableOf tableOf = {}, Fill fill = {})
+        : make_(std::move(make)), tableOf_(std::move(tableOf)), fill_(std::move(fill)) {}
 
     /// Null until it is made.
     Panel* panel() const { return static_cast<Panel*>(content()); }
@@ -55,6 +60,9 @@ class PanelTab : public LazyTab {
 
   protected:
     QWidget* make() override { return make_(); }
+    void fill() override {
+        if (fill_) fill_(*panel());
+    }
     bool isStale() const override {
         if constexpr (requires(const Panel& each) { each.isStale(); })
             return panel()->isStale();
@@ -65,6 +73,7 @@ class PanelTab : public LazyTab {
   private:
     Make make_;
     TableOf tableOf_;
+    Fill fill_;
 };
 
 }  // namespace lanescope

@@ -3,6 +3,7 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
+#include <filesystem>
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/DocumentTabs.h"
@@ -12,7 +13,9 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/icons.h"
+#include "tests/support/TemporaryFolder.h"
 #include "tests/support/simulatedTraining.h"
+#include "tests/support/writeTrace.h"
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/events/EventTableModel.h"
 #include "views/events/EventsPanel.h"
@@ -35,7 +38,12 @@ struct Shown {
     Shown() : settings(folder.filePath("settings.ini")), window(settings) {
         window.resize(1300, 850);
         window.show();
-        window.tabs().showTrace(simulatedTraining({.steps = 3}));
+        // Of a file, since marks are kept beside it.
+        const std::filesystem::path file = traceFolder / "run.sqlite";
+        if (!writeTrace(*simulatedTraining({.steps = 3}), file)) qFatal("no trace");
+        window.openFiles({QString::fromStdString(file.string())});
+        if (!QTest::qWaitFor([this] { return window.tabs().currentTrace(); }, patienceMs))
+            qFatal("not opened");
     }
     TracePage& page() { return *window.tabs().currentTrace(); }
     TraceTables& tables() { return page().tables(); }
@@ -57,6 +65,7 @@ struct Shown {
         const TimeRange whole = page().trace()->range;
         return {whole.startNs + whole.durationNs() / 4, whole.startNs + whole.durationNs() / 2};
     }
+    TemporaryFolder traceFolder;
     QTemporaryDir folder;
     AppSettings settings;
     MainWindow window;
