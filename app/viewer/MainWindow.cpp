@@ -10,6 +10,7 @@
 #include <QStackedWidget>
 #include <QToolBar>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/Finder.h"
@@ -84,7 +85,9 @@ void MainWindow::build() {
     auto* toolBar = addToolBar(tr("Tools"));
     toolBar->setObjectName("tools");
     toolBar->setMovable(false);
-    toolBar->setIconSize({18, 18});
+    // Whoever needs larger letters needs larger icons, too.
+    const int iconSide = std::max(18, fontMetrics().height());
+    toolBar->setIconSize({iconSide, iconSide});
     toolBar->setContextMenuPolicy(Qt::PreventContextMenu);
     actions_->fillToolBar(toolBar);
     auto* space = new QWidget(toolBar);

@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "views/text/plainToolTip.h"
 
@@ -57,7 +58,7 @@ StartPage::StartPage(QWidget* parent)
     recentLayout_->setSpacing(0);
 
     auto* column = new QWidget(this);
-    column->setFixedWidth(560);
+    column->setFixedWidth(std::max(560, 60 * fontMetrics().averageCharWidth()));
     auto* layout = new QVBoxLayout(column);
     layout->setSpacing(14);
     layout->addLayout(top);

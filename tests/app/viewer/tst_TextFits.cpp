@@ -87,6 +87,7 @@ class TestTextFits : public QObject {
         QTest::newRow("as it is") << 1.0;
         QTest::newRow("a quarter larger") << 1.25;
         QTest::newRow("half as large again") << 1.5;
+        QTest::newRow("twice as large") << 2.0;
     }
     void everyTextIsWhole() {
         QFETCH(double, factor);
