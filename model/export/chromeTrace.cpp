@@ -166,23 +166,22 @@ class Writer {
 
     void writeFlows() {
         int64_t id = 0;
-        for (const Trace::Link& link : trace_.workLinks) {
-            if (!isWanted_) return;
-            const EventRef call = trace_.launchingCall(link.event);
-            const EventKind kind = link.event.kind();
+        forEachLaunch(trace_, [&](uint32_t row, EventRef work) {
+            const EventRef call(EventKind::Api, row);
+            const EventKind kind = work.kind();
             const bool isGpuWork =
                 kind == EventKind::Kernel || kind == EventKind::Memcpy || kind == EventKind::Memset;
-            if (!call.isValid() || !isGpuWork) continue;
-            const Place from = rows_.placeOf(call), to = rows_.placeOf(link.event);
-            if (from.tid == ChromeRows::noRow || to.tid == ChromeRows::noRow) continue;
+            if (!isWanted_ || !isGpuWork) return;
+            const Place from = rows_.placeOf(call), to = rows_.placeOf(work);
+            if (from.tid == ChromeRows::noRow || to.tid == ChromeRows::noRow) return;
             ++id;
             event(
                 R"({{"ph":"s","cat":"launch","name":"launch","id":{},"pid":{},"tid":{},"ts":{}}})",
                 id, from.pid, from.tid, microseconds(trace_.rangeOf(call).startNs));
             event(
                 R"({{"ph":"f","bp":"e","cat":"launch","name":"launch","id":{},"pid":{},"tid":{},"ts":{}}})",
-                id, to.pid, to.tid, microseconds(trace_.rangeOf(link.event).startNs));
-        }
+                id, to.pid, to.tid, microseconds(trace_.rangeOf(work).startNs));
+        });
     }
 
     const Trace& trace_;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <span>
@@ -69,6 +70,13 @@ void harden(sqlite3* database) {
     sqlite3_exec(database, "PRAGMA query_only = ON", nullptr, nullptr, nullptr);
     sqlite3_exec(database, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
     sqlite3_set_authorizer(database, authorizeRead, nullptr);
+}
+
+/// What tells a file from another that takes its name.
+std::pair<uint64_t, uint64_t> fileAt(const std::filesystem::path& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return {};
+    return {status.st_dev, status.st_ino};
 }
 
 }  // namespace
@@ -149,6 +157,20 @@ bool Statement::isReal(int column) const {
     return sqlite3_column_type(statement_.get(), column) == SQLITE_FLOAT;
 }
 
+CellView Statement::cell(int column) const {
+    sqlite3_value* const value = sqlite3_column_value(statement_.get(), column);
+    switch (sqlite3_value_type(value)) {
+        case SQLITE_INTEGER:
+            return {CellType::Integer, sqlite3_value_int64(value), {}};
+        case SQLITE_FLOAT:
+            return {CellType::Real, std::bit_cast<int64_t>(sqlite3_value_double(value)), {}};
+        case SQLITE_NULL:
+            return {};
+        default:
+            return {CellType::Text, 0, text(column)};
+    }
+}
+
 int Statement::columnCount() const {
     return sqlite3_column_count(statement_.get());
 }
@@ -169,7 +191,18 @@ Result<Database> Database::openReadOnly(const std::filesystem::path& path) {
     const std::filesystem::path absolute = std::filesystem::absolute(path, error);
     const uintmax_t size = error ? 0 : std::filesystem::file_size(path, error);
     if (error) return fail("Cannot open {}: {}.", path.string(), error.message());
-    return openUntrusted(absolute.c_str(), nullptr, path, size);
+    Result<Database> database = openUntrusted(absolute.c_str(), nullptr, path, size);
+    if (database) {
+        database->absolutePath_ = absolute.string();
+        database->file_ = fileAt(absolute);
+    }
+    return database;
+}
+
+Result<Database> Database::reopen() const {
+    if (absolutePath_.empty() || fileAt(absolutePath_) != file_)
+        return fail("{} cannot be opened once more.", path_);
+    return openUntrusted(absolutePath_.c_str(), nullptr, path_, fileBytes_);
 }
 
 Result<Database> Database::openReadOnly(int descriptor, const std::filesystem::path& path) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/format/Result.h"
@@ -14,6 +15,21 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 namespace lanescope {
+
+/// What a cell holds; a file may hold anything in any column.
+enum class CellType : uint8_t {
+    Null,
+    Integer,
+    Real,
+    Text,  ///< Or plain bytes.
+};
+
+/// One cell as it lies in the file. `text` is valid until the next step.
+struct CellView {
+    CellType type = CellType::Null;
+    int64_t bits = 0;  ///< Of an integer its value, of a real number its bits.
+    std::string_view text;
+};
 
 /// One prepared statement. Binds are 1-based and columns 0-based, as in SQLite. One thread at a
 /// time.
@@ -44,6 +60,8 @@ class Statement {
     bool isInteger(int column) const;
     /// True if the cell holds a number with a fraction, or one too large to be whole.
     bool isReal(int column) const;
+    /// Quicker than asking for the type and then for the value.
+    CellView cell(int column) const;
     int columnCount() const;
     std::string columnName(int column) const;
 
@@ -66,6 +84,9 @@ class Database {
     /// The same for a file that is open for reading and may have no name; nobody else may change
     /// it. `path` is what errors call it. The descriptor stays the caller's, who may close it.
     static Result<Database> openReadOnly(int descriptor, const std::filesystem::path& path);
+    /// One more connection to the same file, for another thread. Fails for a file that was opened
+    /// by its descriptor, and if `path` is by now another file.
+    Result<Database> reopen() const;
     /// Creates `path`, readable by its owner only; fails if it exists. Tuned for bulk writing: no
     /// rollback journal, so a file that was not closed is unusable and must be made again.
     static Result<Database> create(const std::filesystem::path& path);
@@ -104,6 +125,8 @@ class Database {
     std::unique_ptr<sqlite3, Close> database_;
     std::string path_;
     uint64_t fileBytes_ = 0;
+    std::string absolutePath_;  ///< Empty unless it was opened by its path for reading.
+    std::pair<uint64_t, uint64_t> file_;  ///< Device and number of the file with that path.
 };
 
 }  // namespace lanescope

@@ -96,7 +96,8 @@ class TraceBounds {
     TraceBounds(Trace& trace, RowCounts& rows) : trace_(trace), rows_(rows) {}
 
     bool apply() {
-        return checkPlaces() && boundTables() && boundNccl() && boundCounters() && boundTracks();
+        return checkPlaces() && boundTables() && boundNccl() && boundCounters() && boundTracks() &&
+               boundSums();
     }
 
   private:
@@ -168,8 +169,19 @@ class TraceBounds {
                index(t.nvtx.category, strings) && index(t.nvtx.thread, threads) &&
                index(t.nvtx.payload, strings) && boundTable(t.projections) &&
                index(t.projections.nvtx, t.nvtx.size()) && index(t.projections.stream, streams) &&
-               boundTable(t.callLinks) && index(t.callLinks.process, processes) &&
-               boundTable(t.workLinks) && index(t.workLinks.process, processes);
+               boundLinks();
+    }
+
+    bool boundLinks() {
+        const auto rows = [](Column<uint32_t>& links, size_t limit) {
+            return links.size() <= limit && index(links, limit);
+        };
+        LaunchLinks& links = trace_.links;
+        return rows(links.calls, trace_.apiCalls.size()) &&
+               rows(links.kernels, trace_.kernels.size()) &&
+               rows(links.memcpys, trace_.memcpys.size()) &&
+               rows(links.memsets, trace_.memsets.size()) &&
+               rows(links.graphs, trace_.graphs.size());
     }
 
     bool boundNccl() {
@@ -276,6 +288,29 @@ class TraceBounds {
             below = (below + LaneTiles::runLength - 1) / LaneTiles::runLength;
             if (runs.widest.size() != below || runs.widestNs.size() != below) return false;
             index(runs.widest, count);
+        }
+        return true;
+    }
+
+    bool boundSums() {
+        if (trace_.sums.tracks.size() != trace_.tracks.size()) return false;
+        for (size_t track = 0; track < trace_.tracks.size(); ++track) {
+            TrackSums& sums = trace_.sums.tracks[track];
+            if (sums.lanes.size() != trace_.tracks[track].lanes.size() ||
+                sums.busy.timeNs.size() != sums.busy.busyNs.size())
+                return false;
+            sums.busy.timeNs.bound(-greatestTimeNs, greatestTimeNs);
+            sums.busy.busyNs.bound(-greatestTimeNs, greatestTimeNs);
+            for (LaneSums& lane : sums.lanes)
+                if (!boundLaneSums(lane)) return false;
+        }
+        return true;
+    }
+    static bool boundLaneSums(LaneSums& sums) {
+        for (Column<int64_t>* column : {&sums.count, &sums.totalNs, &sums.minimumNs,
+                                        &sums.maximumNs, &sums.bytes, &sums.untimedBytes}) {
+            if (column->size() != sums.key.size()) return false;
+            column->bound(0, greatestTimeNs);
         }
         return true;
     }

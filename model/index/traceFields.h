@@ -133,9 +133,26 @@ void forEachField(S& s, V& visit) {
     visitEach(visit, s.waitingStream, s.waitCorrelation, s.recordedStream, s.recordCorrelation,
               s.byRecord);
 }
-template <Of<LinkTable> S, class V>
+template <Of<LaunchLinks> S, class V>
 void forEachField(S& s, V& visit) {
-    visitEach(visit, s.process, s.correlation, s.event);
+    visitEach(visit, s.calls, s.kernels, s.memcpys, s.memsets, s.graphs);
+}
+template <Of<LaneSums> S, class V>
+void forEachField(S& s, V& visit) {
+    visitEach(visit, s.listEnd, s.key, s.count, s.totalNs, s.minimumNs, s.maximumNs, s.bytes,
+              s.untimedBytes);
+}
+template <Of<UnionSums> S, class V>
+void forEachField(S& s, V& visit) {
+    visitEach(visit, s.timeNs, s.busyNs);
+}
+template <Of<TrackSums> S, class V>
+void forEachField(S& s, V& visit) {
+    visitEach(visit, s.lanes, s.busy);
+}
+template <Of<TraceSums> S, class V>
+void forEachField(S& s, V& visit) {
+    visitEach(visit, s.tracks);
 }
 
 template <Of<LaneTiles::Level> S, class V>
@@ -205,7 +222,7 @@ void forEachField(S& s, V& visit) {
     visitEach(visit, s.kernels, s.memcpys, s.migrations, s.memsets, s.graphs, s.memoryEvents,
               s.memoryPools, s.allocations, s.pageFaults, s.apiCalls, s.syncs, s.eventRecords,
               s.eventWaits, s.streamWaits, s.nvtx, s.projections, s.nccl);
-    visitEach(visit, s.counters, s.counterRows, s.tracks, s.callLinks, s.workLinks);
+    visitEach(visit, s.counters, s.counterRows, s.tracks, s.links, s.sums);
 }
 
 }  // namespace lanescope

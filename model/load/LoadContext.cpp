@@ -18,11 +18,22 @@ constexpr double readingShare = 0.8;
 
 }  // namespace
 
-LoadContext::LoadContext(const Database& database, Trace& trace, const LoadProgress& progress)
+LoadContext::LoadContext(const Database& database, Trace& trace, unsigned threads,
+                         const LoadProgress& progress)
     : database_(database),
       trace_(trace),
+      threads_(threads),
       progress_(progress),
       possibleRows_(static_cast<int64_t>(database.fileBytes()) / leastBytesPerRow) {}
+
+const std::vector<Database>& LoadContext::furtherConnections() {
+    while (furtherConnections_.size() + 1 < threads_) {
+        Result<Database> database = database_.reopen();
+        if (!database) break;
+        furtherConnections_.push_back(std::move(*database));
+    }
+    return furtherConnections_;
+}
 
 int64_t LoadContext::estimatedRows(const char* table) const {
     if (!database_.hasTable(table)) return 0;

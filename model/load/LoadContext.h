@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
@@ -16,9 +17,13 @@ namespace lanescope {
 /// what had to be skipped. Used by the loading thread only.
 class LoadContext {
   public:
-    LoadContext(const Database& database, Trace& trace, const LoadProgress& progress);
+    LoadContext(const Database& database, Trace& trace, unsigned threads,
+                const LoadProgress& progress);
 
     const Database& database() const { return database_; }
+    /// One for each thread but the one that loads; opened when first asked for, and none for a file
+    /// that can be opened once only.
+    const std::vector<Database>& furtherConnections();
     Trace& trace() { return trace_; }
 
     /// Rows `table` may hold, judged without counting them. O(log n).
@@ -47,7 +52,9 @@ class LoadContext {
 
     const Database& database_;
     Trace& trace_;
+    const unsigned threads_;
     const LoadProgress& progress_;
+    std::vector<Database> furtherConnections_;
     int64_t possibleRows_ = 0;
     int64_t expectedRows_ = 0;
     int64_t readRows_ = 0;

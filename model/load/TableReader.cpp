@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <limits>
 
 #include "model/export/formatTable.h"
@@ -21,24 +22,19 @@ constexpr int64_t greatestBytes = int64_t{1} << 50;
 TableReader::TableReader(LoadContext& context, const char* table,
                          const std::vector<const char*>& columns, const char* what)
     : context_(context), table_(table), what_(what) {
-    const bool exists = context.database().hasTable(table);
-    std::string sql = "SELECT ";
+    hasTable_ = context.database().hasTable(table);
+    std::string list;
     for (const char* column : columns) {
         // "rowid" is no declared column but every table that we write has it.
-        const bool isPresent = exists && (std::string_view(column) == "rowid" ||
-                                          context.database().hasColumn(table, column));
-        if (!isPresent_.empty()) sql += ", ";
-        sql += isPresent ? fmt::format("\"{}\"", column) : "NULL";
+        const bool isPresent = hasTable_ && (std::string_view(column) == "rowid" ||
+                                             context.database().hasColumn(table, column));
+        if (!isPresent_.empty()) list += ", ";
+        list += isPresent ? fmt::format("\"{}\"", column) : "NULL";
         isPresent_.push_back(isPresent);
     }
-    if (!exists) return;
-    sql += fmt::format(" FROM {}", table);
-    auto statement = context.database().prepare(sql);
-    if (!statement) {
-        noteDamage();
-        return;
-    }
-    statement_ = std::move(*statement);
+    if (!hasTable_) return;
+    numberTexts_.resize(columns.size());
+    rows_.emplace(context, table, list);
     estimatedRows_ = context.estimatedRows(table);
 }
 
@@ -53,46 +49,62 @@ void TableReader::noteDamage() {
                               formatCount(rowCount_)));
 }
 
+/// Ends the reading.
+bool TableReader::stop() {
+    rows_.reset();
+    return false;
+}
+
 bool TableReader::next() {
-    if (!statement_ || context_.isCancelled()) return false;
+    if (!rows_ || context_.isCancelled()) return false;
     if (rowCount_ % rowsBetweenReports == 0 && rowCount_ > 0 &&
         !context_.advance(rowsBetweenReports, what_))
         return false;
     if (rowCount_ >= EventRef::maximumRow) {
         context_.note(Severity::Warning, fmt::format("Only the first {} rows of {} are shown.",
                                                      formatCount(rowCount_), table_));
-        statement_.reset();
-        return false;
+        return stop();
     }
-    const Result<bool> row = statement_->step();
-    // A damaged tree can lead SQLite in circles, through more rows than the file has room for.
-    if (!row || rowCount_ > context_.possibleRows()) {
-        noteDamage();
-        statement_.reset();
-        return false;
+    if (batch_ == nullptr || nextInBatch_ == batch_->rowCount()) {
+        batch_ = rows_->next();
+        nextInBatch_ = 0;
+        // A damaged tree can lead SQLite in circles, through more rows than the file has room for.
+        if (batch_ == nullptr ? rows_->isDamaged() : rowCount_ > context_.possibleRows()) {
+            noteDamage();
+            return stop();
+        }
+        if (batch_ == nullptr) {
+            context_.advance(rowCount_ % rowsBetweenReports, what_);
+            return stop();
+        }
     }
-    if (!*row) {
-        context_.advance(rowCount_ % rowsBetweenReports, what_);
-        return false;
-    }
+    row_ = batch_->row(nextInBatch_++);
     ++rowCount_;
     return true;
 }
 
-std::optional<int64_t> TableReader::integer(int column) {
-    if (statement_->isInteger(column)) return statement_->integer(column);
-    if (!statement_->isNull(column)) ignoreCell();
-    return std::nullopt;
+std::string_view TableReader::text(int column) {
+    const RowBatch::Cell& cell = at(column);
+    if (cell.type == CellType::Text) return batch_->text(cell);
+    if (cell.type == CellType::Null) return {};
+    std::string& text = numberTexts_[static_cast<size_t>(column)];
+    text = cell.type == CellType::Integer ? fmt::format("{}", cell.bits)
+                                          : fmt::format("{}", real(column));
+    return text;
+}
+
+double TableReader::real(int column) const {
+    const RowBatch::Cell& cell = at(column);
+    if (cell.type == CellType::Real) return std::bit_cast<double>(cell.bits);
+    return cell.type == CellType::Integer ? static_cast<double>(cell.bits) : 0.0;
 }
 
 long double TableReader::number(int column) {
-    constexpr long double nothing = std::numeric_limits<long double>::quiet_NaN();
-    if (statement_->isInteger(column))
-        return static_cast<long double>(statement_->integer(column));
-    if (statement_->isNull(column)) return nothing;
-    if (statement_->isReal(column)) return static_cast<long double>(statement_->real(column));
-    ignoreCell();
-    return nothing;
+    const RowBatch::Cell& cell = at(column);
+    if (cell.type == CellType::Integer) return static_cast<long double>(cell.bits);
+    if (cell.type == CellType::Real) return static_cast<long double>(real(column));
+    if (cell.type != CellType::Null) ignoreCell();
+    return std::numeric_limits<long double>::quiet_NaN();
 }
 
 uint32_t TableReader::unsigned32(int column) {
@@ -112,32 +124,33 @@ int64_t TableReader::bytes(int column) {
 }
 
 std::optional<StringIndex> TableReader::string(int column, FileStrings& strings) {
-    if (statement_->isInteger(column)) {
-        const auto found = strings.find(statement_->integer(column));
+    const RowBatch::Cell& cell = at(column);
+    if (cell.type == CellType::Integer) {
+        const auto found = strings.find(cell.bits);
         if (!found) ignoreCell();
         return found;
     }
-    if (statement_->isNull(column)) return std::nullopt;
-    return strings.intern(statement_->text(column));
+    if (cell.type == CellType::Null) return std::nullopt;
+    return strings.intern(text(column));
 }
 
 std::optional<int64_t> TableReader::time(int column) {
-    if (statement_->isNull(column)) {
+    const RowBatch::Cell& cell = at(column);
+    if (cell.type == CellType::Null) {
         ++untimedCount_;
         return std::nullopt;
     }
-    const int64_t timeNs = statement_->integer(column);
-    if (statement_->isInteger(column) && timeNs >= -greatestTimeNs && timeNs <= greatestTimeNs)
-        return timeNs;
+    if (cell.type == CellType::Integer && cell.bits >= -greatestTimeNs &&
+        cell.bits <= greatestTimeNs)
+        return cell.bits;
     skipRow();
     return std::nullopt;
 }
 
 std::optional<TimeRange> TableReader::times(int startColumn, int endColumn) {
-    const bool isUntimed =
-        statement_->isNull(startColumn) || statement_->isNull(endColumn) ||
-        (statement_->isInteger(startColumn) && statement_->isInteger(endColumn) &&
-         statement_->integer(startColumn) == 0 && statement_->integer(endColumn) == 0);
+    const bool isUntimed = isNull(startColumn) || isNull(endColumn) ||
+                           (isInteger(startColumn) && isInteger(endColumn) &&
+                            at(startColumn).bits == 0 && at(endColumn).bits == 0);
     if (isUntimed) {
         ++untimedCount_;
         return std::nullopt;

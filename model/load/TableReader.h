@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/load/LoadContext.h"
+#include "model/load/TableRows.h"
 
 namespace lanescope {
 
@@ -26,19 +27,26 @@ class TableReader {
 
     /// Goes to the next row; false at the end, or when the load is cancelled.
     bool next();
-    bool hasTable() const { return statement_.has_value(); }
+    bool hasTable() const { return hasTable_; }
     bool hasColumn(int column) const { return isPresent_[static_cast<size_t>(column)]; }
     int64_t estimatedRows() const { return estimatedRows_; }
 
-    bool isNull(int column) const { return statement_->isNull(column); }
-    std::optional<int64_t> integer(int column);
+    bool isNull(int column) const { return at(column).type == CellType::Null; }
+    std::optional<int64_t> integer(int column) {
+        const RowBatch::Cell& cell = at(column);
+        if (cell.type == CellType::Integer) return cell.bits;
+        if (cell.type != CellType::Null) ignoreCell();
+        return std::nullopt;
+    }
     int64_t integerOr(int column, int64_t fallback) { return integer(column).value_or(fallback); }
     /// 0 for NULL and for what does not fit.
     uint32_t unsigned32(int column);
     /// A size in bytes; 0 for NULL and for what no memory could hold.
     int64_t bytes(int column);
-    std::string_view text(int column) const { return statement_->text(column); }
-    double real(int column) const { return statement_->real(column); }
+    /// Of a number as it is written. Valid until the next row; empty for NULL.
+    std::string_view text(int column);
+    /// 0 for what is no number.
+    double real(int column) const;
     /// A whole or a real number, exact for both; not a number for NULL and for anything else.
     long double number(int column);
     /// A string by id, or a text where an old file has the text itself. Nothing for NULL or an
@@ -58,13 +66,21 @@ class TableReader {
     int64_t untimedCount() const { return untimedCount_; }
 
   private:
+    const RowBatch::Cell& at(int column) const { return row_[column]; }
+    bool isInteger(int column) const { return at(column).type == CellType::Integer; }
     void noteDamage();
+    bool stop();
 
     LoadContext& context_;
     const char* table_;
     const char* what_;
     std::vector<bool> isPresent_;
-    std::optional<Statement> statement_;
+    std::optional<TableRows> rows_;  ///< Nothing once all are read.
+    const RowBatch* batch_ = nullptr;
+    const RowBatch::Cell* row_ = nullptr;
+    size_t nextInBatch_ = 0;
+    std::vector<std::string> numberTexts_;  ///< By column.
+    bool hasTable_ = false;
     int64_t estimatedRows_ = 0;
     int64_t rowCount_ = 0;
     int64_t untimedCount_ = 0;

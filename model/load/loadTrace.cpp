@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <thread>
 
 #include "model/export/formatTable.h"
 #include "model/format/Schema.h"
@@ -87,6 +89,11 @@ void readEverything(LoadContext& context) {
     context.noteSkipped();
 }
 
+/// Beyond four, who makes tables of the rows does not keep up with who reads them.
+unsigned usualThreads() {
+    return std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
+}
+
 /// Says it unless the recorder has noted it with more detail.
 void noteAbnormalEnd(LoadContext& context, uint32_t pid) {
     const std::string process = fmt::format("Process {} ", pid);
@@ -118,7 +125,7 @@ void noteCounts(LoadContext& context) {
 }
 
 Result<std::shared_ptr<Trace>> readDatabase(const Database& database,
-                                            const std::filesystem::path& path,
+                                            const std::filesystem::path& path, unsigned threads,
                                             const LoadProgress& progress) {
     if (!isTrace(database))
         return fail(
@@ -128,12 +135,12 @@ Result<std::shared_ptr<Trace>> readDatabase(const Database& database,
     auto trace = std::make_shared<Trace>();
     trace->path = path;
     trace->title = path.filename().string();
-    LoadContext context(database, *trace, progress);
+    LoadContext context(database, *trace, threads, progress);
     readEverything(context);
     if (context.isCancelled() || !context.report(0.85, "tracks"))
         return fail("Opening {} was cancelled.", path.string());
     noteCounts(context);
-    finishTrace(*trace);
+    finishTrace(*trace, threads);
     return trace;
 }
 
@@ -153,11 +160,11 @@ Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress
 }
 
 Result<std::shared_ptr<Trace>> readTrace(const std::filesystem::path& path,
-                                         const LoadProgress& progress) {
+                                         const LoadProgress& progress, unsigned threads) {
     const bool isCompressed = isGzip(path);
     const Result<Database> database = openDatabase(path, isCompressed, progress);
     if (!database) return fail(database.error());
-    return readDatabase(*database, path,
+    return readDatabase(*database, path, threads == 0 ? usualThreads() : threads,
                         partOf(progress, isCompressed ? unpackingShare : 0, 1));
 }
 
@@ -165,7 +172,7 @@ Result<TracePtr> loadOpenTrace(int descriptor, const std::filesystem::path& path
                                const LoadProgress& progress) {
     const Result<Database> database = Database::openReadOnly(descriptor, path);
     if (!database) return fail(database.error());
-    Result<std::shared_ptr<Trace>> trace = readDatabase(*database, path, progress);
+    Result<std::shared_ptr<Trace>> trace = readDatabase(*database, path, 1, progress);
     if (!trace) return fail(trace.error());
     return TracePtr(std::move(*trace));
 }

@@ -22,8 +22,10 @@ using LoadProgress = std::function<bool(double fraction, std::string_view what)>
 /// `openTrace`, which reads a file only once.
 Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress& progress = {});
 /// The same, for who still has something to add to the trace.
+/// Uses as many `threads`; 0 for as many as the machine has, four at most. What it makes is the same
+/// for any number.
 Result<std::shared_ptr<Trace>> readTrace(const std::filesystem::path& path,
-                                         const LoadProgress& progress = {});
+                                         const LoadProgress& progress = {}, unsigned threads = 0);
 
 /// `progress`, of which only the part from `from` to `to` is left. `progress` must stay alive.
 LoadProgress partOf(const LoadProgress& progress, double from, double to);

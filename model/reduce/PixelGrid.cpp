@@ -5,7 +5,7 @@ namespace lanescope {
 namespace {
 
 /// A grid of as many steps a pixel, or of up to twice as many.
-constexpr int64_t stepsPerPixel = 8;
+constexpr int64_t stepsPerPixel = 2;
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/select/buildTraceSums.h"
+#include "model/select/buildUnionSums.h"
 #include "model/select/slicesIn.h"
 #include "model/select/sumSlices.h"
 

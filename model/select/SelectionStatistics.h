@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/select/TraceSums.h"
+#include "model/trace/TraceSums.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {

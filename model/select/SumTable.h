@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/select/LaneSums.h"
+#include "model/trace/LaneSums.h"
 
 namespace lanescope {
 

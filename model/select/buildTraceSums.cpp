@@ -1,6 +1,8 @@
 #include "model/select/buildTraceSums.h"
 
+#include "model/select/buildUnionSums.h"
 #include "model/select/sumSlices.h"
+#include "model/trace/runTasks.h"
 
 namespace lanescope {
 
@@ -18,16 +20,23 @@ bool holdsEvents(TrackKind kind) {
     }
 }
 
-TraceSums buildTraceSums(const Trace& trace) {
+TraceSums buildTraceSums(const Trace& trace, unsigned threads) {
     TraceSums sums;
+    sums.tracks.reserve(trace.tracks.size());
+    Tasks tasks;
     for (const Track& track : trace.tracks) {
         TrackSums& ofTrack = sums.tracks.emplace_back();
         ofTrack.lanes.resize(track.lanes.size());
         if (!holdsEvents(track.kind)) continue;
         for (size_t lane = 0; lane < track.lanes.size(); ++lane)
-            ofTrack.lanes[lane] = buildLaneSums(trace, track.lanes[lane]);
-        if (track.kind == TrackKind::Stream) ofTrack.busy = buildUnionSums(track.lanes);
+            tasks.emplace_back([&trace, &sums = ofTrack.lanes[lane], &slices = track.lanes[lane]] {
+                sums = buildLaneSums(trace, slices);
+            });
+        if (track.kind == TrackKind::Stream)
+            tasks.emplace_back(
+                [&ofTrack, &track] { ofTrack.busy = buildUnionSums(track.lanes); });
     }
+    runTasks(threads, tasks);
     return sums;
 }
 

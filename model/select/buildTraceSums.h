@@ -1,6 +1,6 @@
 #pragma once
 
-#include "model/select/TraceSums.h"
+#include "model/trace/TraceSums.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -8,7 +8,7 @@ namespace lanescope {
 /// Whether the slices of a track are events themselves, and no sum of others.
 bool holdsEvents(TrackKind kind);
 
-/// Sums up the tracks of a trace. O(n).
-TraceSums buildTraceSums(const Trace& trace);
+/// Sums up the tracks of a trace, on as many threads. O(n). `Trace::sums` are these.
+TraceSums buildTraceSums(const Trace& trace, unsigned threads = 1);
 
 }  // namespace lanescope

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "model/select/LaneSums.h"
+#include "model/trace/LaneSums.h"
 #include "model/select/SumTable.h"
 #include "model/trace/Trace.h"
 

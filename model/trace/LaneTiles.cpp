@@ -40,11 +40,11 @@ void append(Level& level, const Lane& lane, const Widest& widest) {
                                    : level.name.back());
 }
 
-/// The width that gives a bucket twice `slicesPerBucket` slices on average, or somewhat more: one
-/// more level would take as much room as all others, and so few slices are soon looked through.
+/// The width that gives a bucket `slicesPerBucket` slices on average, or somewhat more: one more
+/// level would take as much room as all others, and so few slices are soon looked through.
 uint8_t finestShift(TimeRange lane, uint64_t sliceCount) {
     uint8_t shift = 0;
-    const uint64_t most = std::max<uint64_t>(1, sliceCount / (2 * LaneTiles::slicesPerBucket));
+    const uint64_t most = std::max<uint64_t>(1, sliceCount / LaneTiles::slicesPerBucket);
     while (static_cast<uint64_t>((lane.endNs >> shift) - (lane.startNs >> shift)) >= most) ++shift;
     return shift;
 }

@@ -50,8 +50,9 @@ struct LaneTiles {
     /// The finest first; none for a lane with few slices.
     std::vector<Level> levels;
 
-    /// How many slices a bucket of the finest level holds on average.
-    static constexpr uint32_t slicesPerBucket = 8;
+    /// How many slices a bucket of the finest level holds on average, at least; less than twice as
+    /// many.
+    static constexpr uint32_t slicesPerBucket = 16;
     static constexpr uint32_t leastSlices = 4096;
     static constexpr size_t leastBuckets = 2048;
 

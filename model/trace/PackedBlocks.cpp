@@ -21,6 +21,17 @@ constexpr uint64_t blockBytes(uint64_t width) {
     return PackedBlocks::blockSize / 8 * width;
 }
 
+/// Beyond, the rise of a line would not fit.
+constexpr uint64_t greatestSlopedSpread = uint64_t{1} << 54;
+
+using Values = std::span<const int64_t, PackedBlocks::blockSize>;
+
+/// The slope of the line from the first to the last value, in 256ths.
+uint64_t slopeOf(Values values) {
+    const int64_t rise = values.back() - values.front();
+    return static_cast<uint64_t>(rise * 256 / static_cast<int64_t>(values.size() - 1));
+}
+
 /// As many bits as the spread of the values needs; so few that a value lies within eight bytes
 /// wherever it begins, or all.
 uint64_t widthFor(uint64_t spread) {
@@ -79,23 +90,32 @@ bool PackedBlocks::map(std::span<const PackedBlock> blocks, std::span<const std:
 void PackedBlocks::unpack(size_t block, std::span<int64_t, blockSize> out) const {
     const PackedBlock& place = blocks_[block];
     const uint64_t width = place.width();
-    if (width > 64 || place.offset() + blockBytes(width) > lastLoad_) {
+    const uint64_t before = place.isSloped() ? PackedBlock::slopeBytes : 0;
+    if (width > 64 || place.offset() + before + blockBytes(width) > lastLoad_) {
         for (size_t i = 0; i < blockSize; ++i) out[i] = at(block * blockSize + i);
         return;
     }
-    const std::byte* const from = data_ + place.offset();
+    unpackBits(data_ + place.offset() + before, width, place.base, out);
+    if (!place.isSloped()) return;
+    const uint64_t slope = load(place.offset());
+    for (size_t i = 0; i < blockSize; ++i)
+        out[i] = static_cast<int64_t>(static_cast<uint64_t>(out[i]) + PackedBlock::rise(slope, i));
+}
+
+void PackedBlocks::unpackBits(const std::byte* from, uint64_t width, int64_t base,
+                              std::span<int64_t, blockSize> out) {
     switch (width) {
         case 0:
-            std::fill(out.begin(), out.end(), place.base);
+            std::fill(out.begin(), out.end(), base);
             return;
         case 8:
-            return widen<uint8_t>(from, place.base, out);
+            return widen<uint8_t>(from, base, out);
         case 16:
-            return widen<uint16_t>(from, place.base, out);
+            return widen<uint16_t>(from, base, out);
         case 32:
-            return widen<uint32_t>(from, place.base, out);
+            return widen<uint32_t>(from, base, out);
         case 64:
-            return widen<uint64_t>(from, place.base, out);
+            return widen<uint64_t>(from, base, out);
         default:
             break;
     }
@@ -103,7 +123,7 @@ void PackedBlocks::unpack(size_t block, std::span<int64_t, blockSize> out) const
     for (size_t i = 0; i < blockSize; ++i) {
         uint64_t bits = 0;
         std::memcpy(&bits, from + i * width / 8, sizeof bits);
-        out[i] = static_cast<int64_t>(static_cast<uint64_t>(place.base) +
+        out[i] = static_cast<int64_t>(static_cast<uint64_t>(base) +
                                       (bits >> i * width % 8 & mask));
     }
 }
@@ -127,9 +147,34 @@ void PackedBlocks::pointToOwned() {
 
 PackedBlock PackedBlocks::pack(std::span<const int64_t, blockSize> values) {
     const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
-    const auto base = static_cast<uint64_t>(*least);
-    const uint64_t width = widthFor(static_cast<uint64_t>(*greatest) - base);
-    const PackedBlock block{*least, dataSize_ | width << PackedBlock::widthShift};
+    const uint64_t spread = static_cast<uint64_t>(*greatest) - static_cast<uint64_t>(*least);
+    const uint64_t width = widthFor(spread);
+    if (width > 1 && spread < greatestSlopedSpread) {
+        const uint64_t slope = slopeOf(values);
+        std::array<int64_t, blockSize> heights;
+        for (size_t i = 0; i < blockSize; ++i)
+            heights[i] = static_cast<int64_t>(static_cast<uint64_t>(values[i]) -
+                                              PackedBlock::rise(slope, i));
+        const auto [low, high] = std::minmax_element(heights.begin(), heights.end());
+        const uint64_t slopedWidth =
+            widthFor(static_cast<uint64_t>(*high) - static_cast<uint64_t>(*low));
+        if (blockBytes(slopedWidth) + PackedBlock::slopeBytes < blockBytes(width)) {
+            const uint64_t offset = dataSize_;
+            growTo(dataSize_ + PackedBlock::slopeBytes);
+            std::memcpy(ownedData_.get() + dataSize_, &slope, sizeof slope);
+            dataSize_ += PackedBlock::slopeBytes;
+            packBits(heights, *low, slopedWidth);
+            return {*low, offset | slopedWidth << PackedBlock::widthShift | PackedBlock::slopedFlag};
+        }
+    }
+    const uint64_t offset = dataSize_;
+    packBits(values, *least, width);
+    return {*least, offset | width << PackedBlock::widthShift};
+}
+
+void PackedBlocks::packBits(std::span<const int64_t, blockSize> values, int64_t least,
+                            uint64_t width) {
+    const auto base = static_cast<uint64_t>(least);
     growTo(dataSize_ + blockBytes(width));
     std::byte* to = ownedData_.get() + dataSize_;
     // Bits gather in a word until it is full; a block fills whole words.
@@ -147,7 +192,6 @@ PackedBlock PackedBlocks::pack(std::span<const int64_t, blockSize> values) {
     }
     dataSize_ += blockBytes(width);
     std::memset(ownedData_.get() + dataSize_, 0, padding);
-    return block;
 }
 
 void PackedBlocks::append(std::span<const int64_t, blockSize> values) {
@@ -159,7 +203,7 @@ void PackedBlocks::append(std::span<const int64_t, blockSize> values) {
 void PackedBlocks::set(size_t index, int64_t value) {
     PackedBlock& block = ownedBlocks_[index / blockSize];
     const uint64_t offset = static_cast<uint64_t>(value) - static_cast<uint64_t>(block.base);
-    if (value >= block.base && (offset & ~maskOf[block.width()]) == 0) {
+    if (!block.isSloped() && value >= block.base && (offset & ~maskOf[block.width()]) == 0) {
         const uint64_t bit = index % blockSize * block.width();
         std::byte* const at = ownedData_.get() + block.offset() + bit / 8;
         uint64_t bits = 0;

@@ -14,19 +14,29 @@ namespace lanescope {
 
 static_assert(std::endian::native == std::endian::little, "packed blocks are little-endian");
 
-/// Where a block of values lies and how to read it: each value is `base` plus `width()` bits.
+/// Where a block of values lies and how to read it: each value is `base` plus `width()` bits, and in
+/// a sloped block what a straight line has risen to there. Its slope lies before the bits.
 struct PackedBlock {
-    int64_t base = 0;    ///< The least value of the block.
-    uint64_t place = 0;  ///< Offset of its bytes; the highest byte is the number of bits of a value.
+    int64_t base = 0;  ///< The least value of the block, or the least height above the line.
+    /// Offset of its bytes; the highest byte is the number of bits of a value, plus 128 if sloped.
+    uint64_t place = 0;
 
     static constexpr int widthShift = 56;
+    static constexpr uint64_t slopedFlag = uint64_t{1} << 63;
+    static constexpr uint64_t slopeBytes = 8;
     uint64_t offset() const { return place & ((uint64_t{1} << widthShift) - 1); }
-    uint64_t width() const { return place >> widthShift; }
+    uint64_t width() const { return (place & ~slopedFlag) >> widthShift; }
+    bool isSloped() const { return (place & slopedFlag) != 0; }
+    /// How far a line has risen at the `index`th value; its slope is in 256ths.
+    static uint64_t rise(uint64_t slope, uint64_t index) {
+        return static_cast<uint64_t>(static_cast<int64_t>(slope * index) >> 8);
+    }
     bool operator==(const PackedBlock&) const = default;
 };
 
 /// The storage of a `Column`: whole blocks of 64-bit values, each as wide as the spread of its
-/// values asks for. Either owned and growing, or mapped: views of somebody else's memory, which
+/// values asks for; where they rise evenly, as times and rows do, only how far each is off a straight
+/// line is stored. Either owned and growing, or mapped: views of somebody else's memory, which
 /// may hold anything; a block that points out of it reads as 0. Reading is for any thread.
 class PackedBlocks {
   public:
@@ -48,13 +58,17 @@ class PackedBlocks {
         const PackedBlock block = blocks_[index / blockSize];
         const uint64_t width = block.width();
         const uint64_t bit = index % blockSize * width;
-        const uint64_t at = block.offset() + bit / 8;
+        uint64_t at = block.offset() + bit / 8;
+        auto value = static_cast<uint64_t>(block.base);
+        if (block.isSloped()) {
+            if (block.offset() > lastLoad_) [[unlikely]]
+                return 0;
+            value += PackedBlock::rise(load(block.offset()), index % blockSize);
+            at += PackedBlock::slopeBytes;
+        }
         if (at > lastLoad_) [[unlikely]]
             return 0;
-        uint64_t bits = 0;
-        std::memcpy(&bits, data_ + at, sizeof bits);
-        return static_cast<int64_t>(static_cast<uint64_t>(block.base) +
-                                    (bits >> bit % 8 & maskOf[width % maskOf.size()]));
+        return static_cast<int64_t>(value + (load(at) >> bit % 8 & maskOf[width]));
     }
     /// All values of a block.
     void unpack(size_t block, std::span<int64_t, blockSize> out) const;
@@ -82,7 +96,15 @@ class PackedBlocks {
         return masks;
     }();
 
+    uint64_t load(uint64_t offset) const {
+        uint64_t bits = 0;
+        std::memcpy(&bits, data_ + offset, sizeof bits);
+        return bits;
+    }
+    static void unpackBits(const std::byte* from, uint64_t width, int64_t base,
+                           std::span<int64_t, blockSize> out);
     PackedBlock pack(std::span<const int64_t, blockSize> values);
+    void packBits(std::span<const int64_t, blockSize> values, int64_t least, uint64_t width);
     void growTo(size_t bytes);
     void pointToOwned();
 

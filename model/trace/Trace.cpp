@@ -188,10 +188,11 @@ std::string Trace::nameOf(EventRef event) const {
 
 EventRef Trace::launchingCall(EventRef gpuWork) const {
     if (gpuWork.row() >= rowCount(gpuWork.kind())) return {};
-    Link key{0, 0, {}};
+    uint32_t process = 0;
+    uint32_t correlation = 0;
     const auto lookFor = [&](const auto& table) {
-        key.process = streams[table.stream[gpuWork.row()]].process;
-        key.correlation = table.correlation[gpuWork.row()];
+        process = streams[table.stream[gpuWork.row()]].process;
+        correlation = table.correlation[gpuWork.row()];
     };
     switch (gpuWork.kind()) {
         case EventKind::Kernel:
@@ -209,21 +210,15 @@ EventRef Trace::launchingCall(EventRef gpuWork) const {
         default:
             return {};
     }
-    if (key.correlation == 0) return {};
-    const size_t found = callLinks.firstOf(key.process, key.correlation);
-    if (found == callLinks.size() || key.isOfEarlierCall(callLinks[found])) return {};
-    return callLinks.event[found];
+    return correlation != 0 ? callOf(*this, process, correlation) : EventRef();
 }
 
 std::vector<EventRef> Trace::launchedWork(EventRef apiCall) const {
     std::vector<EventRef> work;
     if (apiCall.kind() != EventKind::Api || apiCall.row() >= apiCalls.size()) return work;
-    const Link key{
-        threads[apiCalls.thread[apiCall.row()]].process, apiCalls.correlation[apiCall.row()], {}};
-    if (key.correlation == 0) return work;
-    for (size_t link = workLinks.firstOf(key.process, key.correlation);
-         link < workLinks.size() && !key.isOfEarlierCall(workLinks[link]); ++link)
-        work.push_back(workLinks.event[link]);
+    const uint32_t correlation = apiCalls.correlation[apiCall.row()];
+    if (correlation == 0) return work;
+    work = workOf(*this, threads[apiCalls.thread[apiCall.row()]].process, correlation);
     std::stable_sort(work.begin(), work.end(), [this](EventRef a, EventRef b) {
         return rangeOf(a).startNs < rangeOf(b).startNs;
     });

@@ -13,9 +13,10 @@
 #include "model/trace/CounterSeries.h"
 #include "model/trace/EventRef.h"
 #include "model/trace/Interconnect.h"
-#include "model/trace/LinkTable.h"
+#include "model/trace/LaunchLinks.h"
 #include "model/trace/StringTable.h"
 #include "model/trace/Tables.h"
+#include "model/trace/TraceSums.h"
 #include "model/trace/Track.h"
 
 namespace lanescope {
@@ -162,10 +163,8 @@ class Trace {
     /// How many events of a kind there are.
     uint32_t rowCount(EventKind kind) const;
 
-    /// Links between calls and GPU work, sorted for the lookups above; filled by the loader.
-    using Link = lanescope::Link;
-    LinkTable callLinks;  ///< API calls by (process, correlation).
-    LinkTable workLinks;  ///< GPU work by (process, correlation, event).
+    LaunchLinks links;  ///< For the lookups above.
+    TraceSums sums;     ///< For `selectionStatistics`.
 
     /// What the columns are views of, if they are mapped.
     std::shared_ptr<const void> backing;

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "model/trace/LaneBuilder.h"
+#include "model/trace/GpuLanes.h"
+#include "model/trace/ThreadLanes.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -11,9 +13,10 @@ namespace lanescope {
 // The steps of `buildTracks`.
 
 /// Appends the tracks of all GPUs that did something.
-void addGpuTracks(Trace& trace);
-/// Appends the tracks of all processes with a thread that did something.
-void addProcessTracks(Trace& trace);
+void addGpuTracks(Trace& trace, GpuLanes work);
+/// Appends the tracks of all processes with a thread that did something; `work` by thread, `busy`
+/// is what to call slices that sum up others.
+void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex busy);
 
 /// Appends the track of the counters that are of no process and no GPU, if there are any.
 void addHostTracks(Trace& trace);

@@ -40,18 +40,12 @@ uint32_t streamOf(const Trace& trace, EventRef work) {
     }
 }
 
-/// Both lists of links are sorted alike, so one pass joins them.
 WorkOfThreads joinCallsWithWork(const Trace& trace) {
     WorkOfThreads joined;
-    auto call = trace.callLinks.begin();
-    for (const Trace::Link link : trace.workLinks) {
-        while (call != trace.callLinks.end() && (*call).isOfEarlierCall(link)) ++call;
-        if (call == trace.callLinks.end()) break;
-        if (link.isOfEarlierCall(*call)) continue;
-        const uint32_t row = (*call).event.row();
-        joined[{trace.apiCalls.thread[row], streamOf(trace, link.event)}].push_back(
-            {trace.apiCalls.startNs[row], link.event});
-    }
+    forEachLaunch(trace, [&](uint32_t call, EventRef work) {
+        joined[{trace.apiCalls.thread[call], streamOf(trace, work)}].push_back(
+            {trace.apiCalls.startNs[call], work});
+    });
     const auto isEarlier = [](const LaunchedWork& a, const LaunchedWork& b) {
         return a.callStartNs < b.callStartNs;
     };

@@ -6,7 +6,7 @@ namespace lanescope {
 
 /// Fills `projections`: for every NVTX range and every stream, the stretch from the first start to
 /// the last end of the GPU work whose launching call starts within the range on its thread.
-/// Needs `buildLinks` first. O((calls + ranges) log calls + ranges * streams used by their thread).
+/// Needs `Trace::links`. O((calls + ranges) log calls + ranges * streams used by their thread).
 void buildProjections(Trace& trace);
 
 }  // namespace lanescope

@@ -37,10 +37,11 @@ void noteDropped(Trace& trace, uint32_t track, uint32_t count) {
                      count, trace.tracks[track].title, LanePacker::maximumLanes)});
 }
 
-void buildTracks(Trace& trace) {
+void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThreads,
+                 StringIndex busy) {
     trace.tracks.clear();
-    addGpuTracks(trace);
-    addProcessTracks(trace);
+    addGpuTracks(trace, std::move(ofGpus));
+    addProcessTracks(trace, std::move(ofThreads), busy);
     addHostTracks(trace);
     markUnrecorded(trace);
 }

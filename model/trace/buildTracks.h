@@ -1,5 +1,7 @@
 #pragma once
 
+#include "model/trace/GpuLanes.h"
+#include "model/trace/ThreadLanes.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -7,6 +9,8 @@ namespace lanescope {
 /// Fills `tracks` from the tables: for each GPU its streams with their projected NVTX ranges, then
 /// for each process its threads with their NVTX ranges and API calls, busiest first. Adds a health
 /// note where more events overlap than there are lanes. O(n log n).
-void buildTracks(Trace& trace);
+/// What GPUs and threads did is given; `busy` is what to call slices that sum up others.
+void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThreads,
+                 StringIndex busy);
 
 }  // namespace lanescope

@@ -4,13 +4,14 @@
 #include <limits>
 #include <unordered_map>
 
+#include "model/select/buildTraceSums.h"
 #include "model/trace/buildLinkCounters.h"
-#include "model/trace/buildLinks.h"
 #include "model/trace/buildMemory.h"
 #include "model/trace/buildNcclWork.h"
 #include "model/trace/buildProjections.h"
 #include "model/trace/buildTracks.h"
 #include "model/trace/buildWaits.h"
+#include "model/trace/runTasks.h"
 #include "model/trace/sortTables.h"
 
 namespace lanescope {
@@ -115,22 +116,39 @@ void computeDepths(Trace& trace) {
     nvtx.depth = std::move(depth);
 }
 
+void buildTiles(Trace& trace, unsigned threads) {
+    Tasks tasks;
+    for (Track& track : trace.tracks)
+        for (Lane& lane : track.lanes)
+            tasks.emplace_back([&lane] { lane.tiles = buildLaneTiles(lane); });
+    runTasks(threads, tasks);
+}
+
 }  // namespace
 
-void finishTrace(Trace& trace) {
+void finishTrace(Trace& trace, unsigned threads) {
     findRanges(trace);
     endOpenRanges(trace);
-    sortTables(trace);
+    sortTables(trace, threads);
     computeDepths(trace);
-    buildLinks(trace);
-    buildWaits(trace);
-    buildProjections(trace);
-    buildNcclWork(trace);
-    buildLinkCounters(trace);
-    buildMemory(trace);
-    buildTracks(trace);
-    for (Track& track : trace.tracks)
-        for (Lane& lane : track.lanes) lane.tiles = buildLaneTiles(lane);
+    trace.links = buildLaunchLinks(trace, threads);
+    // Strings must not grow while several threads read them.
+    const StringIndex busy = trace.strings.intern("Busy");
+    const WorkNames names(trace);
+    GpuLanes ofGpus;
+    std::vector<ThreadLanes> ofThreads;
+    runTasks(threads, {[&] {
+                           buildWaits(trace);
+                           buildProjections(trace);
+                           buildNcclWork(trace);
+                           buildLinkCounters(trace);
+                           buildMemory(trace);
+                       },
+                       [&] { ofGpus = collectGpuLanes(trace, names, busy); },
+                       [&] { ofThreads = collectThreadLanes(trace, busy); }});
+    buildTracks(trace, std::move(ofGpus), std::move(ofThreads), busy);
+    buildTiles(trace, threads);
+    trace.sums = buildTraceSums(trace, threads);
 }
 
 }  // namespace lanescope

@@ -5,8 +5,9 @@
 namespace lanescope {
 
 /// Makes a trace out of filled tables: sorts them, finds the ranges of time, ends open NVTX ranges,
-/// and builds depths, links, projections and tracks. Every index in the tables must be valid. Where
-/// the end of a process is known, its range holds it beforehand, as `endNs`. O(n log n).
-void finishTrace(Trace& trace);
+/// and builds depths, links, projections, tracks and sums. Every index in the tables must be valid. Where
+/// the end of a process is known, its range holds it beforehand, as `endNs`. Uses as many `threads`; what it makes is
+/// the same for any number. O(n log n).
+void finishTrace(Trace& trace, unsigned threads = 1);
 
 }  // namespace lanescope

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/trace/permute.h"
+#include "model/trace/runTasks.h"
 
 namespace lanescope {
 
@@ -112,27 +113,37 @@ void sortMemcpys(Trace& trace) {
 
 }  // namespace
 
-void sortTables(Trace& trace) {
+void sortTables(Trace& trace, unsigned threads) {
     using K = KernelTable;
-    sortTable(trace.kernels, &K::config, &K::stream, &K::correlation, &K::graphNode);
-    sortMemcpys(trace);
     using S = MemsetTable;
-    sortTable(trace.memsets, &S::bytes, &S::value, &S::memory, &S::stream, &S::correlation);
     using G = GraphTable;
-    sortTable(trace.graphs, &G::graph, &G::stream, &G::correlation);
     using F = PageFaultTable;
-    sortTable(trace.pageFaults, &F::address, &F::count, &F::access, &F::process, &F::gpu,
-              &F::instruction);
     using E = MemoryEventTable;
-    sortMoments(trace.memoryEvents, &E::bytes, &E::address, &E::kind, &E::isFree, &E::isPooled,
-                &E::process, &E::gpu, &E::correlation);
     using P = MemoryPoolTable;
-    sortMoments(trace.memoryPools, &P::bytes, &P::address, &P::process, &P::gpu);
     using A = ApiTable;
-    sortTable(trace.apiCalls, &A::name, &A::thread, &A::correlation, &A::returnValue, &A::isDriver);
     using W = SyncTable;
-    sortTable(trace.syncs, &W::type, &W::stream, &W::process, &W::correlation);
-    sortNvtx(trace);
+    // The largest first.
+    runTasks(threads,
+             {[&] {
+                  sortTable(trace.apiCalls, &A::name, &A::thread, &A::correlation, &A::returnValue,
+                            &A::isDriver);
+              },
+              [&] {
+                  sortTable(trace.kernels, &K::config, &K::stream, &K::correlation, &K::graphNode);
+              },
+              [&] { sortNvtx(trace); },
+              [&] {
+                  sortMemcpys(trace);
+                  sortTable(trace.memsets, &S::bytes, &S::value, &S::memory, &S::stream,
+                            &S::correlation);
+                  sortTable(trace.graphs, &G::graph, &G::stream, &G::correlation);
+                  sortTable(trace.pageFaults, &F::address, &F::count, &F::access, &F::process,
+                            &F::gpu, &F::instruction);
+                  sortMoments(trace.memoryEvents, &E::bytes, &E::address, &E::kind, &E::isFree,
+                              &E::isPooled, &E::process, &E::gpu, &E::correlation);
+                  sortMoments(trace.memoryPools, &P::bytes, &P::address, &P::process, &P::gpu);
+                  sortTable(trace.syncs, &W::type, &W::stream, &W::process, &W::correlation);
+              }});
 }
 
 }  // namespace lanescope

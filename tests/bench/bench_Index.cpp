@@ -76,7 +76,7 @@ void printSizes(const Trace& trace) {
           mebibytesOf(trace.kernels), mebibytesOf(trace.memcpys, trace.memsets),
           mebibytesOf(trace.apiCalls), mebibytesOf(trace.syncs), mebibytesOf(trace.nvtx),
           mebibytesOf(trace.projections));
-    qInfo("links %.2f, waits %.2f MiB", mebibytesOf(trace.callLinks, trace.workLinks),
+    qInfo("links %.2f, waits %.2f MiB", mebibytesOf(trace.links),
           mebibytesOf(trace.eventRecords, trace.eventWaits, trace.streamWaits));
     std::map<TrackKind, std::array<double, 8>> lanes;
     for (const Track& track : trace.tracks) {

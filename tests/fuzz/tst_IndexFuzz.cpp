@@ -11,6 +11,7 @@
 #include "model/search/findEvents.h"
 #include "model/select/SelectionStatistics.h"
 #include "model/select/buildTraceSums.h"
+#include "model/select/selectionTables.h"
 #include "model/summary/reports.h"
 #include "model/trace/EventDetails.h"
 #include "tests/support/TemporaryFolder.h"
@@ -50,6 +51,16 @@ void seal(std::string& bytes) {
     std::memcpy(bytes.data(), &header, sizeof header);
 }
 
+void useSums(const Trace& trace) {
+    const TimeRange part{trace.range.startNs / 2, trace.range.startNs / 2 + 90'000'000};
+    for (const TimeRange range : {trace.range, part}) {
+        const SelectionStatistics statistics = selectionStatistics(trace, trace.sums, range);
+        (void)selectedNames(trace, statistics, 20);
+        (void)selectedCopies(statistics);
+        (void)selectionHeadline(trace, statistics);
+    }
+}
+
 /// Uses a trace as the programs do; whatever is out of range shows under a sanitizer.
 void use(const Trace& trace) {
     for (const Track& track : trace.tracks)
@@ -71,6 +82,7 @@ void use(const Trace& trace) {
                [](std::span<const EventRef>) { return true; });
 #endif
     (void)selectionStatistics(trace, buildTraceSums(trace), trace.range);
+    useSums(trace);
     for (const ReportInfo& report : allReports()) (void)makeReport(trace, report.name);
 }
 
@@ -88,6 +100,22 @@ class tst_IndexFuzz : public QObject {
         training_ = readFile(path_);
         QVERIFY(writeIndex(*simulatedMemory(), source, path_).has_value());
         memory_ = readFile(path_);
+    }
+
+    /// Only long lanes have sums.
+    void brokenSumsAreHarmless() {
+        std::mt19937 random(4);
+        QVERIFY(writeIndex(*simulatedTraining({.steps = 80}), source, path_).has_value());
+        const std::string whole = readFile(path_);
+        for (int round = 0; round < 60; ++round) {
+            std::string broken = whole;
+            for (int i = 0; i < 200; ++i)
+                broken[sizeof(IndexHeader) + random() % (broken.size() - sizeof(IndexHeader))] =
+                    static_cast<char>(random());
+            seal(broken);
+            std::ofstream(path_, std::ios::binary) << broken;
+            if (const auto trace = readIndex(path_, source)) useSums(*trace);
+        }
     }
 
     void flippedBytesAreRefusedOrHarmless() {

@@ -114,7 +114,11 @@ class tst_Index : public QObject {
         QVERIFY(namesEveryMember<NvtxTable>());
         QVERIFY(namesEveryMember<ProjectionTable>());
         QVERIFY(namesEveryMember<NcclTable>());
-        QVERIFY(namesEveryMember<LinkTable>());
+        QVERIFY(namesEveryMember<LaunchLinks>());
+        QVERIFY(namesEveryMember<LaneSums>());
+        QVERIFY(namesEveryMember<UnionSums>());
+        QVERIFY(namesEveryMember<TrackSums>());
+        QVERIFY(namesEveryMember<TraceSums>());
         QVERIFY(namesEveryMember<LaneTiles::Level>());
         QVERIFY(namesEveryMember<LaneTiles::Runs>());
         QVERIFY(namesEveryMember<LaneTiles>());
@@ -177,6 +181,32 @@ class tst_Index : public QObject {
         const Result<TracePtr> indexed = openTrace(packed, always());
         QVERIFY(indexed && (*indexed)->backing != nullptr);
         QVERIFY(dumpOf(**indexed) == dumpOf(**loaded));
+    }
+
+    void isTheSameForAnyNumberOfThreads() {
+        const std::filesystem::path path = *folder_ / "large.sqlite";
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 150, .ncclPlugin = true}), path));
+        std::string alone;
+        for (const unsigned threads : {1u, 2u, 5u}) {
+            const auto trace = readTrace(path, {}, threads);
+            QVERIFY(trace.has_value());
+            QVERIFY((*trace)->kernels.size() > 20'000);
+            QVERIFY(writeIndex(**trace, {1, 2, 3}, *folder_ / "large").has_value());
+            const std::string bytes = readFile(*folder_ / "large");
+            if (threads == 1) alone = bytes;
+            QVERIFY(!bytes.empty() && bytes == alone);
+        }
+    }
+
+    void readingByManyThreadsCanBeCancelled() {
+        const std::filesystem::path path = *folder_ / "large.sqlite";
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 150}), path));
+        for (const double until : {0.0, 0.2, 0.5, 0.84}) {
+            const auto trace = readTrace(
+                path, [until](double fraction, std::string_view) { return fraction < until; }, 4);
+            QVERIFY(!trace.has_value());
+            QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
+        }
     }
 
     void isForItsOwnerOnly() {

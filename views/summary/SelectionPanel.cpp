@@ -5,7 +5,7 @@
 #include <QVBoxLayout>
 #include <string>
 
-#include "model/select/buildTraceSums.h"
+#include "model/select/SelectionStatistics.h"
 #include "model/select/selectionTables.h"
 #include "views/summary/LatestJob.h"
 #include "views/summary/ReportView.h"
@@ -21,7 +21,6 @@ constexpr size_t mostNames = 10;
 }  // namespace
 
 struct SelectionPanel::Counted {
-    std::shared_ptr<const TraceSums> sums;
     std::string headline;
     ReportTable names, copies;
 };
@@ -58,7 +57,6 @@ SelectionPanel::SelectionPanel(QWidget* parent)
 
 void SelectionPanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
-    sums_.reset();
     range_.reset();
     refresh();
 }
@@ -85,10 +83,9 @@ void SelectionPanel::refresh() {
         return showCounted({});
     }
     if (!isVisible()) return;
-    job_->start([this, trace = trace_, sums = sums_, range = *range_]() -> LatestJob::Publish {
+    job_->start([this, trace = trace_, range = *range_]() -> LatestJob::Publish {
         Counted counted;
-        counted.sums = sums ? sums : std::make_shared<const TraceSums>(buildTraceSums(*trace));
-        const SelectionStatistics statistics = selectionStatistics(*trace, *counted.sums, range);
+        const SelectionStatistics statistics = selectionStatistics(*trace, trace->sums, range);
         counted.headline = selectionHeadline(*trace, statistics);
         counted.names = selectedNames(*trace, statistics, mostNames);
         counted.copies = selectedCopies(statistics);
@@ -98,7 +95,6 @@ void SelectionPanel::refresh() {
 
 void SelectionPanel::showCounted(const Counted& counted) {
     isStale_ = false;
-    if (counted.sums) sums_ = counted.sums;
     const bool isEmpty = !trace_ || !range_;
     headline_->setText(isEmpty ? tr("Select a range of time with Shift+drag on the timeline or by "
                                     "dragging on the ruler; what lies in it is summed up here.")

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <QWidget>
-#include <memory>
 #include <optional>
 
 #include "model/format/TimeRange.h"
-#include "model/select/TraceSums.h"
 #include "model/trace/Trace.h"
 
 class QLabel;
@@ -45,7 +43,6 @@ class SelectionPanel : public QWidget {
     void showCounted(const Counted& counted);
 
     TracePtr trace_;
-    std::shared_ptr<const TraceSums> sums_;  ///< Of the trace; made when first needed.
     std::optional<TimeRange> range_;
     bool isStale_ = false;
     LatestJob* job_;

@@ -12,7 +12,7 @@
 #include "model/search/SearchHits.h"
 #include "model/search/findEvents.h"
 #include "model/select/SelectionStatistics.h"
-#include "model/select/buildTraceSums.h"
+#include "model/trace/finishTrace.h"
 #include "tests/bench/viewer_scale/ProcessMemory.h"
 #include "tests/bench/viewer_scale/Times.h"
 #include "views/timeline/TimelineView.h"
@@ -79,8 +79,27 @@ class Measurement {
         return trace_ ? std::optional(ms) : std::nullopt;
     }
 
+    /// What a window without any events takes.
+    void measureEmptyWindow() {
+        const ProcessMemory before = processMemory();
+        auto trace = std::make_shared<Trace>();
+        finishTrace(*trace);
+        auto view = std::make_unique<TimelineView>();
+        view->resize(screen);
+        view->setRowHeight(RowHeight::Compact);
+        view->show();
+        QCoreApplication::processEvents();
+        view->setTrace(std::move(trace));
+        view->unfoldAll();
+        view->repaint();
+        const ProcessMemory after = processMemory();
+        values_["emptyBytes"] = double(after.anonymousBytes - before.anonymousBytes) +
+                                double(after.mappedBytes - before.mappedBytes);
+    }
+
     Result<void> measureOpening() {
         const ProcessMemory before = processMemory();
+        measureEmptyWindow();
         QString error;
         const std::optional<double> first = open(error);
         if (!first) return fail("{}", error.toStdString());
@@ -90,6 +109,8 @@ class Measurement {
         values_["mappedBytes"] = double(after.mappedBytes - before.mappedBytes);
         values_["residentBytes"] =
             values_["anonymousBytes"].toDouble() + values_["mappedBytes"].toDouble();
+        values_["traceBytes"] =
+            values_["residentBytes"].toDouble() - values_["emptyBytes"].toDouble();
         int64_t events = 0;
         for (const EventCount& count : trace_->counts) events += count.total;
         values_["events"] = double(events);
@@ -199,7 +220,6 @@ class Measurement {
     }
 
     void measureStatistics() {
-        const TraceSums sums = buildTraceSums(*trace_);
         std::mt19937_64 random(1);
         const TimeRange whole = trace_->range;
         const auto somewhere = [&] {
@@ -211,7 +231,7 @@ class Measurement {
             const int64_t a = somewhere();
             const int64_t b = somewhere();
             times.add(cpuMillisecondsOf([&] {
-                selectionStatistics(*trace_, sums, {std::min(a, b), std::max(a, b)});
+                selectionStatistics(*trace_, trace_->sums, {std::min(a, b), std::max(a, b)});
             }));
         }
         values_["selectMedianMs"] = times.median();

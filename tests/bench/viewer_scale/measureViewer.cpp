@@ -23,7 +23,7 @@ const QString stalling = QStringLiteral("--stalling");
 
 int measureOne(const QString& what, const QString& file, int rounds) {
     const std::filesystem::path path = file.toStdString();
-    const auto measured = what == reading    ? measureReading(path)
+    const auto measured = what == reading    ? measureReading(path, rounds)
                           : what == stalling ? measureStalls(path)
                                              : measureViewer(path, rounds);
     if (!measured) {

@@ -26,6 +26,8 @@ constexpr Row rows[] = {
     {"memory: anonymous, MiB", "anonymousBytes", 1, nullptr, mib},
     {"- mapped, MiB", "mappedBytes", 1, nullptr, mib},
     {"- both, bytes an event", "residentBytes", 1, "events"},
+    {"- of it a window without events, MiB", "emptyBytes", 1, nullptr, mib},
+    {"- without that, bytes an event", "traceBytes", 1, "events"},
     {"disk: trace, bytes an event", "fileBytes", 1, "events"},
     {"- with index, bytes an event", "diskBytes", 1, "events"},
     {"100,000 one-pixel rectangles, ms (floor)", "floorMs", 2},
@@ -55,7 +57,9 @@ constexpr Row rows[] = {
     {"- all hits, ms (worst pattern)", "searchAllMs", 1},
     {"plain SELECT of all cells, ms", "scanMs", 0},
     {"reading and making the index, ms", "readMs", 0},
-    {"- / plain SELECT", "readMs", 2, "scanMs"},
+    {"- CPU time of all threads, ms", "readCpuMs", 0},
+    {"- / plain SELECT (median of the rounds)", "readRatio", 2},
+    {"- / plain SELECT (best round)", "readBestRatio", 2},
 };
 
 QString cell(const QJsonObject& file, const Row& row) {

@@ -1,4 +1,4 @@
-#include "model/select/UnionSums.h"
+#include "model/select/buildUnionSums.h"
 
 #include <algorithm>
 #include <vector>

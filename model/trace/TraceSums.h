@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <vector>
 
 #include "model/trace/Column.h"
-#include "model/trace/Track.h"
+#include "model/trace/LaneSums.h"
 
 namespace lanescope {
 
@@ -18,11 +18,15 @@ struct UnionSums {
     Column<int64_t> busyNs;  ///< Busy time before that moment.
 };
 
-/// Empty for fewer than two lanes. O(n lanes).
-UnionSums buildUnionSums(std::span<const Lane> lanes);
+/// What `selectionStatistics` needs besides the slices of a track.
+struct TrackSums {
+    std::vector<LaneSums> lanes;  ///< As many as the track has; empty where events do not count.
+    UnionSums busy;
+};
 
-/// How long at least one of `lanes` was busy in `range`; `sums` are theirs. O(lanes log n) and some
-/// thousand slices.
-int64_t busyTime(std::span<const Lane> lanes, const UnionSums& sums, TimeRange range);
+/// The same for all tracks of a trace, in their order.
+struct TraceSums {
+    std::vector<TrackSums> tracks;
+};
 
 }  // namespace lanescope

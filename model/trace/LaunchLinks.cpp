@@ -1,0 +1,153 @@
+#include "model/trace/LaunchLinks.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "model/trace/Trace.h"
+#include "model/trace/runTasks.h"
+
+namespace lanescope {
+
+namespace {
+
+uint32_t processOf(const Trace& trace, const ApiTable& table, uint32_t row) {
+    return trace.threads[table.thread[row]].process;
+}
+
+template <class Table>
+uint32_t processOf(const Trace& trace, const Table& table, uint32_t row) {
+    return trace.streams[table.stream[row]].process;
+}
+
+/// Process and correlation in one number that sorts like them.
+template <class Table>
+uint64_t keyOf(const Trace& trace, const Table& table, uint32_t row) {
+    return uint64_t{processOf(trace, table, row)} << 32 | table.correlation[row];
+}
+
+template <class Table>
+Column<uint32_t> linksOf(const Trace& trace, const Table& table) {
+    // Rows of one process are nearly in order; of several together they are not.
+    std::vector<std::vector<uint64_t>> ofProcess(trace.processes.size());
+    for (uint32_t row = 0; row < table.size(); ++row)
+        if (const uint32_t correlation = table.correlation[row]; correlation != 0)
+            ofProcess[processOf(trace, table, row)].push_back(uint64_t{correlation} << 32 | row);
+    Column<uint32_t> rows;
+    for (std::vector<uint64_t>& links : ofProcess) {
+        if (!std::is_sorted(links.begin(), links.end())) std::sort(links.begin(), links.end());
+        for (const uint64_t link : links) rows.push_back(static_cast<uint32_t>(link));
+        links = {};
+    }
+    return rows;
+}
+
+/// The first link of a call, or of any later one.
+template <class Table>
+size_t firstLink(const Trace& trace, const Table& table, const Column<uint32_t>& links,
+                 uint64_t key) {
+    size_t low = 0;
+    size_t high = links.size();
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        keyOf(trace, table, links[middle]) < key ? low = middle + 1 : high = middle;
+    }
+    return low;
+}
+
+template <class Table>
+void addWork(const Trace& trace, const Table& table, const Column<uint32_t>& links, EventKind kind,
+             uint64_t key, std::vector<EventRef>& work) {
+    for (size_t link = firstLink(trace, table, links, key);
+         link < links.size() && keyOf(trace, table, links[link]) == key; ++link)
+        work.emplace_back(kind, links[link]);
+}
+
+/// Walks through the links of one table.
+class LinkWalk {
+  public:
+    template <class Table>
+    LinkWalk(const Trace& trace, const Table& table, const Column<uint32_t>& links, EventKind kind)
+        : links_(links), kind_(kind), key_([&trace, &table](uint32_t row) {
+              return keyOf(trace, table, row);
+          }) {
+        look();
+    }
+    /// Greater than any other at the end.
+    uint64_t key() const { return current_; }
+    EventRef event() const { return {kind_, row_}; }
+    void next() {
+        ++link_;
+        look();
+    }
+
+  private:
+    void look() {
+        if (link_ >= links_.size()) {
+            current_ = UINT64_MAX;
+            return;
+        }
+        row_ = links_[link_];
+        current_ = key_(row_);
+    }
+
+    const Column<uint32_t>& links_;
+    const EventKind kind_;
+    const std::function<uint64_t(uint32_t)> key_;
+    size_t link_ = 0;
+    uint32_t row_ = 0;
+    uint64_t current_ = 0;
+};
+
+}  // namespace
+
+LaunchLinks buildLaunchLinks(const Trace& trace, unsigned threads) {
+    LaunchLinks links;
+    runTasks(threads, {[&] { links.calls = linksOf(trace, trace.apiCalls); },
+                       [&] { links.kernels = linksOf(trace, trace.kernels); },
+                       [&] {
+                           links.memcpys = linksOf(trace, trace.memcpys);
+                           links.memsets = linksOf(trace, trace.memsets);
+                           links.graphs = linksOf(trace, trace.graphs);
+                       }});
+    return links;
+}
+
+EventRef callOf(const Trace& trace, uint32_t process, uint32_t correlation) {
+    const Column<uint32_t>& calls = trace.links.calls;
+    const uint64_t key = uint64_t{process} << 32 | correlation;
+    const size_t link = firstLink(trace, trace.apiCalls, calls, key);
+    if (link == calls.size() || keyOf(trace, trace.apiCalls, calls[link]) != key) return {};
+    return {EventKind::Api, calls[link]};
+}
+
+std::vector<EventRef> workOf(const Trace& trace, uint32_t process, uint32_t correlation) {
+    const uint64_t key = uint64_t{process} << 32 | correlation;
+    const LaunchLinks& links = trace.links;
+    std::vector<EventRef> work;
+    addWork(trace, trace.kernels, links.kernels, EventKind::Kernel, key, work);
+    addWork(trace, trace.memcpys, links.memcpys, EventKind::Memcpy, key, work);
+    addWork(trace, trace.memsets, links.memsets, EventKind::Memset, key, work);
+    addWork(trace, trace.graphs, links.graphs, EventKind::Graph, key, work);
+    return work;
+}
+
+void forEachLaunch(const Trace& trace,
+                   const std::function<void(uint32_t call, EventRef work)>& visit) {
+    const LaunchLinks& links = trace.links;
+    LinkWalk call(trace, trace.apiCalls, links.calls, EventKind::Api);
+    std::array works{LinkWalk(trace, trace.kernels, links.kernels, EventKind::Kernel),
+                     LinkWalk(trace, trace.memcpys, links.memcpys, EventKind::Memcpy),
+                     LinkWalk(trace, trace.memsets, links.memsets, EventKind::Memset),
+                     LinkWalk(trace, trace.graphs, links.graphs, EventKind::Graph)};
+    const auto isEarlier = [](const LinkWalk& a, const LinkWalk& b) { return a.key() < b.key(); };
+    for (;;) {
+        LinkWalk& work = *std::min_element(works.begin(), works.end(), isEarlier);
+        while (call.key() < work.key()) call.next();
+        if (call.key() == UINT64_MAX || work.key() == UINT64_MAX) return;
+        if (call.key() == work.key()) visit(call.event().row(), work.event());
+        work.next();
+    }
+}
+
+}  // namespace lanescope

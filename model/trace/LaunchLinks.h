@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "model/trace/Column.h"
+
+namespace lanescope {
+
+class Trace;
+
+/// What joins API calls and the GPU work that they launched: the rows of each table in order of
+/// process and correlation, of equal ones in order of the table. Rows without a correlation are
+/// left out.
+struct LaunchLinks {
+    Column<uint32_t> calls;
+    Column<uint32_t> kernels, memcpys, memsets, graphs;
+};
+
+/// The links of the tables of a trace; the tables must be sorted. O(n log n).
+LaunchLinks buildLaunchLinks(const Trace& trace, unsigned threads);
+
+/// The first call with a correlation in a process, or invalid. O(log n).
+EventRef callOf(const Trace& trace, uint32_t process, uint32_t correlation);
+/// The GPU work with a correlation in a process, by kind and row. O(log n) and the number of them.
+std::vector<EventRef> workOf(const Trace& trace, uint32_t process, uint32_t correlation);
+
+/// Visits all GPU work that has a call, with the row of that call: in order of process, correlation,
+/// kind and row. O(n).
+void forEachLaunch(const Trace& trace,
+                   const std::function<void(uint32_t call, EventRef work)>& visit);
+
+}  // namespace lanescope
