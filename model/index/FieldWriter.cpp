@@ -1,12 +1,13 @@
 #include "model/index/FieldWriter.h"
 
+#include <algorithm>
 #include <span>
 
 namespace lanescope {
 
-void FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>& rest) {
+StoredColumn FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>& rest) {
     isCancelled_ = isCancelled_ || !isWanted_();
-    if (isCancelled_) return;
+    if (isCancelled_) return {};
     StoredColumn stored;
     stored.count = packed.blockCount() * PackedBlocks::blockSize + rest.size();
     std::vector<PackedBlock> blocks(packed.blocks().begin(), packed.blocks().end());
@@ -30,7 +31,25 @@ void FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>& rest) 
     stored.blocksOffset = file_.offset();
     stored.blockCount = blocks.size();
     file_.write(std::as_bytes(std::span(blocks)));
-    put(stored);
+    return stored;
+}
+
+void FieldWriter::storeTilesAhead(const Trace& trace) {
+    size_t mostLevels = 0;
+    for (const Track& track : trace.tracks)
+        for (const Lane& lane : track.lanes)
+            mostLevels = std::max(mostLevels, lane.tiles.levels.size());
+    const auto storeAhead = [this](const auto& field) {
+        if constexpr (requires { field.packed(); }) ahead_[&field] = store(field);
+    };
+    // The coarsest first: what the whole trace looks like.
+    for (size_t fromTop = 1; fromTop <= mostLevels; ++fromTop)
+        for (const Track& track : trace.tracks)
+            for (const Lane& lane : track.lanes) {
+                const auto& levels = lane.tiles.levels;
+                if (fromTop <= levels.size())
+                    forEachField(levels[levels.size() - fromTop], storeAhead);
+            }
 }
 
 void FieldWriter::operator()(const StringTable& strings) {

@@ -3,9 +3,11 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 #include "model/index/IndexFormat.h"
@@ -54,11 +56,15 @@ class FieldWriter {
     }
     template <class T>
     void operator()(const Column<T>& column) {
-        std::vector<int64_t> rest;
-        for (const T& value : column.tail()) rest.push_back(Column<T>::bitsOf(value));
-        store(column.packed(), rest);
+        const auto found = ahead_.find(&column);
+        put(found != ahead_.end() ? found->second : store(column));
     }
     void operator()(const StringTable& strings);
+
+    /// Puts the tiles of all lanes one behind the other, level by level, before anything else: a
+    /// picture needs one level of every lane, so that it touches few places of the file. The trace
+    /// must be the one that is visited then.
+    void storeTilesAhead(const Trace& trace);
 
     const std::vector<std::byte>& small() const { return small_; }
     bool isCancelled() const { return isCancelled_; }
@@ -72,11 +78,18 @@ class FieldWriter {
         const auto* from = static_cast<const std::byte*>(bytes);
         small_.insert(small_.end(), from, from + count);
     }
-    void store(const PackedBlocks& packed, std::vector<int64_t>& rest);
+    template <class T>
+    StoredColumn store(const Column<T>& column) {
+        std::vector<int64_t> rest;
+        for (const T& value : column.tail()) rest.push_back(Column<T>::bitsOf(value));
+        return store(column.packed(), rest);
+    }
+    StoredColumn store(const PackedBlocks& packed, std::vector<int64_t>& rest);
 
     OutputFile& file_;
     std::function<bool()> isWanted_;
     std::vector<std::byte> small_;
+    std::unordered_map<const void*, StoredColumn> ahead_;  ///< By column.
     bool isCancelled_ = false;
 };
 

@@ -30,6 +30,7 @@ Result<void> writeIndex(const Trace& trace, const SourceKey& source,
     file->write(bytesOf(header));  // its place; what it says is known at the end
 
     FieldWriter fields(*file, [&isWanted] { return !isWanted || isWanted(); });
+    fields.storeTilesAhead(trace);
     fields(trace);
     if (fields.isCancelled()) return fail("Writing {} was cancelled.", path.string());
     file->align();

@@ -21,13 +21,14 @@ class ColumnScale {
     ColumnScale(TimeRange range, int columnCount)
         : range_(range), columnCount_(columnCount), spanNs_(Wide{range.endNs} - range.startNs) {}
 
-    /// True if `timeNs` lies left of the right edge of `column`.
-    bool beginsBefore(int64_t timeNs, int column) const {
-        return (Wide{timeNs} - range_.startNs) * columnCount_ < spanNs_ * (column + 1);
+    /// The last nanosecond at or left of the left edge of `column`.
+    int64_t left(int column) const {
+        return static_cast<int64_t>(range_.startNs + spanNs_ * column / columnCount_);
     }
-    /// True if `timeNs` lies at or left of the left edge of `column`.
-    bool isAtOrBefore(int64_t timeNs, int column) const {
-        return (Wide{timeNs} - range_.startNs) * columnCount_ <= spanNs_ * column;
+    /// The first nanosecond at or right of the right edge of `column`.
+    int64_t right(int column) const {
+        const Wide ends = spanNs_ * (column + 1);
+        return static_cast<int64_t>(range_.startNs + (ends + columnCount_ - 1) / columnCount_);
     }
 
   private:
@@ -42,10 +43,12 @@ std::string formatHertz(double value) {
     return fmt::format("{:.4g} Hz", value);
 }
 
-/// As `std::partition_point`, in O(log(distance to the answer)).
+/// As `std::partition_point`, in O(log(distance to the answer)); quickest if that is somewhat more
+/// than `step`.
 template <class Iterator, class Holds>
-Iterator partitionNear(Iterator from, Iterator end, Holds holds) {
-    std::ptrdiff_t step = 1;
+Iterator partitionNear(Iterator from, Iterator end, std::ptrdiff_t step, Holds holds) {
+    if (end - from > step && !holds(*(from + step)))
+        return std::partition_point(from, from + step, holds);
     while (end - from > step && holds(*(from + step))) {
         from += step;
         step *= 2;
@@ -67,11 +70,13 @@ struct Extremes {
     double least = std::numeric_limits<double>::quiet_NaN();
     double greatest = least;
 
-    void take(const Column<double>& leasts, const Column<double>& greatests, size_t low,
-              size_t high) {
-        for (size_t i = low; i < high; ++i) {
-            least = std::fmin(least, leasts[i]);
-            greatest = std::fmax(greatest, greatests[i]);
+    void take(const Column<double>& leasts, const Column<double>& greatests, size_t first,
+              size_t end) {
+        for (size_t i = first; i < end; ++i) {
+            // Of comparisons with what is not a number none is true.
+            const double low = leasts[i], high = greatests[i];
+            if (!(least <= low) && low == low) least = low;
+            if (!(greatest >= high) && high == high) greatest = high;
         }
     }
 };
@@ -206,15 +211,18 @@ std::vector<CounterColumn> CounterSeries::extremesAt(TimeRange range, int pixelW
     if (range.isEmpty() || timesNs_.empty()) return columns;
     const ColumnScale scale(range, pixelWidth);
     const auto begin = timesNs_.begin();
+    std::ptrdiff_t step = 1;
     auto from = begin;  // the first sample right of the column before
     for (int column = 0; column < pixelWidth; ++column) {
-        if (scale.isAtOrBefore(endNs_, column)) break;
-        const auto last = partitionNear(from, timesNs_.end(), [&](int64_t timeNs) {
-            return scale.beginsBefore(timeNs, column);
-        });
+        const int64_t leftNs = scale.left(column), rightNs = scale.right(column);
+        if (endNs_ <= leftNs) break;
+        const auto last = partitionNear(from, timesNs_.end(), step,
+                                        [&](int64_t timeNs) { return timeNs < rightNs; });
+        // Columns hold about as many samples each.
+        step = std::max<std::ptrdiff_t>(1, (last - from) * 7 / 8);
         // The value from before goes on into the column, unless one begins right at its edge.
-        const auto inside = partitionNear(
-            from, last, [&](int64_t timeNs) { return scale.isAtOrBefore(timeNs, column); });
+        const auto inside =
+            partitionNear(from, last, 1, [&](int64_t timeNs) { return timeNs <= leftNs; });
         const size_t low = inside == begin ? 0 : static_cast<size_t>(inside - begin) - 1;
         columns[static_cast<size_t>(column)] = extremesOf(low, static_cast<size_t>(last - begin));
         from = last;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "model/trace/Column.h"
-#include "model/trace/LinkTable.h"
 
 using namespace lanescope;
 
@@ -110,7 +109,7 @@ class tst_Column : public QObject {
             const auto slope = static_cast<int64_t>(random()) >> (round % 60);
             const uint64_t offLine = uint64_t{1} << round % 50;
             std::vector<int64_t> values;
-            for (uint64_t i = 0; i < 700; ++i)
+            for (uint64_t i = 0; i < 1700; ++i)
                 values.push_back(static_cast<int64_t>(static_cast<uint64_t>(first) +
                                                       static_cast<uint64_t>(slope) * i +
                                                       random() % offLine));

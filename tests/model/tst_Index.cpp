@@ -201,9 +201,9 @@ class tst_Index : public QObject {
     void readingByManyThreadsCanBeCancelled() {
         const std::filesystem::path path = *folder_ / "large.sqlite";
         QVERIFY(writeTrace(*simulatedTraining({.steps = 150}), path));
-        for (const double until : {0.0, 0.2, 0.5, 0.84}) {
-            const auto trace = readTrace(
-                path, [until](double fraction, std::string_view) { return fraction < until; }, 4);
+        for (const unsigned threads : {1u, 2u, 5u}) {
+            const auto trace =
+                readTrace(path, [](double, std::string_view) { return false; }, threads);
             QVERIFY(!trace.has_value());
             QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
         }
