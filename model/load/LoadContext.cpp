@@ -26,12 +26,14 @@ LoadContext::LoadContext(const Database& database, Trace& trace, unsigned thread
       progress_(progress),
       possibleRows_(static_cast<int64_t>(database.fileBytes()) / leastBytesPerRow) {}
 
-const std::vector<Database>& LoadContext::furtherConnections() {
+std::span<const Database> LoadContext::borrowConnections() {
+    if (areBorrowed_) return {};
     while (furtherConnections_.size() + 1 < threads_) {
         Result<Database> database = database_.reopen();
         if (!database) break;
         furtherConnections_.push_back(std::move(*database));
     }
+    areBorrowed_ = !furtherConnections_.empty();
     return furtherConnections_;
 }
 

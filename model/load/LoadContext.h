@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +22,10 @@ class LoadContext {
                 const LoadProgress& progress);
 
     const Database& database() const { return database_; }
-    /// One for each thread but the one that loads; opened when first asked for, and none for a file
-    /// that can be opened once only.
-    const std::vector<Database>& furtherConnections();
+    /// One for each thread but the one that loads, for one reader at a time: none while another has
+    /// them. Opened when first asked for; none for a file that can be opened once only.
+    std::span<const Database> borrowConnections();
+    void returnConnections() { areBorrowed_ = false; }
     Trace& trace() { return trace_; }
 
     /// Rows `table` may hold, judged without counting them. O(log n).
@@ -55,6 +57,7 @@ class LoadContext {
     const unsigned threads_;
     const LoadProgress& progress_;
     std::vector<Database> furtherConnections_;
+    bool areBorrowed_ = false;
     int64_t possibleRows_ = 0;
     int64_t expectedRows_ = 0;
     int64_t readRows_ = 0;

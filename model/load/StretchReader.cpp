@@ -14,23 +14,32 @@ constexpr size_t slotsPerThread = 3;
 
 std::unique_ptr<StretchReader> StretchReader::create(LoadContext& context, const std::string& sql,
                                                      int64_t first, int64_t last) {
-    std::vector<Statement> statements;
     auto own = context.database().prepare(sql);
     if (!own) return nullptr;
-    statements.push_back(std::move(*own));
-    for (const Database& database : context.furtherConnections()) {
-        auto statement = database.prepare(sql);
-        if (statement) statements.push_back(std::move(*statement));
-    }
-    return std::unique_ptr<StretchReader>(new StretchReader(std::move(statements), first, last));
+    return std::unique_ptr<StretchReader>(
+        new StretchReader(context, sql, std::move(*own), first, last));
 }
 
-StretchReader::StretchReader(std::vector<Statement> statements, int64_t first, int64_t last)
-    : firstNumber_(first),
+StretchReader::StretchReader(LoadContext& context, std::string sql, Statement own, int64_t first,
+                             int64_t last)
+    : context_(context),
+      sql_(std::move(sql)),
+      firstNumber_(first),
       lastNumber_(last),
-      stretchCount_((last - first) / stretchRows + 1),
-      statements_(std::move(statements)),
-      slots_(statements_.size() * slotsPerThread) {
+      stretchCount_((last - first) / stretchRows + 1) {
+    statements_.push_back(std::move(own));
+}
+
+/// Not before rows are wanted, so that a reader that waits its turn keeps no thread from others.
+void StretchReader::start() {
+    hasStarted_ = true;
+    const std::span<const Database> connections = context_.borrowConnections();
+    hasBorrowed_ = !connections.empty();
+    for (const Database& database : connections) {
+        auto statement = database.prepare(sql_);
+        if (statement) statements_.push_back(std::move(*statement));
+    }
+    slots_ = std::vector<Slot>(statements_.size() * slotsPerThread);
     for (size_t thread = 1; thread < statements_.size(); ++thread)
         threads_.emplace_back([this, thread] { work(statements_[thread]); });
 }
@@ -42,6 +51,8 @@ StretchReader::~StretchReader() {
     }
     isWanted_.notify_all();
     for (std::thread& thread : threads_) thread.join();
+    statements_.clear();
+    if (hasBorrowed_) context_.returnConnections();
 }
 
 int64_t StretchReader::firstOf(int64_t stretch) const {
@@ -107,6 +118,7 @@ bool StretchReader::continueCut() {
 }
 
 const RowBatch* StretchReader::next() {
+    if (!hasStarted_) start();
     while (!isDamaged_) {
         if (!continueCut()) {
             if (current_ >= 0 && slotOf(current_).end == RowBatch::End::Damaged) {

@@ -15,7 +15,7 @@
 namespace lanescope {
 
 /// Reads a table in stretches of row numbers, some ahead of who takes them, on the threads of a
-/// load. They are handed out in order, and the thread that takes them reads one itself when none is
+/// load, or on one as long as another table is read by those. They are handed out in order, and the thread that takes them reads one itself when none is
 /// ready. Memory is bounded by the stretches read ahead.
 class StretchReader {
   public:
@@ -41,7 +41,9 @@ class StretchReader {
         bool isReady = false;
     };
 
-    StretchReader(std::vector<Statement> statements, int64_t first, int64_t last);
+    StretchReader(LoadContext& context, std::string sql, Statement own, int64_t first,
+                  int64_t last);
+    void start();
     static RowBatch::End read(Statement& statement, int64_t from, int64_t to, RowBatch& batch);
     int64_t firstOf(int64_t stretch) const;
     int64_t lastOf(int64_t stretch) const;
@@ -51,10 +53,14 @@ class StretchReader {
     void work(Statement& statement);
     bool continueCut();
 
+    LoadContext& context_;
+    const std::string sql_;
     const int64_t firstNumber_, lastNumber_;
     const int64_t stretchCount_;
     std::vector<Statement> statements_;  ///< One a thread, the first that of who takes the rows.
     std::vector<Slot> slots_;
+    bool hasStarted_ = false;
+    bool hasBorrowed_ = false;  ///< The connections of the other threads.
     int64_t current_ = -1;  ///< The stretch whose rows were handed out last.
     bool isDamaged_ = false;
 

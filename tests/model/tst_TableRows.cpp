@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <QtTest>
+#include <array>
 #include <bit>
 #include <fstream>
 #include <random>
@@ -157,6 +158,35 @@ class tst_TableRows : public QObject {
             const Reading together = read(folder / "trace", threads);
             QVERIFY(together.isDamaged);
             QVERIFY(together.rows == alone.rows);
+        }
+    }
+
+    /// A reader may begin before another has ended.
+    void tablesAreReadByTurns() {
+        const TemporaryFolder folder;
+        const std::vector<Row> rows = write(folder / "trace", {});
+        const auto database = Database::openReadOnly(folder / "trace");
+        QVERIFY(database.has_value() && !rows.empty());
+        Trace trace;
+        const LoadProgress progress;
+        LoadContext context(*database, trace, 4, progress);
+        for (int round = 0; round < 5; ++round) {
+            TableRows first(context, table, "number");
+            TableRows second(context, table, "number, share");
+            std::array<TableRows*, 2> both{&first, &second};
+            std::array<int64_t, 2> counts{};
+            for (bool isAny = true; isAny;) {
+                isAny = false;
+                for (size_t which = 0; which < both.size(); ++which) {
+                    const RowBatch* batch = both[which]->next();
+                    if (batch == nullptr) continue;
+                    isAny = true;
+                    for (size_t row = 0; row < batch->rowCount(); ++row)
+                        QCOMPARE(batch->row(row)->bits, counts[which]++);
+                }
+            }
+            QCOMPARE(counts[0], static_cast<int64_t>(rows.size()));
+            QCOMPARE(counts[1], static_cast<int64_t>(rows.size()));
         }
     }
 
