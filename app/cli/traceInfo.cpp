@@ -44,7 +44,7 @@ std::string startTime(const Trace& trace) {
 
 /// What the names of facts about the whole run are on screen; others are shown as they are.
 std::string shownName(const std::string& name) {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 16> known{{
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 17> known{{
         {"commandLine", "Command"},
         {"workingDirectory", "Working folder"},
         {"host", "Host"},
@@ -60,6 +60,7 @@ std::string shownName(const std::string& name) {
         {"samplers", "Samplers"},
         {"samplerIntervals", "NVML was read"},
         {"samplerIntervalsGpm", "GPM was read"},
+        {"samplerIntervalsHost", "/proc was read"},
         {"gpuMetricsSampler", "Metric sampler"},
     }};
     for (const auto& [fileName, shown] : known)

@@ -194,6 +194,8 @@ void SamplerImporter::visit(const log::GpuMetricSamplesRecord& record,
             const auto value = std::bit_cast<double>(words[at + 1 + metric]);
             if (std::isfinite(value))
                 process_.trace.gpuMetrics.insert(process_.time(timeNs), type, metric, value);
+            else
+                process_.trace.gpuMetrics.insert(process_.time(timeNs), type, metric, nullptr);
         }
     }
 }
@@ -255,11 +257,10 @@ void SamplerImporter::writeHealth() {
                                  "damaged.",
                                  reader_.bytesNotUnderstood(), file));
     if (dropped_ > 0)
-        trace.health(HealthSeverity::Warning, "samples-dropped",
-                     fmt::format("Samples were lost {} times, because a GPU's buffer or the disk "
-                                 "was full.",
-                                 dropped_),
-                     {}, {}, static_cast<int64_t>(dropped_));
+        trace.health(
+            HealthSeverity::Warning, "samples-dropped",
+            fmt::format("Samples were lost {} times, because the disk was full.", dropped_), {}, {},
+            static_cast<int64_t>(dropped_));
     if (!end_ && !problem_ && latestNs_ != 0)
         trace.health(
             HealthSeverity::Warning, "sampler-ended",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "capture/agent/clocks.h"
@@ -10,12 +11,15 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t hardwareBufferBytes = 64u << 20;
-/// What does not fit into the counter data may be lost, so it has room for three times what comes
-/// between two decodings. Each sample takes some 40 KB that have to be made ready, so what is left
-/// of the room is used up before all of it is made ready again.
+constexpr size_t hardwareBufferBytes = 64u << 20, fastHardwareBufferBytes = 128u << 20;
+constexpr double fastHz = 2000;
+/// What does not fit into the counter data is lost, so it has room for several times what comes
+/// between two decodings, and for 0.4 s, after which a busy machine lets us go on. Each sample
+/// takes some 40 KB that have to be made ready, so what is left of the room is used up before all
+/// of it is made ready again.
 constexpr uint32_t leastRoom = 256, mostRoom = 4096;
-constexpr double roomForPeriods = 3, leastRoomForPeriods = 1.25;
+constexpr double roomForPeriods = 3, roomSeconds = 0.4;
+constexpr double spareRoom = 1.25;
 constexpr int mostDecodings = 64;  // at a time, so that one GPU does not keep the others waiting
 
 }  // namespace
@@ -36,8 +40,9 @@ CUptiResult PmGpu::configure(double hz, int64_t takePeriodNs) {
     config.pPmSamplingObject = sampling_;
     config.configSize = metrics_.configuration().size();
     config.pConfig = metrics_.configuration().data();
-    config.hardwareBufferSize = hardwareBufferBytes;
-    config.samplingInterval = static_cast<uint64_t>(1e9 / hz);
+    config.hardwareBufferSize = hz > fastHz ? fastHardwareBufferBytes : hardwareBufferBytes;
+    periodNs_ = std::max<int64_t>(1, static_cast<int64_t>(1e9 / hz));
+    config.samplingInterval = static_cast<uint64_t>(periodNs_);
     config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
     config.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
     if (const CUptiResult result = library_.setConfig(&config)) return result;
@@ -48,8 +53,9 @@ CUptiResult PmGpu::configure(double hz, int64_t takePeriodNs) {
     size.numMetrics = metrics_.names().size();
     const double expected = hz * static_cast<double>(takePeriodNs) / 1e9;
     expected_ = static_cast<uint32_t>(std::clamp(expected, 1.0, static_cast<double>(mostRoom)));
-    room_ = static_cast<uint32_t>(std::clamp(
-        expected * roomForPeriods, static_cast<double>(leastRoom), static_cast<double>(mostRoom)));
+    room_ = static_cast<uint32_t>(std::clamp(std::max(expected * roomForPeriods, hz * roomSeconds),
+                                             static_cast<double>(leastRoom),
+                                             static_cast<double>(mostRoom)));
     size.maxSamples = room_;
     if (const CUptiResult result = library_.counterDataSize(&size)) return result;
     counterData_.resize(size.counterDataSize);
@@ -68,10 +74,13 @@ CUptiResult PmGpu::makeReady() {
     return result;
 }
 
-/// Leaves the counter data as they are where the next samples fit behind the former ones.
-CUptiResult PmGpu::makeRoom() {
+/// Leaves the counter data as they are where the next samples fit behind the former ones: as many
+/// as usual, or more after a decoding that was late.
+CUptiResult PmGpu::makeRoom(int64_t nowNs) {
     const double left = static_cast<double>(room_) - static_cast<double>(done_);
-    if (isReady_ && isAppending_ && left >= leastRoomForPeriods * expected_) return CUPTI_SUCCESS;
+    const double pending = static_cast<double>(nowNs - decodedNs_) / static_cast<double>(periodNs_);
+    const double needed = spareRoom * std::max(pending, static_cast<double>(expected_));
+    if (isReady_ && isAppending_ && left >= needed) return CUPTI_SUCCESS;
     return makeReady();
 }
 
@@ -96,7 +105,7 @@ CUptiResult PmGpu::start() {
     auto params =
         parameters<CUpti_PmSampling_Start_Params>(CUpti_PmSampling_Start_Params_STRUCT_SIZE);
     params.pPmSamplingObject = sampling_;
-    startedNs_ = realtimeNs();
+    startedNs_ = decodedNs_ = realtimeNs();
     isFirst_ = true;
     isReady_ = false;
     return library_.start(&params);
@@ -110,9 +119,8 @@ void PmGpu::stop() {
     library_.stop(&params);
 }
 
-CUptiResult PmGpu::take(std::vector<uint64_t>& words, uint64_t& overflowed) {
+CUptiResult PmGpu::take(std::vector<uint64_t>& words) {
     words.clear();
-    overflowed = 0;
     bool isMore = true;
     for (int round = 0; isMore && round < mostDecodings; ++round) {
         bool isFull = false;
@@ -122,7 +130,7 @@ CUptiResult PmGpu::take(std::vector<uint64_t>& words, uint64_t& overflowed) {
         if (result != CUPTI_SUCCESS && !isFull) return result;
         if (!isFull) continue;
         // A buffer that was full takes nothing more until sampling begins anew.
-        ++overflowed;
+        ++overflows_;
         stop();
         return start();
     }
@@ -130,7 +138,9 @@ CUptiResult PmGpu::take(std::vector<uint64_t>& words, uint64_t& overflowed) {
 }
 
 CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& overflowed) {
-    if (const CUptiResult result = makeRoom()) return result;
+    const int64_t begunNs = realtimeNs();
+    if (const CUptiResult result = makeRoom(begunNs)) return result;
+    decodedNs_ = begunNs;
     auto decoded = parameters<CUpti_PmSampling_DecodeData_Params>(
         CUpti_PmSampling_DecodeData_Params_STRUCT_SIZE);
     decoded.pPmSamplingObject = sampling_;
@@ -182,10 +192,23 @@ CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& 
         }
         if (const CUptiResult result = metrics_.evaluate(counterData_, index, values_))
             return result;
+        noticeGap(endNs, words);
         words.push_back(static_cast<uint64_t>(clock_.realtimeNs(endNs)));
         for (const double value : values_) words.push_back(std::bit_cast<uint64_t>(value));
     }
     return CUPTI_SUCCESS;
+}
+
+/// The time of samples that are missing before the one that ends at `endNs` is unknown, and not
+/// that one's.
+void PmGpu::noticeGap(int64_t endNs, std::vector<uint64_t>& words) {
+    ++taken_;
+    const int64_t sinceNs = endNs - std::exchange(lastEndNs_, endNs);
+    if (sinceNs == endNs || 2 * sinceNs < 3 * periodNs_) return;
+    lost_ += static_cast<uint64_t>((sinceNs + periodNs_ / 2) / periodNs_ - 1);
+    words.push_back(static_cast<uint64_t>(clock_.realtimeNs(endNs) - periodNs_));
+    words.insert(words.end(), values_.size(),
+                 std::bit_cast<uint64_t>(std::numeric_limits<double>::quiet_NaN()));
 }
 
 CUptiResult PmGpu::endOf(size_t index, int64_t& endNs) const {

@@ -23,19 +23,24 @@ class PmGpu {
     /// Begins to sample; from here on `take` has to be called before the GPU's buffer is full.
     CUptiResult start();
     /// What came since the last time: `1 + metrics` words a sample, as in the log. Clears `words`.
-    /// `overflowed` counts how often the GPU's buffer was full, so that samples were lost.
-    CUptiResult take(std::vector<uint64_t>& words, uint64_t& overflowed);
+    /// Where samples are missing, one whose metrics are no numbers ends as the next one begins.
+    CUptiResult take(std::vector<uint64_t>& words);
     void stop();
 
     uint32_t device() const { return device_; }
     const std::vector<std::string>& titles() const { return metrics_.titles(); }
     const PmClock& clock() const { return clock_; }
+    uint64_t taken() const { return taken_; }
+    /// How many are missing between those, by their times, and how often the GPU's buffer was full.
+    uint64_t lost() const { return lost_; }
+    uint64_t overflows() const { return overflows_; }
 
   private:
     CUptiResult configure(double hz, int64_t takePeriodNs);
     CUptiResult makeReady();
     CUptiResult endOf(size_t index, int64_t& endNs) const;
-    CUptiResult makeRoom();
+    CUptiResult makeRoom(int64_t nowNs);
+    void noticeGap(int64_t endNs, std::vector<uint64_t>& words);
     CUptiResult decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& overflowed);
     CUptiResult firstNew(size_t completed, size_t& first);
 
@@ -53,6 +58,10 @@ class PmGpu {
     bool isFresh_ = false;     ///< And was not since it was made ready.
     bool isAppending_ = true;  ///< A decoding goes on behind what the former one left.
     std::vector<double> values_;
+    int64_t periodNs_ = 1;
+    int64_t decodedNs_ = 0;  ///< When that was last done, CLOCK_REALTIME.
+    int64_t lastEndNs_ = 0;  ///< Of the last sample that was taken; 0: none was.
+    uint64_t taken_ = 0, lost_ = 0, overflows_ = 0;
     int64_t startedNs_ = 0;
     bool isFirst_ = true;  ///< The first sample is of an interval that began before sampling did.
 };

@@ -13,6 +13,7 @@ namespace lanescope {
 namespace {
 
 constexpr int mostDevices = 64;
+constexpr double fastHz = 2000;
 
 /// As the driver writes it.
 std::string uuidText(const CUuuid& uuid) {
@@ -62,15 +63,16 @@ bool PmSampler::begin() {
         log_.addGpu(device, uuidText(uuid), name);
         for (size_t at = 0; at < gpu->titles().size(); ++at)
             log_.addMetric(device, static_cast<uint32_t>(at), gpu->titles()[at]);
-        gpus_.push_back(std::move(gpu));
+        gpus_.push_back({std::move(gpu), {}});
     }
     // All at once, so that none waits with a full buffer for the others to be prepared.
-    std::erase_if(gpus_, [&refusals](const auto& gpu) {
-        const CUptiResult result = gpu->start();
-        if (result != CUPTI_SUCCESS) refusals[result].push_back(gpu->device());
+    std::erase_if(gpus_, [&refusals](const Sampled& each) {
+        const CUptiResult result = each.gpu->start();
+        if (result != CUPTI_SUCCESS) refusals[result].push_back(each.gpu->device());
         return result != CUPTI_SUCCESS;
     });
     sayWhyNot(refusals);
+    if (gpus_.size() > 1 && hz_ > fastHz) turns_ = std::make_unique<ParallelTurns>(gpus_.size());
     if (!gpus_.empty()) log_.property("gpuMetricsHz", fmt::format("{:g}", hz_));
     return !gpus_.empty();
 }
@@ -99,28 +101,50 @@ void PmSampler::sayWhyNot(const Refusals& refusals) {
 }
 
 bool PmSampler::sample() {
-    std::erase_if(gpus_, [this](const auto& gpu) { return !take(*gpu); });
+    if (turns_)
+        turns_->run(gpus_.size(), [this](size_t index) { take(gpus_[index]); });
+    else
+        for (Sampled& each : gpus_) take(each);
+    std::erase_if(gpus_, [](const Sampled& each) { return each.result != CUPTI_SUCCESS; });
     return !gpus_.empty();
 }
 
-bool PmSampler::take(PmGpu& gpu) {
-    uint64_t overflowed = 0;
-    const CUptiResult result = gpu.take(words_, overflowed);
-    log_.writeMetrics(gpu.device(), static_cast<uint32_t>(gpu.titles().size()), words_);
-    if (overflowed > 0) log_.writeDropped(overflowed);
-    if (result == CUPTI_SUCCESS) return true;
+void PmSampler::take(Sampled& sampled) {
+    PmGpu& gpu = *sampled.gpu;
+    sampled.result = gpu.take(sampled.words);
+    log_.writeMetrics(gpu.device(), static_cast<uint32_t>(gpu.titles().size()), sampled.words);
+    if (sampled.result == CUPTI_SUCCESS) return;
     log_.note(log::NoteSeverity::Warning, "gpu-metrics-ended",
               fmt::format("Sampling of CUDA's GPU {} ended early: CUPTI answered {}.", gpu.device(),
-                          library_.describe(result)));
-    return false;
+                          library_.describe(sampled.result)));
+}
+
+void PmSampler::sayWhatIsLost() {
+    for (const Sampled& each : gpus_)
+        log_.property(
+            fmt::format("gpuMetricsLost{}", each.gpu->device()),
+            fmt::format("{} of {}", each.gpu->lost(), each.gpu->lost() + each.gpu->taken()));
 }
 
 void PmSampler::end() {
-    for (const auto& gpu : gpus_) {
-        gpu->stop();
-        take(*gpu);
-        log_.property(fmt::format("gpuMetricsClock{}", gpu->device()), gpu->clock().describe());
+    uint64_t lost = 0, all = 0, overflows = 0;
+    for (Sampled& each : gpus_) {
+        PmGpu& gpu = *each.gpu;
+        gpu.stop();
+        take(each);
+        log_.property(fmt::format("gpuMetricsClock{}", gpu.device()), gpu.clock().describe());
+        lost += gpu.lost();
+        all += gpu.lost() + gpu.taken();
+        overflows += gpu.overflows();
     }
+    sayWhatIsLost();
+    if (lost == 0) return;
+    log_.note(
+        log::NoteSeverity::Warning, "gpu-metrics-lost",
+        fmt::format("{:.2g} % of the samples at {:g} Hz were lost{}; what they would have told is "
+                    "unknown. Use a lower rate: --gpu-metrics=HZ.",
+                    100 * static_cast<double>(lost) / static_cast<double>(all), hz_,
+                    overflows > 0 ? ", as the GPU's buffer was full" : ""));
 }
 
 std::unique_ptr<Sampler> makePmSampler(SampleLog& log, double hz, int64_t takePeriodNs,

@@ -17,12 +17,14 @@ class GpmSampler : public Sampler {
   public:
     static constexpr int64_t shortestPeriodNs = 100'000'000;
 
-    /// What it may take of a core; beyond that it is asked more seldom.
-    static constexpr double shareOfCore = 0.001;
+    /// What it may take of a core; beyond that it is asked more seldom, but not more than that: a
+    /// reading of eight GPUs takes a few ms once the driver is awake.
+    static constexpr double shareOfCore = 0.0008;
+    static constexpr int64_t longestPeriodNs = 1'000'000'000;
 
     /// `periodNs` is at least `shortestPeriodNs`.
     GpmSampler(SampleLog& log, int64_t periodNs) : log_(log), pace_(shareOfCore, periodNs) {
-        pace_.add("GPM", periodNs);
+        pace_.add("GPM", periodNs, 1, longestPeriodNs);
     }
     ~GpmSampler() override;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -16,16 +17,31 @@ namespace {
 
 using log::CounterMeaning;
 
-constexpr int64_t slowPeriodNs = 500'000'000;  // memory, disks, network, control group
-constexpr int64_t treePeriodNs = 1'000'000'000;
-/// On machines with many processors the kernel takes a millisecond to write them all down.
-constexpr size_t manyCores = 32;
-constexpr int64_t manyCoresPeriodNs = 1'000'000'000;
+struct Query {
+    const char* name;
+    int64_t periodNs, slowestNs;  ///< If it is cheap enough, and however dear it is.
+    double weight;
+};
+constexpr int64_t ms = 1'000'000;
+/// In the order in which they are made.
+constexpr Query queries[] = {
+    {"processors", 100 * ms, 2000 * ms, 1},
+    {"which processes", 1000 * ms, 5000 * ms, 1},
+    {"processes", 100 * ms, 1000 * ms, 2},
+    {"memory and traffic", 500 * ms, 2000 * ms, 1},
+};
+constexpr size_t coresQuery = 0, treeQuery = 1, processesQuery = 2;
 constexpr size_t mostCores = 4096;
 constexpr size_t mostDevices = 64, mostPartitions = 1024;
 constexpr int64_t bytesPerSector = 512;  // of /proc/diskstats, whatever the disk's are
 
 }  // namespace
+
+HostSampler::HostSampler(SampleLog& log, int64_t periodNs, pid_t recorder)
+    : log_(log), pace_(shareOfCore, periodNs), tree_(recorder) {
+    for (const Query& query : queries)
+        pace_.add(query.name, std::max(periodNs, query.periodNs), query.weight, query.slowestNs);
+}
 
 bool HostSampler::begin() {
     if (const long ticks = ::sysconf(_SC_CLK_TCK); ticks > 0) nsPerTick_ = 1e9 / double(ticks);
@@ -50,24 +66,24 @@ bool HostSampler::begin() {
 bool HostSampler::sample() {
     const int64_t nowNs = monotonicNs();
     batch_.clear();
-    if (nowNs >= nextCoresNs_) {
-        sampleCores(nowNs);
-        if (cores_.size() > manyCores) nextCoresNs_ = nowNs + manyCoresPeriodNs;
-    }
-    if (nowNs >= nextTreeNs_) {
-        updateProcesses();
-        nextTreeNs_ = nowNs + treePeriodNs;
-    }
-    sampleProcesses();
-    if (nowNs >= nextSlowNs_) {
-        nextSlowNs_ = nowNs + slowPeriodNs;
-        sampleMemory();
-        sampleDisks();
-        sampleNetwork();
-        cgroup_.sample(batch_, buffer_);
+    for (size_t query = 0; query < std::size(queries); ++query) {
+        if (!pace_.isDue(query, nowNs)) continue;
+        pace_.begin();
+        ask(query);
+        pace_.end(query);
     }
     log_.write(realtimeNs(), batch_);
     return true;
+}
+
+void HostSampler::ask(size_t query) {
+    if (query == coresQuery) return sampleCores();
+    if (query == treeQuery) return updateProcesses();
+    if (query == processesQuery) return sampleProcesses();
+    sampleMemory();
+    sampleDisks();
+    sampleNetwork();
+    cgroup_.sample(batch_, buffer_);
 }
 
 uint32_t HostSampler::addCounter(const char* name, std::string title, const char* unit,
@@ -87,8 +103,9 @@ void HostSampler::addShare(Busy& busy, long long ticks, int64_t elapsedNs) {
     busy.ticks = ticks;
 }
 
-void HostSampler::sampleCores(int64_t nowNs) {
+void HostSampler::sampleCores() {
     std::string_view text = stat_.read(buffer_);
+    const int64_t nowNs = monotonicNs();
     const int64_t elapsedNs = nowNs - coresReadNs_;
     coresReadNs_ = nowNs;
     // "cpu", then "cpu0" and so on; processors that are offline have no line.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "capture/sample/CgroupLimits.h"
+#include "capture/sample/Pace.h"
 #include "capture/sample/ProcFile.h"
 #include "capture/sample/ProcessTree.h"
 #include "capture/sample/SampleLog.h"
@@ -17,16 +18,22 @@
 namespace lanescope {
 
 /// What /proc and the control groups tell of the machine and of the recorded processes. Files are
-/// kept open; the cheap ones are read with each sample, the others a few times a second.
+/// kept open. On a machine with many processors, or with many processes, the kernel takes
+/// milliseconds to write it all down, so what is dear is read more seldom; see `Pace`.
 class HostSampler : public Sampler {
   public:
+    /// What all of it may take of a core.
+    static constexpr double shareOfCore = 0.0006;
+
     /// `recorder` is the process of `lanescope record`, below which the recorded ones are.
-    HostSampler(SampleLog& log, pid_t recorder) : log_(log), tree_(recorder) {}
+    HostSampler(SampleLog& log, int64_t periodNs, pid_t recorder);
 
     const char* source() const override { return "host"; }
     const char* title() const override { return "/proc"; }
     bool begin() override;
     bool sample() override;
+    int64_t dueNs() const override { return pace_.nextDueNs(); }
+    void end() override { log_.property("samplerIntervalsHost", pace_.describe()); }
 
   private:
     struct Busy {
@@ -48,7 +55,8 @@ class HostSampler : public Sampler {
 
     uint32_t addCounter(const char* name, std::string title, const char* unit,
                         log::CounterMeaning meaning, uint32_t processId = 0);
-    void sampleCores(int64_t nowNs);
+    void ask(size_t query);
+    void sampleCores();
     void sampleProcesses();
     void updateProcesses();
     void sampleMemory();
@@ -60,6 +68,7 @@ class HostSampler : public Sampler {
     void addShare(Busy& busy, long long ticks, int64_t elapsedNs);
 
     SampleLog& log_;
+    Pace pace_;
     ProcessTree tree_;
     ProcFile stat_, memory_, disks_, network_;
     CgroupLimits cgroup_{log_};
@@ -73,7 +82,6 @@ class HostSampler : public Sampler {
     std::map<pid_t, Process> processes_;
     std::map<std::string, bool, std::less<>> isDisk_;
     PerDevice diskCounters_, networkCounters_;
-    int64_t nextSlowNs_ = 0, nextTreeNs_ = 0, nextCoresNs_ = 0;
     int treeLooks_ = 0;
     std::vector<pid_t> seen_;  ///< By the last look for processes.
 };

@@ -15,14 +15,16 @@ namespace {
 
 /// What the cheapest queries may use together before any of them is slowed down.
 constexpr double shareOfCheapest = 0.5;
-constexpr double longestNs = 3600e9;
+/// What is divided by where nothing is left.
+constexpr double leastShare = 1e-9;
 
 }  // namespace
 
-size_t Pace::add(std::string name, int64_t wantedPeriodNs, double weight) {
+size_t Pace::add(std::string name, int64_t wantedPeriodNs, double weight, int64_t slowestPeriodNs) {
     Query query;
     query.name = std::move(name);
     query.wantedNs = query.periodNs = std::max(wantedPeriodNs, turnNs_);
+    query.slowestNs = std::max(query.wantedNs, slowestPeriodNs / turnNs_ * turnNs_);
     query.weight = weight;
     queries_.push_back(std::move(query));
     return queries_.size() - 1;
@@ -55,25 +57,27 @@ void Pace::end(size_t query) {
 void Pace::tell(size_t query, int64_t costNs) {
     Query& each = queries_[query];
     const int64_t kept = each.calls++ - skippedCalls;
-    if (kept < 0) {
-        each.medianNs = each.calls == skippedCalls ? costNs : 0;
-        decide();
-        return;
+    if (kept >= 0) {
+        each.costs[static_cast<size_t>(kept) % keptCosts] = std::max<int64_t>(costNs, 1);
+        judge(each);
     }
-    each.costs[static_cast<size_t>(kept) % keptCosts] = std::max<int64_t>(costNs, 1);
-    std::array<int64_t, keptCosts> costs = each.costs;
-    const auto end = costs.begin() + std::min<int64_t>(kept + 1, keptCosts);
-    const auto middle = costs.begin() + (end - costs.begin()) / 2;
-    std::nth_element(costs.begin(), middle, end);
-    each.medianNs = *middle;
     decide();
+}
+
+void Pace::judge(Query& query) const {
+    std::array<int64_t, keptCosts> costs = query.costs;
+    const int64_t count = std::min<int64_t>(query.calls - skippedCalls, keptCosts);
+    std::sort(costs.begin(), costs.begin() + count);
+    const int64_t least = costs.front(), most = costs[static_cast<size_t>(count - 1)];
+    query.isGuess = count == 1 || (count <= guessedCalls && most > 2 * least);
+    query.costNs = query.isGuess ? least : costs[static_cast<size_t>(count / 2)];
 }
 
 void Pace::decide() {
     std::vector<Query*> judged;
     for (Query& each : queries_) {
         each.periodNs = each.wantedNs;
-        if (each.medianNs > 0) judged.push_back(&each);
+        if (each.costNs > 0) judged.push_back(&each);
     }
     std::sort(judged.begin(), judged.end(), [](const Query* left, const Query* right) {
         return left->wantedShare() < right->wantedShare();
@@ -93,37 +97,43 @@ void Pace::decide() {
 /// The periods with which the sum of weight times period is least while the cost is `share`.
 void Pace::slowDown(std::vector<Query*> queries, double share) const {
     const auto rootOf = [](const Query* each) {
-        return std::sqrt(static_cast<double>(each->medianNs) / each->weight);
+        return std::sqrt(static_cast<double>(each->costNs) / each->weight);
     };
     while (!queries.empty()) {
         double sum = 0;
-        for (const Query* each : queries) sum += static_cast<double>(each->medianNs) / rootOf(each);
-        const double factor = sum / share;
-        // Nothing is made more often than it is wanted; what that leaves is for the others.
-        const auto kept = std::partition(queries.begin(), queries.end(), [&](const Query* each) {
-            return factor * rootOf(each) > static_cast<double>(each->wantedNs);
+        for (const Query* each : queries) sum += static_cast<double>(each->costNs) / rootOf(each);
+        const double factor = sum / std::max(share, leastShare);
+        const auto periodOf = [&](const Query* each) { return factor * rootOf(each); };
+        // Nothing is made more often than it is wanted, nor more seldom than it may be; what that
+        // leaves is for the others.
+        auto fixed = std::partition(queries.begin(), queries.end(), [&](const Query* each) {
+            return periodOf(each) > static_cast<double>(each->wantedNs);
         });
-        if (kept == queries.end()) {
+        const bool areWanted = fixed != queries.end();
+        if (!areWanted)
+            fixed = std::partition(queries.begin(), queries.end(), [&](const Query* each) {
+                return periodOf(each) <= static_cast<double>(each->longestPeriodNs());
+            });
+        if (fixed == queries.end()) {
             for (Query* each : queries) {
-                const double turns = std::ceil(std::min(factor * rootOf(each), longestNs) /
-                                               static_cast<double>(turnNs_));
-                each->periodNs = static_cast<int64_t>(turns) * turnNs_;
-                if (each->isGuessed())
-                    each->periodNs =
-                        std::clamp(each->periodNs, each->wantedNs,
-                                   std::max(each->wantedNs, longestGuessNs / turnNs_ * turnNs_));
+                const double turns = std::ceil(periodOf(each) / static_cast<double>(turnNs_));
+                each->periodNs =
+                    std::min(static_cast<int64_t>(turns) * turnNs_, each->longestPeriodNs());
             }
             return;
         }
-        for (auto each = kept; each != queries.end(); ++each) share -= (*each)->wantedShare();
-        queries.erase(kept, queries.end());
+        for (auto each = fixed; each != queries.end(); ++each) {
+            (*each)->periodNs = areWanted ? (*each)->wantedNs : (*each)->longestPeriodNs();
+            share -= static_cast<double>((*each)->costNs) / static_cast<double>((*each)->periodNs);
+        }
+        queries.erase(fixed, queries.end());
     }
 }
 
 double Pace::plannedShare() const {
     double share = 0;
     for (const Query& each : queries_)
-        share += static_cast<double>(each.medianNs) / static_cast<double>(each.periodNs);
+        share += static_cast<double>(each.costNs) / static_cast<double>(each.periodNs);
     return share;
 }
 

@@ -95,11 +95,6 @@ void SampleLog::writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const
                           static_cast<int64_t>(words[words.size() - metricCount - 1]));
 }
 
-void SampleLog::writeDropped(uint64_t count) {
-    const std::lock_guard lock(mutex_);
-    writer_.dropped(log::DroppedWhat::GpuMetrics, count);
-}
-
 void SampleLog::note(log::NoteSeverity severity, std::string_view code, std::string_view sentence) {
     const std::lock_guard lock(mutex_);
     writer_.note(severity, code, sentence);

@@ -50,8 +50,6 @@ class SampleLog {
     void addMetric(uint32_t gpu, uint32_t metric, std::string_view name);
     /// `words` as in `RecordVisitor`: `1 + metricCount` for each moment.
     void writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const uint64_t> words);
-    /// `count` samples of a GPU's metrics were lost.
-    void writeDropped(uint64_t count);
 
     void note(log::NoteSeverity severity, std::string_view code, std::string_view sentence);
     /// A fact; said again it replaces the former.

@@ -30,6 +30,8 @@ class Sampler {
         static_cast<void>(isWantedElsewhere);
         return 0;
     }
+    /// Processor time that `sample` has taken on other threads, all in all.
+    virtual int64_t elsewhereCpuNs() const { return 0; }
     /// After the last reading, if the thread ends in good order.
     virtual void end() {}
     /// How much later than asked for the thread may wake up, so that the kernel wakes up once for

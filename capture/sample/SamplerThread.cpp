@@ -70,14 +70,18 @@ SamplerThread::Cost SamplerThread::cost() const {
             static_cast<double>(steadyNs) / 1e9};
 }
 
+int64_t SamplerThread::cpuNs() const {
+    return threadCpuNs() + sampler_->elsewhereCpuNs();
+}
+
 void SamplerThread::run() {
     if (const int64_t slackNs = sampler_->slackNs(); slackNs > 0)
         ::prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(slackNs), 0, 0, 0);
     callBegunNs_.store(monotonicNs());
     const bool isThere = sampler_->begin();
     callBegunNs_.store(0);
-    onceCpuNs_.store(threadCpuNs());
-    cpuNs_.store(threadCpuNs());
+    onceCpuNs_.store(cpuNs());
+    cpuNs_.store(cpuNs());
     isSampling_.store(isThere);
     hasFoundNothing_.store(!isThere);
     if (isThere) loop();
@@ -117,12 +121,12 @@ bool SamplerThread::sample() {
     callBegunNs_.store(monotonicNs());
     const bool goesOn = sampler_->sample();
     callBegunNs_.store(0);
-    cpuNs_.store(threadCpuNs());
+    cpuNs_.store(cpuNs());
     return goesOn;
 }
 
 void SamplerThread::readMoments() {
-    const int64_t begunCpuNs = threadCpuNs();
+    const int64_t begunCpuNs = cpuNs();
     moments_->take(waiting_);
     std::erase_if(waiting_, [this](const MomentMessage& moment) {
         const bool isServed = last_.serves(moment.timestampNs);
@@ -148,7 +152,7 @@ void SamplerThread::readMoments() {
             write(*moment, reading);
         waiting_.erase(waiting_.begin(), waiting_.begin() + asked);
     }
-    const int64_t nowCpuNs = threadCpuNs();
+    const int64_t nowCpuNs = cpuNs();
     momentCpuNs_.fetch_add(nowCpuNs - begunCpuNs);
     cpuNs_.store(nowCpuNs);
 }
@@ -168,11 +172,11 @@ void SamplerThread::write(const MomentMessage& moment, const MomentReading& read
 void SamplerThread::end() {
     // The last moments may not have woken us yet.
     if (moments_ != nullptr && moments_->descriptor() >= 0) readMoments();
-    const int64_t begunCpuNs = threadCpuNs();
+    const int64_t begunCpuNs = cpuNs();
     callBegunNs_.store(monotonicNs());
     sampler_->end();  // So that the counters reach to the end.
     callBegunNs_.store(0);
-    const int64_t nowCpuNs = threadCpuNs();
+    const int64_t nowCpuNs = cpuNs();
     onceCpuNs_.fetch_add(nowCpuNs - begunCpuNs);
     cpuNs_.store(nowCpuNs);
 }

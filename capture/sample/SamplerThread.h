@@ -47,6 +47,8 @@ class SamplerThread {
     Cost cost() const;
 
   private:
+    /// Of this thread and of those that work for it.
+    int64_t cpuNs() const;
     void run();
     void loop();
     bool sample();

@@ -28,11 +28,10 @@ namespace {
 
 constexpr int niceness = 5;
 constexpr int flushPeriodMs = 250;
-constexpr int64_t costPeriodNs = 10'000'000'000;
 constexpr int64_t endDeadlineNs = 1'000'000'000;
 /// Decoding costs something each time; what has not been decoded takes 40 KB a sample once it is.
 constexpr double usualMetricsHz = 1000;
-constexpr int64_t decodePeriodNs = 250'000'000, fastDecodePeriodNs = 100'000'000;
+constexpr int64_t decodePeriodNs = 250'000'000, fastDecodePeriodNs = 50'000'000;
 constexpr double shownSeconds = 0.005;
 constexpr uint64_t maximumLogBytes = uint64_t{16} << 30;
 
@@ -49,7 +48,7 @@ class Samplers {
         if (options.counterHz > 0) {
             const auto periodNs = static_cast<int64_t>(1e9 / options.counterHz);
             add(std::make_unique<NvmlSampler>(log_, periodNs), periodNs, &moments_);
-            add(std::make_unique<HostSampler>(log_, options.recorder), periodNs);
+            add(std::make_unique<HostSampler>(log_, periodNs, options.recorder), periodNs);
             add(std::make_unique<PcieSampler>(log_),
                 std::max<int64_t>(periodNs, PcieSampler::periodNs));
             if (options.usesGpm) addGpm(periodNs);
@@ -69,16 +68,11 @@ class Samplers {
 
     void run() {
         pollfd recorder{STDIN_FILENO, POLLIN, 0};
-        int64_t nextCostNs = 0;
         // Nothing ever comes: it ends when the recorder closes it, or has ended itself.
         while (::poll(&recorder, 1, untilFlushMs()) <= 0) {
             const int64_t nowNs = monotonicNs();
             for (const auto& thread : threads_) thread->watch(nowNs);
             useGpmInstead();
-            if (nowNs >= nextCostNs) {
-                writeCost();
-                nextCostNs = nowNs + costPeriodNs;
-            }
             log_.flush();
         }
     }
@@ -115,34 +109,37 @@ class Samplers {
         addGpm(GpmSampler::shortestPeriodNs);
     }
 
-    /// "0.41 % of a core: NVML 0.32 % at 10 Hz, /proc 0.09 % at 10 Hz; once 0.24 s: NVML 0.21 s".
+    /// "0.41 % of a core: NVML 0.30 % at 10 Hz, /proc 0.09 % at 10 Hz, the log 0.02 %; once 0.24 s:
+    /// NVML 0.21 s". At the end only, so that a sampler that was killed says nothing half true.
     void writeCost() {
         const double seconds = std::max(static_cast<double>(monotonicNs() - begunNs_) / 1e9, 1e-3);
         const auto percent = [&](double cpuSeconds) { return 100 * cpuSeconds / seconds; };
         std::string parts, once;
         double onceSeconds = processCpuAtBegin_;
-        const char* separator = ": ";
         const char* onceSeparator = ": ";
-        double rest = processCpuSeconds() - processCpuAtBegin_;
+        // What no thread of a sampler took: the log, and to look whether they live.
+        double whole = processCpuSeconds() - processCpuAtBegin_;
+        double rest = whole;
         for (const auto& thread : threads_) {
             const SamplerThread::Cost cost = thread->cost();
             onceSeconds += cost.onceSeconds;
-            rest -= cost.onceSeconds;
+            whole -= cost.onceSeconds;
+            rest -= cost.onceSeconds + cost.steadySeconds + cost.momentSeconds;
             if (!thread->isSampling()) continue;
             const char* title = thread->sampler().title();
-            parts += fmt::format("{}{} {:.2f} % at {:g} Hz", separator, title,
-                                 percent(cost.steadySeconds),
+            parts += fmt::format("{} {:.2f} % at {:g} Hz", title, percent(cost.steadySeconds),
                                  1e9 / static_cast<double>(thread->periodNs()));
-            separator = ", ";
             if (cost.momentSeconds > 0)
                 parts += fmt::format(" and {:.2f} % at ranges", percent(cost.momentSeconds));
+            parts += ", ";
             if (cost.onceSeconds < shownSeconds) continue;
             once += fmt::format("{}{} {:.2f} s", onceSeparator, title, cost.onceSeconds);
             onceSeparator = ", ";
         }
         const char* which = options_.counterHz > 0 ? "samplers" : "gpuMetricsSampler";
-        log_.property(which, fmt::format("{:.2f} % of a core{}; once {:.2f} s{}",
-                                         percent(std::max(rest, 0.0)), parts, onceSeconds, once));
+        log_.property(which, fmt::format("{:.2f} % of a core: {}the log {:.2f} %; once {:.2f} s{}",
+                                         percent(std::max(whole, 0.0)), parts,
+                                         percent(std::max(rest, 0.0)), onceSeconds, once));
     }
 
     static double processCpuSeconds() {

@@ -74,6 +74,8 @@ CounterIntegral integralOf(const CounterSeries& series, TimeRange range) {
         if (std::isnan(value) || part.isEmpty()) continue;
         result.maximum = result.hasValue() ? std::max(result.maximum, value) : value;
         result.knownNs += part.durationNs();
+        if (value != 0)
+            result.longestIntervalNs = std::max(result.longestIntervalNs, held.durationNs());
         sum += static_cast<long double>(value) * static_cast<long double>(part.durationNs());
     }
     result.isExact = result.isExact && endsWithSample && result.isComplete();
@@ -90,8 +92,14 @@ CounterIntegral integralBetween(const CounterSeries& series, TimeRange range,
     const std::optional<int64_t> startNs = timeOfReading(series, range.startNs, startReading);
     const std::optional<int64_t> endNs = timeOfReading(series, range.endNs, endReading);
     // One reading may have served both ends of a short range.
-    if (!isNear(startNs, range.startNs) || !isNear(endNs, range.endNs) || *endNs <= *startNs)
-        return integralOf(series, range);
+    if (!isNear(startNs, range.startNs) || !isNear(endNs, range.endNs) || *endNs <= *startNs) {
+        const CounterIntegral shared = integralOf(series, range);
+        if (shared.longestIntervalNs <= range.durationNs()) return shared;
+        CounterIntegral unread;
+        unread.wholeNs = shared.wholeNs;
+        unread.isUnread = true;
+        return unread;
+    }
     CounterIntegral result = integralOf(series, {*startNs, *endNs});
     result.isExact = result.isComplete();
     return result;

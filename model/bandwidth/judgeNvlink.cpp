@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <utility>
 
 #include "model/bandwidth/NvlinkVerdict.h"
 #include "model/bandwidth/counterIntegral.h"
@@ -46,6 +48,32 @@ struct Found {
         isFasterThanPcie = isFasterThanPcie ||
                            (pcie && gigabytesPerSecond > beyondPcie * pcie->gigabytesPerSecond);
     }
+};
+
+/// Those at whose ends counters were read, to be found by what they span.
+class SampledRanges {
+  public:
+    explicit SampledRanges(const Trace& trace) : trace_(trace) {
+        for (const SampledRange& each : trace.interconnect.sampledRanges)
+            if (!each.startReading.isEmpty() && !each.endReading.isEmpty())
+                ranges_.emplace(std::pair(each.globalPid, each.range.startNs), &each);
+    }
+
+    /// The one that is `step`, as far as clocks agree; null if there is none.
+    const SampledRange* find(uint32_t process, TimeRange step) const {
+        const int64_t pid = trace_.processes[process].globalPid;
+        auto each = ranges_.lower_bound({pid, step.startNs - sameNs});
+        for (; each != ranges_.end() && each->first <= std::pair(pid, step.startNs + sameNs);
+             ++each)
+            if (std::abs(each->second->range.endNs - step.endNs) <= sameNs) return each->second;
+        return nullptr;
+    }
+
+  private:
+    /// The agent reads its clock for a moment and for the range one after the other.
+    static constexpr int64_t sameNs = 100'000;
+    const Trace& trace_;
+    std::multimap<std::pair<int64_t, int64_t>, const SampledRange*> ranges_;
 };
 
 class Judge {
@@ -152,26 +180,38 @@ class Judge {
         return result;
     }
 
+    /// By the readings of the ends of steps where there are such; else the steps share what went
+    /// between two samples, of which none tells of itself, but their median does.
     void perStepByCounters() {
-        std::vector<double> amounts;
+        std::vector<double> read, shared;
         const std::vector<const CounterSeries*> sent = sentByGpu();
+        const SampledRanges readings(trace_);
         forEachStep([&](uint32_t process, TimeRange step) {
-            double amount = 0;
-            bool isAny = false, isKnown = true;
+            double amount = 0, share = 0;
+            bool isAny = false, isRead = true, isShared = true;
+            const SampledRange* const sampled = readings.find(process, step);
             for (const CounterSeries* const series : sent) {
                 if (!usesGpu(process, series->gpu)) continue;
-                const CounterIntegral integral = integralOf(*series, step);
+                const CounterIntegral integral =
+                    sampled
+                        ? integralBetween(*series, step, sampled->startReading, sampled->endReading)
+                        : integralBetween(*series, step, {}, {});
+                const CounterIntegral any = integralOf(*series, step);
                 isAny = true;
-                isKnown = isKnown && integral.isComplete();
+                isRead = isRead && integral.isComplete();
+                isShared = isShared && any.isComplete();
                 amount += integral.amount;
+                share += any.amount;
             }
-            if (isAny && isKnown) amounts.push_back(amount);
+            if (isAny && isRead) read.push_back(amount);
+            if (isAny && isShared) shared.push_back(share);
         });
-        if (amounts.empty()) return;
-        verdict_.bytesPerStep = medianOf(amounts);
-        verdict_.sentences.push_back(
-            fmt::format("In the median step the GPU of a process sent {} over NVLink.",
-                        formatBytes(static_cast<int64_t>(*verdict_.bytesPerStep))));
+        const bool isShared = read.empty();
+        if (isShared && shared.empty()) return;
+        verdict_.bytesPerStep = medianOf(isShared ? shared : read);
+        verdict_.sentences.push_back(fmt::format(
+            "In the median step the GPU of a process sent {}{} over NVLink.",
+            isShared ? "about " : "", formatBytes(static_cast<int64_t>(*verdict_.bytesPerStep))));
     }
 
     bool usesGpu(uint32_t process, uint32_t gpu) const {

@@ -51,7 +51,7 @@ Cell bytesOf(const CounterIntegral& integral) {
 }
 
 CounterIntegral integralOrNothing(const CounterSeries* series, TimeRange range) {
-    return series ? integralOf(*series, range) : CounterIntegral{};
+    return series ? integralBetween(*series, range, {}, {}) : CounterIntegral{};
 }
 
 Cell rateOf(const CounterIntegral& integral) {
@@ -128,6 +128,7 @@ struct LinkFigures {
     CounterIntegral sent, received;
 
     bool hasValue() const { return sent.hasValue() || received.hasValue(); }
+    bool isUnread() const { return sent.isUnread || received.isUnread; }
     bool isExact() const {
         return (!sent.hasValue() || sent.isExact) && (!received.hasValue() || received.isExact);
     }
@@ -157,15 +158,16 @@ LinkFigures figuresOf(const std::vector<LinkPair>& samplers, const Instance& ins
         const LinkFigures figures{integralOf(pair.sent, instance),
                                   integralOf(pair.received, instance)};
         const auto rank = [](const LinkFigures& each) {
-            return std::tuple(each.hasValue(), each.isComplete(), each.isExact());
+            return std::tuple(!each.isUnread(), each.hasValue(), each.isComplete(), each.isExact());
         };
-        if (rank(figures) > rank(best)) best = figures;
+        if (&pair == &samplers.front() || rank(figures) > rank(best)) best = figures;
     }
     return best;
 }
 
-/// How a figure of a range came about.
-Cell basisOf(bool isExact, bool isComplete, bool hasValue) {
+/// How a figure of a range came about. Of two figures the one that is not known counts.
+Cell basisOf(bool isExact, bool isComplete, bool hasValue, bool isUnread) {
+    if (isUnread) return std::string("not read");
     if (!hasValue) return {};
     if (!isComplete) return std::string("in part unknown");
     return std::string(isExact ? "read at both ends" : "between samples");
@@ -175,8 +177,10 @@ void addBasisNote(ReportTable& table) {
     if (table.rows.empty()) return;
     table.notes.emplace_back(
         "\"read at both ends\": the difference of two readings. \"between samples\": the interval "
-        "between two samples is shared out evenly. \"in part unknown\": the counter was reset or "
-        "lost, and only what is known counts.");
+        "between two samples is shared out evenly. \"not read\": the counter was read too seldom "
+        "to "
+        "tell of so short a range. \"in part unknown\": the counter was reset or lost, and only "
+        "what is known counts.");
 }
 
 }  // namespace
@@ -246,7 +250,8 @@ ReportTable nvlinkByRange(const ReportQuery& query) {
             cells.emplace_back(linkName(id.second));
             cells.push_back(bytesOf(figures.sent));
             cells.push_back(bytesOf(figures.received));
-            cells.push_back(basisOf(figures.isExact(), figures.isComplete(), figures.hasValue()));
+            cells.push_back(basisOf(figures.isExact(), figures.isComplete(), figures.hasValue(),
+                                    figures.isUnread()));
             table.rows.push_back(std::move(cells));
         }
     }
@@ -262,30 +267,37 @@ ReportTable energyByRange(const ReportQuery& query) {
                                                                 {"Mean Power (W)", Unit::Count},
                                                                 {"Basis", Unit::Text}})
         table.columns.push_back(column);
-    // The energy counter itself where there is one, else the power that was sampled.
-    std::map<int64_t, const CounterSeries*> byGpu;
+    // The energy counter itself where it tells, else the power that was sampled.
+    struct Sources {
+        const CounterSeries* energy = nullptr;
+        const CounterSeries* power = nullptr;
+    };
+    std::map<int64_t, Sources> byGpu;
     for (const CounterSeries& series : query.trace.counters) {
         if (series.gpu == noIndex || series.unit != CounterUnit::Watts) continue;
-        const CounterSeries*& best = byGpu[query.trace.gpus[series.gpu].id];
-        if (best == nullptr || series.key == "energy") best = &series;
+        Sources& sources = byGpu[query.trace.gpus[series.gpu].id];
+        (series.key == "energy" ? sources.energy : sources.power) = &series;
     }
     if (byGpu.empty()) return table;
     bool hasCoarse = false;
     for (const Instance& instance : instancesOf(query)) {
-        for (const auto& [gpu, series] : byGpu) {
-            const CounterIntegral energy = integralOf(series, instance);
+        for (const auto& [gpu, sources] : byGpu) {
+            CounterIntegral energy = integralOf(sources.energy, instance);
+            const bool isByPower = sources.power && (sources.energy == nullptr || energy.isUnread);
+            // A gauge holds until the next sample: of equal ones the first is kept.
+            if (isByPower) energy = integralOf(*sources.power, instance.range);
             std::vector<Cell> cells = instanceCells(instance);
             cells.emplace_back(gpu);
             // No GPU runs on nothing: the counter did not move while the range ran.
             const bool isStill = energy.hasValue() && energy.amount == 0;
             cells.push_back(energy.hasValue() && !isStill ? Cell(energy.amount) : Cell());
             cells.push_back(energy.hasValue() && !isStill ? Cell(energy.mean()) : Cell());
-            const bool isCoarse = series->key == "energy" && energy.hasValue() &&
+            const bool isCoarse = !isByPower && energy.hasValue() &&
                                   instance.range.durationNs() < shortestForEnergyNs;
             hasCoarse |= isCoarse;
-            cells.push_back(isCoarse
-                                ? Cell(std::string("coarse"))
-                                : basisOf(energy.isExact, energy.isComplete(), energy.hasValue()));
+            cells.push_back(isCoarse ? Cell(std::string("coarse"))
+                                     : basisOf(energy.isExact, energy.isComplete(),
+                                               energy.hasValue(), energy.isUnread));
             table.rows.push_back(std::move(cells));
         }
     }

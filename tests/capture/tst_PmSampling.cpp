@@ -69,6 +69,7 @@ class tst_PmSampling : public QObject {
         QTest::newRow("fresh only") << QByteArray("fresh=1") << "--gpu-metrics";
         QTest::newRow("10 kHz") << QByteArray() << "--gpu-metrics=10000";
         QTest::newRow("10 kHz at the front") << QByteArray("restart=1") << "--gpu-metrics=10000";
+        QTest::newRow("10 kHz, fresh only") << QByteArray("fresh=1") << "--gpu-metrics=10000";
         QTest::newRow("20 Hz") << QByteArray() << "--gpu-metrics=20";
     }
     void takesEachSampleOnce() {
@@ -91,6 +92,44 @@ class tst_PmSampling : public QObject {
         }
         QCOMPARE(number(database, "SELECT count(DISTINCT metricId) FROM TARGET_INFO_GPU_METRICS"),
                  9.0);
+    }
+
+    /// What is missing between samples is counted, said in one line, and unknown in the trace.
+    void saysWhatIsLost() {
+        const Database database = record("lost.sqlite", variables("lose=10"));
+        const QStringList said = rows(database,
+                                      "SELECT severity || ' ' || sentence FROM LANESCOPE_HEALTH"
+                                      " WHERE code = 'gpu-metrics-lost'");
+        QCOMPARE(said.size(), 1);
+        QVERIFY2(said[0].startsWith("1 20 % of the samples at 1000 Hz were lost; what they would"),
+                 qPrintable(said[0]));
+        for (const char* gpu : {"0", "1"}) {
+            const std::string of =
+                std::string(" FROM GPU_METRICS WHERE metricId = 8 AND typeId & 255 = ") + gpu;
+            const double last = number(database, ("SELECT max(value)" + of).c_str());
+            const double known = number(database, ("SELECT count(value)" + of).c_str());
+            const double gaps = number(database, ("SELECT count(*) - count(value)" + of).c_str());
+            QVERIFY(gaps > 5);
+            QCOMPARE(known + 2 * gaps, last);
+            // A gap reaches from the end of the last sample to the beginning of the next.
+            const QStringList samples =
+                rows(database,
+                     ("SELECT timestamp || ' ' || (value IS NULL)" + of + " ORDER BY timestamp")
+                         .c_str());
+            for (qsizetype at = 1; at < samples.size(); ++at) {
+                const auto timeOf = [&](qsizetype which) {
+                    return samples[which].section(' ', 0, 0).toLongLong();
+                };
+                QCOMPARE(timeOf(at) - timeOf(at - 1),
+                         samples[at].endsWith('1') ? 2'000'000LL : 1'000'000LL);
+            }
+            const QStringList property =
+                rows(database, (std::string("SELECT value FROM LANESCOPE_PROPERTIES WHERE name ="
+                                            " 'gpuMetricsLost") +
+                                gpu + "'")
+                                   .c_str());
+            QCOMPARE(property, QStringList(QString("%1 of %2").arg(2 * gaps).arg(last)));
+        }
     }
 
     void makesCounterDataReadySeldom() {

@@ -88,6 +88,28 @@ class tst_SamplerParts : public QObject {
         QCOMPARE(pace.periodNs(query), turnNs);
     }
 
+    void paceIsNeverSlowerThanItMay() {
+        Pace pace(0.001, turnNs);
+        const size_t bounded = pace.add("GPM", turnNs, 1, 10 * turnNs);
+        const size_t other = pace.add("other", turnNs);
+        tell(pace, other, 200'000);
+        pace.tell(bounded, 1'000'000);
+        // As the first calls of a driver that wakes up, 50 times as dear as those after them.
+        for (int call = 0; call < 3; ++call) {
+            pace.tell(bounded, 5'000'000);
+            QVERIFY(pace.periodNs(bounded) <= 10 * turnNs);
+        }
+        for (int call = 0; call < 6; ++call) pace.tell(bounded, 40'000);
+        QVERIFY2(pace.periodNs(bounded) <= 2 * turnNs, pace.describe().c_str());
+        // One that is dear for good is made as seldom as it may be, and the other makes up for it
+        // as far as it can.
+        tell(pace, bounded, 900'000);
+        QCOMPARE(pace.periodNs(bounded), 10 * turnNs);
+        QVERIFY2(pace.periodNs(other) >= 4 * turnNs, pace.describe().c_str());
+        tell(pace, bounded, 90'000'000);
+        QCOMPARE(pace.periodNs(bounded), 10 * turnNs);
+    }
+
     void paceCountsProcessorTimeOfItsThread() {
         Pace pace(0.004, turnNs);
         const size_t query = pace.add("query", turnNs);
@@ -245,7 +267,8 @@ class tst_SamplerParts : public QObject {
                       " NULL"),
                  QString("tx301 "));
         QCOMPARE(rows("SELECT timestamp || '=' || value || '/' || typeId FROM GPU_METRICS"),
-                 QString("600=12.5/3 "));
+                 QString("600=12.5/3  "));  // and one that is unknown
+        QCOMPARE(rows("SELECT timestamp FROM GPU_METRICS WHERE value IS NULL"), QString("700 "));
         QCOMPARE(rows("SELECT metricName FROM TARGET_INFO_GPU_METRICS WHERE typeId & 255 = 3"),
                  QString("SMs Active [Throughput %] "));
         QCOMPARE(rows("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'"),

@@ -2,6 +2,7 @@
 #include <QFile>
 #include <QRegularExpression>
 #include <QtTest>
+#include <cmath>
 #include <csignal>
 #include <map>
 
@@ -109,7 +110,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY(sample(database, "max(value)", "name = 'memory.available'") > 1e6);
         QVERIFY(sample(database, "count(*)",
                        "name = 'cpu.share' AND core IS NULL AND"
-                       " globalPid IS NULL AND value >= 0") > 3);
+                       " globalPid IS NULL AND value >= 0") > 1);
         QVERIFY(sample(database, "count(DISTINCT core)", "name = 'cpu.share'") >= 1);
         // The program, and none of the samplers.
         QCOMPARE(sample(database, "count(DISTINCT globalPid)", "name = 'memory.rss'"), 1.0);
@@ -180,27 +181,58 @@ class tst_Samplers : public QObject, private SamplerRun {
             QVERIFY2(every[name] > 0, qPrintable(name));
             share += 2 * us * 1e-6 / every[name];
         }
-        QVERIFY2(share <= 0.004, qPrintable(QString::number(share)));
-        QVERIFY2(share > 0.002, qPrintable(QString::number(share)));
+        QVERIFY2(share <= 0.0028, qPrintable(QString::number(share)));
+        QVERIFY2(share > 0.0014, qPrintable(QString::number(share)));
         // The cheap ones keep ten a second.
         QCOMPARE(every["power"], 0.1);
         QCOMPARE(every["temperature"], 0.5);
         QVERIFY(every["utilization"] > 1);
         QVERIFY(every["energy"] > every["NVLink sums"]);
-        // Two GPUs of 2 ms each on 0.1 % of a core.
-        const double gpm = intervals("samplerIntervalsGpm")["GPM"];
-        QVERIFY2(gpm >= 4 && gpm < 8, qPrintable(QString::number(gpm)));
+        // Two GPUs of 2 ms each on 0.08 % of a core, but never more seldom than each second.
+        QCOMPARE(intervals("samplerIntervalsGpm")["GPM"], 1.0);
         // What starting took is told apart, and each counter says how often it was read.
         const QString cost = text(database,
                                   "SELECT value FROM LANESCOPE_PROPERTIES WHERE name ="
                                   " 'samplers'");
         QVERIFY2(cost.contains("; once "), qPrintable(cost));
+        addsUp(cost);
         QVERIFY(number(database,
                        "SELECT intervalNs FROM LANESCOPE_COUNTERS WHERE name = 'power'"
                        " AND gpuId = 1") >= 95e6);
         QVERIFY(number(database,
                        "SELECT intervalNs FROM LANESCOPE_COUNTERS WHERE name = 'clock.sm'"
                        " AND gpuId = 1") >= 400e6);
+    }
+
+    /// "1.2 % of a core: NVML 0.9 % at 10 Hz, the log 0.3 %; once 0.1 s": the parts are the whole.
+    static void addsUp(const QString& cost) {
+        const QString steady = cost.section("; once ", 0, 0);
+        static const QRegularExpression percentage(R"((\d+\.\d+) %)");
+        double whole = -1, parts = 0;
+        int count = 0;
+        for (auto each = percentage.globalMatch(steady); each.hasNext(); ++count) {
+            const double percent = each.next().captured(1).toDouble();
+            (whole < 0 ? whole : parts) += whole < 0 ? percent + 1 : percent;
+        }
+        QVERIFY2(count >= 4 && std::abs(whole - parts) < 0.05, qPrintable(cost));
+    }
+
+    /// On a GPU the first readings of GPM were seen to take 50 times as long as later ones.
+    void oneDearReadingOfGpmDoesNotDecide() {
+        const Run run = record("gpm-dear.sqlite", "gpus=2,gpm=1,us-gpm=20,gpm-dear=8", {}, "6");
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("gpm-dear.sqlite");
+        // One in four is left out as an artefact.
+        const double count =
+            number(database,
+                   "SELECT (max(timestamp) - min(timestamp)) / intervalNs FROM LANESCOPE_COUNTERS"
+                   " JOIN LANESCOPE_COUNTER_SAMPLES USING (counterId) WHERE source = 'gpm' AND"
+                   " name = 'sm.activity' AND gpuId = 1");
+        QVERIFY2(count >= 4, qPrintable(QString::number(count)));
+        const QString every = text(database,
+                                   "SELECT value FROM LANESCOPE_PROPERTIES WHERE name ="
+                                   " 'samplerIntervalsGpm'");
+        QVERIFY2(every.contains(QRegularExpression("GPM every ([1-4]00 ms)")), qPrintable(every));
     }
 
     void losesAGpu() {
@@ -307,6 +339,9 @@ class tst_Samplers : public QObject, private SamplerRun {
         const QString said = sentence(database, "sampler-ended");
         QVERIFY2(said.startsWith("1 A sampler ended abnormally"), qPrintable(said));
         QCOMPARE(sample(database, "count(*)", "name = 'power' AND value IS NULL"), 1.0);
+        // What it cost it would have said at its end.
+        QCOMPARE(text(database, "SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'"),
+                 QString());
     }
 
     static pid_t samplerOf(qint64 recorder) {

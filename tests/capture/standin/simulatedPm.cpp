@@ -4,6 +4,7 @@
 //   refuse=N       cuptiPmSamplingEnable answers N
 //   restart=1      each decoding begins at the front of the counter data
 //   fresh=1        decodes into fresh counter data only
+//   lose=N         of each N samples the last two are lost
 // STANDIN_PM_COUNT names a file that gets how often counter data were made ready.
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
@@ -167,6 +168,11 @@ EXPORTED CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Param
         if (image->count == image->capacity) {
             params->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
             break;
+        }
+        if (const auto each = static_cast<uint64_t>(setting("lose", 0));
+            each > 2 && sampling.given % each >= each - 2) {
+            ++sampling.given;
+            continue;
         }
         const uint64_t beginNs = sampling.startedNs + sampling.given * sampling.intervalNs;
         image->samples[image->count++] = {beginNs, beginNs + sampling.intervalNs, sampling.given++};

@@ -184,16 +184,34 @@ def counters(trace):
                  else "read once"))
 
 
+def lost(trace, gpu):
+    """How far samples of the hardware counters are apart, and where some are missing."""
+    rows = trace.rows("SELECT timestamp, value IS NULL FROM GPU_METRICS WHERE metricId = 0 AND"
+                      " (typeId & 255) = ? ORDER BY 1", gpu)
+    steps = [(after - before, before, unknown)
+             for (before, _), (after, unknown) in zip(rows, rows[1:])]
+    if not steps:
+        return
+    known = sorted(step for step, _, unknown in steps if not unknown)
+    gaps = sorted(((step, at) for step, at, unknown in steps if unknown), reverse=True)
+    print(f"         {known[0] / 1e3:.1f} to {known[-1] / 1e3:.1f} us apart, median"
+          f" {known[len(known) // 2] / 1e3:.1f}; {len(gaps)} gaps of"
+          f" {sum(step for step, _ in gaps) / 1e6:.1f} ms in all"
+          + "".join(f", {step / 1e6:.1f} ms at {at / 1e9:.3f} s" for step, at in gaps[:5]))
+
+
 def summary(trace):
     print("  counters:", trace.rows(
         "SELECT source, count(DISTINCT counterId), count(*), sum(value IS NULL) FROM"
         " LANESCOPE_COUNTERS JOIN LANESCOPE_COUNTER_SAMPLES USING (counterId) GROUP BY 1"))
     for gpu, metrics, samples, length in trace.rows(
         "SELECT typeId & 255, count(DISTINCT metricId), count(DISTINCT timestamp),"
-        " (max(timestamp) - min(timestamp)) / 1e9 FROM GPU_METRICS GROUP BY 1"
+        " (max(timestamp) - min(timestamp)) / 1e9 FROM GPU_METRICS WHERE value IS NOT NULL"
+        " GROUP BY 1"
     ):
         print(f"  GPU {gpu}: {metrics} metrics, {samples} samples in {length:.2f} s ="
               f" {samples / max(length, 1e-9):.1f} Hz")
+        lost(trace, gpu)
     print("  metrics:", [row[0] for row in trace.rows(
         "SELECT DISTINCT metricName FROM TARGET_INFO_GPU_METRICS ORDER BY metricId")])
     print("  peaks:", trace.rows("SELECT kind, gpuId, peerGpuId, bytesPerSecond, links, generation,"
