@@ -22,6 +22,8 @@ constexpr std::chrono::seconds shortestPeriod{1};
 constexpr int periodPerWork = 10;
 /// A reader can meet the moment in which the trace gets its name.
 constexpr int mostFailures = 5;
+/// Rows copied before a look at whether to stop, and before they are shown.
+constexpr int64_t rowsAtOnce = 50'000, mostRows = 2'000'000;
 
 /// Of all threads: reading and what is computed for the screen take several.
 std::chrono::nanoseconds processCpuTime() {
@@ -102,11 +104,29 @@ void LiveFollower::noteShown() {
     wake_.notify_all();
 }
 
+bool LiveFollower::isStopping() {
+    const std::lock_guard lock(mutex_);
+    return isStopping_;
+}
+
+/// In parts, since whoever closes the trace waits for us.
+Result<int64_t> LiveFollower::copyRows(TraceMirror& mirror) {
+    int64_t all = 0;
+    while (!isStopping()) {
+        const auto rows = mirror.refresh(rowsAtOnce);
+        if (!rows) return rows;
+        all += *rows;
+        if (*rows < rowsAtOnce || all >= mostRows) break;
+    }
+    return all;
+}
+
 bool LiveFollower::refresh(TraceMirror& mirror) {
     // Looked at before reading: what is read after the end is the whole.
     const LiveState state = stateOf(live_);
     if (state == LiveState::Finished) return conclude();
-    const auto rows = mirror.refresh();
+    const auto rows = copyRows(mirror);
+    if (isStopping()) return false;
     if (!rows) {
         if (++failures_ < mostFailures) return true;
         tell(&LiveFollower::failed, toQString(rows.error().sentence));
@@ -114,7 +134,8 @@ bool LiveFollower::refresh(TraceMirror& mirror) {
     }
     failures_ = 0;
     if (*rows > 0 || !hasShown_) {
-        auto trace = loadOpenTrace(mirror.descriptor(), live_.finished);
+        auto trace = loadOpenTrace(mirror.descriptor(), live_.finished,
+                                   [this](double, std::string_view) { return !isStopping(); });
         if (trace) tell(&LiveFollower::refreshed, freedInBackground(std::move(*trace)));
         hasShown_ = hasShown_ || trace.has_value();
     }
@@ -132,11 +153,8 @@ bool LiveFollower::refresh(TraceMirror& mirror) {
 }
 
 bool LiveFollower::conclude() {
-    const LoadProgress progress = [this](double, std::string_view) {
-        const std::lock_guard lock(mutex_);
-        return !isStopping_;
-    };
-    const auto trace = openTrace(live_.finished, {}, progress);
+    const auto trace =
+        openTrace(live_.finished, {}, [this](double, std::string_view) { return !isStopping(); });
     if (trace)
         tell(&LiveFollower::finished, *trace);
     else

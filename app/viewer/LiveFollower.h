@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "model/format/Result.h"
 #include "model/live/LiveTrace.h"
 #include "model/trace/Trace.h"
 
@@ -45,6 +46,9 @@ class LiveFollower : public QObject {
 
   private:
     void run();
+    bool isStopping();
+    /// Takes the rows that are new, as many as a refresh shows; tells how many there were.
+    Result<int64_t> copyRows(TraceMirror& mirror);
     /// False when nothing more is to be done.
     bool refresh(TraceMirror& mirror);
     /// Waits until the next refresh is due. False if there is to be none.

@@ -5,6 +5,7 @@
 #include <QPointer>
 #include <QStandardPaths>
 #include <QTabWidget>
+#include <algorithm>
 #include <memory>
 
 #include "app/viewer/AppSettings.h"
@@ -22,6 +23,9 @@
 
 namespace lanescope {
 namespace {
+
+/// What SQL calls a start may be any number; sums of a few of these still fit.
+constexpr int64_t farthestNs = int64_t{1} << 60;
 
 std::filesystem::path userNotesFolder() {
     const QString data = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
@@ -168,6 +172,8 @@ std::vector<FinderEntry> PageTools::markEntries() const {
 
 void PageTools::showRange(TimeRange range) {
     VisibleRange& visible = *timeline_.visibleRange();
+    range = {std::clamp(range.startNs, -farthestNs, farthestNs),
+             std::clamp(range.endNs, -farthestNs, farthestNs)};
     const TimeRange shared = range.shifted(-timeline_.timeOrigin());
     const int64_t shownNs = visible.range().durationNs();
     // Near enough to be seen, far enough to be understood.

@@ -38,9 +38,9 @@ std::vector<pid_t> ProcessTree::find(bool ofAllThreads) {
     // The recorder's children may be its samplers; of others' it is enough to know them once.
     std::erase_if(found, [&](pid_t pid) {
         if (contains(known_, pid)) return false;
-        if (contains(helpers_, pid)) return true;
+        if (contains(samplers_, pid)) return true;
         const bool isOurs = programOf(pid) == ownProgram_;
-        (isOurs ? helpers_ : known_).push_back(pid);
+        (isOurs ? samplers_ : known_).push_back(pid);
         return isOurs;
     });
     for (size_t at = 0; at < found.size() && found.size() < mostProcesses; ++at)

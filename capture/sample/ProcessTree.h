@@ -8,8 +8,8 @@
 
 namespace lanescope {
 
-/// The processes below a recorder, without its own helpers. Looks at the threads of known processes
-/// only, never at all of /proc.
+/// The processes below a recorder, without its own samplers. Looks at the threads of known
+/// processes only, never at all of /proc.
 class ProcessTree {
   public:
     explicit ProcessTree(pid_t root);
@@ -23,8 +23,8 @@ class ProcessTree {
 
     const pid_t root_;
     std::string ownProgram_;
-    std::vector<pid_t> helpers_;  ///< Processes that run our own program.
-    std::vector<pid_t> known_;    ///< Those that are not.
+    std::vector<pid_t> samplers_;  ///< Processes that run our own program.
+    std::vector<pid_t> known_;     ///< Those that are not.
     std::vector<char> buffer_;
 };
 

@@ -35,8 +35,8 @@ class SamplerThread {
     void requestStop();
     /// True if it ended before the deadline, CLOCK_MONOTONIC.
     bool waitUntil(int64_t deadlineNs);
-    /// Notes in the log when a call has not come back for long, and when it has. Call it now and
-    /// then, on one thread.
+    /// Notes in the log, once, when a call has not come back for long. Call it now and then, on one
+    /// thread.
     void watch(int64_t nowNs);
 
     const Sampler& sampler() const { return *sampler_; }

@@ -71,12 +71,16 @@ CopyGroupSums::CopyGroupSums(CopyGroup group, std::vector<uint32_t> copies, size
     state.gpus.resize(gpuCount);
     std::vector<std::pair<double, uint32_t>> rates;  // and the place among those with a rate
     std::vector<uint32_t> rated;
+    int64_t latestStartNs = std::numeric_limits<int64_t>::min();
     for (size_t index = 0; index < copies_.size(); ++index) {
         const Piece piece = lookup.piece(copies_[index]);
-        // Once it is too large nothing more is added, so that no sum can overflow.
+        // Once it is too large nothing more is added, so that no sum can overflow. Only a damaged
+        // index has copies out of order; what is looked up by halves must not be.
         isUsable_ = isUsable_ && piece.bytes >= 0 && piece.bytes < largestSum - state.bytes &&
-                    piece.endNs - piece.startNs < largestSum - state.summedNs;
+                    piece.endNs - piece.startNs < largestSum - state.summedNs &&
+                    piece.startNs >= latestStartNs && piece.endNs >= piece.startNs;
         if (!isUsable_) return;
+        latestStartNs = piece.startNs;
         if (index % blockSize == 0) blocks_.push_back({state, piece.startNs, piece.endNs});
         blocks_.back().latestEndNs = std::max(blocks_.back().latestEndNs, piece.endNs);
         if (hasRate(piece)) {

@@ -27,7 +27,7 @@ class CopyGroupSums {
     CopyGroupSums(CopyGroup group, std::vector<uint32_t> copies, size_t gpuCount,
                   const CopyLookup& lookup);
 
-    /// False if sums are too large to be subtracted from each other.
+    /// False if sums are too large to be subtracted from each other, or copies not in order.
     bool isUsable() const { return isUsable_; }
     /// Nothing if no copy lies in the range. O(log n), and the copies that an edge cuts.
     std::optional<CopyStatistics> sumUp(std::optional<TimeRange> range,

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "model/bandwidth/CopySweep.h"
+#include "model/summary/Statistics.h"
 
 namespace lanescope {
 
@@ -77,11 +78,11 @@ std::vector<LinkUse> linkUse(const Trace& trace, std::optional<TimeRange> range)
         ++pair.use.copyCount;
         pair.consider(EventRef(EventKind::Memcpy, row), copies.bytes[row], whole.durationNs());
         if (whole.isEmpty()) {
-            pair.use.copyBytes += copies.bytes[row];
+            pair.use.copyBytes = saturatingSum(pair.use.copyBytes, copies.bytes[row]);
             continue;
         }
         const int64_t bytes = partOfBytes(copies.bytes[row], when.durationNs(), whole.durationNs());
-        pair.use.copyBytes += bytes;
+        pair.use.copyBytes = saturatingSum(pair.use.copyBytes, bytes);
         pair.add(when);
     }
     std::vector<LinkUse> uses;

@@ -51,7 +51,8 @@ Result<int64_t> saveEventsAsCsv(const Trace& trace, const EventRequest& request,
     if (!list) return fail("Saving {} was stopped.", path.string());
     std::filesystem::path temporary = path;
     temporary += fmt::format(".{}.part", ::getpid());
-    std::FILE* file = std::fopen(temporary.c_str(), "wbe");
+    // It must be new, so nobody's link is followed.
+    std::FILE* file = std::fopen(temporary.c_str(), "wbxe");
     if (!file) return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
     const std::unique_ptr<TableFormatter> formatter = makeTableFormatter(TableFormat::Csv);
     const std::span<const EventRef> events(list->events);

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <system_error>
+#include <thread>
 
 #include "model/notes/mergeNotes.h"
 #include "model/notes/notesJson.h"
@@ -24,6 +26,9 @@ namespace fs = std::filesystem;
 
 constexpr uintmax_t largestFile = uintmax_t{64} << 20;
 constexpr const char* suffix = ".lanescope-notes.json";
+/// A store takes some milliseconds.
+constexpr std::chrono::seconds lockPatience{10};
+constexpr std::chrono::milliseconds lockInterval{5};
 
 /// FNV-1a, to tell traces of the same name in different folders apart.
 uint64_t hashOf(std::string_view text) {
@@ -41,12 +46,16 @@ bool isThere(const fs::path& path) {
 }
 
 /// Keeps other viewers from storing in the same folder until it goes away. Where folders cannot be
-/// locked, nobody waits.
+/// locked, nobody waits; nor for ever where somebody never lets go of one.
 class FolderLock {
   public:
     explicit FolderLock(const fs::path& folder)
         : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-        if (folder_ >= 0) ::flock(folder_, LOCK_EX);
+        const auto deadline = std::chrono::steady_clock::now() + lockPatience;
+        while (folder_ >= 0 && ::flock(folder_, LOCK_EX | LOCK_NB) != 0 &&
+               (errno == EWOULDBLOCK || errno == EINTR) &&
+               std::chrono::steady_clock::now() < deadline)
+            std::this_thread::sleep_for(lockInterval);
     }
     FolderLock(const FolderLock&) = delete;
     FolderLock& operator=(const FolderLock&) = delete;
@@ -73,13 +82,23 @@ Result<void> writeAll(int file, std::string_view text, const fs::path& path) {
     return {};
 }
 
-Result<void> replaceFile(const fs::path& path, std::string_view text) {
+/// Who may read or write the notes: whoever may the trace, and its owner at least.
+mode_t modeFor(const fs::path& trace) {
+    constexpr mode_t owners = 0600, everybodys = 0666;
+    struct stat status {};
+    if (trace.empty() || ::stat(trace.c_str(), &status) != 0) return owners;
+    return (status.st_mode & everybodys) | owners;
+}
+
+Result<void> replaceFile(const fs::path& path, std::string_view text, mode_t mode) {
     std::string temporary = path.string() + ".XXXXXX";
-    const int file = ::mkostemp(temporary.data(), O_CLOEXEC);  // for its owner only
+    const int file = ::mkostemp(temporary.data(), O_CLOEXEC);
     if (file < 0)
         return fail("No notes can be written in {}: {}.", path.parent_path().string(),
                     std::strerror(errno));
     Result<void> done = writeAll(file, text, path);
+    // Where that cannot be, they are for their owner only.
+    static_cast<void>(::fchmod(file, mode));
     ::close(file);
     if (done && std::rename(temporary.c_str(), path.c_str()) != 0)
         done = fail("The notes {} could not be replaced: {}.", path.string(), std::strerror(errno));
@@ -128,10 +147,12 @@ NotesFile NotesFile::forTrace(const fs::path& trace, const fs::path& userFolder)
     fs::path whole = fs::absolute(trace, ignored);
     if (whole.extension() == ".partial") whole.replace_extension();
     NotesFile file;
+    file.trace_ = whole;
     file.path_ = whole;
     file.path_ += suffix;
     file.isBesideTrace_ = ::access(whole.parent_path().c_str(), W_OK) == 0;
     if (!file.isBesideTrace_) {
+        file.trace_.clear();
         const std::string name = whole.filename().string();
         file.path_ = userFolder / fmt::format("{}-{:016x}{}", name, hashOf(whole.string()), suffix);
     }
@@ -173,7 +194,8 @@ Result<FoundNotes> NotesFile::store(const Notes& base, const Notes& mine) const 
     stored.notes = content->isDamaged ? mine : mergeNotes(base, mine, content->notes);
     if (content->isDamaged) sortMarks(stored.notes.marks);
     if (!content->isDamaged && stored.notes == content->notes) return stored;
-    if (auto done = replaceFile(path_, formatNotes(stored.notes)); !done) return fail(done.error());
+    const auto done = replaceFile(path_, formatNotes(stored.notes), modeFor(trace_));
+    if (!done) return fail(done.error());
     return stored;
 }
 

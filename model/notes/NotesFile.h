@@ -15,8 +15,9 @@ struct FoundNotes {
 };
 
 /// The file beside a trace that holds what people noted about it:
-/// `<trace>.lanescope-notes.json`, for its owner only. Where the folder cannot be written the notes
-/// go to a folder of the user. Any thread; several viewers may use one file at the same time.
+/// `<trace>.lanescope-notes.json`, for those who may read or write the trace. Where the folder
+/// cannot be written the notes go to a folder of the user, for him only. Any thread; several
+/// viewers may use one file at the same time.
 class NotesFile {
   public:
     /// `trace` may still be being recorded, as `<trace>.partial`. `userFolder` is made when it is
@@ -40,6 +41,7 @@ class NotesFile {
 
   private:
     std::filesystem::path path_;
+    std::filesystem::path trace_;  ///< Whose notes they are; empty if they do not lie beside it.
     bool isBesideTrace_ = true;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -15,6 +16,9 @@ using Json = nlohmann::json;
 constexpr int version = 1;
 constexpr const char* formatName = "lanescope-notes";
 constexpr uint32_t defaultColor = 0xe69f00;
+
+/// Times beyond are nowhere in a trace; differences of two stay within 64 bits.
+constexpr int64_t farthestNs = int64_t{1} << 60;
 
 uint32_t parseColor(const std::string& text) {
     uint32_t color = 0;
@@ -38,6 +42,10 @@ bool isTime(const Json& object, const char* name) {
     return object.contains(name) && object[name].is_number_integer();
 }
 
+int64_t timeIn(const Json& object, const char* name) {
+    return std::clamp(object[name].get<int64_t>(), -farthestNs, farthestNs);
+}
+
 tl::expected<Mark, NotesFault> parseMark(const Json& object) {
     const auto damaged = tl::unexpected(NotesFault::Damaged);
     if (!object.is_object() || !isTime(object, "startNs")) return damaged;
@@ -45,9 +53,8 @@ tl::expected<Mark, NotesFault> parseMark(const Json& object) {
     Mark mark;
     mark.id = object["id"].get<std::string>();
     if (mark.id.empty() || mark.id.size() > 64) return damaged;
-    mark.range.startNs = object["startNs"].get<int64_t>();
-    mark.range.endNs =
-        isTime(object, "endNs") ? object["endNs"].get<int64_t>() : mark.range.startNs;
+    mark.range.startNs = timeIn(object, "startNs");
+    mark.range.endNs = isTime(object, "endNs") ? timeIn(object, "endNs") : mark.range.startNs;
     if (mark.range.endNs < mark.range.startNs) return damaged;
     if (const auto text = object.find("text"); text != object.end() && text->is_string())
         mark.text = text->get<std::string>().substr(0, longestMarkText);

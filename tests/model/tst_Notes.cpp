@@ -1,3 +1,5 @@
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,7 +56,8 @@ class tst_Notes : public QObject {
     void theLaterOfTwoChangesWins();
     void aChangeWinsOverARemoval();
 
-    void theFileIsItsOwnersOnlyAndLiesBesideTheTrace();
+    void theFileLiesBesideTheTraceForWhomItIs();
+    void aFolderThatSomebodyHoldsIsNotWaitedForForever();
     void anUnfinishedTraceSharesTheNotesOfTheFinishedOne();
     void twoViewersLoseNothing();
     void manyWritersAtOnceLoseNothing();
@@ -161,7 +164,7 @@ void tst_Notes::aChangeWinsOverARemoval() {
     QCOMPARE(mergeNotes(base, changed, {}).marks.size(), size_t(1));
 }
 
-void tst_Notes::theFileIsItsOwnersOnlyAndLiesBesideTheTrace() {
+void tst_Notes::theFileLiesBesideTheTraceForWhomItIs() {
     QVERIFY(file().isBesideTrace());
     QCOMPARE(file().path(), *folder_ / "a.sqlite.lanescope-notes.json");
     QVERIFY(file().read().has_value());
@@ -171,9 +174,26 @@ void tst_Notes::theFileIsItsOwnersOnlyAndLiesBesideTheTrace() {
     QCOMPARE(::stat(file().path().c_str(), &status), 0);
     QCOMPARE(status.st_mode & 0777, mode_t(0600));
     QCOMPARE(file().read()->notes.marks.size(), size_t(1));
+    std::ofstream(*folder_ / "a.sqlite") << "shared";
+    QCOMPARE(::chmod((*folder_ / "a.sqlite").c_str(), 0664), 0);
+    QVERIFY(file().store({}, {{mark("a", 1), mark("b", 2)}, {}}).has_value());
+    QCOMPARE(::stat(file().path().c_str(), &status), 0);
+    QCOMPARE(status.st_mode & 0777, mode_t(0664));
+    QCOMPARE(::chmod((*folder_ / "a.sqlite").c_str(), 0700), 0);
+    QVERIFY(file().store({}, {{mark("c", 3)}, {}}).has_value());
+    QCOMPARE(::stat(file().path().c_str(), &status), 0);
+    QCOMPARE(status.st_mode & 0777, mode_t(0600));
     // Nothing half-written stays behind.
     QCOMPARE(std::distance(std::filesystem::directory_iterator(folder_->path()), {}),
-             std::ptrdiff_t(1));
+             std::ptrdiff_t(2));
+}
+
+void tst_Notes::aFolderThatSomebodyHoldsIsNotWaitedForForever() {
+    const int held = ::open(folder_->path().c_str(), O_RDONLY | O_DIRECTORY);
+    QCOMPARE(::flock(held, LOCK_EX), 0);
+    QVERIFY(file().store({}, {{mark("a", 1)}, {}}).has_value());
+    ::close(held);
+    QCOMPARE(file().read()->notes.marks.size(), size_t(1));
 }
 
 void tst_Notes::anUnfinishedTraceSharesTheNotesOfTheFinishedOne() {

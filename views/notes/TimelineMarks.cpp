@@ -141,7 +141,7 @@ void TimelineMarks::show(const std::string& id) {
     const TimeRange range = mark->range.shifted(-timeline_.timeOrigin());
     VisibleRange& visible = *timeline_.visibleRange();
     const int64_t shownNs = visible.range().durationNs();
-    if (range.durationNs() * 10 > shownNs * 9) {
+    if (range.durationNs() / 9 > shownNs / 10) {
         const int64_t margin = range.durationNs() / 8;
         visible.setRange({range.startNs - margin, range.endNs + margin});
     } else if (range.startNs < visible.range().startNs || range.endNs > visible.range().endNs) {

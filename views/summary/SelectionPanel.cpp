@@ -82,7 +82,8 @@ void SelectionPanel::refresh() {
         job_->cancel();
         return showCounted({});
     }
-    if (!isVisible()) return;
+    // What still runs is of another range, and would be taken for this one's when it is shown.
+    if (!isVisible()) return job_->cancel();
     job_->start([this, trace = trace_, range = *range_]() -> LatestJob::Publish {
         Counted counted;
         const SelectionStatistics statistics = selectionStatistics(*trace, trace->sums, range);

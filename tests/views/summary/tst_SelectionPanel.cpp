@@ -1,5 +1,6 @@
 #include <QTableView>
 #include <QTest>
+#include <QThreadPool>
 
 #include "model/select/SelectionStatistics.h"
 #include "model/select/buildTraceSums.h"
@@ -65,6 +66,22 @@ class tst_SelectionPanel : public QObject {
             panel.setRange(TimeRange{trace->range.startNs, trace->range.startNs + ns * 100'000});
         QTRY_VERIFY(!panel.isStale());
         QVERIFY(panel.headline().startsWith("4.000 ms selected"));
+    }
+
+    void aRangeChosenWhileHiddenIsTheOneShownLater() {
+        const TracePtr trace = simulatedTraining();
+        SelectionPanel panel;
+        panel.setTrace(trace);
+        panel.show();
+        panel.setRange(TimeRange{trace->range.startNs, trace->range.startNs + 1'000'000});
+        panel.hide();
+        panel.setRange(TimeRange{trace->range.startNs, trace->range.startNs + 2'000'000});
+        // What was begun before comes to its end.
+        QThreadPool::globalInstance()->waitForDone();
+        QCoreApplication::processEvents();
+        panel.show();
+        QTRY_VERIFY(!panel.isStale());
+        QVERIFY(panel.headline().startsWith("2.000 ms selected"));
     }
 
     void countsNothingWhileHidden() {
