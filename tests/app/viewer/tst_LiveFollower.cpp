@@ -21,11 +21,14 @@ namespace {
 
 constexpr int patienceMs = 60'000;
 
-/// A trace as it lies there while it is being recorded: under another name, with a lock on it.
+/// A trace as it lies there while it is being recorded: under another name, and with a lock in the
+/// folder of its logs.
 struct Recording {
     Recording() {
         if (!writeTrace(*simulatedTraining({.steps = 3}), live.partial)) qFatal("no trace");
-        lock = ::open(live.partial.c_str(), O_RDWR | O_CLOEXEC);
+        std::filesystem::create_directory(logFolderOf(live));
+        const std::filesystem::path locked = logFolderOf(live) / "session.json";
+        lock = ::open(locked.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
         if (lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) != 0) qFatal("no lock");
     }
     ~Recording() { release(); }
