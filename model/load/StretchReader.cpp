@@ -1,6 +1,7 @@
 #include "model/load/StretchReader.h"
 
 #include <algorithm>
+#include <system_error>
 
 namespace lanescope {
 
@@ -40,8 +41,12 @@ void StretchReader::start() {
         if (statement) statements_.push_back(std::move(*statement));
     }
     slots_ = std::vector<Slot>(statements_.size() * slotsPerThread);
-    for (size_t thread = 1; thread < statements_.size(); ++thread)
-        threads_.emplace_back([this, thread] { work(statements_[thread]); });
+    try {
+        for (size_t thread = 1; thread < statements_.size(); ++thread)
+            threads_.emplace_back([this, thread] { work(statements_[thread]); });
+    } catch (const std::system_error&) {
+        // The system gives no more threads; those that there are read it all.
+    }
 }
 
 StretchReader::~StretchReader() {
@@ -63,8 +68,7 @@ int64_t StretchReader::lastOf(int64_t stretch) const {
     return std::min(lastNumber_, firstOf(stretch) + stretchRows - 1);
 }
 
-RowBatch::End StretchReader::read(Statement& statement, int64_t from, int64_t to,
-                                  RowBatch& batch) {
+RowBatch::End StretchReader::read(Statement& statement, int64_t from, int64_t to, RowBatch& batch) {
     statement.reset();
     statement.bind(1, from);
     statement.bind(2, to);

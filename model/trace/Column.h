@@ -20,8 +20,8 @@ using RowCounts = std::array<uint32_t, 16>;
 /// One column of a table: numbers, enumerators or `EventRef`s, packed in blocks of 256 values of
 /// as many bytes as their spread needs. Read by value, like a vector; grows at its end. A column
 /// is either owned, or mapped from a file: then it cannot change, and what it reads is safe
-/// whatever the file holds. Reading is for any thread. About 2 ns a value; `copyTo` is quicker for
-/// long runs.
+/// whatever the file holds; a row that it does not have reads as the default value. Reading is for
+/// any thread. About 2 ns a value; `copyTo` is quicker for long runs.
 template <class T>
 class Column {
   public:
@@ -38,7 +38,11 @@ class Column {
     size_t size() const { return packedCount_ + tail_.size(); }
     bool empty() const { return size() == 0; }
     T operator[](size_t index) const {
-        return index < packedCount_ ? valueOf(packed_.at(index)) : tail_[index - packedCount_];
+        if (index < packedCount_) [[likely]]
+            return valueOf(packed_.at(index));
+        // A damaged file may name any row, and checking each of its columns would take too long.
+        const size_t place = index - packedCount_;
+        return place < tail_.size() ? tail_[place] : T();
     }
     T front() const { return (*this)[0]; }
     T back() const { return (*this)[size() - 1]; }
@@ -80,8 +84,7 @@ class Column {
     /// Makes it a mapped column of `count` values. False if they are not all there.
     bool map(std::span<const PackedBlock> blocks, std::span<const std::byte> data, size_t count) {
         *this = Column();
-        if ((count + blockSize - 1) / blockSize > blocks.size() || !packed_.map(blocks, data))
-            return false;
+        if (count > blocks.size() * blockSize || !packed_.map(blocks, data)) return false;
         packedCount_ = count;
         return true;
     }
@@ -147,7 +150,7 @@ void Column<T>::copyTo(std::span<T> out, size_t first) const {
         for (size_t i = 0; i < count; ++i) out[done + i] = valueOf(bits[within + i]);
         done += count;
     }
-    for (; done < out.size(); ++done) out[done] = tail_[first + done - packedCount_];
+    for (; done < out.size(); ++done) out[done] = (*this)[first + done];
 }
 
 }  // namespace lanescope

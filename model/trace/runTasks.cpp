@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace lanescope {
@@ -25,7 +26,11 @@ void runTasks(unsigned threads, const Tasks& tasks) {
     };
     std::vector<std::thread> others;
     const size_t count = std::min<size_t>(std::max(threads, 1u), tasks.size());
-    for (size_t thread = 1; thread < count; ++thread) others.emplace_back(work);
+    try {
+        for (size_t thread = 1; thread < count; ++thread) others.emplace_back(work);
+    } catch (const std::system_error&) {
+        // The system gives no more threads; those that there are do it all.
+    }
     work();
     for (std::thread& thread : others) thread.join();
     if (error) std::rethrow_exception(error);

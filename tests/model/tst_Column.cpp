@@ -150,6 +150,22 @@ class tst_Column : public QObject {
         QVERIFY(std::equal(mapped.begin(), mapped.end(), column.begin()));
         QVERIFY(!mapped.map(stored.blocks, stored.bytes, 513));
         QVERIFY(!mapped.map(stored.blocks, {}, 10));
+        QVERIFY(!mapped.map(stored.blocks, stored.bytes, std::numeric_limits<size_t>::max() - 3));
+    }
+
+    void rowsThatAreNotThereReadAsNothing() {
+        const Stored stored(countingColumn(512));
+        Column<uint32_t> mapped;
+        QVERIFY(mapped.map(stored.blocks, stored.bytes, 300));
+        QCOMPARE(mapped[299], 299u * 7);
+        for (const size_t row : {size_t{300}, size_t{511}, size_t{512}, ~size_t{0}})
+            QCOMPARE(mapped[row], 0u);
+        std::vector<uint32_t> copy(400, 1);
+        mapped.copyTo(copy, 100);
+        QCOMPARE(copy[199], 299u * 7);
+        QCOMPARE(copy[200], 0u);
+        const Column<EventRef> none;
+        QVERIFY(!none.back().isValid());
     }
 
     void neverReadsOutsideOfMappedMemory() {
@@ -161,10 +177,9 @@ class tst_Column : public QObject {
             const Stored& good = round % 2 == 0 ? sloped : plain;
             // Memory of its own, so that a sanitizer sees what lies outside.
             std::vector<PackedBlock> blocks = good.blocks;
-            std::vector<std::byte> bytes(good.bytes.begin(),
-                                         good.bytes.begin() +
-                                             static_cast<long>(8 + random() % good.bytes.size()));
-            bytes.resize(std::min(bytes.size(), good.bytes.size()));
+            const size_t length = std::min(good.bytes.size(), 8 + random() % good.bytes.size());
+            const auto end = good.bytes.begin() + static_cast<long>(length);
+            std::vector<std::byte> bytes(good.bytes.begin(), end);
             blocks[random() % blocks.size()].place ^= uint64_t{1} << random() % 64;
             Column<uint32_t> mapped;
             QVERIFY(mapped.map(blocks, bytes, 1024));
