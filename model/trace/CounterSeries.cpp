@@ -30,6 +30,7 @@ class ColumnScale {
         const Wide ends = spanNs_ * (column + 1);
         return static_cast<int64_t>(range_.startNs + (ends + columnCount_ - 1) / columnCount_);
     }
+    int64_t halfWidthNs() const { return static_cast<int64_t>(spanNs_ / (2 * columnCount_)); }
 
   private:
     TimeRange range_;
@@ -43,18 +44,77 @@ std::string formatHertz(double value) {
     return fmt::format("{:.4g} Hz", value);
 }
 
-/// As `std::partition_point`, in O(log(distance to the answer)); quickest if that is somewhat more
-/// than `step`.
-template <class Iterator, class Holds>
-Iterator partitionNear(Iterator from, Iterator end, std::ptrdiff_t step, Holds holds) {
-    if (end - from > step && !holds(*(from + step)))
-        return std::partition_point(from, from + step, holds);
-    while (end - from > step && holds(*(from + step))) {
-        from += step;
-        step *= 2;
+/// The first of the indices `[from, end)` for which `holds` no longer is true, in O(log(distance to
+/// it)); quickest if that is somewhat more than `step`, which must not be 0.
+template <class Holds>
+size_t partitionNear(size_t from, size_t end, size_t step, Holds holds) {
+    size_t low = from, high = end;
+    for (bool isFirst = true; high - low > step; isFirst = false) {
+        if (!holds(low + step)) {
+            high = low + step;
+            break;
+        }
+        low += step + 1;
+        step = isFirst ? std::max<size_t>(1, step / 4) : step * 2;
     }
-    return std::partition_point(from, end - from > step ? from + step : end, holds);
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        holds(middle) ? low = middle + 1 : high = middle;
+    }
+    return low;
 }
+
+/// The first sample at `timeNs` or later.
+size_t firstFrom(const Column<int64_t>& timesNs, int64_t timeNs) {
+    return partitionNear(0, timesNs.size(), timesNs.size() / 2 + 1,
+                         [&](size_t sample) { return timesNs[sample] < timeNs; });
+}
+
+/// The sample in force at `timeNs`, or the first of all.
+size_t firstAffecting(const Column<int64_t>& timesNs, int64_t timeNs) {
+    const size_t from = firstFrom(timesNs, timeNs);
+    const bool begins = from < timesNs.size() && timesNs[from] == timeNs;
+    return begins || from == 0 ? from : from - 1;
+}
+
+/// Edges of columns move to borders of groups of which a column holds so many on average.
+constexpr size_t groupsPerPixel = 2;
+
+struct ColumnEdge {
+    size_t sample = 0;  ///< The first right of it.
+    bool isMoved = false;
+};
+
+/// Finds the edges of columns among samples, from left to right. An edge moves to the right, to
+/// where the next group of samples begins, if that is near: then no sample of its own is looked at.
+class ColumnEdges {
+  public:
+    ColumnEdges(const Column<int64_t>& timesNs, size_t group, int64_t toleranceNs)
+        : timesNs_(timesNs), group_(group), toleranceNs_(toleranceNs) {}
+
+    /// The edge at `timeNs`, which is not left of sample `from`; quickest if about `step` behind
+    /// it.
+    ColumnEdge at(int64_t timeNs, size_t from, size_t step) const {
+        const size_t count = timesNs_.size();
+        const auto isBefore = [&](size_t sample) { return timesNs_[sample] < timeNs; };
+        const size_t behind =
+            partitionNear((from + group_ - 1) / group_, (count + group_ - 1) / group_,
+                          std::max<size_t>(1, step / group_),
+                          [&](size_t group) { return isBefore(group * group_); });
+        const size_t border = std::min(behind * group_, count);
+        if (group_ == 1) return {border, false};
+        if (border < count && Wide{timesNs_[border]} - timeNs <= toleranceNs_)
+            return {border, true};
+        // Few samples lie here, so that the border of the group is far.
+        const size_t before = behind == 0 ? 0 : (behind - 1) * group_;
+        return {partitionNear(std::max(from, before), border, group_ / 2, isBefore), false};
+    }
+
+  private:
+    const Column<int64_t>& timesNs_;
+    size_t group_;
+    int64_t toleranceNs_;
+};
 
 /// In decimal units, as data sheets of links give them.
 std::string formatBytesPerSecond(double value) {
@@ -203,29 +263,34 @@ bool CounterSeries::isSound() const {
 }
 
 CounterColumn CounterSeries::extremesIn(TimeRange range) const {
-    return range.isEmpty() ? CounterColumn() : extremesAt(range, 1).front();
+    if (range.isEmpty() || timesNs_.empty() || endNs_ <= range.startNs) return {};
+    return extremesOf(firstAffecting(timesNs_, range.startNs), firstFrom(timesNs_, range.endNs));
 }
 
 std::vector<CounterColumn> CounterSeries::extremesAt(TimeRange range, int pixelWidth) const {
     std::vector<CounterColumn> columns(static_cast<size_t>(std::max(0, pixelWidth)));
-    if (range.isEmpty() || timesNs_.empty()) return columns;
+    if (range.isEmpty() || columns.empty() || timesNs_.empty()) return columns;
+    const size_t first = firstFrom(timesNs_, range.startNs);
+    const size_t perPixel = (firstFrom(timesNs_, range.endNs) - first) / columns.size();
+    size_t group = 1;
+    while (group * fanOut * groupsPerPixel <= perPixel) group *= fanOut;
+
     const ColumnScale scale(range, pixelWidth);
-    const auto begin = timesNs_.begin();
-    std::ptrdiff_t step = 1;
-    auto from = begin;  // the first sample right of the column before
+    const ColumnEdges edges(timesNs_, group, scale.halfWidthNs());
+    size_t step = 1;
+    ColumnEdge left{first, false};
     for (int column = 0; column < pixelWidth; ++column) {
-        const int64_t leftNs = scale.left(column), rightNs = scale.right(column);
+        const int64_t leftNs = scale.left(column);
         if (endNs_ <= leftNs) break;
-        const auto last = partitionNear(from, timesNs_.end(), step,
-                                        [&](int64_t timeNs) { return timeNs < rightNs; });
+        const ColumnEdge right = edges.at(scale.right(column), left.sample, step);
         // Columns hold about as many samples each.
-        step = std::max<std::ptrdiff_t>(1, (last - from) * 7 / 8);
+        step = std::max<size_t>(1, (right.sample - left.sample) * 7 / 8);
+        size_t low = left.sample;
         // The value from before goes on into the column, unless one begins right at its edge.
-        const auto inside =
-            partitionNear(from, last, 1, [&](int64_t timeNs) { return timeNs <= leftNs; });
-        const size_t low = inside == begin ? 0 : static_cast<size_t>(inside - begin) - 1;
-        columns[static_cast<size_t>(column)] = extremesOf(low, static_cast<size_t>(last - begin));
-        from = last;
+        const bool isAlone = low == right.sample;
+        if (low > 0 && (isAlone || (!left.isMoved && timesNs_[low] > leftNs))) --low;
+        columns[static_cast<size_t>(column)] = extremesOf(low, right.sample);
+        left = right;
     }
     return columns;
 }

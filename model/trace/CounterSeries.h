@@ -77,8 +77,8 @@ class CounterSeries {
     uint32_t nearestSample(int64_t timeNs) const;
     /// Least and greatest value in force within `range`; no value where there is none. O(log n).
     CounterColumn extremesIn(TimeRange range) const;
-    /// The same for each of `pixelWidth` columns of equal width. A value that held for a nanosecond
-    /// only still shows in its column. O(pixels * log n).
+    /// The same for each of `pixelWidth` columns, even of what held for a nanosecond only; where
+    /// they hold many values, in its column or in the one left of it. O(pixels * log n).
     std::vector<CounterColumn> extremesAt(TimeRange range, int pixelWidth) const;
 
     /// The least and the greatest of each `fanOut` values, then of as many of those, and so on; not

@@ -122,6 +122,56 @@ class tst_CounterSeries : public QObject {
         }
     }
 
+    /// Where columns hold many values: nothing is lost, and nothing shows far from its place.
+    void keepsCrowdedValuesWithinAPixel() {
+        std::mt19937 random(11);
+        const auto below = [&](int64_t limit) {
+            return std::uniform_int_distribution<int64_t>(0, limit - 1)(random);
+        };
+        for (int round = 0; round < 60; ++round) {
+            // Bursts, of which some are dense, and long pauses.
+            std::vector<int64_t> times{below(1000)};
+            std::vector<double> values;
+            const int64_t count = 500 + below(20'000);
+            const int64_t pauseNs = int64_t{1} << below(20);
+            while (static_cast<int64_t>(times.size()) < count)
+                times.push_back(times.back() + 1 + (below(200) == 0 ? below(pauseNs) : below(20)));
+            for (size_t i = 0; i < times.size(); ++i)
+                values.push_back(below(8) == 0 ? unknown : static_cast<double>(below(1'000'000)));
+            const CounterSeries series = make(times, values, times.back() + 1 + below(pauseNs));
+            const int64_t spanNs = series.endNs() - times.front();
+            const int64_t fromNs = times.front() + below(spanNs) / 4 - spanNs / 8;
+            const TimeRange range{fromNs, fromNs + spanNs / 2 + 1 + below(spanNs)};
+            const int width = static_cast<int>(std::min<int64_t>(1 + below(6), range.durationNs()));
+            const auto columns = series.extremesAt(range, width);
+            const long double nsPerColumn = static_cast<long double>(range.durationNs()) / width;
+            for (int column = 0; column < width; ++column) {
+                const CounterColumn& shown = columns[static_cast<size_t>(column)];
+                if (!shown.hasValue) continue;
+                const auto leftNs = static_cast<int64_t>(std::floor(nsPerColumn * column));
+                const auto rightNs = static_cast<int64_t>(std::ceil(nsPerColumn * (column + 1.5L)));
+                const CounterColumn near =
+                    plainColumn(series, {range.startNs + leftNs, range.startNs + rightNs}, 1, 0);
+                QVERIFY(near.hasValue && near.minimum <= shown.minimum &&
+                        near.maximum >= shown.maximum);
+            }
+            for (uint32_t sample = 0; sample < series.size(); ++sample) {
+                const double value = series.value(sample);
+                if (!range.contains(series.timeNs(sample)) || std::isnan(value)) continue;
+                const auto own = static_cast<int>(
+                    static_cast<long double>(series.timeNs(sample) - range.startNs) / nsPerColumn);
+                bool isShown = false;
+                for (int column = std::max(0, own - 1); column <= std::min(own, width - 1);
+                     ++column) {
+                    const CounterColumn& shown = columns[static_cast<size_t>(column)];
+                    isShown |= shown.hasValue && shown.minimum <= value && value <= shown.maximum;
+                }
+                QVERIFY2(isShown, qPrintable(QString("round %1, %2").arg(round).arg(sample)));
+            }
+            QCOMPARE(series.extremesIn(range), plainColumn(series, range, 1, 0));
+        }
+    }
+
     void worksAtTheEdgesOfTime() {
         constexpr int64_t far = int64_t{1} << 61;
         const CounterSeries series = make({-far, far}, {1, 2}, far + 10);

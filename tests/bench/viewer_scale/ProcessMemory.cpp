@@ -26,4 +26,11 @@ PageFaults threadPageFaults() {
     return {usage.ru_minflt, usage.ru_majflt};
 }
 
+double threadSystemMs() {
+    rusage usage{};
+    ::getrusage(RUSAGE_THREAD, &usage);
+    return static_cast<double>(usage.ru_stime.tv_sec) * 1e3 +
+           static_cast<double>(usage.ru_stime.tv_usec) / 1e3;
+}
+
 }  // namespace lanescope

@@ -21,4 +21,7 @@ struct PageFaults {
 
 PageFaults threadPageFaults();
 
+/// CPU time that the kernel took for this thread so far, in milliseconds.
+double threadSystemMs();
+
 }  // namespace lanescope

@@ -13,6 +13,7 @@
 #include "model/search/findEvents.h"
 #include "model/select/SelectionStatistics.h"
 #include "model/trace/finishTrace.h"
+#include "tests/bench/viewer_scale/FrameTimes.h"
 #include "tests/bench/viewer_scale/ProcessMemory.h"
 #include "tests/bench/viewer_scale/Times.h"
 #include "views/timeline/TimelineView.h"
@@ -25,13 +26,6 @@ namespace {
 constexpr QSize screen{1920, 1080};
 /// Opening takes this long without an index; then once must do.
 constexpr double longMs = 20'000;
-
-/// What the frames took, and the most pages that one of them touched for the first time.
-struct FrameTimes {
-    Times cpu, wall;
-    int64_t mostFaults = 0;  ///< Pages that were in RAM.
-    int64_t mostReads = 0;   ///< Pages that came from the disk.
-};
 
 class Measurement {
   public:
@@ -67,13 +61,21 @@ class Measurement {
             error = sentence;
             loop.quit();
         });
+        double readMs = 0;
+        const int64_t faultsBefore = threadPageFaults().mapped;
+        const double cpuBefore = processCpuMs();
         const double ms = millisecondsOf([&] {
-            loader.start();
-            loop.exec();
+            readMs = millisecondsOf([&] {
+                loader.start();
+                loop.exec();
+            });
             view->setTrace(trace);
             view->unfoldAll();
             view->repaint();
         });
+        openCpu_.add(processCpuMs() - cpuBefore);
+        openRead_.add(readMs);
+        openFaults_.add(double(threadPageFaults().mapped - faultsBefore));
         view_ = std::move(view);
         trace_ = std::move(trace);
         return trace_ ? std::optional(ms) : std::nullopt;
@@ -121,6 +123,10 @@ class Measurement {
             if (const auto ms = open(error)) times.add(*ms);
         }
         values_["openMs"] = times.median();
+        values_["openBestMs"] = times.shortest();
+        values_["openReadMs"] = openRead_.median();
+        values_["openCpuMs"] = openCpu_.median();
+        values_["openFaults"] = openFaults_.median();
         return {};
     }
 
@@ -155,17 +161,8 @@ class Measurement {
     /// Moves the view and paints it whole.
     template <class Move>
     void paintFrame(FrameTimes& frames, Move move) {
-        const PageFaults before = threadPageFaults();
-        QElapsedTimer wall;
-        wall.start();
-        frames.cpu.add(cpuMillisecondsOf([&] {
-            move();
-            view_->repaint();
-        }));
-        frames.wall.add(static_cast<double>(wall.nsecsElapsed()) / 1e6);
-        const PageFaults after = threadPageFaults();
-        frames.mostFaults = std::max(frames.mostFaults, after.mapped - before.mapped);
-        frames.mostReads = std::max(frames.mostReads, after.read - before.read);
+        frames.paint(
+            move, [this] { view_->repaint(); }, [this] { return view_->visibleRange()->range(); });
     }
 
     /// Three times in and out again, at other places, and along the trace in between.
@@ -196,14 +193,15 @@ class Measurement {
                 paintFrame(frames, [&] { visible.zoomAt(centerNs, 1 / factor); });
         }
         values_["lanes"] = lanesOnScreen();
-        values_["frameP50Ms"] = frames.cpu.quantile(0.5);
-        values_["frameP95Ms"] = frames.cpu.quantile(0.95);
-        values_["frameP99Ms"] = frames.cpu.quantile(0.99);
-        values_["frameMaxMs"] = frames.cpu.longest();
-        values_["frameWallMaxMs"] = frames.wall.longest();
-        values_["frameFaultsMax"] = double(frames.mostFaults);
-        values_["frameReadsMax"] = double(frames.mostReads);
-        values_["histogram"] = frames.cpu.histogram();
+        values_["frameP50Ms"] = frames.cpu().quantile(0.5);
+        values_["frameP95Ms"] = frames.cpu().quantile(0.95);
+        values_["frameP99Ms"] = frames.cpu().quantile(0.99);
+        values_["frameMaxMs"] = frames.cpu().longest();
+        values_["frameWallMaxMs"] = frames.wall().longest();
+        values_["frameFaultsMax"] = double(frames.mostFaults());
+        values_["frameReadsMax"] = double(frames.mostReads());
+        values_["slowestFrame"] = frames.slowest();
+        values_["histogram"] = frames.cpu().histogram();
     }
 
     int lanesOnScreen() const {
@@ -279,6 +277,7 @@ class Measurement {
     const std::filesystem::path path_;
     const int rounds_;
     QJsonObject values_;
+    Times openRead_, openCpu_, openFaults_;  ///< Of each opening.
     TracePtr trace_;
     std::unique_ptr<TimelineView> view_;
 };

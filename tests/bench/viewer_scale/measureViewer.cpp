@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "app/viewer/icons.h"
+#include "tests/bench/viewer_scale/MeasuredApplication.h"
 #include "tests/bench/viewer_scale/ViewerMeasurement.h"
 #include "tests/bench/viewer_scale/measureReading.h"
 #include "tests/bench/viewer_scale/measureStalls.h"
@@ -64,7 +65,7 @@ int measureAll(const QStringList& files, int rounds, const QString& jsonFile) {
 
 int main(int argc, char** argv) {
     if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-    QApplication application(argc, argv);
+    MeasuredApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("lanescope-measure-viewer"));
     registerIcons();
     QStringList arguments = QCoreApplication::arguments().mid(1);

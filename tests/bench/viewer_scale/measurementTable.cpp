@@ -22,7 +22,11 @@ constexpr Row rows[] = {
     {"events", "events", 0},
     {"lanes on the screen", "lanes", 0},
     {"open to the first full picture, ms (median)", "openMs", 1},
+    {"- the quickest, ms", "openBestMs", 1},
     {"- the first time, ms", "openFirstMs", 1},
+    {"- until the trace is there, ms", "openReadMs", 1},
+    {"- CPU time of all threads, ms", "openCpuMs", 1},
+    {"- pages the GUI thread maps", "openFaults", 0},
     {"memory: anonymous, MiB", "anonymousBytes", 1, nullptr, mib},
     {"- mapped, MiB", "mappedBytes", 1, nullptr, mib},
     {"- both, bytes an event", "residentBytes", 1, "events"},
@@ -86,9 +90,10 @@ QString measurementTable(const QJsonArray& files) {
         text += QLatin1Char('\n');
     }
     for (const QJsonValue& file : files)
-        text += QStringLiteral("\nFrames of %1:\n\n%2")
+        text += QStringLiteral("\nFrames of %1:\n\n%2\nThe slowest: %3\n")
                     .arg(file[QLatin1String("name")].toString(),
-                         file[QLatin1String("histogram")].toString());
+                         file[QLatin1String("histogram")].toString(),
+                         file[QLatin1String("slowestFrame")].toString());
     return text;
 }
 
