@@ -233,7 +233,7 @@ CounterColumn CounterSeries::extremesOf(size_t low, size_t high) const {
     const Column<double>* least = &values_;
     const Column<double>* greatest = &values_;
     // What lies left and right of whole groups is looked at singly, the groups a level above.
-    for (size_t level = 0; level < levels_.size() && high > low + 2 * fanOut; ++level) {
+    for (size_t level = 0; level < levels_.size() && high >= low + fanOut; ++level) {
         const size_t firstGroup = (low + fanOut - 1) / fanOut;
         const size_t endGroup = high / fanOut;
         extremes.take(*least, *greatest, low, firstGroup * fanOut);
