@@ -1,0 +1,177 @@
+#include "tests/views/timeline/timelineParts.h"
+#include "views/timeline/LabelCache.h"
+#include "views/timeline/SliceColors.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// A stream of 4,000 short kernels of two names in turn.
+TracePtr manyShortKernels() {
+    TraceBuilder builder;
+    const uint32_t stream = builder.addStream(0, builder.addGpu(), 7);
+    for (int i = 0; i < 4'000; ++i)
+        builder.addKernel(stream, i % 2 ? "odd" : "even", 1'000 + i * 1'000, 1'700 + i * 1'000);
+    return builder.finish();
+}
+
+QImage canvasOf(ShownTimeline& shown) {
+    return shown.canvas()->grab().toImage();
+}
+
+}  // namespace
+
+/// What the timeline paints and says of what it paints.
+class tst_TimelinePainting : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void aRestingPointerHighlightsTheName();
+    void highlightingCanBeSwitchedOff();
+    void aRunSaysHowBusyItIs();
+    void colorsTellWhatWasAskedFor();
+    void numbersAtTheEndOfNamesSurvive();
+    void abnormalEndsAreMarked();
+
+  private:
+    SmallTrace small_;
+    TracePtr busy_ = manyShortKernels();
+};
+
+void tst_TimelinePainting::aRestingPointerHighlightsTheName() {
+    ShownTimeline shown(busy_);
+    shown.view.visibleRange()->setRange({2'000'000, 2'010'000});
+    const auto besideLabel = [&](uint32_t kernel) {
+        return shown.middleOf(EventRef(EventKind::Kernel, kernel)) + QPoint(16, 5);
+    };
+    const QPoint even = besideLabel(2'007), odd = besideLabel(2'006);
+    const QImage plain = canvasOf(shown);
+    const uint32_t hovered = 2'001;  // of the same name as 2007
+    shown.send(shown.canvas(), shown.middleOf(EventRef(EventKind::Kernel, hovered)), Qt::NoButton);
+    QCOMPARE(canvasOf(shown).pixel(odd), plain.pixel(odd));  // not before the pointer rests
+    QTRY_VERIFY(canvasOf(shown).pixel(odd) != plain.pixel(odd));
+    QCOMPARE(canvasOf(shown).pixel(even), plain.pixel(even));
+    QEvent leave(QEvent::Leave);
+    QApplication::sendEvent(shown.canvas(), &leave);
+    QTRY_COMPARE(canvasOf(shown), plain);
+}
+
+void tst_TimelinePainting::highlightingCanBeSwitchedOff() {
+    ShownTimeline shown(small_.trace);
+    const QPoint third = shown.middleOf(small_.third) + QPoint(0, 6);
+    const QRgb plain = canvasOf(shown).pixel(third);
+    shown.view.setSelectedEvent(small_.first);
+    QVERIFY(canvasOf(shown).pixel(third) != plain);
+    shown.view.setHighlighting(false);
+    QVERIFY(!shown.view.isHighlighting());
+    QCOMPARE(canvasOf(shown).pixel(third), plain);
+}
+
+void tst_TimelinePainting::aRunSaysHowBusyItIs() {
+    ShownTimeline shown(busy_);
+    shown.canvas()->repaint();
+    shown.send(shown.canvas(), shown.middleOf(EventRef(EventKind::Kernel, 2'000)), Qt::NoButton);
+    const HoverCard& card = shown.canvas()->hoverCard();
+    QVERIFY2(card.title().contains("70 % busy") || card.title().contains("% busy"),
+             qPrintable(card.title()));
+    QVERIFY2(card.title().contains("slices"), qPrintable(card.title()));
+    QVERIFY2(card.detail().contains("widest: "), qPrintable(card.detail()));
+    QVERIFY2(card.detail().contains("700 ns"), qPrintable(card.detail()));
+}
+
+void tst_TimelinePainting::colorsTellWhatWasAskedFor() {
+    TraceBuilder builder;
+    const uint32_t gpu = builder.addGpu();
+    const uint32_t one = builder.addStream(0, gpu, 7);
+    const uint32_t two = builder.addStream(0, gpu, 20);
+    const EventRef gemm = builder.addKernel(one, "gemm", 0, 100);
+    const EventRef relu = builder.addKernel(one, "relu", 100, 200);
+    const EventRef reduce =
+        builder.addKernel(two, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 200, 300);
+    const EventRef gather = builder.addKernel(two, "ncclDevKernel_AllGather_RING_LL", 300, 400);
+    const TracePtr trace = builder.finish();
+    SliceColors colors;
+    const auto colorOf = [&](EventRef event) {
+        const SliceLocation at = trace->locate(event);
+        return colors.fillOf(trace->tracks[at.track].lanes[at.lane], at.slice);
+    };
+    const auto meaningOf = [&](EventRef event) {
+        const SliceLocation at = trace->locate(event);
+        return colors.meaningOf(trace->tracks[at.track].lanes[at.lane], at.slice);
+    };
+    const Theme theme = Theme::light();
+    colors.reset(trace, theme, ColorMode::Name);
+    QCOMPARE(colorOf(gemm), theme.colorOf(SliceCategory::Kernel, "gemm").rgb());
+    QCOMPARE(meaningOf(gemm), QString());
+    colors.reset(trace, theme, ColorMode::Kind);
+    QCOMPARE(colorOf(gemm), theme.colorOf(SliceCategory::Kernel).rgb());
+    QCOMPARE(colorOf(gemm), colorOf(relu));
+    QCOMPARE(colorOf(reduce), colorOf(gather));
+    colors.reset(trace, theme, ColorMode::Stream);
+    QCOMPARE(colorOf(gemm), colorOf(relu));
+    QVERIFY(colorOf(gemm) != colorOf(reduce));
+    QCOMPARE(meaningOf(reduce), QString("colour: stream 20"));
+    colors.reset(trace, theme, ColorMode::NcclOperation);
+    QCOMPARE(colorOf(gemm), colorOf(relu));
+    QVERIFY(colorOf(reduce) != colorOf(gather));
+    QVERIFY(colorOf(reduce) != colorOf(gemm));
+    QCOMPARE(meaningOf(reduce), QString("colour: NCCL AllReduce"));
+    QCOMPARE(meaningOf(gemm), QString("grey: not NCCL"));
+
+    ShownTimeline shown(trace);
+    const QImage byName = canvasOf(shown);
+    shown.view.setColorMode(ColorMode::Stream);
+    QCOMPARE(shown.view.colorMode(), ColorMode::Stream);
+    QVERIFY(canvasOf(shown) != byName);
+    shown.view.setColorMode(ColorMode::Name);
+    QCOMPARE(canvasOf(shown), byName);
+}
+
+void tst_TimelinePainting::numbersAtTheEndOfNamesSurvive() {
+    StringTable strings;
+    const StringIndex step = strings.intern("training step 10");
+    const StringIndex kernel = strings.intern("void gemm_kernel<float>");
+    const QFont font;
+    const QFontMetricsF metrics(font);
+    QFont unhinted = font;
+    unhinted.setHintingPreference(QFont::PreferNoHinting);
+    LabelCache labels;
+    labels.reset(&strings, font);
+    // Whole only if it is on screens of any scale.
+    const double whole = std::max(metrics.horizontalAdvance("training step 10"),
+                                  QFontMetricsF(unhinted).horizontalAdvance("training step 10"));
+    QCOMPARE(labels.fitted(step, whole + 1), QString("training step 10"));
+    for (double width = whole - 1; width > 20; width -= 7) {
+        const QString label = labels.fitted(step, width);
+        if (label.isEmpty()) continue;
+        QVERIFY2(label.endsWith("\u202610"), qPrintable(label));
+        QVERIFY(metrics.horizontalAdvance(label) <= width);
+    }
+    for (double width = metrics.horizontalAdvance("void gemm_kernel<float>") - 1; width > 20;
+         width -= 7) {
+        const QString label = labels.fitted(kernel, width);
+        QVERIFY2(label.isEmpty() || label.endsWith(QChar(0x2026)), qPrintable(label));
+    }
+}
+
+void tst_TimelinePainting::abnormalEndsAreMarked() {
+    TraceBuilder builder;
+    builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 500'000);
+    builder.trace().processes[0].endedAbnormally = true;
+    builder.trace().health = {
+        {Severity::Warning, "Process 4242 ended abnormally at 0.0 s: signal 9 ended it."}};
+    const TracePtr trace = builder.finish();
+    ShownTimeline shown(trace);
+    const QRgb color = shown.view.theme().error.rgb();
+    const QImage image = canvasOf(shown);
+    const int x = int(shown.toX(500'000));
+    QCOMPARE(image.pixel(x, 10), color);
+    const QImage ruler = shown.ruler()->grab().toImage();
+    QCOMPARE(ruler.pixel(x + 1, ruler.height() - 5), color);
+    shown.send(shown.canvas(), {x + 3, 10}, Qt::NoButton);
+    QVERIFY2(shown.canvas()->hoverCard().title().contains("signal 9"),
+             qPrintable(shown.canvas()->hoverCard().title()));
+}
+
+QTEST_MAIN(tst_TimelinePainting)
+#include "tst_TimelinePainting.moc"
