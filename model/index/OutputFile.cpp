@@ -29,6 +29,22 @@ int writeAll(int descriptor, std::span<const std::byte> bytes) {
     return 0;
 }
 
+/// Lets those use the file who may use `source`.
+void shareLike(const std::filesystem::path& source, int descriptor) {
+    constexpr mode_t owners = 0600, groups = 0060, everybodys = 0666;
+    struct stat wanted {
+    }, own{};
+    if (source.empty() || ::stat(source.c_str(), &wanted) != 0 || ::fstat(descriptor, &own) != 0)
+        return;
+    mode_t mode = (wanted.st_mode & everybodys) | owners;
+    // Members of another group may not be meant.
+    if (own.st_gid != wanted.st_gid &&
+        ::fchown(descriptor, static_cast<uid_t>(-1), wanted.st_gid) != 0)
+        mode &= ~groups;
+    // Where that cannot be, it is for its owner only.
+    static_cast<void>(::fchmod(descriptor, mode));
+}
+
 }  // namespace
 
 OutputFile::OutputFile(int descriptor, std::string partial, std::filesystem::path path)
@@ -50,16 +66,21 @@ OutputFile::~OutputFile() {
     if (!partial_.empty()) ::unlink(partial_.c_str());
 }
 
-Result<OutputFile> OutputFile::create(const std::filesystem::path& path) {
+Result<OutputFile> OutputFile::create(const std::filesystem::path& path,
+                                      const std::filesystem::path& source) {
     // Without a name it is gone with the process, however that ends.
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
     const int nameless = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (nameless >= 0) return OutputFile(nameless, "", path);
+    if (nameless >= 0) {
+        shareLike(source, nameless);
+        return OutputFile(nameless, "", path);
+    }
     // Some file systems have no such files. The name is made here and the file must be new, so
     // nobody's link is followed.
     std::string partial = path.string() + ".XXXXXX";
     const int named = ::mkostemp(partial.data(), O_CLOEXEC);
     if (named < 0) return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
+    shareLike(source, named);
     return OutputFile(named, std::move(partial), path);
 }
 
@@ -100,8 +121,8 @@ void OutputFile::align() {
 
 void OutputFile::writeAtStart(std::span<const std::byte> bytes) {
     flush();
-    if (error_ == 0 && ::pwrite(descriptor_, bytes.data(), bytes.size(), 0) !=
-                           static_cast<ssize_t>(bytes.size()))
+    if (error_ == 0 &&
+        ::pwrite(descriptor_, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
         error_ = errno != 0 ? errno : EIO;
 }
 

@@ -12,11 +12,14 @@
 namespace lanescope {
 
 /// A file that appears under its name when it is whole, and never if it is not: it is written
-/// without a name where that is possible, for its owner only. What could not be written is told by `commit`.
+/// without a name where that is possible. What could not be written is told by `commit`.
 class OutputFile {
   public:
-    /// Fails if the folder cannot be written to.
-    static Result<OutputFile> create(const std::filesystem::path& path);
+    /// Whoever may read or write `source` may do so with the file, its owner always; where `source`
+    /// cannot be asked, or lets another group in than the file can belong to, nobody else. Fails if
+    /// the folder cannot be written to.
+    static Result<OutputFile> create(const std::filesystem::path& path,
+                                     const std::filesystem::path& source);
     OutputFile(OutputFile&& other) noexcept;
     OutputFile& operator=(OutputFile&&) = delete;
     /// Removes what was not committed.

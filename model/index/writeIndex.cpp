@@ -24,7 +24,7 @@ uint32_t checksumOf(std::span<const std::byte> bytes) {
 Result<void> writeIndex(const Trace& trace, const SourceKey& source,
                         const std::filesystem::path& path,
                         const std::function<bool()>& isWanted) {
-    Result<OutputFile> file = OutputFile::create(path);
+    Result<OutputFile> file = OutputFile::create(path, trace.path);
     if (!file) return fail(file.error());
     IndexHeader header;
     file->write(bytesOf(header));  // its place; what it says is known at the end

@@ -209,11 +209,17 @@ class tst_Index : public QObject {
         }
     }
 
-    void isForItsOwnerOnly() {
-        QVERIFY(ensureIndex(path_).has_value());
-        struct stat status {};
-        QCOMPARE(::stat(index_.c_str(), &status), 0);
-        QCOMPARE(status.st_mode & 0777, mode_t{0600});
+    void isForWhoeverMayReadTheTrace() {
+        const std::pair<mode_t, mode_t> modes[]{{0600, 0600}, {0644, 0644}, {0640, 0640},
+                                                {0664, 0664}, {0444, 0644}, {0400, 0600}};
+        for (const auto& [traces, expected] : modes) {
+            QCOMPARE(::chmod(path_.c_str(), traces), 0);
+            std::filesystem::remove(index_);
+            QVERIFY(ensureIndex(path_).has_value());
+            struct stat status {};
+            QCOMPARE(::stat(index_.c_str(), &status), 0);
+            QCOMPARE(status.st_mode & 0777, expected);
+        }
     }
 
     void isMadeAnewForAnotherTrace() {
