@@ -91,13 +91,50 @@ class EqualSizes {
     bool areEqual_ = true;
 };
 
+bool isTime(int64_t timeNs, int64_t latestNs = greatestTimeNs) {
+    return timeNs >= -greatestTimeNs && timeNs <= latestNs;
+}
+bool isRange(TimeRange range) {
+    return isTime(range.startNs) && isTime(range.endNs) && range.startNs <= range.endNs;
+}
+
+/// Whether the times are sound that stand in no column.
+bool areTimesSound(const Trace& trace) {
+    const auto areRanges = [](const std::vector<TimeRange>& ranges) {
+        return std::all_of(ranges.begin(), ranges.end(), isRange);
+    };
+    // One that nobody ended reaches beyond all other times.
+    const auto isWindow = [](TimeRange window) {
+        return isTime(window.startNs) && isTime(window.endNs, 2 * greatestTimeNs) &&
+               window.startNs <= window.endNs;
+    };
+    if (!isRange(trace.range)) return false;
+    for (const Process& process : trace.processes) {
+        if (!isRange(process.range) ||
+            !std::all_of(process.windows.begin(), process.windows.end(), isWindow))
+            return false;
+        for (const Gap& gap : process.gaps)
+            if (!isRange(gap.range)) return false;
+    }
+    for (const Track& track : trace.tracks)
+        if (!areRanges(track.unrecorded) || !areRanges(track.lossy)) return false;
+    for (const SampledRange& each : trace.interconnect.sampledRanges)
+        if (!isRange(each.range) || !isRange(each.startReading) || !isRange(each.endReading))
+            return false;
+    for (const GpuProcessUse& use : trace.interconnect.gpuProcesses)
+        if (!isTime(use.timeNs)) return false;
+    for (const CounterSeries& series : trace.counters)
+        if (!isTime(series.endNs())) return false;
+    return true;
+}
+
 class TraceBounds {
   public:
     TraceBounds(Trace& trace, RowCounts& rows) : trace_(trace), rows_(rows) {}
 
     bool apply() {
-        return checkPlaces() && boundTables() && boundNccl() && boundCounters() && boundTracks() &&
-               boundSums();
+        return areTimesSound(trace_) && checkPlaces() && boundTables() && boundNccl() &&
+               boundCounters() && boundTracks() && boundSums();
     }
 
   private:

@@ -72,9 +72,13 @@ struct Moments {
 };
 
 /// Empty if the file does not say, or says what cannot be.
+/// Nothing if it is not known, or as far away as no time is.
 TimeRange readingIn(TableReader& reader, int start, int end) {
+    constexpr int64_t greatestTimeNs = int64_t{1} << 61;
     const std::optional<int64_t> startNs = reader.integer(start), endNs = reader.integer(end);
-    return startNs && endNs && *startNs < *endNs ? TimeRange{*startNs, *endNs} : TimeRange{};
+    const bool isKnown = startNs && endNs && *startNs < *endNs && *startNs >= -greatestTimeNs &&
+                         *endNs <= greatestTimeNs;
+    return isKnown ? TimeRange{*startNs, *endNs} : TimeRange{};
 }
 
 }  // namespace

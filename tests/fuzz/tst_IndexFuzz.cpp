@@ -3,6 +3,7 @@
 #include <QtTest>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <random>
 
 #include "model/index/readIndex.h"
@@ -15,6 +16,7 @@
 #include "model/summary/reports.h"
 #include "model/trace/EventDetails.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/TraceBuilder.h"
 #include "tests/support/simulatedMemory.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -162,6 +164,43 @@ class tst_IndexFuzz : public QObject {
             seal(broken);
             check(broken);
         }
+    }
+
+    void timesOutOfRangeAreRefused() {
+        const auto isRefused = [this](const std::function<void(Trace&)>& breakIt) {
+            TraceBuilder builder;
+            builder.addApi(builder.defaultThread(), "cudaMalloc", 10, 20);
+            Trace& trace = builder.trace();
+            const TracePtr finished = builder.finish();
+            trace.interconnect.sampledRanges = {{"step", 0, 0, {1, 2}, {0, 1}, {2, 3}}};
+            trace.processes[0].windows = {{0, 1}, {2, int64_t{1} << 62}};
+            trace.processes[0].gaps = {{GapKind::Nvtx, {3, 4}, 1}};
+            trace.tracks[0].unrecorded = {{5, 6}};
+            trace.counters.emplace_back().set({1}, {2}, 3);
+            trace.counterRows.push_back(0);
+            breakIt(trace);
+            if (!writeIndex(trace, source, path_)) qFatal("no index");
+            return readIndex(path_, source) == nullptr;
+        };
+        QVERIFY(!isRefused([](Trace&) {}));
+        const TimeRange bad[]{{INT64_MIN, 0}, {0, INT64_MAX}, {INT64_MIN, INT64_MAX}, {10, 9}};
+        for (const TimeRange range : bad) {
+            QVERIFY(isRefused([range](Trace& trace) { trace.range = range; }));
+            QVERIFY(isRefused([range](Trace& trace) { trace.processes[0].range = range; }));
+            QVERIFY(isRefused([range](Trace& trace) { trace.processes[0].windows[1] = range; }));
+            QVERIFY(isRefused([range](Trace& trace) { trace.processes[0].gaps[0].range = range; }));
+            QVERIFY(isRefused([range](Trace& trace) { trace.tracks[0].unrecorded[0] = range; }));
+            QVERIFY(isRefused([range](Trace& trace) { trace.tracks[0].lossy = {range}; }));
+            for (TimeRange SampledRange::*member :
+                 {&SampledRange::range, &SampledRange::startReading, &SampledRange::endReading})
+                QVERIFY(isRefused([range, member](Trace& trace) {
+                    trace.interconnect.sampledRanges[0].*member = range;
+                }));
+        }
+        QVERIFY(isRefused([](Trace& trace) { trace.counters.back().set({1}, {2}, INT64_MAX); }));
+        QVERIFY(isRefused([](Trace& trace) {
+            trace.interconnect.gpuProcesses = {{INT64_MAX, 0, 0, "", 0, 0}};
+        }));
     }
 
     void cutFilesAreRefused() {
