@@ -23,8 +23,9 @@ class PixelWalk {
     std::vector<PixelSlice> walk() {
         for (int pixel = 0; pixel < grid_.pixelCount(); ++pixel) {
             const LaneEdge right = edges_.at(grid_.edge(pixel + 1));
-            const uint32_t count = right.slice - left_.slice;
-            if (count == 0 && left_.overhangNs > 0)
+            // In a damaged file they may not ascend.
+            const uint32_t count = right.slice - std::min(left_.slice, right.slice);
+            if (count == 0 && left_.overhangNs > 0 && left_.slice > 0)
                 extend(pixel, left_.slice - 1, right);
             else if (count > 0)
                 begin(pixel, count, right);

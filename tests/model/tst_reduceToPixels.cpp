@@ -153,6 +153,7 @@ class tst_reduceToPixels : public QObject {
     void isWhatAPlainLoopFinds();
     void isWhatAPlainLoopFindsWithTiles();
     void standsTimesFarApart();
+    void tilesOutOfOrderGiveNoSlicesThatAreNotThere();
     void findsTheWidestOfAnyRun();
     void sharesANanosecondAmongPixels();
     void coverageIsTheBusyShare();
@@ -230,6 +231,24 @@ void tst_reduceToPixels::standsTimesFarApart() {
         const QString fault = faultOf(lane, range, 500);
         QVERIFY2(fault.isEmpty(), qPrintable(fault));
     }
+}
+
+void tst_reduceToPixels::tilesOutOfOrderGiveNoSlicesThatAreNotThere() {
+    std::mt19937 random(29);
+    Lane lane = burstyLane(random, 20'000);
+    lane.tiles = buildLaneTiles(lane);
+    // As a damaged index may hold them.
+    for (LaneTiles::Level& level : lane.tiles.levels)
+        for (size_t edge = 0; edge < level.slice.size(); ++edge) {
+            level.slice.set(edge, edge % 3 == 0 ? 0 : static_cast<uint32_t>(random()) % lane.size());
+            level.overhangNs.set(edge, 1);
+        }
+    const TimeRange whole{lane.startNs.front(), lane.endNs(lane.size() - 1)};
+    for (const int width : {10, 100, 1000})
+        for (const PixelSlice& each : reduceToPixels(lane, whole, width)) {
+            QVERIFY(each.sliceCount > 0 && each.sliceCount <= lane.size());
+            QVERIFY(each.firstSlice <= lane.size() - each.sliceCount);
+        }
 }
 
 void tst_reduceToPixels::findsTheWidestOfAnyRun() {
