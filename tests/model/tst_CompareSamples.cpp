@@ -58,9 +58,10 @@ class TestCompareSamples : public QObject {
         QCOMPARE(answer.causes[0].part, StepPart::ExposedCommunication);
         QCOMPARE(answer.causes[0].contributor, std::string("AllReduce"));
         QCOMPARE(answer.causes[0].path, std::string("backward"));
-        QVERIFY(answer.causes[0].baselineGBps > 100 && answer.causes[0].candidateGBps < 40);
+        // Means over all steps, of which some waited for the other rank.
+        QVERIFY(answer.causes[0].baselineGBps > 50 && answer.causes[0].candidateGBps < 40);
         const QString sentence = QString::fromStdString(answer.sentence);
-        QVERIFY2(sentence.startsWith("Candidate is 10 % slower (p < 0.001): +"),
+        QVERIFY2(sentence.startsWith("Candidate is 9.9 % slower (p = 0.004): +"),
                  qPrintable(sentence));
         QVERIFY(sentence.contains("exposed NCCL AllReduce per step, bus bandwidth"));
         QVERIFY(sentence.contains("NVLink"));
@@ -69,16 +70,15 @@ class TestCompareSamples : public QObject {
     void theAnswerSaysWhichRunUsedNvlinkAndHowMuch() {
         QCOMPARE(nvlink_.nvlink.use, NvlinkVerdict::Use::Used);
         QCOMPARE(noPeers_.nvlink.use, NvlinkVerdict::Use::NotSeen);
-        for (const RunSummary* run : {&nvlink_, &noPeers_}) {
-            QCOMPARE(run->nvlink.evidence, LinkEvidence::Collectives);
-            QVERIFY(run->nvlink.bytesPerStep && *run->nvlink.bytesPerStep > 200'000'000);
-        }
+        for (const RunSummary* run : {&nvlink_, &noPeers_})
+            QCOMPARE(run->nvlink.evidence, LinkEvidence::Counters);
         const RunComparison comparison = compareRuns(BaselineRun{nvlink_}, CandidateRun{noPeers_});
         // It stands first, where there may be no room for all.
         const QString sentence = QString::fromStdString(comparison.answer.details.front());
-        QVERIFY2(sentence.startsWith("NVLink, from each GPU in a step: baseline 222.43 MiB (used; "
-                                     "computed from NCCL); candidate not seen in use (222.43 MiB at up "
-                                     "to "),
+        QVERIFY2(sentence.startsWith("NVLink, from each GPU in a step: baseline 222."),
+                 qPrintable(sentence));
+        QVERIFY2(sentence.contains("(used; by its counters); candidate 0 B (not used; by its "
+                                   "counters)"),
                  qPrintable(sentence));
     }
 
