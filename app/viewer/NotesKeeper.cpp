@@ -40,7 +40,11 @@ void NotesKeeper::save() {
     isDirty_ = false;
     job_->start([this, file = file_, base = base_, mine = store_.notes()]() -> LatestJob::Publish {
         auto stored = std::make_shared<Result<FoundNotes>>(file.store(base, mine));
-        return [this, stored, mine] { take(*stored, mine); };
+        return [this, stored, mine] {
+            // Tried again with the next edit, or at closing.
+            if (!*stored) isDirty_ = true;
+            take(*stored, mine);
+        };
     });
 }
 

@@ -166,6 +166,24 @@ class TestPageTools : public QObject {
         QCOMPARE(found->notes.marks.size(), size_t(2));
     }
 
+    void marksThatCouldNotBeWrittenAreWrittenAtClosing() {
+        const std::filesystem::path notes = trace_.string() + ".lanescope-notes.json";
+        {
+            Shown shown(trace_);
+            // A folder with the name of the notes is in the way even of the superuser.
+            std::filesystem::create_directory(notes);
+            shown.timeline().setSelectedRange(TimeRange{1'000'000, 2'000'000});
+            shown.window.markActions().add->trigger();
+            shown.write("kept");
+            QTRY_VERIFY_WITH_TIMEOUT(!shown.tools().keeper().isBusy(), patienceMs);
+            QVERIFY(!shown.tools().marksPanel().remark().isEmpty());
+            std::filesystem::remove(notes);
+        }
+        const auto found = NotesFile::forTrace(trace_, {}).read();
+        QVERIFY(found.has_value());
+        QCOMPARE(found->notes.marks.size(), size_t(1));
+    }
+
     void damagedNotesAreToldAndKept() {
         std::ofstream(trace_.string() + ".lanescope-notes.json") << "{ broken";
         Shown shown(trace_);
