@@ -1,6 +1,10 @@
 #include "app/viewer/TraceLoader.h"
 
+#include <QCoreApplication>
 #include <QMetaObject>
+#include <QPointer>
+#include <QThreadPool>
+#include <utility>
 
 #include "model/index/openTrace.h"
 #include "views/text/toQString.h"
@@ -13,26 +17,39 @@ TraceLoader::TraceLoader(std::filesystem::path path, QObject* parent)
       isCancelled_(std::make_shared<std::atomic<bool>>(false)) {}
 
 TraceLoader::~TraceLoader() {
-    // Queued calls to this object die with it; the thread must end first, as it refers to it.
     cancel();
-    if (thread_.joinable()) thread_.join();
 }
 
 void TraceLoader::start() {
     isRunning_ = true;
-    thread_ = std::jthread([this, path = path_, isCancelled = isCancelled_] {
-        const LoadProgress progress = [this, isCancelled](double fraction, std::string_view what) {
-            QMetaObject::invokeMethod(
-                this,
-                [this, fraction, text = toQString(what)] {
-                    if (isRunning_) emit progressed(fraction, text);
-                },
-                Qt::QueuedConnection);
-            return !isCancelled->load();
-        };
-        auto result = std::make_shared<Result<TracePtr>>(openTrace(path, {}, progress));
+    // The worker must not touch `this`, which may be gone by then; the application object outlives
+    // both, and its event loop is where the guard is looked at.
+    const auto post = [guard = QPointer<TraceLoader>(this)](auto deliver) {
+        QCoreApplication* application = QCoreApplication::instance();
+        if (!application) return;
         QMetaObject::invokeMethod(
-            this, [this, result] { finish(*result); }, Qt::QueuedConnection);
+            application,
+            [guard, deliver = std::move(deliver)] {
+                if (guard) deliver(*guard);
+            },
+            Qt::QueuedConnection);
+    };
+    // A thread more than the pool has for short jobs, which it gets back at the end.
+    QThreadPool* pool = QThreadPool::globalInstance();
+    pool->releaseThread();
+    pool->start([post, pool, path = path_, isCancelled = isCancelled_] {
+        const LoadProgress progress = [&](double fraction, std::string_view what) {
+            if (isCancelled->load()) return false;
+            post([fraction, text = toQString(what)](TraceLoader& loader) {
+                if (loader.isRunning_) emit loader.progressed(fraction, text);
+            });
+            return true;
+        };
+        // What was cancelled is also freed here, not on the thread of the user.
+        auto result = std::make_shared<Result<TracePtr>>(openTrace(path, {}, progress));
+        if (!isCancelled->load())
+            post([result = std::move(result)](TraceLoader& loader) { loader.finish(*result); });
+        pool->reserveThread();
     });
 }
 

@@ -4,16 +4,15 @@
 #include <atomic>
 #include <filesystem>
 #include <memory>
-#include <thread>
 
 #include "model/format/Result.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
 
-/// Reads one trace file on a thread of its own. Signals arrive on the thread of this object; after
-/// `cancel` none does. Destroying it cancels and waits for the thread, which stops at its next
-/// report of progress.
+/// Reads one trace file on a thread of its own. Construct, start and destroy on the GUI thread, where
+/// signals arrive; after `cancel` none does. Destroying it cancels and waits for nothing: the thread
+/// stops at its next report of progress, and the application waits for it at its own end.
 class TraceLoader : public QObject {
     Q_OBJECT
   public:
@@ -39,7 +38,6 @@ class TraceLoader : public QObject {
     std::filesystem::path path_;
     std::shared_ptr<std::atomic<bool>> isCancelled_;
     bool isRunning_ = false;
-    std::jthread thread_;
 };
 
 }  // namespace lanescope

@@ -1,8 +1,10 @@
 #include <QFile>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QSemaphore>
 #include <QSignalSpy>
 #include <QTest>
+#include <QThreadPool>
 #include <fstream>
 
 #include "app/viewer/LoadPage.h"
@@ -12,6 +14,32 @@
 #include "tests/support/writeTrace.h"
 
 using namespace lanescope;
+
+namespace {
+
+/// The pool has one thread, and so many jobs that go on until this is destroyed.
+class BusyPool {
+  public:
+    explicit BusyPool(int jobs) : threads_(pool_.maxThreadCount()), jobs_(jobs) {
+        pool_.waitForDone();
+        pool_.setMaxThreadCount(1);
+        for (int job = 0; job < jobs; ++job) pool_.start([this] { goOn_.acquire(); });
+    }
+    BusyPool(const BusyPool&) = delete;
+    BusyPool& operator=(const BusyPool&) = delete;
+    ~BusyPool() {
+        goOn_.release(jobs_);
+        pool_.waitForDone();
+        pool_.setMaxThreadCount(threads_);
+    }
+
+  private:
+    QThreadPool& pool_ = *QThreadPool::globalInstance();
+    QSemaphore goOn_;
+    int threads_, jobs_;
+};
+
+}  // namespace
 
 class TestTraceLoader : public QObject {
     Q_OBJECT
@@ -57,6 +85,21 @@ class TestTraceLoader : public QObject {
             TraceLoader loader(folder_ / "good.lanescope");
             loader.start();
         }
+    }
+
+    void doesNotWaitForShortJobs() {
+        const BusyPool pool(1);
+        TraceLoader loader(folder_ / "good.lanescope");
+        QSignalSpy loaded(&loader, &TraceLoader::loaded);
+        loader.start();
+        QVERIFY(loaded.wait(30'000));
+    }
+
+    void destroyingItWaitsForNothing() {
+        // All threads are taken, that of the reading too, so it has not begun when it is destroyed.
+        const BusyPool pool(2);
+        TraceLoader loader(folder_ / "good.lanescope");
+        loader.start();
     }
 
     void thePageShowsWhyAFileCannotBeShownAndCanBeClosed() {
