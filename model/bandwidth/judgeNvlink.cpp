@@ -78,9 +78,9 @@ class SampledRanges {
 
 class Judge {
   public:
-    /// `steps` are those that count; null for all there are.
-    Judge(const Trace& trace, TimeRange range, const RunSteps* steps)
-        : trace_(trace), range_(range), steps_(steps) {
+    /// Counters are looked at in `counted`. `steps` are those that count; null for all there are.
+    Judge(const Trace& trace, TimeRange range, TimeRange counted, const RunSteps* steps)
+        : trace_(trace), range_(range), counted_(counted), steps_(steps) {
         for (const Gpu& gpu : trace.gpus) {
             const std::optional<CopyPeak> peak = peakOfPcie(trace, gpu.id);
             if (peak && (!pcie_ || peak->gigabytesPerSecond > pcie_->gigabytesPerSecond))
@@ -136,7 +136,7 @@ class Judge {
         double sent = 0, best = 0, knownShare = 1;
         bool isKnown = false;
         for (const CounterSeries* const series : sentByGpu()) {
-            const CounterIntegral integral = integralOf(*series, range_);
+            const CounterIntegral integral = integralOf(*series, counted_);
             isKnown = isKnown || integral.hasValue();
             sent += integral.amount;
             best = std::max(best, integral.maximum / 1e9);
@@ -209,6 +209,8 @@ class Judge {
         const bool isShared = read.empty();
         if (isShared && shared.empty()) return;
         verdict_.bytesPerStep = medianOf(isShared ? shared : read);
+        // What was sent lies outside of the steps, or in few of them.
+        if (verdict_.use == NvlinkVerdict::Use::Used && *verdict_.bytesPerStep <= 0) return;
         verdict_.sentences.push_back(fmt::format(
             "In the median step the GPU of a process sent {}{} over NVLink.",
             isShared ? "about " : "", formatBytes(static_cast<int64_t>(*verdict_.bytesPerStep))));
@@ -339,7 +341,7 @@ class Judge {
     }
 
     const Trace& trace_;
-    TimeRange range_;
+    TimeRange range_, counted_;
     const RunSteps* steps_;
     std::optional<CopyPeak> pcie_;
     bool isAbsent_ = false;
@@ -350,7 +352,13 @@ class Judge {
 }  // namespace
 
 NvlinkVerdict judgeNvlink(const Trace& trace, std::optional<TimeRange> range) {
-    return Judge(trace, range.value_or(trace.range), nullptr).judge();
+    if (range) return Judge(trace, *range, *range, nullptr).judge();
+    // Counters that are read seldom tell of the whole run only, start and end included.
+    TimeRange counted = trace.range;
+    for (const CounterSeries& series : trace.counters)
+        if (series.key == nvlinkSentKey && !series.source.empty() && !series.isEmpty())
+            counted = counted.united({series.timeNs(0), series.endNs()});
+    return Judge(trace, trace.range, counted, nullptr).judge();
 }
 
 NvlinkVerdict judgeNvlink(const Trace& trace, const RunSteps& steps) {
@@ -358,7 +366,8 @@ NvlinkVerdict judgeNvlink(const Trace& trace, const RunSteps& steps) {
     for (const ProcessSteps& process : steps.processes)
         for (const StepSpan& step : process.steps)
             range = range ? range->united(step.range) : step.range;
-    return Judge(trace, range.value_or(trace.range), &steps).judge();
+    const TimeRange whole = range.value_or(trace.range);
+    return Judge(trace, whole, whole, &steps).judge();
 }
 
 std::string_view name(NvlinkVerdict::Use use) {

@@ -21,11 +21,14 @@ bool isWait(std::string_view call) {
     return call.find("Synchronize") != std::string_view::npos;
 }
 
+/// A thread without a name that is not the first of its process.
+constexpr std::string_view otherThread = "another thread";
+
 /// "outside CUDA calls on the main thread": thread ids differ from run to run, names do not.
 std::string threadText(const Trace& trace, uint32_t thread) {
     const Thread& which = trace.threads[thread];
     if (which.tid == trace.processes[which.process].pid) return "main thread";
-    if (which.name.empty()) return "another thread";
+    if (which.name.empty()) return std::string(otherThread);
     return fmt::format("thread {}", rangePattern(which.name));
 }
 
@@ -212,7 +215,8 @@ void IdleCauses::addByPath(uint32_t thread, Stretches pieces, std::vector<Stretc
 /// What `thread` did in the gaps that waited for it: in a call, or outside of any.
 void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, std::vector<Stretch>& claims) {
     const Stretches& calls = run_.calls.callsOf[thread];
-    const std::string onThread = " on the " + threadText(trace_, thread);
+    const std::string which = threadText(trace_, thread);
+    const std::string onThread = (which == otherThread ? " on " : " on the ") + which;
     std::unordered_map<StringIndex, uint32_t> known;
     std::vector<Stretch> pieces;
     forEachOverlap(gaps, calls, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {

@@ -317,14 +317,17 @@ ReportTable gpuActivity(const ReportQuery& query) {
     const TimeRange range = sampledRange(query.trace, query.range);
     for (const CounterSeries& series : query.trace.counters) {
         if (series.gpu == noIndex || series.source.empty() || series.link >= 0 ||
-            series.unit == CounterUnit::Flags)
+            series.unit == CounterUnit::Flags || series.key == "memory.total")
             continue;
         const CounterIntegral all = integralOf(series, range);
         const bool isKnown = all.hasValue();
         table.rows.push_back(
             {query.trace.gpus[series.gpu].id, series.name,
              isKnown ? Cell(formatCounter(all.mean(), series.unit)) : Cell(std::string("unknown")),
-             isKnown ? Cell(formatCounter(all.maximum, series.unit)) : Cell(std::string("unknown")),
+             // The steps of an energy counter are coarse: their slope is no power that was drawn.
+             !isKnown                 ? Cell(std::string("unknown"))
+             : series.key == "energy" ? Cell()
+                                      : Cell(formatCounter(all.maximum, series.unit)),
              100.0 * static_cast<double>(all.knownNs) /
                  static_cast<double>(std::max<int64_t>(1, all.wholeNs)),
              series.source});
