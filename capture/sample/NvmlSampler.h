@@ -23,7 +23,7 @@ namespace lanescope {
 class NvmlSampler : public Sampler {
   public:
     /// What all questions together may take of a core.
-    static constexpr double shareOfCore = 0.0020;
+    static constexpr double shareOfCore = 0.0028;
 
     /// Values that change slowly or are dear to ask for are read more seldom than `periodNs`.
     NvmlSampler(SampleLog& log, int64_t periodNs)
