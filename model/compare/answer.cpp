@@ -198,7 +198,8 @@ Answer answerOf(const RunComparison& comparison, const RunSummary& baseline,
         return answer;
     }
     answer.outcome = pair->claim.outcome;
-    if (answer.outcome != Outcome::WithinNoise) answer.causes = causesOf(*pair, candidate.facts);
+    if (answer.outcome != Outcome::WithinNoise)
+        answer.causes = causesOf(*pair, baseline, candidate);
     answer.sentence = sentenceOf(comparison, *pair, answer.causes);
     answer.details = detailsOf(comparison, *pair, baseline, candidate);
     const std::string nvlink = nvlinkSentence(baseline, candidate);

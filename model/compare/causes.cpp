@@ -85,15 +85,22 @@ std::string causeText(StepPart part, int64_t lostNs, const ContributorDifference
                        bandwidthText(*main), matchText(*main));
 }
 
-/// GPUs that are joined by NVLink, and data between them at the pace of something slower.
-bool hasLostNvlink(const Cause& cause, const RunFacts& candidate) {
+/// GPUs that are joined by NVLink, which carried data between them and does no longer: by the
+/// counters of both runs, else by the pace of something slower.
+bool hasLostNvlink(const Cause& cause, const RunSummary& baseline, const RunSummary& candidate) {
     const bool isBetweenGpus =
         cause.part == StepPart::ExposedCommunication || cause.part == StepPart::ExposedPtoP;
-    return isBetweenGpus && candidate.isNvlinkPresent && cause.baselineGBps > fastestPcieGBps &&
-           cause.candidateGBps > 0 && cause.candidateGBps < fastestPcieGBps;
+    if (!isBetweenGpus || !candidate.facts.isNvlinkPresent) return false;
+    if (baseline.nvlink.evidence == LinkEvidence::Counters &&
+        candidate.nvlink.evidence == LinkEvidence::Counters)
+        return baseline.nvlink.use == NvlinkVerdict::Use::Used &&
+               candidate.nvlink.use == NvlinkVerdict::Use::NotSeen;
+    return cause.baselineGBps > fastestPcieGBps && cause.candidateGBps > 0 &&
+           cause.candidateGBps < fastestPcieGBps;
 }
 
-Cause causeOf(const WorkerComparison& pair, const PartDifference& part, const RunFacts& candidate) {
+Cause causeOf(const WorkerComparison& pair, const PartDifference& part, const RunSummary& baseline,
+              const RunSummary& candidate) {
     Cause cause;
     cause.part = part.part;
     cause.lostNs = part.lostNs();
@@ -105,14 +112,15 @@ Cause causeOf(const WorkerComparison& pair, const PartDifference& part, const Ru
         cause.candidateGBps = main->candidate.gigabytesPerSecond;
     }
     cause.text = causeText(part.part, part.lostNs(), main);
-    if (hasLostNvlink(cause, candidate))
-        cause.text += ", no longer the speed of the NVLink that joins these GPUs";
+    if (hasLostNvlink(cause, baseline, candidate))
+        cause.text += ", no longer over the NVLink that joins these GPUs";
     return cause;
 }
 
 }  // namespace
 
-std::vector<Cause> causesOf(const WorkerComparison& pair, const RunFacts& candidate) {
+std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& baseline,
+                            const RunSummary& candidate) {
     const bool isSlower = pair.claim.differenceNs > 0;
     std::vector<const PartDifference*> changed;
     int64_t allNs = 0;
@@ -127,7 +135,7 @@ std::vector<Cause> causesOf(const WorkerComparison& pair, const RunFacts& candid
     std::vector<Cause> causes;
     for (const PartDifference* part : changed)
         if (causes.size() < mostCauses && std::abs(part->lostNs()) * smallestCauseShare >= allNs)
-            causes.push_back(causeOf(pair, *part, candidate));
+            causes.push_back(causeOf(pair, *part, baseline, candidate));
     return causes;
 }
 
