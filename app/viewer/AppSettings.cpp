@@ -4,10 +4,13 @@
 #include <QDir>
 #include <QSettings>
 
+#include "views/timeline/SliceColors.h"
+
 namespace lanescope {
 namespace {
 
 const QStringList themeNames = {"system", "light", "dark"};
+const QStringList colorModeNames = {"name", "kind", "stream", "nccl-operation"};
 const QString colorBlindSafeName = QStringLiteral("colour-blind-safe");
 
 }  // namespace
@@ -36,6 +39,23 @@ Palette AppSettings::palette() const {
 void AppSettings::setPalette(Palette palette) {
     settings_->setValue("palette", palette == Palette::ColorBlindSafe ? colorBlindSafeName
                                                                       : QStringLiteral("standard"));
+}
+
+ColorMode AppSettings::colorMode() const {
+    const auto index = colorModeNames.indexOf(settings_->value("colours/mode").toString());
+    return index < 0 ? ColorMode::Name : static_cast<ColorMode>(index);
+}
+
+void AppSettings::setColorMode(ColorMode mode) {
+    settings_->setValue("colours/mode", colorModeNames.value(static_cast<int>(mode)));
+}
+
+bool AppSettings::isHighlighting() const {
+    return settings_->value("colours/highlight", true).toBool();
+}
+
+void AppSettings::setHighlighting(bool isOn) {
+    settings_->setValue("colours/highlight", isOn);
 }
 
 QStringList AppSettings::recentFiles() const {

@@ -3,6 +3,7 @@
 #include <QByteArray>
 #include <QString>
 #include <QStringList>
+#include <cstdint>
 #include <memory>
 
 #include "views/theme/Theme.h"
@@ -10,6 +11,8 @@
 class QSettings;
 
 namespace lanescope {
+
+enum class ColorMode : uint8_t;
 
 enum class ThemeChoice { System, Light, Dark };
 
@@ -26,6 +29,12 @@ class AppSettings {
     void setTheme(ThemeChoice theme);
     Palette palette() const;
     void setPalette(Palette palette);
+    /// What the colours of slices tell.
+    ColorMode colorMode() const;
+    void setColorMode(ColorMode mode);
+    /// Whether slices of one name stand out.
+    bool isHighlighting() const;
+    void setHighlighting(bool isOn);
     /// Most recent first; files that are gone stay until they are opened in vain.
     QStringList recentFiles() const;
     void setRecentFiles(const QStringList& paths);

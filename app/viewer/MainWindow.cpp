@@ -149,6 +149,7 @@ void MainWindow::adoptDocument(DocumentPage* page) {
     for (TimelineView* timeline : page->timelines())
         timeline->addActions(actions_->timelineActions());
     page->restoreLayout(settings_);
+    restoreColors(*page);
     page->setDetailsVisible(actions_->showDetails->isChecked());
     page->setTablesVisible(actions_->showTables->isChecked());
     connect(page, &DocumentPage::tablesWanted, this,
@@ -159,6 +160,22 @@ void MainWindow::adoptDocument(DocumentPage* page) {
     } else {
         offerBar_->hide();
     }
+}
+
+void MainWindow::restoreColors(const DocumentPage& page) const {
+    for (TimelineView* timeline : page.timelines()) {
+        timeline->setColorMode(settings_.colorMode());
+        timeline->setHighlighting(settings_.isHighlighting());
+    }
+}
+
+void MainWindow::keepColors(const TimelineView& timeline) {
+    if (timeline.colorMode() == settings_.colorMode() &&
+        timeline.isHighlighting() == settings_.isHighlighting())
+        return;
+    settings_.setColorMode(timeline.colorMode());
+    settings_.setHighlighting(timeline.isHighlighting());
+    for (const DocumentPage* page : tabs_->documents()) restoreColors(*page);
 }
 
 void MainWindow::offerComparison() {
@@ -223,6 +240,7 @@ void MainWindow::connectViewActions() {
                 if (!page) return;
                 TimelineView& timeline = *page->timelines().front();
                 run(timeline);
+                keepColors(timeline);
                 actions_->showStateOf(&timeline);
             });
 

@@ -21,6 +21,7 @@ class OfferBar;
 class RecentFiles;
 class SearchBar;
 class StartPage;
+class TimelineView;
 class ViewerActions;
 
 /// The window of the viewer: joins menus, tool bar, search box and tabs. Holds no trace itself.
@@ -64,6 +65,10 @@ class MainWindow : public QMainWindow {
     void connectTabs();
     void adoptDocument(DocumentPage* page);
     void updateCurrent();
+    /// Colours the slices of a document as they were coloured last.
+    void restoreColors(const DocumentPage& page) const;
+    /// What a command changed of one timeline holds for all, and for the next run.
+    void keepColors(const TimelineView& timeline);
     void offerComparison();
     void askForFiles();
     void askForComparison();

@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QMenuBar>
+#include <QSettings>
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
@@ -191,8 +192,46 @@ class TestCommands : public QObject {
         QTest::keyClick(&shown.timeline(), Qt::Key_X);
         QVERIFY(!shown.timeline().isHighlighting());
         QVERIFY(!isOn("Highlight slices of one name"));
+    }
+
+    void coloursOfSlicesAreTheSameInAllDocumentsAndKept() {
+        Shown shown;
         shown.openTrace();
-        QVERIFY2(isOn("By name"), "another document has its own");
+        TimelineView& first = shown.timeline();
+        shown.openTrace();
+        QVERIFY(shown.waitForFocus());
+        const auto modesAre = [](const DocumentPage& page, ColorMode mode) {
+            for (const TimelineView* timeline : page.timelines())
+                if (timeline->colorMode() != mode || timeline->isHighlighting()) return false;
+            return true;
+        };
+        QTest::keyClick(&shown.timeline(), Qt::Key_X);
+        for (const auto& [key, mode] : {std::pair(Qt::Key_3, ColorMode::Stream),
+                                        std::pair(Qt::Key_4, ColorMode::NcclOperation),
+                                        std::pair(Qt::Key_1, ColorMode::Name),
+                                        std::pair(Qt::Key_2, ColorMode::Kind)}) {
+            QTest::keyClick(&shown.timeline(), key, Qt::ControlModifier);
+            QCOMPARE(first.colorMode(), mode);
+            QVERIFY2(AppSettings(shown.folder.filePath("settings.ini")).colorMode() == mode,
+                     "kept at once");
+        }
+        MainWindow next(shown.settings);
+        next.tabs().showTrace(simulatedTraining({.steps = 3}));
+        QVERIFY(modesAre(*next.tabs().currentDocument(), ColorMode::Kind));
+        next.tabs().showComparison(simulatedTraining({.steps = 3}),
+                                   simulatedTraining({.steps = 3}));
+        QVERIFY(modesAre(*next.tabs().currentDocument(), ColorMode::Kind));
+        for (const QAction* action : next.actions().timelineActions()) {
+            if (commandName(action->text()) == "By kind") QVERIFY(action->isChecked());
+            if (commandName(action->text()) == "By name") QVERIFY(!action->isChecked());
+        }
+    }
+
+    void aColourModeThatNobodyKnowsIsByName() {
+        Shown shown;
+        QSettings(shown.folder.filePath("settings.ini"), QSettings::IniFormat)
+            .setValue("colours/mode", "by the moon");
+        QVERIFY(AppSettings(shown.folder.filePath("settings.ini")).colorMode() == ColorMode::Name);
     }
 
     void thePaletteForColourBlindEyesIsKept() {
