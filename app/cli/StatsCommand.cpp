@@ -6,6 +6,7 @@
 #include "app/cli/Output.h"
 #include "app/cli/loadForCommand.h"
 #include "app/cli/parseRange.h"
+#include "app/cli/statsSelection.h"
 #include "model/export/formatTable.h"
 #include "model/summary/reports.h"
 
@@ -23,10 +24,6 @@ struct StatsOptions {
     std::string output;
 };
 
-double seconds(int64_t ns) {
-    return static_cast<double>(ns) / 1e9;
-}
-
 std::string reportList() {
     std::string text = "Reports:\n";
     for (const ReportInfo& info : allReports())
@@ -40,10 +37,7 @@ std::string reportList() {
 class ReportPrinter {
   public:
     ReportPrinter(Output& output, TableFormat format, bool isSingle, std::string rangeName)
-        : output_(output),
-          format_(format),
-          isSingle_(isSingle),
-          rangeName_(std::move(rangeName)) {}
+        : output_(output), format_(format), isSingle_(isSingle), rangeName_(std::move(rangeName)) {}
 
     Result<void> print(const Trace& trace, std::string_view name, std::optional<TimeRange> range,
                        bool isSkippedIfEmpty) {
@@ -101,19 +95,12 @@ class ReportPrinter {
     int printed_ = 0;
 };
 
-Result<void> printReports(const Trace& trace, const StatsOptions& options, TableFormat format,
+Result<void> printReports(const Trace& trace, const StatsOptions& options,
+                          const std::vector<std::string>& names, TableFormat format,
                           std::optional<TimeRange> range, Output& output) {
-    std::vector<std::string> names = options.reports;
-    const bool isDefault = names.empty();
-    if (isDefault)
-        for (const ReportInfo& info : allReports())
-            if (info.isDefault) names.emplace_back(info.name);
     // Nobody asked for an empty report by name, so nobody misses it; programs still get all of
     // them.
-    const bool isSkippedIfEmpty = isDefault && format == TableFormat::Text;
-    if (!options.by.empty())
-        for (std::string& name : names)
-            if (name == "memcpy_bandwidth" && options.by != "memory") name += ":" + options.by;
+    const bool isSkippedIfEmpty = options.reports.empty() && format == TableFormat::Text;
     ReportPrinter printer(output, format, names.size() == 1, options.rangeName);
     for (const std::string& name : names) {
         if (!output.isWanted()) break;
@@ -122,16 +109,12 @@ Result<void> printReports(const Trace& trace, const StatsOptions& options, Table
     }
     printer.finish();
     if (printer.printed() == 0)
-        output.write(
-            range && !trace.isEmpty()
-                ? fmt::format("Nothing happened in this range; the events lie from {:.3f} s "
-                              "to {:.3f} s.\n",
-                              seconds(trace.range.startNs), seconds(trace.range.endNs))
-                : "The trace holds no events.\n");
+        output.write(trace.isEmpty() ? "The trace holds no events.\n"
+                                     : "Nothing happened in this range.\n");
     return {};
 }
 
-Result<void> runStats(const StatsOptions& options) {
+Result<void> runStats(const StatsOptions& options, const std::vector<std::string>& names) {
     const Result<TableFormat> format = tableFormatFrom(options.format);
     if (!format) return fail(format.error());
     std::optional<TimeRange> range;
@@ -142,15 +125,29 @@ Result<void> runStats(const StatsOptions& options) {
     }
     const Result<TracePtr> trace = loadForCommand(options.file);
     if (!trace) return fail(trace.error());
+    const Result<void> selected = checkSelection(**trace, names, range, options.rangeName);
+    if (!selected) return selected;
     std::optional<std::filesystem::path> path;
     if (!options.output.empty()) path = options.output;
     Result<Output> output = Output::open(path, {options.file});
     if (!output) return fail(output.error());
-    const Result<void> printed = printReports(**trace, options, *format, range, *output);
+    const Result<void> printed = printReports(**trace, options, names, *format, range, *output);
     if (!printed) return printed;
     const Result<void> closed = output->close();
     reportHealth(**trace);
     return closed;
+}
+
+int runAndReport(const StatsOptions& options) {
+    const Result<std::vector<std::string>> names = reportsAsked(options.reports, options.by);
+    const Result<void> used =
+        names ? checkRangeNameIsUsed(*names, options.rangeName) : fail(names.error());
+    if (!used) {
+        reportFailure(used.error());
+        return exitUsage;
+    }
+    const Result<void> result = runStats(options, *names);
+    return result ? static_cast<int>(exitOk) : reportFailure(result.error());
 }
 
 }  // namespace
@@ -178,17 +175,20 @@ void addStats(CLI::App& app, int& exitStatus) {
             return range ? std::string() : range.error().sentence;
         });
     command
-        ->add_option("--by", options->by,
-                     "What memcpy_bandwidth tells copies apart by: memory, size, device, range (all its "
-                     "instances together) or instance")
-        ->check(CLI::IsMember({"memory", "size", "device", "range", "instance"}));
+        ->add_option(
+            "--by", options->by,
+            "What memcpy_bandwidth tells copies apart by: memory, size, device, range (all its "
+            "instances together) or instance; and link for nvlink_by_range")
+        ->check(CLI::IsMember({"memory", "size", "device", "range", "instance", "link"}));
     command->add_option("--range-name", options->rangeName,
                         "NVTX ranges that reports by range are about, '#' for any number "
                         "(\"epoch #\"); the steps if not given");
     command->add_option("-o,--output", options->output, "File to write instead of stdout");
     command->footer(reportList() +
                     "\nCSV and JSON give plain numbers: nanoseconds, bytes, GB/s (10^9 bytes a "
-                    "second). JSON of\nseveral reports is one object, of one report its array.\n\n"
+                    "second). JSON of\nseveral reports is one object, of one report its array; CSV "
+                    "of several is one table\n"
+                    "after another, with an empty line between.\n\n"
                     "Examples:\n"
                     "  lanescope stats run.sqlite\n"
                     "  lanescope stats run.sqlite -r cuda_gpu_kern_sum -f csv -o kernels.csv\n"
@@ -197,10 +197,7 @@ void addStats(CLI::App& app, int& exitStatus) {
                     "'epoch #'\n"
                     "  lanescope stats run.sqlite --range 10:20\n"
                     "  lanescope stats run.sqlite --range 850ms:1.2s");
-    command->callback([options, &exitStatus] {
-        const Result<void> result = runStats(*options);
-        exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());
-    });
+    command->callback([options, &exitStatus] { exitStatus = runAndReport(*options); });
 }
 
 }  // namespace lanescope

@@ -1,6 +1,7 @@
 #include "app/cli/summarizeFile.h"
 
 #include "app/cli/loadForCommand.h"
+#include "model/compare/stepRanges.h"
 #include "model/compare/storedSummary.h"
 
 namespace lanescope {
@@ -13,7 +14,10 @@ Result<RunSummary> summarizeFile(const std::string& file, const CompareSelection
     if (!trace) return fail(trace.error());
     const Result<StepSelection> steps = stepSelectionFor(**trace, selection);
     if (!steps) return fail(steps.error());
-    return summarizeRun(**trace, *steps);
+    Result<RunSummary> summary = summarizeRun(**trace, *steps);
+    if (!summary && !selection.range.empty() && stepRangesNamed(**trace, selection.range).empty())
+        return fail("--range: {}", summary.error().sentence);
+    return summary;
 }
 
 }  // namespace lanescope

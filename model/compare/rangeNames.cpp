@@ -1,9 +1,12 @@
 #include "model/compare/rangeNames.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <vector>
 
 #include "model/compare/rangePattern.h"
+#include "model/compare/stepRanges.h"
 
 namespace lanescope {
 
@@ -46,11 +49,22 @@ tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
     for (const auto& [other, count] : rangeCounts(trace))
         if (!name.empty() && other.starts_with(name)) similar.emplace_back(-count, other);
     std::sort(similar.begin(), similar.end());
-    std::string offer;
-    for (size_t index = 0; index < std::min(enough, similar.size()); ++index)
-        offer += (index > 0 ? ", \"" : "\"") + similar[index].second + "\"";
-    if (offer.empty()) return fail("{} has no NVTX range called \"{}\".", trace.title, name);
-    return fail("{} has no NVTX range called \"{}\"; there are {}.", trace.title, name, offer);
+    std::vector<std::string> offers;
+    for (auto& [count, other] : similar) offers.push_back(std::move(other));
+    if (offers.empty()) {
+        offers = rangeChoices(trace, enough);
+        const std::string steps = findStepPattern(trace);
+        std::erase(offers, steps);
+        if (!steps.empty()) offers.insert(offers.begin(), steps);
+    }
+    if (offers.empty())
+        return fail(
+            "{} has no NVTX ranges at all, so none is called \"{}\"; leave the name away, or mark "
+            "the steps of the training with NVTX and record again.",
+            trace.title, name);
+    offers.resize(std::min(enough, offers.size()));
+    return fail("{} has no NVTX range called \"{}\"; there are \"{}\".", trace.title, name,
+                fmt::join(offers, "\", \""));
 }
 
 std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& candidate) {

@@ -23,8 +23,8 @@ std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& ca
 /// names, and every other name; most frequent first, at most `most`. As `rangeCounts`.
 std::vector<std::string> rangeChoices(const Trace& trace, size_t most);
 
-/// That there is no range called `name`, and what there is that begins so: often the number was
-/// left out.
+/// That there is no range called `name`, and what there is that begins so, as often the number was
+/// left out, or else the steps and what there is most.
 tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name);
 
 }  // namespace lanescope

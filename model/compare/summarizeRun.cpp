@@ -9,43 +9,11 @@
 #include "model/compare/runFacts.h"
 #include "model/compare/summarizeWorker.h"
 #include "model/summary/Statistics.h"
+#include "model/trace/gpusOfProcess.h"
 
 namespace lanescope {
 
 namespace {
-
-/// A GPU on which a process spends less than this share of its GPU time is none it works on: a
-/// context, a few bytes exchanged at start-up.
-constexpr double smallestGpuShare = 0.01;
-
-/// GPU time of a process by GPU.
-std::map<uint32_t, int64_t> gpuTimeOf(const Trace& trace, uint32_t process) {
-    std::map<uint32_t, int64_t> timeOf;
-    const auto add = [&](const auto& table) {
-        for (uint32_t row = 0; row < table.size(); ++row) {
-            const Stream& stream = trace.streams[table.stream[row]];
-            if (stream.process != process) continue;
-            int64_t& ns = timeOf[stream.gpu];
-            ns = saturatingSum(ns, table.endNs[row] - table.startNs[row]);
-        }
-    };
-    add(trace.kernels);
-    add(trace.memcpys);
-    add(trace.memsets);
-    add(trace.graphs);
-    return timeOf;
-}
-
-std::vector<uint32_t> gpusOf(const Trace& trace, uint32_t process) {
-    const std::map<uint32_t, int64_t> timeOf = gpuTimeOf(trace, process);
-    int64_t allNs = 0;
-    for (const auto& [gpu, ns] : timeOf) allNs = saturatingSum(allNs, ns);
-    std::vector<uint32_t> gpus;
-    for (const auto& [gpu, ns] : timeOf)
-        if (static_cast<double>(ns) >= smallestGpuShare * static_cast<double>(allNs))
-            gpus.push_back(gpu);
-    return gpus;
-}
 
 void describeWorker(const Trace& trace, uint32_t process, uint32_t gpu, WorkerSummary& worker) {
     worker.pid = trace.processes[process].pid;
@@ -65,7 +33,7 @@ std::vector<Task> tasksOf(const Trace& trace, const RunSteps& steps) {
     std::vector<Task> tasks;
     for (const ProcessSteps& process : steps.processes)
         if (!process.steps.empty())
-            for (const uint32_t gpu : gpusOf(trace, process.process))
+            for (const uint32_t gpu : gpusOfProcess(trace, process.process))
                 tasks.push_back({&process, gpu});
     return tasks;
 }

@@ -44,6 +44,7 @@ ReportTable memcpyAdvice(const ReportQuery& query);
 
 ReportTable nvlinkSummary(const ReportQuery& query);
 ReportTable nvlinkByRange(const ReportQuery& query);
+ReportTable nvlinkByRangeAndLink(const ReportQuery& query);
 ReportTable energyByRange(const ReportQuery& query);
 ReportTable gpuActivity(const ReportQuery& query);
 

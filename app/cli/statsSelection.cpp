@@ -1,0 +1,101 @@
+#include "app/cli/statsSelection.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "model/bandwidth/CopyRangeTable.h"
+#include "model/compare/rangeNames.h"
+#include "model/compare/rangePattern.h"
+#include "model/export/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+/// The default of `--by`.
+constexpr std::string_view byMemory = "memory";
+
+bool isAny(const std::vector<std::string>& reports, bool ReportInfo::*property) {
+    return std::any_of(reports.begin(), reports.end(), [&](const std::string& name) {
+        const Result<ReportInfo> info = findReport(name);
+        return info && (*info).*property;
+    });
+}
+
+/// From the first event to the last, and with `isSampled` the values of counters of GPUs, too.
+TimeRange extentOf(const Trace& trace, bool isSampled) {
+    TimeRange extent = trace.range;
+    for (const CounterSeries& series : trace.counters)
+        if (isSampled && !series.isEmpty() && !series.source.empty())
+            extent = extent.united({series.timeNs(0), series.endNs()});
+    return extent;
+}
+
+/// The ranges of this name, those at whose ends counters were read included.
+std::vector<TimeRange> rangesCalled(const Trace& trace, const std::string& name) {
+    std::vector<TimeRange> ranges;
+    for (const RangeInstance& each : rangeInstances(trace, name)) ranges.push_back(each.range);
+    for (const SampledRange& each : trace.interconnect.sampledRanges)
+        if (each.name == name || rangePattern(each.name) == name) ranges.push_back(each.range);
+    return ranges;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> reportsAsked(const std::vector<std::string>& names,
+                                              const std::string& by) {
+    std::vector<std::string> reports = names;
+    if (reports.empty())
+        for (const ReportInfo& info : allReports())
+            if (info.isDefault) reports.emplace_back(info.name);
+    bool isTold = by.empty();
+    for (std::string& name : reports) {
+        const bool isAsIs = by == byMemory && name == "memcpy_bandwidth";
+        const bool isOther = !isAsIs && !by.empty() && findReport(name + ":" + by).has_value();
+        if (isOther) name += ":" + by;
+        isTold |= isAsIs || isOther;
+    }
+    if (isTold) return reports;
+    return fail(
+        "No report that was asked for can be told apart by {}: memcpy_bandwidth can be by "
+        "memory, size, device, range and instance, nvlink_by_range by link.",
+        by);
+}
+
+Result<void> checkRangeNameIsUsed(const std::vector<std::string>& reports,
+                                  const std::string& rangeName) {
+    if (rangeName.empty() || isAny(reports, &ReportInfo::isByRange)) return {};
+    std::vector<std::string_view> byRange;
+    for (const ReportInfo& info : allReports())
+        if (info.isByRange) byRange.push_back(info.name);
+    return fail(
+        "--range-name is for reports by NVTX range, and none was asked for; add one with "
+        "--report: {}.",
+        fmt::join(byRange, ", "));
+}
+
+Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& reports,
+                            std::optional<TimeRange> range, const std::string& rangeName) {
+    const TimeRange extent = extentOf(trace, isAny(reports, &ReportInfo::isSampled));
+    // A single event without duration makes a trace, too.
+    const bool isOutside =
+        range && (range->startNs > extent.endNs || range->endNs < extent.startNs);
+    if (isOutside && (!extent.isEmpty() || !trace.isEmpty()))
+        return fail("--range lies outside of {}, which goes from {} to {}; choose a range in that.",
+                    printable(trace.title), formatTimestamp(extent.startNs),
+                    formatTimestamp(extent.endNs));
+    if (rangeName.empty()) return {};
+    const std::vector<TimeRange> named = rangesCalled(trace, rangeName);
+    if (named.empty())
+        return fail("--range-name: {}", printable(noSuchRange(trace, rangeName).value().sentence));
+    const auto isInside = [&](const TimeRange& each) { return !range || each.overlaps(*range); };
+    if (std::any_of(named.begin(), named.end(), isInside)) return {};
+    TimeRange all = named.front();
+    for (const TimeRange& each : named) all = all.united(each);
+    return fail("No NVTX range called \"{}\" overlaps --range; in {} they lie from {} to {}.",
+                printable(rangeName), printable(trace.title), formatTimestamp(all.startNs),
+                formatTimestamp(all.endNs));
+}
+
+}  // namespace lanescope

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/summary/reports.h"
+
+namespace lanescope {
+
+/// The names of the reports that `stats` prints, told apart by `by` where a report can be; all that
+/// are printed by default if none is named. Fails if none of them can be told apart so.
+Result<std::vector<std::string>> reportsAsked(const std::vector<std::string>& names,
+                                              const std::string& by);
+
+/// Fails if `rangeName` is given and none of the reports is about NVTX ranges.
+Result<void> checkRangeNameIsUsed(const std::vector<std::string>& reports,
+                                  const std::string& rangeName);
+
+/// Fails, saying what the trace has, if the reports would be empty for what was asked: a range of
+/// time outside of the trace, or a name that no NVTX range in it has.
+Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& reports,
+                            std::optional<TimeRange> range, const std::string& rangeName);
+
+}  // namespace lanescope
