@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <future>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 #include "model/export/formatTable.h"
 #include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
 #include "model/load/LoadContext.h"
+#include "model/load/finishTrace.h"
 #include "model/load/readers.h"
 #include "model/load/unpackGzip.h"
-#include "model/trace/finishTrace.h"
 
 namespace lanescope {
 
@@ -47,10 +50,13 @@ bool isTrace(const Database& database) {
 /// Share of the progress that unpacking takes where there is something to unpack.
 constexpr double unpackingShare = 0.4;
 
+/// How far a load has come when all is read.
+constexpr double finishingFrom = 0.85;
+
 /// Opens `path`, and unpacks it first if it is compressed; the unpacked copy lives as long as the
 /// database is open.
 Result<Database> openDatabase(const std::filesystem::path& path, bool isCompressed,
-                           const LoadProgress& progress) {
+                              const LoadProgress& progress) {
     if (!isCompressed) return Database::openReadOnly(path);
     const Result<TemporaryFile> unpacked =
         unpackGzip(path, UnpackLimits{}, partOf(progress, 0, unpackingShare));
@@ -124,6 +130,27 @@ void noteCounts(LoadContext& context) {
         if (process.endedAbnormally) noteAbnormalEnd(context, process.pid);
 }
 
+/// Finishes the trace beside this thread, which reports that and learns whether it is still wanted.
+/// False once it is not.
+bool finish(LoadContext& context, unsigned threads) {
+    constexpr std::chrono::milliseconds betweenReports{20};
+    const auto report = [&context] { return context.report(finishingFrom, "tracks"); };
+    if (!report()) return false;
+    std::stop_source stop;
+    std::future<bool> finished;
+    try {
+        finished = std::async(std::launch::async, [&context, threads, token = stop.get_token()] {
+            return finishTrace(context.trace(), threads, token);
+        });
+    } catch (const std::system_error&) {
+        // The system gives no more threads.
+        return finishTrace(context.trace(), threads);
+    }
+    while (finished.wait_for(betweenReports) != std::future_status::ready)
+        if (!report()) stop.request_stop();
+    return finished.get() && !context.isCancelled();
+}
+
 Result<std::shared_ptr<Trace>> readDatabase(const Database& database,
                                             const std::filesystem::path& path, unsigned threads,
                                             const LoadProgress& progress) {
@@ -137,10 +164,9 @@ Result<std::shared_ptr<Trace>> readDatabase(const Database& database,
     trace->title = path.filename().string();
     LoadContext context(database, *trace, threads, progress);
     readEverything(context);
-    if (context.isCancelled() || !context.report(0.85, "tracks"))
-        return fail("Opening {} was cancelled.", path.string());
     noteCounts(context);
-    finishTrace(*trace, threads);
+    if (context.isCancelled() || !finish(context, threads))
+        return fail("Opening {} was cancelled.", path.string());
     return trace;
 }
 

@@ -20,7 +20,7 @@ bool holdsEvents(TrackKind kind) {
     }
 }
 
-TraceSums buildTraceSums(const Trace& trace, unsigned threads) {
+TraceSums buildTraceSums(const Trace& trace, unsigned threads, const std::stop_token& stop) {
     TraceSums sums;
     sums.tracks.reserve(trace.tracks.size());
     Tasks tasks;
@@ -29,12 +29,13 @@ TraceSums buildTraceSums(const Trace& trace, unsigned threads) {
         ofTrack.lanes.resize(track.lanes.size());
         if (!holdsEvents(track.kind)) continue;
         for (size_t lane = 0; lane < track.lanes.size(); ++lane)
-            tasks.emplace_back([&trace, &sums = ofTrack.lanes[lane], &slices = track.lanes[lane]] {
-                sums = buildLaneSums(trace, slices);
-            });
+            tasks.emplace_back(
+                [&trace, &stop, &sums = ofTrack.lanes[lane], &slices = track.lanes[lane]] {
+                    sums = buildLaneSums(trace, slices, stop);
+                });
         if (track.kind == TrackKind::Stream)
             tasks.emplace_back(
-                [&ofTrack, &track] { ofTrack.busy = buildUnionSums(track.lanes); });
+                [&ofTrack, &track, &stop] { ofTrack.busy = buildUnionSums(track.lanes, stop); });
     }
     runTasks(threads, tasks);
     return sums;

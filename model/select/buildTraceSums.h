@@ -1,14 +1,18 @@
 #pragma once
 
-#include "model/trace/TraceSums.h"
+#include <stop_token>
+
 #include "model/trace/Trace.h"
+#include "model/trace/TraceSums.h"
 
 namespace lanescope {
 
 /// Whether the slices of a track are events themselves, and no sum of others.
 bool holdsEvents(TrackKind kind);
 
-/// Sums up the tracks of a trace, on as many threads. O(n). `Trace::sums` are these.
-TraceSums buildTraceSums(const Trace& trace, unsigned threads = 1);
+/// Sums up the tracks of a trace, on as many threads; not all if stopped. O(n). `Trace::sums` are
+/// these.
+TraceSums buildTraceSums(const Trace& trace, unsigned threads = 1,
+                         const std::stop_token& stop = {});
 
 }  // namespace lanescope

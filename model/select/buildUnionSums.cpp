@@ -58,7 +58,7 @@ int64_t busyBefore(std::span<const Lane> lanes, const UnionSums& sums, int64_t t
 
 }  // namespace
 
-UnionSums buildUnionSums(std::span<const Lane> lanes) {
+UnionSums buildUnionSums(std::span<const Lane> lanes, const std::stop_token& stop) {
     UnionSums sums;
     if (lanes.size() < 2) return sums;
     uint32_t sinceMoment = UnionSums::slicesPerMoment;
@@ -69,6 +69,7 @@ UnionSums buildUnionSums(std::span<const Lane> lanes) {
         if (++sinceMoment > UnionSums::slicesPerMoment) {
             // Before this slice starts; what is covered beyond that moment is added again later.
             const int64_t beyondNs = coveredToNs > slice.startNs ? coveredToNs - slice.startNs : 0;
+            if (stop.stop_requested()) break;
             sums.timeNs.push_back(slice.startNs);
             sums.busyNs.push_back(busyNs - beyondNs);
             sinceMoment = 0;

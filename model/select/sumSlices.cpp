@@ -129,11 +129,12 @@ class LaneSummer {
     LaneSummer(const Trace& trace, const Lane& lane)
         : trace_(trace), lane_(lane), levels_(lane.size()) {}
 
-    LaneSums run() {
+    LaneSums run(const std::stop_token& stop) {
         // A lane of one leaf is looked at slice by slice anyway.
         if (lane_.size() <= LaneSums::leafSize) return {};
         for (size_t level = 0; level < levels_.count(); ++level)
             for (size_t block = 0; block < levels_[level].blockCount; ++block) {
+                if (stop.stop_requested()) return {};
                 table_.clear();
                 const bool isComplete = level == 0 ? sumLeaf(block) : sumBlock(level, block);
                 if (isComplete && isShort(levels_[level].blockSize)) appendList();
@@ -212,8 +213,8 @@ void sumSlices(const Trace& trace, const Lane& lane, uint32_t first, uint32_t en
     }
 }
 
-LaneSums buildLaneSums(const Trace& trace, const Lane& lane) {
-    return LaneSummer(trace, lane).run();
+LaneSums buildLaneSums(const Trace& trace, const Lane& lane, const std::stop_token& stop) {
+    return LaneSummer(trace, lane).run(stop);
 }
 
 void sumSlices(const Trace& trace, const Lane& lane, const LaneSums& sums, uint32_t first,

@@ -1,7 +1,9 @@
 #pragma once
 
-#include "model/trace/LaneSums.h"
+#include <stop_token>
+
 #include "model/select/SumTable.h"
+#include "model/trace/LaneSums.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -16,8 +18,8 @@ Sums sumsOfSlice(const Trace& trace, const Lane& lane, uint32_t slice, TimeRange
 /// Adds the whole slices `[first, end)` one by one. O(slices).
 void sumSlices(const Trace& trace, const Lane& lane, uint32_t first, uint32_t end, SumTable& table);
 
-/// Sums up a whole lane. O(n).
-LaneSums buildLaneSums(const Trace& trace, const Lane& lane);
+/// Sums up a whole lane; only a part if stopped. O(n).
+LaneSums buildLaneSums(const Trace& trace, const Lane& lane, const std::stop_token& stop = {});
 
 /// Adds the whole slices `[first, end)` with the help of `sums`, which are those of the lane:
 /// O(log n) lists and two leaves, where lists are kept.

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "model/trace/categories.h"
+#include "model/trace/isStopped.h"
 
 namespace lanescope {
 
@@ -22,8 +23,8 @@ StringIndex textOf(const auto& names, auto key) {
 /// Deals the work of the GPUs out to their streams, all kinds together in order of start.
 class GpuWorkCollector {
   public:
-    GpuWorkCollector(const Trace& trace, const WorkNames& names)
-        : trace_(trace), names_(names), builders_(trace.streams.size()) {
+    GpuWorkCollector(const Trace& trace, const WorkNames& names, const std::stop_token& stop)
+        : trace_(trace), names_(names), stop_(stop), builders_(trace.streams.size()) {
         for (const LaunchConfig& config : trace.launchConfigs) {
             kernelName_.push_back(config.shortName != 0 ? config.shortName : config.demangledName);
             kernelCategory_.push_back(kernelCategory(trace.strings.at(kernelName_.back())));
@@ -33,6 +34,7 @@ class GpuWorkCollector {
     std::vector<LaneBuilder> collect() {
         int64_t untilNs = 0;
         while (const auto kind = earliest(untilNs)) {
+            if (stop_.stop_requested()) break;
             switch (*kind) {
                 case EventKind::Kernel:
                     take(kernel_, trace_.kernels, untilNs, [this] { addKernel(); });
@@ -79,7 +81,7 @@ class GpuWorkCollector {
         do {
             add();
             ++row;
-        } while (row < table.size() && table.startNs[row] <= untilNs);
+        } while (row < table.size() && table.startNs[row] <= untilNs && !isStopped(stop_, row));
     }
 
     void addKernel() {
@@ -112,6 +114,7 @@ class GpuWorkCollector {
 
     const Trace& trace_;
     const WorkNames& names_;
+    const std::stop_token& stop_;
     std::vector<StringIndex> kernelName_;  ///< By launch configuration, as the following.
     std::vector<SliceCategory> kernelCategory_;
     std::vector<LaneBuilder> builders_;
@@ -127,18 +130,18 @@ std::vector<bool> ncclRows(const Trace& trace) {
 
 }  // namespace
 
-WorkNames::WorkNames(Trace& trace) {
+WorkNames::WorkNames(Trace& trace, const std::stop_token& stop) {
     const auto name = [&trace](auto& names, auto key, EventRef event) {
         const auto [found, isNew] = names.try_emplace(key, 0);
         if (isNew) found->second = trace.strings.intern(trace.nameOf(event));
     };
-    for (uint32_t row = 0; row < trace.memcpys.size(); ++row)
+    for (uint32_t row = 0; row < trace.memcpys.size() && !isStopped(stop, row); ++row)
         name(copies_, keyOf(trace.memcpys.bytes[row], trace.memcpys.kind[row], false),
              {EventKind::Memcpy, row});
-    for (uint32_t row = 0; row < trace.memsets.size(); ++row)
+    for (uint32_t row = 0; row < trace.memsets.size() && !isStopped(stop, row); ++row)
         name(copies_, keyOf(trace.memsets.bytes[row], MemcpyKind::Unknown, true),
              {EventKind::Memset, row});
-    for (uint32_t row = 0; row < trace.graphs.size(); ++row)
+    for (uint32_t row = 0; row < trace.graphs.size() && !isStopped(stop, row); ++row)
         name(graphs_, trace.graphs.graph[row], {EventKind::Graph, row});
 }
 
@@ -154,8 +157,9 @@ StringIndex WorkNames::ofGraph(int64_t graph) const {
     return textOf(graphs_, graph);
 }
 
-GpuLanes collectGpuLanes(const Trace& trace, const WorkNames& names, StringIndex busy) {
-    std::vector<LaneBuilder> work = GpuWorkCollector(trace, names).collect();
+GpuLanes collectGpuLanes(const Trace& trace, const WorkNames& names, StringIndex busy,
+                         const std::stop_token& stop) {
+    std::vector<LaneBuilder> work = GpuWorkCollector(trace, names, stop).collect();
     GpuLanes lanes;
     std::vector<std::vector<const Lane*>> ofGpu(trace.gpus.size());
     lanes.ofStream.resize(work.size());
@@ -166,15 +170,15 @@ GpuLanes collectGpuLanes(const Trace& trace, const WorkNames& names, StringIndex
             ofGpu[trace.streams[stream].gpu].push_back(&lane);
     }
     for (const std::vector<const Lane*>& all : ofGpu)
-        lanes.busyOfGpu.push_back(unionOf(all, busy));
+        lanes.busyOfGpu.push_back(unionOf(all, busy, SliceCategory::Busy, stop));
     return lanes;
 }
 
-std::vector<std::vector<Lane>> collectProjections(const Trace& trace) {
+std::vector<std::vector<Lane>> collectProjections(const Trace& trace, const std::stop_token& stop) {
     std::vector<std::vector<Lane>> lanes(trace.streams.size());
     const std::vector<bool> isNccl = ncclRows(trace);
     const ProjectionTable& table = trace.projections;
-    for (uint32_t row = 0; row < table.size(); ++row) {
+    for (uint32_t row = 0; row < table.size() && !isStopped(stop, row); ++row) {
         if (table.depth[row] >= LanePacker::maximumLanes) continue;
         std::vector<Lane>& ofStream = lanes[table.stream[row]];
         if (table.depth[row] >= ofStream.size()) ofStream.resize(table.depth[row] + size_t{1});

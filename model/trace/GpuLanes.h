@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <unordered_map>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace lanescope {
 class WorkNames {
   public:
     /// Adds them to the strings of the trace. O(copies and graphs).
-    explicit WorkNames(Trace& trace);
+    explicit WorkNames(Trace& trace, const std::stop_token& stop = {});
 
     StringIndex ofMemcpy(int64_t bytes, MemcpyKind kind) const;
     StringIndex ofMemset(int64_t bytes) const;
@@ -32,10 +33,11 @@ struct GpuLanes {
 };
 
 /// Deals the work of the GPUs out to lanes of their streams. `busy` is what to call the slices of
-/// `busyOfGpu`. Changes nothing of the trace. O(n).
-GpuLanes collectGpuLanes(const Trace& trace, const WorkNames& names, StringIndex busy);
+/// `busyOfGpu`. Changes nothing of the trace. O(n). Stopped, it leaves work out.
+GpuLanes collectGpuLanes(const Trace& trace, const WorkNames& names, StringIndex busy,
+                         const std::stop_token& stop);
 
-/// The projected NVTX ranges, as lanes of streams. O(n).
-std::vector<std::vector<Lane>> collectProjections(const Trace& trace);
+/// The projected NVTX ranges, as lanes of streams; not all if stopped. O(n).
+std::vector<std::vector<Lane>> collectProjections(const Trace& trace, const std::stop_token& stop);
 
 }  // namespace lanescope

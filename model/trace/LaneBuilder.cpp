@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <queue>
 
+#include "model/trace/isStopped.h"
+
 namespace lanescope {
 
 namespace {
@@ -79,8 +81,8 @@ void LaneBuilder::takeBack() {
     std::vector<Slice> all;
     for (const Lane& lane : lanes_)
         for (uint32_t i = 0; i < lane.size(); ++i)
-            all.push_back({lane.startNs[i], lane.endNs(i), lane.name[i], lane.event[i],
-                           lane.category[i]});
+            all.push_back(
+                {lane.startNs[i], lane.endNs(i), lane.name[i], lane.event[i], lane.category[i]});
     all.insert(all.end(), waiting_.begin(), waiting_.end());
     waiting_ = std::move(all);
     lanes_.clear();
@@ -96,14 +98,15 @@ std::vector<Lane> LaneBuilder::build() {
     return lanes;
 }
 
-Lane unionOf(std::span<const Lane* const> lanes, StringIndex name, SliceCategory category) {
+Lane unionOf(std::span<const Lane* const> lanes, StringIndex name, SliceCategory category,
+             const std::stop_token& stop) {
     std::priority_queue<Cursor, std::vector<Cursor>, std::greater<>> next;
     for (const Lane* lane : lanes)
         if (lane->size() > 0) next.push({lane, 0, lane->startNs[0]});
     Lane all;
     TimeRange open;
     bool isOpen = false;
-    while (!next.empty()) {
+    for (size_t step = 0; !next.empty() && !isStopped(stop, step); ++step) {
         Cursor cursor = next.top();
         next.pop();
         const int64_t endNs = cursor.lane->endNs(cursor.slice);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "model/trace/LanePacker.h"
@@ -54,8 +55,8 @@ void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, E
                  SliceCategory category);
 
 /// One lane of slices without events, each a stretch that the slices of `lanes` cover without a
-/// gap. O(n log lanes).
+/// gap; only the first if stopped. O(n log lanes).
 Lane unionOf(std::span<const Lane* const> lanes, StringIndex name,
-             SliceCategory category = SliceCategory::Busy);
+             SliceCategory category = SliceCategory::Busy, const std::stop_token& stop = {});
 
 }  // namespace lanescope

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/trace/Track.h"
+#include "model/trace/isStopped.h"
 
 namespace lanescope {
 
@@ -35,9 +36,7 @@ void append(Level& level, const Lane& lane, const Widest& widest) {
     level.category.push_back(!isEmpty  ? lane.category[widest.slice]
                              : isFirst ? SliceCategory::Busy
                                        : level.category.back());
-    level.name.push_back(!isEmpty  ? lane.name[widest.slice]
-                         : isFirst ? 0
-                                   : level.name.back());
+    level.name.push_back(!isEmpty ? lane.name[widest.slice] : isFirst ? 0 : level.name.back());
 }
 
 /// The width that gives a bucket `slicesPerBucket` slices on average, or somewhat more: one more
@@ -49,9 +48,10 @@ uint8_t finestShift(TimeRange lane, uint64_t sliceCount) {
     return shift;
 }
 
-Level finestLevel(const Lane& lane) {
+Level finestLevel(const Lane& lane, const std::stop_token& stop) {
     const uint32_t count = lane.size();
-    const TimeRange range{lane.startNs.front(), std::max(lane.endNs(count - 1) - 1, lane.startNs.back())};
+    const TimeRange range{lane.startNs.front(),
+                          std::max(lane.endNs(count - 1) - 1, lane.startNs.back())};
     Level level;
     level.shift = finestShift(range, count);
     level.firstBucket = range.startNs >> level.shift;
@@ -62,6 +62,7 @@ Level finestLevel(const Lane& lane) {
     int64_t endNs = startNs;
     int64_t busyNs = 0;
     for (int64_t bucket = level.firstBucket; bucket <= lastBucket; ++bucket) {
+        if (isStopped(stop, level.bucketCount())) break;
         Widest widest{std::min(slice, count - 1), -1};
         while (slice < count && startNs >> level.shift == bucket) {
             const int64_t durationNs = lane.durationNs[slice];
@@ -79,7 +80,7 @@ Level finestLevel(const Lane& lane) {
     return level;
 }
 
-Level coarserLevel(const Lane& lane, const Level& fine) {
+Level coarserLevel(const Lane& lane, const Level& fine, const std::stop_token& stop) {
     Level level;
     level.shift = static_cast<uint8_t>(fine.shift + 1);
     level.firstBucket = fine.firstBucket >> 1;
@@ -92,6 +93,7 @@ Level coarserLevel(const Lane& lane, const Level& fine) {
     };
     append(level, LaneEdge());
     for (int64_t bucket = level.firstBucket; bucket <= lastFine >> 1; ++bucket) {
+        if (isStopped(stop, level.bucketCount())) break;
         Widest widest{0, -2};
         for (const int64_t each : {2 * bucket, 2 * bucket + 1}) {
             if (each < fine.firstBucket || each > lastFine) continue;
@@ -105,9 +107,11 @@ Level coarserLevel(const Lane& lane, const Level& fine) {
 }
 
 template <class DurationOf, class SliceOf>
-LaneTiles::Runs runsOf(size_t count, DurationOf durationOf, SliceOf sliceOf) {
+LaneTiles::Runs runsOf(size_t count, DurationOf durationOf, SliceOf sliceOf,
+                       const std::stop_token& stop) {
     LaneTiles::Runs runs;
     for (size_t first = 0; first < count; first += LaneTiles::runLength) {
+        if (isStopped(stop, first)) break;
         Widest widest;
         for (size_t i = first; i < std::min(count, first + LaneTiles::runLength); ++i)
             widest.take(sliceOf(i), durationOf(i));
@@ -121,26 +125,27 @@ LaneTiles::Runs runsOf(size_t count, DurationOf durationOf, SliceOf sliceOf) {
 
 const Level* LaneTiles::levelFor(int gridShift) const {
     if (levels.empty() || gridShift < levels.front().shift) return nullptr;
-    const auto index = std::min(static_cast<size_t>(gridShift - levels.front().shift),
-                                levels.size() - 1);
+    const auto index =
+        std::min(static_cast<size_t>(gridShift - levels.front().shift), levels.size() - 1);
     return &levels[index];
 }
 
-LaneTiles buildLaneTiles(const Lane& lane) {
+LaneTiles buildLaneTiles(const Lane& lane, const std::stop_token& stop) {
     LaneTiles tiles;
     if (lane.size() < LaneTiles::leastSlices) return tiles;
-    tiles.levels.push_back(finestLevel(lane));
+    tiles.levels.push_back(finestLevel(lane, stop));
     while (tiles.levels.back().bucketCount() > LaneTiles::leastBuckets)
-        tiles.levels.push_back(coarserLevel(lane, tiles.levels.back()));
+        tiles.levels.push_back(coarserLevel(lane, tiles.levels.back(), stop));
 
+    if (stop.stop_requested()) return tiles;
     tiles.runs.push_back(runsOf(
         lane.size(), [&](size_t i) { return lane.durationNs[i]; },
-        [](size_t i) { return static_cast<uint32_t>(i); }));
+        [](size_t i) { return static_cast<uint32_t>(i); }, stop));
     while (tiles.runs.back().widest.size() > LaneTiles::runLength) {
         const LaneTiles::Runs& below = tiles.runs.back();
         tiles.runs.push_back(runsOf(
             below.widest.size(), [&](size_t i) { return below.widestNs[i]; },
-            [&](size_t i) { return below.widest[i]; }));
+            [&](size_t i) { return below.widest[i]; }, stop));
     }
     return tiles;
 }

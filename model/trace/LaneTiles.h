@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 #include "model/trace/Column.h"
@@ -29,7 +30,7 @@ struct LaneTiles {
         Column<uint32_t> slice;
         Column<int64_t> busyNs, overhangNs;
         // One for each bucket, of the slices that start in it.
-        Column<uint32_t> widest;  ///< The first of the longest; meaningless where none starts.
+        Column<uint32_t> widest;   ///< The first of the longest; meaningless where none starts.
         Column<int64_t> widestNs;  ///< Its duration; negative where none starts.
         Column<SliceCategory> category;
         Column<StringIndex> name;
@@ -39,7 +40,8 @@ struct LaneTiles {
         size_t edgeIndex(int64_t timeNs) const {
             const int64_t bucket = timeNs >> shift;
             if (bucket <= firstBucket) return 0;
-            const uint64_t index = static_cast<uint64_t>(bucket) - static_cast<uint64_t>(firstBucket);
+            const uint64_t index =
+                static_cast<uint64_t>(bucket) - static_cast<uint64_t>(firstBucket);
             return index < bucketCount() ? static_cast<size_t>(index) : bucketCount();
         }
         LaneEdge at(int64_t timeNs) const {
@@ -70,8 +72,8 @@ struct LaneTiles {
     const Level* levelFor(int gridShift) const;
 };
 
-/// The tiles of a lane, from its columns of times. O(n).
-LaneTiles buildLaneTiles(const Lane& lane);
+/// The tiles of a lane, from its columns of times; not whole if stopped. O(n).
+LaneTiles buildLaneTiles(const Lane& lane, const std::stop_token& stop = {});
 
 /// The longest of the slices `[first, end)`, of equals the first; the run must not be empty.
 /// O(log n), O(n) for a lane without tiles.

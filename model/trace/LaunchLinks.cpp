@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "model/trace/Trace.h"
+#include "model/trace/isStopped.h"
 #include "model/trace/runTasks.h"
 
 namespace lanescope {
@@ -27,14 +28,15 @@ uint64_t keyOf(const Trace& trace, const Table& table, uint32_t row) {
 }
 
 template <class Table>
-Column<uint32_t> linksOf(const Trace& trace, const Table& table) {
+Column<uint32_t> linksOf(const Trace& trace, const Table& table, const std::stop_token& stop) {
     // Rows of one process are nearly in order; of several together they are not.
     std::vector<std::vector<uint64_t>> ofProcess(trace.processes.size());
-    for (uint32_t row = 0; row < table.size(); ++row)
+    for (uint32_t row = 0; row < table.size() && !isStopped(stop, row); ++row)
         if (const uint32_t correlation = table.correlation[row]; correlation != 0)
             ofProcess[processOf(trace, table, row)].push_back(uint64_t{correlation} << 32 | row);
     Column<uint32_t> rows;
     for (std::vector<uint64_t>& links : ofProcess) {
+        if (stop.stop_requested()) break;
         if (!std::is_sorted(links.begin(), links.end())) std::sort(links.begin(), links.end());
         for (const uint64_t link : links) rows.push_back(static_cast<uint32_t>(link));
         links = {};
@@ -68,9 +70,9 @@ class LinkWalk {
   public:
     template <class Table>
     LinkWalk(const Trace& trace, const Table& table, const Column<uint32_t>& links, EventKind kind)
-        : links_(links), kind_(kind), key_([&trace, &table](uint32_t row) {
-              return keyOf(trace, table, row);
-          }) {
+        : links_(links),
+          kind_(kind),
+          key_([&trace, &table](uint32_t row) { return keyOf(trace, table, row); }) {
         look();
     }
     /// Greater than any other at the end.
@@ -101,14 +103,14 @@ class LinkWalk {
 
 }  // namespace
 
-LaunchLinks buildLaunchLinks(const Trace& trace, unsigned threads) {
+LaunchLinks buildLaunchLinks(const Trace& trace, unsigned threads, const std::stop_token& stop) {
     LaunchLinks links;
-    runTasks(threads, {[&] { links.calls = linksOf(trace, trace.apiCalls); },
-                       [&] { links.kernels = linksOf(trace, trace.kernels); },
+    runTasks(threads, {[&] { links.calls = linksOf(trace, trace.apiCalls, stop); },
+                       [&] { links.kernels = linksOf(trace, trace.kernels, stop); },
                        [&] {
-                           links.memcpys = linksOf(trace, trace.memcpys);
-                           links.memsets = linksOf(trace, trace.memsets);
-                           links.graphs = linksOf(trace, trace.graphs);
+                           links.memcpys = linksOf(trace, trace.memcpys, stop);
+                           links.memsets = linksOf(trace, trace.memsets, stop);
+                           links.graphs = linksOf(trace, trace.graphs, stop);
                        }});
     return links;
 }
@@ -133,7 +135,8 @@ std::vector<EventRef> workOf(const Trace& trace, uint32_t process, uint32_t corr
 }
 
 void forEachLaunch(const Trace& trace,
-                   const std::function<void(uint32_t call, EventRef work)>& visit) {
+                   const std::function<void(uint32_t call, EventRef work)>& visit,
+                   const std::stop_token& stop) {
     const LaunchLinks& links = trace.links;
     LinkWalk call(trace, trace.apiCalls, links.calls, EventKind::Api);
     std::array works{LinkWalk(trace, trace.kernels, links.kernels, EventKind::Kernel),
@@ -141,7 +144,7 @@ void forEachLaunch(const Trace& trace,
                      LinkWalk(trace, trace.memsets, links.memsets, EventKind::Memset),
                      LinkWalk(trace, trace.graphs, links.graphs, EventKind::Graph)};
     const auto isEarlier = [](const LinkWalk& a, const LinkWalk& b) { return a.key() < b.key(); };
-    for (;;) {
+    for (size_t step = 0; !isStopped(stop, step); ++step) {
         LinkWalk& work = *std::min_element(works.begin(), works.end(), isEarlier);
         while (call.key() < work.key()) call.next();
         if (call.key() == UINT64_MAX || work.key() == UINT64_MAX) return;

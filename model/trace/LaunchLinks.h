@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <vector>
 
 #include "model/trace/Column.h"
@@ -18,17 +19,20 @@ struct LaunchLinks {
     Column<uint32_t> kernels, memcpys, memsets, graphs;
 };
 
-/// The links of the tables of a trace; the tables must be sorted. O(n log n).
-LaunchLinks buildLaunchLinks(const Trace& trace, unsigned threads);
+/// The links of the tables of a trace, which must be sorted; not all of them if stopped. O(n log
+/// n).
+LaunchLinks buildLaunchLinks(const Trace& trace, unsigned threads,
+                             const std::stop_token& stop = {});
 
 /// The first call with a correlation in a process, or invalid. O(log n).
 EventRef callOf(const Trace& trace, uint32_t process, uint32_t correlation);
 /// The GPU work with a correlation in a process, by kind and row. O(log n) and the number of them.
 std::vector<EventRef> workOf(const Trace& trace, uint32_t process, uint32_t correlation);
 
-/// Visits all GPU work that has a call, with the row of that call: in order of process, correlation,
-/// kind and row. O(n).
+/// Visits all GPU work that has a call, with the row of that call: in order of process,
+/// correlation, kind and row; not all if stopped. O(n).
 void forEachLaunch(const Trace& trace,
-                   const std::function<void(uint32_t call, EventRef work)>& visit);
+                   const std::function<void(uint32_t call, EventRef work)>& visit,
+                   const std::stop_token& stop = {});
 
 }  // namespace lanescope

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "model/trace/categories.h"
+#include "model/trace/isStopped.h"
 
 namespace lanescope {
 
@@ -23,11 +24,12 @@ struct ThreadWork {
     uint64_t count = 0;
 };
 
-void collectCalls(const Trace& trace, std::vector<ThreadWork>& threads) {
+void collectCalls(const Trace& trace, std::vector<ThreadWork>& threads,
+                  const std::stop_token& stop) {
     std::vector<SliceCategory> category(trace.strings.size());
     std::vector<bool> isKnown(trace.strings.size());
     const ApiTable& calls = trace.apiCalls;
-    for (uint32_t row = 0; row < calls.size(); ++row) {
+    for (uint32_t row = 0; row < calls.size() && !isStopped(stop, row); ++row) {
         const StringIndex name = calls.name[row];
         if (!isKnown[name]) {
             category[name] = apiCategory(trace.strings.at(name));
@@ -40,11 +42,12 @@ void collectCalls(const Trace& trace, std::vector<ThreadWork>& threads) {
     }
 }
 
-void collectRanges(const Trace& trace, std::vector<ThreadWork>& threads) {
+void collectRanges(const Trace& trace, std::vector<ThreadWork>& threads,
+                   const std::stop_token& stop) {
     const NvtxTable& nvtx = trace.nvtx;
     std::vector<bool> isNccl(nvtx.size());
     for (const uint32_t row : trace.nccl.nvtx) isNccl[row] = true;
-    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+    for (uint32_t row = 0; row < nvtx.size() && !isStopped(stop, row); ++row) {
         ThreadWork& thread = threads[nvtx.thread[row]];
         DomainWork& domain = thread.domains[nvtx.domain[row]];
         LaneBuilder& builder =
@@ -66,7 +69,7 @@ DomainLanes lanesOf(StringIndex domain, DomainWork& work) {
     return lanes;
 }
 
-ThreadLanes lanesOf(ThreadWork& work, StringIndex busy) {
+ThreadLanes lanesOf(ThreadWork& work, StringIndex busy, const std::stop_token& stop) {
     ThreadLanes lanes;
     lanes.count = work.count;
     std::vector<StringIndex> domains;
@@ -84,18 +87,19 @@ ThreadLanes lanesOf(ThreadWork& work, StringIndex busy) {
         for (const Lane& lane : lanes.calls) all.push_back(&lane);
     else if (!lanes.domains.empty())
         for (const Lane& lane : lanes.domains.back().lanes) all.push_back(&lane);
-    lanes.busy = unionOf(all, busy);
+    lanes.busy = unionOf(all, busy, SliceCategory::Busy, stop);
     return lanes;
 }
 
 }  // namespace
 
-std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, StringIndex busy) {
+std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, StringIndex busy,
+                                            const std::stop_token& stop) {
     std::vector<ThreadWork> work(trace.threads.size());
-    collectCalls(trace, work);
-    collectRanges(trace, work);
+    collectCalls(trace, work, stop);
+    collectRanges(trace, work, stop);
     std::vector<ThreadLanes> lanes;
-    for (ThreadWork& each : work) lanes.push_back(lanesOf(each, busy));
+    for (ThreadWork& each : work) lanes.push_back(lanesOf(each, busy, stop));
     return lanes;
 }
 

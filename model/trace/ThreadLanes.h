@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
 #include "model/trace/LaneBuilder.h"
@@ -21,12 +22,14 @@ struct ThreadLanes {
     std::vector<Lane> calls;
     uint32_t droppedCalls = 0;
     uint64_t count = 0;  ///< Of calls and ranges.
-    /// When the thread was in the CUDA API; when in a range of its last domain, if it made no calls.
+    /// When the thread was in the CUDA API; when in a range of its last domain, if it made no
+    /// calls.
     Lane busy;
 };
 
 /// Deals API calls and NVTX ranges out to lanes of their threads. `busy` is what to call the slices
-/// of `ThreadLanes::busy`. Changes nothing of the trace. O(n).
-std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, StringIndex busy);
+/// of `ThreadLanes::busy`. Changes nothing of the trace. O(n). Stopped, it leaves events out.
+std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, StringIndex busy,
+                                            const std::stop_token& stop);
 
 }  // namespace lanescope

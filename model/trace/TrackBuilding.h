@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,11 @@ namespace lanescope {
 // The steps of `buildTracks`.
 
 /// Appends the tracks of all GPUs that did something.
-void addGpuTracks(Trace& trace, GpuLanes work);
+void addGpuTracks(Trace& trace, GpuLanes work, const std::stop_token& stop);
 /// Appends the tracks of all processes with a thread that did something; `work` by thread, `busy`
 /// is what to call slices that sum up others.
-void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex busy);
+void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex busy,
+                      const std::stop_token& stop);
 
 /// Appends the track of the counters that are of no process and no GPU, if there are any.
 void addHostTracks(Trace& trace);

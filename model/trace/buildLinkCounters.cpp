@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "model/trace/NcclBandwidth.h"
+#include "model/trace/isStopped.h"
 
 namespace lanescope {
 
@@ -85,7 +86,7 @@ struct LinkSum {
     int32_t links = 0;
 };
 
-void addNvlinkTotals(Trace& trace) {
+void addNvlinkTotals(Trace& trace, const std::stop_token& stop) {
     static constexpr std::array keys{nvlinkSentKey, nvlinkReceivedKey};
     std::map<std::pair<uint32_t, size_t>, LinkSum> sums;  // by GPU and direction
     for (const CounterSeries& series : trace.counters) {
@@ -107,10 +108,11 @@ void addNvlinkTotals(Trace& trace) {
                    series.source == source;
         };
         // Where the sampler told it by itself, it did so more often than of the links.
+        if (stop.stop_requested()) return;
         if (std::any_of(trace.counters.begin(), trace.counters.end(), tellsAll)) continue;
         for (const CounterSeries& series : trace.counters) {
             if (series.gpu != gpu || series.link < 0 || series.key != keys[direction]) continue;
-            for (uint32_t sample = 0; sample < series.size(); ++sample)
+            for (uint32_t sample = 0; sample < series.size() && !isStopped(stop, sample); ++sample)
                 sum.sum.add(series.rangeOf(sample).intersected(sum.range), series.value(sample));
         }
         if (sum.sum.isEmpty()) continue;
@@ -164,10 +166,11 @@ void addComputed(Trace& trace, uint32_t gpu, const GpuUser& user, RateSum& sum,
 
 /// The GPU on which a process runs its NCCL kernels, by process: of several the one with the
 /// communicator's device is not told, so the calls of such a process are left out.
-std::unordered_map<uint32_t, uint32_t> onlyGpuOfProcess(const Trace& trace) {
+std::unordered_map<uint32_t, uint32_t> onlyGpuOfProcess(const Trace& trace,
+                                                        const std::stop_token& stop) {
     std::unordered_map<uint32_t, uint32_t> gpus;
     std::vector<bool> isUsed(trace.streams.size());
-    for (uint32_t row = 0; row < trace.kernels.size(); ++row)
+    for (uint32_t row = 0; row < trace.kernels.size() && !isStopped(stop, row); ++row)
         isUsed[trace.kernels.stream[row]] = true;
     for (uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
         if (!isUsed[stream]) continue;
@@ -179,26 +182,26 @@ std::unordered_map<uint32_t, uint32_t> onlyGpuOfProcess(const Trace& trace) {
 }
 
 /// The GPU of each NCCL call that projections tell, by row of `NvtxTable`.
-std::unordered_map<uint32_t, uint32_t> gpuOfCall(const Trace& trace) {
+std::unordered_map<uint32_t, uint32_t> gpuOfCall(const Trace& trace, const std::stop_token& stop) {
     std::unordered_map<uint32_t, uint32_t> gpus;
     for (const uint32_t row : trace.nccl.nvtx) gpus.emplace(row, noIndex);
     const ProjectionTable& projections = trace.projections;
-    for (uint32_t row = 0; row < projections.size(); ++row)
+    for (uint32_t row = 0; row < projections.size() && !isStopped(stop, row); ++row)
         if (const auto found = gpus.find(projections.nvtx[row]); found != gpus.end())
             found->second = trace.streams[projections.stream[row]].gpu;
     return gpus;
 }
 
-void addCollectives(Trace& trace) {
+void addCollectives(Trace& trace, const std::stop_token& stop) {
     if (trace.nccl.size() == 0) return;
-    const auto ofProcess = onlyGpuOfProcess(trace);
-    const auto ofCall = gpuOfCall(trace);
+    const auto ofProcess = onlyGpuOfProcess(trace, stop);
+    const auto ofCall = gpuOfCall(trace, stop);
     struct Collectives {
         GpuUser user;
         RateSum sum;
     };
     std::map<uint32_t, Collectives> byGpu;
-    for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
+    for (uint32_t row = 0; row < trace.nccl.size() && !isStopped(stop, row); ++row) {
         const NcclFacts& facts = trace.nccl.facts[row];
         if (facts.operationCount == 0 || facts.gpu.isEmpty()) continue;
         const uint32_t nvtx = trace.nccl.nvtx[row];
@@ -221,7 +224,7 @@ void addCollectives(Trace& trace) {
         addComputed(trace, gpu, of.user, of.sum, collectivesKey, "NCCL bus bandwidth (computed)");
 }
 
-void addPeerCopies(Trace& trace) {
+void addPeerCopies(Trace& trace, const std::stop_token& stop) {
     struct PeerCopies {
         GpuUser user;
         RateSum sent, received;
@@ -231,7 +234,7 @@ void addPeerCopies(Trace& trace) {
     const auto isKnown = [&trace](int16_t gpu) {
         return gpu >= 0 && static_cast<size_t>(gpu) < trace.gpus.size();
     };
-    for (uint32_t row = 0; row < copies.size(); ++row) {
+    for (uint32_t row = 0; row < copies.size() && !isStopped(stop, row); ++row) {
         if (copies.kind[row] != MemcpyKind::PtoP) continue;
         const int16_t from = copies.sourceDevice[row], to = copies.destinationDevice[row];
         const TimeRange range{copies.startNs[row], copies.endNs[row]};
@@ -258,10 +261,10 @@ void addPeerCopies(Trace& trace) {
 
 }  // namespace
 
-void buildLinkCounters(Trace& trace) {
-    addNvlinkTotals(trace);
-    addCollectives(trace);
-    addPeerCopies(trace);
+void buildLinkCounters(Trace& trace, const std::stop_token& stop) {
+    addNvlinkTotals(trace, stop);
+    addCollectives(trace, stop);
+    addPeerCopies(trace, stop);
 }
 
 }  // namespace lanescope

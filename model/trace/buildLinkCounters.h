@@ -1,5 +1,6 @@
 #pragma once
 
+#include <stop_token>
 #include <string_view>
 
 #include "model/trace/Trace.h"
@@ -18,6 +19,7 @@ inline constexpr std::string_view peerCopiesReceivedKey = "computed.peerCopies.r
 /// on the bus, each spread evenly over its time on the GPU, and those of memcpys to other GPUs and
 /// from them, like the counters of links by direction. The tables must be sorted and NCCL's work
 /// known. O(n log n) in samples and operations.
-void buildLinkCounters(Trace& trace);
+/// Stopped, it leaves counters out.
+void buildLinkCounters(Trace& trace, const std::stop_token& stop);
 
 }  // namespace lanescope

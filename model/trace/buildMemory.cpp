@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "model/export/formatValue.h"
+#include "model/trace/isStopped.h"
 
 namespace lanescope {
 
@@ -79,19 +80,20 @@ class MemoryBuilder {
   public:
     explicit MemoryBuilder(Trace& trace) : trace_(trace) {}
 
-    void build() {
+    void build(const std::stop_token& stop) {
         const MemoryEventTable& events = trace_.memoryEvents;
         const MemoryPoolTable& pools = trace_.memoryPools;
-        for (uint32_t row = 0; row < events.size(); ++row)
+        for (uint32_t row = 0; row < events.size() && !isStopped(stop, row); ++row)
             events.isFree[row] != 0 ? takeFree(row) : takeAllocation(row);
-        for (uint32_t row = 0; row < pools.size(); ++row) takePool(row);
+        for (uint32_t row = 0; row < pools.size() && !isStopped(stop, row); ++row) takePool(row);
         for (const auto& [key, row] : live_) {
             const TimeRange process = trace_.processes[key.process].range;
-            trace_.allocations.endNs.set(
-                row, std::max(trace_.allocations.startNs[row], process.endNs));
+            trace_.allocations.endNs.set(row,
+                                         std::max(trace_.allocations.startNs[row], process.endNs));
             trace_.allocations.isLive.set(row, 1);
         }
-        for (auto& [key, counter] : counters_) addSeries(key, counter);
+        for (auto& [key, counter] : counters_)
+            if (!stop.stop_requested()) addSeries(key, counter);
         noteOdd();
     }
 
@@ -218,9 +220,9 @@ class MemoryBuilder {
 
 }  // namespace
 
-void buildMemory(Trace& trace) {
+void buildMemory(Trace& trace, const std::stop_token& stop) {
     trace.allocations = {};
-    MemoryBuilder(trace).build();
+    MemoryBuilder(trace).build(stop);
     numberSamples(trace);
 }
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/trace/isStopped.h"
+
 namespace lanescope {
 
 namespace {
@@ -17,12 +19,13 @@ void add(NcclFacts& facts, TimeRange work, uint32_t count) {
 }
 
 /// API calls by the threads on which NCCL launched, in order of start.
-std::unordered_map<uint32_t, std::vector<uint32_t>> callsOfLaunchingThreads(const Trace& trace) {
+std::unordered_map<uint32_t, std::vector<uint32_t>> callsOfLaunchingThreads(
+    const Trace& trace, const std::stop_token& stop) {
     std::unordered_map<uint32_t, std::vector<uint32_t>> calls;
     for (const NcclFacts facts : trace.nccl.facts)
         if (facts.launchThread != noIndex) calls.try_emplace(facts.launchThread);
     if (calls.empty()) return calls;
-    for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)
+    for (uint32_t row = 0; row < trace.apiCalls.size() && !isStopped(stop, row); ++row)
         if (const auto found = calls.find(trace.apiCalls.thread[row]); found != calls.end())
             found->second.push_back(row);
     return calls;
@@ -41,9 +44,9 @@ NcclFacts workOfLaunch(const Trace& trace, const std::vector<uint32_t>& calls, T
 
 }  // namespace
 
-void buildNcclWork(Trace& trace) {
+void buildNcclWork(Trace& trace, const std::stop_token& stop) {
     NcclTable& nccl = trace.nccl;
-    const auto calls = callsOfLaunchingThreads(trace);
+    const auto calls = callsOfLaunchingThreads(trace, stop);
     // Each launch is looked at once, however many calls a file says it was for.
     std::map<std::pair<uint32_t, int64_t>, std::vector<uint32_t>> rowsOfLaunch;
     for (uint32_t row = 0; row < nccl.size(); ++row)
@@ -53,6 +56,7 @@ void buildNcclWork(Trace& trace) {
     // Launches of a thread do not overlap; in a damaged file they must not take for ever either.
     std::pair<uint32_t, int64_t> looked{noIndex, 0};
     for (const auto& [launch, rows] : rowsOfLaunch) {
+        if (stop.stop_requested()) return;
         TimeRange range = nccl.facts[rows.front()].launch;
         if (looked.first == launch.first) range.startNs = std::max(range.startNs, looked.second);
         looked = {launch.first, std::max(range.endNs, range.startNs)};
@@ -70,7 +74,7 @@ void buildNcclWork(Trace& trace) {
     for (uint32_t row = 0; row < nccl.size(); ++row)
         if (nccl.facts[row].launchThread == noIndex) rowOfRange[nccl.nvtx[row]] = row;
     const ProjectionTable& projections = trace.projections;
-    for (uint32_t row = 0; row < projections.size(); ++row)
+    for (uint32_t row = 0; row < projections.size() && !isStopped(stop, row); ++row)
         if (const auto found = rowOfRange.find(projections.nvtx[row]); found != rowOfRange.end()) {
             NcclFacts facts = nccl.facts[found->second];
             add(facts, {projections.startNs[row], projections.endNs[row]},

@@ -40,12 +40,15 @@ uint32_t streamOf(const Trace& trace, EventRef work) {
     }
 }
 
-WorkOfThreads joinCallsWithWork(const Trace& trace) {
+WorkOfThreads joinCallsWithWork(const Trace& trace, const std::stop_token& stop) {
     WorkOfThreads joined;
-    forEachLaunch(trace, [&](uint32_t call, EventRef work) {
-        joined[{trace.apiCalls.thread[call], streamOf(trace, work)}].push_back(
-            {trace.apiCalls.startNs[call], work});
-    });
+    forEachLaunch(
+        trace,
+        [&](uint32_t call, EventRef work) {
+            joined[{trace.apiCalls.thread[call], streamOf(trace, work)}].push_back(
+                {trace.apiCalls.startNs[call], work});
+        },
+        stop);
     const auto isEarlier = [](const LaunchedWork& a, const LaunchedWork& b) {
         return a.callStartNs < b.callStartNs;
     };
@@ -80,7 +83,8 @@ class WorkSpan {
     /// Of the pieces `[low, high)`; the run must not be empty.
     TimeRange of(size_t low, size_t high) const {
         if (starts_) return {starts_->minimum(low, high), ends_->maximum(low, high)};
-        return {trace_.rangeOf(work_[low].work).startNs, trace_.rangeOf(work_[high - 1].work).endNs};
+        return {trace_.rangeOf(work_[low].work).startNs,
+                trace_.rangeOf(work_[high - 1].work).endNs};
     }
 
   private:
@@ -108,49 +112,52 @@ void append(ProjectionTable& table, TimeRange range, uint32_t nvtx, uint32_t str
 
 /// Projects the ranges of one thread onto one stream; `work` is what it launched there.
 void project(const Trace& trace, const std::vector<uint32_t>& ranges, uint32_t stream,
-             const std::vector<LaunchedWork>& work, ProjectionTable& table) {
+             const std::vector<LaunchedWork>& work, ProjectionTable& table,
+             const std::stop_token& stop) {
     const WorkSpan spans(trace, work);
     size_t from = 0;
+    size_t step = 0;
     for (const uint32_t row : ranges) {
+        if (isStopped(stop, step++)) return;
         const int64_t startNs = trace.nvtx.startNs[row];
         const int64_t endNs = trace.nvtx.endNs[row];
         while (from < work.size() && work[from].callStartNs < startNs) ++from;
         if (from == work.size()) break;
         if (work[from].callStartNs >= endNs) continue;
         const auto to = static_cast<size_t>(
-            std::partition_point(
-                work.begin() + static_cast<std::ptrdiff_t>(from), work.end(),
-                [endNs](const LaunchedWork& w) { return w.callStartNs < endNs; }) -
+            std::partition_point(work.begin() + static_cast<std::ptrdiff_t>(from), work.end(),
+                                 [endNs](const LaunchedWork& w) { return w.callStartNs < endNs; }) -
             work.begin());
         append(table, spans.of(from, to), row, stream, static_cast<uint32_t>(to - from));
     }
 }
 
 /// By start; of those that start together the outer range first.
-void sortProjections(const NvtxTable& nvtx, ProjectionTable& table) {
+void sortProjections(const NvtxTable& nvtx, ProjectionTable& table, const std::stop_token& stop) {
     // Plain, since a sort looks at each many times.
     const std::vector<int64_t> startNs(table.startNs.begin(), table.startNs.end());
-    const std::vector<uint32_t> order = sortedOrder(table.size(), [&](uint32_t a, uint32_t b) {
+    const auto isBefore = [&](uint32_t a, uint32_t b) {
         if (startNs[a] != startNs[b]) return startNs[a] < startNs[b];
         if (table.endNs[a] != table.endNs[b]) return table.endNs[a] > table.endNs[b];
         const uint32_t nvtxA = table.nvtx[a];
         const uint32_t nvtxB = table.nvtx[b];
         if (nvtx.depth[nvtxA] != nvtx.depth[nvtxB]) return nvtx.depth[nvtxA] < nvtx.depth[nvtxB];
         return nvtxA != nvtxB ? nvtxA < nvtxB : table.stream[a] < table.stream[b];
-    });
+    };
+    const std::vector<uint32_t> order = sortedOrder(table.size(), isBefore, stop);
     if (order.empty()) return;
-    permute(table.startNs, order);
-    permute(table.endNs, order);
-    permute(table.nvtx, order);
-    permute(table.stream, order);
-    permute(table.operationCount, order);
+    permute(table.startNs, order, stop);
+    permute(table.endNs, order, stop);
+    permute(table.nvtx, order, stop);
+    permute(table.stream, order, stop);
+    permute(table.operationCount, order, stop);
 }
 
 }  // namespace
 
-void buildProjections(Trace& trace) {
+void buildProjections(Trace& trace, const std::stop_token& stop) {
     ProjectionTable table;
-    WorkOfThreads works = joinCallsWithWork(trace);
+    WorkOfThreads works = joinCallsWithWork(trace, stop);
     const std::vector<std::vector<uint32_t>> ranges = rangesByThread(trace);
     uint64_t steps = 0;
     for (auto& [place, work] : works) {
@@ -163,13 +170,15 @@ void buildProjections(Trace& trace) {
                  "are not shown on the GPU."});
             break;
         }
-        project(trace, ranges[thread], stream, work, table);
+        project(trace, ranges[thread], stream, work, table, stop);
         work = {};
     }
-    sortProjections(trace.nvtx, table);
+    if (stop.stop_requested()) return;
+    sortProjections(trace.nvtx, table, stop);
 
     std::vector<LanePacker> packers(trace.streams.size(), LanePacker(Packing::Nested));
     for (uint32_t row = 0; row < table.size(); ++row) {
+        if (isStopped(stop, row)) return;
         const uint32_t lane =
             packers[table.stream[row]].place(table.startNs[row], table.endNs[row]);
         table.depth.push_back(static_cast<uint16_t>(std::min(lane, LanePacker::maximumLanes)));

@@ -38,10 +38,10 @@ void noteDropped(Trace& trace, uint32_t track, uint32_t count) {
 }
 
 void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThreads,
-                 StringIndex busy) {
+                 StringIndex busy, const std::stop_token& stop) {
     trace.tracks.clear();
-    addGpuTracks(trace, std::move(ofGpus));
-    addProcessTracks(trace, std::move(ofThreads), busy);
+    addGpuTracks(trace, std::move(ofGpus), stop);
+    addProcessTracks(trace, std::move(ofThreads), busy, stop);
     addHostTracks(trace);
     markUnrecorded(trace);
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stop_token>
+
 #include "model/trace/GpuLanes.h"
 #include "model/trace/ThreadLanes.h"
 #include "model/trace/Trace.h"
@@ -10,7 +12,8 @@ namespace lanescope {
 /// for each process its threads with their NVTX ranges and API calls, busiest first. Adds a health
 /// note where more events overlap than there are lanes. O(n log n).
 /// What GPUs and threads did is given; `busy` is what to call slices that sum up others.
+/// Stopped, it leaves slices out.
 void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThreads,
-                 StringIndex busy);
+                 StringIndex busy, const std::stop_token& stop);
 
 }  // namespace lanescope

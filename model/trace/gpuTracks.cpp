@@ -94,9 +94,9 @@ std::string streamSubtitle(const Trace& trace, uint32_t stream, bool namesProces
 
 }  // namespace
 
-void addGpuTracks(Trace& trace, GpuLanes work) {
+void addGpuTracks(Trace& trace, GpuLanes work, const std::stop_token& stop) {
     std::vector<std::vector<Lane>>& lanes = work.ofStream;
-    std::vector<std::vector<Lane>> projections = collectProjections(trace);
+    std::vector<std::vector<Lane>> projections = collectProjections(trace, stop);
 
     std::vector<uint32_t> gpus(trace.gpus.size());
     std::iota(gpus.begin(), gpus.end(), 0u);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "model/export/formatTable.h"
+#include "model/export/formatValue.h"
 
 namespace lanescope {
 

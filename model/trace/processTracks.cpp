@@ -55,7 +55,8 @@ std::vector<uint32_t> orderedProcesses(const Trace& trace) {
 
 }  // namespace
 
-void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex busy) {
+void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex busy,
+                      const std::stop_token& stop) {
     std::vector<std::vector<uint32_t>> threadsOf(trace.processes.size());
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
         if (work[thread].count > 0) threadsOf[trace.threads[thread].process].push_back(thread);
@@ -80,7 +81,8 @@ void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex b
         std::vector<const Lane*> summaries;
         for (const size_t track : threadTracks)
             summaries.push_back(&trace.tracks[track].lanes.front());
-        trace.tracks[processTrack].lanes.push_back(unionOf(summaries, busy));
+        trace.tracks[processTrack].lanes.push_back(
+            unionOf(summaries, busy, SliceCategory::Busy, stop));
     }
 }
 

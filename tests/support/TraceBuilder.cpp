@@ -1,7 +1,7 @@
 #include "tests/support/TraceBuilder.h"
 
 #include "model/format/GlobalId.h"
-#include "model/trace/finishTrace.h"
+#include "model/load/finishTrace.h"
 
 namespace lanescope {
 
@@ -100,8 +100,8 @@ EventRef TraceBuilder::addMemcpy(uint32_t stream, MemcpyKind kind, int64_t bytes
     return {EventKind::Memcpy, table.size() - 1};
 }
 
-EventRef TraceBuilder::addPeerCopy(uint32_t stream, uint32_t fromGpu, uint32_t toGpu,
-                                   int64_t bytes, int64_t startNs, int64_t endNs) {
+EventRef TraceBuilder::addPeerCopy(uint32_t stream, uint32_t fromGpu, uint32_t toGpu, int64_t bytes,
+                                   int64_t startNs, int64_t endNs) {
     const EventRef copy = addMemcpy(stream, MemcpyKind::PtoP, bytes, startNs, endNs, 0,
                                     MemoryKind::Device, MemoryKind::Device);
     trace_->memcpys.sourceDevice.set(copy.row(), static_cast<int16_t>(fromGpu));

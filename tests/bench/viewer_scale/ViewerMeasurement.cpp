@@ -9,10 +9,10 @@
 
 #include "app/viewer/TraceLoader.h"
 #include "model/index/indexPath.h"
+#include "model/load/finishTrace.h"
 #include "model/search/SearchHits.h"
 #include "model/search/findEvents.h"
 #include "model/select/SelectionStatistics.h"
-#include "model/trace/finishTrace.h"
 #include "tests/bench/viewer_scale/FrameTimes.h"
 #include "tests/bench/viewer_scale/ProcessMemory.h"
 #include "tests/bench/viewer_scale/Times.h"

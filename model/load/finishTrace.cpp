@@ -1,4 +1,4 @@
-#include "model/trace/finishTrace.h"
+#include "model/load/finishTrace.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,6 +11,7 @@
 #include "model/trace/buildProjections.h"
 #include "model/trace/buildTracks.h"
 #include "model/trace/buildWaits.h"
+#include "model/trace/isStopped.h"
 #include "model/trace/runTasks.h"
 #include "model/trace/sortTables.h"
 
@@ -24,7 +25,7 @@ constexpr TimeRange nothing{std::numeric_limits<int64_t>::max(),
 /// Ranges of the trace and its processes, grown event by event.
 class RangeFinder {
   public:
-    explicit RangeFinder(Trace& trace) : trace_(trace) {
+    RangeFinder(Trace& trace, const std::stop_token& stop) : trace_(trace), stop_(stop) {
         trace_.range = nothing;
         for (Process& process : trace_.processes) {
             recordedEndNs_.push_back(process.range.endNs);
@@ -34,7 +35,7 @@ class RangeFinder {
 
     template <class Table, class ProcessOf>
     void take(const Table& table, ProcessOf processOf) {
-        for (uint32_t row = 0; row < table.size(); ++row)
+        for (uint32_t row = 0; row < table.size() && !isStopped(stop_, row); ++row)
             take(TimeRange{table.startNs[row], table.endNs[row]}, processOf(row));
     }
 
@@ -61,11 +62,12 @@ class RangeFinder {
 
   private:
     Trace& trace_;
+    const std::stop_token& stop_;
     std::vector<int64_t> recordedEndNs_;  ///< By process; 0 if not known.
 };
 
-void findRanges(Trace& trace) {
-    RangeFinder finder(trace);
+void findRanges(Trace& trace, const std::stop_token& stop) {
+    RangeFinder finder(trace, stop);
     const auto ofStream = [&trace](const auto& table) {
         return [&](uint32_t row) { return trace.streams[table.stream[row]].process; };
     };
@@ -78,7 +80,7 @@ void findRanges(Trace& trace) {
     finder.take(trace.graphs, ofStream(trace.graphs));
     finder.take(trace.pageFaults, [&trace](uint32_t row) { return trace.pageFaults.process[row]; });
     const MemoryEventTable& memory = trace.memoryEvents;
-    for (uint32_t row = 0; row < memory.size(); ++row)
+    for (uint32_t row = 0; row < memory.size() && !isStopped(stop, row); ++row)
         finder.take(TimeRange{memory.timeNs[row], memory.timeNs[row]}, memory.process[row]);
     finder.take(trace.apiCalls, ofThread(trace.apiCalls));
     finder.take(trace.syncs, [&trace](uint32_t row) { return trace.syncs.process[row]; });
@@ -86,9 +88,9 @@ void findRanges(Trace& trace) {
     finder.finish();
 }
 
-void endOpenRanges(Trace& trace) {
+void endOpenRanges(Trace& trace, const std::stop_token& stop) {
     NvtxTable& nvtx = trace.nvtx;
-    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+    for (uint32_t row = 0; row < nvtx.size() && !isStopped(stop, row); ++row) {
         if (nvtx.isOpen[row] == 0) continue;
         // What a process left open ended with it, not with the last process of the trace. If it did
         // nothing more and nobody noted its end, the trace's is the best guess.
@@ -99,11 +101,12 @@ void endOpenRanges(Trace& trace) {
     }
 }
 
-void computeDepths(Trace& trace) {
+void computeDepths(Trace& trace, const std::stop_token& stop) {
     NvtxTable& nvtx = trace.nvtx;
     std::unordered_map<uint64_t, std::vector<int64_t>> openEnds;  // by thread and domain
     Column<uint16_t> depth;
     for (uint32_t row = 0; row < nvtx.size(); ++row) {
+        if (isStopped(stop, row)) return;
         if (nvtx.style[row] == NvtxStyle::StartEnd) {
             depth.push_back(0);
             continue;
@@ -116,39 +119,46 @@ void computeDepths(Trace& trace) {
     nvtx.depth = std::move(depth);
 }
 
-void buildTiles(Trace& trace, unsigned threads) {
+void buildTiles(Trace& trace, unsigned threads, const std::stop_token& stop) {
     Tasks tasks;
     for (Track& track : trace.tracks)
         for (Lane& lane : track.lanes)
-            tasks.emplace_back([&lane] { lane.tiles = buildLaneTiles(lane); });
+            tasks.emplace_back([&lane, &stop] { lane.tiles = buildLaneTiles(lane, stop); });
     runTasks(threads, tasks);
 }
 
 }  // namespace
 
-void finishTrace(Trace& trace, unsigned threads) {
-    findRanges(trace);
-    endOpenRanges(trace);
-    sortTables(trace, threads);
-    computeDepths(trace);
-    trace.links = buildLaunchLinks(trace, threads);
+bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
+    findRanges(trace, stop);
+    endOpenRanges(trace, stop);
+    sortTables(trace, threads, stop);
+    computeDepths(trace, stop);
+    // What follows relies on what was done before: rows in order, links that are whole.
+    if (stop.stop_requested()) return false;
+    trace.links = buildLaunchLinks(trace, threads, stop);
     // Strings must not grow while several threads read them.
     const StringIndex busy = trace.strings.intern("Busy");
-    const WorkNames names(trace);
+    const WorkNames names(trace, stop);
+    if (stop.stop_requested()) return false;
     GpuLanes ofGpus;
     std::vector<ThreadLanes> ofThreads;
     runTasks(threads, {[&] {
                            buildWaits(trace);
-                           buildProjections(trace);
-                           buildNcclWork(trace);
-                           buildLinkCounters(trace);
-                           buildMemory(trace);
+                           buildProjections(trace, stop);
+                           if (stop.stop_requested()) return;
+                           buildNcclWork(trace, stop);
+                           buildLinkCounters(trace, stop);
+                           buildMemory(trace, stop);
                        },
-                       [&] { ofGpus = collectGpuLanes(trace, names, busy); },
-                       [&] { ofThreads = collectThreadLanes(trace, busy); }});
-    buildTracks(trace, std::move(ofGpus), std::move(ofThreads), busy);
-    buildTiles(trace, threads);
-    trace.sums = buildTraceSums(trace, threads);
+                       [&] { ofGpus = collectGpuLanes(trace, names, busy, stop); },
+                       [&] { ofThreads = collectThreadLanes(trace, busy, stop); }});
+    if (stop.stop_requested()) return false;
+    buildTracks(trace, std::move(ofGpus), std::move(ofThreads), busy, stop);
+    buildTiles(trace, threads, stop);
+    if (stop.stop_requested()) return false;
+    trace.sums = buildTraceSums(trace, threads, stop);
+    return !stop.stop_requested();
 }
 
 }  // namespace lanescope
