@@ -224,7 +224,9 @@ void addCompare(CLI::App& app, int& exitStatus) {
         ->capture_default_str();
     command
         ->add_option("--table", options->tables,
-                     fmt::format("csv: only this table; may be given many times. Tables: {}",
+                     fmt::format("csv: only this table; may be given many times. Of several, or "
+                                 "without it of all, the rows stand in one, under a column Table. "
+                                 "Tables: {}",
                                  fmt::join(comparisonTableNames(), ", ")))
         ->allow_extra_args(false)
         ->check(checkTable);

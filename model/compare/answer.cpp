@@ -25,22 +25,22 @@ std::string probability(double pValue) {
 }
 
 std::string medians(const WorkerComparison& pair) {
-    return fmt::format("{} against {} a step", duration(pair.candidate.medianNs),
+    return fmt::format("{} against {}", duration(pair.candidate.medianNs),
                        duration(pair.baseline.medianNs));
 }
 
-/// "Candidate is 11 % slower (p < 0.001)".
+/// "Candidate is 11 % slower (median step; p < 0.001)": causes, which add up, are of the mean step.
 std::string claimText(const WorkerComparison& pair) {
     const Claim& claim = pair.claim;
     const bool isSlower = claim.outcome == Outcome::Slower;
     if (isSlower && claim.percent >= 100)  // no one pictures 640 %
-        return fmt::format("Candidate takes {:.1f} times as long ({})", 1 + claim.percent / 100,
-                           probability(claim.pValue));
+        return fmt::format("Candidate takes {:.1f} times as long (median step; {})",
+                           1 + claim.percent / 100, probability(claim.pValue));
     const double percent = std::abs(claim.percent);
     const std::string number =
         percent < 9.95 ? fmt::format("{:.1f}", percent) : fmt::format("{:.0f}", percent);
-    return fmt::format("Candidate is {} % {} ({})", number, isSlower ? "slower" : "faster",
-                       probability(claim.pValue));
+    return fmt::format("Candidate is {} % {} (median step; {})", number,
+                       isSlower ? "slower" : "faster", probability(claim.pValue));
 }
 
 std::string joined(const std::vector<Cause>& causes) {
@@ -120,13 +120,15 @@ std::string sentenceOf(const RunComparison& comparison, const WorkerComparison& 
             break;
         case Outcome::TooFewSteps:
             sentence = fmt::format(
-                "Too few steps to tell a difference from chance ({} and {}): {}, {:+.1f} %",
+                "Too few steps to tell a difference from chance ({} and {}): median step {}, "
+                "{:+.1f} %",
                 pair.baseline.count, pair.candidate.count, medians(pair), claim.percent);
             if (!causes.empty()) sentence += "; " + joined(causes);
             break;
         case Outcome::WithinNoise:
-            sentence = fmt::format("Candidate is within noise of the baseline: {} ({:+.1f} %, {})",
-                                   medians(pair), claim.percent, probability(claim.pValue));
+            sentence = fmt::format(
+                "Candidate is within noise of the baseline: median step {} ({:+.1f} %, {})",
+                medians(pair), claim.percent, probability(claim.pValue));
             break;
         case Outcome::Nothing:
             break;
@@ -165,8 +167,9 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
             "The answer is about {}, whose steps are longest apart from waiting for other ranks.",
             pair.candidateLabel));
     details.push_back(
-        fmt::format("Medians {}; 95th percentiles {} and {}; means {} and {}.", medians(pair),
-                    duration(pair.candidate.p95Ns), duration(pair.baseline.p95Ns),
+        fmt::format("Steps, candidate against baseline: medians {}; 95th percentiles {} against "
+                    "{}; means {} against {}.",
+                    medians(pair), duration(pair.candidate.p95Ns), duration(pair.baseline.p95Ns),
                     formatDuration(pair.candidate.meanNs), formatDuration(pair.baseline.meanNs)));
     if (pair.claim.outcome != Outcome::TooFewSteps)
         details.push_back(fmt::format(

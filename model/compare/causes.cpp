@@ -48,7 +48,7 @@ std::string bandwidthText(const ContributorDifference& main) {
     const auto text = [](double rate) {
         return rate < 9.95 ? fmt::format("{:.1f}", rate) : fmt::format("{:.0f}", rate);
     };
-    return fmt::format(", {}bandwidth {} -> {} GB/s",
+    return fmt::format(", {}bandwidth {} \u2192 {} GB/s",
                        main.kind == ContributorKind::Collective ? "bus " : "", text(before),
                        text(after));
 }
@@ -67,20 +67,21 @@ std::string matchText(const ContributorDifference& main) {
     return {};
 }
 
-/// "+7.1 ms exposed NCCL AllReduce per step, bus bandwidth 210 -> 27 GB/s".
+/// "+7.1 ms exposed NCCL AllReduce in the mean step, bus bandwidth 210 → 27 GB/s".
 std::string causeText(StepPart part, int64_t lostNs, const ContributorDifference* main) {
     const std::string time = signedDuration(lostNs);
-    if (!main) return fmt::format("{} {} per step", time, name(part));
+    if (!main) return fmt::format("{} {} in the mean step", time, name(part));
     const std::string which = shortContributorName(main->name());
     if (main->kind == ContributorKind::Collective)
-        return fmt::format("{} exposed NCCL {} per step{}{}", time, which, bandwidthText(*main),
-                           matchText(*main));
+        return fmt::format("{} exposed NCCL {} in the mean step{}{}", time, which,
+                           bandwidthText(*main), matchText(*main));
     if (main->kind == ContributorKind::Idle)
         return fmt::format(
-            "{} {} per step, {} {}{}", time, name(part), signedDuration(main->lostNs()), which,
+            "{} {} in the mean step, {} {}{}", time, name(part), signedDuration(main->lostNs()),
+            which,
             main->path.empty() ? std::string() : fmt::format(" in {}", printable(main->path)));
     const bool isKernel = main->kind == ContributorKind::Kernel;
-    return fmt::format("{} {} per step, {} in {}{}{}{}", time, name(part),
+    return fmt::format("{} {} in the mean step, {} in {}{}{}{}", time, name(part),
                        signedDuration(main->lostNs()), isKernel ? "kernel " : "", which,
                        bandwidthText(*main), matchText(*main));
 }

@@ -34,6 +34,26 @@ Outcome compareFiles(const QStringList& arguments) {
             process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
 }
 
+/// The fields of each line; those in quotes may hold commas, and no test has lines in them.
+QList<QByteArrayList> csvRows(const QByteArray& csv) {
+    QList<QByteArrayList> rows;
+    QByteArrayList row = {{}};
+    bool isQuoted = false;
+    for (const char letter : csv) {
+        if (letter == '"') {
+            isQuoted = !isQuoted;
+        } else if (letter == '\n' && !isQuoted) {
+            rows << row;
+            row = {{}};
+        } else if (letter == ',' && !isQuoted) {
+            row << QByteArray();
+        } else if (letter != '\r') {
+            row.last() += letter;
+        }
+    }
+    return rows;
+}
+
 QString sample(const QString& name) {
     return QStringLiteral(LANESCOPE_SOURCE_DIR "/resources/samples/resnet152-") + name +
            ".sqlite.gz";
@@ -276,9 +296,45 @@ class TestCompareCommand : public QObject {
         const QByteArray all = csv.output;
         QCOMPARE(all.count("same.sqlite,"), 24);  // 12 parts of two workers
         QCOMPARE(all.count("slow.sqlite,"), 24);
-        const Outcome every = compareFiles({fast_, slow_, "-f", "csv"});
-        QVERIFY(every.output.contains("\r\n\r\nCandidate,"));
-        QVERIFY(every.output.contains("bandwidth") || every.output.contains("Rate (GB/s)"));
+    }
+
+    void csvOfSeveralTablesIsOneTable() {
+        const QList<QByteArrayList> rows =
+            csvRows(compareFiles({fast_, slow_, "-f", "csv"}).output);
+        QVERIFY(rows.size() > 30);
+        const QByteArrayList& header = rows.front();
+        QCOMPARE(header.mid(0, 2), (QByteArrayList{"Table", "Candidate"}));
+        QCOMPARE(QSet(header.begin(), header.end()).size(), header.size());
+        const qsizetype wall = header.indexOf("Wall (ns)"), part = header.indexOf("Part");
+        QVERIFY(header.contains("Baseline Rate (GB/s)") && wall > 0 && part > 0);
+        QMap<QByteArray, int> countOf;
+        for (const QByteArrayList& row : rows.mid(1)) {
+            QCOMPARE(row.size(), header.size());
+            ++countOf[row[0]];
+            QCOMPARE(row[wall].isEmpty(), row[0] != "steps" && row[0] != "outliers");
+            if (row[0] == "parts") QVERIFY(!row[part].isEmpty());
+        }
+        QCOMPARE(countOf["summary"], 1);
+        QCOMPARE(countOf["parts"], 24);
+        for (const char* table : {"contributors", "ranges", "steps"}) QVERIFY(countOf[table] > 2);
+
+        // What a table has of its own is the same there.
+        const auto parts = csvRows(
+            compareFiles({fast_, slow_, "-f", "csv", "--table", "parts", "--table", "parts"})
+                .output);
+        QCOMPARE(parts.size(), 25);
+        for (qsizetype column = 0; column < parts[0].size(); ++column) {
+            QByteArrayList alone, united;
+            for (const QByteArrayList& row : parts.mid(1)) alone << row[column];
+            for (const QByteArrayList& row : rows.mid(1))
+                if (row[0] == "parts") united << row[header.indexOf(parts[0][column])];
+            QCOMPARE(united, alone);
+        }
+        const auto two = csvRows(
+            compareFiles({fast_, slow_, "-f", "csv", "--table", "parts", "--table", "summary"})
+                .output);
+        QCOMPARE(two.size(), 1 + 24 + 1);
+        QCOMPARE(two[1][0], QByteArray("parts"));
     }
 
     void aStoredSummaryStandsForTheEvents() {

@@ -62,9 +62,9 @@ class TestCompareSamples : public QObject {
         QCOMPARE(qRound(answer.causes[0].baselineGBps * 10), 530);
         QCOMPARE(qRound(answer.causes[0].candidateGBps * 10), 257);
         const QString sentence = QString::fromStdString(answer.sentence);
-        QVERIFY2(sentence.startsWith("Candidate is 9.9 % slower (p = 0.004): +"),
+        QVERIFY2(sentence.startsWith("Candidate is 9.9 % slower (median step; p = 0.004): +"),
                  qPrintable(sentence));
-        QVERIFY(sentence.contains("exposed NCCL AllReduce per step, bus bandwidth"));
+        QVERIFY(sentence.contains("exposed NCCL AllReduce in the mean step, bus bandwidth 53 → 26 GB/s"));
         QVERIFY(sentence.contains("no longer over the NVLink that joins these GPUs"));
     }
 

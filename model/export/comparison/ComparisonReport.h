@@ -45,8 +45,9 @@ std::string comparisonAsJson(const ComparisonReport& report);
 std::vector<ReportTable> comparisonTables(const ComparisonReport& report);
 /// Names of the tables: "summary", "parts", "contributors", ...
 std::vector<std::string_view> comparisonTableNames();
-/// Tables as CSV, one after the other with an empty line between. Fails for a name that
-/// `comparisonTableNames` does not have; no names means all.
+/// One table as CSV: the one that is named; of several, or of all if none is named, one with the
+/// columns of all of them and a column "Table" before. Fails for a name that
+/// `comparisonTableNames` does not have.
 Result<std::string> comparisonAsCsv(const ComparisonReport& report,
                                     const std::vector<std::string>& names);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "model/export/comparison/ComparisonReport.h"
 #include "model/export/formatTable.h"
@@ -211,6 +212,27 @@ ReportTable conditionsTable(const ComparisonReport& report) {
     return table;
 }
 
+/// One table with the columns of all of `tables`, and before them the name of the one that a row is
+/// of. What that does not have is empty.
+ReportTable united(const std::vector<ReportTable>& tables) {
+    ReportTable all;
+    all.columns = {{"Table", Unit::Text}};
+    std::map<std::string, size_t> placeOf;  // by header, with the unit
+    for (const ReportTable& table : tables)
+        for (const ReportColumn& column : table.columns)
+            if (placeOf.emplace(headerOf(column), all.columns.size()).second)
+                all.columns.push_back(column);
+    for (const ReportTable& table : tables) {
+        for (const std::vector<Cell>& row : table.rows) {
+            std::vector<Cell>& cells = all.rows.emplace_back(all.columns.size());
+            cells[0] = table.name;
+            for (size_t column = 0; column < row.size(); ++column)
+                cells[placeOf.at(headerOf(table.columns[column]))] = row[column];
+        }
+    }
+    return all;
+}
+
 struct TableEntry {
     std::string_view name;
     ReportTable (*make)(const ComparisonReport&);
@@ -248,16 +270,14 @@ Result<std::string> comparisonAsCsv(const ComparisonReport& report,
         if (entry == entries.end())
             return fail("There is no table \"{}\"; there are: {}.", name,
                         fmt::join(comparisonTableNames(), ", "));
-        wanted.push_back(entry);
+        if (std::find(wanted.begin(), wanted.end(), entry) == wanted.end()) wanted.push_back(entry);
     }
     if (names.empty())
         for (const TableEntry& entry : entries) wanted.push_back(&entry);
-    std::string csv;
-    for (const TableEntry* entry : wanted) {
-        if (!csv.empty()) csv += "\r\n";
-        csv += formatTable(entry->make(report), TableFormat::Csv);
-    }
-    return csv;
+    if (wanted.size() == 1) return formatTable(wanted.front()->make(report), TableFormat::Csv);
+    std::vector<ReportTable> tables;
+    for (const TableEntry* entry : wanted) tables.push_back(entry->make(report));
+    return formatTable(united(tables), TableFormat::Csv);
 }
 
 }  // namespace lanescope
