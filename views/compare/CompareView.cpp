@@ -62,7 +62,9 @@ void CompareView::build() {
     laneLabel_->setToolTip(
         tr("Columns: what the candidate lost (up) or won (down) in each step.\n"
            "Line: what it lost since the first step."));
-    baseline_->timeline().setStrip(laneLabel_, lane_, DifferenceLane::laneHeight);
+    baseline_->timeline().setStrip(laneLabel_, lane_, lane_->preferredHeight());
+    connect(lane_, &DifferenceLane::preferredHeightChanged, this,
+            [this](int height) { baseline_->timeline().setStripHeight(height); });
     auto* timelines = new QWidget(this);
     auto* column = new QVBoxLayout(timelines);
     column->setContentsMargins(0, 0, 0, 0);

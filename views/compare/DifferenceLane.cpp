@@ -35,6 +35,15 @@ void DifferenceLane::setSteps(std::vector<StepDifference> steps, int64_t originN
         greatestNs_ = std::max<int64_t>(greatestNs_, std::abs(step.lostNs()));
         greatestInAllNs_ = std::max<int64_t>(greatestInAllNs_, std::abs(step.lostInAllNs));
     }
+    most_ = least_ = 0;
+    for (const StepDifference& step : steps_) {
+        for (const double share : {double(step.lostNs()) / double(greatestNs_),
+                                   double(step.lostInAllNs) / double(greatestInAllNs_)}) {
+            most_ = std::max(most_, share);
+            least_ = std::min(least_, share);
+        }
+    }
+    if (most_ == least_) most_ = 1;
     update();
 }
 
@@ -59,49 +68,63 @@ int DifferenceLane::stepAt(int x) const {
     return int(after - 1 - steps_.begin());
 }
 
+int DifferenceLane::preferredHeight() const {
+    constexpr int chartHeight = 40;
+    return chartHeight + fontMetrics().height() + 3;
+}
+
+QRect DifferenceLane::numbersArea() const {
+    const int top = height() - fontMetrics().height() - 3;
+    return {0, top, width(), height() - 1 - top};
+}
+
+double DifferenceLane::yOf(double share) const {
+    constexpr double margin = 3;
+    const double room = std::max(1.0, numbersArea().top() - 2 * margin);
+    return margin + room * (most_ - share) / (most_ - least_);
+}
+
 void DifferenceLane::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), theme_.canvas);
-    const double middle = (height() - 1) / 2.0;
-    painter.fillRect(QRectF(0, middle, width(), 1), theme_.grid);
+    painter.fillRect(QRectF(0, yOf(0), width(), 1), theme_.grid);
     if (!steps_.empty()) {
-        paintColumns(painter, middle, middle - 3);
-        paintLine(painter, middle, middle - 3);
+        paintColumns(painter);
+        paintLine(painter);
     }
     painter.fillRect(QRect(0, height() - 1, width(), 1), theme_.separator);
 }
 
-void DifferenceLane::paintColumns(QPainter& painter, double middle, double reach) const {
+void DifferenceLane::paintColumns(QPainter& painter) const {
     const QFontMetrics metrics(font());
     for (const StepDifference& step : steps_) {
         const double left = toX(step.candidateStartNs);
         const double right = toX(step.candidateStartNs + step.candidateNs);
         if (right < 0 || left > width()) continue;
-        const double tall =
-            std::max(1.0, reach * double(std::abs(step.lostNs())) / double(greatestNs_));
-        const QColor color = step.lostNs() > 0 ? theme_.slower : theme_.faster;
+        const double end = yOf(double(step.lostNs()) / double(greatestNs_));
+        const double tall = std::max(1.0, std::abs(end - yOf(0)));
+        const bool isLost = step.lostNs() > 0;
         // Up is slower: more time.
-        const QRectF column(left, step.lostNs() > 0 ? middle - tall : middle,
-                            std::max(1.0, right - left - 1), tall);
-        painter.fillRect(column, Theme::mix(theme_.canvas, color, 0.35));
+        const QRectF column(left, isLost ? yOf(0) - tall : yOf(0), std::max(1.0, right - left - 1),
+                            tall);
+        painter.fillRect(
+            column, Theme::mix(theme_.canvas, isLost ? theme_.slower : theme_.faster, 0.35));
         const QString text = signedDuration(step.lostNs());
         const double from = std::max(0.0, left) + 6;
         if (std::min<double>(width(), right) - from < metrics.horizontalAdvance(text) + 6) continue;
         painter.setPen(theme_.text);
-        painter.drawText(QPointF(from, height() - 1 - metrics.descent() - 2), text);
+        painter.drawText(QPointF(from, numbersArea().top() + metrics.ascent() + 1), text);
     }
 }
 
-void DifferenceLane::paintLine(QPainter& painter, double middle, double reach) const {
-    const auto heightOf = [&](int64_t lostNs) {
-        return middle - reach * double(lostNs) / double(greatestInAllNs_);
-    };
+void DifferenceLane::paintLine(QPainter& painter) const {
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(QPen(theme_.text, 1.6));
-    QPointF from(toX(steps_.front().candidateStartNs), heightOf(0));
+    QPointF from(toX(steps_.front().candidateStartNs), yOf(0));
     for (const StepDifference& step : steps_) {
-        const QPointF to(toX(step.candidateStartNs + step.candidateNs), heightOf(step.lostInAllNs));
+        const QPointF to(toX(step.candidateStartNs + step.candidateNs),
+                         yOf(double(step.lostInAllNs) / double(greatestInAllNs_)));
         // Cut at the window's edges: far in, the ends lie millions of pixels away.
         const double left = std::max(from.x(), -2.0), right = std::min(to.x(), width() + 2.0);
         if (right > left) {
@@ -125,6 +148,11 @@ void DifferenceLane::wheelEvent(QWheelEvent* event) {
     if (angle != 0)
         range_.zoomAt(scale.toTimeNs(event->position().x()), angle > 0 ? wheelZoom : 1 / wheelZoom);
     event->accept();
+}
+
+void DifferenceLane::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange) emit preferredHeightChanged(preferredHeight());
 }
 
 bool DifferenceLane::event(QEvent* event) {

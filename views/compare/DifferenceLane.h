@@ -11,12 +11,11 @@ namespace lanescope {
 class VisibleRange;
 
 /// A strip on the shared time axis: for each step a column of what the candidate lost or won in it,
-/// and over them a line of what was lost since the first. A click goes to a step.
+/// and over them a line of what was lost since the first; the numbers stand below. A click goes to
+/// a step.
 class DifferenceLane : public QWidget {
     Q_OBJECT
   public:
-    static constexpr int laneHeight = 46;
-
     /// `range` is not owned and outlives this.
     explicit DifferenceLane(VisibleRange& range, QWidget* parent = nullptr);
 
@@ -25,8 +24,13 @@ class DifferenceLane : public QWidget {
     void setTheme(const Theme& theme);
     /// The place of the step at this pixel, or -1.
     int stepAt(int x) const;
+    /// How tall it is to be in its font.
+    int preferredHeight() const;
+    /// Where the numbers stand, and nothing else.
+    QRect numbersArea() const;
 
   signals:
+    void preferredHeightChanged(int height);
     void stepChosen(int step);
 
   protected:
@@ -34,10 +38,13 @@ class DifferenceLane : public QWidget {
     void mousePressEvent(QMouseEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
     bool event(QEvent* event) override;
+    void changeEvent(QEvent* event) override;
 
   private:
-    void paintColumns(QPainter& painter, double middle, double reach) const;
-    void paintLine(QPainter& painter, double middle, double reach) const;
+    void paintColumns(QPainter& painter) const;
+    void paintLine(QPainter& painter) const;
+    /// Of a share of the greatest; 0 is neither lost nor won.
+    double yOf(double share) const;
     double toX(int64_t timeNs) const;
 
     VisibleRange& range_;
@@ -45,6 +52,7 @@ class DifferenceLane : public QWidget {
     int64_t originNs_ = 0;
     int64_t greatestNs_ = 1;
     int64_t greatestInAllNs_ = 1;
+    double most_ = 1, least_ = 0;  ///< Shares that are drawn.
     Theme theme_ = Theme::light();
 };
 

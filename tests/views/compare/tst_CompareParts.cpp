@@ -137,7 +137,7 @@ class TestCompareParts : public QObject {
         range.setExtent(&owner, {0, 3'000});
         range.setRange({0, 3'000});
         DifferenceLane lane(range);
-        lane.resize(300, DifferenceLane::laneHeight);
+        lane.resize(300, lane.preferredHeight());
         // Three steps of 800 ns each, 200 ns apart, at 10 000 ns of the candidate's own time.
         std::vector<StepDifference> steps;
         for (int i = 0; i < 3; ++i)
@@ -153,6 +153,37 @@ class TestCompareParts : public QObject {
         range.setRange({1'500, 1'510});
         QVERIFY(!lane.grab().isNull());
         QCOMPARE(lane.stepAt(150), 1);
+    }
+
+    void columnsAndTheLineLeaveTheNumbersOfTheLaneFree() {
+        for (const int64_t sign : {-1, 1}) {
+            VisibleRange range;
+            const QObject owner;
+            range.setExtent(&owner, {0, 100'000});
+            DifferenceLane lane(range);
+            lane.resize(300, lane.preferredHeight());
+            // Too narrow for numbers; won first and lost later, or the other way round.
+            std::vector<StepDifference> steps;
+            int64_t inAllNs = 0;
+            for (int i = 0; i < 100; ++i) {
+                const int64_t lostNs = sign * (i < 50 ? -300 : 500);
+                inAllNs += lostNs;
+                steps.push_back({i, "", 0, 900 - lostNs, i * 1'000, 900, inAllNs});
+            }
+            lane.setSteps(steps, 0);
+            lane.show();
+            const QImage image = lane.grab().toImage();
+            const QRect numbers = lane.numbersArea();
+            QVERIFY(numbers.height() >= lane.fontMetrics().height());
+            QSet<QRgb> colors;
+            for (int y = numbers.top(); y <= numbers.bottom(); ++y)
+                for (int x = 0; x < image.width(); ++x) colors.insert(image.pixel(x, y));
+            QCOMPARE(colors, QSet<QRgb>{Theme::light().canvas.rgb()});
+            QSet<QRgb> above;
+            for (int x = 0; x < image.width(); ++x)
+                for (int y = 0; y < numbers.top(); ++y) above.insert(image.pixel(x, y));
+            QVERIFY(above.size() > 3);
+        }
     }
 
     void theStepChartTakesRunsOfDifferentLength() {
