@@ -1,31 +1,88 @@
 #include "model/index/MappedFile.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <utility>
 
 namespace lanescope {
 
-std::optional<MappedFile> MappedFile::open(const std::filesystem::path& path) {
+namespace {
+
+/// File systems whose files lie on this machine, by the numbers that the kernel gives them.
+constexpr std::array<uint32_t, 12> localTypes{
+    EXT4_SUPER_MAGIC,  // and its forerunners
+    XFS_SUPER_MAGIC,  BTRFS_SUPER_MAGIC,     TMPFS_MAGIC,    RAMFS_MAGIC,
+    F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, SQUASHFS_MAGIC, REISERFS_SUPER_MAGIC,
+    0x2fc12fc1,  // ZFS
+    0xca451a4e,  // bcachefs
+    0x3153464a,  // JFS
+};
+
+bool isMappingSafe(int descriptor) {
+    struct statfs status {};
+    return ::fstatfs(descriptor, &status) == 0 && keepsOpenFiles(status.f_type);
+}
+
+/// Null if the file is shorter than `bytes`, or cannot be read.
+void* copyOf(int descriptor, size_t bytes) {
+    void* memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t count = ::pread(descriptor, static_cast<std::byte*>(memory) + done,
+                                      bytes - done, static_cast<off_t>(done));
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) {
+            ::munmap(memory, bytes);
+            return nullptr;
+        }
+        done += static_cast<size_t>(count);
+    }
+    return memory;
+}
+
+void* mapped(int descriptor, size_t bytes) {
+    void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+    return memory != MAP_FAILED ? memory : nullptr;
+}
+
+}  // namespace
+
+std::optional<MappedFile> MappedFile::open(const std::filesystem::path& path, Access access) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) return std::nullopt;
     struct stat status {};
-    void* memory = MAP_FAILED;
-    if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
-        memory = ::mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_SHARED,
-                        descriptor, 0);
+    void* memory = nullptr;
+    size_t bytes = 0;
+    if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+        bytes = static_cast<size_t>(status.st_size);
+        const bool isFit = bytes > mostCopiedBytes || isMappingSafe(descriptor);
+        const bool maps = access == Access::Mapped || (access == Access::Fitting && isFit);
+        memory = maps ? mapped(descriptor, bytes) : copyOf(descriptor, bytes);
+    }
     ::close(descriptor);
-    if (memory == MAP_FAILED) return std::nullopt;
-    return MappedFile({static_cast<const std::byte*>(memory), static_cast<size_t>(status.st_size)});
+    if (memory == nullptr) return std::nullopt;
+    return MappedFile({static_cast<const std::byte*>(memory), bytes});
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
 
 MappedFile::~MappedFile() {
     if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+bool keepsOpenFiles(int64_t fileSystemType) {
+    // The kernel's numbers have 32 bits, the field may be wider and signed.
+    const auto type = static_cast<uint32_t>(fileSystemType);
+    return std::find(localTypes.begin(), localTypes.end(), type) != localTypes.end();
 }
 
 }  // namespace lanescope

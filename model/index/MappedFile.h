@@ -1,18 +1,31 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
 
 namespace lanescope {
 
-/// A file as memory, for reading. It stays as it was opened even if another takes its name; only
-/// who cuts it short in place breaks that, which nothing here does.
+/// A file as memory, for reading. It stays as it was opened even if another takes its name. Who
+/// cuts a mapped file short in place, which nothing here does, ends the process that reads it;
+/// where a file may vanish under those who have it open, as on other machines' file systems, it is
+/// therefore copied into memory, unless it is large.
 class MappedFile {
   public:
+    /// How the bytes come into memory.
+    enum class Access : uint8_t {
+        Fitting,  ///< Mapped on file systems of this machine, and if it is large; else copied.
+        Mapped,   ///< Each page when it is first read.
+        Copied,   ///< All of it at once. O(bytes).
+    };
+    /// A file larger than this is mapped wherever it lies, since copying it takes too long.
+    static constexpr uint64_t mostCopiedBytes = uint64_t{256} << 20;
+
     /// Nothing for what cannot be read or is empty.
-    static std::optional<MappedFile> open(const std::filesystem::path& path);
+    static std::optional<MappedFile> open(const std::filesystem::path& path,
+                                          Access access = Access::Fitting);
     MappedFile(MappedFile&& other) noexcept;
     MappedFile& operator=(MappedFile&&) = delete;
     ~MappedFile();
@@ -24,5 +37,9 @@ class MappedFile {
 
     std::span<const std::byte> bytes_;
 };
+
+/// Whether a file system of this type (`f_type` of statfs) keeps a file that is open, whatever
+/// others do by its name. Of types that are not known it does not.
+bool keepsOpenFiles(int64_t fileSystemType);
 
 }  // namespace lanescope

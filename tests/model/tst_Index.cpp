@@ -3,9 +3,11 @@
 
 #include <QtTest>
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
+#include "model/index/MappedFile.h"
 #include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
 #include "model/index/readIndex.h"
@@ -202,8 +204,8 @@ class tst_Index : public QObject {
         const std::filesystem::path path = *folder_ / "large.sqlite";
         QVERIFY(writeTrace(*simulatedTraining({.steps = 150}), path));
         for (const unsigned threads : {1u, 2u, 5u}) {
-            const auto trace =
-                readTrace(path, [](double, std::string_view) { return false; }, threads);
+            const auto trace = readTrace(
+                path, [](double, std::string_view) { return false; }, threads);
             QVERIFY(!trace.has_value());
             QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
         }
@@ -235,8 +237,8 @@ class tst_Index : public QObject {
     void isMadeAnewWhenItIsNotWhole() {
         QVERIFY(ensureIndex(path_).has_value());
         const std::string whole = readFile(index_);
-        for (const size_t bytes : {size_t{0}, size_t{10}, size_t{64}, whole.size() / 2,
-                                   whole.size() - 1}) {
+        for (const size_t bytes :
+             {size_t{0}, size_t{10}, size_t{64}, whole.size() / 2, whole.size() - 1}) {
             std::ofstream(index_, std::ios::binary | std::ios::trunc) << whole.substr(0, bytes);
             const auto trace = openTrace(path_, always());
             QVERIFY(trace.has_value());
@@ -303,6 +305,37 @@ class tst_Index : public QObject {
         QVERIFY(writeTrace(*simulatedTraining({.steps = 1}), path_).has_value());
         QVERIFY(ensureIndex(path_).has_value());
         QVERIFY(dumpOf(**open) == before);
+    }
+
+    void aCopyOutlivesItsFile() {
+        QVERIFY(ensureIndex(path_).has_value());
+        const std::string whole = readFile(index_);
+        const auto copy = MappedFile::open(index_, MappedFile::Access::Copied);
+        QVERIFY(copy.has_value());
+        std::filesystem::resize_file(index_, 0);
+        QCOMPARE(copy->bytes().size(), whole.size());
+        QVERIFY(std::memcmp(copy->bytes().data(), whole.data(), whole.size()) == 0);
+    }
+
+    void aMappedFileOutlivesItsName() {
+        QVERIFY(ensureIndex(path_).has_value());
+        const std::string whole = readFile(index_);
+        const auto file = MappedFile::open(index_, MappedFile::Access::Mapped);
+        QVERIFY(file.has_value());
+        std::filesystem::remove(index_);
+        QVERIFY(ensureIndex(path_).has_value());
+        QVERIFY(std::memcmp(file->bytes().data(), whole.data(), whole.size()) == 0);
+    }
+
+    void isMappedOnlyWhereOpenFilesStay() {
+        // The kernel's numbers of file systems, some of which look negative in 32 bits.
+        for (const int64_t local : {0xEF53, 0x58465342, 0x01021994}) QVERIFY(keepsOpenFiles(local));
+        QVERIFY(keepsOpenFiles(0x9123683E));
+        QVERIFY(keepsOpenFiles(static_cast<int32_t>(0x9123683E)));
+        for (const int64_t remote :
+             {0x6969, 0x517B, 0x65735546, 0x0BD00BD0, 0x47504653, 0x01021997, 0})
+            QVERIFY(!keepsOpenFiles(remote));
+        QVERIFY(!keepsOpenFiles(static_cast<int32_t>(0xFF534D42)));
     }
 
     void isNotMadeForSmallTraces() {
