@@ -13,6 +13,8 @@ constexpr size_t mostCounters = 1'000'000;
 constexpr size_t mostMetrics = 4096;
 constexpr size_t mostNotes = 100;
 constexpr int64_t gpuBits = 0xff;
+/// A sample that is older than one before it by more than this was not just told late.
+constexpr int64_t longestDelayNs = 1'000'000'000;
 
 /// As Nsight Systems numbers them: the lowest byte is the GPU.
 int64_t metricType(int64_t gpu) {
@@ -131,7 +133,10 @@ void SamplerImporter::take(Counter& counter, int64_t timeNs, const log::SampleVa
         return;
     }
     const int64_t latestNs = counter.repeatedNs.value_or(counter.writtenNs);
-    if (timeNs <= latestNs) return;  // Read twice, or the clock was set back.
+    if (timeNs <= latestNs) {  // Read twice.
+        outOfOrder_ += latestNs - timeNs > longestDelayNs ? 1 : 0;
+        return;
+    }
     if (value.type == counter.written->type && value.bits == counter.written->bits) {
         counter.repeatedNs = timeNs;
         return;
@@ -261,6 +266,12 @@ void SamplerImporter::writeHealth() {
             HealthSeverity::Warning, "samples-dropped",
             fmt::format("Samples were lost {} times, because the disk was full.", dropped_), {}, {},
             static_cast<int64_t>(dropped_));
+    if (outOfOrder_ > 0)
+        trace.health(HealthSeverity::Warning, "samples-out-of-order",
+                     fmt::format("{} samples in the log {} are older than others before them and "
+                                 "were left out: the clock was set back.",
+                                 outOfOrder_, file),
+                     {}, {}, outOfOrder_);
     if (!end_ && !problem_ && latestNs_ != 0)
         trace.health(
             HealthSeverity::Warning, "sampler-ended",

@@ -83,6 +83,7 @@ class SamplerImporter : private log::RecordVisitor {
     std::map<std::string, std::string, std::less<>> properties_;
     int64_t latestNs_ = 0;  ///< CLOCK_REALTIME.
     uint64_t dropped_ = 0;
+    int64_t outOfOrder_ = 0;  ///< Samples from long before others of their counter.
     size_t notes_ = 0;
     std::optional<log::EndRecord> end_;
     std::optional<Error> problem_;

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "capture/agent/clocks.h"
+#include "capture/sample/sampleTime.h"
 
 namespace lanescope {
 
@@ -105,7 +105,7 @@ CUptiResult PmGpu::start() {
     auto params =
         parameters<CUpti_PmSampling_Start_Params>(CUpti_PmSampling_Start_Params_STRUCT_SIZE);
     params.pPmSamplingObject = sampling_;
-    startedNs_ = decodedNs_ = realtimeNs();
+    startedNs_ = decodedNs_ = sampleTimeNs();
     isFirst_ = true;
     isReady_ = false;
     return library_.start(&params);
@@ -138,7 +138,7 @@ CUptiResult PmGpu::take(std::vector<uint64_t>& words) {
 }
 
 CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& overflowed) {
-    const int64_t begunNs = realtimeNs();
+    const int64_t begunNs = sampleTimeNs();
     if (const CUptiResult result = makeRoom(begunNs)) return result;
     decodedNs_ = begunNs;
     auto decoded = parameters<CUpti_PmSampling_DecodeData_Params>(
@@ -158,7 +158,7 @@ CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& 
         isReady_ = false;
         return decodeResult;
     }
-    const int64_t nowNs = realtimeNs();
+    const int64_t nowNs = sampleTimeNs();
     overflowed = decoded.overflow != 0;
     auto info = parameters<CUpti_PmSampling_GetCounterDataInfo_Params>(
         CUpti_PmSampling_GetCounterDataInfo_Params_STRUCT_SIZE);

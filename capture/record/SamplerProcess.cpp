@@ -20,6 +20,7 @@ namespace lanescope {
 namespace {
 
 constexpr const char* ownProgram = "/proc/self/exe";
+constexpr std::chrono::seconds untilKilled{1};
 
 /// Our environment without what would load tools into the sampler.
 std::vector<char*> samplerEnvironment() {
@@ -57,6 +58,18 @@ int spawn(pid_t& pid, const std::vector<char*>& words, int input) {
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&files);
     return problem;
+}
+
+/// Whether the process of a pidfd has ended by then.
+bool endsUntil(int process, std::chrono::steady_clock::time_point deadline) {
+    pollfd ended{process, POLLIN, 0};
+    int result = 0;
+    do {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+            deadline - std::chrono::steady_clock::now());
+        result = ::poll(&ended, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));
+    } while (result < 0 && errno == EINTR);
+    return result != 0;
 }
 
 void closeIfOpen(int& file) {
@@ -101,17 +114,14 @@ void SamplerProcess::requestEnd() {
 bool SamplerProcess::waitUntil(std::chrono::steady_clock::time_point deadline) {
     requestEnd();
     if (process_ < 0) return true;  // An old kernel: it ends by itself, whenever that is.
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
-    pollfd ended{process_, POLLIN, 0};
-    int result = 0;
-    do result = ::poll(&ended, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));
-    while (result < 0 && errno == EINTR);
-    if (result == 0)
+    const bool hasEnded = endsUntil(process_, deadline);
+    if (!hasEnded) {
         ::syscall(SYS_pidfd_send_signal, process_, SIGKILL, nullptr, 0);
-    else
-        ::waitpid(pid_, nullptr, WNOHANG);
-    return result != 0;
+        // At once, unless it is stuck in a call of the driver.
+        endsUntil(process_, std::chrono::steady_clock::now() + untilKilled);
+    }
+    ::waitpid(pid_, nullptr, WNOHANG);
+    return hasEnded;
 }
 
 }  // namespace lanescope

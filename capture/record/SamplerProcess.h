@@ -24,7 +24,7 @@ class SamplerProcess {
     pid_t pid() const { return pid_; }
     /// Tells it to end; returns at once.
     void requestEnd();
-    /// Gives it until `deadline`, then kills it. False if it had to be.
+    /// Gives it until `deadline`, then kills it, and reaps it. False if it had to be killed.
     bool waitUntil(std::chrono::steady_clock::time_point deadline);
 
   private:

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "capture/agent/clocks.h"
+#include "capture/sample/sampleTime.h"
 
 namespace lanescope {
 
@@ -91,7 +92,7 @@ bool GpmSampler::sample() {
 
 /// False if the GPU will give nothing more.
 bool GpmSampler::sample(Gpu& gpu) {
-    const int64_t nowNs = realtimeNs();
+    const int64_t nowNs = sampleTimeNs();
     if (gpu.beforeNs != 0 && nowNs - gpu.beforeNs < shortestPeriodNs - jitterNs) return true;
     const int result = nvml_->gpmSample(gpu.device, gpu.now);
     if (result != nvmlSuccess) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "capture/agent/clocks.h"
+#include "capture/sample/sampleTime.h"
 
 namespace lanescope {
 
@@ -38,14 +39,13 @@ constexpr int64_t bytesPerSector = 512;  // of /proc/diskstats, whatever the dis
 }  // namespace
 
 HostSampler::HostSampler(SampleLog& log, int64_t periodNs, pid_t recorder)
-    : log_(log), pace_(shareOfCore, periodNs), tree_(recorder) {
+    : log_(log), pace_(shareOfCore, periodNs), processes_(log, source(), recorder) {
     for (const Query& query : queries)
         pace_.add(query.name, std::max(periodNs, query.periodNs), query.weight, query.slowestNs);
 }
 
 bool HostSampler::begin() {
     if (const long ticks = ::sysconf(_SC_CLK_TCK); ticks > 0) nsPerTick_ = 1e9 / double(ticks);
-    pageBytes_ = std::max(::sysconf(_SC_PAGESIZE), 1L);
     stat_ = ProcFile("/proc/stat");
     memory_ = ProcFile("/proc/meminfo");
     disks_ = ProcFile("/proc/diskstats");
@@ -72,14 +72,14 @@ bool HostSampler::sample() {
         ask(query);
         pace_.end(query);
     }
-    log_.write(realtimeNs(), batch_);
+    log_.write(sampleTimeNs(), batch_);
     return true;
 }
 
 void HostSampler::ask(size_t query) {
     if (query == coresQuery) return sampleCores();
-    if (query == treeQuery) return updateProcesses();
-    if (query == processesQuery) return sampleProcesses();
+    if (query == treeQuery) return processes_.look(batch_);
+    if (query == processesQuery) return processes_.sample(batch_, buffer_);
     sampleMemory();
     sampleDisks();
     sampleNetwork();
@@ -87,20 +87,8 @@ void HostSampler::ask(size_t query) {
 }
 
 uint32_t HostSampler::addCounter(const char* name, std::string title, const char* unit,
-                                 CounterMeaning meaning, uint32_t processId) {
-    CounterDescription counter{source(), name, std::move(title), unit, meaning};
-    counter.processId = processId;
-    return log_.addCounter(std::move(counter));
-}
-
-/// The share of a core that was used between two readings.
-void HostSampler::addShare(Busy& busy, long long ticks, int64_t elapsedNs) {
-    if (busy.ticks >= 0 && elapsedNs > 0 && ticks >= busy.ticks)
-        batch_.add(busy.counter, 100.0 * static_cast<double>(ticks - busy.ticks) * nsPerTick_ /
-                                     static_cast<double>(elapsedNs));
-    else
-        batch_.addUnknown(busy.counter);
-    busy.ticks = ticks;
+                                 CounterMeaning meaning) {
+    return log_.addCounter({source(), name, std::move(title), unit, meaning});
 }
 
 void HostSampler::sampleCores() {
@@ -115,7 +103,7 @@ void HostSampler::sampleCores() {
         const size_t place = name.empty() ? 0 : static_cast<size_t>(numberIn(name)) + 1;
         if (place > mostCores) continue;
         if (place >= cores_.size()) cores_.resize(place + 1);
-        Busy& core = cores_[place];
+        Core& core = cores_[place];
         if (core.counter == 0) {
             CounterDescription counter{
                 source(), "cpu.share",
@@ -130,58 +118,10 @@ void HostSampler::sampleCores() {
             const long long value = numberIn(takeWord(line));
             if (column != 3 && column != 4) ticks += value;
         }
-        addShare(core, ticks, elapsedNs);
-    }
-}
-
-void HostSampler::updateProcesses() {
-    // Few processes are started by another thread than the first.
-    static constexpr int everyFifth = 5;
-    const std::vector<pid_t> running = tree_.find(treeLooks_++ % everyFifth == 0);
-    for (auto known = processes_.begin(); known != processes_.end();) {
-        if (std::find(running.begin(), running.end(), known->first) != running.end()) {
-            ++known;
-            continue;
-        }
-        batch_.addUnknown(known->second.busy.counter);
-        batch_.addUnknown(known->second.memory);
-        known = processes_.erase(known);
-    }
-    // One that lives for moments only gets no counters.
-    const bool isFirstLook = treeLooks_ == 1;
-    const std::vector<pid_t> before = std::exchange(seen_, running);
-    for (const pid_t pid : running) {
-        const bool isNew = std::find(before.begin(), before.end(), pid) == before.end();
-        if (processes_.contains(pid) || (isNew && !isFirstLook)) continue;
-        Process process;
-        process.file = ProcFile("/proc/" + std::to_string(pid) + "/stat");
-        if (!process.file.isOpen()) continue;
-        const auto id = static_cast<uint32_t>(pid);
-        process.busy.counter = addCounter("cpu.share", fmt::format("Processors, process {}", pid),
-                                          "%", CounterMeaning::Average, id);
-        process.memory = addCounter("memory.rss", fmt::format("Memory of process {}", pid), "B",
-                                    CounterMeaning::Gauge, id);
-        processes_.emplace(pid, std::move(process));
-    }
-}
-
-void HostSampler::sampleProcesses() {
-    for (auto& [pid, process] : processes_) {
-        std::string_view text = process.file.read(buffer_);
-        const int64_t nowNs = monotonicNs();
-        // The name in brackets may hold anything.
-        const size_t nameEnd = text.rfind(") ");
-        if (nameEnd == std::string_view::npos) continue;
-        text.remove_prefix(nameEnd + 2);
-        long long ticks = 0, pages = 0;
-        for (int column = 3; column <= 24; ++column) {
-            const std::string_view word = takeWord(text);
-            if (column == 14 || column == 15) ticks += numberIn(word);
-            if (column == 24) pages = numberIn(word);
-        }
-        addShare(process.busy, ticks, nowNs - process.readNs);
-        process.readNs = nowNs;
-        batch_.add(process.memory, int64_t{pages * pageBytes_});
+        if (const auto percent = core.share.read(ticks, elapsedNs, nsPerTick_))
+            batch_.add(core.counter, *percent);
+        else
+            batch_.addUnknown(core.counter);
     }
 }
 

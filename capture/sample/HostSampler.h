@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "capture/sample/CgroupLimits.h"
+#include "capture/sample/CpuShare.h"
 #include "capture/sample/Pace.h"
 #include "capture/sample/ProcFile.h"
-#include "capture/sample/ProcessTree.h"
+#include "capture/sample/ProcessCounters.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
 
@@ -36,15 +37,9 @@ class HostSampler : public Sampler {
     void end() override { log_.property("samplerIntervalsHost", pace_.describe()); }
 
   private:
-    struct Busy {
+    struct Core {
         uint32_t counter = 0;
-        long long ticks = -1;  ///< Of the clock of the kernel, at the last reading; -1: none yet.
-    };
-    struct Process {
-        ProcFile file;
-        Busy busy;
-        uint32_t memory = 0;
-        int64_t readNs = 0;
+        CpuShare share;
     };
     /// What two counters of a device are called.
     struct Traffic {
@@ -54,36 +49,29 @@ class HostSampler : public Sampler {
     using PerDevice = std::map<std::string, std::pair<uint32_t, uint32_t>, std::less<>>;
 
     uint32_t addCounter(const char* name, std::string title, const char* unit,
-                        log::CounterMeaning meaning, uint32_t processId = 0);
+                        log::CounterMeaning meaning);
     void ask(size_t query);
     void sampleCores();
-    void sampleProcesses();
-    void updateProcesses();
     void sampleMemory();
     void sampleDisks();
     void sampleNetwork();
     bool isDisk(std::string_view device);
     void addTraffic(PerDevice& devices, std::string_view device, const Traffic& traffic,
                     int64_t first, int64_t second);
-    void addShare(Busy& busy, long long ticks, int64_t elapsedNs);
 
     SampleLog& log_;
     Pace pace_;
-    ProcessTree tree_;
+    ProcessCounters processes_;
     ProcFile stat_, memory_, disks_, network_;
     CgroupLimits cgroup_{log_};
     std::vector<char> buffer_;
     SampleBatch batch_;
     double nsPerTick_ = 1e7;
-    long long pageBytes_ = 4096;
-    std::vector<Busy> cores_;  ///< The first is the whole machine.
+    std::vector<Core> cores_;  ///< The first is the whole machine.
     int64_t coresReadNs_ = 0;
     uint32_t availableMemory_ = 0;
-    std::map<pid_t, Process> processes_;
     std::map<std::string, bool, std::less<>> isDisk_;
     PerDevice diskCounters_, networkCounters_;
-    int treeLooks_ = 0;
-    std::vector<pid_t> seen_;  ///< By the last look for processes.
 };
 
 }  // namespace lanescope

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "capture/agent/clocks.h"
+#include "capture/sample/sampleTime.h"
 
 namespace lanescope {
 
@@ -42,7 +42,7 @@ void NvmlFields::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, 
         absent.insert(absent.end(), {"energy", "nvlink"});
         return;
     }
-    const int64_t askedNs = realtimeNs();
+    const int64_t askedNs = sampleTimeNs();
     NvmlFieldValue energy = question(nvmlTotalEnergy, 0);
     if (nvml.deviceFieldValues(device, 1, &energy) == nvmlSuccess && numberIn(energy)) {
         CounterDescription counter = describe("energy", "Energy", "J", gpu);
@@ -71,7 +71,7 @@ void NvmlFields::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, 
 bool NvmlFields::addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu,
                           int link, SampleLog& log) {
     Part part;
-    const int64_t askedNs = realtimeNs();
+    const int64_t askedNs = sampleTimeNs();
     part.fields = {question(nvmlLinkTransmittedKiB, link), question(nvmlLinkReceivedKiB, link)};
     if (nvml.deviceFieldValues(device, 2, part.fields.data()) != nvmlSuccess) return false;
     for (const NvmlFieldValue& field : part.fields)
@@ -104,7 +104,7 @@ int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, 
 
 int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Part& part,
                        SampleLog& log) {
-    const int64_t askedNs = realtimeNs();
+    const int64_t askedNs = sampleTimeNs();
     int firstProblem =
         nvml.deviceFieldValues(device, static_cast<int>(part.fields.size()), part.fields.data());
     write(part, askedNs, firstProblem == nvmlSuccess, log);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "capture/agent/clocks.h"
+#include "capture/sample/sampleTime.h"
 
 namespace lanescope {
 
@@ -57,7 +57,7 @@ int NvmlReadings::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device
     for (const Reading& reading : readings_) {
         if (reading.value != value) continue;
         batch_.clear();
-        const int64_t timeNs = realtimeNs();
+        const int64_t timeNs = sampleTimeNs();
         const int result = read(nvml, device, reading, batch_);
         // Of a GPU that is lost all is unknown, which its sampler says at once.
         if (!isLost(result)) log.write(timeNs, batch_);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "capture/agent/clocks.h"
+#include "capture/sample/sampleTime.h"
 
 namespace lanescope {
 
@@ -228,7 +229,7 @@ int NvmlSampler::sampleProcesses(Gpu& gpu) {
         gpu.tellsProcesses = result == nvmlInsufficientSize;
         return result;
     }
-    const int64_t timeNs = realtimeNs();
+    const int64_t timeNs = sampleTimeNs();
     for (size_t at = 0; at < std::min<size_t>(count, processes_.size()); ++at) {
         const NvmlProcess& process = processes_[at];
         log::GpuProcessRecord record{};
@@ -253,7 +254,7 @@ bool NvmlSampler::noticeLoss(Gpu& gpu, int result) {
     if (!isLost(result)) return gpu.isLost;
     if (gpu.isLost) return true;
     gpu.isLost = true;
-    log_.writeUnknown(realtimeNs(), source(), gpu.index);
+    log_.writeUnknown(sampleTimeNs(), source(), gpu.index);
     log_.note(log::NoteSeverity::Warning, "gpu-lost",
               fmt::format("GPU {} was lost: the driver says that it {}. Its counters are unknown "
                           "from then on.",

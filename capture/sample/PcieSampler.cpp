@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "capture/agent/clocks.h"
+#include "capture/sample/sampleTime.h"
 
 namespace lanescope {
 
@@ -54,7 +54,7 @@ bool PcieSampler::sample() {
             else
                 batch_.addUnknown(gpu.counters[direction]);
         }
-        log_.write(realtimeNs(), batch_);
+        log_.write(sampleTimeNs(), batch_);
     }
     return true;
 }

@@ -1,15 +1,23 @@
 #include "capture/sample/SampleLog.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "capture/agent/clocks.h"
+#include "capture/sample/sampleTime.h"
 
 namespace lanescope {
 
 namespace {
+
+/// Less is how exactly two clocks can be read one after the other on a busy machine.
+constexpr int64_t leastSettingNs = 500'000'000;
+constexpr int mostSettings = 10;
 
 std::string_view bytesOf(const void* data, size_t bytes) {
     return {static_cast<const char*>(data), bytes};
@@ -149,8 +157,9 @@ void SampleLog::writeMetric(const Metric& metric) {
 void SampleLog::flush() {
     const std::lock_guard lock(mutex_);
     if (hasEnded_) return;
+    noticeClock();
     log::ClockRecord clock{};
-    clock.realtimeNs = realtimeNs();
+    clock.realtimeNs = sampleTimeNs();
     clock.monotonicNs = monotonicNs();
     writer_.write(log::RecordKind::Clock, clock, clock.realtimeNs);
     flushNow();
@@ -159,6 +168,19 @@ void SampleLog::flush() {
                  "The log of the samplers reached " + std::to_string(maximumBytes_ >> 20) +
                      " MiB, so nothing was sampled from there on; sample at a lower rate.");
     endNow(log::EndReason::LogFull);
+}
+
+/// Says when the clock of the machine was set, which events follow but samples do not.
+void SampleLog::noticeClock() {
+    const int64_t aheadNs = realtimeNs() - sampleTimeNs();
+    if (std::abs(aheadNs - clockAheadNs_) < leastSettingNs || ++settings_ > mostSettings) return;
+    clockAheadNs_ = aheadNs;
+    const double seconds = static_cast<double>(std::abs(aheadNs)) / 1e9;
+    writer_.note(log::NoteSeverity::Warning, "clock-set",
+                 fmt::format("The clock of this machine was set while counters were sampled. They "
+                             "go on as if it had not been; what it says, and with it the events "
+                             "of programs, is now {:.1f} s {} them.",
+                             seconds, aheadNs < 0 ? "behind" : "ahead of"));
 }
 
 void SampleLog::flushNow() {
@@ -181,7 +203,7 @@ void SampleLog::end() {
 
 void SampleLog::endNow(log::EndReason reason) {
     log::EndRecord record{};
-    record.timestampNs = realtimeNs();
+    record.timestampNs = sampleTimeNs();
     record.reason = reason;
     writer_.write(log::RecordKind::End, record, record.timestampNs);
     writer_.stop();

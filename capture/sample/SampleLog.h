@@ -39,7 +39,7 @@ class SampleLog {
     void addGpu(uint32_t gpu, std::string_view uuid, std::string_view name);
     /// Announces a counter; returns its number.
     uint32_t addCounter(CounterDescription description);
-    /// Writes what the counters said at `timeNs`, CLOCK_REALTIME.
+    /// Writes what the counters said at `timeNs`, as `sampleTimeNs`.
     void write(int64_t timeNs, const SampleBatch& batch);
     /// Says that the counters of `source`, of one GPU or of all (-1), are unknown from now on.
     void writeUnknown(int64_t timeNs, std::string_view source, int gpu = -1);
@@ -74,6 +74,7 @@ class SampleLog {
     void writeGpu(const Gpu& gpu);
     void writeCounter(uint32_t number);
     void writeMetric(const Metric& metric);
+    void noticeClock();
     void flushNow();
     void endNow(log::EndReason reason);
 
@@ -85,6 +86,8 @@ class SampleLog {
     std::vector<CounterDescription> counters_;
     std::vector<Metric> metrics_;
     std::vector<std::pair<std::string, std::string>> properties_;
+    int64_t clockAheadNs_ = 0;  ///< Of the time of samples, when that was last looked at.
+    int settings_ = 0;
     bool hasEnded_ = false;
 };
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "capture/agent/clocks.h"
+#include "capture/sample/sampleTime.h"
 #include "capture/sample/threadCpuTime.h"
 
 namespace lanescope {
@@ -24,6 +25,7 @@ namespace {
 /// and each of them does at the beginning.
 constexpr int64_t longestCallNs = 5'000'000'000;
 constexpr int64_t longestBeginningNs = 60'000'000'000;
+constexpr int mostHangsSaid = 5;
 
 }  // namespace
 
@@ -50,17 +52,24 @@ bool SamplerThread::waitUntil(int64_t deadlineNs) {
 
 void SamplerThread::watch(int64_t nowNs) {
     const int64_t begunNs = callBegunNs_.load();
+    if (hungSinceNs_ != 0 && begunNs != hungSinceNs_) {
+        const double seconds = static_cast<double>(nowNs - hungSinceNs_) / 1e9;
+        if (hangs_ <= mostHangsSaid)
+            log_.note(log::NoteSeverity::Info, "sampler-answers",
+                      fmt::format("{} answers again, after {:.0f} s in which its counters are "
+                                  "unknown.",
+                                  sampler_->title(), seconds));
+        hungSinceNs_ = 0;
+    }
     const int64_t longestNs = isSampling_.load() ? longestCallNs : longestBeginningNs;
-    const bool hangs = begunNs != 0 && nowNs - begunNs > longestNs;
-    if (hangs && !saidItHangs_) {
-        const int64_t sinceNs = realtimeNs() - (nowNs - begunNs);
-        log_.writeUnknown(sinceNs, sampler_->source());
+    if (begunNs == 0 || begunNs == hungSinceNs_ || nowNs - begunNs <= longestNs) return;
+    hungSinceNs_ = begunNs;
+    log_.writeUnknown(sampleTimeNs() - (nowNs - begunNs), sampler_->source());
+    if (++hangs_ <= mostHangsSaid)
         log_.note(log::NoteSeverity::Warning, "sampler-hangs",
                   fmt::format("{} stopped answering, as when a GPU has fallen off its bus; its "
-                              "counters are unknown from then on.",
+                              "counters are unknown until it answers again.",
                               sampler_->title()));
-    }
-    saidItHangs_ = saidItHangs_ || hangs;
 }
 
 SamplerThread::Cost SamplerThread::cost() const {
@@ -137,14 +146,14 @@ void SamplerThread::readMoments() {
         const auto asked = static_cast<std::ptrdiff_t>(waiting_.size());
         callBegunNs_.store(monotonicNs());
         // Down to what the driver's own times can tell.
-        MomentReading reading{realtimeNs() / 1000 * 1000, 0, 0};
+        MomentReading reading{sampleTimeNs() / 1000 * 1000, 0, 0};
         const int64_t ageNs = sampler_->sampleMoment([&] {
             moments_->take(waiting_);
             return std::any_of(waiting_.begin() + asked, waiting_.end(), [&](const auto& moment) {
                 return !reading.serves(moment.timestampNs);
             });
         });
-        reading.endNs = realtimeNs();
+        reading.endNs = sampleTimeNs();
         reading.validFromNs = reading.beginNs - ageNs;
         callBegunNs_.store(0);
         last_ = reading;

@@ -35,8 +35,8 @@ class SamplerThread {
     void requestStop();
     /// True if it ended before the deadline, CLOCK_MONOTONIC.
     bool waitUntil(int64_t deadlineNs);
-    /// Notes in the log, once, when a call has not come back for long. Call it now and then, on one
-    /// thread.
+    /// Notes in the log when a call has not come back for long, which makes the counters unknown,
+    /// and when it has come back after all; not for ever. Call it now and then, on one thread.
     void watch(int64_t nowNs);
 
     const Sampler& sampler() const { return *sampler_; }
@@ -65,7 +65,8 @@ class SamplerThread {
     std::atomic<int64_t> callBegunNs_{0};  ///< 0: not in a call.
     std::atomic<int64_t> cpuNs_{0}, onceCpuNs_{0}, momentCpuNs_{0};
     std::atomic<bool> isSampling_{false}, hasFoundNothing_{false};
-    bool saidItHangs_ = false;
+    int64_t hungSinceNs_ = 0;  ///< When the call began that hangs; 0: none does.
+    int hangs_ = 0;
     std::vector<MomentMessage> waiting_;  ///< Moments that no reading serves yet.
     MomentReading last_;
     std::mutex mutex_;

@@ -1,16 +1,23 @@
+#include <unistd.h>
+
+#include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
 #include "capture/collector/Collector.h"
 #include "capture/collector/writeLinkPeaks.h"
 #include "capture/sample/MomentReading.h"
 #include "capture/sample/Pace.h"
 #include "capture/sample/ProcFile.h"
+#include "capture/sample/ProcessCounters.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/SamplerOptions.h"
+#include "capture/sample/sampleTime.h"
 #include "capture/sample/threadCpuTime.h"
 #include "model/format/Sqlite.h"
 #include "model/format/pcieRate.h"
@@ -198,6 +205,106 @@ class tst_SamplerParts : public QObject {
         QCOMPARE(pcieBytesPerSecond(5, -1), int64_t{0});
     }
 
+    /// How many counters a log announces; it is read through a trace.
+    static int countersIn(const QTemporaryDir& folder, const char* condition) {
+        const std::string trace = folder.filePath("trace.sqlite").toStdString();
+        std::filesystem::remove(trace);
+        auto collector = Collector::begin(folder.filePath("run").toStdString(), trace, RunInfo());
+        if (!collector || !(*collector)->finish(std::nullopt, false)) return -1;
+        const auto database = Database::openReadOnly(trace);
+        if (!database) return -1;
+        auto statement = database->prepare(
+            std::string("SELECT count(*) FROM LANESCOPE_COUNTERS WHERE ") + condition);
+        return statement && *statement->step() ? int(statement->integer(0)) : -1;
+    }
+
+    void processesThatComeAndGoShareTwoCounters() {
+        QTemporaryDir folder;
+        QDir().mkpath(folder.filePath("run"));
+        SampleLog log(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20);
+        ProcessCounters counters(log, "host", ::getpid());
+        SampleBatch batch;
+        std::vector<char> buffer;
+        const auto look = [&] {
+            batch.clear();
+            counters.look(batch);
+            counters.sample(batch, buffer);
+            log.write(sampleTimeNs(), batch);
+        };
+        QProcess lasting;
+        lasting.start("sleep", {"300"});
+        QVERIFY(lasting.waitForStarted());
+        look();
+        for (int times = 0; times < 30; ++times) {
+            QProcess brief;
+            brief.start("sleep", {"300"});
+            QVERIFY(brief.waitForStarted());
+            look();
+            brief.kill();
+            QVERIFY(brief.waitForFinished());
+        }
+        look();
+        lasting.kill();
+        QVERIFY(lasting.waitForFinished());
+        log.end();
+        QCOMPARE(countersIn(folder, "globalPid IS NOT NULL"), 2);
+        QCOMPARE(countersIn(folder, "name IN ('cpu.others', 'memory.others')"), 2);
+        QCOMPARE(countersIn(folder, "true"), 4);
+    }
+
+    void onlySoManyProcessesHaveCountersOfTheirOwn() {
+        QTemporaryDir folder;
+        QDir().mkpath(folder.filePath("run"));
+        SampleLog log(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20);
+        ProcessCounters counters(log, "host", ::getpid());
+        SampleBatch batch;
+        std::vector<char> buffer;
+        std::vector<std::unique_ptr<QProcess>> all;
+        for (size_t count = 0; count < ProcessCounters::mostWithOwn + 20; ++count) {
+            all.push_back(std::make_unique<QProcess>());
+            all.back()->start("sleep", {"300"});
+            QVERIFY(all.back()->waitForStarted());
+            if (count == 0) counters.look(batch);
+        }
+        for (int looks = 0; looks < 40; ++looks) {
+            batch.clear();
+            counters.look(batch);
+            counters.sample(batch, buffer);
+            log.write(sampleTimeNs(), batch);
+        }
+        for (const auto& process : all) {
+            process->kill();
+            QVERIFY(process->waitForFinished());
+        }
+        log.end();
+        QCOMPARE(countersIn(folder, "globalPid IS NOT NULL"),
+                 2 * int(ProcessCounters::mostWithOwn));
+        QCOMPARE(countersIn(folder, "name = 'memory.others'"), 1);
+    }
+
+    void saysWhatIsTooOldToBeKept() {
+        QTemporaryDir folder;
+        QDir().mkpath(folder.filePath("run"));
+        SampleLog log(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20);
+        const uint32_t power =
+            log.addCounter({"nvml", "power", "Power", "W", log::CounterMeaning::Gauge});
+        SampleBatch batch;
+        for (const int64_t second : {10, 11, 5, 6, 12}) {
+            batch.clear();
+            batch.add(power, double(second));
+            log.write(second * 1'000'000'000, batch);
+        }
+        log.end();
+        const std::string trace = folder.filePath("trace.sqlite").toStdString();
+        auto collector = Collector::begin(folder.filePath("run").toStdString(), trace, RunInfo());
+        QVERIFY(collector && (*collector)->finish(std::nullopt, false));
+        const auto database = Database::openReadOnly(trace);
+        auto statement = database->prepare(
+            "SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'samples-out-of-order'");
+        QVERIFY(statement && *statement->step());
+        QVERIFY(std::string(statement->text(0)).starts_with("2 samples in the log"));
+    }
+
     /// From a sampler's log to the trace: what is kept of equal values, and what becomes of odd
     /// ones.
     void collectsWhatWasSampled() {
@@ -225,7 +332,7 @@ class tst_SamplerParts : public QObject {
             write(1100, 50, 7);
             write(1200, 50, 7);
             write(1300, 50, 7);
-            write(1250, 99, 99);  // the clock was set back
+            write(1250, 99, 99);  // told late
             write(1400, 60, 9);
             write(1500, std::nan(""), 4);
             log.addMetric(3, 0, "SMs Active [Throughput %]");

@@ -322,6 +322,30 @@ class tst_Samplers : public QObject, private SamplerRun {
         QCOMPARE(sentence(database, "sampler-ended"), QString());
     }
 
+    void showsWhatIsToldAfterACallThatHung() {
+        const Run run = record("again.sqlite", "gpus=1,hang-ms=400,until-ms=7000", {}, "9");
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("again.sqlite");
+        QVERIFY(sentence(database, "sampler-hangs").contains("until it answers again"));
+        QVERIFY(sentence(database, "sampler-answers").contains("NVML answers again"));
+        QVERIFY(sample(database, "count(*)",
+                       "name = 'power' AND value IS NULL AND timestamp < 3e9") >= 1);
+        QVERIFY(sample(database, "max(timestamp)", "name = 'power' AND value IS NOT NULL") > 6e9);
+    }
+
+    void goesOnWhenTheClockIsSetBack() {
+        QProcessEnvironment environment = variables("gpus=1");
+        environment.insert("LD_PRELOAD", LANESCOPE_BINARY_DIR "/lib/standin/libstandin-clock.so");
+        const Run run = record("clock.sqlite", environment, {}, {"sleep", "4"});
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("clock.sqlite");
+        const QString said = sentence(database, "clock-set");
+        QVERIFY2(said.contains("3600.0 s behind them"), qPrintable(said));
+        QVERIFY(sample(database, "max(timestamp)", "name = 'energy' AND value IS NOT NULL") > 3e9);
+        QVERIFY(sample(database, "max(timestamp)", "name = 'energy'") < 60e9);
+        QCOMPARE(sentence(database, "samples-out-of-order"), QString());
+    }
+
     void survivesASamplerThatIsKilled() {
         QProcess process;
         process.setProcessEnvironment(variables("gpus=1"));
@@ -332,7 +356,12 @@ class tst_Samplers : public QObject, private SamplerRun {
         pid_t sampler = 0;
         QTRY_VERIFY_WITH_TIMEOUT((sampler = samplerOf(recorder)) > 0, 10'000);
         const QString logs = path(".killed.sqlite.run");
-        QTRY_VERIFY_WITH_TIMEOUT(!QDir(logs).entryList({"*.sampler.*"}).isEmpty(), 10'000);
+        // Until something of what it sampled has been written.
+        const auto written = [&] {
+            const QFileInfoList files = QDir(logs).entryInfoList({"*.sampler.*"});
+            return files.isEmpty() ? qint64{0} : files.front().size();
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(written() > 1000, 10'000);
         QCOMPARE(::kill(sampler, SIGKILL), 0);
         QVERIFY(process.waitForFinished(30'000));
         QCOMPARE(process.exitCode(), 0);

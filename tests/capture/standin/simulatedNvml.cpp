@@ -5,6 +5,7 @@
 //   lost-ms=N      GPU 0 falls off its bus after so long
 //   reset-ms=N     after so long all counts begin anew
 //   hang-ms=N      after so long no call comes back
+//   until-ms=N     but from then on all do
 //   init=N         nvmlInit answers N
 //   mig=1          as a GPU that is split: no utilization, processes or NVLinks
 //   gpm=1          has GPM
@@ -77,8 +78,9 @@ int indexOf(void* device) {
 /// Whether the call fails, and how.
 int trouble(void* device) {
     const int64_t elapsed = elapsedMs();
-    if (const long hangMs = setting("hang-ms", -1); hangMs >= 0 && elapsed > hangMs)
-        while (true) pause();
+    const long hangMs = setting("hang-ms", -1), untilMs = setting("until-ms", -1);
+    if (hangMs >= 0 && elapsed > hangMs)
+        while (untilMs < 0 || elapsedMs() < untilMs) usleep(10'000);
     const long lostMs = setting("lost-ms", -1);
     return lostMs >= 0 && elapsed > lostMs && indexOf(device) == 0 ? int{nvmlGpuIsLost} : 0;
 }

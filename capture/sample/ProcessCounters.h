@@ -1,0 +1,68 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "capture/sample/CpuShare.h"
+#include "capture/sample/ProcFile.h"
+#include "capture/sample/ProcessTree.h"
+#include "capture/sample/SampleLog.h"
+
+namespace lanescope {
+
+/// Processor time and memory of the recorded processes. Those that stay have counters of their own;
+/// all others, such as workers that are started anew for each epoch, are summed up in two. So there
+/// are few counters however many processes come and go. One thread.
+class ProcessCounters {
+  public:
+    /// Never more processes than these have counters of their own.
+    static constexpr size_t mostWithOwn = 128;
+
+    /// `recorder` is the process below which the recorded ones are; `source` that of the counters.
+    ProcessCounters(SampleLog& log, const char* source, pid_t recorder);
+
+    /// Looks which processes there are. One that is there at the first look has counters of its own
+    /// at once, one that comes later when it is found again: in the second look at first, the more
+    /// have them already the later.
+    void look(SampleBatch& batch);
+    /// Reads those that were found.
+    void sample(SampleBatch& batch, std::vector<char>& buffer);
+
+  private:
+    struct Process {
+        ProcFile file;
+        CpuShare share;
+        int64_t readNs = 0;
+        uint32_t looks = 0;
+        uint32_t shareCounter = 0, memoryCounter = 0;  ///< 0: none of its own.
+    };
+    /// What those without counters of their own come to.
+    struct Others {
+        size_t count = 0, readBefore = 0;
+        double percent = 0;
+        int64_t bytes = 0;
+    };
+
+    uint32_t looksUntilOwn() const;
+    void addOwn(Process& process, pid_t pid);
+    void sample(Process& process, std::vector<char>& buffer, SampleBatch& batch, Others& others);
+    void write(const Others& others, SampleBatch& batch);
+    uint32_t addCounter(const char* name, std::string title, const char* unit,
+                        log::CounterMeaning meaning, pid_t pid);
+
+    SampleLog& log_;
+    const char* const source_;
+    ProcessTree tree_;
+    const double nsPerTick_;
+    const int64_t pageBytes_;
+    std::map<pid_t, Process> processes_;
+    size_t withOwn_ = 0;  ///< That ever had counters of their own.
+    uint32_t looks_ = 0;
+    uint32_t othersShare_ = 0, othersMemory_ = 0;  ///< Counters; 0 until there are others.
+};
+
+}  // namespace lanescope
