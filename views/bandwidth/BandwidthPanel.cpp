@@ -13,7 +13,6 @@
 #include "views/bandwidth/RangeNameChoice.h"
 #include "views/bandwidth/bandwidthTable.h"
 #include "views/bandwidth/copyTexts.h"
-#include "views/summary/LatestJob.h"
 #include "views/summary/ReportFilter.h"
 #include "views/summary/ReportView.h"
 #include "views/summary/ScopeChoice.h"
@@ -77,7 +76,7 @@ QWidget* BandwidthPanel::makeControls() {
     });
     connect(rangeNameChoice_, &RangeNameChoice::rangeNameChanged, this,
             &BandwidthPanel::invalidate);
-    connect(scopeChoice_, &ScopeChoice::countedChanged, this, &BandwidthPanel::invalidate);
+    connect(scopeChoice_, &ScopeChoice::countedChanged, this, &BandwidthPanel::follow);
     connect(pairButton_, &QToolButton::clicked, this, [this] { setRows(BandwidthRows::Memory); });
     return controls;
 }
@@ -185,7 +184,16 @@ BandwidthQuestion BandwidthPanel::question() const {
     return question;
 }
 
-void BandwidthPanel::refresh() {
+/// While a range is being dragged, what was counted a moment ago is better than nothing.
+void BandwidthPanel::follow() {
+    isStale_ = true;
+    if (isVisible())
+        refresh(LatestJob::Older::Published);
+    else
+        job_->cancel();
+}
+
+void BandwidthPanel::refresh(LatestJob::Older older) {
     if (!trace_) {
         isStale_ = false;
         answer_.reset();
@@ -195,15 +203,19 @@ void BandwidthPanel::refresh() {
         emit updated();
         return;
     }
-    job_->start([this, copies = copies_, question = question()]() -> LatestJob::Publish {
-        auto answer = answerBandwidth(*copies, question);
-        // `this` is only used on the GUI thread, where the job has made sure that it is alive.
-        return [this, answer] { showAnswer(answer); };
-    });
+    job_->start(
+        [this, copies = copies_, question = question(),
+         remark = scopeChoice_->remark()]() -> LatestJob::Publish {
+            auto answer = answerBandwidth(*copies, question);
+            // `this` is only used on the GUI thread, where the job has made sure that it is alive.
+            return [this, answer, remark] { showAnswer(answer, remark); };
+        },
+        older);
 }
 
-void BandwidthPanel::showAnswer(const std::shared_ptr<const BandwidthAnswer>& answer) {
-    isStale_ = false;
+void BandwidthPanel::showAnswer(const std::shared_ptr<const BandwidthAnswer>& answer,
+                                const QString& remark) {
+    isStale_ = job_->isOutdated();
     answer_ = answer;
     advice_->setAdvice(answer->advice);
     if (answer->question.rows >= BandwidthRows::Range)
@@ -211,9 +223,9 @@ void BandwidthPanel::showAnswer(const std::shared_ptr<const BandwidthAnswer>& an
     sayWhyEmpty(*answer);
     model_->setAnswer(answer);
     view_->setTable(bandwidthTable(*answer));
-    view_->setRemark(scopeChoice_->remark());
+    view_->setRemark(remark);
     chart(answer->question.chart).setAnswer(answer);
-    emit updated();
+    if (!isStale_) emit updated();
 }
 
 void BandwidthPanel::sayWhyEmpty(const BandwidthAnswer& answer) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "views/bandwidth/BandwidthAnswer.h"
+#include "views/summary/LatestJob.h"
 #include "views/theme/Theme.h"
 
 class QComboBox;
@@ -18,7 +19,6 @@ namespace lanescope {
 class AdviceCard;
 class BandwidthModel;
 class CopyChart;
-class LatestJob;
 class RangeNameChoice;
 class ReportView;
 class ScopeChoice;
@@ -69,8 +69,10 @@ class BandwidthPanel : public QWidget {
     QWidget* makeControls();
     QWidget* makeCharts();
     void invalidate();
-    void refresh();
-    void showAnswer(const std::shared_ptr<const BandwidthAnswer>& answer);
+    /// Another time counts.
+    void follow();
+    void refresh(LatestJob::Older older = LatestJob::Older::Void);
+    void showAnswer(const std::shared_ptr<const BandwidthAnswer>& answer, const QString& remark);
     void sayWhyEmpty(const BandwidthAnswer& answer);
     void activateRow(int row);
     BandwidthQuestion question() const;

@@ -56,30 +56,34 @@ TimeRange MarkStrip::shownRange(const Mark& mark) const {
 
 std::vector<MarkStrip::Flag> MarkStrip::flags() const {
     std::vector<Flag> found;
-    const QFontMetrics metrics(font());
     for (const Mark& mark : store_.marks()) {
         const TimeRange range = shownRange(mark);
         const double from = toX(range.startNs), to = toX(range.endNs);
         if (to < 0 || from > width()) continue;
         // A range whose start is out of sight keeps its flag at the edge.
         const int left = static_cast<int>(std::floor(std::max(from, 0.0)));
-        const int textWidth =
-            mark.text.empty() ? 0 : metrics.horizontalAdvance(toQString(mark.text)) + 2 * textInset;
-        found.push_back(
-            {&mark, QRect(left, 2, std::clamp(textWidth, pennantWidth, widestFlag), height() - 6),
-             range});
+        found.push_back({&mark, QRect(left, 2, 0, height() - 6), range});
     }
-    std::ranges::sort(found, {}, [](const Flag& flag) { return flag.area.left(); });
-    for (Flag& flag : found)
-        flag.area.setWidth(
-            std::min(flag.area.width(), std::max(pennantWidth, width() - 2 - flag.area.left())));
-    // Each ends where the next begins, so that all can be read and grasped.
-    for (size_t index = 0; index + 1 < found.size(); ++index) {
-        const int room = found[index + 1].area.left() - found[index].area.left() - 1;
-        if (found[index].area.width() > room)
-            found[index].area.setWidth(std::max(room, std::min(pennantWidth, std::max(room, 3))));
+    // Of those at one place always the same lies on top.
+    std::ranges::stable_sort(found, {}, [](const Flag& flag) { return flag.area.left(); });
+    for (size_t index = 0; index < found.size(); ++index) {
+        // Each ends where the next begins, so that all can be read and grasped.
+        const int left = found[index].area.left();
+        int room = std::max(pennantWidth, width() - 2 - left);
+        if (index + 1 < found.size())
+            room = std::min(room, found[index + 1].area.left() - left - 1);
+        found[index].area.setWidth(widthOf(*found[index].mark, room));
     }
     return found;
+}
+
+/// Texts are measured where there is room for them only: of any number of marks some hundred.
+int MarkStrip::widthOf(const Mark& mark, int room) const {
+    constexpr int narrowest = 3;
+    if (room <= pennantWidth || mark.text.empty())
+        return std::max(narrowest, std::min(room, pennantWidth));
+    const int textWidth = QFontMetrics(font()).horizontalAdvance(toQString(mark.text));
+    return std::min(room, std::clamp(textWidth + 2 * textInset, pennantWidth, widestFlag));
 }
 
 QRect MarkStrip::flagOf(const std::string& id) const {
@@ -101,7 +105,23 @@ void MarkStrip::paintEvent(QPaintEvent*) {
     painter.fillRect(rect(), theme.panel);
     painter.fillRect(QRect(0, height() - 1, width(), 1), theme.separator);
     painter.setRenderHint(QPainter::Antialiasing);
-    for (const Flag& flag : flags()) paintFlag(painter, flag);
+    const std::vector<Flag> all = flags();
+    for (size_t index = 0; index < all.size(); ++index) {
+        paintStretch(painter, all[index]);
+        // Many at one place are one flag.
+        const bool isCovered =
+            index + 1 < all.size() && all[index + 1].area.left() == all[index].area.left();
+        const std::string& id = all[index].mark->id;
+        if (!isCovered || id == store_.selected() || id == hovered_) paintFlag(painter, all[index]);
+    }
+}
+
+void MarkStrip::paintStretch(QPainter& painter, const Flag& flag) const {
+    if (flag.range.isEmpty()) return;
+    const double from = std::max(0.0, toX(flag.range.startNs));
+    const double to = std::min<double>(width(), toX(flag.range.endNs));
+    painter.fillRect(QRectF(from, height() - 5, std::max(1.0, to - from), 4),
+                     QColor::fromRgb(flag.mark->color));
 }
 
 void MarkStrip::paintFlag(QPainter& painter, const Flag& flag) const {
@@ -109,11 +129,6 @@ void MarkStrip::paintFlag(QPainter& painter, const Flag& flag) const {
     const QColor color = QColor::fromRgb(flag.mark->color);
     const bool isSelected = flag.mark->id == store_.selected();
     const bool isHovered = flag.mark->id == hovered_;
-    if (!flag.range.isEmpty()) {
-        const double from = std::max(0.0, toX(flag.range.startNs));
-        const double to = std::min<double>(width(), toX(flag.range.endNs));
-        painter.fillRect(QRectF(from, height() - 5, std::max(1.0, to - from), 4), color);
-    }
     painter.fillRect(QRect(flag.area.left(), 2, 2, height() - 3), color);
     QPainterPath shape;
     const QRectF area = flag.area;

@@ -40,11 +40,13 @@ class MarkStrip : public QWidget {
         QRect area;
         TimeRange range;  ///< As drawn: while it is dragged not yet the mark's.
     };
-    /// Those in sight, from left to right. O(marks).
+    /// Those in sight, from left to right. O(n log n) in the marks, without their texts.
     std::vector<Flag> flags() const;
+    int widthOf(const Mark& mark, int room) const;
     const Mark* markAt(QPoint position) const;
     TimeRange shownRange(const Mark& mark) const;
     double toX(int64_t timeNs) const;
+    void paintStretch(QPainter& painter, const Flag& flag) const;
     void paintFlag(QPainter& painter, const Flag& flag) const;
 
     MarkStore& store_;

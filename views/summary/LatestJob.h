@@ -6,9 +6,9 @@
 
 namespace lanescope {
 
-/// Runs work off the GUI thread and publishes only the newest answer. Starting a job while another
-/// runs makes the older answer void; at most one more job waits, so a selection that is being
-/// dragged never builds a queue. Construct, start and destroy on the GUI thread.
+/// Runs work off the GUI thread, one job at a time, and publishes no answer after a newer one. At
+/// most one more job waits, the newest, so a selection that is being dragged never builds a queue.
+/// Construct, start and destroy on the GUI thread.
 class LatestJob : public QObject {
     Q_OBJECT
   public:
@@ -20,21 +20,32 @@ class LatestJob : public QObject {
 
     explicit LatestJob(QObject* parent = nullptr);
 
-    void start(Work work);
+    /// What becomes of the answer of a job that still runs when a newer one is started.
+    enum class Older {
+        Void,       ///< It would be wrong by now.
+        Published,  ///< It is out of date, but better than what is shown, until the newer one
+                    ///< comes.
+    };
+    void start(Work work, Older older = Older::Void);
     /// Makes what is running void.
     void cancel();
-    bool isRunning() const { return isRunning_; }
+    bool isRunning() const { return isRunning_ || waiting_; }
+    /// For who publishes: whether a newer answer is to come.
+    bool isOutdated() const { return waiting_ != nullptr; }
 
   signals:
     /// The newest answer has been published.
     void finished();
 
   private:
-    void launch(Work work);
-    void finish(quint64 generation, const Publish& publish);
+    void launch(quint64 number, Work work);
+    void finish(quint64 number, const Publish& publish);
 
-    quint64 generation_ = 0;
+    quint64 newest_ = 0;      ///< The number of the job that was started last.
+    quint64 firstValid_ = 1;  ///< Those before are void.
+    quint64 waitingNumber_ = 0;
     bool isRunning_ = false;
+    bool isPublishing_ = false;
     Work waiting_;
 };
 

@@ -4,7 +4,6 @@
 
 #include "model/export/formatTable.h"
 #include "model/summary/reports.h"
-#include "views/summary/LatestJob.h"
 #include "views/summary/ReportView.h"
 #include "views/text/toQString.h"
 
@@ -30,7 +29,11 @@ void ReportPanel::setTrace(TracePtr trace) {
 void ReportPanel::setRange(std::optional<TimeRange> range) {
     if (range == range_) return;
     range_ = range;
-    invalidate();
+    isStale_ = true;
+    if (isVisible())
+        refresh(LatestJob::Older::Published);
+    else
+        job_->cancel();
 }
 
 void ReportPanel::showEvent(QShowEvent* event) {
@@ -44,35 +47,37 @@ void ReportPanel::invalidate() {
     if (isVisible()) refresh();
 }
 
-void ReportPanel::refresh() {
+void ReportPanel::refresh(LatestJob::Older older) {
     if (!trace_) {
         isStale_ = false;
         view_->setTable({});
         return;
     }
-    job_->start([this, trace = trace_, range = range_,
-                 name = reportName_.toStdString()]() -> LatestJob::Publish {
-        auto report = std::make_shared<Result<ReportTable>>(makeReport(*trace, name, range));
-        // `this` is only used on the GUI thread, where the job has made sure that it is alive.
-        return [this, report] { showReport(*report); };
-    });
+    job_->start(
+        [this, trace = trace_, range = range_,
+         name = reportName_.toStdString()]() -> LatestJob::Publish {
+            auto report = std::make_shared<Result<ReportTable>>(makeReport(*trace, name, range));
+            // `this` is only used on the GUI thread, where the job has made sure that it is alive.
+            return [this, report, range] { showReport(*report, range); };
+        },
+        older);
 }
 
-void ReportPanel::showReport(const Result<ReportTable>& report) {
-    isStale_ = false;
-    view_->setRemark(range_ ? tr("Selected range, %1 from %2")
-                                  .arg(toQString(formatDuration(range_->durationNs())),
-                                       toQString(formatDuration(range_->startNs)))
-                            : QString());
+void ReportPanel::showReport(const Result<ReportTable>& report, std::optional<TimeRange> range) {
+    isStale_ = job_->isOutdated();
+    view_->setRemark(range ? tr("Selected range, %1 from %2")
+                                 .arg(toQString(formatDuration(range->durationNs())),
+                                      toQString(formatDuration(range->startNs)))
+                           : QString());
     if (report) {
-        view_->setEmptyText(range_ ? tr("Nothing of this kind lies in the selected range.")
-                                   : tr("Nothing of this kind was recorded."));
+        view_->setEmptyText(range ? tr("Nothing of this kind lies in the selected range.")
+                                  : tr("Nothing of this kind was recorded."));
         view_->setTable(*report);
     } else {
         view_->setTable({});
         view_->setEmptyText(toQString(report.error().sentence));
     }
-    emit updated();
+    if (!isStale_) emit updated();
 }
 
 }  // namespace lanescope

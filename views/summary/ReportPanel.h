@@ -7,10 +7,10 @@
 #include "model/format/TimeRange.h"
 #include "model/summary/ReportTable.h"
 #include "model/trace/Trace.h"
+#include "views/summary/LatestJob.h"
 
 namespace lanescope {
 
-class LatestJob;
 class ReportView;
 
 /// One report of a trace, over its whole range or a selected one. Builds the report off the GUI
@@ -38,8 +38,8 @@ class ReportPanel : public QWidget {
 
   private:
     void invalidate();
-    void refresh();
-    void showReport(const Result<ReportTable>& report);
+    void refresh(LatestJob::Older older = LatestJob::Older::Void);
+    void showReport(const Result<ReportTable>& report, std::optional<TimeRange> range);
 
     QString reportName_;
     TracePtr trace_;

@@ -58,6 +58,7 @@ SelectionPanel::SelectionPanel(QWidget* parent)
 void SelectionPanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
     range_.reset();
+    job_->cancel();
     refresh();
 }
 
@@ -84,18 +85,21 @@ void SelectionPanel::refresh() {
     }
     // What still runs is of another range, and would be taken for this one's when it is shown.
     if (!isVisible()) return job_->cancel();
-    job_->start([this, trace = trace_, range = *range_]() -> LatestJob::Publish {
-        Counted counted;
-        const SelectionStatistics statistics = selectionStatistics(*trace, trace->sums, range);
-        counted.headline = selectionHeadline(*trace, statistics);
-        counted.names = selectedNames(*trace, statistics, mostNames);
-        counted.copies = selectedCopies(statistics);
-        return [this, counted = std::move(counted)] { showCounted(counted); };
-    });
+    // Of a range that is being dragged what was counted a moment ago is better than nothing.
+    job_->start(
+        [this, trace = trace_, range = *range_]() -> LatestJob::Publish {
+            Counted counted;
+            const SelectionStatistics statistics = selectionStatistics(*trace, trace->sums, range);
+            counted.headline = selectionHeadline(*trace, statistics);
+            counted.names = selectedNames(*trace, statistics, mostNames);
+            counted.copies = selectedCopies(statistics);
+            return [this, counted = std::move(counted)] { showCounted(counted); };
+        },
+        LatestJob::Older::Published);
 }
 
 void SelectionPanel::showCounted(const Counted& counted) {
-    isStale_ = false;
+    isStale_ = job_->isOutdated();
     const bool isEmpty = !trace_ || !range_;
     headline_->setText(isEmpty ? tr("Select a range of time with Shift+drag on the timeline or by "
                                     "dragging on the ruler; what lies in it is summed up here.")
@@ -104,7 +108,7 @@ void SelectionPanel::showCounted(const Counted& counted) {
     if (isEmpty) layout()->setAlignment(headline_, Qt::AlignTop);
     names_->setTable(counted.names);
     copies_->setTable(counted.copies);
-    emit updated();
+    if (!isStale_) emit updated();
 }
 
 }  // namespace lanescope

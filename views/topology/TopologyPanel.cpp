@@ -11,7 +11,6 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "views/summary/LatestJob.h"
 #include "views/summary/ReportView.h"
 #include "views/summary/ScopeChoice.h"
 #include "views/text/WrappedLabel.h"
@@ -78,7 +77,7 @@ QWidget* TopologyPanel::makeFacts() {
         if (const auto pair = matrix_->pairAt(index)) activatePair(pair->first, pair->second);
     });
     scopeChoice_ = new ScopeChoice(page);
-    connect(scopeChoice_, &ScopeChoice::countedChanged, this, &TopologyPanel::invalidate);
+    connect(scopeChoice_, &ScopeChoice::countedChanged, this, &TopologyPanel::follow);
     auto* top = new QHBoxLayout;
     top->addWidget(verdict_, 1);
     top->addWidget(scopeChoice_, 0, Qt::AlignTop);
@@ -189,7 +188,16 @@ void TopologyPanel::invalidate() {
     if (isVisible()) refresh();
 }
 
-void TopologyPanel::refresh() {
+/// While a range is being dragged, what was counted a moment ago is better than nothing.
+void TopologyPanel::follow() {
+    isStale_ = true;
+    if (isVisible())
+        refresh(LatestJob::Older::Published);
+    else
+        job_->cancel();
+}
+
+void TopologyPanel::refresh(LatestJob::Older older) {
     if (!trace_) {
         isStale_ = false;
         answer_.reset();
@@ -202,15 +210,19 @@ void TopologyPanel::refresh() {
         emit updated();
         return;
     }
-    job_->start([this, trace = trace_, range = scopeChoice_->counted()]() -> LatestJob::Publish {
-        auto answer = answerTopology(trace, range);
-        // `this` is only used on the GUI thread, where the job has made sure that it is alive.
-        return [this, answer] { showAnswer(answer); };
-    });
+    job_->start(
+        [this, trace = trace_, range = scopeChoice_->counted(),
+         remark = scopeChoice_->remark()]() -> LatestJob::Publish {
+            auto answer = answerTopology(trace, range);
+            // `this` is only used on the GUI thread, where the job has made sure that it is alive.
+            return [this, answer, remark] { showAnswer(answer, remark); };
+        },
+        older);
 }
 
-void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answer) {
-    isStale_ = false;
+void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answer,
+                               const QString& remark) {
+    isStale_ = job_->isOutdated();
     answer_ = answer;
     sayVerdict(*answer);
     matrix_->setAnswer(answer);
@@ -223,9 +235,9 @@ void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answ
     legend_->setVisible(matrixView_->isVisibleTo(this) && !legend_->text().isEmpty());
     graph_->parentWidget()->setVisible(!isAlone && !graph_->edges().empty());
     links_->setTable(answer->links);
-    links_->setRemark(scopeChoice_->remark());
+    links_->setRemark(remark);
     links_->setVisible(!answer->links.rows.empty());
-    emit updated();
+    if (!isStale_) emit updated();
 }
 
 void TopologyPanel::sayVerdict(const TopologyAnswer& answer) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "views/summary/LatestJob.h"
 #include "views/theme/Theme.h"
 #include "views/topology/TopologyAnswer.h"
 
@@ -13,7 +14,6 @@ class QToolButton;
 
 namespace lanescope {
 
-class LatestJob;
 class ReportView;
 class ScopeChoice;
 class TopologyGraph;
@@ -60,8 +60,10 @@ class TopologyPanel : public QWidget {
     QWidget* makeFacts();
     QWidget* makeGraph();
     void invalidate();
-    void refresh();
-    void showAnswer(const std::shared_ptr<const TopologyAnswer>& answer);
+    /// Another time counts.
+    void follow();
+    void refresh(LatestJob::Older older = LatestJob::Older::Void);
+    void showAnswer(const std::shared_ptr<const TopologyAnswer>& answer, const QString& remark);
     void sayVerdict(const TopologyAnswer& answer);
     void fitMatrix();
     void activatePair(qint64 gpu, qint64 peer);

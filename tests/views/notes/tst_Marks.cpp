@@ -8,6 +8,8 @@
 #include <QTableView>
 #include <QTest>
 #include <QUndoStack>
+#include <algorithm>
+#include <cmath>
 
 #include "model/notes/markTracks.h"
 #include "tests/support/doubleClick.h"
@@ -171,6 +173,57 @@ class TestMarks : public QObject {
         QCOMPARE(shown.store.marks()[0].text, std::string("first"));
         shown.store.undoStack().undo();
         QCOMPARE(shown.store.marks()[0].range.startNs, before);
+    }
+
+    void crowdedFlagsAreAsWideAsTheirTextsAllow() {
+        Shown shown;
+        MarkStrip& strip = shown.marks.strip();
+        for (const size_t count : {size_t{1}, size_t{20}, size_t{400}}) {
+            Notes notes;
+            const TimeRange range = shown.timeline.visibleRange()->range();
+            for (size_t index = 0; index < count; ++index) {
+                const auto place = static_cast<int64_t>(index * 7919 % 1000);
+                notes.marks.push_back(markAt(std::to_string(index).c_str(),
+                                             range.startNs + range.durationNs() * place / 1000,
+                                             index % 5 == 0 ? "" : "what is to be seen here"));
+            }
+            shown.store.setNotes(notes);
+            // Every text measured, by the plain rule.
+            struct Flag {
+                const Mark* mark;
+                int left, width;
+            };
+            std::vector<Flag> flags;
+            const QFontMetrics metrics(strip.font());
+            for (const Mark& mark : shown.store.marks()) {
+                const double x = shown.timeline.xOf(mark.range.startNs) - strip.x();
+                if (x < 0 || x > strip.width()) continue;
+                const QString text = QString::fromStdString(mark.text);
+                const int width = text.isEmpty() ? 0 : metrics.horizontalAdvance(text) + 12;
+                const int left = static_cast<int>(std::floor(x));
+                const int room = std::max(11, strip.width() - 2 - left);
+                flags.push_back({&mark, left, std::min(std::clamp(width, 11, 220), room)});
+            }
+            std::ranges::stable_sort(flags, {}, &Flag::left);
+            for (size_t index = 0; index < flags.size(); ++index) {
+                if (index + 1 < flags.size())
+                    flags[index].width =
+                        std::max(3, std::min(flags[index].width,
+                                             flags[index + 1].left - flags[index].left - 1));
+                const QRect area = strip.flagOf(flags[index].mark->id);
+                QCOMPARE(area.left(), flags[index].left);
+                QCOMPARE(area.width(), flags[index].width);
+            }
+        }
+    }
+
+    void ofFlagsAtOnePlaceTheSelectedOneIsMarked() {
+        Shown shown;
+        QVERIFY(QTest::qWaitForWindowExposed(&shown.timeline));
+        for (const char* id : {"a", "b", "c"}) shown.store.add(markAt(id, 10 * ms, "text"));
+        const QImage plain = shown.marks.strip().grab().toImage();
+        shown.store.select("a");
+        QVERIFY(shown.marks.strip().grab().toImage() != plain);
     }
 
     void aDoubleClickOnTheStripSetsAMark() {

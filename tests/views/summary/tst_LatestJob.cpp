@@ -44,6 +44,70 @@ class TestLatestJob : public QObject {
         QCOMPARE(worked.load(), 2);  // those between never began
     }
 
+    void anOutdatedAnswerIsShownUntilTheNewestComes() {
+        LatestJob job;
+        QSemaphore gate;
+        QSignalSpy finished(&job, &LatestJob::finished);
+        QList<int> published;
+        QList<bool> outdated;
+        for (int number = 0; number < 10; ++number)
+            job.start(
+                [&, number]() -> LatestJob::Publish {
+                    gate.acquire();
+                    return [&, number] {
+                        published << number;
+                        outdated << job.isOutdated();
+                    };
+                },
+                LatestJob::Older::Published);
+        gate.release();
+        QTRY_COMPARE(published, QList<int>({0}));
+        QVERIFY(job.isRunning());
+        QCOMPARE(finished.count(), 0);
+        gate.release();
+        QVERIFY(finished.wait());
+        QCOMPARE(published, QList<int>({0, 9}));
+        QCOMPARE(outdated, QList<bool>({true, false}));
+        QVERIFY(!job.isRunning());
+    }
+
+    void whatMakesOlderAnswersVoidDoesSoForAllOfThem() {
+        LatestJob job;
+        QSemaphore gate;
+        QSignalSpy finished(&job, &LatestJob::finished);
+        QList<int> published;
+        const auto start = [&](int number, LatestJob::Older older) {
+            job.start(
+                [&, number]() -> LatestJob::Publish {
+                    gate.acquire();
+                    return [&, number] { published << number; };
+                },
+                older);
+        };
+        start(1, LatestJob::Older::Published);
+        start(2, LatestJob::Older::Void);
+        start(3, LatestJob::Older::Published);
+        gate.release(2);
+        QVERIFY(finished.wait());
+        QCOMPARE(published, QList<int>({3}));
+    }
+
+    void publishingMayStartTheNext() {
+        LatestJob job;
+        QSignalSpy finished(&job, &LatestJob::finished);
+        QList<int> published;
+        job.start([&]() -> LatestJob::Publish {
+            return [&] {
+                published << 1;
+                job.start([&]() -> LatestJob::Publish { return [&] { published << 2; }; });
+            };
+        });
+        QVERIFY(finished.wait());
+        QCOMPARE(published, QList<int>({1, 2}));
+        QCOMPARE(finished.count(), 1);
+        QVERIFY(!job.isRunning());
+    }
+
     void aCancelledJobPublishesNothing() {
         LatestJob job;
         QSemaphore gate;
