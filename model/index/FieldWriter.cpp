@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <variant>
 
 namespace lanescope {
 
@@ -35,21 +36,21 @@ StoredColumn FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>
 }
 
 void FieldWriter::storeTilesAhead(const Trace& trace) {
-    size_t mostLevels = 0;
+    using Level = std::variant<const LaneTiles::Level*, const CounterSeries::Level*>;
+    std::vector<std::pair<size_t, Level>> levels;  // with their sizes
     for (const Track& track : trace.tracks)
         for (const Lane& lane : track.lanes)
-            mostLevels = std::max(mostLevels, lane.tiles.levels.size());
+            for (const LaneTiles::Level& level : lane.tiles.levels)
+                levels.emplace_back(level.bucketCount(), &level);
+    for (const CounterSeries& counter : trace.counters)
+        for (const CounterSeries::Level& level : counter.levels())
+            levels.emplace_back(level.timesNs.size(), &level);
+    std::ranges::stable_sort(levels, {}, &std::pair<size_t, Level>::first);
     const auto storeAhead = [this](const auto& field) {
         if constexpr (requires { field.packed(); }) ahead_[&field] = store(field);
     };
-    // The coarsest first: what the whole trace looks like.
-    for (size_t fromTop = 1; fromTop <= mostLevels; ++fromTop)
-        for (const Track& track : trace.tracks)
-            for (const Lane& lane : track.lanes) {
-                const auto& levels = lane.tiles.levels;
-                if (fromTop <= levels.size())
-                    forEachField(levels[levels.size() - fromTop], storeAhead);
-            }
+    for (const auto& [size, level] : levels)
+        std::visit([&](const auto* each) { forEachField(*each, storeAhead); }, level);
 }
 
 void FieldWriter::operator()(const StringTable& strings) {

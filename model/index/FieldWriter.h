@@ -61,9 +61,9 @@ class FieldWriter {
     }
     void operator()(const StringTable& strings);
 
-    /// Puts the tiles of all lanes one behind the other, level by level, before anything else: a
-    /// picture needs one level of every lane, so that it touches few places of the file. The trace
-    /// must be the one that is visited then.
+    /// Puts the tiles of all lanes and counters one behind the other, the shortest levels first,
+    /// before anything else: a picture needs levels of about one length, so that it touches few
+    /// places of the file. The trace must be the one that is visited then.
     void storeTilesAhead(const Trace& trace);
 
     const std::vector<std::byte>& small() const { return small_; }

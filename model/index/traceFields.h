@@ -185,7 +185,7 @@ void forEachField(S& s, V& visit) {
 }
 template <Of<CounterSeries::Level> S, class V>
 void forEachField(S& s, V& visit) {
-    visitEach(visit, s.least, s.greatest);
+    visitEach(visit, s.timesNs, s.least, s.greatest);
 }
 
 template <Of<LinkPeak> S, class V>

@@ -15,59 +15,16 @@ namespace {
 // Products of two times do not fit into 64 bits, and a rounded one could miss its column.
 __extension__ using Wide = __int128;
 
-/// Columns of equal width over a range, exact however far one has zoomed in.
-class ColumnScale {
-  public:
-    ColumnScale(TimeRange range, int columnCount)
-        : range_(range), columnCount_(columnCount), spanNs_(Wide{range.endNs} - range.startNs) {}
-
-    /// The last nanosecond at or left of the left edge of `column`.
-    int64_t left(int column) const {
-        return static_cast<int64_t>(range_.startNs + spanNs_ * column / columnCount_);
-    }
-    /// The first nanosecond at or right of the right edge of `column`.
-    int64_t right(int column) const {
-        const Wide ends = spanNs_ * (column + 1);
-        return static_cast<int64_t>(range_.startNs + (ends + columnCount_ - 1) / columnCount_);
-    }
-    int64_t halfWidthNs() const { return static_cast<int64_t>(spanNs_ / (2 * columnCount_)); }
-
-  private:
-    TimeRange range_;
-    int columnCount_;
-    Wide spanNs_;
-};
-
 std::string formatHertz(double value) {
     if (std::abs(value) >= 1e9) return fmt::format("{:.3g} GHz", value / 1e9);
     if (std::abs(value) >= 1e6) return fmt::format("{:.4g} MHz", value / 1e6);
     return fmt::format("{:.4g} Hz", value);
 }
 
-/// The first of the indices `[from, end)` for which `holds` no longer is true, in O(log(distance to
-/// it)); quickest if that is somewhat more than `step`, which must not be 0.
-template <class Holds>
-size_t partitionNear(size_t from, size_t end, size_t step, Holds holds) {
-    size_t low = from, high = end;
-    for (bool isFirst = true; high - low > step; isFirst = false) {
-        if (!holds(low + step)) {
-            high = low + step;
-            break;
-        }
-        low += step + 1;
-        step = isFirst ? std::max<size_t>(1, step / 4) : step * 2;
-    }
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        holds(middle) ? low = middle + 1 : high = middle;
-    }
-    return low;
-}
-
 /// The first sample at `timeNs` or later.
 size_t firstFrom(const Column<int64_t>& timesNs, int64_t timeNs) {
-    return partitionNear(0, timesNs.size(), timesNs.size() / 2 + 1,
-                         [&](size_t sample) { return timesNs[sample] < timeNs; });
+    const auto found = std::lower_bound(timesNs.begin(), timesNs.end(), timeNs);
+    return static_cast<size_t>(found - timesNs.begin());
 }
 
 /// The sample in force at `timeNs`, or the first of all.
@@ -76,45 +33,6 @@ size_t firstAffecting(const Column<int64_t>& timesNs, int64_t timeNs) {
     const bool begins = from < timesNs.size() && timesNs[from] == timeNs;
     return begins || from == 0 ? from : from - 1;
 }
-
-/// Edges of columns move to borders of groups of which a column holds so many on average.
-constexpr size_t groupsPerPixel = 2;
-
-struct ColumnEdge {
-    size_t sample = 0;  ///< The first right of it.
-    bool isMoved = false;
-};
-
-/// Finds the edges of columns among samples, from left to right. An edge moves to the right, to
-/// where the next group of samples begins, if that is near: then no sample of its own is looked at.
-class ColumnEdges {
-  public:
-    ColumnEdges(const Column<int64_t>& timesNs, size_t group, int64_t toleranceNs)
-        : timesNs_(timesNs), group_(group), toleranceNs_(toleranceNs) {}
-
-    /// The edge at `timeNs`, which is not left of sample `from`; quickest if about `step` behind
-    /// it.
-    ColumnEdge at(int64_t timeNs, size_t from, size_t step) const {
-        const size_t count = timesNs_.size();
-        const auto isBefore = [&](size_t sample) { return timesNs_[sample] < timeNs; };
-        const size_t behind =
-            partitionNear((from + group_ - 1) / group_, (count + group_ - 1) / group_,
-                          std::max<size_t>(1, step / group_),
-                          [&](size_t group) { return isBefore(group * group_); });
-        const size_t border = std::min(behind * group_, count);
-        if (group_ == 1) return {border, false};
-        if (border < count && Wide{timesNs_[border]} - timeNs <= toleranceNs_)
-            return {border, true};
-        // Few samples lie here, so that the border of the group is far.
-        const size_t before = behind == 0 ? 0 : (behind - 1) * group_;
-        return {partitionNear(std::max(from, before), border, group_ / 2, isBefore), false};
-    }
-
-  private:
-    const Column<int64_t>& timesNs_;
-    size_t group_;
-    int64_t toleranceNs_;
-};
 
 /// In decimal units, as data sheets of links give them.
 std::string formatBytesPerSecond(double value) {
@@ -186,25 +104,28 @@ void CounterSeries::set(std::vector<int64_t> timesNs, std::vector<double> values
     }
     endNs_ = timesNs_.empty() ? endNs : std::max(endNs, timesNs_.back() + 1);
     if (timesNs_.empty()) return;
-    const auto addLevel = [this](const Column<double>& least, const Column<double>& greatest) {
-        Level level;
-        for (size_t first = 0; first < least.size(); first += fanOut) {
-            Extremes extremes;
-            extremes.take(least, greatest, first, std::min(first + fanOut, least.size()));
-            level.least.push_back(extremes.least);
-            level.greatest.push_back(extremes.greatest);
-        }
-        levels_.push_back(std::move(level));
-    };
-    addLevel(values_, values_);
-    while (levels_.back().least.size() > fanOut) {
+    addLevel(leastGroup, timesNs_, values_, values_);
+    while (levels_.back().least.size() > leastGroup) {
         const Level below = levels_.back();
-        addLevel(below.least, below.greatest);
+        addLevel(fanOut, below.timesNs, below.least, below.greatest);
     }
     const CounterColumn all = extremesOf(0, values_.size());
     if (!all.hasValue) return;
     minimum_ = all.minimum;
     maximum_ = all.maximum;
+}
+
+void CounterSeries::addLevel(size_t group, const Column<int64_t>& timesNs,
+                             const Column<double>& least, const Column<double>& greatest) {
+    Level level;
+    for (size_t first = 0; first < least.size(); first += group) {
+        Extremes extremes;
+        extremes.take(least, greatest, first, std::min(first + group, least.size()));
+        level.timesNs.push_back(timesNs[first]);
+        level.least.push_back(extremes.least);
+        level.greatest.push_back(extremes.greatest);
+    }
+    levels_.push_back(std::move(level));
 }
 
 TimeRange CounterSeries::rangeOf(uint32_t sample) const {
@@ -233,15 +154,18 @@ CounterColumn CounterSeries::extremesOf(size_t low, size_t high) const {
     const Column<double>* least = &values_;
     const Column<double>* greatest = &values_;
     // What lies left and right of whole groups is looked at singly, the groups a level above.
-    for (size_t level = 0; level < levels_.size() && high >= low + fanOut; ++level) {
-        const size_t firstGroup = (low + fanOut - 1) / fanOut;
-        const size_t endGroup = high / fanOut;
-        extremes.take(*least, *greatest, low, firstGroup * fanOut);
-        extremes.take(*least, *greatest, endGroup * fanOut, high);
+    size_t group = leastGroup;
+    for (size_t level = 0; level < levels_.size() && high >= low + group; ++level) {
+        const size_t firstGroup = (low + group - 1) / group;
+        const size_t endGroup = high / group;
+        if (firstGroup >= endGroup) break;
+        extremes.take(*least, *greatest, low, firstGroup * group);
+        extremes.take(*least, *greatest, endGroup * group, high);
         low = firstGroup;
         high = endGroup;
         least = &levels_[level].least;
         greatest = &levels_[level].greatest;
+        group = fanOut;
     }
     extremes.take(*least, *greatest, low, high);
     CounterColumn column;
@@ -255,44 +179,21 @@ CounterColumn CounterSeries::extremesOf(size_t low, size_t high) const {
 bool CounterSeries::isSound() const {
     size_t below = values_.size();
     if (timesNs_.size() != below || below > EventRef::maximumRow) return false;
+    size_t group = leastGroup;
     for (const Level& level : levels_) {
-        below = (below + fanOut - 1) / fanOut;
-        if (level.least.size() != below || level.greatest.size() != below) return false;
+        below = (below + group - 1) / group;
+        if (level.timesNs.size() != below || level.least.size() != below ||
+            level.greatest.size() != below)
+            return false;
+        group = fanOut;
     }
-    return true;
+    // Pictures rely on a coarsest level of few groups.
+    return below <= leastGroup && levels_.empty() == values_.empty();
 }
 
 CounterColumn CounterSeries::extremesIn(TimeRange range) const {
     if (range.isEmpty() || timesNs_.empty() || endNs_ <= range.startNs) return {};
     return extremesOf(firstAffecting(timesNs_, range.startNs), firstFrom(timesNs_, range.endNs));
-}
-
-std::vector<CounterColumn> CounterSeries::extremesAt(TimeRange range, int pixelWidth) const {
-    std::vector<CounterColumn> columns(static_cast<size_t>(std::max(0, pixelWidth)));
-    if (range.isEmpty() || columns.empty() || timesNs_.empty()) return columns;
-    const size_t first = firstFrom(timesNs_, range.startNs);
-    const size_t perPixel = (firstFrom(timesNs_, range.endNs) - first) / columns.size();
-    size_t group = 1;
-    while (group * fanOut * groupsPerPixel <= perPixel) group *= fanOut;
-
-    const ColumnScale scale(range, pixelWidth);
-    const ColumnEdges edges(timesNs_, group, scale.halfWidthNs());
-    size_t step = 1;
-    ColumnEdge left{first, false};
-    for (int column = 0; column < pixelWidth; ++column) {
-        const int64_t leftNs = scale.left(column);
-        if (endNs_ <= leftNs) break;
-        const ColumnEdge right = edges.at(scale.right(column), left.sample, step);
-        // Columns hold about as many samples each.
-        step = std::max<size_t>(1, (right.sample - left.sample) * 7 / 8);
-        size_t low = left.sample;
-        // The value from before goes on into the column, unless one begins right at its edge.
-        const bool isAlone = low == right.sample;
-        if (low > 0 && (isAlone || (!left.isMoved && timesNs_[low] > leftNs))) --low;
-        columns[static_cast<size_t>(column)] = extremesOf(low, right.sample);
-        left = right;
-    }
-    return columns;
 }
 
 }  // namespace lanescope

@@ -78,15 +78,20 @@ class CounterSeries {
     /// Least and greatest value in force within `range`; no value where there is none. O(log n).
     CounterColumn extremesIn(TimeRange range) const;
     /// The same for each of `pixelWidth` columns, even of what held for a nanosecond only; where
-    /// they hold many values, in its column or in the one left of it. O(pixels * log n).
+    /// they hold many values, in its column or in the one left of it. O(pixels); where values are
+    /// bunched, O(pixels * log n).
     std::vector<CounterColumn> extremesAt(TimeRange range, int pixelWidth) const;
 
-    /// The least and the greatest of each `fanOut` values, then of as many of those, and so on; not
-    /// a number where there is none.
+    /// The values in groups of `groupSize`, which is `leastGroup` on the first level and `fanOut`
+    /// times as many on each next: where each group begins, and the least and the greatest of it,
+    /// not a number where there is none.
     struct Level {
+        Column<int64_t> timesNs;
         Column<double> least, greatest;
     };
-    static constexpr size_t fanOut = 16;
+    static constexpr size_t leastGroup = 16;
+    static constexpr size_t fanOut = 4;
+    const std::vector<Level>& levels() const { return levels_; }
 
     /// What the index stores beside the members above; see `model/index`.
     template <class Self, class Visitor>
@@ -102,7 +107,10 @@ class CounterSeries {
     bool isSound() const;
 
   private:
+    friend class CounterPicture;
     CounterColumn extremesOf(size_t low, size_t high) const;
+    void addLevel(size_t group, const Column<int64_t>& timesNs, const Column<double>& least,
+                  const Column<double>& greatest);
 
     Column<int64_t> timesNs_;  ///< Strictly ascending.
     Column<double> values_;

@@ -26,6 +26,12 @@ struct Lane {
     LaneTiles tiles;  ///< Made last; none for few slices.
 
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
+    /// Whether its slices sum up others. The lane must not be empty.
+    bool isSummary() const {
+        // A picture has looked at the tiles anyway.
+        const auto& first = tiles.levels.empty() ? category : tiles.levels.back().category;
+        return first.front() == SliceCategory::Busy;
+    }
     int64_t endNs(size_t slice) const { return startNs[slice] + durationNs[slice]; }
     /// The first slice that ends at `timeNs` or later. O(log n).
     uint32_t firstEndingAt(int64_t timeNs) const {

@@ -1,8 +1,16 @@
 #include "views/timeline/TrackGeometry.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace lanescope {
+namespace {
+
+uint64_t keyOf(LanePosition lane) {
+    return uint64_t{lane.track} << 32 | lane.lane;
+}
+
+}  // namespace
 
 void TrackGeometry::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
@@ -18,18 +26,39 @@ void TrackGeometry::setView(TimeRange range, int pixelWidth) {
     columns_.clear();
 }
 
-const std::vector<PixelSlice>& TrackGeometry::rectangles(LanePosition lane) {
-    const auto [entry, isNew] = rectangles_.try_emplace(uint64_t{lane.track} << 32 | lane.lane);
-    if (isNew && trace_ && pixelWidth_ > 0) {
-        entry->second =
-            reduceToPixels(trace_->tracks[lane.track].lanes[lane.lane], range_, pixelWidth_);
+std::vector<PixelSlice> TrackGeometry::reduced(LanePosition lane) const {
+    return reduceToPixels(trace_->tracks[lane.track].lanes[lane.lane], range_, pixelWidth_);
+}
+
+void TrackGeometry::prepare(std::span<const LanePosition> lanes,
+                            std::span<const uint32_t> counters) {
+    if (!isReady()) return;
+    // Places first, on this thread: they stay where they are while others are filled.
+    std::vector<std::function<void()>> missing;
+    for (const LanePosition lane : lanes) {
+        const auto [entry, isNew] = rectangles_.try_emplace(keyOf(lane));
+        if (isNew)
+            missing.emplace_back([this, lane, &to = entry->second] { to = reduced(lane); });
     }
+    for (const uint32_t counter : counters) {
+        const auto [entry, isNew] = columns_.try_emplace(counter);
+        if (isNew)
+            missing.emplace_back([this, counter, &to = entry->second] {
+                to = trace_->counters[counter].extremesAt(range_, pixelWidth_);
+            });
+    }
+    sharedWork_.run(missing.size(), [&missing](size_t piece) { missing[piece](); });
+}
+
+const std::vector<PixelSlice>& TrackGeometry::rectangles(LanePosition lane) {
+    const auto [entry, isNew] = rectangles_.try_emplace(keyOf(lane));
+    if (isNew && isReady()) entry->second = reduced(lane);
     return entry->second;
 }
 
 const std::vector<CounterColumn>& TrackGeometry::columns(uint32_t counter) {
     const auto [entry, isNew] = columns_.try_emplace(counter);
-    if (isNew && trace_ && pixelWidth_ > 0)
+    if (isNew && isReady())
         entry->second = trace_->counters[counter].extremesAt(range_, pixelWidth_);
     return entry->second;
 }

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <span>
 #include <unordered_map>
 
 #include "model/reduce/reduceToPixels.h"
 #include "model/trace/Trace.h"
+#include "views/timeline/SharedWork.h"
 #include "views/timeline/TrackLayout.h"
 
 namespace lanescope {
@@ -15,6 +17,9 @@ class TrackGeometry {
     void setTrace(TracePtr trace);
     /// Forgets everything if either differs from before. `pixelWidth` is in device pixels.
     void setView(TimeRange range, int pixelWidth);
+    /// Reduces these lanes and counters, as far as they are not known yet, on several threads: to be
+    /// asked for one by one afterwards.
+    void prepare(std::span<const LanePosition> lanes, std::span<const uint32_t> counters);
     /// Left to right, in device pixels. Valid until the view or the trace changes.
     const std::vector<PixelSlice>& rectangles(LanePosition lane);
     /// What a counter was in each device pixel. Valid as long.
@@ -24,11 +29,15 @@ class TrackGeometry {
     size_t cachedLaneCount() const { return rectangles_.size(); }
 
   private:
+    bool isReady() const { return trace_ && pixelWidth_ > 0; }
+    std::vector<PixelSlice> reduced(LanePosition lane) const;
+
     TracePtr trace_;
     TimeRange range_;
     int pixelWidth_ = 0;
     std::unordered_map<uint64_t, std::vector<PixelSlice>> rectangles_;  // by track and lane
     std::unordered_map<uint32_t, std::vector<CounterColumn>> columns_;  // by counter
+    SharedWork sharedWork_;
 };
 
 }  // namespace lanescope

@@ -9,7 +9,7 @@ namespace {
 
 bool holdsOwnSlices(const Track& track) {
     return std::any_of(track.lanes.begin(), track.lanes.end(), [](const Lane& lane) {
-        return lane.size() > 0 && lane.category.front() != SliceCategory::Busy;
+        return lane.size() > 0 && !lane.isSummary();
     });
 }
 

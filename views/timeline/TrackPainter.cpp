@@ -35,6 +35,11 @@ QRgb blended(QRgb under, QRgb over, double share) {
                 channel(qBlue(under), qBlue(over)));
 }
 
+bool isOnScreen(const LayoutRow& row, int lane, const TimelineState::Band& band) {
+    const double top = TrackLayout::laneTop(row, lane) - band.scrollY;
+    return top + row.laneHeight > band.top && top < band.bottom;
+}
+
 int levelOf(float coverage) {
     return std::clamp(static_cast<int>(std::ceil(coverage * levelCount)), 1, levelCount);
 }
@@ -69,6 +74,7 @@ void TrackPainter::paintRows(QPainter& painter, QSize size, double devicePixelRa
     const int pixelWidth = static_cast<int>(std::lround(size.width() * ratio_));
     if (ghost_) ghostGeometry_.setView(ghost_->visible(), pixelWidth);
     geometry_.setView(state_.visible(), pixelWidth);
+    prepareLanes(size);
     painter.setFont(font_);
 
     for (const TimelineState::Band& band : state_.bands(size.height())) {
@@ -81,6 +87,22 @@ void TrackPainter::paintRows(QPainter& painter, QSize size, double devicePixelRa
     }
     const int pinned = state_.pinnedHeight();
     if (pinned > 0) painter.fillRect(QRect(0, pinned - 2, size.width(), 2), theme.mutedText);
+}
+
+void TrackPainter::prepareLanes(QSize size) {
+    std::vector<LanePosition> lanes;
+    std::vector<uint32_t> counters;
+    for (const TimelineState::Band& band : state_.bands(size.height()))
+        for (const LayoutRow& row : band.rows)
+            for (int lane = 0; lane < row.laneCount; ++lane) {
+                const LanePosition position{row.track, static_cast<uint32_t>(lane)};
+                if (!isOnScreen(row, lane, band)) continue;
+                if (state_.counterAt(position))
+                    counters.push_back(state_.counterIndexAt(position));
+                else
+                    lanes.push_back(position);
+            }
+    geometry_.prepare(lanes, counters);
 }
 
 void TrackPainter::paintBand(QPainter& painter, const TimelineState::Band& band, QSize size) {
@@ -99,8 +121,8 @@ void TrackPainter::paintBand(QPainter& painter, const TimelineState::Band& band,
     for (const LayoutRow& row : band.rows) {
         const QRgb background = (row.isHeader ? bandOf(row) : theme.canvas).rgb();
         for (int lane = 0; lane < row.laneCount; ++lane) {
+            if (!isOnScreen(row, lane, band)) continue;
             const double top = TrackLayout::laneTop(row, lane) - band.scrollY;
-            if (top + row.laneHeight <= band.top || top >= band.bottom) continue;
             // The pixel between two lanes, or between two squeezed ones the half of one.
             const double gap = row.laneHeight >= 8 ? 1 : 0.5;
             const LanePosition position{row.track, static_cast<uint32_t>(lane)};
@@ -141,7 +163,7 @@ void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& 
     const Lane& lane = state_.laneAt(position);
     const std::vector<PixelSlice>& slices = geometry_.rectangles(position);
     if (slices.empty()) return;
-    if (lane.category.front() == SliceCategory::Busy) {
+    if (lane.isSummary()) {
         const bool isGpu = isGpuTrack(state_.trace()->tracks[position.track].kind);
         paintActivity(brush.fill, slices, area,
                       (isGpu ? state_.theme().busyGpu : state_.theme().busyCpu).rgb());

@@ -36,6 +36,7 @@ class TrackPainter {
     const QFont& font() const { return font_; }
 
   private:
+    void prepareLanes(QSize size);
     void paintBand(QPainter& painter, const TimelineState::Band& band, QSize size);
     void paintGrid(QPainter& painter, QSize size, int top, int bottom) const;
     /// A painter, and the way to fill many rectangles where it paints.

@@ -1,0 +1,49 @@
+#include "views/timeline/SharedWork.h"
+
+#include <QThread>
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+namespace lanescope {
+namespace {
+
+/// More would wait for memory rather than help.
+constexpr int mostHelpers = 3;
+
+/// What threads take their pieces from. A helper that comes late finds none left, and then does not
+/// touch `work`, which is gone by then.
+struct Pieces {
+    const std::function<void(size_t)>& work;
+    const size_t count;
+    std::atomic<size_t> next{0};
+    std::atomic<size_t> done{0};
+
+    void take() {
+        for (size_t piece = next++; piece < count; piece = next++) {
+            work(piece);
+            if (++done == count) done.notify_all();
+        }
+    }
+    void waitForOthers() const {
+        for (size_t seen = done; seen < count; seen = done) done.wait(seen);
+    }
+};
+
+}  // namespace
+
+SharedWork::SharedWork() {
+    pool_.setMaxThreadCount(std::clamp(QThread::idealThreadCount() - 1, 0, mostHelpers));
+}
+
+void SharedWork::run(size_t count, const std::function<void(size_t)>& work) {
+    const auto pieces = std::make_shared<Pieces>(work, count);
+    for (int helper = 0; helper < pool_.maxThreadCount(); ++helper) {
+        if (static_cast<size_t>(helper) + 1 >= count) break;
+        if (!pool_.tryStart([pieces] { pieces->take(); })) break;
+    }
+    pieces->take();
+    pieces->waitForOthers();
+}
+
+}  // namespace lanescope
