@@ -80,6 +80,7 @@ class EqualSizes {
     void operator()(const RecordColumn<T>& records) {
         for (const Column<int64_t>& field : records.fields()) take(field.size());
     }
+    void operator()(bool) {}  // something said of the whole table
     bool areEqual() const { return areEqual_; }
 
   private:

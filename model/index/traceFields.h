@@ -113,7 +113,7 @@ void forEachField(S& s, V& visit) {
 }
 template <Of<NvtxTable> S, class V>
 void forEachField(S& s, V& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.text, s.domain, s.category, s.colorArgb, s.thread,
+    visitEach(visit, s.startNs, s.endNs, s.text, s.domain, s.category, s.colorArgb, s.hasColors, s.thread,
               s.depth, s.style, s.isOpen, s.payload);
 }
 template <Of<ProjectionTable> S, class V>

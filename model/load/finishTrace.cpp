@@ -101,6 +101,11 @@ void endOpenRanges(Trace& trace, const std::stop_token& stop) {
     }
 }
 
+void noteColors(NvtxTable& nvtx) {
+    nvtx.hasColors = std::any_of(nvtx.colorArgb.begin(), nvtx.colorArgb.end(),
+                                 [](uint32_t color) { return color != 0; });
+}
+
 void computeDepths(Trace& trace, const std::stop_token& stop) {
     NvtxTable& nvtx = trace.nvtx;
     std::unordered_map<uint64_t, std::vector<int64_t>> openEnds;  // by thread and domain
@@ -134,6 +139,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
     endOpenRanges(trace, stop);
     sortTables(trace, threads, stop);
     computeDepths(trace, stop);
+    noteColors(trace.nvtx);
     // What follows relies on what was done before: rows in order, links that are whole.
     if (stop.stop_requested()) return false;
     trace.links = buildLaunchLinks(trace, threads, stop);

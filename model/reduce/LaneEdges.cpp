@@ -86,12 +86,12 @@ LaneEdges::Widest LaneEdges::widest(int64_t fromNs, int64_t toNs, const LaneEdge
                                               begin + (to.slice - firstDecoded_));
         return describe(firstDecoded_ + static_cast<uint32_t>(longest - begin));
     }
-    const auto first = widestNs_.begin() +
-                       static_cast<std::ptrdiff_t>(level_->edgeIndex(fromNs) - firstBucket_);
-    const auto last =
-        widestNs_.begin() + static_cast<std::ptrdiff_t>(level_->edgeIndex(toNs) - firstBucket_);
-    const auto bucket =
-        static_cast<size_t>(std::max_element(first, last) - widestNs_.begin()) + firstBucket_;
+    const size_t first = level_->edgeIndex(fromNs) - firstBucket_;
+    const size_t end = level_->edgeIndex(toNs) - firstBucket_;
+    // Which of the two to four is the widest cannot be foreseen: without branches.
+    size_t widest = first;
+    for (size_t i = first + 1; i < end; ++i) widest = widestNs_[i] > widestNs_[widest] ? i : widest;
+    const size_t bucket = widest + firstBucket_;
     return {level_->widest[bucket], level_->category[bucket], level_->name[bucket]};
 }
 

@@ -190,6 +190,7 @@ struct NvtxTable {
     Column<NvtxStyle> style;
     Column<uint8_t> isOpen;       ///< 1 if the range never ended.
     Column<StringIndex> payload;  ///< The payload as text, 0 if none.
+    bool hasColors = false;       ///< Whether the program gave any range a colour.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 

@@ -61,7 +61,8 @@ QRgb SliceColors::colorByName(const Lane& lane, uint32_t slice) {
     const SliceCategory category = lane.category[slice];
     const bool isRange = category == SliceCategory::Nvtx || category == SliceCategory::Projection;
     if (isRange) {
-        if (const QRgb color = programColor(lane.event[slice])) return color;
+        if (trace_->nvtx.hasColors)
+            if (const QRgb color = programColor(lane.event[slice])) return color;
     } else if (category != SliceCategory::Kernel) {
         return fillOf(category);
     }

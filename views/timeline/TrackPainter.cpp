@@ -41,7 +41,10 @@ bool isOnScreen(const LayoutRow& row, int lane, const TimelineState::Band& band)
 }
 
 int levelOf(float coverage) {
-    return std::clamp(static_cast<int>(std::ceil(coverage * levelCount)), 1, levelCount);
+    // Rounded up, without a call: this runs for every rectangle.
+    const float exact = coverage * levelCount;
+    const auto whole = static_cast<int>(exact);
+    return std::clamp(static_cast<float>(whole) < exact ? whole + 1 : whole, 1, levelCount);
 }
 
 }  // namespace
@@ -171,11 +174,12 @@ void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& 
     }
 
     const StringIndex lit = state_.highlightedName();
+    const double perPixel = 1 / ratio_;
     // Neighbours that look alike become one fill.
     Run pending;
     for (const PixelSlice& slice : slices) {
-        const double left = slice.left / ratio_;
-        const double right = slice.right / ratio_;
+        const double left = slice.left * perPixel;
+        const double right = slice.right * perPixel;
         const bool isSingle = slice.sliceCount == 1;
         const uint32_t leader = slice.widestSlice;
         const bool isLit = lit != 0 && slice.name == lit;
@@ -232,9 +236,11 @@ void TrackPainter::paintRun(OpaqueFill& fill, Run& run, const QRectF& area, QRgb
         const double strength = isTall ? faintest : faintest + (1 - faintest) * share;
         const bool isFull = run.level == levelCount;
         const QRgb behind = isFull ? run.color : blended(background, run.color, strength);
-        fill.fill(QRectF(run.left, area.top(), width, area.height()), behind);
-        if (isTall && !isFull) {
+        if (!isTall || isFull) {
+            fill.fill(QRectF(run.left, area.top(), width, area.height()), behind);
+        } else {
             const double height = std::max(1.0, std::round(area.height() * share));
+            fill.fill(QRectF(run.left, area.top(), width, area.height() - height), behind);
             fill.fill(QRectF(run.left, area.bottom() - height, width, height), run.color);
         }
     }
