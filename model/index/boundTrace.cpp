@@ -313,11 +313,10 @@ class TraceBounds {
             const size_t position = static_cast<size_t>(&level - tiles.levels.data());
             if (count == 0 || buckets == 0 || level.shift > 62 ||
                 level.shift != tiles.levels.front().shift + position ||
-                level.widest.size() != buckets || level.category.size() != buckets ||
-                level.name.size() != buckets || level.slice.size() != buckets + 1 ||
-                level.busyNs.size() != buckets + 1 || level.overhangNs.size() != buckets + 1)
+                level.category.size() != buckets || level.name.size() != buckets ||
+                level.slice.size() != buckets + 1 || level.busyNs.size() != buckets + 1 ||
+                level.overhangNs.size() != buckets + 1)
                 return false;
-            index(level.widest, count);
             index(level.slice, count + 1);
             index(level.name, trace_.strings.size());
         }

@@ -113,8 +113,8 @@ void forEachField(S& s, V& visit) {
 }
 template <Of<NvtxTable> S, class V>
 void forEachField(S& s, V& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.text, s.domain, s.category, s.colorArgb, s.hasColors, s.thread,
-              s.depth, s.style, s.isOpen, s.payload);
+    visitEach(visit, s.startNs, s.endNs, s.text, s.domain, s.category, s.colorArgb, s.hasColors,
+              s.thread, s.depth, s.style, s.isOpen, s.payload);
 }
 template <Of<ProjectionTable> S, class V>
 void forEachField(S& s, V& visit) {
@@ -157,7 +157,7 @@ void forEachField(S& s, V& visit) {
 
 template <Of<LaneTiles::Level> S, class V>
 void forEachField(S& s, V& visit) {
-    visitEach(visit, s.shift, s.firstBucket, s.slice, s.busyNs, s.overhangNs, s.widest, s.widestNs,
+    visitEach(visit, s.shift, s.firstBucket, s.slice, s.busyNs, s.overhangNs, s.widestNs,
               s.category, s.name);
 }
 template <Of<LaneTiles::Runs> S, class V>

@@ -72,7 +72,7 @@ LaneEdge LaneEdges::at(int64_t timeNs) {
 }
 
 LaneEdges::Widest LaneEdges::describe(uint32_t slice) const {
-    return {slice, lane_.category[slice], lane_.name[slice]};
+    return {lane_.category[slice], lane_.name[slice]};
 }
 
 LaneEdges::Widest LaneEdges::widest(int64_t fromNs, int64_t toNs, const LaneEdge& from,
@@ -92,7 +92,7 @@ LaneEdges::Widest LaneEdges::widest(int64_t fromNs, int64_t toNs, const LaneEdge
     size_t widest = first;
     for (size_t i = first + 1; i < end; ++i) widest = widestNs_[i] > widestNs_[widest] ? i : widest;
     const size_t bucket = widest + firstBucket_;
-    return {level_->widest[bucket], level_->category[bucket], level_->name[bucket]};
+    return {level_->category[bucket], level_->name[bucket]};
 }
 
 }  // namespace lanescope

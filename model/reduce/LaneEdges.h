@@ -21,7 +21,6 @@ class LaneEdges {
 
     /// The longest of the slices that start between two edges, with what to draw it as.
     struct Widest {
-        uint32_t slice = 0;
         SliceCategory category = SliceCategory::Busy;
         StringIndex name = 0;
     };
@@ -46,7 +45,7 @@ class LaneEdges {
     int64_t busyNs_ = 0;             ///< and the summed duration of the slices before.
     uint32_t firstDecoded_ = 0;      ///< Of the slices below, index in the lane.
     std::vector<int64_t> startNs_, durationNs_;
-    size_t firstBucket_ = 0;         ///< Of the buckets below, index in the level.
+    size_t firstBucket_ = 0;  ///< Of the buckets below, index in the level.
     std::vector<int64_t> widestNs_;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "model/reduce/LaneEdges.h"
-#include "model/reduce/PixelGrid.h"
 
 namespace lanescope {
 
@@ -18,7 +17,9 @@ class PixelWalk {
     PixelWalk(const Lane& lane, const PixelGrid& grid)
         : grid_(grid),
           edges_(lane, grid.shift(), grid.edge(0), grid.edge(grid.pixelCount())),
-          left_(edges_.at(grid.edge(0))) {}
+          left_(edges_.at(grid.edge(0))) {
+        result_.reserve(std::min(lane.size(), static_cast<uint32_t>(grid.pixelCount())));
+    }
 
     std::vector<PixelSlice> walk() {
         for (int pixel = 0; pixel < grid_.pixelCount(); ++pixel) {
@@ -47,8 +48,7 @@ class PixelWalk {
 
     void begin(int pixel, uint32_t count, const LaneEdge& right) {
         const int64_t fromNs = grid_.edge(pixel);
-        add(pixel, left_.slice, count,
-            edges_.widest(fromNs, grid_.edge(pixel + 1), left_, right));
+        add(pixel, left_.slice, count, edges_.widest(fromNs, grid_.edge(pixel + 1), left_, right));
         busyNs_ += right.busyNs - left_.busyNs;
     }
 
@@ -59,7 +59,6 @@ class PixelWalk {
         added.right = static_cast<float>(pixel + 1);
         added.firstSlice = slice;
         added.sliceCount = count;
-        added.widestSlice = widest.slice;
         added.category = widest.category;
         added.name = widest.name;
         busyNs_ = 0;
@@ -88,10 +87,10 @@ class PixelWalk {
 
 std::vector<PixelSlice> reduceToPixels(const Lane& lane, TimeRange range, int pixelWidth) {
     if (lane.size() == 0 || range.isEmpty() || pixelWidth <= 0) return {};
-    if (range.durationNs() >= pixelWidth) return PixelWalk(lane, PixelGrid(range, pixelWidth)).walk();
+    if (range.durationNs() >= pixelWidth) return reduceToPixels(lane, PixelGrid(range, pixelWidth));
     // Every nanosecond is one pixel first, then as wide as it is.
     const auto nanoseconds = static_cast<int>(range.durationNs());
-    std::vector<PixelSlice> result = PixelWalk(lane, PixelGrid(range, nanoseconds)).walk();
+    std::vector<PixelSlice> result = reduceToPixels(lane, PixelGrid(range, nanoseconds));
     const auto widened = [&](float nanosecond) {
         return static_cast<float>(static_cast<int64_t>(nanosecond) * pixelWidth / nanoseconds);
     };
@@ -101,6 +100,16 @@ std::vector<PixelSlice> reduceToPixels(const Lane& lane, TimeRange range, int pi
         each.right = each.coverage <= minimumCoverage ? each.left + 1 : widened(each.right);
     }
     return result;
+}
+
+std::vector<PixelSlice> reduceToPixels(const Lane& lane, const PixelGrid& grid) {
+    return lane.size() == 0 ? std::vector<PixelSlice>() : PixelWalk(lane, grid).walk();
+}
+
+uint32_t widestOf(const Lane& lane, const PixelSlice& rectangle) {
+    const uint32_t first = rectangle.firstSlice;
+    return rectangle.sliceCount <= 1 ? first
+                                     : widestSlice(lane, first, first + rectangle.sliceCount);
 }
 
 uint32_t sliceAt(const Lane& lane, int64_t timeNs, int64_t toleranceNs) {

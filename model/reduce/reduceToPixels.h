@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/format/TimeRange.h"
+#include "model/reduce/PixelGrid.h"
 #include "model/trace/Track.h"
 
 namespace lanescope {
@@ -14,12 +15,12 @@ struct PixelSlice {
     float right = 0;          ///< At least `left + 1`.
     uint32_t firstSlice = 0;  ///< Index into the lane.
     uint32_t sliceCount = 0;  ///< 1: this very slice. More: a run, drawn by its `coverage`.
-    uint32_t widestSlice = 0;  ///< The longest of those that start in it, of equals the first.
     /// Busy share of the rectangle, of whatever slices; exact but for a least value, so that even
     /// a slice of no length shows.
     float coverage = 1;
-    SliceCategory category = SliceCategory::Busy;  ///< Of the widest slice.
-    StringIndex name = 0;                          ///< Of the widest slice.
+    // Of the longest of those that start in it, of equals the first; see `widestOf`.
+    SliceCategory category = SliceCategory::Busy;
+    StringIndex name = 0;
 };
 
 /// The picture of `lane` over `range` in `pixelWidth` pixels, left to right. The edges of pixels
@@ -33,6 +34,14 @@ struct PixelSlice {
 ///
 /// Lanes with tiles answer from those of the right size. O(pixels), else O(pixels * log slices).
 std::vector<PixelSlice> reduceToPixels(const Lane& lane, TimeRange range, int pixelWidth);
+
+/// Pictures of several lanes over one range share its `grid`; it must have at most one pixel a
+/// nanosecond.
+std::vector<PixelSlice> reduceToPixels(const Lane& lane, const PixelGrid& grid);
+
+/// The longest of the slices that start in a rectangle, of equals the first: the one it is drawn
+/// as. O(log slices).
+uint32_t widestOf(const Lane& lane, const PixelSlice& rectangle);
 
 /// The slice under a point of time, or `size()` if there is none within `toleranceNs`. O(log
 /// slices).

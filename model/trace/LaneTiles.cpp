@@ -11,9 +11,9 @@ namespace {
 
 using Level = LaneTiles::Level;
 
-/// The longest slice seen, of equals the first.
+/// Which is the longest of what was seen, of equals the first.
 struct Widest {
-    uint32_t slice = 0;
+    uint32_t at = 0;
     int64_t durationNs = -1;
 
     void take(uint32_t other, int64_t otherNs) {
@@ -27,16 +27,17 @@ void append(Level& level, const LaneEdge& edge) {
     level.overhangNs.push_back(edge.overhangNs);
 }
 
-void append(Level& level, const Lane& lane, const Widest& widest) {
-    level.widest.push_back(widest.slice);
+/// A bucket whose longest slice is number `at` of a lane, or in bucket `at` of a level.
+template <class Source>
+void append(Level& level, const Source& source, const Widest& widest) {
     level.widestNs.push_back(widest.durationNs);
     // Where none starts, what was there before takes no room.
     const bool isEmpty = widest.durationNs < 0;
     const bool isFirst = level.name.empty();
-    level.category.push_back(!isEmpty  ? lane.category[widest.slice]
+    level.category.push_back(!isEmpty  ? source.category[widest.at]
                              : isFirst ? SliceCategory::Busy
                                        : level.category.back());
-    level.name.push_back(!isEmpty ? lane.name[widest.slice] : isFirst ? 0 : level.name.back());
+    level.name.push_back(!isEmpty ? source.name[widest.at] : isFirst ? 0 : level.name.back());
 }
 
 /// The width that gives a bucket `slicesPerBucket` slices on average, or somewhat more: one more
@@ -63,7 +64,7 @@ Level finestLevel(const Lane& lane, const std::stop_token& stop) {
     int64_t busyNs = 0;
     for (int64_t bucket = level.firstBucket; bucket <= lastBucket; ++bucket) {
         if (isStopped(stop, level.bucketCount())) break;
-        Widest widest{std::min(slice, count - 1), -1};
+        Widest widest;
         while (slice < count && startNs >> level.shift == bucket) {
             const int64_t durationNs = lane.durationNs[slice];
             endNs = startNs + durationNs;
@@ -80,7 +81,7 @@ Level finestLevel(const Lane& lane, const std::stop_token& stop) {
     return level;
 }
 
-Level coarserLevel(const Lane& lane, const Level& fine, const std::stop_token& stop) {
+Level coarserLevel(const Level& fine, const std::stop_token& stop) {
     Level level;
     level.shift = static_cast<uint8_t>(fine.shift + 1);
     level.firstBucket = fine.firstBucket >> 1;
@@ -94,13 +95,13 @@ Level coarserLevel(const Lane& lane, const Level& fine, const std::stop_token& s
     append(level, LaneEdge());
     for (int64_t bucket = level.firstBucket; bucket <= lastFine >> 1; ++bucket) {
         if (isStopped(stop, level.bucketCount())) break;
-        Widest widest{0, -2};
+        Widest widest;
         for (const int64_t each : {2 * bucket, 2 * bucket + 1}) {
             if (each < fine.firstBucket || each > lastFine) continue;
             const auto i = static_cast<size_t>(each - fine.firstBucket);
-            widest.take(fine.widest[i], fine.widestNs[i]);
+            widest.take(static_cast<uint32_t>(i), fine.widestNs[i]);
         }
-        append(level, lane, widest);
+        append(level, fine, widest);
         append(level, fineEdge(2 * bucket + 2));
     }
     return level;
@@ -115,7 +116,7 @@ LaneTiles::Runs runsOf(size_t count, DurationOf durationOf, SliceOf sliceOf,
         Widest widest;
         for (size_t i = first; i < std::min(count, first + LaneTiles::runLength); ++i)
             widest.take(sliceOf(i), durationOf(i));
-        runs.widest.push_back(widest.slice);
+        runs.widest.push_back(widest.at);
         runs.widestNs.push_back(widest.durationNs);
     }
     return runs;
@@ -135,7 +136,7 @@ LaneTiles buildLaneTiles(const Lane& lane, const std::stop_token& stop) {
     if (lane.size() < LaneTiles::leastSlices) return tiles;
     tiles.levels.push_back(finestLevel(lane, stop));
     while (tiles.levels.back().bucketCount() > LaneTiles::leastBuckets)
-        tiles.levels.push_back(coarserLevel(lane, tiles.levels.back(), stop));
+        tiles.levels.push_back(coarserLevel(tiles.levels.back(), stop));
 
     if (stop.stop_requested()) return tiles;
     tiles.runs.push_back(runsOf(
@@ -178,8 +179,8 @@ uint32_t widestSlice(const Lane& lane, uint32_t first, uint32_t end) {
     }
     lookAt(left, level, first, end);
     for (; !rights.empty(); rights.pop_back())
-        left.take(rights.back().slice, rights.back().durationNs);
-    return left.slice;
+        left.take(rights.back().at, rights.back().durationNs);
+    return left.at;
 }
 
 }  // namespace lanescope

@@ -30,10 +30,9 @@ struct LaneTiles {
         Column<uint32_t> slice;
         Column<int64_t> busyNs, overhangNs;
         // One for each bucket, of the slices that start in it.
-        Column<uint32_t> widest;   ///< The first of the longest; meaningless where none starts.
-        Column<int64_t> widestNs;  ///< Its duration; negative where none starts.
-        Column<SliceCategory> category;
-        Column<StringIndex> name;
+        Column<int64_t> widestNs;        ///< How long the longest is; negative where none starts.
+        Column<SliceCategory> category;  ///< Of the first of the longest.
+        Column<StringIndex> name;        ///< Of the same.
 
         size_t bucketCount() const { return widestNs.size(); }
         /// The edge at `timeNs`, which must be one between buckets or lie outside of them all.

@@ -94,12 +94,13 @@ QString faultOf(const Lane& lane, TimeRange range, int width) {
         const int64_t fromNs = grid.edge(static_cast<int>(each.left));
         const int64_t toNs = grid.edge(static_cast<int>(each.right));
         int64_t busyNs = 0;
-        for (float p = each.left; p < each.right; ++p) busyNs += plain[static_cast<size_t>(p)].busyNs;
-        const auto share = static_cast<float>(static_cast<double>(busyNs) /
-                                              static_cast<double>(toNs - fromNs));
+        for (float p = each.left; p < each.right; ++p)
+            busyNs += plain[static_cast<size_t>(p)].busyNs;
+        const auto share =
+            static_cast<float>(static_cast<double>(busyNs) / static_cast<double>(toNs - fromNs));
         if (each.coverage != std::max(share, 1.0f / 1024)) return "the busy share is wrong";
-        if (each.category != lane.category[each.widestSlice] ||
-            each.name != lane.name[each.widestSlice])
+        const uint32_t widest = widestOf(lane, each);
+        if (each.category != lane.category[widest] || each.name != lane.name[widest])
             return "it is named after another";
     }
     for (size_t p = 0; p < plain.size(); ++p) {
@@ -110,17 +111,18 @@ QString faultOf(const Lane& lane, TimeRange range, int width) {
         if (pixel.starting.size() < 2) {
             const uint32_t slice =
                 pixel.starting.empty() ? pixel.inside.front() : pixel.starting.front();
-            if (each.sliceCount != 1 || each.firstSlice != slice || each.widestSlice != slice)
+            if (each.sliceCount != 1 || each.firstSlice != slice || widestOf(lane, each) != slice)
                 return QString("the single slice of pixel %1").arg(p);
             continue;
         }
         if (each.right != each.left + 1 || each.firstSlice != pixel.starting.front() ||
             each.sliceCount != pixel.starting.size())
             return QString("the run of pixel %1").arg(p);
+        const uint32_t widest = widestOf(lane, each);
         for (const uint32_t i : pixel.starting) {
-            const int64_t longestNs = lane.endNs(each.widestSlice) - lane.startNs[each.widestSlice];
+            const int64_t longestNs = lane.durationNs[widest];
             const int64_t durationNs = lane.endNs(i) - lane.startNs[i];
-            if (durationNs > longestNs || (durationNs == longestNs && i < each.widestSlice))
+            if (durationNs > longestNs || (durationNs == longestNs && i < widest))
                 return QString("the widest of pixel %1").arg(p);
         }
     }
@@ -207,9 +209,8 @@ void tst_reduceToPixels::isWhatAPlainLoopFindsWithTiles() {
         const int64_t wholeNs = lane.endNs(lane.size() - 1) - firstNs;
         for (int zoom = 0; zoom < 20; ++zoom) {
             const int64_t durationNs = std::max<int64_t>(300, wholeNs >> zoom);
-            const int64_t startNs =
-                firstNs - durationNs / 4 +
-                std::uniform_int_distribution<int64_t>(0, wholeNs)(random);
+            const int64_t startNs = firstNs - durationNs / 4 +
+                                    std::uniform_int_distribution<int64_t>(0, wholeNs)(random);
             const QString fault = faultOf(lane, {startNs, startNs + durationNs}, 300);
             QVERIFY2(fault.isEmpty(), qPrintable(QString("zoom %1: %2").arg(zoom).arg(fault)));
         }
@@ -226,8 +227,8 @@ void tst_reduceToPixels::standsTimesFarApart() {
         appendSlice(lane, i * 10, i * 10 + i % 7, 2, EventRef(), SliceCategory::Kernel);
     appendSlice(lane, farNs - 1, farNs, 3, EventRef(), SliceCategory::Kernel);
     lane.tiles = buildLaneTiles(lane);
-    for (const TimeRange range : {TimeRange{-farNs, farNs}, TimeRange{-5, 60'000},
-                                  TimeRange{farNs - 1000, farNs}}) {
+    for (const TimeRange range :
+         {TimeRange{-farNs, farNs}, TimeRange{-5, 60'000}, TimeRange{farNs - 1000, farNs}}) {
         const QString fault = faultOf(lane, range, 500);
         QVERIFY2(fault.isEmpty(), qPrintable(fault));
     }
@@ -240,7 +241,8 @@ void tst_reduceToPixels::tilesOutOfOrderGiveNoSlicesThatAreNotThere() {
     // As a damaged index may hold them.
     for (LaneTiles::Level& level : lane.tiles.levels)
         for (size_t edge = 0; edge < level.slice.size(); ++edge) {
-            level.slice.set(edge, edge % 3 == 0 ? 0 : static_cast<uint32_t>(random()) % lane.size());
+            level.slice.set(edge,
+                            edge % 3 == 0 ? 0 : static_cast<uint32_t>(random()) % lane.size());
             level.overhangNs.set(edge, 1);
         }
     const TimeRange whole{lane.startNs.front(), lane.endNs(lane.size() - 1)};

@@ -38,27 +38,27 @@ void SliceColors::reset(TracePtr trace, const Theme& theme, ColorMode mode) {
     textByFill_.clear();
 }
 
-QRgb SliceColors::fillOf(const Lane& lane, uint32_t slice) {
+QRgb SliceColors::fillOf(const Lane& lane, const Look& look) {
     switch (mode_) {
         case ColorMode::Kind:
-            return fillOf(lane.category[slice]);
+            return fillOf(look.category);
         case ColorMode::Stream:
-            return colorByStream(lane, slice);
+            return colorByStream(lane, look.slice);
         case ColorMode::NcclOperation:
-            return colorByOperation(lane, slice);
+            return colorByOperation(look);
         case ColorMode::Name:
             break;
     }
-    return colorByName(lane, slice);
+    return colorByName(lane, look);
 }
 
-QRgb SliceColors::fillOfRun(const Lane& lane, uint32_t slice, SliceCategory category) {
+QRgb SliceColors::fillOfRun(const Lane& lane, const Look& look) {
     const bool isByCategory = mode_ == ColorMode::Name || mode_ == ColorMode::Kind;
-    return isByCategory ? fillOf(category) : fillOf(lane, slice);
+    return isByCategory ? fillOf(look.category) : fillOf(lane, look);
 }
 
-QRgb SliceColors::colorByName(const Lane& lane, uint32_t slice) {
-    const SliceCategory category = lane.category[slice];
+QRgb SliceColors::colorByName(const Lane& lane, const Look& look) {
+    const auto& [slice, category, name] = look;
     const bool isRange = category == SliceCategory::Nvtx || category == SliceCategory::Projection;
     if (isRange) {
         if (trace_->nvtx.hasColors)
@@ -66,7 +66,6 @@ QRgb SliceColors::colorByName(const Lane& lane, uint32_t slice) {
     } else if (category != SliceCategory::Kernel) {
         return fillOf(category);
     }
-    const StringIndex name = lane.name[slice];
     auto& known = isRange ? byRangeName_ : byKernelName_;
     if (name >= known.size()) return fillOf(category);
     if (known[name] == 0) known[name] = theme_.colorOf(category, trace_->strings.at(name)).rgb();
@@ -99,18 +98,18 @@ QRgb SliceColors::colorByStream(const Lane& lane, uint32_t slice) const {
 }
 
 /// Empty for what is not NCCL's.
-std::string SliceColors::operationOf(const Lane& lane, uint32_t slice) const {
-    const std::string_view name = trace_->strings.at(lane.name[slice]);
-    if (lane.category[slice] == SliceCategory::NcclKernel) return collectiveName(name);
-    if (lane.category[slice] == SliceCategory::NcclCall) return std::string(ncclOperation(name));
+std::string SliceColors::operationOf(SliceCategory category, StringIndex index) const {
+    const std::string_view name = trace_->strings.at(index);
+    if (category == SliceCategory::NcclKernel) return collectiveName(name);
+    if (category == SliceCategory::NcclCall) return std::string(ncclOperation(name));
     return {};
 }
 
-QRgb SliceColors::colorByOperation(const Lane& lane, uint32_t slice) {
-    const StringIndex name = lane.name[slice];
+QRgb SliceColors::colorByOperation(const Look& look) {
+    const StringIndex name = look.name;
     if (name >= byOperation_.size()) return grey_;
     if (byOperation_[name] == 0) {
-        const std::string operation = operationOf(lane, slice);
+        const std::string operation = operationOf(look.category, name);
         byOperation_[name] =
             operation.empty() ? grey_ : theme_.colorOfNumber(numberOf(operation)).rgb();
     }
@@ -124,7 +123,7 @@ QString SliceColors::meaningOf(const Lane& lane, uint32_t slice) const {
         return QStringLiteral("colour: stream %1").arg(trace_->streams[stream].streamId);
     }
     if (mode_ == ColorMode::NcclOperation) {
-        const std::string operation = operationOf(lane, slice);
+        const std::string operation = operationOf(lane.category[slice], lane.name[slice]);
         return operation.empty()
                    ? QStringLiteral("grey: not NCCL")
                    : QStringLiteral("colour: NCCL %1").arg(QString::fromStdString(operation));

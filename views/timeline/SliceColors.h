@@ -25,10 +25,19 @@ class SliceColors {
   public:
     void reset(TracePtr trace, const Theme& theme, ColorMode mode = ColorMode::Name);
 
+    /// A slice as it is drawn.
+    struct Look {
+        uint32_t slice = 0;  ///< It, or the first of a run.
+        SliceCategory category = SliceCategory::Busy;
+        StringIndex name = 0;
+    };
     /// Of one slice. NVTX ranges and their projections keep the colour the program gave them.
-    QRgb fillOf(const Lane& lane, uint32_t slice);
-    /// Of a run of slices, of which `slice` is the one to go by.
-    QRgb fillOfRun(const Lane& lane, uint32_t slice, SliceCategory category);
+    QRgb fillOf(const Lane& lane, const Look& look);
+    QRgb fillOf(const Lane& lane, uint32_t slice) {
+        return fillOf(lane, {slice, lane.category[slice], lane.name[slice]});
+    }
+    /// Of a run of slices, drawn as the longest of them.
+    QRgb fillOfRun(const Lane& lane, const Look& look);
     /// What the colour of the slice means, for a legend: "stream 7"; empty where it is its name.
     QString meaningOf(const Lane& lane, uint32_t slice) const;
     /// Of one category, whatever the mode.
@@ -39,11 +48,11 @@ class SliceColors {
 
   private:
     QRgb programColor(EventRef event) const;
-    QRgb colorByName(const Lane& lane, uint32_t slice);
+    QRgb colorByName(const Lane& lane, const Look& look);
     QRgb colorByStream(const Lane& lane, uint32_t slice) const;
-    QRgb colorByOperation(const Lane& lane, uint32_t slice);
+    QRgb colorByOperation(const Look& look);
     uint32_t streamOf(EventRef event) const;
-    std::string operationOf(const Lane& lane, uint32_t slice) const;
+    std::string operationOf(SliceCategory category, StringIndex name) const;
 
     TracePtr trace_;
     Theme theme_;

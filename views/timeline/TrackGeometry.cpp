@@ -22,12 +22,16 @@ void TrackGeometry::setView(TimeRange range, int pixelWidth) {
     if (range == range_ && pixelWidth == pixelWidth_) return;
     range_ = range;
     pixelWidth_ = pixelWidth;
+    grid_.reset();
+    if (pixelWidth > 0 && range.durationNs() >= pixelWidth) grid_.emplace(range, pixelWidth);
     rectangles_.clear();
     columns_.clear();
 }
 
 std::vector<PixelSlice> TrackGeometry::reduced(LanePosition lane) const {
-    return reduceToPixels(trace_->tracks[lane.track].lanes[lane.lane], range_, pixelWidth_);
+    const Lane& reducedLane = trace_->tracks[lane.track].lanes[lane.lane];
+    return grid_ ? reduceToPixels(reducedLane, *grid_)
+                 : reduceToPixels(reducedLane, range_, pixelWidth_);
 }
 
 void TrackGeometry::prepare(std::span<const LanePosition> lanes,
@@ -37,8 +41,7 @@ void TrackGeometry::prepare(std::span<const LanePosition> lanes,
     std::vector<std::function<void()>> missing;
     for (const LanePosition lane : lanes) {
         const auto [entry, isNew] = rectangles_.try_emplace(keyOf(lane));
-        if (isNew)
-            missing.emplace_back([this, lane, &to = entry->second] { to = reduced(lane); });
+        if (isNew) missing.emplace_back([this, lane, &to = entry->second] { to = reduced(lane); });
     }
     for (const uint32_t counter : counters) {
         const auto [entry, isNew] = columns_.try_emplace(counter);

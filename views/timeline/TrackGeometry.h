@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <unordered_map>
 
@@ -17,8 +18,8 @@ class TrackGeometry {
     void setTrace(TracePtr trace);
     /// Forgets everything if either differs from before. `pixelWidth` is in device pixels.
     void setView(TimeRange range, int pixelWidth);
-    /// Reduces these lanes and counters, as far as they are not known yet, on several threads: to be
-    /// asked for one by one afterwards.
+    /// Reduces these lanes and counters, as far as they are not known yet, on several threads: to
+    /// be asked for one by one afterwards.
     void prepare(std::span<const LanePosition> lanes, std::span<const uint32_t> counters);
     /// Left to right, in device pixels. Valid until the view or the trace changes.
     const std::vector<PixelSlice>& rectangles(LanePosition lane);
@@ -35,6 +36,7 @@ class TrackGeometry {
     TracePtr trace_;
     TimeRange range_;
     int pixelWidth_ = 0;
+    std::optional<PixelGrid> grid_;  ///< None for pixels of less than a nanosecond.
     std::unordered_map<uint64_t, std::vector<PixelSlice>> rectangles_;  // by track and lane
     std::unordered_map<uint32_t, std::vector<CounterColumn>> columns_;  // by counter
     SharedWork sharedWork_;

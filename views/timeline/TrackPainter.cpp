@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/timeline/RunPainter.h"
+#include "views/timeline/blend.h"
 #include "views/timeline/paintCounter.h"
 #include "views/timeline/paintHealth.h"
 #include "views/timeline/paintUnrecorded.h"
@@ -15,10 +17,6 @@ constexpr double leastLabelWidth = 30;
 constexpr double leastEdgeWidth = 5;
 constexpr double leastLabelHeight = 14;
 constexpr double labelInset = 4;
-// Sparse runs must still be seen, so they never get fainter than this; few levels make long fills.
-constexpr double faintest = 0.35;
-constexpr int levelCount = 12;
-constexpr double leastBarHeight = 12;
 // Of the colour of slices that are not of the highlighted name.
 constexpr double fadedShare = 0.6;
 constexpr double litEdge = 2;
@@ -28,23 +26,9 @@ bool isGpuTrack(TrackKind kind) {
            kind == TrackKind::StreamProjection;
 }
 
-QRgb blended(QRgb under, QRgb over, double share) {
-    const int part = static_cast<int>(256 * share);
-    const auto channel = [&](int below, int above) { return below + (above - below) * part / 256; };
-    return qRgb(channel(qRed(under), qRed(over)), channel(qGreen(under), qGreen(over)),
-                channel(qBlue(under), qBlue(over)));
-}
-
 bool isOnScreen(const LayoutRow& row, int lane, const TimelineState::Band& band) {
     const double top = TrackLayout::laneTop(row, lane) - band.scrollY;
     return top + row.laneHeight > band.top && top < band.bottom;
-}
-
-int levelOf(float coverage) {
-    // Rounded up, without a call: this runs for every rectangle.
-    const float exact = coverage * levelCount;
-    const auto whole = static_cast<int>(exact);
-    return std::clamp(static_cast<float>(whole) < exact ? whole + 1 : whole, 1, levelCount);
 }
 
 }  // namespace
@@ -175,36 +159,25 @@ void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& 
 
     const StringIndex lit = state_.highlightedName();
     const double perPixel = 1 / ratio_;
-    // Neighbours that look alike become one fill.
-    Run pending;
+    RunPainter runs(brush.fill, area, background);
     for (const PixelSlice& slice : slices) {
         const double left = slice.left * perPixel;
         const double right = slice.right * perPixel;
+        const SliceColors::Look look{slice.firstSlice, slice.category, slice.name};
         const bool isSingle = slice.sliceCount == 1;
-        const uint32_t leader = slice.widestSlice;
         const bool isLit = lit != 0 && slice.name == lit;
         const bool isFaded = lit != 0 && !isLit;
-        if (isSingle && right - left >= leastEdgeWidth) {
-            paintRun(brush.fill, pending, area, background);
-            QRgb fill = colors_.fillOf(lane, leader);
-            if (isFaded) fill = blended(background, fill, fadedShare);
-            paintSlice(brush, slice.name, QRectF(left, area.top(), right - left, area.height()),
-                       fill, isLit);
-            continue;
-        }
-        QRgb color = isSingle ? colors_.fillOf(lane, leader)
-                              : colors_.fillOfRun(lane, leader, slice.category);
+        QRgb color = isSingle ? colors_.fillOf(lane, look) : colors_.fillOfRun(lane, look);
         if (isFaded) color = blended(background, color, fadedShare);
-        const int level = levelOf(slice.coverage);
-        const bool continues = pending.right > pending.left && color == pending.color &&
-                               level == pending.level && left - pending.right <= 0.01;
-        if (!continues) {
-            paintRun(brush.fill, pending, area, background);
-            pending = {left, right, color, level};
+        if (isSingle && right - left >= leastEdgeWidth) {
+            runs.flush();
+            paintSlice(brush, slice.name, QRectF(left, area.top(), right - left, area.height()),
+                       color, isLit);
+        } else {
+            runs.add(left, right, color, slice.coverage);
         }
-        pending.right = right;
     }
-    paintRun(brush.fill, pending, area, background);
+    runs.flush();
     if (state_.hits()) paintHits(brush.fill, position, slices, area);
 }
 
@@ -225,26 +198,6 @@ void TrackPainter::paintSlice(Brush& brush, StringIndex name, const QRectF& rect
     }
     if (r.width() >= leastLabelWidth && r.height() >= leastLabelHeight)
         paintLabel(brush.painter, name, r, color);
-}
-
-void TrackPainter::paintRun(OpaqueFill& fill, Run& run, const QRectF& area, QRgb background) const {
-    const double width = run.right - run.left;
-    if (width > 0) {
-        // The busy share is a height where there is room to read it, else a strength.
-        const double share = double(run.level) / levelCount;
-        const bool isTall = area.height() >= leastBarHeight;
-        const double strength = isTall ? faintest : faintest + (1 - faintest) * share;
-        const bool isFull = run.level == levelCount;
-        const QRgb behind = isFull ? run.color : blended(background, run.color, strength);
-        if (!isTall || isFull) {
-            fill.fill(QRectF(run.left, area.top(), width, area.height()), behind);
-        } else {
-            const double height = std::max(1.0, std::round(area.height() * share));
-            fill.fill(QRectF(run.left, area.top(), width, area.height() - height), behind);
-            fill.fill(QRectF(run.left, area.bottom() - height, width, height), run.color);
-        }
-    }
-    run.right = run.left;
 }
 
 void TrackPainter::paintGhost(QPainter& painter, LanePosition lane, const QRectF& area) {

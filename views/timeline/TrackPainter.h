@@ -45,14 +45,6 @@ class TrackPainter {
         OpaqueFill fill;
     };
     void paintLane(Brush& brush, LanePosition lane, const QRectF& area, QRgb background);
-    /// Neighbouring pixels that look alike: small slices, and runs of those too small to tell
-    /// apart.
-    struct Run {
-        double left = 0, right = 0;
-        QRgb color = 0;
-        int level = 0;  ///< How much of it is busy.
-    };
-    void paintRun(OpaqueFill& fill, Run& run, const QRectF& area, QRgb background) const;
     void paintSlice(Brush& brush, StringIndex name, const QRectF& rectangle, QRgb color,
                     bool isLit);
     void paintGhost(QPainter& painter, LanePosition lane, const QRectF& area);

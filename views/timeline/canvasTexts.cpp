@@ -37,7 +37,7 @@ CardText hoverText(const Trace& trace, LanePosition position, uint32_t slice,
         QStringLiteral("%1   at %2")
             .arg(duration(lane.durationNs[slice]), formatTime(lane.startNs[slice] - timeOriginNs));
     if (!drawn || drawn->sliceCount <= 1) return text;
-    const uint32_t widest = drawn->widestSlice;
+    const uint32_t widest = widestOf(lane, *drawn);
     text.detail = QStringLiteral("widest: %1, %2\nhere: %3, %4")
                       .arg(nameOf(trace, lane, widest), duration(lane.durationNs[widest]),
                            text.title, text.detail);
