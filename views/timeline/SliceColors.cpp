@@ -29,9 +29,9 @@ void SliceColors::reset(TracePtr trace, const Theme& theme, ColorMode mode) {
     mode_ = mode;
     grey_ = Theme::mix(theme_.canvas, theme_.mutedText, greyShare).rgb();
     const size_t nameCount = trace_ ? trace_->strings.size() : 0;
-    byKernelName_.assign(nameCount, 0);
-    byRangeName_.assign(nameCount, 0);
-    byOperation_.assign(mode == ColorMode::NcclOperation ? nameCount : 0, 0);
+    byKernelName_.reset(nameCount);
+    byRangeName_.reset(nameCount);
+    byOperation_.reset(nameCount);
     for (size_t i = 0; i < byCategory_.size(); ++i) {
         byCategory_[i] = theme_.colorOf(static_cast<SliceCategory>(i)).rgb();
     }
@@ -66,10 +66,10 @@ QRgb SliceColors::colorByName(const Lane& lane, const Look& look) {
     } else if (category != SliceCategory::Kernel) {
         return fillOf(category);
     }
-    auto& known = isRange ? byRangeName_ : byKernelName_;
-    if (name >= known.size()) return fillOf(category);
-    if (known[name] == 0) known[name] = theme_.colorOf(category, trace_->strings.at(name)).rgb();
-    return known[name];
+    QRgb* const known = (isRange ? byRangeName_ : byKernelName_).at(name);
+    if (known == nullptr) return fillOf(category);
+    if (*known == 0) *known = theme_.colorOf(category, trace_->strings.at(name)).rgb();
+    return *known;
 }
 
 uint32_t SliceColors::streamOf(EventRef event) const {
@@ -106,14 +106,13 @@ std::string SliceColors::operationOf(SliceCategory category, StringIndex index) 
 }
 
 QRgb SliceColors::colorByOperation(const Look& look) {
-    const StringIndex name = look.name;
-    if (name >= byOperation_.size()) return grey_;
-    if (byOperation_[name] == 0) {
-        const std::string operation = operationOf(look.category, name);
-        byOperation_[name] =
-            operation.empty() ? grey_ : theme_.colorOfNumber(numberOf(operation)).rgb();
+    QRgb* const known = byOperation_.at(look.name);
+    if (known == nullptr) return grey_;
+    if (*known == 0) {
+        const std::string operation = operationOf(look.category, look.name);
+        *known = operation.empty() ? grey_ : theme_.colorOfNumber(numberOf(operation)).rgb();
     }
-    return byOperation_[name];
+    return *known;
 }
 
 QString SliceColors::meaningOf(const Lane& lane, uint32_t slice) const {

@@ -19,6 +19,27 @@ enum class ColorMode : uint8_t {
     NcclOperation,  ///< NCCL calls and kernels by operation; everything else is grey.
 };
 
+/// A colour for each name of a trace, 0 until somebody sets it. Kept in pieces that are made when
+/// one of their names is asked for: there may be millions of names, of which few are ever seen.
+class NameColors {
+  public:
+    void reset(size_t nameCount) {
+        pieces_.clear();
+        pieces_.resize((nameCount + pieceSize - 1) / pieceSize);
+    }
+    /// Null for a name that the trace does not have. O(1).
+    QRgb* at(StringIndex name) {
+        if (name / pieceSize >= pieces_.size()) return nullptr;
+        std::vector<QRgb>& piece = pieces_[name / pieceSize];
+        if (piece.empty()) piece.resize(pieceSize);
+        return &piece[name % pieceSize];
+    }
+
+  private:
+    static constexpr size_t pieceSize = 1024;
+    std::vector<std::vector<QRgb>> pieces_;
+};
+
 /// The colours of the slices of one trace in one theme, fast enough to be asked for every rectangle
 /// of every frame: each name is hashed once, each text colour worked out once.
 class SliceColors {
@@ -58,9 +79,7 @@ class SliceColors {
     Theme theme_;
     ColorMode mode_ = ColorMode::Name;
     QRgb grey_ = 0;
-    std::vector<QRgb> byKernelName_;  // by StringIndex; 0 = not asked for yet
-    std::vector<QRgb> byRangeName_;
-    std::vector<QRgb> byOperation_;
+    NameColors byKernelName_, byRangeName_, byOperation_;
     std::array<QRgb, sliceCategoryCount> byCategory_{};
     QHash<QRgb, QRgb> textByFill_;
 };

@@ -17,10 +17,10 @@ void FrameTimes::paint(const std::function<void()>& move, const std::function<vo
     double moveMs = 0;
     double cpuMs = 0;
     const double wallMs = millisecondsOf([&] {
-        cpuMs = cpuMillisecondsOf([&] {
-            moveMs = cpuMillisecondsOf(move);
-            paint();
-        });
+        const double before = processCpuMs();
+        moveMs = cpuMillisecondsOf(move);
+        paint();
+        cpuMs = processCpuMs() - before;
     });
     const double systemMs = threadSystemMs() - systemBefore;
     const PageFaults faults = threadPageFaults();

@@ -16,7 +16,7 @@ class FrameTimes {
     void paint(const std::function<void()>& move, const std::function<void()>& paint,
                const std::function<TimeRange()>& shown);
 
-    const Times& cpu() const { return cpu_; }
+    const Times& cpu() const { return cpu_; }  ///< Of all threads.
     const Times& wall() const { return wall_; }
     int64_t mostFaults() const { return mostFaults_; }  ///< Pages that were in RAM.
     int64_t mostReads() const { return mostReads_; }    ///< Pages that came from the disk.

@@ -1,0 +1,100 @@
+#include <QtTest>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "model/trace/LaneBuilder.h"
+#include "model/trace/finishTrace.h"
+#include "views/timeline/SharedWork.h"
+#include "views/timeline/TrackGeometry.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// A trace of nothing but lanes and counters, as wide as they can be told apart.
+TracePtr traceOf(uint32_t laneCount, uint32_t counterCount) {
+    auto trace = std::make_shared<Trace>();
+    Track track;
+    for (uint32_t lane = 0; lane < laneCount; ++lane) {
+        Lane& added = track.lanes.emplace_back();
+        for (int64_t slice = 0; slice < 500; ++slice)
+            appendSlice(added, slice * 100 + lane, slice * 100 + 50 + lane, lane,
+                        EventRef(EventKind::Kernel, 0), SliceCategory::Kernel);
+    }
+    trace->tracks.push_back(std::move(track));
+    for (uint32_t counter = 0; counter < counterCount; ++counter)
+        trace->counters.emplace_back().set({0, 10'000, 30'000}, {1.0, 2.0 + counter, 3.0}, 50'000);
+    return trace;
+}
+
+bool areEqual(const std::vector<PixelSlice>& a, const std::vector<PixelSlice>& b) {
+    return std::ranges::equal(a, b, [](const PixelSlice& x, const PixelSlice& y) {
+        return x.left == y.left && x.right == y.right && x.firstSlice == y.firstSlice &&
+               x.sliceCount == y.sliceCount && x.coverage == y.coverage &&
+               x.category == y.category && x.name == y.name;
+    });
+}
+
+}  // namespace
+
+class tst_SharedWork : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void doesEveryPieceOnce() {
+        SharedWork work;
+        for (size_t count = 0; count < 200; ++count) {
+            std::vector<std::atomic<int>> calls(count);
+            work.run(count, [&](size_t piece) { ++calls[piece]; });
+            for (const std::atomic<int>& each : calls) QCOMPARE(each.load(), 1);
+        }
+    }
+
+    void returnsOnlyWhenAllIsDone() {
+        SharedWork work;
+        for (int round = 0; round < 50; ++round) {
+            std::atomic<int> ended{0};
+            work.run(8, [&](size_t piece) {
+                if (piece % 2 == 0) QThread::usleep(200);
+                ++ended;
+            });
+            QCOMPARE(ended.load(), 8);
+        }
+    }
+
+    void lanesDrawnTogetherAreThoseDrawnOneByOne() {
+        const TracePtr trace = traceOf(40, 20);
+        std::vector<LanePosition> lanes;
+        for (uint32_t lane = 0; lane < 40; ++lane) lanes.push_back({0, lane});
+        std::vector<uint32_t> counters;
+        for (uint32_t counter = 0; counter < 20; ++counter) counters.push_back(counter);
+
+        // Pixels of more than a nanosecond, then of less.
+        for (const TimeRange range : {TimeRange{0, 50'000}, TimeRange{120, 420}}) {
+            TrackGeometry together, single;
+            together.setTrace(trace);
+            single.setTrace(trace);
+            together.setView(range, 700);
+            single.setView(range, 700);
+            together.prepare(lanes, counters);
+            QCOMPARE(together.cachedLaneCount(), lanes.size());
+            for (const LanePosition lane : lanes) {
+                QVERIFY(!together.rectangles(lane).empty());
+                QVERIFY(areEqual(together.rectangles(lane), single.rectangles(lane)));
+            }
+            for (const uint32_t counter : counters)
+                QVERIFY(together.columns(counter) == single.columns(counter));
+        }
+    }
+
+    void withoutATraceThereIsNothingToDraw() {
+        TrackGeometry geometry;
+        const std::vector<LanePosition> lanes{{0, 0}};
+        geometry.prepare(lanes, {});
+        QVERIFY(geometry.rectangles({0, 0}).empty());
+    }
+};
+
+QTEST_APPLESS_MAIN(tst_SharedWork)
+#include "tst_SharedWork.moc"
