@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/trace/LaneBuilder.h"
-#include "model/trace/finishTrace.h"
+#include "model/load/finishTrace.h"
 #include "views/timeline/SharedWork.h"
 #include "views/timeline/TrackGeometry.h"
 
