@@ -178,8 +178,10 @@ void addStats(CLI::App& app, int& exitStatus) {
         ->add_option(
             "--by", options->by,
             "What memcpy_bandwidth tells copies apart by: memory, size, device, range (all its "
-            "instances together) or instance; and link for nvlink_by_range")
-        ->check(CLI::IsMember({"memory", "size", "device", "range", "instance", "link"}));
+            "instances together) or instance; link for nvlink_by_range, collective for "
+            "nccl_lateness")
+        ->check(
+            CLI::IsMember({"memory", "size", "device", "range", "instance", "link", "collective"}));
     command->add_option("--range-name", options->rangeName,
                         "NVTX ranges that reports by range are about, '#' for any number "
                         "(\"epoch #\"); the steps if not given");

@@ -59,7 +59,8 @@ Result<std::vector<std::string>> reportsAsked(const std::vector<std::string>& na
     if (isTold) return reports;
     return fail(
         "No report that was asked for can be told apart by {}: memcpy_bandwidth can be by "
-        "memory, size, device, range and instance, nvlink_by_range by link.",
+        "memory, size, device, range and instance, nvlink_by_range by link, nccl_lateness by "
+        "collective.",
         by);
 }
 

@@ -46,6 +46,7 @@ QTabBar::close-button:hover { image: url(:/icons/close-hover.svg); }
 QHeaderView { background: {panel}; }
 QHeaderView::section { background: {panel}; color: {muted}; border: none; padding: 4px 8px;
                        border-bottom: 1px solid {separator}; }
+QHeaderView::section:vertical { padding: 0 8px; border-bottom: none; }
 QHeaderView::section:hover { color: {text}; }
 QHeaderView::up-arrow, QHeaderView::down-arrow { subcontrol-origin: padding; subcontrol-position: top center;
                                                  width: 10px; height: 7px; }

@@ -167,13 +167,29 @@ class Judge {
         return true;
     }
 
-    /// What each GPU sent over all its links; by the links' own counters if two samplers tell.
-    std::vector<const CounterSeries*> sentByGpu() const {
+    /// How well a sampler tells of all links of a GPU, the best first: hardware counters are read a
+    /// thousand times a second, but may be lost for a while; NVML's count every byte.
+    int rankOf(const CounterSeries& series) const {
+        if (series.source == "nvml") return 1;
+        if (series.source != "pm") return 3;
+        const CounterIntegral all = integralOf(series, counted_);
+        return static_cast<double>(all.knownNs) >= shareOfAll * static_cast<double>(all.wholeNs)
+                   ? 0
+                   : 2;
+    }
+
+    /// What each GPU sent over all its links, by the sampler that tells it best; by NVML's counters
+    /// if there are any and `isRead`, as these are read at the ends of ranges.
+    std::vector<const CounterSeries*> sentByGpu(bool isRead = false) const {
         std::map<uint32_t, const CounterSeries*> byGpu;
+        std::map<uint32_t, int> rankOfBest;
         for (const CounterSeries& series : trace_.counters) {
             if (series.key != nvlinkSentKey || series.link >= 0 || series.gpu == noIndex) continue;
-            const CounterSeries*& best = byGpu[series.gpu];
-            if (best == nullptr || series.source == "nvml") best = &series;
+            const int rank = isRead && series.source == "nvml" ? -1 : rankOf(series);
+            const auto [best, isFirst] = rankOfBest.try_emplace(series.gpu, rank);
+            if (!isFirst && best->second <= rank) continue;
+            best->second = rank;
+            byGpu[series.gpu] = &series;
         }
         std::vector<const CounterSeries*> result;
         for (const auto& [gpu, series] : byGpu) result.push_back(series);
@@ -184,13 +200,13 @@ class Judge {
     /// between two samples, of which none tells of itself, but their median does.
     void perStepByCounters() {
         std::vector<double> read, shared;
-        const std::vector<const CounterSeries*> sent = sentByGpu();
+        const std::vector<const CounterSeries*> best = sentByGpu(), counting = sentByGpu(true);
         const SampledRanges readings(trace_);
         forEachStep([&](uint32_t process, TimeRange step) {
             double amount = 0, share = 0;
             bool isAny = false, isRead = true, isShared = true;
             const SampledRange* const sampled = readings.find(process, step);
-            for (const CounterSeries* const series : sent) {
+            for (const CounterSeries* const series : sampled ? counting : best) {
                 if (!usesGpu(process, series->gpu)) continue;
                 const CounterIntegral integral =
                     sampled

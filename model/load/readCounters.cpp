@@ -7,6 +7,7 @@
 #include "model/export/formatValue.h"
 #include "model/load/TableReader.h"
 #include "model/load/readers.h"
+#include "model/trace/buildLinkCounters.h"
 #include "model/trace/counterValues.h"
 
 namespace lanescope {
@@ -128,9 +129,9 @@ using MetricId = std::pair<int64_t, int64_t>;
 using Metrics = std::map<MetricId, ReadCounter>;
 
 /// What a metric's name says of its values: "SMs Active [Throughput %]", "PCIe Read Bytes [B]",
-/// "GPC Clock Frequency [MHz]".
+/// "GPC Clock Frequency [MHz]". Bytes of NVLinks get the key of what other samplers tell of them.
 void describeMetric(ReadCounter& counter) {
-    const std::string_view name = counter.series.name;
+    const std::string_view name = counter.series.key;
     const auto says = [name](std::string_view word) {
         return name.find(word) != std::string_view::npos;
     };
@@ -147,6 +148,14 @@ void describeMetric(ReadCounter& counter) {
         samples.unit = CounterUnit::Hertz;
         if (says("[MHz]")) counter.factor = 1e6L;
     }
+    // The unit stands beside every value.
+    const size_t unit = name.rfind(" [");
+    if (unit != std::string_view::npos && unit > 0 && name.ends_with(']'))
+        counter.series.name = name.substr(0, unit);
+    const bool isSent = name == "NVLink TX User Data Bytes [B]";
+    if (!isSent && name != "NVLink RX User Data Bytes [B]") return;
+    counter.series.name = isSent ? "NVLink transmitted" : "NVLink received";
+    counter.series.key = isSent ? nvlinkSentKey : nvlinkReceivedKey;
 }
 
 Metrics readMetricNames(LoadContext& context, FileDirectory& directory) {

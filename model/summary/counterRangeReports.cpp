@@ -40,8 +40,11 @@ uint32_t processWith(const Trace& trace, int64_t globalPid) {
 }
 
 CounterIntegral integralOf(const CounterSeries* series, const Instance& each) {
-    return series ? integralBetween(*series, each.range, each.startReading, each.endReading)
-                  : CounterIntegral{};
+    if (!series) return {};
+    // Only NVML was read for the ends of the range; others were sampled as ever.
+    const bool isRead = series->source == "nvml";
+    return integralBetween(*series, each.range, isRead ? each.startReading : TimeRange{},
+                           isRead ? each.endReading : TimeRange{});
 }
 
 /// Those at whose ends counters were read, if there are any of that name; else those on the
@@ -99,15 +102,16 @@ struct LinkFigures {
     }
 };
 
-/// The samplers that tell of each link of each GPU. NVML's counters come first: they count bytes,
-/// where others take averages.
+/// The samplers that tell of each link of each GPU: those of hardware, a thousand times a second,
+/// before NVML's counters, and these, which count bytes, before averages.
 using LinkSamplers = std::map<std::pair<int64_t, int32_t>, std::vector<LinkPair>>;
 LinkSamplers linkSamplers(const Trace& trace) {
     LinkSamplers samplers;
     for (const auto& [id, pair] : nvlinks(trace)) {
         const auto& [gpu, source, link] = id;
         std::vector<LinkPair>& pairs = samplers[{gpu, link}];
-        pairs.insert(source == "nvml" ? pairs.begin() : pairs.end(), pair);
+        // In the order of their names "nvml" comes before "pm" and behind "gpm".
+        pairs.insert(source == "gpm" ? pairs.end() : pairs.begin(), pair);
     }
     return samplers;
 }

@@ -68,6 +68,8 @@ ReportTable nvtxGpuProjectionSummary(const ReportQuery& query);
 
 ReportTable ncclSummary(const ReportQuery& query);
 ReportTable ncclTrace(const ReportQuery& query);
+ReportTable ncclLateness(const ReportQuery& query);
+ReportTable ncclLatenessByCollective(const ReportQuery& query);
 
 ReportTable gpuTrace(const ReportQuery& query);
 /// The same in parts of some thousand rows, until `sink` returns false; at least one part.

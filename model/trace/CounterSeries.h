@@ -66,6 +66,8 @@ class CounterSeries {
     /// How long value number `sample` held.
     TimeRange rangeOf(uint32_t sample) const;
     int64_t endNs() const { return endNs_; }
+    /// Whether any value is known. O(log n).
+    bool hasValue() const { return extremesOf(0, timesNs_.size()).hasValue; }
     /// Over all times; 0 for a series without values.
     double minimum() const { return minimum_; }
     double maximum() const { return maximum_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 
 #include "model/trace/LaneBuilder.h"
@@ -60,13 +61,18 @@ Place placeOf(const CounterSeries& series) {
     return Place::Other;
 }
 
+/// The greatest value, if any is known.
+std::string peakOf(const CounterSeries& series) {
+    return series.hasValue() ? formatCounter(series.maximum(), series.unit) : "unknown";
+}
+
 /// "PID 4242, rank 0, peak 12.3 GiB"; whose it is only where that is not plain.
 std::string subtitleOf(const Trace& trace, const CounterSeries& series) {
     std::string text;
     const bool namesProcess =
         series.gpu != noIndex && series.process != noIndex && trace.processes.size() > 1;
     if (namesProcess) text = processSubtitle(trace.processes[series.process]) + ", ";
-    return text + "peak " + formatCounter(series.maximum(), series.unit);
+    return text + (series.hasValue() ? "peak " : "") + peakOf(series);
 }
 
 /// What both directions of a link or device are called together.
@@ -82,10 +88,8 @@ std::string pairTitle(const CounterSeries& series) {
 /// "sent 91.9 GB/s, received 85.7 GB/s": the greatest values, the upper one first.
 std::string pairSubtitle(const CounterSeries& upper, const CounterSeries& lower) {
     const bool isStorage = startsWith(upper, "disk.");
-    return fmt::format("\u2191 {} {}, \u2193 {} {}", isStorage ? "read" : "sent",
-                       formatCounter(upper.maximum(), upper.unit),
-                       isStorage ? "written" : "received",
-                       formatCounter(lower.maximum(), lower.unit));
+    return fmt::format("\u2191 {} {}, \u2193 {} {}", isStorage ? "read" : "sent", peakOf(upper),
+                       isStorage ? "written" : "received", peakOf(lower));
 }
 
 std::string titleOf(const CounterSeries& series) {
@@ -141,18 +145,34 @@ void addFolded(Trace& trace, const CounterPairs& pairs, const std::vector<uint32
     trace.tracks[leader].isInitiallyFolded = counters.size() > 1;
 }
 
+/// How well a sampler tells of all links of a GPU together, the best first: hardware counters are
+/// read a thousand times a second, NVML's count every byte.
+int linkRank(const CounterSeries& series) {
+    return series.source == "pm" ? 0 : series.source == "nvml" ? 1 : 2;
+}
+
+/// Of each direction, or of both where they share a track, what tells of all links best; below it,
+/// folded, what NVML tells of them and single links.
 void addLinks(Trace& trace, const CounterPairs& pairs, const std::vector<uint32_t>& totals,
               const std::vector<uint32_t>& links, uint32_t parent) {
-    for (const uint32_t total : totals) {
-        std::vector<uint32_t> group{total};
+    std::map<std::string, std::vector<uint32_t>> byKey;
+    for (const uint32_t total : totals) byKey[trace.counters[total].key].push_back(total);
+    for (auto& [key, group] : byKey) {
+        const size_t totalCount = group.size();
+        std::set<std::string> sources;
+        for (const uint32_t total : group) sources.insert(trace.counters[total].source);
         for (const uint32_t link : links)
-            if (trace.counters[link].key == trace.counters[total].key &&
-                trace.counters[link].source == trace.counters[total].source)
+            if (trace.counters[link].key == key && sources.contains(trace.counters[link].source))
                 group.push_back(link);
-        std::stable_sort(group.begin() + 1, group.end(), [&trace](uint32_t a, uint32_t b) {
-            return trace.counters[a].link < trace.counters[b].link;
-        });
+        std::stable_sort(group.begin() + static_cast<ptrdiff_t>(totalCount), group.end(),
+                         [&trace](uint32_t a, uint32_t b) {
+                             return trace.counters[a].link < trace.counters[b].link;
+                         });
+        const auto first = static_cast<uint32_t>(trace.tracks.size());
         addFolded(trace, pairs, group, parent);
+        for (size_t index = 1; index < totalCount; ++index)
+            trace.tracks[first + index].title +=
+                trace.counters[group[index]].source == "nvml" ? " by NVML" : " by GPM";
     }
 }
 
@@ -174,11 +194,12 @@ void addGpuCounters(Trace& trace, uint32_t gpu, uint32_t parent) {
         if (trace.counters[counter].gpu == gpu && pairs.upperOf[counter] == noIndex)
             places[placeOf(trace.counters[counter])].push_back(counter);
     // Where the links have counters of their own, a second sum of them is one counter more.
-    const auto isCounted = [&trace](uint32_t counter) {
-        return trace.counters[counter].source == "nvml";
-    };
+    const auto rankOf = [&trace](uint32_t counter) { return linkRank(trace.counters[counter]); };
     std::vector<uint32_t>& totals = places[Place::LinkTotal];
-    const auto others = std::stable_partition(totals.begin(), totals.end(), isCounted);
+    std::stable_sort(totals.begin(), totals.end(),
+                     [&](uint32_t a, uint32_t b) { return rankOf(a) < rankOf(b); });
+    const auto others = std::find_if(totals.begin(), totals.end(),
+                                     [&](uint32_t counter) { return rankOf(counter) > 1; });
     if (others != totals.begin()) {
         places[Place::Other].insert(places[Place::Other].end(), others, totals.end());
         totals.erase(others, totals.end());

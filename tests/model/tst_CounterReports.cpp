@@ -3,6 +3,7 @@
 #include <QJsonObject>
 #include <QTest>
 
+#include "model/bandwidth/NvlinkVerdict.h"
 #include "model/export/formatTable.h"
 #include "model/summary/reports.h"
 #include "model/trace/buildLinkCounters.h"
@@ -77,6 +78,11 @@ bool hasNote(const ReportTable& table, std::string_view note) {
         if (each.find(note) != std::string::npos) return true;
     for (const std::string& each : table.notes) qWarning("%s", each.c_str());
     return false;
+}
+
+CounterSeries sampledBy(std::string_view source, CounterSeries series) {
+    series.source = source;
+    return series;
 }
 
 const std::vector<double> hundreds = {100, 100, 200, 200, 300, 300};
@@ -165,6 +171,72 @@ class TestCounterReports : public QObject {
         QCOMPARE(report(*trace, "nvlink_by_range", "step #").rows.size(), size_t{2});
         QCOMPARE(report(*trace, "nvlink_by_range", "step 1").rows.size(), size_t{1});
         QVERIFY(report(*trace, "nvlink_by_range", "step").rows.empty());
+    }
+
+    void hardwareCountersTellOfNvlinkBeforeNvmlUnlessTheyWereLost() {
+        constexpr double million = 1e6;
+        const double unknown = std::numeric_limits<double>::quiet_NaN();
+        const std::vector<double> counted(6, 2 * million);
+        std::vector<double> sampled(6, 3 * million);
+        const auto verdictOf = [&] {
+            return judgeNvlink(*twoRanks({sampledBy("nvml", sentOver(0, -1, counted)),
+                                          sampledBy("pm", sentOver(0, -1, sampled)),
+                                          sampledBy("gpm", sentOver(0, -1, hundreds))}));
+        };
+        QCOMPARE(verdictOf().bytes, int64_t{18'000'000});
+        sampled[2] = unknown;
+        QCOMPARE(verdictOf().bytes, int64_t{12'000'000});
+    }
+
+    void ofARangeReadAtBothEndsNvmlTellsAndElseHardware() {
+        TraceBuilder builder;
+        builder.addGpu();
+        builder.defaultThread();
+        builder.trace().counters = {sampledBy("nvml", sentOver(0, -1, {5, 5, 5, 5})),
+                                    sampledBy("pm", sentOver(0, -1, {6}))};
+        // Often, but never just when a range begins or ends.
+        std::vector<int64_t> timesNs;
+        for (int64_t timeNs = -second / 7; timeNs < 3 * second; timeNs += second / 7)
+            timesNs.push_back(timeNs);
+        std::vector<double> values(timesNs.size(), 6);
+        builder.trace().counters[1].set(timesNs, values, 3 * second);
+        const int64_t process = builder.trace().processes.front().globalPid;
+        builder.trace().interconnect.sampledRanges = {
+            {"read", 0, process, {0, second}, {0, 10}, {second, second + 10}},
+            {"between", 0, process, {second / 2, 5 * second / 2}, {}, {}}};
+        const ReportTable table = report(*builder.finish(), "nvlink_by_range");
+        QCOMPARE(whole(table, 0, "Sent"), int64_t{5});
+        QCOMPARE(whole(table, 1, "Sent"), int64_t{12});
+    }
+
+    void nvlinkByHardwareLeadsAndWhatNvmlTellsIsFoldedBelow() {
+        std::vector<CounterSeries> counters;
+        for (const char* source : {"nvml", "pm"})
+            for (const std::string_view key : {nvlinkSentKey, nvlinkReceivedKey})
+                counters.push_back(
+                    sampledBy(source, counter(key, CounterUnit::BytesPerSecond, 0, -1, hundreds)));
+        for (int32_t link = 1; link >= 0; --link) counters.push_back(sentOver(0, link, hundreds));
+        const TracePtr trace = twoRanks(std::move(counters));
+        QStringList titles;
+        for (const Track& track : trace->tracks) {
+            if (track.kind != TrackKind::Counter) continue;
+            titles << QString::fromStdString(track.title);
+            QCOMPARE(track.isInitiallyFolded, titles.size() == 1);
+            QCOMPARE(trace->counters[track.subject].source == "pm", titles.size() == 1);
+        }
+        QCOMPARE(titles, (QStringList{"NVLink", "NVLink by NVML", "Link 0", "Link 1"}));
+    }
+
+    void whatIsNeverKnownHasNoPeak() {
+        const double unknown = std::numeric_limits<double>::quiet_NaN();
+        const TracePtr trace =
+            twoRanks({counter("sm.activity", CounterUnit::Percent, 0, -1, {unknown, unknown}),
+                      counter("gpu.utilization", CounterUnit::Percent, 0, -1, {0, 0})});
+        QStringList subtitles;
+        for (const Track& track : trace->tracks)
+            if (track.kind == TrackKind::Counter)
+                subtitles << QString::fromStdString(track.subtitle);
+        QCOMPARE(subtitles, (QStringList{"unknown", "peak 0.0 %"}));
     }
 
     void activityHoldsPlainNumbersAndTheirUnit() {

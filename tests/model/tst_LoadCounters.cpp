@@ -309,6 +309,7 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(trace->counters.size(), size_t{1});
         QCOMPARE(trace->counters[0].unit, CounterUnit::Percent);
         QCOMPARE(trace->counters[0].value(0), 90.0);
+        QCOMPARE(trace->counters[0].name, std::string("SMs Active"));
         QCOMPARE(trace->gpus[trace->counters[0].gpu].id, int64_t{1});
     }
 

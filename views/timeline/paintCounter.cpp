@@ -14,6 +14,10 @@ constexpr double lineWidth = 1.5;
 constexpr double fillShare = 0.38;  // of the line's colour over the canvas
 constexpr double labelInset = 4;
 
+/// What a lane of shares may reach to: the least of these that holds all its values, so that a GPU
+/// that is never busy still shows when it is busier.
+constexpr double roundPercents[] = {1, 2, 5, 10, 20, 50, 100};
+
 /// Counters that stay above this share of their greatest value are never near 0.
 constexpr double farFromZero = 0.25;
 
@@ -44,7 +48,9 @@ void paintScale(QPainter& painter, const CounterSeries& counter, const QRectF& a
     // Where all values are 0 the top of the lane means nothing; then the foot is named.
     const bool isFlat = counter.maximum() == 0 && scale.least == 0;
     const double named = isFlat ? 0 : scale.greatest;
-    const QString greatest = QString::fromStdString(formatCounter(named, counter.unit));
+    const bool isRound = counter.unit == CounterUnit::Percent && named == std::floor(named);
+    const QString greatest = isRound ? QStringLiteral("%1 %").arg(named)
+                                     : QString::fromStdString(formatCounter(named, counter.unit));
     QRectF plate = plateOf(greatest);
     plate.moveTop(growsUp != isFlat ? area.top() + 1 : area.bottom() - plate.height() - 1);
     if (isFitting(plate, 1)) paintValue(painter, greatest, plate, theme);
@@ -69,8 +75,13 @@ bool isUnknownAt(const CounterSeries& counter, int64_t timeNs) {
 CounterScale scaleOf(const CounterSeries& counter) {
     CounterScale scale;
     scale.least = std::min(0.0, counter.minimum());
-    scale.greatest = counter.unit == CounterUnit::Percent ? std::max(100.0, counter.maximum())
-                                                          : counter.maximum();
+    scale.greatest = counter.maximum();
+    if (counter.unit == CounterUnit::Percent && counter.maximum() <= 100) {
+        const bool isFlat = counter.maximum() <= 0;
+        scale.greatest = isFlat ? 100
+                                : *std::lower_bound(std::begin(roundPercents),
+                                                    std::end(roundPercents), counter.maximum());
+    }
     const bool mayBeginAbove =
         counter.unit == CounterUnit::Celsius || counter.unit == CounterUnit::Hertz;
     if (mayBeginAbove && counter.minimum() > farFromZero * counter.maximum() &&
@@ -131,7 +142,8 @@ void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& co
             growsUp ? std::min(head, lineEnd - 1) : std::max(head, lineEnd + 1);
         opaque.fill(bar(left, width, lineStart, lineEnd, 1), line);
     }
-    paintScale(painter, counter, area, growth, theme);
+    // Without a value the ends of the scale mean nothing.
+    if (counter.hasValue()) paintScale(painter, counter, area, growth, theme);
 }
 
 }  // namespace lanescope

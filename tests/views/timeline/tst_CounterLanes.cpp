@@ -1,5 +1,8 @@
+#include <QImage>
+#include <QPainter>
 #include <QSignalSpy>
 #include <cmath>
+#include <limits>
 
 #include "tests/support/doubleClick.h"
 #include "tests/support/simulatedMachine.h"
@@ -215,6 +218,49 @@ class tst_CounterLanes : public QObject {
             }
             if (counter.unit == CounterUnit::Watts) QCOMPARE(scale.least, 0.0);
         }
+    }
+
+    void sharesReachToARoundNumberAboveTheirGreatest() {
+        const auto greatestOf = [](double value) {
+            CounterSeries series;
+            series.unit = CounterUnit::Percent;
+            series.set({0, 10}, {value / 2, value}, 20);
+            const CounterScale scale = scaleOf(series);
+            return std::pair(scale.least, scale.greatest);
+        };
+        for (const auto& [value, greatest] :
+             {std::pair(0.3, 1.0), std::pair(5.0, 5.0), std::pair(5.2, 10.0), std::pair(13.3, 20.0),
+              std::pair(51.0, 100.0), std::pair(100.0, 100.0), std::pair(0.0, 100.0),
+              std::pair(640.0, 640.0)})
+            QCOMPARE(greatestOf(value), std::pair(0.0, greatest));
+    }
+
+    void nothingIsWrittenAtTheScaleOfWhatIsNeverKnown() {
+        // Hatched all over, and nothing but that: as far left as right.
+        const auto picture = [](double value) {
+            CounterSeries series;
+            series.unit = CounterUnit::Percent;
+            series.source = "gpm";
+            series.set({0, 50}, {value, value}, 100);
+            QImage image(300, 60, QImage::Format_ARGB32_Premultiplied);
+            image.fill(Theme::light().canvas);
+            QPainter painter(&image);
+            OpaqueFill opaque(painter);
+            paintCounter(painter, opaque, series, series.extremesAt({0, 100}, 300), {0, 100},
+                         QRectF(0, 0, 300, 60), CounterGrowth::Up, 1, Theme::light());
+            painter.end();
+            QSet<QRgb> left, right;
+            for (int y = 0; y < 60; ++y)
+                for (int x = 0; x < 80; ++x) {
+                    left.insert(image.pixel(x, y));
+                    right.insert(image.pixel(x + 200, y));
+                }
+            return std::pair(left, right);
+        };
+        const auto [left, right] = picture(std::numeric_limits<double>::quiet_NaN());
+        QVERIFY(right.contains(left));
+        const auto [named, plain] = picture(40);
+        QVERIFY2(!plain.contains(named), "the top is named where something is known");
     }
 
     void singleLinksAndOtherCountersAreFoldedAtFirst() {
