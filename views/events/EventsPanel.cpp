@@ -195,13 +195,13 @@ void EventsPanel::setTrace(TracePtr trace) {
 void EventsPanel::setVisibleRange(TimeRange range) {
     if (range == visible_) return;
     visible_ = range;
-    if (!selected_) invalidate();
+    if (!selected_) follow();
 }
 
 void EventsPanel::setSelectedRange(std::optional<TimeRange> range) {
     if (range == selected_) return;
     selected_ = range;
-    invalidate();
+    follow();
 }
 
 void EventsPanel::showEvent(QShowEvent* event) {
@@ -210,8 +210,13 @@ void EventsPanel::showEvent(QShowEvent* event) {
 }
 
 void EventsPanel::invalidate() {
-    isStale_ = true;
     job_->cancel();
+    follow();
+}
+
+void EventsPanel::follow() {
+    isStale_ = true;
+    if (!isVisible()) job_->cancel();
     // Not started anew: while one pans, the table follows instead of waiting for the end.
     if (isVisible() && !timer_->isActive()) timer_->start(settleMs);
 }
@@ -238,30 +243,35 @@ void EventsPanel::refresh() {
         isSilent_ = true;
         model_->showWindow(trace_, window, request_.isDescending);
         isSilent_ = false;
-        updateRemark(window.size(), window.size(), model_->rowCount());
+        updateRemark(window.size(), window.size(), model_->rowCount(), selected_.has_value());
         isStale_ = false;
         restoreSelection();
         return;
     }
-    job_->start([this, trace = trace_, request = request_]() -> LatestJob::Publish {
-        auto list = std::make_shared<std::optional<EventList>>(listEvents(*trace, request));
-        return [this, list] {
-            if (*list) showEvents(**list);
-        };
-    });
+    // What another question makes wrong was cancelled; the list of another range is out of date
+    // only.
+    job_->start(
+        [this, trace = trace_, request = request_,
+         isSelected = selected_.has_value()]() -> LatestJob::Publish {
+            auto list = std::make_shared<std::optional<EventList>>(listEvents(*trace, request));
+            return [this, list, isSelected] {
+                if (*list) showEvents(**list, isSelected);
+            };
+        },
+        LatestJob::Older::Published);
 }
 
-void EventsPanel::showEvents(const EventList& list) {
+void EventsPanel::showEvents(const EventList& list, bool isSelected) {
     isSilent_ = true;
     model_->showList(trace_, list.events);
     isSilent_ = false;
-    updateRemark(list.inRange, list.scanned, model_->rowCount());
-    isStale_ = false;
+    updateRemark(list.inRange, list.scanned, model_->rowCount(), isSelected);
+    isStale_ = job_->isOutdated() || timer_->isActive();
     restoreSelection();
 }
 
-void EventsPanel::updateRemark(int64_t inRange, int64_t scanned, int64_t shown) {
-    const QString where = selected_ ? tr("in the selected range") : tr("in the visible range");
+void EventsPanel::updateRemark(int64_t inRange, int64_t scanned, int64_t shown, bool isSelected) {
+    const QString where = isSelected ? tr("in the selected range") : tr("in the visible range");
     QString text =
         inRange == 1 ? tr("1 event %1").arg(where) : tr("%1 events %2").arg(number(inRange), where);
     const bool isFiltered = !request_.words.empty();

@@ -66,12 +66,15 @@ class EventsPanel : public QWidget {
     void arrange();
     void fillKindsMenu();
     void updateKindsText();
+    /// Another question is asked.
     void invalidate();
+    /// The same is asked of another range.
+    void follow();
     void refresh();
-    void showEvents(const EventList& list);
+    void showEvents(const EventList& list, bool isSelected);
     void sortBy(int column, Qt::SortOrder order);
     void restoreSelection();
-    void updateRemark(int64_t inRange, int64_t scanned, int64_t shown);
+    void updateRemark(int64_t inRange, int64_t scanned, int64_t shown, bool isSelected);
 
     TracePtr trace_;
     TimeRange visible_;
