@@ -154,6 +154,7 @@ class TimelineView : public QWidget {
     void togglePinnedTrack();
     void hideTrack();
     void showAllTracks();
+    void hideEmptyTracks();
     void moveTrack(int direction);
     /// Folds or unfolds the current track, with everything in it if `isDeep`.
     void toggleFold(bool isDeep);

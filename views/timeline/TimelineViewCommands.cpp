@@ -146,6 +146,10 @@ void TimelineView::showAllTracks() {
     lanescope::showAllTracks(*state_);
     if (companion_) lanescope::showAllTracks(*companion_);
 }
+void TimelineView::hideEmptyTracks() {
+    lanescope::hideEmptyTracks(*state_);
+    if (companion_) lanescope::hideEmptyTracks(*companion_);
+}
 void TimelineView::moveTrack(int direction) {
     lanescope::moveTrack(trackState(), trackState().currentTrack(), direction);
 }

@@ -115,6 +115,17 @@ void TrackLayout::setHidden(uint32_t track, bool isHidden) {
     rebuild();
 }
 
+void TrackLayout::hide(const std::vector<bool>& tracks) {
+    std::vector<bool> isCovered(tracks_.size(), false);
+    for (uint32_t track = 0; track < tracks_.size() && track < tracks.size(); ++track) {
+        const uint32_t parent = parentOf(track);
+        isCovered[track] = hidden_[track] || (parent != noIndex && isCovered[parent]);
+        if (isCovered[track] || !tracks[track] || pinned_[track]) continue;
+        isCovered[track] = hidden_[track] = true;
+    }
+    rebuild();
+}
+
 std::vector<uint32_t> TrackLayout::hiddenTracks() const {
     std::vector<uint32_t> tracks;
     for (const uint32_t track : order())

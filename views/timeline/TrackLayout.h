@@ -64,6 +64,8 @@ class TrackLayout {
     bool isHidden(uint32_t track) const { return track < hidden_.size() && hidden_[track]; }
     /// Takes a track and everything in it off the screen.
     void setHidden(uint32_t track, bool isHidden);
+    /// Hides the tracks that are set here, but for pinned ones and those within hidden ones.
+    void hide(const std::vector<bool>& tracks);
     /// Those hidden by themselves, in their order.
     std::vector<uint32_t> hiddenTracks() const;
     bool isPinned(uint32_t track) const { return track < pinned_.size() && pinned_[track]; }

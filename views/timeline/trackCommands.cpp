@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/reduce/emptyTracks.h"
+
 namespace lanescope {
 namespace {
 
@@ -49,6 +51,16 @@ void showAllTracks(TimelineState& state) {
     state.arrange([](TrackLayout& layout) {
         for (const uint32_t track : layout.hiddenTracks()) layout.setHidden(track, false);
     });
+}
+
+void hideEmptyTracks(TimelineState& state) {
+    if (!state.hasTracks()) return;
+    const std::vector<bool> isEmpty = emptyTracks(*state.trace(), state.visible());
+    state.arrange([&](TrackLayout& layout) { layout.hide(isEmpty); });
+    const uint32_t current = state.currentTrack();
+    if (!isTrack(state, current) || state.layout().rowOf(current)) return;
+    const LayoutRow* top = state.layout().rowAt(state.toLayoutY(0));
+    state.setCurrentTrack(top ? top->track : noIndex);
 }
 
 void moveTrack(TimelineState& state, uint32_t track, int direction) {

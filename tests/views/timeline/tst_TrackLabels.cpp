@@ -2,6 +2,7 @@
 #include <QMenu>
 #include <QToolButton>
 
+#include "model/reduce/emptyTracks.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/TrackFilterBar.h"
@@ -240,6 +241,21 @@ class TestTrackLabels : public QObject {
         shown.key(Qt::Key_Right, Qt::ShiftModifier);
         shown.key(Qt::Key_Space);
         QVERIFY(shown.layout().isFolded(first));
+    }
+
+    void tracksThatAreEmptyInViewCanBeHidden() {
+        Labels shown(trace_);
+        shown.view.visibleRange()->setRange({0, 1'000});  // before most has begun
+        const std::vector<bool> isEmpty =
+            emptyTracks(*trace_, shown.view.visibleRange()->range().shifted(shown.view.timeOrigin()));
+        const size_t rows = shown.layout().rows().size();
+        shown.view.hideEmptyTracks();
+        QVERIFY(!shown.layout().hiddenTracks().empty());
+        for (uint32_t track = 0; track < trace_->tracks.size(); ++track)
+            if (shown.layout().rowOf(track)) QVERIFY(!isEmpty[track]);
+        for (const uint32_t track : shown.layout().hiddenTracks()) QVERIFY(isEmpty[track]);
+        shown.view.showAllTracks();
+        QCOMPARE(shown.layout().rows().size(), rows);
     }
 
     void rowsHaveThreeHeights() {
