@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace lanescope {
 
@@ -12,8 +11,9 @@ namespace {
 /// How far adding nothing may lie outside the bounds: the clocks of a machine agree to less.
 constexpr int64_t toleranceNs = 5'000'000;
 constexpr int64_t windowNs = 5'000'000'000;
-/// A drift below this is not told from the jitter of decoding.
-constexpr int64_t driftNs = 1'000'000;
+/// A GPU's clock that falls back looks as if samples were decoded later and later, which a busy
+/// machine does too: by several ms for seconds. So much it does not do to all of a window.
+constexpr int64_t latestNs = 25'000'000;
 
 double milliseconds(int64_t ns) {
     return static_cast<double>(ns) / 1e6;
@@ -36,7 +36,7 @@ void PmClock::observe(int64_t nowNs, int64_t endNs) {
     if (nowNs - windowBegunNs_ < windowNs) return;
     if (!firstWindowNs_) firstWindowNs_ = windowHighestNs_;
     const int64_t movedNs = *windowHighestNs_ - *firstWindowNs_;
-    if (std::abs(movedNs) > driftNs) {
+    if (movedNs > latestNs || movedNs < -toleranceNs) {
         offsetNs_ += movedNs;
         firstWindowNs_ = windowHighestNs_;
     }

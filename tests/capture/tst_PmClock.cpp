@@ -1,0 +1,74 @@
+#include <QtTest>
+
+#include "capture/cupti/PmClock.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int64_t msNs = 1'000'000;
+
+/// Decodes four times a second for `seconds`, each time `latenessNs` after the last sample ended.
+/// `gpuAheadNs` is what the GPU's clock shows more than the machine's.
+int64_t decode(PmClock& clock, int64_t nowNs, int seconds, int64_t latenessNs,
+               int64_t gpuAheadNs = 0) {
+    for (int i = 0; i < 4 * seconds; ++i) {
+        nowNs += 250 * msNs;
+        clock.observe(nowNs, nowNs - latenessNs + gpuAheadNs);
+    }
+    return nowNs;
+}
+
+}  // namespace
+
+class tst_PmClock : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void nothingIsAddedToAClockThatAgrees() {
+        PmClock clock;
+        clock.observe(1'000 * msNs, 998 * msNs);
+        clock.begin(10 * msNs, 11 * msNs);
+        QCOMPARE(clock.realtimeNs(500 * msNs), 500 * msNs);
+    }
+
+    void aClockOfItsOwnIsLedToTheMachines() {
+        PmClock clock;
+        const int64_t aheadNs = 3'600'000 * msNs;
+        clock.observe(1'000 * msNs, 998 * msNs + aheadNs);
+        clock.begin(10 * msNs, 11 * msNs + aheadNs);
+        const int64_t offNs = clock.realtimeNs(500 * msNs + aheadNs) - 500 * msNs;
+        QVERIFY(offNs >= -2 * msNs && offNs <= 2 * msNs);
+    }
+
+    void aBusyMachineIsNoDrift() {
+        PmClock clock;
+        int64_t nowNs = decode(clock, 0, 12, 1 * msNs);
+        clock.begin(10 * msNs, 11 * msNs);
+        nowNs = decode(clock, nowNs, 30, 8 * msNs);
+        nowNs = decode(clock, nowNs, 30, 20 * msNs);
+        decode(clock, nowNs, 30, 1 * msNs);
+        QCOMPARE(clock.realtimeNs(nowNs), nowNs);
+    }
+
+    void aClockThatRunsAheadIsHeldBack() {
+        PmClock clock;
+        int64_t nowNs = decode(clock, 0, 12, 1 * msNs);
+        clock.begin(10 * msNs, 11 * msNs);
+        nowNs = decode(clock, nowNs, 12, 1 * msNs, 100 * msNs);
+        // A sample of now must not lie in what is to come.
+        QVERIFY(clock.realtimeNs(nowNs + 100 * msNs) <= nowNs + 5 * msNs);
+    }
+
+    void aClockThatFallsFarBehindIsFollowed() {
+        PmClock clock;
+        int64_t nowNs = decode(clock, 0, 12, 1 * msNs);
+        clock.begin(10 * msNs, 11 * msNs);
+        nowNs = decode(clock, nowNs, 30, 1 * msNs, -200 * msNs);
+        const int64_t offNs = clock.realtimeNs(nowNs - 200 * msNs) - nowNs;
+        QVERIFY(offNs >= -5 * msNs && offNs <= 5 * msNs);
+    }
+};
+
+QTEST_APPLESS_MAIN(tst_PmClock)
+#include "tst_PmClock.moc"
