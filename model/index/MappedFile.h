@@ -21,7 +21,7 @@ class MappedFile {
         Copied,   ///< All of it at once. O(bytes).
     };
     /// A file larger than this is mapped wherever it lies, since copying it takes too long.
-    static constexpr uint64_t mostCopiedBytes = uint64_t{256} << 20;
+    static constexpr uint64_t mostCopiedBytes = uint64_t{64} << 20;
 
     /// Nothing for what cannot be read or is empty.
     static std::optional<MappedFile> open(const std::filesystem::path& path,
