@@ -5,6 +5,7 @@
 #include <QPushButton>
 
 #include "model/export/formatValue.h"
+#include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
 #include "views/theme/Theme.h"
 #include "views/timeline/TimelineView.h"
@@ -21,20 +22,23 @@ LiveBar::LiveBar(TimelineView& timeline, QWidget* parent)
     : QWidget(parent),
       timeline_(timeline),
       dot_(new QLabel(QStringLiteral("●"), this)),
-      text_(new QLabel(tr("Recording…"), this)),
+      text_(new WrappedLabel(this)),
       follow_(new QPushButton(tr("Follow the end"), this)) {
-    text_->setTextFormat(Qt::PlainText);
+    setObjectName("liveBar");
+    // Else a widget of a class of its own has no background from the window's style.
+    setAttribute(Qt::WA_StyledBackground);
+    text_->setText(tr("Recording…"));
     text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     follow_->setCheckable(true);
     follow_->setChecked(true);
     follow_->setToolTip(tr("Keep the newest events in sight"));
     auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(14, 3, 14, 3);
+    layout->setContentsMargins(14, 3, 6, 4);
+    layout->setSpacing(8);
     layout->addWidget(dot_);
     layout->addWidget(text_, 1);
-    layout->addWidget(follow_);
-    setAutoFillBackground(true);
-    setBackgroundRole(QPalette::AlternateBase);
+    layout->addWidget(follow_, 0, Qt::AlignTop);
+    if (timeline.trace()) sayHowMuch(*timeline.trace());
     connect(follow_, &QPushButton::toggled, this, &LiveBar::setFollowing);
     connect(timeline_.visibleRange(), &VisibleRange::changed, this, &LiveBar::noticeMove);
 }
@@ -81,6 +85,10 @@ void LiveBar::afterChange(const Trace& trace) {
     if (isFollowing_ && !wasFitted_)
         visible.setRange(before_.shifted(visible.limits().endNs - before_.endNs));
     isChanging_ = false;
+    sayHowMuch(trace);
+}
+
+void LiveBar::sayHowMuch(const Trace& trace) {
     text_->setText(tr("Recording… %1 so far")
                        .arg(toQString(formatDuration(std::max<int64_t>(0, trace.range.endNs)))));
 }

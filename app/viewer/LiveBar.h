@@ -36,6 +36,7 @@ class LiveBar : public QWidget {
 
   private:
     void noticeMove();
+    void sayHowMuch(const Trace& trace);
 
     TimelineView& timeline_;
     QLabel* dot_;

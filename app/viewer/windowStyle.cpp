@@ -28,6 +28,8 @@ QPushButton:focus { border-color: {accent}; }
 QPushButton:flat { background: transparent; border: none; }
 QPushButton:flat:hover { background: {raised}; }
 QPushButton#primary { background: {accent}; border-color: {accent}; color: {accentText}; }
+QWidget#liveBar { background: {panel}; border-bottom: 1px solid {separator}; }
+QWidget#liveBar QPushButton { padding: 1px 10px; }
 QComboBox { background: {canvas}; border: 1px solid {separator}; border-radius: 5px; padding: 3px 7px; }
 QComboBox:focus { border-color: {accent}; }
 QComboBox::drop-down { border: none; width: 20px; }
@@ -50,6 +52,7 @@ QHeaderView::section:vertical { padding: 0 8px; border-bottom: none; }
 QHeaderView::section:hover { color: {text}; }
 QHeaderView::up-arrow, QHeaderView::down-arrow { subcontrol-origin: padding; subcontrol-position: top center;
                                                  width: 10px; height: 7px; }
+QHeaderView::up-arrow:vertical, QHeaderView::down-arrow:vertical { width: 0; height: 0; }
 QHeaderView::down-arrow { image: url(:/icons/down.svg); }
 QHeaderView::up-arrow { image: url(:/icons/up.svg); }
 QTableView { border: none; background: {canvas}; alternate-background-color: {panel}; }

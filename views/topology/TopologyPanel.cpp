@@ -5,6 +5,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QTableView>
 #include <QToolButton>
@@ -71,6 +72,8 @@ QWidget* TopologyPanel::makeFacts() {
     matrixView_->verticalHeader()->setDefaultAlignment(Qt::AlignCenter);
     matrixView_->horizontalHeader()->setHighlightSections(false);
     matrixView_->verticalHeader()->setHighlightSections(false);
+    connect(matrixView_->horizontalScrollBar(), &QScrollBar::rangeChanged, this,
+            &TopologyPanel::fitMatrixHeight);
     connect(matrixView_->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &TopologyPanel::selectPair);
     connect(matrixView_, &QTableView::activated, this, [this](const QModelIndex& index) {
@@ -270,12 +273,17 @@ void TopologyPanel::fitMatrix() {
     }
     const int rowHeight = fontMetrics().height() + 12;
     matrixView_->verticalHeader()->setDefaultSectionSize(rowHeight);
-    const int header = matrixView_->horizontalHeader()->sizeHint().height();
-    // The area of the facts may be too narrow for all of it.
-    const bool isCut = width > matrixView_->parentWidget()->width();
-    const int scrollBar = isCut ? fontMetrics().height() : 0;
     matrixView_->setMaximumWidth(width);
-    matrixView_->setFixedHeight(header + rowHeight * matrix_->rowCount() + scrollBar + 4);
+    fitMatrixHeight();
+}
+
+void TopologyPanel::fitMatrixHeight() {
+    const QScrollBar& across = *matrixView_->horizontalScrollBar();
+    // The area of the facts may be too narrow for all columns; no row is to lie under the bar then.
+    const int bar = across.maximum() > 0 ? across.sizeHint().height() : 0;
+    const int rows = matrixView_->verticalHeader()->defaultSectionSize() * matrix_->rowCount();
+    matrixView_->setFixedHeight(matrixView_->horizontalHeader()->sizeHint().height() + rows + bar +
+                                4);
 }
 
 void TopologyPanel::activatePair(qint64 gpu, qint64 peer) {

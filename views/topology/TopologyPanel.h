@@ -66,6 +66,7 @@ class TopologyPanel : public QWidget {
     void showAnswer(const std::shared_ptr<const TopologyAnswer>& answer, const QString& remark);
     void sayVerdict(const TopologyAnswer& answer);
     void fitMatrix();
+    void fitMatrixHeight();
     void activatePair(qint64 gpu, qint64 peer);
     void selectPair(const QModelIndex& index);
     void showEdge();

@@ -89,7 +89,10 @@ class TestLiveTrace : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(shown.page() && shown.ranges() > 3, patienceMs);
         LiveBar* bar = shown.page()->liveBar();
         QVERIFY(bar && bar->isVisible());
-        QVERIFY2(bar->text().startsWith("Recording"), qPrintable(bar->text()));
+        QVERIFY2(bar->text().startsWith("Recording… ") && bar->text().endsWith(" so far"),
+                 qPrintable(bar->text()));
+        QVERIFY2(bar->height() < 2 * bar->followButton().fontMetrics().height(),
+                 "a line, and not a third of the timeline");
         // More comes, and all of it stays in sight.
         const uint32_t before = shown.ranges();
         QTRY_VERIFY_WITH_TIMEOUT(shown.ranges() > before, patienceMs);

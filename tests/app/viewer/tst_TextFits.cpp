@@ -2,11 +2,14 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QStackedWidget>
 #include <QTabBar>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
@@ -18,8 +21,12 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/icons.h"
+#include "app/viewer/windowStyle.h"
+#include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/timeline/TimelineView.h"
+#include "views/topology/TopologyMatrix.h"
+#include "views/topology/TopologyPanel.h"
 
 using namespace lanescope;
 
@@ -61,6 +68,21 @@ QStringList cutTexts(const QWidget& window) {
         if (const QString what = whatIsCut(*widget); !what.isEmpty()) cut << what;
     }
     return cut;
+}
+
+/// The height at which the text in an area stands, lines at its edges left out; -1 without text.
+double middleOfText(QWidget& widget, QRect area) {
+    area.adjust(3, 3, -3, -3);
+    const QImage image = widget.grab(area).toImage();
+    const QRgb background = image.pixel(0, 0);
+    int top = -1, bottom = -1;
+    for (int y = 0; y < image.height(); ++y)
+        for (int x = 0; x < image.width(); ++x)
+            if (image.pixel(x, y) != background) {
+                top = top < 0 ? y : top;
+                bottom = y;
+            }
+    return top < 0 ? -1 : area.top() + (top + bottom) / 2.0;
 }
 
 /// Bars that have nothing to say yet are hidden, unlike the pages of tabs that are not in front.
@@ -147,6 +169,34 @@ class TestTextFits : public QObject {
         }
         nameless.removeDuplicates();
         QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join("; ")));
+    }
+
+    void rowsOfTheTopologyStandBesideTheirHeadingsAndAboveTheScrollBar() {
+        TopologyPanel panel;
+        panel.setStyleSheet(windowStyle(Theme::light()));
+        panel.setTrace(simulatedMachine({.gpuCount = 2, .steps = 2, .linksPerGpu = 18}));
+        panel.resize(1400, 500);
+        panel.show();
+        QVERIFY(QTest::qWaitFor([&] { return !panel.isStale(); }, 60'000));
+        QTableView* view = nullptr;
+        for (auto* each : panel.findChildren<QTableView*>())
+            if (each->model() == &panel.matrix()) view = each;
+        QTRY_VERIFY(view && view->isVisible() && view->height() > 0);
+        for (int row = 0; row < 2; ++row) {
+            const QRect cell = view->visualRect(view->model()->index(row, 1 - row));
+            const QHeaderView& header = *view->verticalHeader();
+            const QRect heading(0, header.sectionViewportPosition(row), header.width(),
+                                header.sectionSize(row));
+            const double cellMiddle = middleOfText(*view->viewport(), cell);
+            const double headingMiddle = middleOfText(*header.viewport(), heading);
+            QVERIFY(cellMiddle > 0 && headingMiddle > 0);
+            QVERIFY2(std::abs(cellMiddle - headingMiddle) <= 1,
+                     qPrintable(QString("%1 %2").arg(cellMiddle).arg(headingMiddle)));
+        }
+        panel.resize(420, 500);
+        QTRY_VERIFY(view->horizontalScrollBar()->maximum() > 0);
+        QTRY_VERIFY(view->rowViewportPosition(1) + view->rowHeight(1) <=
+                    view->viewport()->height());
     }
 
   private:
