@@ -31,18 +31,23 @@ struct Collective {
     bool isOnGpu = false;
     std::vector<std::pair<Rank, uint32_t>> calls;  ///< With the row of each.
     std::vector<int64_t> enterNs;                  ///< As `calls`.
+    int64_t earliestNs = 0, latestNs = 0;          ///< Of `enterNs`.
 
-    int64_t earliestNs() const { return *std::min_element(enterNs.begin(), enterNs.end()); }
-    int64_t latestNs() const { return *std::max_element(enterNs.begin(), enterNs.end()); }
-    bool isLast(size_t call) const {
-        return enterNs[call] == latestNs() && latestNs() > earliestNs();
-    }
+    bool isLast(size_t call) const { return enterNs[call] == latestNs && latestNs > earliestNs; }
+};
+
+/// An operation that the ranks of a communicator did not call alike, as far as the trace tells.
+struct Unmatched {
+    uint64_t communicator = 0;
+    StringIndex operation = 0;
+    bool isNumbered = false;  ///< By NCCL, each call.
 };
 
 struct Matched {
-    std::vector<Collective> all;      ///< By when the first rank entered.
-    std::vector<uint64_t> unmatched;  ///< Communicators whose ranks did not call the same ones.
+    std::vector<Collective> all;  ///< By when the first rank entered.
+    std::vector<Unmatched> unmatched;
     bool hasCalls = false;
+    bool hasSeveralRanks = false;  ///< Some communicator has.
 };
 
 std::string hexOf(uint64_t communicator) {
@@ -59,16 +64,21 @@ bool isCollective(std::string_view operation) {
     return operation != "Send" && operation != "Recv";
 }
 
-/// The calls of one operation that belong together: by NCCL's numbers if it told all of them, else
-/// the n-th of each rank, which is safe only if all ranks have as many, of the same sizes. Nothing
-/// if they do not fit.
-std::optional<std::map<int64_t, std::vector<std::pair<Rank, uint32_t>>>> matched(
-    const Trace& trace, const CallsByRank& ranks) {
-    std::map<int64_t, std::vector<std::pair<Rank, uint32_t>>> byNumber;
-    const bool isNumbered = std::all_of(ranks.begin(), ranks.end(), [&](const auto& each) {
+/// Whether NCCL's plugin told the number of every call.
+bool areNumbered(const Trace& trace, const CallsByRank& ranks) {
+    return std::all_of(ranks.begin(), ranks.end(), [&](const auto& each) {
         return std::all_of(each.second.begin(), each.second.end(),
                            [&](uint32_t row) { return trace.nccl.facts[row].sequence >= 0; });
     });
+}
+
+/// The calls of one operation that belong together: by NCCL's numbers if it told all of them, else
+/// the n-th of each rank, which is safe only if all ranks have as many, of the same sizes. None if
+/// they do not fit.
+std::map<int64_t, std::vector<std::pair<Rank, uint32_t>>> matched(const Trace& trace,
+                                                                  const CallsByRank& ranks,
+                                                                  bool isNumbered) {
+    std::map<int64_t, std::vector<std::pair<Rank, uint32_t>>> byNumber;
     for (const auto& [rank, rows] : ranks) {
         int64_t number = 0;
         for (const uint32_t row : rows)
@@ -80,8 +90,7 @@ std::optional<std::map<int64_t, std::vector<std::pair<Rank, uint32_t>>>> matched
             return trace.nccl.bytes[call.second] != trace.nccl.bytes[calls.front().second];
         };
         const bool isWhole = calls.size() == ranks.size();
-        if (!isNumbered && (!isWhole || std::any_of(calls.begin(), calls.end(), isOdd)))
-            return std::nullopt;
+        if (!isNumbered && (!isWhole || std::any_of(calls.begin(), calls.end(), isOdd))) return {};
     }
     // One that some rank did not live to see, or called twice by what a damaged file says.
     std::erase_if(byNumber, [&](const auto& each) {
@@ -103,6 +112,9 @@ Collective collectiveOf(const Trace& trace, std::vector<std::pair<Rank, uint32_t
     for (const auto& [rank, row] : calls)
         made.enterNs.push_back(made.isOnGpu ? trace.nccl.facts[row].gpu.startNs
                                             : rangeOfCall(trace, row).startNs);
+    const auto [earliest, latest] = std::minmax_element(made.enterNs.begin(), made.enterNs.end());
+    made.earliestNs = *earliest;
+    made.latestNs = *latest;
     made.calls = std::move(calls);
     return made;
 }
@@ -138,21 +150,24 @@ Matched collectivesOf(const ReportQuery& query) {
     for (const auto& [communicator, operations] : communicators) {
         const size_t rankCount = ranksOf[communicator].size();
         if (rankCount < 2) continue;
-        bool isMatched = true;
+        found.hasSeveralRanks = true;
         for (const auto& [operation, ranks] : operations) {
-            auto byNumber = ranks.size() == rankCount ? matched(trace, ranks) : std::nullopt;
-            isMatched = isMatched && byNumber;
-            if (!byNumber) continue;
-            for (auto& [number, calls] : *byNumber) {
+            const bool isNumbered = areNumbered(trace, ranks);
+            auto byNumber = matched(trace, ranks, isNumbered);
+            // One that a rank never called, or none that all of them did.
+            if (ranks.size() != rankCount || byNumber.empty()) {
+                found.unmatched.push_back({communicator, operation, isNumbered});
+                continue;
+            }
+            for (auto& [number, calls] : byNumber) {
                 Collective collective = collectiveOf(trace, std::move(calls));
                 collective.number = number;
                 if (isAsked(query, collective)) found.all.push_back(std::move(collective));
             }
         }
-        if (!isMatched) found.unmatched.push_back(communicator);
     }
     std::stable_sort(found.all.begin(), found.all.end(),
-                     [](const auto& a, const auto& b) { return a.earliestNs() < b.earliestNs(); });
+                     [](const auto& a, const auto& b) { return a.earliestNs < b.earliestNs; });
     return found;
 }
 
@@ -163,14 +178,17 @@ Cell rankCell(const Trace& trace, const Rank& rank) {
     return ofJob ? Cell(int64_t{*ofJob}) : Cell();
 }
 
-void addNotes(const Matched& collectives, ReportTable& table) {
-    for (const uint64_t communicator : collectives.unmatched)
+void addNotes(const Trace& trace, const Matched& collectives, ReportTable& table) {
+    for (const Unmatched& each : collectives.unmatched)
         table.notes.push_back(fmt::format(
-            "Collectives of communicator {} are left out: its ranks did not record the same ones. "
-            "With record --nccl plugin NCCL numbers them, and those that all ranks have count.",
-            hexOf(communicator)));
+            "Calls of {} in communicator {} are left out: its ranks did not record the same "
+            "ones.{}",
+            trace.strings.at(each.operation), hexOf(each.communicator),
+            each.isNumbered ? ""
+                            : " With record --nccl plugin NCCL numbers them, and those that all "
+                              "ranks have count."));
     if (collectives.all.empty()) {
-        if (collectives.hasCalls && collectives.unmatched.empty())
+        if (collectives.hasCalls && !collectives.hasSeveralRanks)
             table.notes.emplace_back(
                 "The trace has one rank of each communicator, so nobody can be late.");
         return;
@@ -204,12 +222,11 @@ ReportTable ncclLateness(const ReportQuery& query) {
     const Matched collectives = collectivesOf(query);
     std::map<uint64_t, std::map<Rank, RankLateness>> byCommunicator;
     for (const Collective& each : collectives.all) {
-        const int64_t earliestNs = each.earliestNs(), latestNs = each.latestNs();
         for (size_t call = 0; call < each.calls.size(); ++call) {
             RankLateness& rank = byCommunicator[each.communicator][each.calls[call].first];
-            rank.lateNs.push_back(each.enterNs[call] - earliestNs);
+            rank.lateNs.push_back(each.enterNs[call] - each.earliestNs);
             rank.lastCount += each.isLast(call) ? 1 : 0;
-            rank.waitedNs = saturatingSum(rank.waitedNs, latestNs - each.enterNs[call]);
+            rank.waitedNs = saturatingSum(rank.waitedNs, each.latestNs - each.enterNs[call]);
         }
     }
     for (auto& [communicator, ranks] : byCommunicator) {
@@ -226,7 +243,7 @@ ReportTable ncclLateness(const ReportQuery& query) {
     if (!table.rows.empty())
         table.notes.emplace_back(
             "\"Waited\" is the time, in all, from when the rank entered until the last one did.");
-    addNotes(collectives, table);
+    addNotes(query.trace, collectives, table);
     return table;
 }
 
@@ -247,12 +264,12 @@ ReportTable ncclLatenessByCollective(const ReportQuery& query) {
                                   std::string(trace.strings.at(each.operation)), each.number,
                                   bytes < 0 ? Cell() : Cell(bytes), rankCell(trace, rank),
                                   int64_t{trace.processes[rank.second].pid}, each.enterNs[call],
-                                  each.enterNs[call] - each.earliestNs(),
+                                  each.enterNs[call] - each.earliestNs,
                                   each.isLast(call) ? Cell(std::string("last")) : Cell(),
                                   std::string(each.isOnGpu ? "GPU" : "CPU")});
         }
     }
-    addNotes(collectives, table);
+    addNotes(trace, collectives, table);
     return table;
 }
 

@@ -182,8 +182,58 @@ class TestNcclLateness : public QObject {
             }
             const ReportTable table = report(*job.builder.finish(), "nccl_lateness");
             QVERIFY(table.rows.empty());
-            QVERIFY(hasNote(table, "communicator 0x0000000000abcdef are left out"));
+            QCOMPARE(table.notes.size(), size_t{1});
+            QVERIFY(hasNote(table, "AllReduce in communicator 0x0000000000abcdef are left out"));
+            QVERIFY(hasNote(table, "record --nccl plugin"));
         }
+    }
+
+    void oneOperationThatDoesNotMatchLeavesTheOthersIn() {
+        Job job(2);
+        for (int64_t step = 0; step < 3; ++step) {
+            const int64_t atNs = step * 1'000 * us;
+            job.call(0, "AllReduce", 64, atNs);
+            job.call(1, "AllReduce", 64, atNs + 7 * us);
+            job.call(0, "AllGather", 64, atNs + 500 * us);
+            if (step > 0) job.call(1, "AllGather", 64, atNs + 500 * us);
+        }
+        const TracePtr trace = job.builder.finish();
+        const ReportTable table = report(*trace, "nccl_lateness");
+        QCOMPARE(table.rows.size(), size_t{2});
+        QCOMPARE(whole(table, 0, countAt), int64_t{3});
+        QCOMPARE(whole(table, 1, mostAt), 7 * us);
+        QVERIFY(hasNote(table, "Calls of AllGather in communicator 0x0000000000abcdef are left "));
+        QVERIFY(!hasNote(table, "Calls of AllReduce"));
+        const ReportTable each = report(*trace, "nccl_lateness:collective");
+        QCOMPARE(each.rows.size(), size_t{6});
+        for (const auto& row : each.rows)
+            QCOMPARE(std::get<std::string>(row[1]), std::string("AllReduce"));
+        QVERIFY(hasNote(each, "Calls of AllGather in communicator 0x0000000000abcdef are left "));
+    }
+
+    void nobodyIsToldToHaveCallsNumberedThatAre() {
+        for (const bool isCalledByBoth : {false, true}) {
+            Job job(2);
+            job.call(0, "AllReduce", 64, 0, -1, 0);
+            job.call(1, "AllReduce", 64, 9 * us, -1, 0);
+            job.call(0, "Broadcast", 64, 500 * us, -1, 0);
+            if (isCalledByBoth) job.call(1, "Broadcast", 64, 900 * us, -1, 1);
+            const ReportTable table = report(*job.builder.finish(), "nccl_lateness");
+            QCOMPARE(table.rows.size(), size_t{2});
+            QVERIFY(hasNote(table, "Calls of Broadcast in communicator 0x0000000000abcdef"));
+            QVERIFY(!hasNote(table, "--nccl plugin"));
+        }
+    }
+
+    void ofARangeWithoutCollectivesNobodySaysThatThereIsOneRank() {
+        Job job(2);
+        job.call(0, "AllReduce", 64, 0);
+        job.call(1, "AllReduce", 64, 9 * us);
+        job.call(0, "Send", 64, 900 * us);
+        const ReportTable table =
+            report(*job.builder.finish(), "nccl_lateness", TimeRange{100 * us, 200 * us});
+        QVERIFY(table.rows.empty());
+        QVERIFY(!hasNote(table, "one rank of each communicator"));
     }
 
     void messagesAndSingleRanksHaveNobodyToWaitFor() {
