@@ -90,15 +90,24 @@ class tst_emptyTracks : public QObject {
     }
 
     void whatWasNotRecordedIsShown() {
-        TraceBuilder builder;
-        builder.addKernel(builder.defaultStream(), "gemm", 10'000, 20'000);
-        builder.addWindow(0, 5'000, 50'000);
-        const TracePtr trace = builder.finish();
-        for (size_t track = 0; track < trace->tracks.size(); ++track)
-            if (!trace->tracks[track].unrecorded.empty()) {
-                const TimeRange range = trace->tracks[track].unrecorded.front();
-                QVERIFY(!emptyTracks(*trace, range)[track]);
+        const TimeRange between{40'000, 50'000};
+        for (const bool hasWindows : {false, true}) {
+            TraceBuilder builder;
+            builder.addKernel(builder.defaultStream(), "gemm", 10'000, 20'000);
+            builder.addKernel(builder.defaultStream(), "gemm", 100'000, 110'000);
+            if (hasWindows) {
+                builder.addWindow(0, 5'000, 30'000);
+                builder.addWindow(0, 90'000, 120'000);
             }
+            const TracePtr trace = builder.finish();
+            const std::vector<bool> isEmpty = emptyTracks(*trace, between);
+            int markedCount = 0;
+            for (size_t track = 0; track < trace->tracks.size(); ++track) {
+                markedCount += trace->tracks[track].unrecorded.empty() ? 0 : 1;
+                QCOMPARE(isEmpty[track], !hasWindows);
+            }
+            QCOMPARE(markedCount > 0, hasWindows);
+        }
     }
 };
 
