@@ -131,7 +131,8 @@ struct Cause {
     std::string contributor;  ///< "AllReduce"; empty if no single one stands out.
     std::string path;
     double baselineGBps = 0, candidateGBps = 0;  ///< Of a collective or copy, if both are known.
-    std::string text;  ///< "+31 ms exposed NCCL AllReduce in the mean step, bus bandwidth 112 → 24 GB/s".
+    /// "+31 ms exposed NCCL AllReduce in the mean step, bus bandwidth 112 → 24 GB/s".
+    std::string text;
 };
 
 /// The one answer.

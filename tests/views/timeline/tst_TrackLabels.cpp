@@ -246,8 +246,8 @@ class TestTrackLabels : public QObject {
     void tracksThatAreEmptyInViewCanBeHidden() {
         Labels shown(trace_);
         shown.view.visibleRange()->setRange({0, 1'000});  // before most has begun
-        const std::vector<bool> isEmpty =
-            emptyTracks(*trace_, shown.view.visibleRange()->range().shifted(shown.view.timeOrigin()));
+        const std::vector<bool> isEmpty = emptyTracks(
+            *trace_, shown.view.visibleRange()->range().shifted(shown.view.timeOrigin()));
         const size_t rows = shown.layout().rows().size();
         shown.view.hideEmptyTracks();
         QVERIFY(!shown.layout().hiddenTracks().empty());
