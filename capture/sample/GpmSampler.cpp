@@ -92,9 +92,10 @@ bool GpmSampler::sample() {
 
 /// False if the GPU will give nothing more.
 bool GpmSampler::sample(Gpu& gpu) {
-    const int64_t nowNs = sampleTimeNs();
-    if (gpu.beforeNs != 0 && nowNs - gpu.beforeNs < shortestPeriodNs - jitterNs) return true;
+    const int64_t askedNs = sampleTimeNs();
+    if (gpu.beforeNs != 0 && askedNs - gpu.beforeNs < shortestPeriodNs - jitterNs) return true;
     const int result = nvml_->gpmSample(gpu.device, gpu.now);
+    const int64_t nowNs = answerTimeNs(askedNs);
     if (result != nvmlSuccess) {
         log_.writeUnknown(nowNs, source(), gpu.index);
         log_.note(log::NoteSeverity::Info, "gpm-absent",
@@ -127,7 +128,7 @@ bool GpmSampler::sample(Gpu& gpu) {
             else
                 batch_.addUnknown(gpu.counters[at]);
         }
-        log_.write(nowNs, batch_);
+        log_.write(answerTimeNs(nowNs), batch_);
     }
     std::swap(gpu.before, gpu.now);
     gpu.beforeNs = nowNs;

@@ -4,7 +4,8 @@
 
 namespace lanescope {
 
-/// A reading of what belongs to the moments at which chosen ranges begin and end, CLOCK_REALTIME.
+/// A reading of what belongs to the moments at which chosen ranges begin and end. All times are
+/// those of samples (`sampleTimeNs`).
 struct MomentReading {
     /// The end of a range and the beginning of the next, or the same range of several ranks, come
     /// within this time; one reading serves them all.

@@ -15,8 +15,8 @@ constexpr int maximumLinks = 64;
 constexpr int allLinks = -1;
 constexpr int64_t bytesPerKiB = 1024;
 constexpr double joulesPerMillijoule = 1e-3;
-/// NVML's own times are taken unless they are this far from ours.
-constexpr int64_t largestClockDifferenceNs = 10'000'000'000;
+/// A time of NVML's own that is further back is no time of the value.
+constexpr int64_t oldestNs = 10'000'000'000;
 /// A time that is this little before the question is of a coarse clock, and no older value.
 constexpr int64_t coarseClockNs = 2'000'000;
 
@@ -114,14 +114,17 @@ int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, 
 }
 
 void NvmlFields::write(const Part& part, int64_t askedNs, bool isAnswered, SampleLog& log) {
+    const int64_t nowNs = sampleTimeNs(), ownNs = answerTimeNs(askedNs);
+    const int64_t aheadNs = realtimeAheadNs();
     for (size_t at = 0; at < part.fields.size(); ++at) {
         const NvmlFieldValue& field = part.fields[at];
         const std::optional<int64_t> number = isAnswered ? numberIn(field) : std::nullopt;
-        const int64_t toldNs = static_cast<int64_t>(field.timestampUs) * 1000;
-        const bool isOurs = !number || toldNs < askedNs - largestClockDifferenceNs ||
-                            toldNs > askedNs + largestClockDifferenceNs ||
-                            (toldNs < askedNs && toldNs > askedNs - coarseClockNs);
-        const int64_t timeNs = isOurs ? askedNs : toldNs;
+        // NVML tells CLOCK_REALTIME.
+        const int64_t toldNs = static_cast<int64_t>(field.timestampUs) * 1000 - aheadNs;
+        const bool isTold = number && ownNs == askedNs && toldNs >= askedNs - oldestNs &&
+                            toldNs <= nowNs &&
+                            (toldNs >= askedNs || toldNs <= askedNs - coarseClockNs);
+        const int64_t timeNs = isTold ? toldNs : ownNs;
         batch_.clear();
         if (!number)
             batch_.addUnknown(part.counters[at]);

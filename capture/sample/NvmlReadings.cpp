@@ -57,10 +57,10 @@ int NvmlReadings::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device
     for (const Reading& reading : readings_) {
         if (reading.value != value) continue;
         batch_.clear();
-        const int64_t timeNs = sampleTimeNs();
+        const int64_t askedNs = sampleTimeNs();
         const int result = read(nvml, device, reading, batch_);
         // Of a GPU that is lost all is unknown, which its sampler says at once.
-        if (!isLost(result)) log.write(timeNs, batch_);
+        if (!isLost(result)) log.write(answerTimeNs(askedNs), batch_);
         return result;
     }
     return nvmlSuccess;

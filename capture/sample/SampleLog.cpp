@@ -15,7 +15,7 @@ namespace lanescope {
 
 namespace {
 
-/// Less is how exactly two clocks can be read one after the other on a busy machine.
+/// Less may be a clock that is slewed, which is not said.
 constexpr int64_t leastSettingNs = 500'000'000;
 constexpr int mostSettings = 10;
 
@@ -172,7 +172,7 @@ void SampleLog::flush() {
 
 /// Says when the clock of the machine was set, which events follow but samples do not.
 void SampleLog::noticeClock() {
-    const int64_t aheadNs = realtimeNs() - sampleTimeNs();
+    const int64_t aheadNs = realtimeAheadNs();
     if (std::abs(aheadNs - clockAheadNs_) < leastSettingNs || ++settings_ > mostSettings) return;
     clockAheadNs_ = aheadNs;
     const double seconds = static_cast<double>(std::abs(aheadNs)) / 1e9;

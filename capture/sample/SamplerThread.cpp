@@ -137,8 +137,9 @@ bool SamplerThread::sample() {
 void SamplerThread::readMoments() {
     const int64_t begunCpuNs = cpuNs();
     moments_->take(waiting_);
-    std::erase_if(waiting_, [this](const MomentMessage& moment) {
-        const bool isServed = last_.serves(moment.timestampNs);
+    // Programs tell the time of the clock, which may have been set since.
+    std::erase_if(waiting_, [this, aheadNs = realtimeAheadNs()](const MomentMessage& moment) {
+        const bool isServed = last_.serves(moment.timestampNs - aheadNs);
         if (isServed) write(moment, last_);
         return isServed;
     });
@@ -149,8 +150,9 @@ void SamplerThread::readMoments() {
         MomentReading reading{sampleTimeNs() / 1000 * 1000, 0, 0};
         const int64_t ageNs = sampler_->sampleMoment([&] {
             moments_->take(waiting_);
+            const int64_t aheadNs = realtimeAheadNs();
             return std::any_of(waiting_.begin() + asked, waiting_.end(), [&](const auto& moment) {
-                return !reading.serves(moment.timestampNs);
+                return !reading.serves(moment.timestampNs - aheadNs);
             });
         });
         reading.endNs = sampleTimeNs();

@@ -323,7 +323,7 @@ class tst_Samplers : public QObject, private SamplerRun {
     }
 
     void showsWhatIsToldAfterACallThatHung() {
-        const Run run = record("again.sqlite", "gpus=1,hang-ms=400,until-ms=7000", {}, "9");
+        const Run run = record("again.sqlite", "gpus=2,hang-ms=400,until-ms=7000", {}, "9");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("again.sqlite");
         QVERIFY(sentence(database, "sampler-hangs").contains("until it answers again"));
@@ -331,16 +331,36 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY(sample(database, "count(*)",
                        "name = 'power' AND value IS NULL AND timestamp < 3e9") >= 1);
         QVERIFY(sample(database, "max(timestamp)", "name = 'power' AND value IS NOT NULL") > 6e9);
+        // Nor is any counter of NVML known just before it was said that it hangs.
+        const std::string hangBegin =
+            "(SELECT min(timestamp) FROM LANESCOPE_COUNTER_SAMPLES JOIN LANESCOPE_COUNTERS"
+            " USING (counterId) WHERE name = 'power' AND value IS NULL)";
+        QVERIFY(number(database, "SELECT count(*) FROM LANESCOPE_COUNTERS WHERE source = 'nvml'") >
+                20);
+        QCOMPARE(number(database,
+                        "SELECT count(*) FROM LANESCOPE_COUNTERS c WHERE source = 'nvml' AND"
+                        " (SELECT value FROM LANESCOPE_COUNTER_SAMPLES s WHERE s.counterId ="
+                        " c.counterId AND timestamp < 4900000000 + " +
+                            hangBegin + " ORDER BY timestamp DESC LIMIT 1) IS NOT NULL"),
+                 0.0);
     }
 
+    void goesOnWhenTheClockIsSetBack_data() {
+        QTest::addColumn<int>("seconds");
+        QTest::newRow("an hour") << 3600;
+        QTest::newRow("three seconds") << 3;
+    }
     void goesOnWhenTheClockIsSetBack() {
+        QFETCH(int, seconds);
         QProcessEnvironment environment = variables("gpus=1");
         environment.insert("LD_PRELOAD", LANESCOPE_BINARY_DIR "/lib/standin/libstandin-clock.so");
-        const Run run = record("clock.sqlite", environment, {}, {"sleep", "4"});
+        environment.insert("STANDIN_CLOCK_BACK", QString::number(seconds));
+        const QByteArray name = QString("clock-%1.sqlite").arg(seconds).toLatin1();
+        const Run run = record(name.constData(), environment, {}, {"sleep", "4"});
         QVERIFY2(run.exitCode == 0, run.errors.constData());
-        const Database database = open("clock.sqlite");
+        const Database database = open(name.constData());
         const QString said = sentence(database, "clock-set");
-        QVERIFY2(said.contains("3600.0 s behind them"), qPrintable(said));
+        QVERIFY2(said.contains(QString("%1.0 s behind them").arg(seconds)), qPrintable(said));
         QVERIFY(sample(database, "max(timestamp)", "name = 'energy' AND value IS NOT NULL") > 3e9);
         QVERIFY(sample(database, "max(timestamp)", "name = 'energy'") < 60e9);
         QCOMPARE(sentence(database, "samples-out-of-order"), QString());

@@ -1,9 +1,9 @@
-// SIMULATED: preloaded, a clock that is set back by an hour in a sampler process, a second after it
-// began to ask.
+// SIMULATED: preloaded, a clock that is set back in a sampler process, a second after it began to
+// ask, by the seconds that STANDIN_CLOCK_BACK says.
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <iterator>
@@ -11,12 +11,15 @@
 
 namespace {
 
-constexpr time_t setBackSeconds = 3600;
-
 bool isSampler() {
     std::ifstream file("/proc/self/cmdline");
     const std::string words{std::istreambuf_iterator<char>(file), {}};
     return words.find("__sample") != std::string::npos;
+}
+
+time_t setBackSeconds() {
+    const char* text = std::getenv("STANDIN_CLOCK_BACK");
+    return text != nullptr && isSampler() ? std::atol(text) : 0;
 }
 
 }  // namespace
@@ -25,8 +28,8 @@ extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t cl
                                                                     timespec* time) {
     const long result = ::syscall(SYS_clock_gettime, clock, time);
     if (result != 0 || clock != CLOCK_REALTIME) return static_cast<int>(result);
-    static const bool isSetBack = isSampler();
+    static const time_t backSeconds = setBackSeconds();
     static const time_t begun = time->tv_sec;
-    if (isSetBack && time->tv_sec > begun + 1) time->tv_sec -= setBackSeconds;
+    if (time->tv_sec > begun + 1) time->tv_sec -= backSeconds;
     return 0;
 }
