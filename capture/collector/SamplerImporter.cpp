@@ -133,8 +133,12 @@ void SamplerImporter::take(Counter& counter, int64_t timeNs, const log::SampleVa
         return;
     }
     const int64_t latestNs = counter.repeatedNs.value_or(counter.writtenNs);
-    if (timeNs <= latestNs) {  // Read twice.
-        outOfOrder_ += latestNs - timeNs > longestDelayNs ? 1 : 0;
+    if (timeNs <= latestNs) {  // Read twice, or told late.
+        const bool isOld = latestNs - timeNs > longestDelayNs;
+        if (value.type != log::SampleType::Unknown)
+            outOfOrder_ += isOld ? 1 : 0;
+        else if (!isOld)  // What was read just before a call that hung is unknown from there on.
+            take(counter, latestNs + 1, value);
         return;
     }
     if (value.type == counter.written->type && value.bits == counter.written->bits) {
@@ -269,7 +273,7 @@ void SamplerImporter::writeHealth() {
     if (outOfOrder_ > 0)
         trace.health(HealthSeverity::Warning, "samples-out-of-order",
                      fmt::format("{} samples in the log {} are older than others before them and "
-                                 "were left out: the clock was set back.",
+                                 "were left out.",
                                  outOfOrder_, file),
                      {}, {}, outOfOrder_);
     if (!end_ && !problem_ && latestNs_ != 0)

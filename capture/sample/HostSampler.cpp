@@ -78,7 +78,7 @@ bool HostSampler::sample() {
 
 void HostSampler::ask(size_t query) {
     if (query == coresQuery) return sampleCores();
-    if (query == treeQuery) return processes_.look(batch_);
+    if (query == treeQuery) return processes_.look(batch_, buffer_);
     if (query == processesQuery) return processes_.sample(batch_, buffer_);
     sampleMemory();
     sampleDisks();

@@ -16,7 +16,7 @@ namespace {
 
 using log::CounterMeaning;
 
-/// Few processes are started by another thread than the first.
+/// Few processes are started by another thread than the first, so only each fifth look is at all.
 constexpr uint32_t looksAtAllThreads = 5;
 /// So many have to be found twice, as many again four times, and so on.
 constexpr size_t withOwnByPatience = 32;
@@ -58,27 +58,30 @@ uint32_t ProcessCounters::looksUntilOwn() const {
     return looks_ == 1 ? 1 : uint32_t{2} << (withOwn_ / withOwnByPatience);
 }
 
-void ProcessCounters::look(SampleBatch& batch) {
-    const std::vector<pid_t> running = tree_.find(looks_ % looksAtAllThreads == 0);
+void ProcessCounters::look(SampleBatch& batch, std::vector<char>& buffer) {
+    const bool isAtAllThreads = looks_ % looksAtAllThreads == 0;
+    const std::vector<pid_t> found = tree_.find(isAtAllThreads);
     ++looks_;
+    // One that another thread than the first has started is not found each time.
+    const auto stays = [&](pid_t pid, const Process& process) {
+        if (process.hasEnded) return false;
+        if (std::find(found.begin(), found.end(), pid) != found.end()) return true;
+        return !isAtAllThreads && usageIn(process.file.read(buffer)).has_value();
+    };
     for (auto known = processes_.begin(); known != processes_.end();) {
-        if (std::find(running.begin(), running.end(), known->first) != running.end()) {
+        if (stays(known->first, known->second)) {
             ++known;
             continue;
         }
-        if (known->second.shareCounter != 0) {
-            batch.addUnknown(known->second.shareCounter);
-            batch.addUnknown(known->second.memoryCounter);
-        }
+        writeEnd(known->second, batch);
         known = processes_.erase(known);
     }
-    for (const pid_t pid : running) {
-        Process& process = processes_[pid];
-        if (process.looks == 0) process.file = ProcFile("/proc/" + std::to_string(pid) + "/stat");
-        if (!process.file.isOpen()) {
-            processes_.erase(pid);
-            continue;
-        }
+    for (const pid_t pid : found) {
+        if (processes_.contains(pid)) continue;
+        ProcFile file("/proc/" + std::to_string(pid) + "/stat");
+        if (file.isOpen()) processes_[pid].file = std::move(file);
+    }
+    for (auto& [pid, process] : processes_) {
         ++process.looks;
         if (process.shareCounter == 0 && withOwn_ < mostWithOwn && process.looks >= looksUntilOwn())
             addOwn(process, pid);
@@ -100,6 +103,12 @@ void ProcessCounters::addOwn(Process& process, pid_t pid) {
                                        CounterMeaning::Gauge, pid);
 }
 
+void ProcessCounters::writeEnd(const Process& process, SampleBatch& batch) {
+    if (process.shareCounter == 0) return;
+    batch.addUnknown(process.shareCounter);
+    batch.addUnknown(process.memoryCounter);
+}
+
 void ProcessCounters::sample(SampleBatch& batch, std::vector<char>& buffer) {
     Others others;
     for (auto& [pid, process] : processes_) sample(process, buffer, batch, others);
@@ -109,7 +118,10 @@ void ProcessCounters::sample(SampleBatch& batch, std::vector<char>& buffer) {
 void ProcessCounters::sample(Process& process, std::vector<char>& buffer, SampleBatch& batch,
                              Others& others) {
     const std::optional<Usage> usage = usageIn(process.file.read(buffer));
-    if (!usage) return;
+    if (!usage) {
+        if (!std::exchange(process.hasEnded, true)) writeEnd(process, batch);
+        return;
+    }
     const int64_t nowNs = monotonicNs();
     const int64_t elapsedNs = nowNs - std::exchange(process.readNs, nowNs);
     const std::optional<double> percent = process.share.read(usage->ticks, elapsedNs, nsPerTick_);

@@ -26,10 +26,10 @@ class ProcessCounters {
     ProcessCounters(SampleLog& log, const char* source, pid_t recorder);
 
     /// Looks which processes there are. One that is there at the first look has counters of its own
-    /// at once, one that comes later when it is found again: in the second look at first, the more
-    /// have them already the later.
-    void look(SampleBatch& batch);
-    /// Reads those that were found.
+    /// at once, one that comes later when it is still there later: in the second look at first, the
+    /// more have them already the later. `buffer` is for its own use.
+    void look(SampleBatch& batch, std::vector<char>& buffer);
+    /// Reads those that were found. What has ended is unknown from there on.
     void sample(SampleBatch& batch, std::vector<char>& buffer);
 
   private:
@@ -39,6 +39,7 @@ class ProcessCounters {
         int64_t readNs = 0;
         uint32_t looks = 0;
         uint32_t shareCounter = 0, memoryCounter = 0;  ///< 0: none of its own.
+        bool hasEnded = false;                         ///< Whoever has its number is another one.
     };
     /// What those without counters of their own come to.
     struct Others {
@@ -49,6 +50,7 @@ class ProcessCounters {
 
     uint32_t looksUntilOwn() const;
     void addOwn(Process& process, pid_t pid);
+    static void writeEnd(const Process& process, SampleBatch& batch);
     void sample(Process& process, std::vector<char>& buffer, SampleBatch& batch, Others& others);
     void write(const Others& others, SampleBatch& batch);
     uint32_t addCounter(const char* name, std::string title, const char* unit,

@@ -1,13 +1,17 @@
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 #include <cmath>
+#include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <thread>
 
 #include "capture/collector/Collector.h"
 #include "capture/collector/writeLinkPeaks.h"
@@ -23,6 +27,27 @@
 #include "model/format/pcieRate.h"
 
 using namespace lanescope;
+
+namespace {
+
+constexpr const char* forkInThread = "--fork-in-thread";
+
+/// Starts a process on a second thread, says so, and waits until its parent ends, as the process
+/// does for it.
+void forkInSecondThread() {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    std::thread([] {
+        if (::fork() == 0) {
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            ::execlp("sleep", "sleep", "300", nullptr);
+            ::_exit(1);
+        }
+        if (::write(STDOUT_FILENO, ".", 1) != 1) ::_exit(1);
+        for (;;) ::pause();
+    }).join();
+}
+
+}  // namespace
 
 class tst_SamplerParts : public QObject {
     Q_OBJECT
@@ -227,7 +252,7 @@ class tst_SamplerParts : public QObject {
         std::vector<char> buffer;
         const auto look = [&] {
             batch.clear();
-            counters.look(batch);
+            counters.look(batch, buffer);
             counters.sample(batch, buffer);
             log.write(sampleTimeNs(), batch);
         };
@@ -264,11 +289,11 @@ class tst_SamplerParts : public QObject {
             all.push_back(std::make_unique<QProcess>());
             all.back()->start("sleep", {"300"});
             QVERIFY(all.back()->waitForStarted());
-            if (count == 0) counters.look(batch);
+            if (count == 0) counters.look(batch, buffer);
         }
         for (int looks = 0; looks < 40; ++looks) {
             batch.clear();
-            counters.look(batch);
+            counters.look(batch, buffer);
             counters.sample(batch, buffer);
             log.write(sampleTimeNs(), batch);
         }
@@ -282,6 +307,36 @@ class tst_SamplerParts : public QObject {
         QCOMPARE(countersIn(folder, "name = 'memory.others'"), 1);
     }
 
+    /// They are not found in each look; the program of this test itself would be taken for a
+    /// sampler, so a shell starts it.
+    void processesOfOtherThreadsAreKeptBetweenLooksAtAllThreads() {
+        QTemporaryDir folder;
+        QDir().mkpath(folder.filePath("run"));
+        SampleLog log(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20);
+        ProcessCounters counters(log, "host", ::getpid());
+        SampleBatch batch;
+        std::vector<char> buffer;
+        QProcess shell;
+        shell.start("sh", {"-c", "\"$0\" \"$1\" && true", QCoreApplication::applicationFilePath(),
+                           forkInThread});
+        QVERIFY(shell.waitForReadyRead(60'000));
+        const auto look = [&] {
+            batch.clear();
+            counters.look(batch, buffer);
+            counters.sample(batch, buffer);
+            log.write(sampleTimeNs(), batch);
+            return batch.values().size();
+        };
+        // The shell, this program, and the process that its second thread started.
+        for (int looks = 0; looks < 12; ++looks) QCOMPARE(look(), size_t{6});
+        shell.kill();
+        QVERIFY(shell.waitForFinished());
+        look();
+        log.end();
+        QCOMPARE(countersIn(folder, "globalPid IS NOT NULL"), 6);
+        QCOMPARE(countersIn(folder, "true"), 6);
+    }
+
     void saysWhatIsTooOldToBeKept() {
         QTemporaryDir folder;
         QDir().mkpath(folder.filePath("run"));
@@ -289,11 +344,18 @@ class tst_SamplerParts : public QObject {
         const uint32_t power =
             log.addCounter({"nvml", "power", "Power", "W", log::CounterMeaning::Gauge});
         SampleBatch batch;
-        for (const int64_t second : {10, 11, 5, 6, 12}) {
+        const auto write = [&](double second, bool isKnown) {
             batch.clear();
-            batch.add(power, double(second));
-            log.write(second * 1'000'000'000, batch);
-        }
+            if (isKnown)
+                batch.add(power, second);
+            else
+                batch.addUnknown(power);
+            log.write(int64_t(second * 1e9), batch);
+        };
+        for (const int second : {10, 11, 5, 6}) write(second, true);
+        write(4, false);     // It is known since.
+        write(10.5, false);  // As of a call that hung in the round that had just told a value.
+        write(12, true);
         log.end();
         const std::string trace = folder.filePath("trace.sqlite").toStdString();
         auto collector = Collector::begin(folder.filePath("run").toStdString(), trace, RunInfo());
@@ -303,6 +365,15 @@ class tst_SamplerParts : public QObject {
             "SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'samples-out-of-order'");
         QVERIFY(statement && *statement->step());
         QVERIFY(std::string(statement->text(0)).starts_with("2 samples in the log"));
+        auto kept = database->prepare(
+            "SELECT timestamp, value FROM LANESCOPE_COUNTER_SAMPLES ORDER BY timestamp");
+        QVERIFY(kept.has_value());
+        for (const int64_t timeNs :
+             {10'000'000'000, 11'000'000'000, 11'000'000'001, 12'000'000'000}) {
+            QVERIFY(*kept->step());
+            QCOMPARE(kept->integer(0), timeNs);
+            QCOMPARE(kept->isNull(1), timeNs % 1'000'000'000 == 1);
+        }
     }
 
     /// From a sampler's log to the trace: what is kept of equal values, and what becomes of odd
@@ -385,5 +456,10 @@ class tst_SamplerParts : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_SamplerParts)
+int main(int argc, char** argv) {
+    if (argc > 1 && std::strcmp(argv[1], forkInThread) == 0) forkInSecondThread();
+    QCoreApplication application(argc, argv);
+    tst_SamplerParts test;
+    return QTest::qExec(&test, argc, argv);
+}
 #include "tst_SamplerParts.moc"
