@@ -62,6 +62,7 @@ class TypeBounds {
     void operator()(LaneTiles& tiles) { forEachField(tiles, *this); }
     void operator()(LaneTiles::Level& level) { forEachField(level, *this); }
     void operator()(LaneTiles::Runs& runs) { forEachField(runs, *this); }
+    void operator()(CounterSeries::Level& level) { forEachField(level, *this); }
     template <class T>
     void operator()(T&) {}
 
@@ -320,13 +321,16 @@ class TraceBounds {
             index(level.slice, count + 1);
             index(level.name, trace_.strings.size());
         }
+        // Pictures rely on a coarsest level of few buckets.
+        if (!tiles.levels.empty() && tiles.levels.back().bucketCount() > LaneTiles::leastBuckets)
+            return false;
         size_t below = count;
         for (LaneTiles::Runs& runs : tiles.runs) {
             below = (below + LaneTiles::runLength - 1) / LaneTiles::runLength;
             if (runs.widest.size() != below || runs.widestNs.size() != below) return false;
             index(runs.widest, count);
         }
-        return true;
+        return tiles.runs.empty() || below <= LaneTiles::runLength;
     }
 
     bool boundSums() {

@@ -56,7 +56,8 @@ CounterPicture::CounterPicture(const CounterSeries& series, TimeRange range, int
 void CounterPicture::chooseGroups() {
     // From the coarsest level down, so that nothing finer than needed is touched.
     const auto& levels = series_.levels_;
-    const size_t enough = std::max(leastGroups, groupsPerColumn * static_cast<size_t>(columnCount_));
+    const size_t enough =
+        std::max(leastGroups, groupsPerColumn * static_cast<size_t>(columnCount_));
     size_t first = 0;
     size_t end = levels.empty() ? series_.timesNs_.size() : levels.back().timesNs.size();
     for (size_t level = levels.size();; --level) {

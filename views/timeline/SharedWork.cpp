@@ -3,6 +3,7 @@
 #include <QThread>
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <memory>
 
 namespace lanescope {
@@ -18,10 +19,16 @@ struct Pieces {
     const size_t count;
     std::atomic<size_t> next{0};
     std::atomic<size_t> done{0};
+    std::atomic_flag hasFailed;
+    std::exception_ptr failure;  ///< Set before `done` counts its piece.
 
     void take() {
         for (size_t piece = next++; piece < count; piece = next++) {
-            work(piece);
+            try {
+                work(piece);
+            } catch (...) {
+                if (!hasFailed.test_and_set()) failure = std::current_exception();
+            }
             if (++done == count) done.notify_all();
         }
     }
@@ -44,6 +51,7 @@ void SharedWork::run(size_t count, const std::function<void(size_t)>& work) {
     }
     pieces->take();
     pieces->waitForOthers();
+    if (pieces->failure) std::rethrow_exception(pieces->failure);
 }
 
 }  // namespace lanescope

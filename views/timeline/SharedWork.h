@@ -14,7 +14,7 @@ class SharedWork {
     SharedWork();
 
     /// Calls `work` once with each number below `count`, at the same time on several threads, and
-    /// returns when all calls have returned. `work` must not throw.
+    /// returns when all calls have ended. What one of them throws is thrown here.
     void run(size_t count, const std::function<void(size_t)>& work);
 
   private:

@@ -24,12 +24,13 @@ enum class ColorMode : uint8_t {
 class NameColors {
   public:
     void reset(size_t nameCount) {
+        nameCount_ = nameCount;
         pieces_.clear();
         pieces_.resize((nameCount + pieceSize - 1) / pieceSize);
     }
     /// Null for a name that the trace does not have. O(1).
     QRgb* at(StringIndex name) {
-        if (name / pieceSize >= pieces_.size()) return nullptr;
+        if (name >= nameCount_) return nullptr;
         std::vector<QRgb>& piece = pieces_[name / pieceSize];
         if (piece.empty()) piece.resize(pieceSize);
         return &piece[name % pieceSize];
@@ -37,6 +38,7 @@ class NameColors {
 
   private:
     static constexpr size_t pieceSize = 1024;
+    size_t nameCount_ = 0;
     std::vector<std::vector<QRgb>> pieces_;
 };
 

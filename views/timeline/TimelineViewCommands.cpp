@@ -147,8 +147,7 @@ void TimelineView::showAllTracks() {
     if (companion_) lanescope::showAllTracks(*companion_);
 }
 void TimelineView::hideEmptyTracks() {
-    lanescope::hideEmptyTracks(*state_);
-    if (companion_) lanescope::hideEmptyTracks(*companion_);
+    lanescope::hideEmptyTracks(*state_, companion_);
 }
 void TimelineView::moveTrack(int direction) {
     lanescope::moveTrack(trackState(), trackState().currentTrack(), direction);

@@ -17,6 +17,31 @@ void setFolded(TimelineState& state, uint32_t track, bool isFolded, bool isDeep)
     });
 }
 
+std::vector<bool> emptyTracksOf(const TimelineState& state) {
+    return state.hasTracks() ? emptyTracks(*state.trace(), state.visible()) : std::vector<bool>();
+}
+
+/// Takes those out of `isEmpty`, by track of `state`, whose counterparts are not empty, and the
+/// groups around them.
+void keepCounterparts(const TimelineState& state, const std::vector<bool>& isEmptyThere,
+                      std::vector<bool>& isEmpty) {
+    for (size_t track = isEmpty.size(); track-- > 0;) {
+        const uint32_t there = state.counterpartOf(static_cast<uint32_t>(track));
+        if (there < isEmptyThere.size() && !isEmptyThere[there]) isEmpty[track] = false;
+        const int32_t parent = state.trace()->tracks[track].parent;
+        if (!isEmpty[track] && parent >= 0) isEmpty[static_cast<size_t>(parent)] = false;
+    }
+}
+
+void hide(TimelineState& state, const std::vector<bool>& tracks) {
+    if (!state.hasTracks()) return;
+    state.arrange([&](TrackLayout& layout) { layout.hide(tracks); });
+    const uint32_t current = state.currentTrack();
+    if (!isTrack(state, current) || state.layout().rowOf(current)) return;
+    const LayoutRow* top = state.layout().rowAt(state.toLayoutY(0));
+    state.setCurrentTrack(top ? top->track : noIndex);
+}
+
 }  // namespace
 
 void toggleFold(TimelineState& state, uint32_t track, bool isDeep) {
@@ -53,14 +78,15 @@ void showAllTracks(TimelineState& state) {
     });
 }
 
-void hideEmptyTracks(TimelineState& state) {
-    if (!state.hasTracks()) return;
-    const std::vector<bool> isEmpty = emptyTracks(*state.trace(), state.visible());
-    state.arrange([&](TrackLayout& layout) { layout.hide(isEmpty); });
-    const uint32_t current = state.currentTrack();
-    if (!isTrack(state, current) || state.layout().rowOf(current)) return;
-    const LayoutRow* top = state.layout().rowAt(state.toLayoutY(0));
-    state.setCurrentTrack(top ? top->track : noIndex);
+void hideEmptyTracks(TimelineState& state, TimelineState* companion) {
+    std::vector<bool> isEmpty = emptyTracksOf(state);
+    if (!companion) return hide(state, isEmpty);
+    std::vector<bool> isEmptyThere = emptyTracksOf(*companion);
+    const std::vector<bool> wasEmpty = isEmpty;
+    keepCounterparts(state, isEmptyThere, isEmpty);
+    keepCounterparts(*companion, wasEmpty, isEmptyThere);
+    hide(state, isEmpty);
+    hide(*companion, isEmptyThere);
 }
 
 void moveTrack(TimelineState& state, uint32_t track, int direction) {

@@ -15,8 +15,9 @@ void hideTrack(TimelineState& state, uint32_t track);
 /// Shows a hidden track again and scrolls to it.
 void showTrack(TimelineState& state, uint32_t track);
 void showAllTracks(TimelineState& state);
-/// Hides all tracks that have nothing in the visible range, so that the others come together.
-void hideEmptyTracks(TimelineState& state);
+/// Hides all tracks that have nothing in the visible range, so that the others come together; of
+/// two tracks that are counterparts both or none. `companion` may be null.
+void hideEmptyTracks(TimelineState& state, TimelineState* companion);
 /// Past the next sibling above (-1) or below (+1), and keeps it on the screen.
 void moveTrack(TimelineState& state, uint32_t track, int direction);
 

@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "model/reduce/emptyTracks.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
 
@@ -102,6 +103,24 @@ class TestPairedRows : public QObject {
         QTest::keyClick(&paired.shown.view, Qt::Key_P);
         QVERIFY(paired.other.arrangement().pinned.empty());
         QVERIFY(areAlike());
+    }
+
+    void tracksThatOnlyOneSideUsesInViewAreNotHidden() {
+        Paired paired(simulatedTraining({.steps = 2}), simulatedTraining({.steps = 6}));
+        // Behind the end of the shorter run.
+        const int64_t endNs = paired.shown.view.trace()->range.durationNs();
+        const int64_t longEndNs = paired.other.trace()->range.durationNs();
+        QVERIFY(longEndNs > endNs + endNs / 2);
+        paired.range.setRange({endNs + endNs / 4, longEndNs});
+        paired.shown.view.hideEmptyTracks();
+        TrackLayout layout;
+        layout.setTracks(paired.other.trace()->tracks);
+        layout.setArrangement(paired.other.arrangement());
+        const std::vector<bool> isEmpty = emptyTracks(
+            *paired.other.trace(), paired.range.range().shifted(paired.other.timeOrigin()));
+        QVERIFY(std::ranges::count(isEmpty, false) > 5);
+        for (uint32_t track = 0; track < isEmpty.size(); ++track)
+            if (!isEmpty[track]) QVERIFY(!layout.isHidden(track));
     }
 
     void pinnedRowsOfBothSidesStandAboveTheRest() {

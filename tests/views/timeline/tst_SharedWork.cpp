@@ -1,10 +1,11 @@
 #include <QtTest>
 #include <atomic>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
-#include "model/trace/LaneBuilder.h"
 #include "model/load/finishTrace.h"
+#include "model/trace/LaneBuilder.h"
 #include "views/timeline/SharedWork.h"
 #include "views/timeline/TrackGeometry.h"
 
@@ -60,6 +61,21 @@ class tst_SharedWork : public QObject {
                 ++ended;
             });
             QCOMPARE(ended.load(), 8);
+        }
+    }
+
+    void whatOnePieceThrowsIsThrownWhenAllHaveEnded() {
+        SharedWork work;
+        for (int round = 0; round < 50; ++round) {
+            std::atomic<int> calls{0};
+            QVERIFY_EXCEPTION_THROWN(work.run(9,
+                                              [&](size_t piece) {
+                                                  ++calls;
+                                                  if (piece % 4 == 3)
+                                                      throw std::runtime_error("simulated");
+                                              }),
+                                     std::runtime_error);
+            QCOMPARE(calls.load(), 9);
         }
     }
 
