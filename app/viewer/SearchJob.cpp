@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "model/search/findEvents.h"
+#include "views/summary/freedElsewhere.h"
 
 namespace lanescope {
 namespace {
@@ -48,7 +49,8 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
         find(*place.trace, {place.fromNs, latestNs}, behind, isFirst);
         find(*place.trace, {earliestNs, place.fromNs}, before, false);
         before.insert(before.end(), behind.begin(), behind.end());
-        return isCancelled_ ? nullptr : SearchHits::of(*place.trace, std::move(before));
+        if (isCancelled_) return nullptr;
+        return freedElsewhere(SearchHits::of(*place.trace, std::move(before)));
     }
 
     void find(const Trace& trace, TimeRange range, std::vector<EventRef>& hits, bool tellsFirst) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/index/openTrace.h"
+#include "views/summary/freedElsewhere.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {
@@ -47,6 +48,7 @@ void TraceLoader::start() {
         };
         // What was cancelled is also freed here, not on the thread of the user.
         auto result = std::make_shared<Result<TracePtr>>(openTrace(path, {}, progress));
+        if (*result) *result = freedElsewhere(std::move(**result));
         if (!isCancelled->load())
             post([result = std::move(result)](TraceLoader& loader) { loader.finish(*result); });
         pool->reserveThread();

@@ -52,12 +52,22 @@ uint32_t ncclCallOfRange(const Trace& trace, uint32_t nvtx) {
     return static_cast<uint32_t>(found - rows.begin());
 }
 
+/// A call is launched soon after it began, not so many others later: groups are smaller.
+constexpr uint32_t mostCallsBefore = 4096;
+
 uint32_t ncclCallOfWork(const Trace& trace, EventRef work) {
     const EventRef call = trace.launchingCall(work);
     if (!call.isValid()) return noIndex;
     const uint32_t thread = trace.apiCalls.thread[call.row()];
     const int64_t callNs = trace.apiCalls.startNs[call.row()];
-    for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
+    // Rows stand in the order in which the calls began, and none launches before it began.
+    const Column<uint32_t>& rangeOf = trace.nccl.nvtx;
+    const auto behind =
+        std::partition_point(rangeOf.begin(), rangeOf.end(), [&](uint32_t nvtx) {
+            return trace.nvtx.startNs[nvtx] <= callNs;
+        });
+    const auto end = static_cast<uint32_t>(behind - rangeOf.begin());
+    for (uint32_t row = end - std::min(end, mostCallsBefore); row < end; ++row) {
         const NcclFacts& facts = trace.nccl.facts[row];
         const uint32_t nvtx = trace.nccl.nvtx[row];
         const bool hasLaunch = facts.launchThread != noIndex;

@@ -16,6 +16,7 @@
 #include "views/summary/ReportFilter.h"
 #include "views/summary/ReportView.h"
 #include "views/summary/ScopeChoice.h"
+#include "views/summary/freedElsewhere.h"
 #include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
 
@@ -118,7 +119,7 @@ QWidget* BandwidthPanel::makeCharts() {
 
 void BandwidthPanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
-    copies_ = trace_ ? std::make_shared<SharedCopyIndex>(trace_) : nullptr;
+    copies_ = trace_ ? freedElsewhere(std::make_shared<SharedCopyIndex>(trace_)) : nullptr;
     scopeChoice_->reset();
     invalidate();
 }

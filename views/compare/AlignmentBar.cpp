@@ -42,7 +42,7 @@ AlignmentBar::AlignmentBar(QWidget* parent)
       message_(new QLabel(this)) {
     build();
     connectControls();
-    setRangeNames({});
+    clearRangeNames();
     setCandidates({}, 0);
     setWorkers({}, 0);
 }
@@ -123,17 +123,21 @@ void AlignmentBar::connectControls() {
     connect(ghost_, &QPushButton::toggled, this, &AlignmentBar::ghostToggled);
 }
 
-void AlignmentBar::setRangeNames(const std::vector<std::string>& names) {
+void AlignmentBar::clearRangeNames() {
     const QSignalBlocker blocker(names_);
     names_->clear();
     names_->addItem(tr("found by themselves"), foundSteps);
     names_->addItem(tr("the whole run"), wholeRun);
+    numberEdit_->clear();
+    numbers_.reset();
+}
+
+void AlignmentBar::addRangeNames(const std::vector<std::string>& names) {
+    const QSignalBlocker blocker(names_);
     for (const std::string& name : names) {
         const QString text = toQString(name);
         names_->addItem(text, text);
     }
-    numberEdit_->clear();
-    numbers_.reset();
 }
 
 void AlignmentBar::setFoundPattern(const QString& pattern) {

@@ -27,8 +27,10 @@ class AlignmentBar : public QWidget {
 
     explicit AlignmentBar(QWidget* parent = nullptr);
 
-    /// Names of ranges to choose the steps from; goes back to the steps that are found.
-    void setRangeNames(const std::vector<std::string>& names);
+    /// Goes back to the steps that are found, with no ranges to choose them from.
+    void clearRangeNames();
+    /// More ranges to choose the steps from.
+    void addRangeNames(const std::vector<std::string>& names);
     /// What the found steps are called: "step #".
     void setFoundPattern(const QString& pattern);
     /// Empty for the steps that are found.

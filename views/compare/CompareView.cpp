@@ -31,6 +31,7 @@ CompareView::CompareView(QWidget* parent)
     : QWidget(parent),
       visibleRange_(new VisibleRange(this)),
       job_(new ComparisonJob(this)),
+      names_(new LatestJob(this)),
       finder_(new LatestJob(this)),
       headline_(new HeadlineCard(this)),
       alignment_(new AlignmentBar(this)),
@@ -175,8 +176,17 @@ void CompareView::setTraces(TracePtr baseline, std::vector<TracePtr> candidates)
     pairTimelines();
     setOrigins(baselineTrace_->range.startNs, candidateTraces_[shown_]->range.startNs);
     visibleRange_->fit();
-    alignment_->setRangeNames(commonRangeNames(*baselineTrace_, *candidateTraces_.front()));
+    findRangeNames();
     startComparison();
+}
+
+void CompareView::findRangeNames() {
+    alignment_->clearRangeNames();
+    names_->start([this, baseline = baselineTrace_, candidate = candidateTraces_.front()] {
+        return [this, names = commonRangeNames(*baseline, *candidate)] {
+            alignment_->addRangeNames(names);
+        };
+    });
 }
 
 void CompareView::showStored(const StoredComparison& stored) {
@@ -243,7 +253,7 @@ void CompareView::restoreState(const QByteArray& state) {
 }
 
 bool CompareView::isBusy() const {
-    return job_->isRunning() || finder_->isRunning();
+    return job_->isRunning() || names_->isRunning() || finder_->isRunning();
 }
 
 void CompareView::selectRange(CompareSide* from, std::optional<TimeRange> traceRange) {

@@ -89,6 +89,7 @@ class CompareView : public QWidget {
     void connectSide(CompareSide* side, CompareSide* other);
     void pairTimelines();
     void selectRange(CompareSide* from, std::optional<TimeRange> traceRange);
+    void findRangeNames();
     void startComparison();
     StepSelection selectionFor(const Trace& trace, const CompareSide& side) const;
     void showRuns(ComparedRunsPtr runs);
@@ -119,6 +120,7 @@ class CompareView : public QWidget {
     bool isMirroring_ = false;
     VisibleRange* visibleRange_;
     ComparisonJob* job_;
+    LatestJob* names_;  ///< Of ranges to choose the steps from.
     LatestJob* finder_;
     HeadlineCard* headline_;
     AlignmentBar* alignment_;

@@ -1,0 +1,41 @@
+#include <QtTest>
+#include <atomic>
+
+#include "views/summary/freedElsewhere.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// Notes on which thread it went.
+struct Noted {
+    std::atomic<QThread*>& freedOn;
+    ~Noted() { freedOn = QThread::currentThread(); }
+};
+
+}  // namespace
+
+class tst_freedElsewhere : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void theLastOwnerDoesNotFreeIt() {
+        std::atomic<QThread*> freedOn{nullptr};
+        auto value = freedElsewhere(std::shared_ptr<const Noted>(new Noted{freedOn}));
+        auto other = value;
+        value.reset();
+        QThreadPool::globalInstance()->waitForDone();
+        QVERIFY(freedOn == nullptr);
+        other.reset();
+        QThreadPool::globalInstance()->waitForDone();
+        QVERIFY(freedOn != nullptr);
+        QVERIFY(freedOn != QThread::currentThread());
+    }
+
+    void nothingStaysNothing() {
+        QVERIFY(!freedElsewhere(std::shared_ptr<int>()));
+    }
+};
+
+QTEST_GUILESS_MAIN(tst_freedElsewhere)
+#include "tst_freedElsewhere.moc"
