@@ -62,10 +62,9 @@ uint32_t ncclCallOfWork(const Trace& trace, EventRef work) {
     const int64_t callNs = trace.apiCalls.startNs[call.row()];
     // Rows stand in the order in which the calls began, and none launches before it began.
     const Column<uint32_t>& rangeOf = trace.nccl.nvtx;
-    const auto behind =
-        std::partition_point(rangeOf.begin(), rangeOf.end(), [&](uint32_t nvtx) {
-            return trace.nvtx.startNs[nvtx] <= callNs;
-        });
+    const auto behind = std::partition_point(rangeOf.begin(), rangeOf.end(), [&](uint32_t nvtx) {
+        return trace.nvtx.startNs[nvtx] <= callNs;
+    });
     const auto end = static_cast<uint32_t>(behind - rangeOf.begin());
     for (uint32_t row = end - std::min(end, mostCallsBefore); row < end; ++row) {
         const NcclFacts& facts = trace.nccl.facts[row];

@@ -13,7 +13,8 @@ std::shared_ptr<T> freedElsewhere(std::shared_ptr<T> value) {
     T* const at = value.get();
     if (at == nullptr) return value;
     return std::shared_ptr<T>(at, [value = std::move(value)](T*) mutable {
-        QThreadPool::globalInstance()->start([value = std::move(value)]() mutable { value.reset(); });
+        QThreadPool::globalInstance()->start(
+            [value = std::move(value)]() mutable { value.reset(); });
     });
 }
 

@@ -32,9 +32,7 @@ class tst_freedElsewhere : public QObject {
         QVERIFY(freedOn != QThread::currentThread());
     }
 
-    void nothingStaysNothing() {
-        QVERIFY(!freedElsewhere(std::shared_ptr<int>()));
-    }
+    void nothingStaysNothing() { QVERIFY(!freedElsewhere(std::shared_ptr<int>())); }
 };
 
 QTEST_GUILESS_MAIN(tst_freedElsewhere)
