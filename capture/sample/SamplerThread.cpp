@@ -64,7 +64,7 @@ void SamplerThread::watch(int64_t nowNs) {
     const int64_t longestNs = isSampling_.load() ? longestCallNs : longestBeginningNs;
     if (begunNs == 0 || begunNs == hungSinceNs_ || nowNs - begunNs <= longestNs) return;
     hungSinceNs_ = begunNs;
-    log_.writeUnknown(sampleTimeNs() - (nowNs - begunNs), sampler_->source());
+    log_.writeUnknown(begunNs + sampleOffsetNs(), sampler_->source());
     if (++hangs_ <= mostHangsSaid)
         log_.note(log::NoteSeverity::Warning, "sampler-hangs",
                   fmt::format("{} stopped answering, as when a GPU has fallen off its bus; its "
