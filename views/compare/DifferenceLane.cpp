@@ -16,6 +16,8 @@ namespace lanescope {
 namespace {
 
 constexpr double wheelZoom = 1.25;
+constexpr double leastTextWidth = 24;  // no number is narrower
+constexpr double leastPiece = 0.5;     // of the line, in pixels
 
 }  // namespace
 
@@ -107,8 +109,9 @@ void DifferenceLane::paintColumns(QPainter& painter) const {
         // Up is slower: more time.
         const QRectF column(left, isLost ? yOf(0) - tall : yOf(0), std::max(1.0, right - left - 1),
                             tall);
-        painter.fillRect(
-            column, Theme::mix(theme_.canvas, isLost ? theme_.slower : theme_.faster, 0.35));
+        painter.fillRect(column,
+                         Theme::mix(theme_.canvas, isLost ? theme_.slower : theme_.faster, 0.35));
+        if (right - left < leastTextWidth) continue;
         const QString text = signedDuration(step.lostNs());
         const double from = std::max(0.0, left) + 6;
         if (std::min<double>(width(), right) - from < metrics.horizontalAdvance(text) + 6) continue;
@@ -125,6 +128,8 @@ void DifferenceLane::paintLine(QPainter& painter) const {
     for (const StepDifference& step : steps_) {
         const QPointF to(toX(step.candidateStartNs + step.candidateNs),
                          yOf(double(step.lostInAllNs) / double(greatestInAllNs_)));
+        // Many steps in a pixel are one piece of the line.
+        if (to.x() - from.x() < leastPiece && &step != &steps_.back()) continue;
         // Cut at the window's edges: far in, the ends lie millions of pixels away.
         const double left = std::max(from.x(), -2.0), right = std::min(to.x(), width() + 2.0);
         if (right > left) {

@@ -18,6 +18,7 @@ namespace lanescope {
 namespace {
 
 constexpr double barWidth = 0.4;
+constexpr size_t mostBars = 1000;  // of one side
 
 std::optional<WorkerSummary> stepsOf(const WorkerSummary* worker) {
     if (!worker) return std::nullopt;
@@ -118,11 +119,19 @@ void StepChart::addSide(const std::optional<WorkerSummary>& worker, double offse
                         const QColor& color, double medianNs) {
     if (!worker) return;
     auto* bars = new QCPBars(plot_->xAxis, plot_->yAxis);
-    bars->setWidth(barWidth);
+    // Of more steps than can be told apart, a bar is as high as the longest of several.
+    const size_t count = worker->steps.size();
+    const size_t perBar = std::max<size_t>(1, count / mostBars);
+    bars->setWidth(barWidth * double(perBar));
     bars->setPen(Qt::NoPen);
     bars->setBrush(Theme::mix(theme_.canvas, color, 0.75));
-    for (size_t index = 0; index < worker->steps.size(); ++index)
-        bars->addData(double(index) + offset, double(worker->steps[index].wallNs) / nsPerUnit_);
+    for (size_t first = 0; first < count; first += perBar) {
+        int64_t longestNs = 0;
+        for (size_t index = first; index < std::min(count, first + perBar); ++index)
+            longestNs = std::max(longestNs, worker->steps[index].wallNs);
+        const double middle = double(first) + double(perBar - 1) / 2;
+        bars->addData(middle + offset * double(perBar), double(longestNs) / nsPerUnit_);
+    }
     markOutliers(*worker, offset);
     if (worker->steps.empty()) return;
     auto* line = new QCPItemLine(plot_);

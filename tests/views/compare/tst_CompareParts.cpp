@@ -1,4 +1,5 @@
 // The parts of the comparison page by themselves.
+#include <qcustomplot.h>
 #include <QAbstractItemModelTester>
 #include <QLabel>
 #include <QPushButton>
@@ -201,6 +202,29 @@ class TestCompareParts : public QObject {
         QCOMPARE(chart.chosen(), -1);
         chart.setWorkers(nullptr, nullptr, 0, 0);
         QVERIFY(!chart.grab().isNull());
+    }
+
+    void thousandsOfStepsKeepTheirLongestInSight() {
+        // One long step among many that are too narrow to be told apart.
+        const auto pictureOf = [](int longest) {
+            WorkerSummary worker;
+            for (int i = 0; i < 25'000; ++i)
+                worker.steps.push_back({i, "", i * 100, i == longest ? 400 : 90, {}});
+            StepChart chart;
+            chart.resize(500, 180);
+            chart.setWorkers(&worker, nullptr, 90, 0);
+            auto* const plot = chart.findChild<QCustomPlot*>();
+            const auto* const bars = plot->findChild<QCPBars*>();
+            double greatest = 0;
+            for (auto bar = bars->data()->constBegin(); bar != bars->data()->constEnd(); ++bar)
+                greatest = std::max(greatest, bar->value);
+            return std::pair(bars->data()->size(), greatest);
+        };
+        const auto [count, greatest] = pictureOf(12'345);
+        const auto [countOfEven, greatestOfEven] = pictureOf(-1);
+        QVERIFY(count > 500 && count <= 1100);
+        QCOMPARE(count, countOfEven);
+        QCOMPARE(greatest / greatestOfEven, 400.0 / 90.0);
     }
 };
 
