@@ -128,6 +128,8 @@ Result<void> arrange(MainWindow& window, const RenderOptions& render) {
         if (auto result = checkInside(option, range, shown); !result) return result;
     }
     if (!render.align.empty()) {
+        // Until then the names are not known.
+        if (auto result = waitUntilIdle(window); !result) return result;
         if (auto result = align(page, render.align); !result) return result;
     }
     if (render.step || render.hasGhost) {

@@ -46,7 +46,7 @@ class AlignmentBar : public QWidget {
     /// Changes to the anchor `Step` without a signal.
     void showStep(int step);
     /// Steps are the ranges called `rangeName` (empty: as found), and step `step` of them the
-    /// anchor. False, and nothing changes, if there is no such name to choose.
+    /// anchor. False, and nothing changes, if there is no such name to choose (yet).
     bool setAlignment(const QString& rangeName, int step);
 
     void setCandidates(const QStringList& titles, int shown);

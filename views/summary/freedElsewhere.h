@@ -13,8 +13,9 @@ std::shared_ptr<T> freedElsewhere(std::shared_ptr<T> value) {
     T* const at = value.get();
     if (at == nullptr) return value;
     return std::shared_ptr<T>(at, [value = std::move(value)](T*) mutable {
-        QThreadPool::globalInstance()->start(
-            [value = std::move(value)]() mutable { value.reset(); });
+        // At the very end of the program there is no pool any more.
+        if (QThreadPool* const pool = QThreadPool::globalInstance())
+            pool->start([value = std::move(value)]() mutable { value.reset(); });
     });
 }
 

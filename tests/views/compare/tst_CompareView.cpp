@@ -186,6 +186,7 @@ class TestCompareView : public QObject {
 
     void anUnknownRangeCannotBeAlignedAt() {
         Compared compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
+        QVERIFY(compared.wait());
         QVERIFY(!compared.view.alignment().setAlignment("no such range", 0));
         QVERIFY(compared.view.alignment().setAlignment("step #", 0));
         QVERIFY(compared.wait());
