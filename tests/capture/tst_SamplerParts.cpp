@@ -47,6 +47,32 @@ void forkInSecondThread() {
     }).join();
 }
 
+/// Where a sampler leaves its log for a collector.
+struct SamplerFolder {
+    SamplerFolder() { QDir().mkpath(folder.filePath("run")); }
+    QTemporaryDir folder;
+    SampleLog log() const {
+        return SampleLog(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20);
+    }
+};
+
+/// The processes of this program, looked at again and again.
+struct ProcessLooks : SamplerFolder {
+    SampleLog samples = log();
+    ProcessCounters counters{samples, "host", ::getpid()};
+    SampleBatch batch;
+    std::vector<char> buffer;
+
+    /// Also samples them; how many values that gave.
+    size_t look() {
+        batch.clear();
+        counters.look(batch, buffer);
+        counters.sample(batch, buffer);
+        samples.write(sampleTimeNs(), batch);
+        return batch.values().size();
+    }
+};
+
 }  // namespace
 
 class tst_SamplerParts : public QObject {
@@ -244,103 +270,70 @@ class tst_SamplerParts : public QObject {
     }
 
     void processesThatComeAndGoShareTwoCounters() {
-        QTemporaryDir folder;
-        QDir().mkpath(folder.filePath("run"));
-        SampleLog log(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20);
-        ProcessCounters counters(log, "host", ::getpid());
-        SampleBatch batch;
-        std::vector<char> buffer;
-        const auto look = [&] {
-            batch.clear();
-            counters.look(batch, buffer);
-            counters.sample(batch, buffer);
-            log.write(sampleTimeNs(), batch);
-        };
+        ProcessLooks processes;
         QProcess lasting;
         lasting.start("sleep", {"300"});
         QVERIFY(lasting.waitForStarted());
-        look();
+        processes.look();
         for (int times = 0; times < 30; ++times) {
             QProcess brief;
             brief.start("sleep", {"300"});
             QVERIFY(brief.waitForStarted());
-            look();
+            processes.look();
             brief.kill();
             QVERIFY(brief.waitForFinished());
         }
-        look();
+        processes.look();
         lasting.kill();
         QVERIFY(lasting.waitForFinished());
-        log.end();
-        QCOMPARE(countersIn(folder, "globalPid IS NOT NULL"), 2);
-        QCOMPARE(countersIn(folder, "name IN ('cpu.others', 'memory.others')"), 2);
-        QCOMPARE(countersIn(folder, "true"), 4);
+        processes.samples.end();
+        QCOMPARE(countersIn(processes.folder, "globalPid IS NOT NULL"), 2);
+        QCOMPARE(countersIn(processes.folder, "name IN ('cpu.others', 'memory.others')"), 2);
+        QCOMPARE(countersIn(processes.folder, "true"), 4);
     }
 
     void onlySoManyProcessesHaveCountersOfTheirOwn() {
-        QTemporaryDir folder;
-        QDir().mkpath(folder.filePath("run"));
-        SampleLog log(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20);
-        ProcessCounters counters(log, "host", ::getpid());
-        SampleBatch batch;
-        std::vector<char> buffer;
+        ProcessLooks processes;
         std::vector<std::unique_ptr<QProcess>> all;
         for (size_t count = 0; count < ProcessCounters::mostWithOwn + 20; ++count) {
             all.push_back(std::make_unique<QProcess>());
             all.back()->start("sleep", {"300"});
             QVERIFY(all.back()->waitForStarted());
-            if (count == 0) counters.look(batch, buffer);
+            if (count == 0) processes.counters.look(processes.batch, processes.buffer);
         }
-        for (int looks = 0; looks < 40; ++looks) {
-            batch.clear();
-            counters.look(batch, buffer);
-            counters.sample(batch, buffer);
-            log.write(sampleTimeNs(), batch);
-        }
+        for (int looks = 0; looks < 40; ++looks) processes.look();
         for (const auto& process : all) {
             process->kill();
             QVERIFY(process->waitForFinished());
         }
-        log.end();
-        QCOMPARE(countersIn(folder, "globalPid IS NOT NULL"),
+        processes.samples.end();
+        QCOMPARE(countersIn(processes.folder, "globalPid IS NOT NULL"),
                  2 * int(ProcessCounters::mostWithOwn));
-        QCOMPARE(countersIn(folder, "name = 'memory.others'"), 1);
+        QCOMPARE(countersIn(processes.folder, "name = 'memory.others'"), 1);
     }
 
     /// They are not found in each look; the program of this test itself would be taken for a
     /// sampler, so a shell starts it.
     void processesOfOtherThreadsAreKeptBetweenLooksAtAllThreads() {
-        QTemporaryDir folder;
-        QDir().mkpath(folder.filePath("run"));
-        SampleLog log(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20);
-        ProcessCounters counters(log, "host", ::getpid());
-        SampleBatch batch;
-        std::vector<char> buffer;
+        ProcessLooks processes;
         QProcess shell;
         shell.start("sh", {"-c", "\"$0\" \"$1\" && true", QCoreApplication::applicationFilePath(),
                            forkInThread});
         QVERIFY(shell.waitForReadyRead(60'000));
-        const auto look = [&] {
-            batch.clear();
-            counters.look(batch, buffer);
-            counters.sample(batch, buffer);
-            log.write(sampleTimeNs(), batch);
-            return batch.values().size();
-        };
         // The shell, this program, and the process that its second thread started.
-        for (int looks = 0; looks < 12; ++looks) QCOMPARE(look(), size_t{6});
+        for (int looks = 0; looks < 12; ++looks) QCOMPARE(processes.look(), size_t{6});
         shell.kill();
         QVERIFY(shell.waitForFinished());
-        look();
-        log.end();
-        QCOMPARE(countersIn(folder, "globalPid IS NOT NULL"), 6);
-        QCOMPARE(countersIn(folder, "true"), 6);
+        processes.look();
+        processes.samples.end();
+        QCOMPARE(countersIn(processes.folder, "globalPid IS NOT NULL"), 6);
+        QCOMPARE(countersIn(processes.folder, "true"), 6);
     }
 
     void saysWhatIsTooOldToBeKept() {
-        QTemporaryDir folder;
-        QDir().mkpath(folder.filePath("run"));
-        SampleLog log(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20);
+        const SamplerFolder place;
+        const QTemporaryDir& folder = place.folder;
+        SampleLog log = place.log();
         const uint32_t power =
             log.addCounter({"nvml", "power", "Power", "W", log::CounterMeaning::Gauge});
         SampleBatch batch;
