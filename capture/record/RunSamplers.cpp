@@ -73,7 +73,10 @@ std::vector<pid_t> RunSamplers::others() const {
 }
 
 bool RunSamplers::areNotAlone() const {
-    return processes_.empty() || !others().empty();
+    if (processes_.empty()) return true;
+    // A process whose parent ends while the list is made may hang in the air there: a daemon just
+    // begun. In the list after that it is ours.
+    return !others().empty() || !others().empty();
 }
 
 void RunSamplers::end(Collector& collector) {
