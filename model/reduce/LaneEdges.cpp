@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/reduce/wrappingSum.h"
+
 namespace lanescope {
 
 namespace {
@@ -45,7 +47,7 @@ void LaneEdges::moveTo(uint32_t slice) {
     if (slice - slice_ > mostSummed)
         busyNs_ = lane_.busyBefore(slice);
     else
-        for (uint32_t i = slice_; i < slice; ++i) busyNs_ += durationNs(i);
+        for (uint32_t i = slice_; i < slice; ++i) busyNs_ = wrappingSum(busyNs_, durationNs(i));
     slice_ = slice;
 }
 
@@ -68,7 +70,7 @@ LaneEdge LaneEdges::at(int64_t timeNs) {
     if (slice_ == 0) return {};
     const uint32_t last = slice_ - 1;
     const int64_t overhangNs = std::max<int64_t>(0, startNs(last) + durationNs(last) - timeNs);
-    return {slice_, busyNs_ - overhangNs, overhangNs};
+    return {slice_, wrappingDifference(busyNs_, overhangNs), overhangNs};
 }
 
 LaneEdges::Widest LaneEdges::describe(uint32_t slice) const {

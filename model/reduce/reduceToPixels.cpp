@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/reduce/LaneEdges.h"
+#include "model/reduce/wrappingSum.h"
 
 namespace lanescope {
 
@@ -43,13 +44,13 @@ class PixelWalk {
             !result_.empty() && current().sliceCount == 1 && current().firstSlice == slice;
         if (!isGoingOn) add(pixel, slice, 1, edges_.describe(slice));
         current().right = static_cast<float>(pixel + 1);
-        busyNs_ += right.busyNs - left_.busyNs;
+        busyNs_ = wrappingSum(busyNs_, wrappingDifference(right.busyNs, left_.busyNs));
     }
 
     void begin(int pixel, uint32_t count, const LaneEdge& right) {
         const int64_t fromNs = grid_.edge(pixel);
         add(pixel, left_.slice, count, edges_.widest(fromNs, grid_.edge(pixel + 1), left_, right));
-        busyNs_ += right.busyNs - left_.busyNs;
+        busyNs_ = wrappingSum(busyNs_, wrappingDifference(right.busyNs, left_.busyNs));
     }
 
     void add(int pixel, uint32_t slice, uint32_t count, const LaneEdges::Widest& widest) {
