@@ -11,7 +11,7 @@
 #include "app/cli/compareSelection.h"
 #include "app/cli/summarizeFile.h"
 #include "model/export/comparison/ComparisonReport.h"
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "model/gate/evaluateCondition.h"
 
 namespace lanescope {

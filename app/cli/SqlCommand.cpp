@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "app/cli/Output.h"
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 #include "model/query/TraceQuery.h"
 #include "model/query/queryPosition.h"
 #include "model/query/sampleQueries.h"

@@ -7,7 +7,7 @@
 #include "app/cli/loadForCommand.h"
 #include "app/cli/parseRange.h"
 #include "app/cli/statsSelection.h"
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 #include "model/summary/reports.h"
 
 namespace lanescope {

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <limits>
 
-#include "model/compare/rangePattern.h"
-#include "model/export/formatValue.h"
+#include "model/steps/rangePattern.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

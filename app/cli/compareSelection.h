@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/compare/StepSelection.h"
+#include "model/steps/StepSelection.h"
 #include "model/format/Result.h"
 #include "model/trace/Trace.h"
 

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "app/cli/Command.h"
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "model/index/openTrace.h"
 
 namespace lanescope {

@@ -11,9 +11,9 @@
 #include "app/cli/Output.h"
 #include "capture/doctor/gpuUtilization.h"
 #include "capture/doctor/measureCopies.h"
-#include "capture/nvml/queryMachine.h"
+#include "capture/machine/queryMachine.h"
 #include "model/bandwidth/linkPeaks.h"
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 #include "model/format/pcieRate.h"
 
 namespace lanescope {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/Command.h"
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

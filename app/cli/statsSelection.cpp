@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "model/bandwidth/CopyRangeTable.h"
-#include "model/compare/rangeNames.h"
-#include "model/compare/rangePattern.h"
-#include "model/export/formatValue.h"
+#include "model/steps/rangeNames.h"
+#include "model/steps/rangePattern.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

@@ -1,7 +1,7 @@
 #include "app/cli/summarizeFile.h"
 
 #include "app/cli/loadForCommand.h"
-#include "model/compare/stepRanges.h"
+#include "model/steps/stepRanges.h"
 #include "model/compare/storedSummary.h"
 
 namespace lanescope {

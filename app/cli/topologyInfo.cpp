@@ -9,7 +9,7 @@
 
 #include "model/bandwidth/LinkUse.h"
 #include "model/bandwidth/NvlinkVerdict.h"
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

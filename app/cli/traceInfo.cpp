@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/TraceFacts.h"
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

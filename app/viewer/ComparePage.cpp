@@ -8,7 +8,7 @@
 #include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
 #include "views/details/DetailsPanel.h"
-#include "views/summary/ReportView.h"
+#include "views/tables/ReportView.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 

@@ -5,8 +5,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "model/compare/StepSelection.h"
-#include "views/summary/LatestJob.h"
+#include "model/steps/StepSelection.h"
+#include "views/work/LatestJob.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 

@@ -4,7 +4,7 @@
 #include <QLabel>
 #include <QPushButton>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
 #include "views/theme/Theme.h"

@@ -11,8 +11,8 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
-#include "views/summary/ReportModel.h"
-#include "views/summary/ReportView.h"
+#include "views/tables/ReportModel.h"
+#include "views/tables/ReportView.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {

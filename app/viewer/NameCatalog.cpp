@@ -1,6 +1,6 @@
 #include "app/viewer/NameCatalog.h"
 
-#include "views/summary/LatestJob.h"
+#include "views/work/LatestJob.h"
 #include "views/text/fuzzyMatch.h"
 
 namespace lanescope {

@@ -4,7 +4,7 @@
 
 #include "model/notes/mergeNotes.h"
 #include "views/notes/MarkStore.h"
-#include "views/summary/LatestJob.h"
+#include "views/work/LatestJob.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {

@@ -6,7 +6,7 @@
 
 #include "app/viewer/FinderEntry.h"
 #include "model/trace/Trace.h"
-#include "views/summary/LazyTab.h"
+#include "views/work/LazyTab.h"
 #include "views/theme/Theme.h"
 
 class QTabWidget;

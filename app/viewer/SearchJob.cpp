@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "model/search/findEvents.h"
-#include "views/summary/freedElsewhere.h"
+#include "views/work/freedElsewhere.h"
 
 namespace lanescope {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "model/index/openTrace.h"
-#include "views/summary/freedElsewhere.h"
+#include "views/work/freedElsewhere.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {

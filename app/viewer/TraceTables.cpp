@@ -7,10 +7,10 @@
 #include "app/viewer/HitNavigator.h"
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/details/HealthPanel.h"
-#include "views/summary/ReportPanel.h"
-#include "views/summary/ReportView.h"
-#include "views/summary/SelectionPanel.h"
-#include "views/summary/hitTable.h"
+#include "views/tables/ReportPanel.h"
+#include "views/tables/ReportView.h"
+#include "views/tables/SelectionPanel.h"
+#include "views/tables/hitTable.h"
 #include "views/topology/TopologyPanel.h"
 
 namespace lanescope {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/trace/Trace.h"
-#include "views/summary/LazyTab.h"
+#include "views/work/LazyTab.h"
 #include "views/theme/Theme.h"
 
 namespace lanescope {

@@ -6,7 +6,7 @@
 #include <QSvgGenerator>
 
 #include "app/viewer/DocumentPage.h"
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/exportPicture.h"
 

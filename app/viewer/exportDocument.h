@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "model/format/Result.h"
-#include "model/summary/ReportTable.h"
+#include "model/values/ReportTable.h"
 
 namespace lanescope {
 

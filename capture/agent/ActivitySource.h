@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "capture/agent/RecordWriter.h"
+#include "capture/log/RecordWriter.h"
 
 namespace lanescope {
 

@@ -9,7 +9,7 @@
 
 #include "capture/agent/NoSource.h"
 #include "capture/agent/NvtxRegistry.h"
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 #include "capture/agent/endOfProcess.h"
 #include "capture/agent/processIdentity.h"
 

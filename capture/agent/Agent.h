@@ -11,9 +11,9 @@
 #include "capture/agent/ActivitySource.h"
 #include "capture/agent/AgentOptions.h"
 #include "capture/agent/CycleClock.h"
-#include "capture/agent/LogFile.h"
+#include "capture/log/LogFile.h"
 #include "capture/agent/NvtxRecorder.h"
-#include "capture/agent/RecordWriter.h"
+#include "capture/log/RecordWriter.h"
 #include "capture/agent/Windows.h"
 #include "capture/nccl/NcclRecorder.h"
 

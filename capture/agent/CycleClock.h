@@ -6,7 +6,7 @@
 #include <x86intrin.h>
 #endif
 
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 
 namespace lanescope {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "capture/agent/NvtxRegistry.h"
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 
 namespace lanescope {
 

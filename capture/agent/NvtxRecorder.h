@@ -13,7 +13,7 @@
 #include "capture/agent/NvtxCall.h"
 #include "capture/agent/NvtxTrigger.h"
 #include "capture/agent/NvtxWindowFilter.h"
-#include "capture/agent/RecordWriter.h"
+#include "capture/log/RecordWriter.h"
 #include "capture/agent/ThreadRings.h"
 #include "capture/log/Records.h"
 

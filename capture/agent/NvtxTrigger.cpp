@@ -4,7 +4,7 @@
 
 #include "capture/agent/NvtxCall.h"
 #include "capture/agent/NvtxRegistry.h"
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 #include "capture/agent/matchesPattern.h"
 #include "capture/agent/rangeKey.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 
 namespace lanescope {
 

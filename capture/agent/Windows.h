@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "capture/agent/RecordWriter.h"
+#include "capture/log/RecordWriter.h"
 #include "capture/agent/WindowOptions.h"
 
 namespace lanescope {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "capture/agent/Agent.h"
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 
 namespace lanescope {
 

@@ -1,7 +1,7 @@
 #include "capture/agent/nvtxCallbacks.h"
 
 #include "capture/agent/NvtxRegistry.h"
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 #include "capture/agent/nvtxCalls.h"
 
 namespace lanescope {

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <cstdlib>
 
-#include "capture/agent/launcherRank.h"
+#include "capture/log/launcherRank.h"
 
 namespace lanescope {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "capture/collector/TraceWriter.h"
-#include "capture/doctor/MeasuredPeaks.h"
+#include "capture/machine/MeasuredPeaks.h"
 #include "capture/log/Records.h"
-#include "capture/nvml/Machine.h"
+#include "capture/machine/Machine.h"
 
 namespace lanescope {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "capture/nvml/HostFacts.h"
-#include "capture/nvml/Machine.h"
+#include "capture/machine/HostFacts.h"
+#include "capture/machine/Machine.h"
 #include "model/format/Result.h"
 
 namespace lanescope {

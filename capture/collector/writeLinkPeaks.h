@@ -1,7 +1,7 @@
 #pragma once
 
 #include "capture/collector/TraceWriter.h"
-#include "capture/nvml/Machine.h"
+#include "capture/machine/Machine.h"
 
 namespace lanescope {
 

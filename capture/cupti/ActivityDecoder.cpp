@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 #include "capture/cupti/activityRecords.h"
 #include "capture/cupti/recordLayouts.h"
 

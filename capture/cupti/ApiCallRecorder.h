@@ -11,7 +11,7 @@
 
 #include "capture/agent/AgentOptions.h"
 #include "capture/agent/CycleClock.h"
-#include "capture/agent/RecordWriter.h"
+#include "capture/log/RecordWriter.h"
 #include "capture/agent/ThreadRings.h"
 #include "capture/cupti/ApiNames.h"
 #include "capture/cupti/CuptiLibrary.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "capture/agent/RecordWriter.h"
+#include "capture/log/RecordWriter.h"
 #include "capture/cupti/CuptiLibrary.h"
 
 namespace lanescope {

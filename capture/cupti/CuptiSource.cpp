@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "capture/agent/Agent.h"
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 #include "capture/cupti/driverCalls.h"
 #include "capture/cupti/versionHazards.h"
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "capture/nvml/queryMachine.h"
+#include "capture/machine/queryMachine.h"
 #include "capture/record/AgentEnvironment.h"
 
 namespace lanescope {

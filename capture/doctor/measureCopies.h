@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "capture/doctor/CudaDriver.h"
-#include "capture/doctor/MeasuredPeaks.h"
+#include "capture/machine/MeasuredPeaks.h"
 
 namespace lanescope {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 
 namespace lanescope {
 

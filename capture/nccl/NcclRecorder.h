@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "capture/agent/RecordWriter.h"
+#include "capture/log/RecordWriter.h"
 #include "capture/agent/ThreadRings.h"
 #include "capture/agent/Windows.h"
 #include "capture/log/Records.h"

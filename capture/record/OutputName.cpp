@@ -10,7 +10,7 @@
 #include <system_error>
 #include <vector>
 
-#include "capture/agent/launcherRank.h"
+#include "capture/log/launcherRank.h"
 
 namespace lanescope {
 

@@ -11,9 +11,9 @@
 #include <system_error>
 #include <thread>
 
-#include "capture/agent/clocks.h"
-#include "capture/agent/launcherRank.h"
-#include "capture/nvml/queryMachine.h"
+#include "capture/log/clocks.h"
+#include "capture/log/launcherRank.h"
+#include "capture/machine/queryMachine.h"
 #include "capture/record/ChildProcess.h"
 #include "capture/record/CollectorThread.h"
 #include "capture/record/EndOfWindows.h"

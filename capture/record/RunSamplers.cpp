@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "capture/agent/launcherRank.h"
+#include "capture/log/launcherRank.h"
 #include "capture/log/MomentMessage.h"
 #include "capture/record/OutputName.h"
 #include "capture/record/Recorder.h"

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 
 namespace lanescope {
 

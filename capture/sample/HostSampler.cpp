@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 #include "capture/sample/sampleTime.h"
 
 namespace lanescope {

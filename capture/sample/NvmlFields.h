@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/nvml/NvmlLibrary.h"
+#include "capture/machine/NvmlLibrary.h"
 #include "capture/sample/SampleLog.h"
 
 namespace lanescope {

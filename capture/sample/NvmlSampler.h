@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/nvml/NvmlLibrary.h"
+#include "capture/machine/NvmlLibrary.h"
 #include "capture/sample/NvmlFields.h"
 #include "capture/sample/NvmlReadings.h"
 #include "capture/sample/Pace.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "capture/nvml/NvmlLibrary.h"
+#include "capture/machine/NvmlLibrary.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
 

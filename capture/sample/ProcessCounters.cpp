@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 
 namespace lanescope {
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 #include "capture/sample/sampleTime.h"
 
 namespace lanescope {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "capture/agent/LogFile.h"
-#include "capture/agent/RecordWriter.h"
+#include "capture/log/LogFile.h"
+#include "capture/log/RecordWriter.h"
 #include "capture/sample/CounterDescription.h"
 
 namespace lanescope {

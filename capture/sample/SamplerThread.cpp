@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 #include "capture/sample/sampleTime.h"
 #include "capture/sample/threadCpuTime.h"
 

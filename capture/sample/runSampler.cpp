@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 #include "capture/sample/GpmSampler.h"
 #include "capture/sample/HostSampler.h"
 #include "capture/sample/MomentPipe.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 
 namespace lanescope {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "model/compare/rangePattern.h"
-#include "model/compare/stepRanges.h"
-#include "model/summary/Statistics.h"
+#include "model/steps/rangePattern.h"
+#include "model/steps/stepRanges.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/summary/Statistics.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 

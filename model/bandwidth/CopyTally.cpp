@@ -1,6 +1,6 @@
 #include "model/bandwidth/CopyTally.h"
 
-#include "model/summary/Statistics.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "model/bandwidth/CopySweep.h"
-#include "model/summary/Statistics.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "model/export/formatValue.h"
-#include "model/summary/Statistics.h"
+#include "model/values/formatValue.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 

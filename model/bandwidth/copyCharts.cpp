@@ -4,7 +4,7 @@
 #include <cmath>
 #include <span>
 
-#include "model/summary/Statistics.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 

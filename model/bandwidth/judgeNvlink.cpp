@@ -8,9 +8,9 @@
 #include "model/bandwidth/NvlinkVerdict.h"
 #include "model/bandwidth/counterIntegral.h"
 #include "model/bandwidth/linkPeaks.h"
-#include "model/compare/StepSelection.h"
-#include "model/export/formatValue.h"
-#include "model/summary/Statistics.h"
+#include "model/steps/StepSelection.h"
+#include "model/values/formatValue.h"
+#include "model/values/Statistics.h"
 #include "model/trace/NcclBandwidth.h"
 #include "model/trace/buildLinkCounters.h"
 

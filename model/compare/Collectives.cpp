@@ -4,7 +4,7 @@
 #include <limits>
 #include <set>
 
-#include "model/summary/Statistics.h"
+#include "model/values/Statistics.h"
 #include "model/trace/NcclBandwidth.h"
 
 namespace lanescope {

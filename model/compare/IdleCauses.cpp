@@ -6,7 +6,7 @@
 #include <map>
 
 #include "model/compare/WorkerTimeline.h"
-#include "model/compare/rangePattern.h"
+#include "model/steps/rangePattern.h"
 
 namespace lanescope {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/compare/GpuWork.h"
-#include "model/compare/stretches.h"
+#include "model/values/stretches.h"
 
 namespace lanescope {
 

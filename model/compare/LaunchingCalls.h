@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/compare/stretches.h"
+#include "model/values/stretches.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {

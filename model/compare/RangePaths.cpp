@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "model/compare/rangePattern.h"
+#include "model/steps/rangePattern.h"
 
 namespace lanescope {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/compare/stretches.h"
+#include "model/values/stretches.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/compare/RunSummary.h"
-#include "model/summary/ReportTable.h"
+#include "model/values/ReportTable.h"
 
 namespace lanescope {
 

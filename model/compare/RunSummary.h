@@ -8,7 +8,7 @@
 
 #include "model/bandwidth/NvlinkVerdict.h"
 #include "model/compare/StepParts.h"
-#include "model/compare/StepSelection.h"
+#include "model/steps/StepSelection.h"
 #include "model/format/Result.h"
 #include "model/trace/Trace.h"
 

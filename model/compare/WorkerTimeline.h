@@ -6,7 +6,7 @@
 
 #include "model/compare/GpuWork.h"
 #include "model/compare/StepParts.h"
-#include "model/compare/stretches.h"
+#include "model/values/stretches.h"
 
 namespace lanescope {
 

@@ -7,7 +7,7 @@
 
 #include "model/compare/causes.h"
 #include "model/compare/nvlinkSentence.h"
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/compare/significance.h"
+#include "model/values/significance.h"
 
 namespace lanescope {
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "model/compare/rangePattern.h"
+#include "model/steps/rangePattern.h"
 
 namespace lanescope {
 

@@ -5,7 +5,7 @@
 #include "model/compare/checkRunSummary.h"
 #include "model/compare/storedSummary.h"
 #include "model/compare/summaryTables.h"
-#include "model/compare/traceFingerprint.h"
+#include "model/format/traceFingerprint.h"
 #include "model/format/Sqlite.h"
 
 namespace lanescope {

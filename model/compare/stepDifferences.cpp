@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/summary/Statistics.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 

@@ -8,7 +8,7 @@
 #include "model/compare/RunSummary.h"
 #include "model/compare/runFacts.h"
 #include "model/compare/summarizeWorker.h"
-#include "model/summary/Statistics.h"
+#include "model/values/Statistics.h"
 #include "model/trace/gpusOfProcess.h"
 
 namespace lanescope {

@@ -2,7 +2,7 @@
 
 #include "model/compare/GpuWork.h"
 #include "model/compare/RunSummary.h"
-#include "model/compare/StepSelection.h"
+#include "model/steps/StepSelection.h"
 
 namespace lanescope {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "model/compare/RunComparison.h"
-#include "model/compare/StepSelection.h"
+#include "model/steps/StepSelection.h"
 
 namespace lanescope {
 

@@ -1,6 +1,6 @@
 #include "model/compare/storedSummary.h"
 #include "model/compare/summaryTables.h"
-#include "model/compare/traceFingerprint.h"
+#include "model/format/traceFingerprint.h"
 #include "model/format/Sqlite.h"
 
 namespace lanescope {

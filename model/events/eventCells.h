@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/summary/ReportTable.h"
+#include "model/values/ReportTable.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {

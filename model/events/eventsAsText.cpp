@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 
 namespace lanescope {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "model/gate/measureOf.h"
 
 namespace lanescope {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "model/compare/rangePattern.h"
-#include "model/export/kernelName.h"
+#include "model/steps/rangePattern.h"
+#include "model/values/kernelName.h"
 
 namespace lanescope {
 

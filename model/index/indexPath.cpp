@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "model/compare/traceFingerprint.h"
+#include "model/format/traceFingerprint.h"
 #include "model/format/Sqlite.h"
 #include "model/format/checkSqliteHeader.h"
 

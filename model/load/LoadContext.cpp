@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 
 namespace lanescope {
 

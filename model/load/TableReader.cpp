@@ -5,7 +5,7 @@
 #include <bit>
 #include <limits>
 
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 #include "model/load/FileStrings.h"
 
 namespace lanescope {

@@ -10,11 +10,11 @@
 #include <system_error>
 #include <thread>
 
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 #include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
 #include "model/load/LoadContext.h"
-#include "model/load/finishTrace.h"
+#include "model/build/finishTrace.h"
 #include "model/load/readers.h"
 #include "model/load/unpackGzip.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "model/load/TableReader.h"
 #include "model/load/readers.h"
 #include "model/trace/buildLinkCounters.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "model/format/GlobalId.h"
 #include "model/load/TableReader.h"
 #include "model/load/readers.h"

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <vector>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "model/format/checkSqliteHeader.h"
 
 namespace lanescope {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "model/notes/Mark.h"
-#include "model/summary/ReportTable.h"
+#include "model/values/ReportTable.h"
 
 namespace lanescope {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/summary/ReportTable.h"
+#include "model/values/ReportTable.h"
 
 namespace lanescope {
 

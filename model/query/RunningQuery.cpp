@@ -7,7 +7,7 @@
 #include <array>
 #include <string>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "model/query/harden.h"
 
 namespace lanescope {

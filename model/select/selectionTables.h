@@ -3,7 +3,7 @@
 #include <string>
 
 #include "model/select/SelectionStatistics.h"
-#include "model/summary/ReportTable.h"
+#include "model/values/ReportTable.h"
 
 namespace lanescope {
 

@@ -6,7 +6,7 @@
 
 #include "model/bandwidth/CopyIndex.h"
 #include "model/bandwidth/CopyRangeTable.h"
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "model/summary/reportBuilders.h"
 
 namespace lanescope {

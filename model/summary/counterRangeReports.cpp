@@ -9,10 +9,10 @@
 #include <tuple>
 
 #include "model/bandwidth/CopyRangeTable.h"
-#include "model/compare/rangePattern.h"
-#include "model/export/formatValue.h"
+#include "model/steps/rangePattern.h"
+#include "model/values/formatValue.h"
 #include "model/format/GlobalId.h"
-#include "model/summary/Statistics.h"
+#include "model/values/Statistics.h"
 #include "model/summary/linkCounters.h"
 #include "model/trace/gpusOfProcess.h"
 

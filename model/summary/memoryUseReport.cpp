@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "model/summary/Statistics.h"
+#include "model/values/Statistics.h"
 #include "model/summary/reportBuilders.h"
 
 namespace lanescope {

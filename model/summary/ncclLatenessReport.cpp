@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "model/compare/significance.h"
-#include "model/export/formatValue.h"
-#include "model/summary/Statistics.h"
+#include "model/values/significance.h"
+#include "model/values/formatValue.h"
+#include "model/values/Statistics.h"
 #include "model/summary/reportBuilders.h"
 
 namespace lanescope {
@@ -86,8 +86,9 @@ std::map<int64_t, std::vector<std::pair<Rank, uint32_t>>> matched(const Trace& t
                                                                                           row);
     }
     for (const auto& [number, calls] : byNumber) {
+        const int64_t firstBytes = trace.nccl.bytes[calls.front().second];
         const auto isOdd = [&](const auto& call) {
-            return trace.nccl.bytes[call.second] != trace.nccl.bytes[calls.front().second];
+            return trace.nccl.bytes[call.second] != firstBytes;
         };
         const bool isWhole = calls.size() == ranks.size();
         if (!isNumbered && (!isWhole || std::any_of(calls.begin(), calls.end(), isOdd))) return {};

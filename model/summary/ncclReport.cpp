@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "model/trace/NcclBandwidth.h"
-#include "model/summary/Statistics.h"
+#include "model/values/Statistics.h"
 #include "model/summary/reportBuilders.h"
 
 namespace lanescope {

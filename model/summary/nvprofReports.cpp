@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "model/summary/Statistics.h"
+#include "model/values/Statistics.h"
 #include "model/summary/reportBuilders.h"
 
 namespace lanescope {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "model/summary/Statistics.h"
+#include "model/values/Statistics.h"
 #include "model/summary/nvtxLabels.h"
 #include "model/summary/rangeProjections.h"
 #include "model/summary/reportBuilders.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "model/format/TimeRange.h"
-#include "model/summary/ReportTable.h"
+#include "model/values/ReportTable.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {

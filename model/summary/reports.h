@@ -7,7 +7,7 @@
 
 #include "model/format/Result.h"
 #include "model/format/TimeRange.h"
-#include "model/summary/ReportTable.h"
+#include "model/values/ReportTable.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {

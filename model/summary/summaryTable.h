@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/summary/ReportTable.h"
-#include "model/summary/Statistics.h"
+#include "model/values/ReportTable.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 

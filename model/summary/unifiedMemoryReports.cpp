@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "model/summary/Statistics.h"
+#include "model/values/Statistics.h"
 #include "model/summary/reportBuilders.h"
 
 namespace lanescope {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "model/trace/ncclDetails.h"
 
 namespace lanescope {

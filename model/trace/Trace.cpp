@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "model/trace/counterPairs.h"
 
 namespace lanescope {

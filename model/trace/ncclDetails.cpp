@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "model/trace/NcclBandwidth.h"
 
 namespace lanescope {

@@ -7,6 +7,7 @@
 #include <QtTest>
 
 #include "tests/app/sampleTrace.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -397,5 +398,5 @@ class TestCommandLine : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(TestCommandLine)
+LANESCOPE_TEST(TestCommandLine, QCoreApplication)
 #include "tst_CommandLine.moc"

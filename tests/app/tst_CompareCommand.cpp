@@ -12,6 +12,7 @@
 #include "model/format/Sqlite.h"
 #include "tests/app/sampleTrace.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 
@@ -473,5 +474,5 @@ class TestCompareCommand : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(TestCompareCommand)
+LANESCOPE_TEST(TestCompareCommand, QCoreApplication)
 #include "tst_CompareCommand.moc"

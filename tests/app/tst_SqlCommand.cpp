@@ -6,6 +6,7 @@
 #include <QtTest>
 
 #include "tests/app/sampleTrace.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -108,5 +109,5 @@ class TestSqlCommand : public QObject {
     QString trace_;
 };
 
-QTEST_GUILESS_MAIN(TestSqlCommand)
+LANESCOPE_TEST(TestSqlCommand, QCoreApplication)
 #include "tst_SqlCommand.moc"

@@ -8,6 +8,7 @@
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 
@@ -88,5 +89,5 @@ class tst_storeSummary : public QObject {
     TemporaryFolder folder_;
 };
 
-QTEST_APPLESS_MAIN(tst_storeSummary)
+LANESCOPE_TEST(tst_storeSummary, NoApplication)
 #include "tst_storeSummary.moc"

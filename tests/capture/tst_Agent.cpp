@@ -2,9 +2,10 @@
 #include <algorithm>
 #include <set>
 
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/standin/TrainingPlan.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 using lanescope::standin::TrainingPlan;
@@ -483,5 +484,5 @@ class tst_Agent : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_Agent)
+LANESCOPE_TEST(tst_Agent, QCoreApplication)
 #include "tst_Agent.moc"

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/capture/AgentRun.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 using lanescope::test::AgentRun;
@@ -144,5 +145,5 @@ class tst_AgentLimits : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_AgentLimits)
+LANESCOPE_TEST(tst_AgentLimits, QCoreApplication)
 #include "tst_AgentLimits.moc"

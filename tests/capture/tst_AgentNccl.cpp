@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tests/capture/AgentRun.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 using lanescope::test::agentLibrary;
@@ -251,5 +252,5 @@ class tst_AgentNccl : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_AgentNccl)
+LANESCOPE_TEST(tst_AgentNccl, QCoreApplication)
 #include "tst_AgentNccl.moc"

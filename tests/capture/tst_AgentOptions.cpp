@@ -2,6 +2,7 @@
 
 #include "capture/agent/AgentOptions.h"
 #include "capture/agent/matchesPattern.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -119,5 +120,5 @@ class tst_AgentOptions : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_AgentOptions)
+LANESCOPE_TEST(tst_AgentOptions, QCoreApplication)
 #include "tst_AgentOptions.moc"

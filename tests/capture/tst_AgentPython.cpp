@@ -2,6 +2,7 @@
 #include <QtTest>
 
 #include "tests/capture/AgentRun.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 using lanescope::test::AgentRun;
@@ -85,5 +86,5 @@ class tst_AgentPython : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_AgentPython)
+LANESCOPE_TEST(tst_AgentPython, QCoreApplication)
 #include "tst_AgentPython.moc"

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tests/capture/AgentRun.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 using lanescope::test::AgentRun;
@@ -403,5 +404,5 @@ class tst_AgentTrouble : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_AgentTrouble)
+LANESCOPE_TEST(tst_AgentTrouble, QCoreApplication)
 #include "tst_AgentTrouble.moc"

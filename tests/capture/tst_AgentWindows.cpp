@@ -3,6 +3,7 @@
 #include <set>
 
 #include "tests/capture/AgentRun.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 using lanescope::test::AgentRun;
@@ -250,5 +251,5 @@ class tst_AgentWindows : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_AgentWindows)
+LANESCOPE_TEST(tst_AgentWindows, QCoreApplication)
 #include "tst_AgentWindows.moc"

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "capture/cupti/BufferPool.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -123,5 +124,5 @@ class tst_BufferPool : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_BufferPool)
+LANESCOPE_TEST(tst_BufferPool, QCoreApplication)
 #include "tst_BufferPool.moc"

@@ -1,6 +1,7 @@
 #include <QtTest>
 
 #include "tests/capture/CollectorFixture.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::log;
@@ -328,5 +329,5 @@ class tst_CollectMemory : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_CollectMemory)
+LANESCOPE_TEST(tst_CollectMemory, NoApplication)
 #include "tst_CollectMemory.moc"

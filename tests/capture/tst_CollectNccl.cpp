@@ -1,6 +1,7 @@
 #include <QtTest>
 
 #include "tests/capture/CollectorFixture.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::log;
@@ -189,5 +190,5 @@ class tst_CollectNccl : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_CollectNccl)
+LANESCOPE_TEST(tst_CollectNccl, QCoreApplication)
 #include "tst_CollectNccl.moc"

@@ -5,6 +5,7 @@
 #include <QtTest>
 
 #include "tests/capture/CollectorFixture.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::log;
@@ -376,5 +377,5 @@ class tst_Collector : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_Collector)
+LANESCOPE_TEST(tst_Collector, QCoreApplication)
 #include "tst_Collector.moc"

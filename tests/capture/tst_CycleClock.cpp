@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "capture/agent/CycleClock.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -84,5 +85,5 @@ class tst_CycleClock : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_CycleClock)
+LANESCOPE_TEST(tst_CycleClock, NoApplication)
 #include "tst_CycleClock.moc"

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "capture/agent/EventRing.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -145,5 +146,5 @@ class tst_EventRing : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_EventRing)
+LANESCOPE_TEST(tst_EventRing, QCoreApplication)
 #include "tst_EventRing.moc"

@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "capture/collector/Collector.h"
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 #include "model/format/GlobalId.h"
 #include "model/load/loadTrace.h"
 #include "model/load/unpackGzip.h"
 #include "model/summary/reports.h"
 #include "tests/capture/simulatedEveryKind.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -432,5 +433,5 @@ class tst_GoldenCapture : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_GoldenCapture)
+LANESCOPE_TEST(tst_GoldenCapture, QCoreApplication)
 #include "tst_GoldenCapture.moc"

@@ -12,6 +12,7 @@
 #include "model/live/sameEvent.h"
 #include "model/load/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -287,5 +288,5 @@ void tst_LiveJournal::findsAnEventAgain() {
     QVERIFY(!sameEvent(**after, EventRef(EventKind::Nvtx, 0), **before).isValid());
 }
 
-QTEST_GUILESS_MAIN(tst_LiveJournal)
+LANESCOPE_TEST(tst_LiveJournal, QCoreApplication)
 #include "tst_LiveJournal.moc"

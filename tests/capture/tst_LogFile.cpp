@@ -8,9 +8,10 @@
 #include <QtTest>
 #include <csignal>
 
-#include "capture/agent/LogFile.h"
-#include "capture/agent/RecordWriter.h"
+#include "capture/log/LogFile.h"
+#include "capture/log/RecordWriter.h"
 #include "capture/log/LogReader.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -287,5 +288,5 @@ class tst_LogFile : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_LogFile)
+LANESCOPE_TEST(tst_LogFile, QCoreApplication)
 #include "tst_LogFile.moc"

@@ -4,6 +4,7 @@
 
 #include "capture/log/LogReader.h"
 #include "tests/capture/TestLog.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::log;
@@ -208,5 +209,5 @@ class tst_LogReader : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_LogReader)
+LANESCOPE_TEST(tst_LogReader, QCoreApplication)
 #include "tst_LogReader.moc"

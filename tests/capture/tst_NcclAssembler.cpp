@@ -2,6 +2,7 @@
 #include <random>
 
 #include "capture/collector/NcclAssembler.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 using log::NcclEvent;
@@ -163,5 +164,5 @@ class tst_NcclAssembler : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_NcclAssembler)
+LANESCOPE_TEST(tst_NcclAssembler, QCoreApplication)
 #include "tst_NcclAssembler.moc"

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "capture/collector/NvtxAssembler.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 using log::NvtxEvent;
@@ -169,5 +170,5 @@ class tst_NvtxAssembler : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_NvtxAssembler)
+LANESCOPE_TEST(tst_NvtxAssembler, QCoreApplication)
 #include "tst_NvtxAssembler.moc"

@@ -4,10 +4,11 @@
 #include <set>
 #include <thread>
 
-#include "capture/agent/LogFile.h"
+#include "capture/log/LogFile.h"
 #include "capture/agent/NvtxRecorder.h"
 #include "capture/agent/NvtxRegistry.h"
 #include "capture/log/LogReader.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -224,5 +225,5 @@ class tst_NvtxRecorder : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_NvtxRecorder)
+LANESCOPE_TEST(tst_NvtxRecorder, QCoreApplication)
 #include "tst_NvtxRecorder.moc"

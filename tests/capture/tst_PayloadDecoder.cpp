@@ -5,6 +5,7 @@
 
 #include "capture/collector/NcclDecoder.h"
 #include "capture/collector/PayloadDecoder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -240,5 +241,5 @@ class tst_PayloadDecoder : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_PayloadDecoder)
+LANESCOPE_TEST(tst_PayloadDecoder, QCoreApplication)
 #include "tst_PayloadDecoder.moc"

@@ -1,6 +1,7 @@
 #include <QtTest>
 
 #include "capture/cupti/PmClock.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -70,5 +71,5 @@ class tst_PmClock : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_PmClock)
+LANESCOPE_TEST(tst_PmClock, NoApplication)
 #include "tst_PmClock.moc"

@@ -6,6 +6,7 @@
 
 #include "capture/sample/pythonCuptiFolders.h"
 #include "model/format/Sqlite.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -248,5 +249,5 @@ class tst_PmSampling : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_PmSampling)
+LANESCOPE_TEST(tst_PmSampling, QCoreApplication)
 #include "tst_PmSampling.moc"

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "model/load/loadTrace.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -233,5 +234,5 @@ class tst_RecordLaunch : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_RecordLaunch)
+LANESCOPE_TEST(tst_RecordLaunch, QCoreApplication)
 #include "tst_RecordLaunch.moc"

@@ -3,11 +3,12 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "capture/agent/launcherRank.h"
+#include "capture/log/launcherRank.h"
 #include "capture/collector/missingRanks.h"
 #include "capture/record/AgentRequest.h"
 #include "capture/record/OutputName.h"
 #include "tests/capture/TestLog.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -255,5 +256,5 @@ class tst_RecordOptions : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_RecordOptions)
+LANESCOPE_TEST(tst_RecordOptions, QCoreApplication)
 #include "tst_RecordOptions.moc"

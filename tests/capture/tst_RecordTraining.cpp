@@ -10,6 +10,7 @@
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
 #include "tests/capture/standin/TrainingPlan.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 using lanescope::standin::TrainingPlan;
@@ -179,5 +180,5 @@ class tst_RecordTraining : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_RecordTraining)
+LANESCOPE_TEST(tst_RecordTraining, QCoreApplication)
 #include "tst_RecordTraining.moc"

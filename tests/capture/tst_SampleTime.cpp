@@ -20,6 +20,7 @@
 #include "capture/sample/SamplerThread.h"
 #include "capture/sample/sampleTime.h"
 #include "model/format/Sqlite.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -158,5 +159,5 @@ class tst_SampleTime : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_SampleTime)
+LANESCOPE_TEST(tst_SampleTime, QCoreApplication)
 #include "tst_SampleTime.moc"

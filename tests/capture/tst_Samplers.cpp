@@ -8,6 +8,7 @@
 
 #include "capture/sample/NvmlSampler.h"
 #include "tests/capture/SamplerRun.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -435,5 +436,5 @@ class tst_Samplers : public QObject, private SamplerRun {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_Samplers)
+LANESCOPE_TEST(tst_Samplers, QCoreApplication)
 #include "tst_Samplers.moc"

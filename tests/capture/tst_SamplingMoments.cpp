@@ -3,6 +3,7 @@
 #include <QtTest>
 
 #include "tests/capture/SamplerRun.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -104,5 +105,5 @@ class tst_SamplingMoments : public QObject, private SamplerRun {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_SamplingMoments)
+LANESCOPE_TEST(tst_SamplingMoments, QCoreApplication)
 #include "tst_SamplingMoments.moc"

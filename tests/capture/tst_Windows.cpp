@@ -5,8 +5,9 @@
 
 #include "capture/agent/NvtxTrigger.h"
 #include "capture/agent/Windows.h"
-#include "capture/agent/clocks.h"
+#include "capture/log/clocks.h"
 #include "capture/cupti/LaunchWindows.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -220,5 +221,5 @@ class tst_Windows : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_Windows)
+LANESCOPE_TEST(tst_Windows, QCoreApplication)
 #include "tst_Windows.moc"

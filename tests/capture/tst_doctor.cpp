@@ -10,6 +10,7 @@
 #include "capture/doctor/diagnose.h"
 #include "capture/doctor/probe.h"
 #include "tests/capture/TestLog.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -113,5 +114,5 @@ class tst_doctor : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_doctor)
+LANESCOPE_TEST(tst_doctor, QCoreApplication)
 #include "tst_doctor.moc"

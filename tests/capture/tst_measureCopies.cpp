@@ -2,9 +2,10 @@
 #include <QtTest>
 #include <algorithm>
 
-#include "capture/doctor/MeasuredPeaks.h"
+#include "capture/machine/MeasuredPeaks.h"
 #include "capture/doctor/measureCopies.h"
 #include "tests/capture/TestLog.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -138,5 +139,5 @@ class tst_measureCopies : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_measureCopies)
+LANESCOPE_TEST(tst_measureCopies, QCoreApplication)
 #include "tst_measureCopies.moc"

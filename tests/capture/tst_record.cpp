@@ -13,6 +13,7 @@
 #include "capture/record/RunFolder.h"
 #include "model/format/Sqlite.h"
 #include "tests/capture/TestLog.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -422,5 +423,5 @@ class tst_record : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_record)
+LANESCOPE_TEST(tst_record, QCoreApplication)
 #include "tst_record.moc"

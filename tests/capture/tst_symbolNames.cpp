@@ -1,6 +1,7 @@
 #include <QtTest>
 
 #include "capture/collector/symbolNames.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -61,5 +62,5 @@ class tst_symbolNames : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_symbolNames)
+LANESCOPE_TEST(tst_symbolNames, QCoreApplication)
 #include "tst_symbolNames.moc"

@@ -17,6 +17,7 @@
 #include "model/trace/EventDetails.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedMemory.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -225,5 +226,5 @@ class tst_IndexFuzz : public QObject {
     int opened_ = 0, refused_ = 0;
 };
 
-QTEST_APPLESS_MAIN(tst_IndexFuzz)
+LANESCOPE_TEST(tst_IndexFuzz, NoApplication)
 #include "tst_IndexFuzz.moc"

@@ -6,6 +6,7 @@
 #include "model/reduce/reduceToPixels.h"
 #include "model/trace/EventDetails.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
@@ -131,5 +132,5 @@ void tst_LoadFuzz::flippedBytesInRealExports() {
     for (const auto& file : files) flip(readFile(file), seed++, 40);
 }
 
-QTEST_APPLESS_MAIN(tst_LoadFuzz)
+LANESCOPE_TEST(tst_LoadFuzz, NoApplication)
 #include "tst_LoadFuzz.moc"

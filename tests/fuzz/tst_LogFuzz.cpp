@@ -6,6 +6,7 @@
 #include "capture/collector/Collector.h"
 #include "model/load/loadTrace.h"
 #include "tests/capture/TestLog.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::log;
@@ -212,5 +213,5 @@ class tst_LogFuzz : public QObject {
     }
 };
 
-QTEST_GUILESS_MAIN(tst_LogFuzz)
+LANESCOPE_TEST(tst_LogFuzz, QCoreApplication)
 #include "tst_LogFuzz.moc"

@@ -5,6 +5,7 @@
 
 #include "model/export/chromeTrace.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
@@ -123,5 +124,5 @@ class TestChromeTrace : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestChromeTrace)
+LANESCOPE_TEST(TestChromeTrace, NoApplication)
 #include "tst_ChromeTrace.moc"

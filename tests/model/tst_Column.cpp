@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/trace/Column.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -216,5 +217,5 @@ class tst_Column : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_Column)
+LANESCOPE_TEST(tst_Column, NoApplication)
 #include "tst_Column.moc"

@@ -3,6 +3,7 @@
 
 #include "model/compare/RunComparison.h"
 #include "model/load/loadTrace.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -120,5 +121,5 @@ class TestCompareSamples : public QObject {
     RunSummary nvlink_, noPeers_;
 };
 
-QTEST_APPLESS_MAIN(TestCompareSamples)
+LANESCOPE_TEST(TestCompareSamples, NoApplication)
 #include "tst_CompareSamples.moc"

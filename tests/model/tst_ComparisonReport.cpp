@@ -17,8 +17,9 @@
 #include "model/export/comparison/htmlText.h"
 #include "model/export/comparison/stepChart.h"
 #include "model/export/comparison/waterfallChart.h"
-#include "model/export/kernelName.h"
+#include "model/values/kernelName.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
@@ -299,5 +300,5 @@ class TestComparisonReport : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestComparisonReport)
+LANESCOPE_TEST(TestComparisonReport, NoApplication)
 #include "tst_ComparisonReport.moc"

@@ -4,6 +4,7 @@
 
 #include "model/bandwidth/CopyIndex.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -102,5 +103,5 @@ class TestCopyAdvice : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestCopyAdvice)
+LANESCOPE_TEST(TestCopyAdvice, NoApplication)
 #include "tst_CopyAdvice.moc"

@@ -5,6 +5,7 @@
 
 #include "model/bandwidth/copyCharts.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -167,5 +168,5 @@ class TestCopyCharts : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestCopyCharts)
+LANESCOPE_TEST(TestCopyCharts, NoApplication)
 #include "tst_CopyCharts.moc"

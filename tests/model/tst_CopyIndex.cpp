@@ -11,6 +11,7 @@
 #include "model/bandwidth/CopyRangeTable.h"
 #include "model/bandwidth/RankSequence.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -485,5 +486,5 @@ class TestCopyIndex : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestCopyIndex)
+LANESCOPE_TEST(TestCopyIndex, NoApplication)
 #include "tst_CopyIndex.moc"

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "model/trace/counterPairs.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 
 using namespace lanescope;
@@ -77,5 +78,5 @@ class TestCounterPairs : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestCounterPairs)
+LANESCOPE_TEST(TestCounterPairs, NoApplication)
 #include "tst_CounterPairs.moc"

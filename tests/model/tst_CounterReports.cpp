@@ -4,11 +4,12 @@
 #include <QTest>
 
 #include "model/bandwidth/NvlinkVerdict.h"
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 #include "model/summary/reports.h"
 #include "model/trace/buildLinkCounters.h"
 #include "model/trace/gpusOfProcess.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -265,5 +266,5 @@ class TestCounterReports : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestCounterReports)
+LANESCOPE_TEST(TestCounterReports, NoApplication)
 #include "tst_CounterReports.moc"

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "model/trace/CounterSeries.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -194,5 +195,5 @@ class tst_CounterSeries : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_CounterSeries)
+LANESCOPE_TEST(tst_CounterSeries, NoApplication)
 #include "tst_CounterSeries.moc"

@@ -4,6 +4,7 @@
 
 #include "model/events/listEvents.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
@@ -218,5 +219,5 @@ void tst_EventWindow::stopsWhenAsked() {
     QVERIFY(!listEvents(*trace, {.range = trace->range}, [] { return true; }).has_value());
 }
 
-QTEST_GUILESS_MAIN(tst_EventWindow)
+LANESCOPE_TEST(tst_EventWindow, QCoreApplication)
 #include "tst_EventWindow.moc"

@@ -1,10 +1,11 @@
 #include <QtTest>
 
 #include "model/compare/RangePaths.h"
-#include "model/compare/StepSelection.h"
-#include "model/compare/kernelPattern.h"
-#include "model/compare/rangeNames.h"
+#include "model/steps/StepSelection.h"
+#include "model/steps/kernelPattern.h"
+#include "model/steps/rangeNames.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -271,5 +272,5 @@ class TestFindSteps : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestFindSteps)
+LANESCOPE_TEST(TestFindSteps, NoApplication)
 #include "tst_FindSteps.moc"

@@ -3,7 +3,8 @@
 #include <QJsonObject>
 #include <QtTest>
 
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -179,5 +180,5 @@ class TestFormatTable : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestFormatTable)
+LANESCOPE_TEST(TestFormatTable, NoApplication)
 #include "tst_FormatTable.moc"

@@ -9,6 +9,7 @@
 
 #include "model/compare/RunComparison.h"
 #include "model/load/loadTrace.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -347,5 +348,5 @@ void TestGoldenComparison::anotherPrecisionMatchesRenamedKernels() {
     QVERIFY(found >= convolutions.size());
 }
 
-QTEST_APPLESS_MAIN(TestGoldenComparison)
+LANESCOPE_TEST(TestGoldenComparison, NoApplication)
 #include "tst_GoldenComparison.moc"

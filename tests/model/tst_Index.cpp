@@ -14,6 +14,7 @@
 #include "model/index/writeIndex.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 #include "tests/support/simulatedMemory.h"
 #include "tests/support/simulatedTraining.h"
@@ -356,5 +357,5 @@ class tst_Index : public QObject {
     std::filesystem::path path_, index_;
 };
 
-QTEST_APPLESS_MAIN(tst_Index)
+LANESCOPE_TEST(tst_Index, NoApplication)
 #include "tst_Index.moc"

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <random>
 
-#include "model/trace/LaneBuilder.h"
+#include "model/build/LaneBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -142,5 +143,5 @@ void tst_LaneBuilder::leavesOutWhatOverlapsTooDeepAndSaysSo() {
     QCOMPARE(builder.droppedCount(), 10u);
 }
 
-QTEST_APPLESS_MAIN(tst_LaneBuilder)
+LANESCOPE_TEST(tst_LaneBuilder, NoApplication)
 #include "tst_LaneBuilder.moc"

@@ -7,6 +7,7 @@
 #include "model/trace/Trace.h"
 #include "model/trace/runTasks.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -134,5 +135,5 @@ class tst_LaunchLinks : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_LaunchLinks)
+LANESCOPE_TEST(tst_LaunchLinks, NoApplication)
 #include "tst_LaunchLinks.moc"

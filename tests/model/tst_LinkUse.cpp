@@ -6,6 +6,7 @@
 #include "model/load/loadTrace.h"
 #include "model/trace/buildLinkCounters.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -159,5 +160,5 @@ class TestLinkUse : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestLinkUse)
+LANESCOPE_TEST(TestLinkUse, NoApplication)
 #include "tst_LinkUse.moc"

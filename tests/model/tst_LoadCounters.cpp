@@ -12,6 +12,7 @@
 #include "model/load/loadTrace.h"
 #include "model/summary/reports.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -492,5 +493,5 @@ class tst_LoadCounters : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_LoadCounters)
+LANESCOPE_TEST(tst_LoadCounters, NoApplication)
 #include "tst_LoadCounters.moc"

@@ -3,6 +3,7 @@
 
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
+#include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 
 using namespace lanescope;
@@ -147,5 +148,5 @@ void tst_LoadExports::callsAndWorkAreLinked() {
                          " (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME)"));
 }
 
-QTEST_APPLESS_MAIN(tst_LoadExports)
+LANESCOPE_TEST(tst_LoadExports, NoApplication)
 #include "tst_LoadExports.moc"

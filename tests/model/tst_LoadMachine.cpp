@@ -5,6 +5,7 @@
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -133,5 +134,5 @@ void tst_LoadMachine::saysWhatTheProfilerTook() {
                                 "4.000 ms."});
 }
 
-QTEST_GUILESS_MAIN(tst_LoadMachine)
+LANESCOPE_TEST(tst_LoadMachine, QCoreApplication)
 #include "tst_LoadMachine.moc"

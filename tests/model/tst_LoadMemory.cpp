@@ -7,6 +7,7 @@
 #include "model/load/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/writeTrace.h"
 
 using namespace lanescope;
@@ -221,5 +222,5 @@ class tst_LoadMemory : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_LoadMemory)
+LANESCOPE_TEST(tst_LoadMemory, NoApplication)
 #include "tst_LoadMemory.moc"

@@ -4,6 +4,7 @@
 
 #include "model/trace/EventDetails.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -244,5 +245,5 @@ class tst_Memory : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_Memory)
+LANESCOPE_TEST(tst_Memory, NoApplication)
 #include "tst_Memory.moc"

@@ -2,6 +2,7 @@
 
 #include "model/summary/reports.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -100,5 +101,5 @@ class tst_MemoryReports : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_MemoryReports)
+LANESCOPE_TEST(tst_MemoryReports, NoApplication)
 #include "tst_MemoryReports.moc"

@@ -1,6 +1,7 @@
 #include <QtTest>
 
 #include "model/trace/NcclBandwidth.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -52,5 +53,5 @@ class tst_NcclBandwidth : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_NcclBandwidth)
+LANESCOPE_TEST(tst_NcclBandwidth, NoApplication)
 #include "tst_NcclBandwidth.moc"

@@ -3,6 +3,7 @@
 
 #include "model/summary/reports.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -263,5 +264,5 @@ class TestNcclLateness : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestNcclLateness)
+LANESCOPE_TEST(TestNcclLateness, NoApplication)
 #include "tst_NcclLateness.moc"

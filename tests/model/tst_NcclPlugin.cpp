@@ -9,6 +9,7 @@
 #include "model/trace/EventDetails.h"
 #include "model/trace/NcclBandwidth.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -388,5 +389,5 @@ class tst_NcclPlugin : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_NcclPlugin)
+LANESCOPE_TEST(tst_NcclPlugin, NoApplication)
 #include "tst_NcclPlugin.moc"

@@ -16,6 +16,7 @@
 #include "model/notes/mergeNotes.h"
 #include "model/notes/notesJson.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
@@ -287,5 +288,5 @@ void tst_Notes::markdownHoldsNoMarkupOfTheUser() {
     QVERIFY(text.find("| 1.500000000 s |") != std::string::npos);
 }
 
-QTEST_GUILESS_MAIN(tst_Notes)
+LANESCOPE_TEST(tst_Notes, QCoreApplication)
 #include "tst_Notes.moc"

@@ -5,6 +5,7 @@
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
 #include "model/summary/reports.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -104,5 +105,5 @@ class TestNsightExports : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestNsightExports)
+LANESCOPE_TEST(TestNsightExports, NoApplication)
 #include "tst_NsightExports.moc"

@@ -5,6 +5,7 @@
 #include "model/compare/RunComparison.h"
 #include "model/compare/nvlinkSentence.h"
 #include "model/export/comparison/ComparisonReport.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -101,5 +102,5 @@ class TestNvlinkSentence : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestNvlinkSentence)
+LANESCOPE_TEST(TestNvlinkSentence, NoApplication)
 #include "tst_NvlinkSentence.moc"

@@ -1,8 +1,9 @@
 #include <QtTest>
 
-#include "model/export/formatAsNvprof.h"
+#include "model/values/formatAsNvprof.h"
 #include "model/summary/reports.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -93,5 +94,5 @@ class TestNvprofReports : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestNvprofReports)
+LANESCOPE_TEST(TestNvprofReports, NoApplication)
 #include "tst_NvprofReports.moc"

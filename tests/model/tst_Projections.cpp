@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -153,5 +154,5 @@ void tst_Projections::areSortedAndNested() {
     QCOMPARE(trace->projections.depth[1], uint16_t{1});
 }
 
-QTEST_APPLESS_MAIN(tst_Projections)
+LANESCOPE_TEST(tst_Projections, NoApplication)
 #include "tst_Projections.moc"

@@ -3,6 +3,7 @@
 
 #include "model/summary/reports.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -336,5 +337,5 @@ class TestReports : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestReports)
+LANESCOPE_TEST(TestReports, NoApplication)
 #include "tst_Reports.moc"

@@ -6,6 +6,7 @@
 #include "model/compare/RunComparison.h"
 #include "model/compare/matchContributors.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
@@ -405,5 +406,5 @@ class TestRunComparison : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestRunComparison)
+LANESCOPE_TEST(TestRunComparison, NoApplication)
 #include "tst_RunComparison.moc"

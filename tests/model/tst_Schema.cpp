@@ -6,6 +6,7 @@
 #include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 
 using namespace lanescope;
@@ -164,5 +165,5 @@ void tst_Schema::idsPackAndUnpack() {
     QCOMPARE(tid % 0x1000000, int64_t{4243});
 }
 
-QTEST_APPLESS_MAIN(tst_Schema)
+LANESCOPE_TEST(tst_Schema, NoApplication)
 #include "tst_Schema.moc"

@@ -7,6 +7,7 @@
 #include "model/select/slicesIn.h"
 #include "model/select/sumSlices.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
@@ -274,5 +275,5 @@ class TestSelectionStatistics : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestSelectionStatistics)
+LANESCOPE_TEST(TestSelectionStatistics, NoApplication)
 #include "tst_SelectionStatistics.moc"

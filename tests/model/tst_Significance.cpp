@@ -5,7 +5,8 @@
 #include <random>
 
 #include "model/compare/judgeSteps.h"
-#include "model/compare/significance.h"
+#include "model/values/significance.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -260,5 +261,5 @@ class TestSignificance : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestSignificance)
+LANESCOPE_TEST(TestSignificance, NoApplication)
 #include "tst_Significance.moc"

@@ -5,6 +5,7 @@
 
 #include "model/format/Sqlite.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -174,5 +175,5 @@ void tst_Sqlite::anErrorNamesTheFile() {
     QVERIFY(statement.error().sentence.find((*folder_ / "a").string()) != std::string::npos);
 }
 
-QTEST_APPLESS_MAIN(tst_Sqlite)
+LANESCOPE_TEST(tst_Sqlite, NoApplication)
 #include "tst_Sqlite.moc"

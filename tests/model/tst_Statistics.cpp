@@ -5,7 +5,8 @@
 #include <random>
 
 #include "model/summary/GroupedValues.h"
-#include "model/summary/Statistics.h"
+#include "model/values/Statistics.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -104,5 +105,5 @@ class TestStatistics : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestStatistics)
+LANESCOPE_TEST(TestStatistics, NoApplication)
 #include "tst_Statistics.moc"

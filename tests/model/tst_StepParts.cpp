@@ -6,6 +6,7 @@
 #include "model/compare/RunSummary.h"
 #include "model/compare/WorkerTimeline.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
@@ -484,5 +485,5 @@ class TestStepParts : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestStepParts)
+LANESCOPE_TEST(TestStepParts, NoApplication)
 #include "tst_StepParts.moc"

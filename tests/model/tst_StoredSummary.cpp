@@ -6,6 +6,7 @@
 #include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 
@@ -155,5 +156,5 @@ class TestStoredSummary : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestStoredSummary)
+LANESCOPE_TEST(TestStoredSummary, NoApplication)
 #include "tst_StoredSummary.moc"

@@ -7,6 +7,7 @@
 #include "model/trace/flows.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/writeTrace.h"
 
 using namespace lanescope;
@@ -239,5 +240,5 @@ void tst_StreamWaits::areReadFromAFile() {
     QCOMPARE(awaitedWork(**read, after), Events{before});
 }
 
-QTEST_APPLESS_MAIN(tst_StreamWaits)
+LANESCOPE_TEST(tst_StreamWaits, NoApplication)
 #include "tst_StreamWaits.moc"

@@ -9,6 +9,7 @@
 #include "model/format/Sqlite.h"
 #include "model/load/TableRows.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -225,5 +226,5 @@ class tst_TableRows : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_TableRows)
+LANESCOPE_TEST(tst_TableRows, NoApplication)
 #include "tst_TableRows.moc"

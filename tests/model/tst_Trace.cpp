@@ -2,6 +2,7 @@
 
 #include "model/trace/EventDetails.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
@@ -306,5 +307,5 @@ void tst_Trace::anEmptyTraceHasNoTracks() {
     QCOMPARE(trace->range, TimeRange{});
 }
 
-QTEST_APPLESS_MAIN(tst_Trace)
+LANESCOPE_TEST(tst_Trace, NoApplication)
 #include "tst_Trace.moc"

@@ -9,6 +9,7 @@
 #include "model/query/queryPosition.h"
 #include "model/query/sampleQueries.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 
@@ -370,5 +371,5 @@ void tst_TraceQuery::changesNothingInTheFile() {
     QCOMPARE(files, size_t(0));
 }
 
-QTEST_GUILESS_MAIN(tst_TraceQuery)
+LANESCOPE_TEST(tst_TraceQuery, QCoreApplication)
 #include "tst_TraceQuery.moc"

@@ -3,6 +3,7 @@
 
 #include "model/compare/counterDifferences.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedMemory.h"
 
 using namespace lanescope;
@@ -84,5 +85,5 @@ class TestCounterDifferences : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestCounterDifferences)
+LANESCOPE_TEST(TestCounterDifferences, NoApplication)
 #include "tst_counterDifferences.moc"

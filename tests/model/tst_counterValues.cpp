@@ -4,6 +4,7 @@
 
 #include "model/bandwidth/counterIntegral.h"
 #include "model/trace/counterValues.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -168,5 +169,5 @@ class TestCounterValues : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestCounterValues)
+LANESCOPE_TEST(TestCounterValues, NoApplication)
 #include "tst_counterValues.moc"

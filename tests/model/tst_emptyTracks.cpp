@@ -3,6 +3,7 @@
 
 #include "model/reduce/emptyTracks.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -111,5 +112,5 @@ class tst_emptyTracks : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_emptyTracks)
+LANESCOPE_TEST(tst_emptyTracks, NoApplication)
 #include "tst_emptyTracks.moc"

@@ -3,6 +3,7 @@
 #include "model/gate/evaluateCondition.h"
 #include "model/gate/namePattern.h"
 #include "model/gate/partGroups.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -193,5 +194,5 @@ class TestEvaluateCondition : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestEvaluateCondition)
+LANESCOPE_TEST(TestEvaluateCondition, NoApplication)
 #include "tst_evaluateCondition.moc"

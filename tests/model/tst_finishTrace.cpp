@@ -8,10 +8,11 @@
 #include <thread>
 
 #include "model/format/GlobalId.h"
-#include "model/load/finishTrace.h"
+#include "model/build/finishTrace.h"
 #include "model/load/loadTrace.h"
-#include "model/trace/permute.h"
+#include "model/build/permute.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/writeTrace.h"
 
 using namespace lanescope;
@@ -204,5 +205,5 @@ class tst_finishTrace : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_finishTrace)
+LANESCOPE_TEST(tst_finishTrace, NoApplication)
 #include "tst_finishTrace.moc"

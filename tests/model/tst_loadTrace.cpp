@@ -7,6 +7,7 @@
 #include "model/load/apiName.h"
 #include "model/load/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 
@@ -464,5 +465,5 @@ void tst_loadTrace::stripsVersionsFromApiNames() {
     QCOMPARE(std::string(plainApiName(name)), expected.toStdString());
 }
 
-QTEST_APPLESS_MAIN(tst_loadTrace)
+LANESCOPE_TEST(tst_loadTrace, NoApplication)
 #include "tst_loadTrace.moc"

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "model/gate/Condition.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -227,5 +228,5 @@ class TestParseCondition : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestParseCondition)
+LANESCOPE_TEST(TestParseCondition, NoApplication)
 #include "tst_parseCondition.moc"

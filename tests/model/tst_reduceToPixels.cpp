@@ -5,7 +5,8 @@
 
 #include "model/reduce/PixelGrid.h"
 #include "model/reduce/reduceToPixels.h"
-#include "model/trace/LaneBuilder.h"
+#include "model/build/LaneBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -372,5 +373,5 @@ void tst_reduceToPixels::findsTheSliceUnderATime() {
     }
 }
 
-QTEST_APPLESS_MAIN(tst_reduceToPixels)
+LANESCOPE_TEST(tst_reduceToPixels, NoApplication)
 #include "tst_reduceToPixels.moc"

@@ -2,6 +2,7 @@
 
 #include "model/compare/trackPairs.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
@@ -93,5 +94,5 @@ class TestTrackPairs : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestTrackPairs)
+LANESCOPE_TEST(TestTrackPairs, NoApplication)
 #include "tst_trackPairs.moc"

@@ -10,6 +10,7 @@
 #include "model/load/loadTrace.h"
 #include "model/load/unpackGzip.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 
@@ -293,5 +294,5 @@ void tst_unpackGzip::reportsProgressUpwards() {
     QVERIFY(last > 0.4);
 }
 
-QTEST_GUILESS_MAIN(tst_unpackGzip)
+LANESCOPE_TEST(tst_unpackGzip, QCoreApplication)
 #include "tst_unpackGzip.moc"

@@ -3,6 +3,7 @@
 #include "model/compare/stepDifferences.h"
 #include "model/compare/worstInstance.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -152,5 +153,5 @@ class TestWorstInstance : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestWorstInstance)
+LANESCOPE_TEST(TestWorstInstance, NoApplication)
 #include "tst_worstInstance.moc"

@@ -1,7 +1,7 @@
 #include "tests/support/TraceBuilder.h"
 
 #include "model/format/GlobalId.h"
-#include "model/load/finishTrace.h"
+#include "model/build/finishTrace.h"
 
 namespace lanescope {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/compare/rangeNames.h"
+#include "model/steps/rangeNames.h"
 
 namespace lanescope {
 namespace {

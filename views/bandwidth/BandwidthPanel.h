@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "views/bandwidth/BandwidthAnswer.h"
-#include "views/summary/LatestJob.h"
+#include "views/work/LatestJob.h"
 #include "views/theme/Theme.h"
 
 class QComboBox;

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "views/bandwidth/plotCopies.h"
-#include "views/charts/chartStyle.h"
+#include "views/theme/chartStyle.h"
 #include "views/text/toQString.h"
 #include "views/timeline/timeTicks.h"
 

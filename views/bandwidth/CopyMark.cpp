@@ -3,7 +3,7 @@
 #include <QObject>
 #include <algorithm>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "views/bandwidth/copyTexts.h"
 #include "views/text/toQString.h"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "model/summary/ReportTable.h"
+#include "model/values/ReportTable.h"
 #include "views/bandwidth/BandwidthAnswer.h"
-#include "views/summary/ReportModel.h"
+#include "views/tables/ReportModel.h"
 
 namespace lanescope {
 

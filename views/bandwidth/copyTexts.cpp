@@ -1,7 +1,7 @@
 #include "views/bandwidth/copyTexts.h"
 
-#include "model/export/formatTable.h"
-#include "model/export/formatValue.h"
+#include "model/values/formatTable.h"
+#include "model/values/formatValue.h"
 #include "views/text/toQString.h"
 #include "views/timeline/timeTicks.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/compare/StepSelection.h"
+#include "model/steps/StepSelection.h"
 
 class QComboBox;
 class QHBoxLayout;

@@ -5,8 +5,8 @@
 #include <QTableView>
 
 #include "views/compare/DifferenceModel.h"
-#include "views/summary/ReportFilter.h"
-#include "views/summary/ReportView.h"
+#include "views/tables/ReportFilter.h"
+#include "views/tables/ReportView.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {

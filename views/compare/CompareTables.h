@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "views/compare/comparisonTables.h"
-#include "views/summary/LazyTab.h"
+#include "views/work/LazyTab.h"
 #include "views/theme/Theme.h"
 
 class QComboBox;

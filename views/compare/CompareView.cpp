@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "model/compare/compareStoredRuns.h"
-#include "model/compare/rangeNames.h"
+#include "model/steps/rangeNames.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareSide.h"
 #include "views/compare/CompareTables.h"
@@ -20,7 +20,7 @@
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
-#include "views/summary/LatestJob.h"
+#include "views/work/LatestJob.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/VisibleRange.h"

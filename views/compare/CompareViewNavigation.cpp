@@ -11,8 +11,8 @@
 #include "views/compare/DifferenceLane.h"
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
-#include "views/charts/chartStyle.h"
-#include "views/summary/LatestJob.h"
+#include "views/theme/chartStyle.h"
+#include "views/work/LatestJob.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/VisibleRange.h"
 

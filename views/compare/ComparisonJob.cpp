@@ -4,7 +4,7 @@
 #include <QMetaObject>
 #include <QPointer>
 
-#include "views/summary/LatestJob.h"
+#include "views/work/LatestJob.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "views/charts/chartStyle.h"
+#include "views/theme/chartStyle.h"
 #include "views/text/plainToolTip.h"
 #include "views/timeline/TimeScale.h"
 #include "views/timeline/VisibleRange.h"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "views/summary/ReportModel.h"
+#include "views/tables/ReportModel.h"
 #include "views/theme/Theme.h"
 
 namespace lanescope {

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/export/formatTable.h"
-#include "views/charts/chartStyle.h"
+#include "model/values/formatTable.h"
+#include "views/theme/chartStyle.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 

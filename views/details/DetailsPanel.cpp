@@ -4,7 +4,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 #include "model/trace/EventDetails.h"
 #include "model/trace/flows.h"
 #include "views/details/FactSheet.h"

@@ -3,7 +3,7 @@
 #include <QHBoxLayout>
 #include <algorithm>
 
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 #include "views/details/FactSheet.h"
 #include "views/text/toQString.h"
 

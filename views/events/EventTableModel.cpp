@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 

@@ -19,9 +19,9 @@
 #include <memory>
 
 #include "model/events/eventsAsText.h"
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "views/events/EventTableModel.h"
-#include "views/summary/LatestJob.h"
+#include "views/work/LatestJob.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {

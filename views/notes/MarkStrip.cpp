@@ -9,7 +9,7 @@
 #include <cmath>
 #include <utility>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "model/notes/marksAsText.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"

@@ -3,7 +3,7 @@
 #include <QColor>
 #include <algorithm>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "model/notes/marksAsText.h"
 #include "views/notes/MarkStore.h"
 #include "views/text/plainToolTip.h"

@@ -15,8 +15,8 @@
 
 #include "model/notes/marksAsText.h"
 #include "views/notes/MarksModel.h"
-#include "views/summary/ReportModel.h"
-#include "views/summary/tabSeparated.h"
+#include "views/tables/ReportModel.h"
+#include "views/tables/tabSeparated.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {

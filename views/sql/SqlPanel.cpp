@@ -13,13 +13,13 @@
 #include <algorithm>
 #include <optional>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "model/query/queryPosition.h"
 #include "model/query/sampleQueries.h"
 #include "views/sql/SqlSource.h"
-#include "views/summary/LatestJob.h"
-#include "views/summary/ReportModel.h"
-#include "views/summary/ReportView.h"
+#include "views/work/LatestJob.h"
+#include "views/tables/ReportModel.h"
+#include "views/tables/ReportView.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 #include "views/theme/Theme.h"

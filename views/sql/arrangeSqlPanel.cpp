@@ -7,7 +7,7 @@
 #include <QVBoxLayout>
 
 #include "views/sql/SqlPanel.h"
-#include "views/summary/ReportView.h"
+#include "views/tables/ReportView.h"
 
 namespace lanescope {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 
 namespace lanescope {
 namespace {

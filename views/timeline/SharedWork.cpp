@@ -22,6 +22,8 @@ struct Pieces {
     std::atomic_flag hasFailed;
     std::exception_ptr failure;  ///< Set before `done` counts its piece.
 
+    Pieces(const std::function<void(size_t)>& whole, size_t pieces) : work(whole), count(pieces) {}
+
     void take() {
         for (size_t piece = next++; piece < count; piece = next++) {
             try {

@@ -2,7 +2,7 @@
 
 #include <QPainter>
 
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 
 namespace lanescope {
 namespace {

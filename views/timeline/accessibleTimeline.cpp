@@ -5,7 +5,7 @@
 #include <QCoreApplication>
 #include <QWidget>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "views/text/toQString.h"
 #include "views/timeline/paintLabels.h"
 #include "views/timeline/timeTicks.h"

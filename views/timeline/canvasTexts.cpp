@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 #include "views/timeline/timeTicks.h"
 
 namespace lanescope {

@@ -3,7 +3,7 @@
 #include <QPainter>
 #include <algorithm>
 
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 
 namespace lanescope {
 namespace {

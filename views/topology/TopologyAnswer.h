@@ -6,7 +6,7 @@
 
 #include "model/bandwidth/LinkUse.h"
 #include "model/bandwidth/NvlinkVerdict.h"
-#include "model/summary/ReportTable.h"
+#include "model/values/ReportTable.h"
 
 namespace lanescope {
 

@@ -12,8 +12,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "views/summary/ReportView.h"
-#include "views/summary/ScopeChoice.h"
+#include "views/tables/ReportView.h"
+#include "views/tables/ScopeChoice.h"
 #include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
 #include "views/topology/TopologyGraph.h"

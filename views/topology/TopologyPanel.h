@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "views/summary/LatestJob.h"
+#include "views/work/LatestJob.h"
 #include "views/theme/Theme.h"
 #include "views/topology/TopologyAnswer.h"
 

@@ -2,7 +2,7 @@
 
 #include <QObject>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {

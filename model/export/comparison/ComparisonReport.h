@@ -9,7 +9,7 @@
 #include "model/compare/RunSummary.h"
 #include "model/format/Result.h"
 #include "model/gate/evaluateCondition.h"
-#include "model/summary/ReportTable.h"
+#include "model/values/ReportTable.h"
 
 namespace lanescope {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

@@ -11,7 +11,7 @@
 #include "model/export/comparison/htmlText.h"
 #include "model/export/comparison/stepChart.h"
 #include "model/export/comparison/waterfallChart.h"
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "model/export/formatValue.h"
-#include "model/export/kernelName.h"
+#include "model/values/formatValue.h"
+#include "model/values/kernelName.h"
 
 namespace lanescope {
 

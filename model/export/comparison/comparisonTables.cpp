@@ -5,7 +5,7 @@
 #include <map>
 
 #include "model/export/comparison/ComparisonReport.h"
-#include "model/export/formatTable.h"
+#include "model/values/formatTable.h"
 
 namespace lanescope {
 

@@ -9,8 +9,8 @@
 #include "model/export/comparison/HtmlTable.h"
 #include "model/export/comparison/comparisonSentences.h"
 #include "model/export/comparison/htmlText.h"
-#include "model/export/formatValue.h"
-#include "model/export/kernelName.h"
+#include "model/values/formatValue.h"
+#include "model/values/kernelName.h"
 
 namespace lanescope {
 

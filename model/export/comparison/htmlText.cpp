@@ -1,6 +1,6 @@
 #include "model/export/comparison/htmlText.h"
 
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

@@ -8,8 +8,8 @@
 #include "model/export/comparison/DurationScale.h"
 #include "model/export/comparison/TextGrid.h"
 #include "model/export/comparison/comparisonSentences.h"
-#include "model/export/formatValue.h"
-#include "model/export/kernelName.h"
+#include "model/values/formatValue.h"
+#include "model/values/kernelName.h"
 
 namespace lanescope {
 

@@ -7,7 +7,7 @@
 
 #include "model/export/comparison/ChartAxis.h"
 #include "model/export/comparison/htmlText.h"
-#include "model/export/formatValue.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

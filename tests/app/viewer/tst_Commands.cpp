@@ -17,6 +17,7 @@
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/finderEntries.h"
 #include "app/viewer/icons.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/timeline/LabelColumn.h"
 #include "views/timeline/TimelineView.h"
@@ -337,5 +338,5 @@ class TestCommands : public QObject {
     }
 };
 
-QTEST_MAIN(TestCommands)
+LANESCOPE_TEST(TestCommands, QApplication)
 #include "tst_Commands.moc"

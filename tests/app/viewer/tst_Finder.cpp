@@ -19,6 +19,7 @@
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/icons.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/notes/MarkStore.h"
 #include "views/timeline/TimelineView.h"
@@ -243,5 +244,5 @@ class TestFinder : public QObject {
     QTemporaryDir userData_;
 };
 
-QTEST_MAIN(TestFinder)
+LANESCOPE_TEST(TestFinder, QApplication)
 #include "tst_Finder.moc"

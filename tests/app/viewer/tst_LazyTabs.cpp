@@ -1,3 +1,4 @@
+#include <QApplication>
 #include <QFile>
 #include <QTabWidget>
 #include <QTableView>
@@ -14,6 +15,7 @@
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/icons.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 #include "views/bandwidth/BandwidthPanel.h"
@@ -22,10 +24,10 @@
 #include "views/notes/MarkStore.h"
 #include "views/notes/MarksPanel.h"
 #include "views/sql/SqlPanel.h"
-#include "views/summary/ReportModel.h"
-#include "views/summary/ReportPanel.h"
-#include "views/summary/ReportView.h"
-#include "views/summary/ScopeChoice.h"
+#include "views/tables/ReportModel.h"
+#include "views/tables/ReportPanel.h"
+#include "views/tables/ReportView.h"
+#include "views/tables/ScopeChoice.h"
 #include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
@@ -197,5 +199,5 @@ class TestLazyTabs : public QObject {
     QTemporaryDir userData_;
 };
 
-QTEST_MAIN(TestLazyTabs)
+LANESCOPE_TEST(TestLazyTabs, QApplication)
 #include "tst_LazyTabs.moc"

@@ -2,6 +2,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <QApplication>
 #include <QSignalSpy>
 #include <QTest>
 #include <chrono>
@@ -11,6 +12,7 @@
 
 #include "app/viewer/LiveFollower.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 
@@ -105,5 +107,5 @@ class TestLiveFollower : public QObject {
     }
 };
 
-QTEST_MAIN(TestLiveFollower)
+LANESCOPE_TEST(TestLiveFollower, QApplication)
 #include "tst_LiveFollower.moc"

@@ -1,3 +1,4 @@
+#include <QApplication>
 #include <QLabel>
 #include <QProcess>
 #include <QPushButton>
@@ -13,6 +14,7 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/icons.h"
 #include "model/load/loadTrace.h"
+#include "tests/support/runTest.h"
 #include "views/notes/MarkStore.h"
 #include "views/timeline/TimelineView.h"
 
@@ -162,5 +164,5 @@ class TestLiveTrace : public QObject {
     }
 };
 
-QTEST_MAIN(TestLiveTrace)
+LANESCOPE_TEST(TestLiveTrace, QApplication)
 #include "tst_LiveTrace.moc"

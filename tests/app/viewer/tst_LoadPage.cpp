@@ -1,5 +1,6 @@
 #include "app/viewer/LoadPage.h"
 
+#include <QApplication>
 #include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
@@ -12,6 +13,7 @@
 #include "model/compare/storedSummary.h"
 #include "model/format/Sqlite.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 #include "views/compare/AnswerPreview.h"
@@ -222,5 +224,5 @@ class tst_LoadPage : public QObject {
     TemporaryFolder folder_;
 };
 
-QTEST_MAIN(tst_LoadPage)
+LANESCOPE_TEST(tst_LoadPage, QApplication)
 #include "tst_LoadPage.moc"

@@ -29,14 +29,15 @@
 #include "app/viewer/exportDocument.h"
 #include "app/viewer/icons.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 #include "views/compare/CompareView.h"
 #include "views/compare/HeadlineCard.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
-#include "views/summary/ReportModel.h"
-#include "views/summary/ReportView.h"
+#include "views/tables/ReportModel.h"
+#include "views/tables/ReportView.h"
 #include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
@@ -473,5 +474,5 @@ class TestMainWindow : public QObject {
     QString first_, second_, bad_;
 };
 
-QTEST_MAIN(TestMainWindow)
+LANESCOPE_TEST(TestMainWindow, QApplication)
 #include "tst_MainWindow.moc"

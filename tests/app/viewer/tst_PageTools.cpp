@@ -23,6 +23,7 @@
 #include "app/viewer/icons.h"
 #include "model/notes/NotesFile.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 #include "views/events/EventTableModel.h"
@@ -32,7 +33,7 @@
 #include "views/notes/MarksPanel.h"
 #include "views/notes/TimelineMarks.h"
 #include "views/sql/SqlPanel.h"
-#include "views/summary/ReportView.h"
+#include "views/tables/ReportView.h"
 #include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
@@ -260,5 +261,5 @@ class TestPageTools : public QObject {
     std::filesystem::path trace_;
 };
 
-QTEST_MAIN(TestPageTools)
+LANESCOPE_TEST(TestPageTools, QApplication)
 #include "tst_PageTools.moc"

@@ -1,3 +1,4 @@
+#include <QApplication>
 #include <QMenu>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -5,6 +6,7 @@
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/RecentFiles.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -71,5 +73,5 @@ class TestRecentFiles : public QObject {
     }
 };
 
-QTEST_MAIN(TestRecentFiles)
+LANESCOPE_TEST(TestRecentFiles, QApplication)
 #include "tst_RecentFiles.moc"

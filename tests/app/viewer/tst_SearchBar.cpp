@@ -1,4 +1,5 @@
 #include <QAction>
+#include <QApplication>
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QTest>
@@ -7,6 +8,7 @@
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/SearchBar.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
@@ -186,5 +188,5 @@ class TestSearchBar : public QObject {
     }
 };
 
-QTEST_MAIN(TestSearchBar)
+LANESCOPE_TEST(TestSearchBar, QApplication)
 #include "tst_SearchBar.moc"

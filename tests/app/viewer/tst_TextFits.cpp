@@ -22,6 +22,7 @@
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/icons.h"
 #include "app/viewer/windowStyle.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/timeline/TimelineView.h"
@@ -203,5 +204,5 @@ class TestTextFits : public QObject {
     QFont font_;
 };
 
-QTEST_MAIN(TestTextFits)
+LANESCOPE_TEST(TestTextFits, QApplication)
 #include "tst_TextFits.moc"

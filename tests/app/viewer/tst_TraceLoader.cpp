@@ -1,3 +1,4 @@
+#include <QApplication>
 #include <QFile>
 #include <QProgressBar>
 #include <QPushButton>
@@ -10,6 +11,7 @@
 #include "app/viewer/LoadPage.h"
 #include "app/viewer/TraceLoader.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 
@@ -128,5 +130,5 @@ class TestTraceLoader : public QObject {
     TracePtr trace_;
 };
 
-QTEST_MAIN(TestTraceLoader)
+LANESCOPE_TEST(TestTraceLoader, QApplication)
 #include "tst_TraceLoader.moc"

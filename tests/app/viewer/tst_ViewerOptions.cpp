@@ -1,6 +1,7 @@
 #include <QTest>
 
 #include "app/viewer/ViewerOptions.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -81,5 +82,5 @@ class TestViewerOptions : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestViewerOptions)
+LANESCOPE_TEST(TestViewerOptions, NoApplication)
 #include "tst_ViewerOptions.moc"

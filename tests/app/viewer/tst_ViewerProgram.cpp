@@ -1,9 +1,11 @@
+#include <QCoreApplication>
 #include <QImage>
 #include <QProcess>
 #include <QTest>
 #include <fstream>
 
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 
@@ -173,5 +175,5 @@ class TestViewerProgram : public QObject {
     QString baseline_, candidate_, picture_;
 };
 
-QTEST_GUILESS_MAIN(TestViewerProgram)
+LANESCOPE_TEST(TestViewerProgram, QCoreApplication)
 #include "tst_ViewerProgram.moc"

@@ -9,7 +9,7 @@
 
 #include "app/viewer/TraceLoader.h"
 #include "model/index/indexPath.h"
-#include "model/load/finishTrace.h"
+#include "model/build/finishTrace.h"
 #include "model/search/SearchHits.h"
 #include "model/search/findEvents.h"
 #include "model/select/SelectionStatistics.h"

@@ -6,6 +6,7 @@
 #include "tests/bench/viewer_scale/TraceFileWriter.h"
 #include "tests/bench/viewer_scale/TrainingSimulation.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -88,5 +89,5 @@ class tst_TraceFileWriter : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_TraceFileWriter)
+LANESCOPE_TEST(tst_TraceFileWriter, NoApplication)
 #include "tst_TraceFileWriter.moc"

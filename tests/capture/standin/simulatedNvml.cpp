@@ -23,7 +23,7 @@
 #include <ctime>
 #include <string>
 
-#include "capture/nvml/NvmlLibrary.h"
+#include "capture/machine/NvmlLibrary.h"
 
 using namespace lanescope;
 

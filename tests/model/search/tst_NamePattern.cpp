@@ -1,6 +1,7 @@
 #include <QTest>
 
 #include "model/search/NamePattern.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -63,5 +64,5 @@ class tst_NamePattern : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_NamePattern)
+LANESCOPE_TEST(tst_NamePattern, NoApplication)
 #include "tst_NamePattern.moc"

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "model/search/SearchHits.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
@@ -68,5 +69,5 @@ class tst_SearchHits : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_SearchHits)
+LANESCOPE_TEST(tst_SearchHits, NoApplication)
 #include "tst_SearchHits.moc"

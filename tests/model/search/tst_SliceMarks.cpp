@@ -2,6 +2,7 @@
 #include <random>
 
 #include "model/search/SliceMarks.h"
+#include "tests/support/runTest.h"
 
 using namespace lanescope;
 
@@ -37,5 +38,5 @@ class tst_SliceMarks : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_SliceMarks)
+LANESCOPE_TEST(tst_SliceMarks, NoApplication)
 #include "tst_SliceMarks.moc"

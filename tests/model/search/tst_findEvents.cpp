@@ -3,6 +3,7 @@
 
 #include "model/search/findEvents.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
@@ -197,5 +198,5 @@ class tst_findEvents : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_findEvents)
+LANESCOPE_TEST(tst_findEvents, NoApplication)
 #include "tst_findEvents.moc"

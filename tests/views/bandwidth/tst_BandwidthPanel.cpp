@@ -13,16 +13,17 @@
 #include <QToolButton>
 
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "views/bandwidth/AdviceCard.h"
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/bandwidth/CopyChart.h"
 #include "views/bandwidth/RangeNameChoice.h"
 #include "views/bandwidth/bandwidthTable.h"
-#include "views/summary/ReportFilter.h"
-#include "views/summary/ReportModel.h"
-#include "views/summary/ReportView.h"
-#include "views/summary/ScopeChoice.h"
+#include "views/tables/ReportFilter.h"
+#include "views/tables/ReportModel.h"
+#include "views/tables/ReportView.h"
+#include "views/tables/ScopeChoice.h"
 
 using namespace lanescope;
 
@@ -374,5 +375,5 @@ class TestBandwidthPanel : public QObject {
     }
 };
 
-QTEST_MAIN(TestBandwidthPanel)
+LANESCOPE_TEST(TestBandwidthPanel, QApplication)
 #include "tst_BandwidthPanel.moc"

@@ -1,8 +1,10 @@
 #include <qcustomplot.h>
 
+#include <QApplication>
 #include <QSignalSpy>
 #include <QTest>
 
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "views/bandwidth/CopyChart.h"
 
@@ -183,5 +185,5 @@ class TestCopyChart : public QObject {
     }
 };
 
-QTEST_MAIN(TestCopyChart)
+LANESCOPE_TEST(TestCopyChart, QApplication)
 #include "tst_CopyChart.moc"

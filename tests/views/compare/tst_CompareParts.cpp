@@ -1,11 +1,13 @@
 // The parts of the comparison page by themselves.
 #include <qcustomplot.h>
 #include <QAbstractItemModelTester>
+#include <QApplication>
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
 
+#include "tests/support/runTest.h"
 #include "views/compare/DifferenceLane.h"
 #include "views/compare/DifferenceModel.h"
 #include "views/compare/HeadlineCard.h"
@@ -228,5 +230,5 @@ class TestCompareParts : public QObject {
     }
 };
 
-QTEST_MAIN(TestCompareParts)
+LANESCOPE_TEST(TestCompareParts, QApplication)
 #include "tst_CompareParts.moc"

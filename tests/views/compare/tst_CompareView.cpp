@@ -1,3 +1,4 @@
+#include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
 #include <QLineEdit>
@@ -7,6 +8,7 @@
 #include <QTest>
 
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareSide.h"
@@ -20,8 +22,8 @@
 #include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
-#include "views/summary/ReportFilter.h"
-#include "views/summary/ReportView.h"
+#include "views/tables/ReportFilter.h"
+#include "views/tables/ReportView.h"
 #include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
@@ -483,5 +485,5 @@ class TestCompareView : public QObject {
     }
 };
 
-QTEST_MAIN(TestCompareView)
+LANESCOPE_TEST(TestCompareView, QApplication)
 #include "tst_CompareView.moc"

@@ -7,6 +7,7 @@
 
 #include "model/trace/EventDetails.h"
 #include "tests/support/TraceBuilder.h"
+#include "tests/support/runTest.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/FactSheet.h"
 
@@ -146,5 +147,5 @@ class TestDetailsPanel : public QObject {
     }
 };
 
-QTEST_MAIN(TestDetailsPanel)
+LANESCOPE_TEST(TestDetailsPanel, QApplication)
 #include "tst_DetailsPanel.moc"

@@ -1,7 +1,9 @@
+#include <QApplication>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
 
+#include "tests/support/runTest.h"
 #include "views/details/FactSheet.h"
 #include "views/details/HealthBar.h"
 #include "views/details/HealthPanel.h"
@@ -52,5 +54,5 @@ class TestHealthBar : public QObject {
     }
 };
 
-QTEST_MAIN(TestHealthBar)
+LANESCOPE_TEST(TestHealthBar, QApplication)
 #include "tst_HealthBar.moc"

@@ -12,6 +12,7 @@
 
 #include "model/events/eventsAsText.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/events/EventTableModel.h"
 #include "views/events/EventsPanel.h"
@@ -220,5 +221,5 @@ class TestEventsPanel : public QObject {
     std::unique_ptr<QAbstractItemModelTester> tester_;
 };
 
-QTEST_MAIN(TestEventsPanel)
+LANESCOPE_TEST(TestEventsPanel, QApplication)
 #include "tst_EventsPanel.moc"

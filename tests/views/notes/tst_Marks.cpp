@@ -13,6 +13,7 @@
 
 #include "model/notes/markTracks.h"
 #include "tests/support/doubleClick.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/notes/MarkEditor.h"
 #include "views/notes/MarkStrip.h"
@@ -345,5 +346,5 @@ class TestMarks : public QObject {
     }
 };
 
-QTEST_MAIN(TestMarks)
+LANESCOPE_TEST(TestMarks, QApplication)
 #include "tst_Marks.moc"

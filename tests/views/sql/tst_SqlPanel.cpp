@@ -13,11 +13,12 @@
 
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/doubleClick.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 #include "views/sql/SqlPanel.h"
-#include "views/summary/ReportModel.h"
-#include "views/summary/ReportView.h"
+#include "views/tables/ReportModel.h"
+#include "views/tables/ReportView.h"
 
 using namespace lanescope;
 
@@ -178,5 +179,5 @@ class TestSqlPanel : public QObject {
     std::unique_ptr<SqlPanel> panel_;
 };
 
-QTEST_MAIN(TestSqlPanel)
+LANESCOPE_TEST(TestSqlPanel, QApplication)
 #include "tst_SqlPanel.moc"

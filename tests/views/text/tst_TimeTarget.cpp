@@ -1,6 +1,7 @@
 #include <QTest>
 #include <random>
 
+#include "tests/support/runTest.h"
 #include "views/text/TimeTarget.h"
 
 using namespace lanescope;
@@ -152,5 +153,5 @@ class TestTimeTarget : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestTimeTarget)
+LANESCOPE_TEST(TestTimeTarget, NoApplication)
 #include "tst_TimeTarget.moc"

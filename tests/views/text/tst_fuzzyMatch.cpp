@@ -1,6 +1,7 @@
 #include <QTest>
 #include <random>
 
+#include "tests/support/runTest.h"
 #include "views/text/fuzzyMatch.h"
 
 using namespace lanescope;
@@ -52,5 +53,5 @@ class TestFuzzyMatch : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestFuzzyMatch)
+LANESCOPE_TEST(TestFuzzyMatch, NoApplication)
 #include "tst_fuzzyMatch.moc"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "tests/support/runTest.h"
 #include "views/theme/Theme.h"
 
 using namespace lanescope;
@@ -169,5 +170,5 @@ void tst_Theme::familiesStayApartForColourBlindEyes() {
     }
 }
 
-QTEST_APPLESS_MAIN(tst_Theme)
+LANESCOPE_TEST(tst_Theme, NoApplication)
 #include "tst_Theme.moc"

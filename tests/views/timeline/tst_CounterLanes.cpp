@@ -1,3 +1,4 @@
+#include <QApplication>
 #include <QImage>
 #include <QPainter>
 #include <QSignalSpy>
@@ -5,6 +6,7 @@
 #include <limits>
 
 #include "tests/support/doubleClick.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedMemory.h"
 #include "tests/views/timeline/timelineParts.h"
@@ -284,5 +286,5 @@ class tst_CounterLanes : public QObject {
     }
 };
 
-QTEST_MAIN(tst_CounterLanes)
+LANESCOPE_TEST(tst_CounterLanes, QApplication)
 #include "tst_CounterLanes.moc"

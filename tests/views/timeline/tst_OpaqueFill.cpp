@@ -1,8 +1,10 @@
+#include <QApplication>
 #include <QImage>
 #include <QPainter>
 #include <QTest>
 #include <random>
 
+#include "tests/support/runTest.h"
 #include "views/timeline/OpaqueFill.h"
 
 using namespace lanescope;
@@ -89,5 +91,5 @@ class TestOpaqueFill : public QObject {
     }
 };
 
-QTEST_MAIN(TestOpaqueFill)
+LANESCOPE_TEST(TestOpaqueFill, QApplication)
 #include "tst_OpaqueFill.moc"

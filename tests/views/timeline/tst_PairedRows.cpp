@@ -1,6 +1,8 @@
+#include <QApplication>
 #include <memory>
 
 #include "model/reduce/emptyTracks.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
 
@@ -180,5 +182,5 @@ class TestPairedRows : public QObject {
     }
 };
 
-QTEST_MAIN(TestPairedRows)
+LANESCOPE_TEST(TestPairedRows, QApplication)
 #include "tst_PairedRows.moc"

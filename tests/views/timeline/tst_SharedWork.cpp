@@ -4,8 +4,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/load/finishTrace.h"
-#include "model/trace/LaneBuilder.h"
+#include "model/build/finishTrace.h"
+#include "model/build/LaneBuilder.h"
+#include "tests/support/runTest.h"
 #include "views/timeline/SharedWork.h"
 #include "views/timeline/TrackGeometry.h"
 
@@ -112,5 +113,5 @@ class tst_SharedWork : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(tst_SharedWork)
+LANESCOPE_TEST(tst_SharedWork, NoApplication)
 #include "tst_SharedWork.moc"

@@ -1,9 +1,11 @@
+#include <QApplication>
 #include <QMouseEvent>
 #include <QScrollBar>
 #include <QSignalSpy>
 
 #include "model/reduce/reduceToPixels.h"
 #include "tests/support/doubleClick.h"
+#include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"
 
 using namespace lanescope;
@@ -302,5 +304,5 @@ void tst_TimelineInput::hoverNamesTheSlice() {
     QVERIFY(!card.isVisible());
 }
 
-QTEST_MAIN(tst_TimelineInput)
+LANESCOPE_TEST(tst_TimelineInput, QApplication)
 #include "tst_TimelineInput.moc"

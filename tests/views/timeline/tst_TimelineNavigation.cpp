@@ -1,7 +1,9 @@
+#include <QApplication>
 #include <QScrollBar>
 #include <QSignalSpy>
 
 #include "model/trace/flows.h"
+#include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/ZoomHistory.h"
@@ -360,5 +362,5 @@ void tst_TimelineNavigation::showsWhereItHappened() {
     QVERIFY(shown.visible().durationNs() < 100'000);
 }
 
-QTEST_MAIN(tst_TimelineNavigation)
+LANESCOPE_TEST(tst_TimelineNavigation, QApplication)
 #include "tst_TimelineNavigation.moc"

@@ -1,3 +1,6 @@
+#include <QApplication>
+
+#include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/LabelCache.h"
 #include "views/timeline/SliceColors.h"
@@ -173,5 +176,5 @@ void tst_TimelinePainting::abnormalEndsAreMarked() {
              qPrintable(shown.canvas()->hoverCard().title()));
 }
 
-QTEST_MAIN(tst_TimelinePainting)
+LANESCOPE_TEST(tst_TimelinePainting, QApplication)
 #include "tst_TimelinePainting.moc"

@@ -1,6 +1,8 @@
+#include <QApplication>
 #include <QSignalSpy>
 
 #include "tests/support/doubleClick.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/flowArrows.h"
@@ -205,5 +207,5 @@ void tst_TimelineView::lateTimesArePaintedLikeEarlyOnes() {
     QCOMPARE(picture(late), picture(0));
 }
 
-QTEST_MAIN(tst_TimelineView)
+LANESCOPE_TEST(tst_TimelineView, QApplication)
 #include "tst_TimelineView.moc"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <random>
 
+#include "tests/support/runTest.h"
 #include "views/timeline/TrackLayout.h"
 #include "views/timeline/matchTracks.h"
 
@@ -305,5 +306,5 @@ class TestTrackArrangement : public QObject {
     }
 };
 
-QTEST_APPLESS_MAIN(TestTrackArrangement)
+LANESCOPE_TEST(TestTrackArrangement, NoApplication)
 #include "tst_TrackArrangement.moc"

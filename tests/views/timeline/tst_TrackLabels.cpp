@@ -1,8 +1,10 @@
+#include <QApplication>
 #include <QLineEdit>
 #include <QMenu>
 #include <QToolButton>
 
 #include "model/reduce/emptyTracks.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/TrackFilterBar.h"
@@ -278,5 +280,5 @@ class TestTrackLabels : public QObject {
     TracePtr trace_;
 };
 
-QTEST_MAIN(TestTrackLabels)
+LANESCOPE_TEST(TestTrackLabels, QApplication)
 #include "tst_TrackLabels.moc"

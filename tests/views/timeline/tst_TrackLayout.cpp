@@ -1,6 +1,7 @@
 #include <QTest>
 #include <random>
 
+#include "tests/support/runTest.h"
 #include "views/timeline/TrackLayout.h"
 
 using namespace lanescope;
@@ -183,5 +184,5 @@ void tst_TrackLayout::nothingWithoutTracks() {
     QVERIFY(layout.rowsBetween(0, 100).empty());
 }
 
-QTEST_APPLESS_MAIN(tst_TrackLayout)
+LANESCOPE_TEST(tst_TrackLayout, NoApplication)
 #include "tst_TrackLayout.moc"

@@ -2,6 +2,7 @@
 #include <QTest>
 #include <limits>
 
+#include "tests/support/runTest.h"
 #include "views/timeline/VisibleRange.h"
 
 using namespace lanescope;
@@ -144,5 +145,5 @@ void tst_VisibleRange::extremeExtentsDoNotOverflow() {
     QVERIFY(axis.range.isFitted());
 }
 
-QTEST_APPLESS_MAIN(tst_VisibleRange)
+LANESCOPE_TEST(tst_VisibleRange, NoApplication)
 #include "tst_VisibleRange.moc"

@@ -1,9 +1,11 @@
+#include <QApplication>
 #include <QDir>
 #include <QFile>
 #include <QImage>
 #include <QSvgRenderer>
 #include <QTemporaryDir>
 
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/exportPicture.h"
@@ -83,5 +85,5 @@ void tst_exportPicture::aFailedWriteKeepsTheOldFile() {
     QCOMPARE(QDir(folder.path()).entryList(QDir::AllEntries | QDir::NoDotAndDotDot).size(), 1);
 }
 
-QTEST_MAIN(tst_exportPicture)
+LANESCOPE_TEST(tst_exportPicture, QApplication)
 #include "tst_exportPicture.moc"

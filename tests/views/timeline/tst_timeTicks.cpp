@@ -1,5 +1,6 @@
 #include <QTest>
 
+#include "tests/support/runTest.h"
 #include "views/timeline/TimeScale.h"
 #include "views/timeline/timeTicks.h"
 
@@ -118,5 +119,5 @@ void tst_timeTicks::scaleGoesThereAndBack() {
     QCOMPARE((TimeScale{{5, 9}, 0, 7}).toTimeNs(80), 5);
 }
 
-QTEST_APPLESS_MAIN(tst_timeTicks)
+LANESCOPE_TEST(tst_timeTicks, NoApplication)
 #include "tst_timeTicks.moc"

@@ -1,4 +1,5 @@
 #include <QAbstractItemModelTester>
+#include <QApplication>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
@@ -6,8 +7,9 @@
 
 #include "tests/support/TraceBuilder.h"
 #include "tests/support/doubleClick.h"
+#include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
-#include "views/summary/ScopeChoice.h"
+#include "views/tables/ScopeChoice.h"
 #include "views/topology/TopologyGraph.h"
 #include "views/topology/TopologyMatrix.h"
 #include "views/topology/TopologyPanel.h"
@@ -222,5 +224,5 @@ class TestTopologyPanel : public QObject {
     }
 };
 
-QTEST_MAIN(TestTopologyPanel)
+LANESCOPE_TEST(TestTopologyPanel, QApplication)
 #include "tst_TopologyPanel.moc"

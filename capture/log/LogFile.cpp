@@ -1,0 +1,215 @@
+#include "capture/log/LogFile.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "capture/log/clocks.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t flushBytes = 512u << 10;  // a block this large is worth a system call
+constexpr int maximumFilesOfOneName = 1000;
+constexpr int lowestDescriptors[] = {500, 100, 3};  // as far up as the limit of the process allows
+
+/// Writes everything or reports failure; a signal in between does not cut a block.
+bool writeAll(int descriptor, iovec* parts, int count) {
+    while (count > 0) {
+        const ssize_t written = ::writev(descriptor, parts, count);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;  // some file systems take nothing and call it no error
+        size_t left = static_cast<size_t>(written);
+        while (count > 0 && left >= parts->iov_len) {
+            left -= parts->iov_len;
+            ++parts;
+            --count;
+        }
+        if (count > 0) {
+            parts->iov_base = static_cast<char*>(parts->iov_base) + left;
+            parts->iov_len -= left;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+LogFile::LogFile(std::string pathWithoutSuffix) : pathWithoutSuffix_(std::move(pathWithoutSuffix)) {
+    block_.reserve(flushBytes + (64u << 10));
+}
+
+LogFile::~LogFile() {
+    close();
+}
+
+void LogFile::close() {
+    if (file_.descriptor >= 0 && isStillOurs()) ::close(file_.descriptor);
+    file_.descriptor = -1;
+}
+
+bool LogFile::isStillOurs() const {
+    struct stat now {};
+    return ::fstat(file_.descriptor, &now) == 0 && now.st_dev == file_.deviceNumber &&
+           now.st_ino == file_.fileNumber;
+}
+
+void LogFile::append(const void* record, size_t bytes, int64_t timeNs) {
+    if (isFinished_) return;
+    if (isBroken_) {
+        isMoreLost_ = true;
+        return;
+    }
+    const auto* begin = static_cast<const unsigned char*>(record);
+    block_.insert(block_.end(), begin, begin + bytes);
+    if (timeNs > 0) {
+        if (header_.minimumTimeNs == 0 || timeNs < header_.minimumTimeNs)
+            header_.minimumTimeNs = timeNs;
+        if (timeNs > header_.maximumTimeNs) header_.maximumTimeNs = timeNs;
+    }
+    if (block_.size() >= flushBytes) flush();
+}
+
+void LogFile::flush() {
+    if (block_.empty()) return;
+    if (file_.descriptor >= 0 && !isStillOurs()) {
+        file_.descriptor = -1;
+        cannotOpen_ = !openAgain();
+    }
+    if (file_.descriptor < 0 && !open()) {
+        ++lostBlocks_;
+        block_.clear();
+        return;
+    }
+    header_.magic = log::blockMagic;
+    header_.type = log::BlockType::Records;
+    header_.flags = 0;
+    header_.payloadBytes = static_cast<uint32_t>(block_.size());
+    header_.sequence = sequence_++;
+    // sequence and the two times lie side by side at the end of the header
+    uLong checksum = ::crc32(0, reinterpret_cast<const Bytef*>(&header_.sequence), 24);
+    checksum = ::crc32(checksum, block_.data(), static_cast<uInt>(block_.size()));
+    header_.checksum = static_cast<uint32_t>(checksum);
+
+    iovec parts[2] = {{&header_, sizeof header_}, {block_.data(), block_.size()}};
+    if (writeAll(file_.descriptor, parts, 2)) {
+        fileBytes_ += static_cast<int64_t>(sizeof header_ + block_.size());
+    } else {
+        ++lostBlocks_;
+        isBroken_ = true;
+        // A half-written block would hide all that follow it.
+        if (::ftruncate(file_.descriptor, fileBytes_) != 0) cannotOpen_ = true;
+    }
+    block_.clear();
+    header_ = {};
+    if (cannotOpen_) close();
+}
+
+uint64_t LogFile::takeLostBlocks() {
+    if (std::exchange(isMoreLost_, false)) {
+        ++lostBlocks_;
+        ++sequence_;
+    }
+    const uint64_t lost = std::exchange(lostBlocks_, 0);
+    return cannotOpen_ ? 0 : lost;
+}
+
+bool LogFile::open() {
+    if (cannotOpen_) return false;
+    for (int attempt = 1; attempt <= maximumFilesOfOneName && file_.descriptor < 0; ++attempt) {
+        path_ = pathWithoutSuffix_ + (attempt > 1 ? "." + std::to_string(attempt) : "") + ".log";
+        file_ = openFile(path_, O_CREAT | O_EXCL);
+        if (file_.descriptor < 0 && errno != EEXIST && errno != EINTR) break;
+    }
+    firstPath_ = path_;
+    if (file_.descriptor >= 0 && writeHeader(file_, 0)) {
+        fileBytes_ = sizeof(log::FileHeader);
+        return true;
+    }
+    cannotOpen_ = true;
+    close();
+    return false;
+}
+
+/// After the program has closed our descriptor. False if the file is not what it was.
+bool LogFile::openAgain() {
+    const Opened before = file_;
+    const Opened again = openFile(path_, 0);
+    struct stat now {};
+    const bool isSame = again.descriptor >= 0 && again.deviceNumber == before.deviceNumber &&
+                        again.fileNumber == before.fileNumber &&
+                        ::fstat(again.descriptor, &now) == 0 && now.st_size == fileBytes_;
+    if (isSame)
+        file_ = again;
+    else if (again.descriptor >= 0)
+        ::close(again.descriptor);
+    return isSame;
+}
+
+bool LogFile::beginNextPart() {
+    flush();
+    if (cannotOpen_ || file_.descriptor < 0) return false;
+    const std::string path = firstPath_ + "." + std::to_string(part_ + 1);
+    const Opened next = openFile(path, O_CREAT | O_EXCL);
+    if (next.descriptor < 0) return false;
+    if (!writeHeader(next, part_ + 1)) {
+        ::close(next.descriptor);
+        ::unlink(path.c_str());
+        return false;
+    }
+    close();
+    file_ = next;
+    path_ = path;
+    ++part_;
+    earlierBytes_ += static_cast<uint64_t>(fileBytes_);
+    fileBytes_ = sizeof(log::FileHeader);
+    return true;
+}
+
+void LogFile::finish() {
+    flush();
+    close();
+    isFinished_ = true;
+}
+
+LogFile::Opened LogFile::openFile(const std::string& path, int flags) {
+    Opened file;
+    file.descriptor =
+        ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    for (const int lowest : lowestDescriptors) {
+        if (file.descriptor < 0 || file.descriptor >= lowest) break;
+        const int higher = ::fcntl(file.descriptor, F_DUPFD_CLOEXEC, lowest);
+        if (higher < 0) continue;
+        ::close(std::exchange(file.descriptor, higher));
+        break;
+    }
+    struct stat opened {};
+    if (file.descriptor >= 0 && ::fstat(file.descriptor, &opened) == 0) {
+        file.deviceNumber = opened.st_dev;
+        file.fileNumber = opened.st_ino;
+    }
+    return file;
+}
+
+bool LogFile::writeHeader(const Opened& file, uint32_t part) {
+    log::FileHeader header{};
+    std::memcpy(header.magic, log::fileMagic, sizeof header.magic);
+    header.version = log::formatVersion;
+    header.headerBytes = sizeof header;
+    header.pid = static_cast<uint32_t>(::getpid());
+    header.parentPid = static_cast<uint32_t>(::getppid());
+    header.realtimeNs = realtimeNs();
+    header.monotonicNs = monotonicNs();
+    header.part = part;
+    iovec parts{&header, sizeof header};
+    return writeAll(file.descriptor, &parts, 1);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,107 @@
+#include "capture/machine/MeasuredPeaks.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <system_error>
+
+namespace lanescope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t mostPeaks = 1 << 14;
+constexpr uintmax_t mostBytes = 16u << 20;
+constexpr int version = 1;
+
+std::string textIn(const Json& object, const char* name) {
+    const auto found = object.find(name);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+int64_t numberIn(const Json& object, const char* name) {
+    const auto found = object.find(name);
+    return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+}
+
+}  // namespace
+
+Result<std::filesystem::path> MeasuredPeaks::defaultFile() {
+    const auto value = [](const char* name) {
+        const char* text = std::getenv(name);
+        return std::string(text != nullptr ? text : "");
+    };
+    if (const std::string state = value("XDG_STATE_HOME"); !state.empty())
+        return std::filesystem::path(state) / "lanescope" / "peaks.json";
+    if (const std::string home = value("HOME"); !home.empty())
+        return std::filesystem::path(home) / ".local" / "state" / "lanescope" / "peaks.json";
+    return fail("Measured peaks have no place: neither XDG_STATE_HOME nor HOME is set.");
+}
+
+Result<MeasuredPeaks> MeasuredPeaks::load(const std::filesystem::path& file) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error))
+        return fail("There is no {}: run 'lanescope doctor --measure'.", file.string());
+    if (std::filesystem::file_size(file, error) > mostBytes || error)
+        return fail("{} is too large to hold measured peaks.", file.string());
+    std::ifstream stream(file, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    const Json json = Json::parse(text, nullptr, false);
+    const auto peaks = json.is_object() ? json.find("peaks") : json.end();
+    if (!json.is_object() || peaks == json.end() || !peaks->is_array() ||
+        numberIn(json, "version") != version)
+        return fail("{} does not hold measured peaks; remove it and measure again.", file.string());
+    MeasuredPeaks result;
+    result.measuredAtUtcNs = numberIn(json, "measuredAtUtcNs");
+    for (const Json& each : *peaks) {
+        if (!each.is_object() || result.peaks.size() >= mostPeaks) continue;
+        MeasuredPeak peak{textIn(each, "kind"),     textIn(each, "gpuUuid"),
+                          textIn(each, "peerUuid"), textIn(each, "direction"),
+                          textIn(each, "memory"),   numberIn(each, "bytesPerSecond")};
+        if (!peak.kind.empty() && !peak.gpuUuid.empty() && peak.bytesPerSecond > 0)
+            result.peaks.push_back(std::move(peak));
+    }
+    return result;
+}
+
+Result<void> MeasuredPeaks::save(const std::filesystem::path& file) const {
+    Json list = Json::array();
+    for (const MeasuredPeak& peak : peaks)
+        list.push_back({{"kind", peak.kind},
+                        {"gpuUuid", peak.gpuUuid},
+                        {"peerUuid", peak.peerUuid},
+                        {"direction", peak.direction},
+                        {"memory", peak.memory},
+                        {"bytesPerSecond", peak.bytesPerSecond}});
+    const Json all{
+        {"version", version}, {"measuredAtUtcNs", measuredAtUtcNs}, {"peaks", std::move(list)}};
+    std::error_code error;
+    std::filesystem::create_directories(file.parent_path(), error);
+    std::filesystem::path temporary = file;
+    temporary += ".part";
+    {
+        std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
+        stream << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+        stream.flush();
+        if (!stream)
+            return fail("Cannot write {}: is its folder yours, and is there space?",
+                        temporary.string());
+    }
+    std::filesystem::rename(temporary, file, error);
+    if (error) return fail("Cannot put {} in its place: {}.", file.string(), error.message());
+    return {};
+}
+
+void MeasuredPeaks::merge(const MeasuredPeaks& newer) {
+    std::set<std::string> measured;
+    for (const MeasuredPeak& peak : newer.peaks) measured.insert(peak.gpuUuid);
+    std::erase_if(peaks, [&](const MeasuredPeak& peak) { return measured.contains(peak.gpuUuid); });
+    peaks.insert(peaks.end(), newer.peaks.begin(), newer.peaks.end());
+    measuredAtUtcNs = newer.measuredAtUtcNs;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,193 @@
+#include "model/build/GpuLanes.h"
+
+#include <limits>
+#include <optional>
+
+#include "model/trace/categories.h"
+#include "model/trace/isStopped.h"
+
+namespace lanescope {
+
+namespace {
+
+uint64_t keyOf(int64_t bytes, MemcpyKind kind, bool isMemset) {
+    return static_cast<uint64_t>(bytes) << 8 | static_cast<uint64_t>(kind) << 1 |
+           (isMemset ? 1 : 0);
+}
+
+StringIndex textOf(const auto& names, auto key) {
+    const auto found = names.find(key);
+    return found != names.end() ? found->second : 0;
+}
+
+/// Deals the work of the GPUs out to their streams, all kinds together in order of start.
+class GpuWorkCollector {
+  public:
+    GpuWorkCollector(const Trace& trace, const WorkNames& names, const std::stop_token& stop)
+        : trace_(trace), names_(names), stop_(stop), builders_(trace.streams.size()) {
+        for (const LaunchConfig& config : trace.launchConfigs) {
+            kernelName_.push_back(config.shortName != 0 ? config.shortName : config.demangledName);
+            kernelCategory_.push_back(kernelCategory(trace.strings.at(kernelName_.back())));
+        }
+    }
+
+    std::vector<LaneBuilder> collect() {
+        int64_t untilNs = 0;
+        while (const auto kind = earliest(untilNs)) {
+            if (stop_.stop_requested()) break;
+            switch (*kind) {
+                case EventKind::Kernel:
+                    take(kernel_, trace_.kernels, untilNs, [this] { addKernel(); });
+                    break;
+                case EventKind::Memcpy:
+                    take(memcpy_, trace_.memcpys, untilNs, [this] { addMemcpy(); });
+                    break;
+                case EventKind::Memset:
+                    take(memset_, trace_.memsets, untilNs, [this] { addMemset(); });
+                    break;
+                default:
+                    take(graph_, trace_.graphs, untilNs, [this] { addGraph(); });
+            }
+        }
+        return std::move(builders_);
+    }
+
+  private:
+    /// The kind whose next row starts first, and how far it leads the others.
+    std::optional<EventKind> earliest(int64_t& untilNs) const {
+        std::optional<EventKind> first;
+        int64_t firstNs = 0;
+        untilNs = std::numeric_limits<int64_t>::max();
+        const auto look = [&](const auto& table, uint32_t row, EventKind kind) {
+            if (row >= table.size()) return;
+            const int64_t startNs = table.startNs[row];
+            if (!first || startNs < firstNs) {
+                if (first) untilNs = std::min(untilNs, firstNs);
+                first = kind;
+                firstNs = startNs;
+            } else {
+                untilNs = std::min(untilNs, startNs);
+            }
+        };
+        look(trace_.kernels, kernel_, EventKind::Kernel);
+        look(trace_.memcpys, memcpy_, EventKind::Memcpy);
+        look(trace_.memsets, memset_, EventKind::Memset);
+        look(trace_.graphs, graph_, EventKind::Graph);
+        return first;
+    }
+
+    template <class Table, class Add>
+    void take(uint32_t& row, const Table& table, int64_t untilNs, Add add) {
+        do {
+            add();
+            ++row;
+        } while (row < table.size() && table.startNs[row] <= untilNs && !isStopped(stop_, row));
+    }
+
+    void addKernel() {
+        const KernelTable& table = trace_.kernels;
+        const uint32_t config = table.config[kernel_];
+        add(table, kernel_, kernelName_[config], EventKind::Kernel, kernelCategory_[config]);
+    }
+    void addMemcpy() {
+        const MemcpyTable& table = trace_.memcpys;
+        const MemcpyKind kind = table.kind[memcpy_];
+        add(table, memcpy_, names_.ofMemcpy(table.bytes[memcpy_], kind), EventKind::Memcpy,
+            memcpyCategory(kind));
+    }
+    void addMemset() {
+        const MemsetTable& table = trace_.memsets;
+        add(table, memset_, names_.ofMemset(table.bytes[memset_]), EventKind::Memset,
+            SliceCategory::Memset);
+    }
+    void addGraph() {
+        const GraphTable& table = trace_.graphs;
+        add(table, graph_, names_.ofGraph(table.graph[graph_]), EventKind::Graph,
+            SliceCategory::Graph);
+    }
+    template <class Table>
+    void add(const Table& table, uint32_t row, StringIndex name, EventKind kind,
+             SliceCategory category) {
+        builders_[table.stream[row]].add(table.startNs[row], table.endNs[row], name,
+                                         EventRef(kind, row), category);
+    }
+
+    const Trace& trace_;
+    const WorkNames& names_;
+    const std::stop_token& stop_;
+    std::vector<StringIndex> kernelName_;  ///< By launch configuration, as the following.
+    std::vector<SliceCategory> kernelCategory_;
+    std::vector<LaneBuilder> builders_;
+    uint32_t kernel_ = 0, memcpy_ = 0, memset_ = 0, graph_ = 0;  ///< The next row of each table.
+};
+
+/// Which rows of the NVTX table are calls of NCCL.
+std::vector<bool> ncclRows(const Trace& trace) {
+    std::vector<bool> isNccl(trace.nvtx.size());
+    for (const uint32_t row : trace.nccl.nvtx) isNccl[row] = true;
+    return isNccl;
+}
+
+}  // namespace
+
+WorkNames::WorkNames(Trace& trace, const std::stop_token& stop) {
+    const auto name = [&trace](auto& names, auto key, EventRef event) {
+        const auto [found, isNew] = names.try_emplace(key, 0);
+        if (isNew) found->second = trace.strings.intern(trace.nameOf(event));
+    };
+    for (uint32_t row = 0; row < trace.memcpys.size() && !isStopped(stop, row); ++row)
+        name(copies_, keyOf(trace.memcpys.bytes[row], trace.memcpys.kind[row], false),
+             {EventKind::Memcpy, row});
+    for (uint32_t row = 0; row < trace.memsets.size() && !isStopped(stop, row); ++row)
+        name(copies_, keyOf(trace.memsets.bytes[row], MemcpyKind::Unknown, true),
+             {EventKind::Memset, row});
+    for (uint32_t row = 0; row < trace.graphs.size() && !isStopped(stop, row); ++row)
+        name(graphs_, trace.graphs.graph[row], {EventKind::Graph, row});
+}
+
+StringIndex WorkNames::ofMemcpy(int64_t bytes, MemcpyKind kind) const {
+    return textOf(copies_, keyOf(bytes, kind, false));
+}
+
+StringIndex WorkNames::ofMemset(int64_t bytes) const {
+    return textOf(copies_, keyOf(bytes, MemcpyKind::Unknown, true));
+}
+
+StringIndex WorkNames::ofGraph(int64_t graph) const {
+    return textOf(graphs_, graph);
+}
+
+GpuLanes collectGpuLanes(const Trace& trace, const WorkNames& names, StringIndex busy,
+                         const std::stop_token& stop) {
+    std::vector<LaneBuilder> work = GpuWorkCollector(trace, names, stop).collect();
+    GpuLanes lanes;
+    std::vector<std::vector<const Lane*>> ofGpu(trace.gpus.size());
+    lanes.ofStream.resize(work.size());
+    for (size_t stream = 0; stream < work.size(); ++stream) {
+        lanes.ofStream[stream] = work[stream].build();
+        lanes.droppedOfStream.push_back(work[stream].droppedCount());
+        for (const Lane& lane : lanes.ofStream[stream])
+            ofGpu[trace.streams[stream].gpu].push_back(&lane);
+    }
+    for (const std::vector<const Lane*>& all : ofGpu)
+        lanes.busyOfGpu.push_back(unionOf(all, busy, SliceCategory::Busy, stop));
+    return lanes;
+}
+
+std::vector<std::vector<Lane>> collectProjections(const Trace& trace, const std::stop_token& stop) {
+    std::vector<std::vector<Lane>> lanes(trace.streams.size());
+    const std::vector<bool> isNccl = ncclRows(trace);
+    const ProjectionTable& table = trace.projections;
+    for (uint32_t row = 0; row < table.size() && !isStopped(stop, row); ++row) {
+        if (table.depth[row] >= LanePacker::maximumLanes) continue;
+        std::vector<Lane>& ofStream = lanes[table.stream[row]];
+        if (table.depth[row] >= ofStream.size()) ofStream.resize(table.depth[row] + size_t{1});
+        const uint32_t nvtx = table.nvtx[row];
+        appendSlice(ofStream[table.depth[row]], table.startNs[row], table.endNs[row],
+                    trace.nvtx.text[nvtx], EventRef(EventKind::Projection, row),
+                    isNccl[nvtx] ? SliceCategory::NcclCall : SliceCategory::Projection);
+    }
+    return lanes;
+}
+
+}  // namespace lanescope

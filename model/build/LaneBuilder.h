@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "model/build/LanePacker.h"
+#include "model/trace/Track.h"
+
+namespace lanescope {
+
+/// Makes lanes of slices that may overlap. Slices that come in order of their start go straight to
+/// their lane; from the first that does not on, all are kept and sorted at the end.
+class LaneBuilder {
+  public:
+    explicit LaneBuilder(Packing packing = Packing::Compact)
+        : packing_(packing), packer_(packing) {}
+
+    /// A slice that ends before it starts is taken as ending where it starts.
+    void add(int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
+             SliceCategory category);
+    bool isEmpty() const { return isEmpty_; }
+
+    /// The lanes; see `LanePacker`. Leaves the builder empty. O(n) if the slices came in order,
+    /// else O(n log n).
+    std::vector<Lane> build();
+    /// Slices that found no lane: too many overlap. Counted by `build`.
+    uint32_t droppedCount() const { return droppedCount_; }
+
+  private:
+    struct Slice {
+        int64_t startNs;
+        int64_t endNs;
+        StringIndex name;
+        EventRef event;
+        SliceCategory category;
+    };
+    void placeWaiting();
+    void place(const Slice& slice);
+    void takeBack();
+    bool isBefore(const Slice& a, const Slice& b) const;
+
+    Packing packing_;
+    LanePacker packer_;
+    std::vector<Lane> lanes_;
+    std::vector<Slice> waiting_;  ///< Those that start last, together; all once out of order.
+    bool isInOrder_ = true;
+    bool isEmpty_ = true;
+    uint32_t droppedCount_ = 0;
+};
+
+/// Appends a slice; it must not start before the end of the last one.
+void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
+                 SliceCategory category);
+
+/// One lane of slices without events, each a stretch that the slices of `lanes` cover without a
+/// gap; only the first if stopped. O(n log lanes).
+Lane unionOf(std::span<const Lane* const> lanes, StringIndex name,
+             SliceCategory category = SliceCategory::Busy, const std::stop_token& stop = {});
+
+}  // namespace lanescope

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "model/build/GpuLanes.h"
+#include "model/build/ThreadLanes.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+// The steps of `buildTracks`.
+
+/// Appends the tracks of all GPUs that did something.
+void addGpuTracks(Trace& trace, GpuLanes work, const std::stop_token& stop);
+/// Appends the tracks of all processes with a thread that did something; `work` by thread, `busy`
+/// is what to call slices that sum up others.
+void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex busy,
+                      const std::stop_token& stop);
+
+/// Appends the track of the counters that are of no process and no GPU, if there are any.
+void addHostTracks(Trace& trace);
+
+/// Appends the tracks of the counters of a GPU, or of those of a process that are no GPU's. Of a
+/// GPU how busy it is stands first, then memory and the sums of its NVLinks; single links and
+/// everything else are folded. What follows from copies and collectives stands below the streams.
+void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t parent);
+void addComputedTracks(Trace& trace, uint32_t gpu, uint32_t parent);
+/// Append the track of the page faults of a GPU, or of the CPU in a process, if there were any.
+void addGpuFaultTrack(Trace& trace, uint32_t gpu, uint32_t parent);
+void addCpuFaultTrack(Trace& trace, uint32_t process, uint32_t parent);
+/// Whether the three above have anything to append.
+bool gpuHasOtherTracks(const Trace& trace, uint32_t gpu);
+bool processHasOtherTracks(const Trace& trace, uint32_t process);
+/// Says in each track when nothing was recorded that could stand there, and when something of it
+/// was lost.
+void markUnrecorded(Trace& trace);
+
+/// Appends a track and returns its index. `parent` -1 for a top track.
+uint32_t addTrack(Trace& trace, TrackKind kind, uint32_t subject, int32_t parent, std::string title,
+                  std::string subtitle = {});
+/// "PID 4242, rank 0".
+std::string processSubtitle(const Process& process);
+/// Says in the trace's health that `count` slices of `track` found no lane; nothing if none.
+void noteDropped(Trace& trace, uint32_t track, uint32_t count);
+
+}  // namespace lanescope

@@ -1,0 +1,250 @@
+#include "model/build/buildMemory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <unordered_map>
+
+#include "model/values/formatValue.h"
+#include "model/trace/isStopped.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// What one counter of memory sums up.
+enum class Use : uint8_t { Device, Pools, Managed, Pinned };
+
+const char* nameOf(Use use) {
+    switch (use) {
+        case Use::Device:
+            return "Device memory";
+        case Use::Pools:
+            return "Memory pools";
+        case Use::Managed:
+            return "Managed memory";
+        case Use::Pinned:
+            return "Pinned memory";
+    }
+    return "";
+}
+
+Use useOf(MemoryKind kind) {
+    switch (kind) {
+        case MemoryKind::Managed:
+        case MemoryKind::ManagedStatic:
+            return Use::Managed;
+        case MemoryKind::Pinned:
+        case MemoryKind::Pageable:
+            return Use::Pinned;
+        default:
+            return Use::Device;
+    }
+}
+
+/// A counter while it grows.
+struct GrowingCounter {
+    std::vector<int64_t> timesNs;
+    std::vector<double> values;
+    double current = 0;
+
+    void change(int64_t timeNs, double by) {
+        current += by;
+        timesNs.push_back(timeNs);
+        values.push_back(current);
+    }
+};
+
+/// By use, process and GPU; host memory and managed memory belong to no one GPU.
+using CounterKey = std::tuple<uint32_t, uint32_t, Use>;
+
+struct AddressKey {
+    uint32_t process;
+    uint64_t address;
+    bool operator==(const AddressKey&) const = default;
+};
+struct AddressHash {
+    size_t operator()(const AddressKey& key) const {
+        const uint64_t hash = (key.address ^ key.process) * 0x9e3779b97f4a7c15u;
+        return static_cast<size_t>(hash ^ hash >> 32);
+    }
+};
+
+/// Goes through the events in order of time.
+class MemoryBuilder {
+  public:
+    explicit MemoryBuilder(Trace& trace) : trace_(trace) {}
+
+    void build(const std::stop_token& stop) {
+        const MemoryEventTable& events = trace_.memoryEvents;
+        const MemoryPoolTable& pools = trace_.memoryPools;
+        for (uint32_t row = 0; row < events.size() && !isStopped(stop, row); ++row)
+            events.isFree[row] != 0 ? takeFree(row) : takeAllocation(row);
+        for (uint32_t row = 0; row < pools.size() && !isStopped(stop, row); ++row) takePool(row);
+        for (const auto& [key, row] : live_) {
+            const TimeRange process = trace_.processes[key.process].range;
+            trace_.allocations.endNs.set(row,
+                                         std::max(trace_.allocations.startNs[row], process.endNs));
+            trace_.allocations.isLive.set(row, 1);
+        }
+        for (auto& [key, counter] : counters_)
+            if (!stop.stop_requested()) addSeries(key, counter);
+        noteOdd();
+    }
+
+  private:
+    GrowingCounter& counterFor(Use use, uint32_t process, uint32_t gpu) {
+        const bool isOfGpu = use == Use::Device || use == Use::Pools;
+        return counters_[{isOfGpu ? gpu : noIndex, process, use}];
+    }
+
+    void takeAllocation(uint32_t row) {
+        const MemoryEventTable& events = trace_.memoryEvents;
+        const AddressKey key{events.process[row], events.address[row]};
+        if (const auto old = live_.find(key); old != live_.end()) {
+            // It must have been freed, or the address could not have been given out again.
+            ++lostFrees_;
+            end(old->second, events.timeNs[row]);
+            live_.erase(old);
+        }
+        AllocationTable& table = trace_.allocations;
+        live_.emplace(key, table.size());
+        table.startNs.push_back(events.timeNs[row]);
+        table.endNs.push_back(events.timeNs[row]);
+        table.bytes.push_back(events.bytes[row]);
+        table.address.push_back(events.address[row]);
+        table.kind.push_back(events.kind[row]);
+        table.isLive.push_back(0);
+        table.isPooled.push_back(events.isPooled[row]);
+        table.process.push_back(events.process[row]);
+        table.gpu.push_back(events.gpu[row]);
+        counterFor(useOf(events.kind[row]), events.process[row], events.gpu[row])
+            .change(events.timeNs[row], static_cast<double>(events.bytes[row]));
+    }
+
+    void takeFree(uint32_t row) {
+        const MemoryEventTable& events = trace_.memoryEvents;
+        const auto found = live_.find({events.process[row], events.address[row]});
+        if (found == live_.end()) {
+            ++unknownFrees_;
+            return;
+        }
+        end(found->second, events.timeNs[row]);
+        live_.erase(found);
+    }
+
+    void end(uint32_t allocation, int64_t timeNs) {
+        AllocationTable& table = trace_.allocations;
+        table.endNs.set(allocation, std::max(table.startNs[allocation], timeNs));
+        counterFor(useOf(table.kind[allocation]), table.process[allocation], table.gpu[allocation])
+            .change(timeNs, -static_cast<double>(table.bytes[allocation]));
+    }
+
+    void takePool(uint32_t row) {
+        const MemoryPoolTable& pools = trace_.memoryPools;
+        double& size = poolBytes_[{pools.process[row], pools.address[row]}];
+        const auto bytes = static_cast<double>(pools.bytes[row]);
+        GrowingCounter& counter = counterFor(Use::Pools, pools.process[row], pools.gpu[row]);
+        if (bytes != size || counter.timesNs.empty())
+            counter.change(pools.timeNs[row], bytes - size);
+        size = bytes;
+    }
+
+    /// Nothing is known of memory outside the windows of a process that records in windows.
+    void addSeries(const CounterKey& key, GrowingCounter& grown) {
+        const auto& [gpu, processIndex, use] = key;
+        const Process& process = trace_.processes[processIndex];
+        std::vector<std::pair<int64_t, double>> samples;
+        if (!process.hasWindows && process.range.startNs < grown.timesNs.front())
+            samples.emplace_back(process.range.startNs, 0.0);
+        size_t next = 0;
+        double value = 0;
+        for (const TimeRange& window : process.windows) {
+            for (; next < grown.timesNs.size() && grown.timesNs[next] < window.startNs; ++next)
+                value = grown.values[next];
+            const int64_t endNs =
+                std::min(window.endNs, std::max(window.startNs, process.range.endNs));
+            samples.emplace_back(window.startNs, value);
+            for (; next < grown.timesNs.size() && grown.timesNs[next] < window.endNs; ++next) {
+                value = grown.values[next];
+                samples.emplace_back(grown.timesNs[next], value);
+            }
+            if (endNs < process.range.endNs) samples.emplace_back(endNs, unknown);
+        }
+        if (!process.hasWindows)
+            for (; next < grown.timesNs.size(); ++next)
+                samples.emplace_back(grown.timesNs[next], grown.values[next]);
+        std::vector<int64_t> timesNs;
+        std::vector<double> values;
+        for (const auto& [timeNs, bytes] : samples) {
+            timesNs.push_back(timeNs);
+            values.push_back(bytes);
+        }
+        CounterSeries series;
+        series.name = nameOf(use);
+        series.unit = CounterUnit::Bytes;
+        series.gpu = gpu;
+        series.process = processIndex;
+        series.set(std::move(timesNs), std::move(values), process.range.endNs);
+        trace_.counters.push_back(std::move(series));
+    }
+
+    void noteOdd() {
+        if (unknownFrees_ > 0)
+            trace_.health.push_back(
+                {Severity::Info,
+                 fmt::format(
+                     "{} frees of memory match no allocation in the trace: it was allocated "
+                     "while nothing was recorded, and is missing from the memory in use.",
+                     formatCount(unknownFrees_))});
+        if (lostFrees_ > 0)
+            trace_.health.push_back(
+                {Severity::Info,
+                 fmt::format("{} allocations of memory were given out again without having been "
+                             "freed in the trace; each is taken as freed when that happened.",
+                             formatCount(lostFrees_))});
+    }
+
+    Trace& trace_;
+    std::unordered_map<AddressKey, uint32_t, AddressHash> live_;  ///< Rows of allocations.
+    std::unordered_map<AddressKey, double, AddressHash> poolBytes_;
+    std::map<CounterKey, GrowingCounter> counters_;
+    int64_t unknownFrees_ = 0;
+    int64_t lostFrees_ = 0;
+};
+
+}  // namespace
+
+void buildMemory(Trace& trace, const std::stop_token& stop) {
+    trace.allocations = {};
+    MemoryBuilder(trace).build(stop);
+    numberSamples(trace);
+}
+
+void numberSamples(Trace& trace) {
+    trace.counterRows.clear();
+    uint64_t rows = 0;
+    std::vector<CounterSeries> kept;
+    for (CounterSeries& series : trace.counters) {
+        if (series.isEmpty()) continue;
+        if (rows + series.size() > EventRef::maximumRow) {
+            trace.health.push_back(
+                {Severity::Warning,
+                 fmt::format(
+                     "The counter \"{}\" has too many values to be shown beside the others.",
+                     series.name)});
+            continue;
+        }
+        trace.counterRows.push_back(static_cast<uint32_t>(rows));
+        rows += series.size();
+        kept.push_back(std::move(series));
+    }
+    trace.counters = std::move(kept);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,49 @@
+#include "model/build/buildTracks.h"
+
+#include <fmt/format.h>
+
+#include "model/build/TrackBuilding.h"
+
+namespace lanescope {
+
+uint32_t addTrack(Trace& trace, TrackKind kind, uint32_t subject, int32_t parent, std::string title,
+                  std::string subtitle) {
+    Track track;
+    track.kind = kind;
+    track.title = std::move(title);
+    track.subtitle = std::move(subtitle);
+    track.parent = parent;
+    track.depth =
+        parent < 0 ? uint16_t{0}
+                   : static_cast<uint16_t>(trace.tracks[static_cast<uint32_t>(parent)].depth + 1);
+    track.subject = subject;
+    trace.tracks.push_back(std::move(track));
+    return static_cast<uint32_t>(trace.tracks.size() - 1);
+}
+
+std::string processSubtitle(const Process& process) {
+    std::string text = fmt::format("PID {}", process.pid);
+    if (process.rank) text += fmt::format(", rank {}", *process.rank);
+    if (process.endedAbnormally) text += ", ended abnormally";
+    return text;
+}
+
+void noteDropped(Trace& trace, uint32_t track, uint32_t count) {
+    if (count == 0) return;
+    trace.health.push_back(
+        {Severity::Warning,
+         fmt::format("{} events on \"{}\" overlap more than {} others and are not drawn; they are "
+                     "counted in all summaries.",
+                     count, trace.tracks[track].title, LanePacker::maximumLanes)});
+}
+
+void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThreads,
+                 StringIndex busy, const std::stop_token& stop) {
+    trace.tracks.clear();
+    addGpuTracks(trace, std::move(ofGpus), stop);
+    addProcessTracks(trace, std::move(ofThreads), busy, stop);
+    addHostTracks(trace);
+    markUnrecorded(trace);
+}
+
+}  // namespace lanescope

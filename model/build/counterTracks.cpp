@@ -1,0 +1,277 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+
+#include "model/build/LaneBuilder.h"
+#include "model/build/TrackBuilding.h"
+#include "model/trace/counterPairs.h"
+#include "model/trace/throttleReasons.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Where a counter of a GPU or of the host stands; of equal places those stand together.
+enum class Place : uint8_t {
+    Activity,   ///< How busy the GPU is: the best one there is leads, the others fold below it.
+    Memory,     ///< In use.
+    Computed,   ///< From copies and collectives, beside the links.
+    LinkTotal,  ///< All NVLinks of a GPU in one direction; its links fold below it.
+    Link,
+    Other,  ///< In the folded group at the end.
+    None,   ///< Not on the timeline: never changes, or is what another is a share of.
+};
+
+bool startsWith(const CounterSeries& series, std::string_view prefix) {
+    return series.key.rfind(prefix, 0) == 0;
+}
+
+bool isNvlink(const CounterSeries& series) {
+    return series.key == "nvlink.tx" || series.key == "nvlink.rx";
+}
+
+bool contains(std::string_view text, std::string_view part) {
+    const auto same = [](char a, char b) {
+        return std::tolower(static_cast<unsigned char>(a)) ==
+               std::tolower(static_cast<unsigned char>(b));
+    };
+    return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+}
+
+/// The lower, the better it says how busy the GPU is.
+int activityRank(const CounterSeries& series) {
+    if (series.source == "pm")
+        return contains(series.name, "SM Active") || contains(series.name, "SMs Active") ? 0 : 10;
+    static constexpr std::array<std::string_view, 3> leading{"sm.activity", "gpu.utilization",
+                                                             "sm.occupancy"};
+    const auto found = std::find(leading.begin(), leading.end(), series.key);
+    return found == leading.end() ? 9 : 1 + static_cast<int>(found - leading.begin());
+}
+
+Place placeOf(const CounterSeries& series) {
+    if (startsWith(series, "computed.")) return Place::Computed;
+    if (isNvlink(series)) return series.link < 0 ? Place::LinkTotal : Place::Link;
+    if (series.source.empty() || series.key == "memory.used") return Place::Memory;
+    if (series.key == "memory.total") return Place::None;
+    if (series.unit == CounterUnit::Percent) return Place::Activity;
+    return Place::Other;
+}
+
+/// The greatest value, if any is known.
+std::string peakOf(const CounterSeries& series) {
+    return series.hasValue() ? formatCounter(series.maximum(), series.unit) : "unknown";
+}
+
+/// "PID 4242, rank 0, peak 12.3 GiB"; whose it is only where that is not plain.
+std::string subtitleOf(const Trace& trace, const CounterSeries& series) {
+    std::string text;
+    const bool namesProcess =
+        series.gpu != noIndex && series.process != noIndex && trace.processes.size() > 1;
+    if (namesProcess) text = processSubtitle(trace.processes[series.process]) + ", ";
+    return text + (series.hasValue() ? "peak " : "") + peakOf(series);
+}
+
+/// What both directions of a link or device are called together.
+std::string pairTitle(const CounterSeries& series) {
+    if (series.link >= 0) return fmt::format("Link {}", series.link);
+    if (startsWith(series, "nvlink.")) return "NVLink";
+    if (startsWith(series, "pcie.")) return "PCIe";
+    if (startsWith(series, "computed.")) return "Peer copies (computed)";
+    const char* const what = startsWith(series, "disk.") ? "disk" : "network";
+    return series.device.empty() ? what : fmt::format("{} {}", what, series.device);
+}
+
+/// "sent 91.9 GB/s, received 85.7 GB/s": the greatest values, the upper one first.
+std::string pairSubtitle(const CounterSeries& upper, const CounterSeries& lower) {
+    const bool isStorage = startsWith(upper, "disk.");
+    return fmt::format("\u2191 {} {}, \u2193 {} {}", isStorage ? "read" : "sent", peakOf(upper),
+                       isStorage ? "written" : "received", peakOf(lower));
+}
+
+std::string titleOf(const CounterSeries& series) {
+    if (series.link >= 0) return fmt::format("Link {}", series.link);
+    if (series.core >= 0) return fmt::format("Core {}", series.core);
+    if (!series.device.empty()) return fmt::format("{} {}", series.device, series.name);
+    return series.name;
+}
+
+/// A slice for each stretch in which the same flags stood; none where none did.
+Lane laneOfFlags(Trace& trace, uint32_t counter) {
+    LaneBuilder builder;
+    const CounterSeries& series = trace.counters[counter];
+    for (uint32_t sample = 0; sample < series.size();) {
+        const double value = series.value(sample);
+        uint32_t next = sample + 1;
+        while (next < series.size() && series.value(next) == value) ++next;
+        const std::string reasons = throttleReasonNames(value);
+        if (!reasons.empty())
+            builder.add(series.timeNs(sample), series.rangeOf(next - 1).endNs,
+                        trace.strings.intern(reasons), trace.sampleEvent(counter, sample),
+                        SliceCategory::Counter);
+        sample = next;
+    }
+    std::vector<Lane> lanes = builder.build();
+    return lanes.empty() ? Lane() : std::move(lanes.front());
+}
+
+uint32_t addCounter(Trace& trace, const CounterPairs& pairs, uint32_t counter, uint32_t parent) {
+    const CounterSeries& series = trace.counters[counter];
+    if (const uint32_t lower = pairs.lowerOf[counter]; lower != noIndex) {
+        const uint32_t track =
+            addTrack(trace, TrackKind::Counter, counter, static_cast<int32_t>(parent),
+                     pairTitle(series), pairSubtitle(series, trace.counters[lower]));
+        trace.tracks[track].lanes.resize(2);
+        return track;
+    }
+    const bool isFlags = series.unit == CounterUnit::Flags;
+    const uint32_t track = addTrack(trace, isFlags ? TrackKind::CounterStates : TrackKind::Counter,
+                                    counter, static_cast<int32_t>(parent), titleOf(series),
+                                    isFlags ? "reasons" : subtitleOf(trace, series));
+    trace.tracks[track].lanes.push_back(isFlags ? laneOfFlags(trace, counter) : Lane());
+    return track;
+}
+
+/// The first of `counters`, with the others folded below it.
+void addFolded(Trace& trace, const CounterPairs& pairs, const std::vector<uint32_t>& counters,
+               uint32_t parent) {
+    if (counters.empty()) return;
+    const uint32_t leader = addCounter(trace, pairs, counters.front(), parent);
+    for (size_t index = 1; index < counters.size(); ++index)
+        addCounter(trace, pairs, counters[index], leader);
+    trace.tracks[leader].isInitiallyFolded = counters.size() > 1;
+}
+
+/// How well a sampler tells of all links of a GPU together, the best first: hardware counters are
+/// read a thousand times a second, NVML's count every byte.
+int linkRank(const CounterSeries& series) {
+    return series.source == "pm" ? 0 : series.source == "nvml" ? 1 : 2;
+}
+
+/// Of each direction, or of both where they share a track, what tells of all links best; below it,
+/// folded, what NVML tells of them and single links.
+void addLinks(Trace& trace, const CounterPairs& pairs, const std::vector<uint32_t>& totals,
+              const std::vector<uint32_t>& links, uint32_t parent) {
+    std::map<std::string, std::vector<uint32_t>> byKey;
+    for (const uint32_t total : totals) byKey[trace.counters[total].key].push_back(total);
+    for (auto& [key, group] : byKey) {
+        const size_t totalCount = group.size();
+        std::set<std::string> sources;
+        for (const uint32_t total : group) sources.insert(trace.counters[total].source);
+        for (const uint32_t link : links)
+            if (trace.counters[link].key == key && sources.contains(trace.counters[link].source))
+                group.push_back(link);
+        std::stable_sort(group.begin() + static_cast<ptrdiff_t>(totalCount), group.end(),
+                         [&trace](uint32_t a, uint32_t b) {
+                             return trace.counters[a].link < trace.counters[b].link;
+                         });
+        const auto first = static_cast<uint32_t>(trace.tracks.size());
+        addFolded(trace, pairs, group, parent);
+        for (size_t index = 1; index < totalCount; ++index)
+            trace.tracks[first + index].title +=
+                trace.counters[group[index]].source == "nvml" ? " by NVML" : " by GPM";
+    }
+}
+
+void addGroup(Trace& trace, const CounterPairs& pairs, const std::vector<uint32_t>& counters,
+              uint32_t gpu, uint32_t parent, std::string title) {
+    if (counters.empty()) return;
+    const uint32_t group = addTrack(
+        trace, TrackKind::CounterGroup, gpu, static_cast<int32_t>(parent), std::move(title),
+        fmt::format("{} counter{}", counters.size(), counters.size() == 1 ? "" : "s"));
+    trace.tracks[group].lanes.emplace_back();
+    trace.tracks[group].isInitiallyFolded = true;
+    for (const uint32_t counter : counters) addCounter(trace, pairs, counter, group);
+}
+
+void addGpuCounters(Trace& trace, uint32_t gpu, uint32_t parent) {
+    const CounterPairs pairs = counterPairs(trace.counters);
+    std::map<Place, std::vector<uint32_t>> places;
+    for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
+        if (trace.counters[counter].gpu == gpu && pairs.upperOf[counter] == noIndex)
+            places[placeOf(trace.counters[counter])].push_back(counter);
+    // Where the links have counters of their own, a second sum of them is one counter more.
+    const auto rankOf = [&trace](uint32_t counter) { return linkRank(trace.counters[counter]); };
+    std::vector<uint32_t>& totals = places[Place::LinkTotal];
+    std::stable_sort(totals.begin(), totals.end(),
+                     [&](uint32_t a, uint32_t b) { return rankOf(a) < rankOf(b); });
+    const auto others = std::find_if(totals.begin(), totals.end(),
+                                     [&](uint32_t counter) { return rankOf(counter) > 1; });
+    if (others != totals.begin()) {
+        places[Place::Other].insert(places[Place::Other].end(), others, totals.end());
+        totals.erase(others, totals.end());
+    }
+    std::vector<uint32_t>& activity = places[Place::Activity];
+    std::stable_sort(activity.begin(), activity.end(), [&trace](uint32_t a, uint32_t b) {
+        return activityRank(trace.counters[a]) < activityRank(trace.counters[b]);
+    });
+    addFolded(trace, pairs, activity, parent);
+    for (const uint32_t counter : places[Place::Memory]) addCounter(trace, pairs, counter, parent);
+    addLinks(trace, pairs, totals, places[Place::Link], parent);
+    // Where there is no NVLink, PCIe is the link one looks at.
+    std::vector<uint32_t>& rest = places[Place::Other];
+    const auto isPcie = [&trace](uint32_t each) {
+        return startsWith(trace.counters[each], "pcie.");
+    };
+    std::stable_partition(rest.begin(), rest.end(), isPcie);
+    while (totals.empty() && !rest.empty() && isPcie(rest.front())) {
+        addCounter(trace, pairs, rest.front(), parent);
+        rest.erase(rest.begin());
+    }
+    addGroup(trace, pairs, rest, gpu, parent, "More counters");
+}
+
+}  // namespace
+
+void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t parent) {
+    if (gpu != noIndex) {
+        addGpuCounters(trace, gpu, parent);
+        return;
+    }
+    const CounterPairs pairs = counterPairs(trace.counters);
+    for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
+        if (trace.counters[counter].gpu == noIndex && trace.counters[counter].process == process &&
+            pairs.upperOf[counter] == noIndex)
+            addCounter(trace, pairs, counter, parent);
+}
+
+void addComputedTracks(Trace& trace, uint32_t gpu, uint32_t parent) {
+    const CounterPairs pairs = counterPairs(trace.counters);
+    for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
+        if (trace.counters[counter].gpu == gpu && pairs.upperOf[counter] == noIndex &&
+            placeOf(trace.counters[counter]) == Place::Computed)
+            addCounter(trace, pairs, counter, parent);
+}
+
+void addHostTracks(Trace& trace) {
+    const CounterPairs pairs = counterPairs(trace.counters);
+    std::vector<uint32_t> cores, machine, others;
+    for (uint32_t counter = 0; counter < trace.counters.size(); ++counter) {
+        const CounterSeries& series = trace.counters[counter];
+        if (series.gpu != noIndex || series.process != noIndex) continue;
+        if (pairs.upperOf[counter] != noIndex) continue;
+        if (series.key == "cpu.share")
+            (series.core >= 0 ? cores : machine).push_back(counter);
+        else
+            others.push_back(counter);
+    }
+    if (cores.empty() && machine.empty() && others.empty()) return;
+    const uint32_t host = addTrack(trace, TrackKind::CounterGroup, noIndex, -1, "Host");
+    trace.tracks[host].lanes.emplace_back();
+    std::stable_sort(cores.begin(), cores.end(), [&trace](uint32_t a, uint32_t b) {
+        return trace.counters[a].core < trace.counters[b].core;
+    });
+    if (machine.empty()) {
+        addGroup(trace, pairs, cores, noIndex, host, "Cores");
+    } else {
+        machine.insert(machine.end(), cores.begin(), cores.end());
+        addFolded(trace, pairs, machine, host);
+    }
+    for (const uint32_t counter : others) addCounter(trace, pairs, counter, host);
+    trace.tracks[host].isInitiallyFolded = true;
+}
+
+}  // namespace lanescope

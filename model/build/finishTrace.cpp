@@ -1,0 +1,170 @@
+#include "model/build/finishTrace.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "model/select/buildTraceSums.h"
+#include "model/trace/buildLinkCounters.h"
+#include "model/build/buildMemory.h"
+#include "model/build/buildNcclWork.h"
+#include "model/build/buildProjections.h"
+#include "model/build/buildTracks.h"
+#include "model/build/buildWaits.h"
+#include "model/trace/isStopped.h"
+#include "model/trace/runTasks.h"
+#include "model/build/sortTables.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr TimeRange nothing{std::numeric_limits<int64_t>::max(),
+                            std::numeric_limits<int64_t>::min()};
+
+/// Ranges of the trace and its processes, grown event by event.
+class RangeFinder {
+  public:
+    RangeFinder(Trace& trace, const std::stop_token& stop) : trace_(trace), stop_(stop) {
+        trace_.range = nothing;
+        for (Process& process : trace_.processes) {
+            recordedEndNs_.push_back(process.range.endNs);
+            process.range = nothing;
+        }
+    }
+
+    template <class Table, class ProcessOf>
+    void take(const Table& table, ProcessOf processOf) {
+        for (uint32_t row = 0; row < table.size() && !isStopped(stop_, row); ++row)
+            take(TimeRange{table.startNs[row], table.endNs[row]}, processOf(row));
+    }
+
+    void take(TimeRange event, uint32_t process) {
+        TimeRange& range = trace_.processes[process].range;
+        range = range.united(event);
+        trace_.range = trace_.range.united(event);
+    }
+
+    /// Ranges reach to where their processes ended, so that a hang after the last event shows.
+    void finish() {
+        for (size_t index = 0; index < trace_.processes.size(); ++index) {
+            TimeRange& range = trace_.processes[index].range;
+            if (range == nothing) {
+                range = {};
+                continue;
+            }
+            if (recordedEndNs_[index] != 0)
+                range.endNs = std::max(range.endNs, recordedEndNs_[index]);
+            trace_.range = trace_.range.united(range);
+        }
+        if (trace_.range == nothing) trace_.range = {};
+    }
+
+  private:
+    Trace& trace_;
+    const std::stop_token& stop_;
+    std::vector<int64_t> recordedEndNs_;  ///< By process; 0 if not known.
+};
+
+void findRanges(Trace& trace, const std::stop_token& stop) {
+    RangeFinder finder(trace, stop);
+    const auto ofStream = [&trace](const auto& table) {
+        return [&](uint32_t row) { return trace.streams[table.stream[row]].process; };
+    };
+    const auto ofThread = [&trace](const auto& table) {
+        return [&](uint32_t row) { return trace.threads[table.thread[row]].process; };
+    };
+    finder.take(trace.kernels, ofStream(trace.kernels));
+    finder.take(trace.memcpys, ofStream(trace.memcpys));
+    finder.take(trace.memsets, ofStream(trace.memsets));
+    finder.take(trace.graphs, ofStream(trace.graphs));
+    finder.take(trace.pageFaults, [&trace](uint32_t row) { return trace.pageFaults.process[row]; });
+    const MemoryEventTable& memory = trace.memoryEvents;
+    for (uint32_t row = 0; row < memory.size() && !isStopped(stop, row); ++row)
+        finder.take(TimeRange{memory.timeNs[row], memory.timeNs[row]}, memory.process[row]);
+    finder.take(trace.apiCalls, ofThread(trace.apiCalls));
+    finder.take(trace.syncs, [&trace](uint32_t row) { return trace.syncs.process[row]; });
+    finder.take(trace.nvtx, ofThread(trace.nvtx));
+    finder.finish();
+}
+
+void endOpenRanges(Trace& trace, const std::stop_token& stop) {
+    NvtxTable& nvtx = trace.nvtx;
+    for (uint32_t row = 0; row < nvtx.size() && !isStopped(stop, row); ++row) {
+        if (nvtx.isOpen[row] == 0) continue;
+        // What a process left open ended with it, not with the last process of the trace. If it did
+        // nothing more and nobody noted its end, the trace's is the best guess.
+        const TimeRange process = trace.processes[trace.threads[nvtx.thread[row]].process].range;
+        const bool isEndKnown = process.endNs > nvtx.startNs[row];
+        nvtx.endNs.set(row,
+                       std::max(nvtx.startNs[row], isEndKnown ? process.endNs : trace.range.endNs));
+    }
+}
+
+void noteColors(NvtxTable& nvtx) {
+    nvtx.hasColors = std::any_of(nvtx.colorArgb.begin(), nvtx.colorArgb.end(),
+                                 [](uint32_t color) { return color != 0; });
+}
+
+void computeDepths(Trace& trace, const std::stop_token& stop) {
+    NvtxTable& nvtx = trace.nvtx;
+    std::unordered_map<uint64_t, std::vector<int64_t>> openEnds;  // by thread and domain
+    Column<uint16_t> depth;
+    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+        if (isStopped(stop, row)) return;
+        if (nvtx.style[row] == NvtxStyle::StartEnd) {
+            depth.push_back(0);
+            continue;
+        }
+        auto& ends = openEnds[uint64_t{nvtx.thread[row]} << 32 | nvtx.domain[row]];
+        while (!ends.empty() && ends.back() <= nvtx.startNs[row]) ends.pop_back();
+        depth.push_back(static_cast<uint16_t>(std::min<size_t>(ends.size(), UINT16_MAX)));
+        if (nvtx.style[row] == NvtxStyle::PushPop) ends.push_back(nvtx.endNs[row]);
+    }
+    nvtx.depth = std::move(depth);
+}
+
+void buildTiles(Trace& trace, unsigned threads, const std::stop_token& stop) {
+    Tasks tasks;
+    for (Track& track : trace.tracks)
+        for (Lane& lane : track.lanes)
+            tasks.emplace_back([&lane, &stop] { lane.tiles = buildLaneTiles(lane, stop); });
+    runTasks(threads, tasks);
+}
+
+}  // namespace
+
+bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
+    findRanges(trace, stop);
+    endOpenRanges(trace, stop);
+    sortTables(trace, threads, stop);
+    computeDepths(trace, stop);
+    noteColors(trace.nvtx);
+    // What follows relies on what was done before: rows in order, links that are whole.
+    if (stop.stop_requested()) return false;
+    trace.links = buildLaunchLinks(trace, threads, stop);
+    // Strings must not grow while several threads read them.
+    const StringIndex busy = trace.strings.intern("Busy");
+    const WorkNames names(trace, stop);
+    if (stop.stop_requested()) return false;
+    GpuLanes ofGpus;
+    std::vector<ThreadLanes> ofThreads;
+    runTasks(threads, {[&] {
+                           buildWaits(trace);
+                           buildProjections(trace, stop);
+                           if (stop.stop_requested()) return;
+                           buildNcclWork(trace, stop);
+                           buildLinkCounters(trace, stop);
+                           buildMemory(trace, stop);
+                       },
+                       [&] { ofGpus = collectGpuLanes(trace, names, busy, stop); },
+                       [&] { ofThreads = collectThreadLanes(trace, busy, stop); }});
+    if (stop.stop_requested()) return false;
+    buildTracks(trace, std::move(ofGpus), std::move(ofThreads), busy, stop);
+    buildTiles(trace, threads, stop);
+    if (stop.stop_requested()) return false;
+    trace.sums = buildTraceSums(trace, threads, stop);
+    return !stop.stop_requested();
+}
+
+}  // namespace lanescope

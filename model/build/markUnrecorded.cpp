@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <set>
+
+#include "model/build/TrackBuilding.h"
+
+namespace lanescope {
+
+namespace {
+
+using Ranges = std::vector<TimeRange>;
+
+/// What lies in `whole` and in none of `ranges`, which are sorted.
+Ranges complement(const Ranges& ranges, TimeRange whole) {
+    Ranges rest;
+    int64_t from = whole.startNs;
+    for (const TimeRange& range : ranges) {
+        if (range.startNs > from) rest.push_back({from, std::min(range.startNs, whole.endNs)});
+        from = std::max(from, range.endNs);
+        if (from >= whole.endNs) return rest;
+    }
+    if (from < whole.endNs) rest.push_back({from, whole.endNs});
+    return rest;
+}
+
+/// What lies in both; each is sorted and without overlaps.
+Ranges intersection(const Ranges& a, const Ranges& b) {
+    Ranges both;
+    for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+        const TimeRange common{std::max(a[i].startNs, b[j].startNs),
+                               std::min(a[i].endNs, b[j].endNs)};
+        if (common.startNs < common.endNs) both.push_back(common);
+        a[i].endNs < b[j].endNs ? ++i : ++j;
+    }
+    return both;
+}
+
+/// Sorted and without overlaps; neighbours that touch become one.
+Ranges united(Ranges ranges) {
+    std::sort(ranges.begin(), ranges.end(),
+              [](const TimeRange& a, const TimeRange& b) { return a.startNs < b.startNs; });
+    Ranges all;
+    for (const TimeRange& range : ranges) {
+        if (!all.empty() && range.startNs <= all.back().endNs)
+            all.back().endNs = std::max(all.back().endNs, range.endNs);
+        else
+            all.push_back(range);
+    }
+    return all;
+}
+
+/// The processes whose events stand on the track.
+std::set<uint32_t> processesOf(const Trace& trace, const Track& track) {
+    std::set<uint32_t> processes;
+    switch (track.kind) {
+        case TrackKind::Gpu:
+        case TrackKind::GpuPageFaults:
+            for (const Stream& stream : trace.streams)
+                if (stream.gpu == track.subject) processes.insert(stream.process);
+            break;
+        case TrackKind::Stream:
+        case TrackKind::StreamProjection:
+            processes.insert(trace.streams[track.subject].process);
+            break;
+        case TrackKind::Process:
+        case TrackKind::CpuPageFaults:
+            processes.insert(track.subject);
+            break;
+        case TrackKind::Thread:
+        case TrackKind::ThreadNvtx:
+        case TrackKind::ThreadApi:
+            processes.insert(trace.threads[track.subject].process);
+            break;
+        case TrackKind::CounterGroup:
+            break;
+        case TrackKind::Counter:
+        case TrackKind::CounterStates:
+            if (const uint32_t process = trace.counters[track.subject].process; process != noIndex)
+                processes.insert(process);
+            break;
+    }
+    return processes;
+}
+
+bool concerns(GapKind what, TrackKind track) {
+    switch (track) {
+        case TrackKind::ThreadNvtx:
+            return what != GapKind::CudaActivity;
+        case TrackKind::Gpu:
+        case TrackKind::Stream:
+        case TrackKind::ThreadApi:
+        case TrackKind::GpuPageFaults:
+        case TrackKind::CpuPageFaults:
+        case TrackKind::Counter:
+        case TrackKind::CounterStates:
+            return what != GapKind::Nvtx;
+        case TrackKind::CounterGroup:
+            return false;
+        case TrackKind::StreamProjection:
+        case TrackKind::Process:
+        case TrackKind::Thread:
+            return true;
+    }
+    return true;
+}
+
+}  // namespace
+
+void markUnrecorded(Trace& trace) {
+    std::vector<Ranges> unrecorded(trace.processes.size());
+    bool areThereAny = false;
+    for (size_t index = 0; index < trace.processes.size(); ++index) {
+        const Process& process = trace.processes[index];
+        areThereAny = areThereAny || process.hasWindows || !process.gaps.empty();
+        if (process.hasWindows) unrecorded[index] = complement(process.windows, trace.range);
+    }
+    if (!areThereAny) return;
+    for (Track& track : trace.tracks) {
+        const std::set<uint32_t> processes = processesOf(trace, track);
+        Ranges lossy;
+        bool isFirst = true;
+        for (const uint32_t process : processes) {
+            track.unrecorded =
+                isFirst ? unrecorded[process] : intersection(track.unrecorded, unrecorded[process]);
+            isFirst = false;
+            for (const Gap& gap : trace.processes[process].gaps)
+                if (concerns(gap.what, track.kind)) lossy.push_back(gap.range);
+        }
+        track.lossy = united(std::move(lossy));
+    }
+}
+
+}  // namespace lanescope

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "model/build/TrackBuilding.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Threads of a process that are shown unfolded at first; the others have little to say.
+constexpr size_t unfoldedThreads = 2;
+
+void addDomainTrack(Trace& trace, uint32_t thread, int32_t parent, DomainLanes& work) {
+    std::string title = "NVTX";
+    if (work.domain != 0) title += fmt::format(": {}", trace.strings.at(work.domain));
+    const uint32_t track = addTrack(trace, TrackKind::ThreadNvtx, thread, parent, std::move(title));
+    trace.tracks[track].lanes = std::move(work.lanes);
+    noteDropped(trace, track, work.droppedCount);
+}
+
+void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolded,
+                     ThreadLanes& work) {
+    const Thread& info = trace.threads[thread];
+    const std::string number = fmt::format("TID {}", info.tid);
+    const uint32_t threadTrack =
+        addTrack(trace, TrackKind::Thread, thread, parent,
+                 info.name.empty() ? fmt::format("Thread {}", info.tid) : info.name,
+                 info.name.empty() ? std::string() : number);
+    trace.tracks[threadTrack].isInitiallyFolded = isFolded;
+    const auto own = static_cast<int32_t>(threadTrack);
+
+    for (DomainLanes& domain : work.domains) addDomainTrack(trace, thread, own, domain);
+    if (!work.calls.empty()) {
+        const uint32_t track = addTrack(trace, TrackKind::ThreadApi, thread, own, "CUDA API");
+        trace.tracks[track].lanes = std::move(work.calls);
+        noteDropped(trace, track, work.droppedCalls);
+    }
+    trace.tracks[threadTrack].lanes.push_back(std::move(work.busy));
+}
+
+/// Processes by rank, those without one after them as the file lists them.
+std::vector<uint32_t> orderedProcesses(const Trace& trace) {
+    std::vector<uint32_t> order(trace.processes.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&trace](uint32_t a, uint32_t b) {
+        const auto& first = trace.processes[a].rank;
+        const auto& second = trace.processes[b].rank;
+        if (first && second) return *first < *second;
+        return first.has_value() && !second.has_value();
+    });
+    return order;
+}
+
+}  // namespace
+
+void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex busy,
+                      const std::stop_token& stop) {
+    std::vector<std::vector<uint32_t>> threadsOf(trace.processes.size());
+    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
+        if (work[thread].count > 0) threadsOf[trace.threads[thread].process].push_back(thread);
+    for (const uint32_t process : orderedProcesses(trace)) {
+        std::vector<uint32_t>& threads = threadsOf[process];
+        if (threads.empty() && !processHasOtherTracks(trace, process)) continue;
+        std::stable_sort(threads.begin(), threads.end(),
+                         [&work](uint32_t a, uint32_t b) { return work[a].count > work[b].count; });
+        const Process& info = trace.processes[process];
+        const uint32_t processTrack =
+            addTrack(trace, TrackKind::Process, process, -1,
+                     info.name.empty() ? fmt::format("Process {}", info.pid) : info.name,
+                     processSubtitle(info));
+        addCounterTracks(trace, noIndex, process, processTrack);
+        addCpuFaultTrack(trace, process, processTrack);
+        std::vector<size_t> threadTracks;
+        for (size_t i = 0; i < threads.size(); ++i) {
+            threadTracks.push_back(trace.tracks.size());
+            addThreadTracks(trace, threads[i], static_cast<int32_t>(processTrack),
+                            i >= unfoldedThreads, work[threads[i]]);
+        }
+        std::vector<const Lane*> summaries;
+        for (const size_t track : threadTracks)
+            summaries.push_back(&trace.tracks[track].lanes.front());
+        trace.tracks[processTrack].lanes.push_back(
+            unionOf(summaries, busy, SliceCategory::Busy, stop));
+    }
+}
+
+}  // namespace lanescope

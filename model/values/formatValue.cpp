@@ -1,0 +1,185 @@
+#include "model/values/formatValue.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace lanescope {
+
+namespace {
+
+struct Scale {
+    double factor;
+    std::string_view suffix;
+};
+
+constexpr std::array<Scale, 4> durationScales{{{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}}};
+constexpr double kibi = 1024;
+constexpr std::array<Scale, 5> byteScales{{{1, "B"},
+                                           {kibi, "KiB"},
+                                           {kibi * kibi, "MiB"},
+                                           {kibi * kibi * kibi, "GiB"},
+                                           {kibi * kibi * kibi * kibi, "TiB"}}};
+
+/// Three significant digits behind the point where there are few before it, four in all at most.
+std::string shortNumber(double value) {
+    const double size = std::abs(value);
+    if (size < 9.9995) return fmt::format("{:.3f}", value);
+    if (size < 99.995) return fmt::format("{:.2f}", value);
+    if (size < 999.95) return fmt::format("{:.1f}", value);
+    return withThousands(fmt::format("{:.0f}", value));
+}
+
+std::string durationOf(double ns) {
+    size_t index = 0;
+    // 999.95 us would print as "1000.0 us": take the next unit a little early instead.
+    while (index + 1 < durationScales.size() &&
+           std::abs(ns) >= durationScales[index + 1].factor * 0.99995)
+        ++index;
+    const Scale& scale = durationScales[index];
+    if (index == 0 && ns == std::floor(ns)) return fmt::format("{:.0f} ns", ns);
+    return fmt::format("{} {}", shortNumber(ns / scale.factor), scale.suffix);
+}
+
+std::string bytesOf(double bytes) {
+    size_t index = 0;
+    while (index + 1 < byteScales.size() &&
+           std::abs(bytes) >= byteScales[index + 1].factor * 0.99995)
+        ++index;
+    const Scale& scale = byteScales[index];
+    if (index == 0) return fmt::format("{:.0f} B", bytes);
+    return fmt::format("{} {}", withThousands(fmt::format("{:.2f}", bytes / scale.factor)),
+                       scale.suffix);
+}
+
+std::string countOf(double count) {
+    return withThousands(count == std::floor(count) ? fmt::format("{:.0f}", count)
+                                                    : fmt::format("{:.1f}", count));
+}
+
+std::string rateOf(double gigabytesPerSecond) {
+    return gigabytesPerSecond != 0 && std::abs(gigabytesPerSecond) < 0.0005
+               ? fmt::format("{:.2g} GB/s", gigabytesPerSecond)
+               : fmt::format("{} GB/s", shortNumber(gigabytesPerSecond));
+}
+
+std::string numberAs(double value, Unit unit) {
+    switch (unit) {
+        case Unit::Count:
+            return countOf(value);
+        case Unit::Nanoseconds:
+            return durationOf(value);
+        case Unit::Bytes:
+            return bytesOf(value);
+        case Unit::GigabytesPerSecond:
+            return rateOf(value);
+        case Unit::Percent:
+            return fmt::format("{:.1f} %", value);
+        case Unit::Identifier:
+        case Unit::Timestamp:
+        case Unit::Text:
+            break;
+    }
+    return fmt::format("{}", value);
+}
+
+/// Length of the well-formed UTF-8 sequence at the start of `text`, or 0 if there is none.
+size_t sequenceLength(std::string_view text) {
+    const auto byte = [&](size_t index) { return static_cast<unsigned char>(text[index]); };
+    const unsigned char first = byte(0);
+    if (first < 0x80) return 1;
+    const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+    for (size_t index = 1; index < length; ++index)
+        if ((byte(index) & 0xc0) != 0x80) return 0;
+    // Overlong forms, surrogates and what lies beyond Unicode show in the second byte.
+    const unsigned char second = byte(1);
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+        return 0;
+    return length;
+}
+
+/// U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069 turn the direction of what stands around them,
+/// so that one name could be made to look like another.
+bool turnsDirection(std::string_view sequence) {
+    if (sequence.size() != 3 || sequence[0] != '\xe2') return false;
+    const auto second = static_cast<unsigned char>(sequence[1]);
+    const auto third = static_cast<unsigned char>(sequence[2]);
+    if (second == 0x80) return third == 0x8e || third == 0x8f || (third >= 0xaa && third <= 0xae);
+    return second == 0x81 && third >= 0xa6 && third <= 0xa9;
+}
+
+}  // namespace
+
+std::string withThousands(std::string digits) {
+    const size_t first = !digits.empty() && digits[0] == '-' ? 1 : 0;
+    size_t end = digits.find('.');
+    if (end == std::string::npos) end = digits.size();
+    for (size_t place = end; place > first + 3;) {
+        place -= 3;
+        digits.insert(place, 1, ',');
+    }
+    return digits;
+}
+
+std::string formatDuration(int64_t durationNs) {
+    return durationOf(static_cast<double>(durationNs));
+}
+
+std::string formatTimestamp(int64_t timeNs) {
+    const uint64_t size =
+        timeNs < 0 ? -static_cast<uint64_t>(timeNs) : static_cast<uint64_t>(timeNs);
+    constexpr uint64_t nsPerSecond = 1'000'000'000;
+    return fmt::format("{}{}.{:09} s", timeNs < 0 ? "-" : "", size / nsPerSecond,
+                       size % nsPerSecond);
+}
+
+std::string formatBytes(int64_t bytes) {
+    return bytesOf(static_cast<double>(bytes));
+}
+
+std::string formatCount(int64_t count) {
+    return withThousands(fmt::format("{}", count));
+}
+
+std::string formatCell(const Cell& cell, Unit unit) {
+    if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+    if (const auto* whole = std::get_if<int64_t>(&cell)) {
+        if (unit == Unit::Count) return formatCount(*whole);
+        if (unit == Unit::Timestamp) return formatTimestamp(*whole);
+        if (unit == Unit::Identifier || unit == Unit::Text) return fmt::format("{}", *whole);
+        return numberAs(static_cast<double>(*whole), unit);
+    }
+    if (const auto* real = std::get_if<double>(&cell)) return numberAs(*real, unit);
+    return {};
+}
+
+std::string printable(std::string_view text) {
+    std::string result;
+    result.reserve(text.size());
+    while (!text.empty()) {
+        const size_t length = sequenceLength(text);
+        const auto first = static_cast<unsigned char>(text[0]);
+        if (length == 0 || turnsDirection(text.substr(0, length))) {
+            result += "\xef\xbf\xbd";
+        } else if (first < 0x20 || first == 0x7f ||
+                   (first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0)) {
+            result += ' ';  // C0, DEL and C1
+        } else {
+            result += text.substr(0, length);
+        }
+        text.remove_prefix(length == 0 ? 1 : length);
+    }
+    return result;
+}
+
+size_t displayWidth(std::string_view text) {
+    size_t width = 0;
+    for (const char letter : text)
+        if ((static_cast<unsigned char>(letter) & 0xc0) != 0x80) ++width;
+    return width;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <QTest>
+
+namespace lanescope::test {
+
+/// Runs one test as its own `main` would.
+using RunTest = int (*)(int argc, char** argv);
+
+/// Makes a test known to the program that it is linked into, which runs it by the name of its file:
+/// `test-model tst_Column`. Many tests share a program, as linking one for each took longer than
+/// compiling it.
+struct TestRegistration {
+    /// `file` is `__FILE__` of the test.
+    TestRegistration(const char* file, RunTest run);
+};
+
+/// For tests that need no event loop.
+struct NoApplication {
+    NoApplication(int&, char**) {}
+};
+
+template <class Test, class Application>
+int runTest(int argc, char** argv) {
+    [[maybe_unused]] Application application(argc, argv);
+    Test test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+}  // namespace lanescope::test
+
+/// In place of QTEST_MAIN. `Application` is `QApplication`, `QCoreApplication` or `NoApplication`.
+#define LANESCOPE_TEST(Test, Application)                                               \
+    namespace {                                                                         \
+    using lanescope::test::NoApplication;                                               \
+    const lanescope::test::TestRegistration registration(                               \
+        __FILE__, [](int argc, char** argv) {                                           \
+            QTest::setMainSourcePath(__FILE__);                                         \
+            return lanescope::test::runTest<Test, Application>(argc, argv);             \
+        });                                                                             \
+    }

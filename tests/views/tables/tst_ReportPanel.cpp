@@ -1,0 +1,80 @@
+#include <QApplication>
+#include <QLabel>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "model/summary/reports.h"
+#include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
+#include "views/tables/ReportModel.h"
+#include "views/tables/ReportPanel.h"
+#include "views/tables/ReportView.h"
+#include "views/tables/hitTable.h"
+
+using namespace lanescope;
+
+class TestReportPanel : public QObject {
+    Q_OBJECT
+  private slots:
+    void showsTheReportOfTheModel() {
+        const TracePtr trace = simulatedTraining({.steps = 2});
+        ReportPanel panel("cuda_gpu_kern_sum");
+        panel.show();
+        panel.setTrace(trace);
+        QTRY_VERIFY(!panel.isStale());
+        const auto report = makeReport(*trace, "cuda_gpu_kern_sum");
+        QVERIFY(report.has_value());
+        QVERIFY(panel.view().model().table().rows == report->rows);
+    }
+
+    void followsTheSelectedRange() {
+        const TracePtr trace = simulatedTraining({.steps = 4});
+        const TimeRange half{trace->range.startNs,
+                             trace->range.startNs + trace->range.durationNs() / 2};
+        ReportPanel panel("cuda_gpu_kern_sum");
+        panel.show();
+        panel.setTrace(trace);
+        panel.setRange(half);
+        QTRY_VERIFY(!panel.isStale());
+        QVERIFY(panel.view().model().table().rows ==
+                makeReport(*trace, "cuda_gpu_kern_sum", half)->rows);
+    }
+
+    void buildsNothingUntilItIsShown() {
+        ReportPanel panel("cuda_gpu_kern_sum");
+        panel.setTrace(simulatedTraining({.steps = 1}));
+        QTest::qWait(30);
+        QVERIFY(panel.isStale());
+        QCOMPARE(panel.view().model().rowCount(), 0);
+        panel.show();
+        QTRY_VERIFY(!panel.isStale());
+        QVERIFY(panel.view().model().rowCount() > 0);
+    }
+
+    void anUnknownReportIsASentence() {
+        ReportPanel panel("no_such_report");
+        panel.show();
+        panel.setTrace(simulatedTraining({.steps = 1}));
+        QTRY_VERIFY(!panel.isStale());
+        bool isSaid = false;
+        for (const QLabel* label : panel.findChildren<QLabel*>()) {
+            isSaid = isSaid || (label->isVisible() && label->text().contains("no_such_report"));
+        }
+        QVERIFY(isSaid);
+    }
+
+    void hitsAreListedInTheirOrderUpToALimit() {
+        const TracePtr trace = simulatedTraining({.steps = 1});
+        const std::vector<EventRef> events = {EventRef(EventKind::Kernel, 1),
+                                              EventRef(EventKind::Kernel, 0)};
+        const ReportTable table = hitTable(*trace, events);
+        QCOMPARE(table.rows.size(), size_t(2));
+        QCOMPARE(std::get<int64_t>(table.rows[0][0]), trace->kernels.startNs[1]);
+        QCOMPARE(std::get<std::string>(table.rows[1][3]), trace->nameOf(events[1]));
+        const std::vector<EventRef> many(maximumHitRows + 5, events[0]);
+        QCOMPARE(hitTable(*trace, many).rows.size(), maximumHitRows);
+    }
+};
+
+LANESCOPE_TEST(TestReportPanel, QApplication)
+#include "tst_ReportPanel.moc"

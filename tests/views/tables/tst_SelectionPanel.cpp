@@ -1,0 +1,102 @@
+#include <QApplication>
+#include <QTableView>
+#include <QTest>
+#include <QThreadPool>
+
+#include "model/select/SelectionStatistics.h"
+#include "model/select/buildTraceSums.h"
+#include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
+#include "views/tables/ReportFilter.h"
+#include "views/tables/ReportModel.h"
+#include "views/tables/ReportView.h"
+#include "views/tables/SelectionPanel.h"
+
+using namespace lanescope;
+
+class tst_SelectionPanel : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void saysWhatToDoWithoutASelection() {
+        SelectionPanel panel;
+        panel.setTrace(simulatedTraining());
+        panel.show();
+        QVERIFY(panel.headline().startsWith("Select a range"));
+        QVERIFY(!panel.isStale());
+    }
+
+    void sumsUpTheSelectedRange() {
+        const TracePtr trace = simulatedTraining();
+        SelectionPanel panel;
+        panel.resize(1200, 300);
+        panel.setTrace(trace);
+        panel.show();
+        const TimeRange range{trace->range.startNs + 1'000'000, trace->range.startNs + 9'000'000};
+        panel.setRange(range);
+        QTRY_VERIFY(!panel.isStale());
+        QVERIFY(panel.headline().startsWith("8.000 ms selected: GPU 0 busy"));
+        const SelectionStatistics expected =
+            selectionStatistics(*trace, buildTraceSums(*trace), range);
+        QCOMPARE(panel.copies().model().rowCount(), int(expected.copies.size()));
+        QVERIFY(panel.names().model().rowCount() > 5);
+        panel.setRange(std::nullopt);
+        QTRY_VERIFY(panel.headline().startsWith("Select a range"));
+    }
+
+    void theNamesAreInSight() {
+        const TracePtr trace = simulatedTraining();
+        SelectionPanel panel;
+        panel.resize(1600, 300);
+        panel.setTrace(trace);
+        panel.show();
+        panel.setRange(trace->range);
+        QTRY_VERIFY(!panel.isStale());
+        const auto& columns = panel.names().model().table().columns;
+        QCOMPARE(columns.back().name, std::string("Name"));
+        const auto* table = panel.names().findChild<QTableView*>();
+        const int name = int(columns.size()) - 1;
+        QVERIFY(table->columnViewportPosition(name) + 100 < table->viewport()->width());
+    }
+
+    void aDragEndsWithTheLastRange() {
+        const TracePtr trace = simulatedTraining();
+        SelectionPanel panel;
+        panel.setTrace(trace);
+        panel.show();
+        for (int64_t ns = 1; ns <= 40; ++ns)
+            panel.setRange(TimeRange{trace->range.startNs, trace->range.startNs + ns * 100'000});
+        QTRY_VERIFY(!panel.isStale());
+        QVERIFY(panel.headline().startsWith("4.000 ms selected"));
+    }
+
+    void aRangeChosenWhileHiddenIsTheOneShownLater() {
+        const TracePtr trace = simulatedTraining();
+        SelectionPanel panel;
+        panel.setTrace(trace);
+        panel.show();
+        panel.setRange(TimeRange{trace->range.startNs, trace->range.startNs + 1'000'000});
+        panel.hide();
+        panel.setRange(TimeRange{trace->range.startNs, trace->range.startNs + 2'000'000});
+        // What was begun before comes to its end.
+        QThreadPool::globalInstance()->waitForDone();
+        QCoreApplication::processEvents();
+        panel.show();
+        QTRY_VERIFY(!panel.isStale());
+        QVERIFY(panel.headline().startsWith("2.000 ms selected"));
+    }
+
+    void countsNothingWhileHidden() {
+        const TracePtr trace = simulatedTraining();
+        SelectionPanel panel;
+        panel.setTrace(trace);
+        panel.setRange(trace->range);
+        QVERIFY(panel.isStale());
+        panel.show();
+        QTRY_VERIFY(!panel.isStale());
+        QVERIFY(panel.names().model().rowCount() > 0);
+    }
+};
+
+LANESCOPE_TEST(tst_SelectionPanel, QApplication)
+#include "tst_SelectionPanel.moc"

@@ -1,0 +1,146 @@
+#include <QCoreApplication>
+#include <QSemaphore>
+#include <QSignalSpy>
+#include <QTest>
+#include <QThread>
+
+#include "tests/support/runTest.h"
+#include "views/work/LatestJob.h"
+
+using namespace lanescope;
+
+class TestLatestJob : public QObject {
+    Q_OBJECT
+  private slots:
+    void worksElsewhereAndPublishesHere() {
+        LatestJob job;
+        QSignalSpy finished(&job, &LatestJob::finished);
+        QThread* workedOn = nullptr;
+        QThread* publishedOn = nullptr;
+        job.start([&]() -> LatestJob::Publish {
+            workedOn = QThread::currentThread();
+            return [&] { publishedOn = QThread::currentThread(); };
+        });
+        QVERIFY(finished.wait());
+        QCOMPARE(publishedOn, QThread::currentThread());
+        QVERIFY(workedOn != publishedOn);
+        QVERIFY(!job.isRunning());
+    }
+
+    void onlyTheNewestOfManyIsPublished() {
+        LatestJob job;
+        QSemaphore gate;
+        QSignalSpy finished(&job, &LatestJob::finished);
+        QList<int> published;
+        std::atomic<int> worked = 0;
+        for (int number = 0; number < 10; ++number) {
+            job.start([&, number]() -> LatestJob::Publish {
+                if (number == 0) gate.acquire();
+                ++worked;
+                return [&, number] { published << number; };
+            });
+        }
+        gate.release();
+        QVERIFY(finished.wait());
+        QCOMPARE(published, QList<int>({9}));
+        QCOMPARE(worked.load(), 2);  // those between never began
+    }
+
+    void anOutdatedAnswerIsShownUntilTheNewestComes() {
+        LatestJob job;
+        QSemaphore gate;
+        QSignalSpy finished(&job, &LatestJob::finished);
+        QList<int> published;
+        QList<bool> outdated;
+        for (int number = 0; number < 10; ++number)
+            job.start(
+                [&, number]() -> LatestJob::Publish {
+                    gate.acquire();
+                    return [&, number] {
+                        published << number;
+                        outdated << job.isOutdated();
+                    };
+                },
+                LatestJob::Older::Published);
+        gate.release();
+        QTRY_COMPARE(published, QList<int>({0}));
+        QVERIFY(job.isRunning());
+        QCOMPARE(finished.count(), 0);
+        gate.release();
+        QVERIFY(finished.wait());
+        QCOMPARE(published, QList<int>({0, 9}));
+        QCOMPARE(outdated, QList<bool>({true, false}));
+        QVERIFY(!job.isRunning());
+    }
+
+    void whatMakesOlderAnswersVoidDoesSoForAllOfThem() {
+        LatestJob job;
+        QSemaphore gate;
+        QSignalSpy finished(&job, &LatestJob::finished);
+        QList<int> published;
+        const auto start = [&](int number, LatestJob::Older older) {
+            job.start(
+                [&, number]() -> LatestJob::Publish {
+                    gate.acquire();
+                    return [&, number] { published << number; };
+                },
+                older);
+        };
+        start(1, LatestJob::Older::Published);
+        start(2, LatestJob::Older::Void);
+        start(3, LatestJob::Older::Published);
+        gate.release(2);
+        QVERIFY(finished.wait());
+        QCOMPARE(published, QList<int>({3}));
+    }
+
+    void publishingMayStartTheNext() {
+        LatestJob job;
+        QSignalSpy finished(&job, &LatestJob::finished);
+        QList<int> published;
+        job.start([&]() -> LatestJob::Publish {
+            return [&] {
+                published << 1;
+                job.start([&]() -> LatestJob::Publish { return [&] { published << 2; }; });
+            };
+        });
+        QVERIFY(finished.wait());
+        QCOMPARE(published, QList<int>({1, 2}));
+        QCOMPARE(finished.count(), 1);
+        QVERIFY(!job.isRunning());
+    }
+
+    void aCancelledJobPublishesNothing() {
+        LatestJob job;
+        QSemaphore gate;
+        bool isPublished = false;
+        job.start([&]() -> LatestJob::Publish {
+            gate.acquire();
+            return [&] { isPublished = true; };
+        });
+        job.cancel();
+        gate.release();
+        QTRY_VERIFY(!job.isRunning());
+        QVERIFY(!isPublished);
+    }
+
+    void aJobThatIsGonePublishesNothing() {
+        auto* job = new LatestJob;
+        auto gate = std::make_shared<QSemaphore>();
+        auto done = std::make_shared<QSemaphore>();
+        bool isPublished = false;
+        job->start([&isPublished, gate, done]() -> LatestJob::Publish {
+            gate->acquire();
+            done->release();
+            return [&isPublished] { isPublished = true; };
+        });
+        delete job;
+        gate->release();
+        done->acquire();
+        QTest::qWait(50);
+        QVERIFY(!isPublished);
+    }
+};
+
+LANESCOPE_TEST(TestLatestJob, QCoreApplication)
+#include "tst_LatestJob.moc"

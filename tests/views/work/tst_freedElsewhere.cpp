@@ -1,0 +1,40 @@
+#include <QtTest>
+#include <atomic>
+
+#include "tests/support/runTest.h"
+#include "views/work/freedElsewhere.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// Notes on which thread it went.
+struct Noted {
+    std::atomic<QThread*>& freedOn;
+    ~Noted() { freedOn = QThread::currentThread(); }
+};
+
+}  // namespace
+
+class tst_freedElsewhere : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void theLastOwnerDoesNotFreeIt() {
+        std::atomic<QThread*> freedOn{nullptr};
+        auto value = freedElsewhere(std::shared_ptr<const Noted>(new Noted{freedOn}));
+        auto other = value;
+        value.reset();
+        QThreadPool::globalInstance()->waitForDone();
+        QVERIFY(freedOn == nullptr);
+        other.reset();
+        QThreadPool::globalInstance()->waitForDone();
+        QVERIFY(freedOn != nullptr);
+        QVERIFY(freedOn != QThread::currentThread());
+    }
+
+    void nothingStaysNothing() { QVERIFY(!freedElsewhere(std::shared_ptr<int>())); }
+};
+
+LANESCOPE_TEST(tst_freedElsewhere, QCoreApplication)
+#include "tst_freedElsewhere.moc"

@@ -1,0 +1,107 @@
+#include "views/tables/ReportModel.h"
+
+#include <QLocale>
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "model/values/formatTable.h"
+#include "views/text/plainToolTip.h"
+#include "views/text/toQString.h"
+
+namespace lanescope {
+namespace {
+
+QVariant toVariant(const Cell& cell) {
+    if (const auto* whole = std::get_if<int64_t>(&cell)) {
+        return QVariant::fromValue<qlonglong>(*whole);
+    }
+    if (const auto* real = std::get_if<double>(&cell)) return *real;
+    if (const auto* text = std::get_if<std::string>(&cell)) return toQString(*text);
+    return {};
+}
+
+std::optional<double> toNumber(const Cell& cell) {
+    if (const auto* whole = std::get_if<int64_t>(&cell)) return static_cast<double>(*whole);
+    if (const auto* real = std::get_if<double>(&cell)) return *real;
+    return std::nullopt;
+}
+
+}  // namespace
+
+ReportModel::ReportModel(QObject* parent) : QAbstractTableModel(parent) {}
+
+void ReportModel::setTable(ReportTable table) {
+    beginResetModel();
+    table_ = std::move(table);
+    endResetModel();
+}
+
+Unit ReportModel::unitOf(int column) const {
+    return column >= 0 && column < columnCount() ? table_.columns[size_t(column)].unit : Unit::Text;
+}
+
+int ReportModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(table_.rows.size());
+}
+
+int ReportModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(table_.columns.size());
+}
+
+const Cell* ReportModel::cellAt(int row, int column) const {
+    if (row < 0 || row >= rowCount() || column < 0 || column >= columnCount()) return nullptr;
+    const auto& cells = table_.rows[size_t(row)];
+    return size_t(column) < cells.size() ? &cells[size_t(column)] : nullptr;
+}
+
+QVariant ReportModel::data(const QModelIndex& index, int role) const {
+    const Cell* cell = cellAt(index.row(), index.column());
+    if (!index.isValid() || !cell) return {};
+    const Unit unit = unitOf(index.column());
+    switch (role) {
+        case Qt::DisplayRole:
+            return toQString(formatCell(*cell, unit));
+        case Qt::ToolTipRole:
+            return toolTip(*cell, index.column());
+        case Qt::TextAlignmentRole:
+            return int((unit == Unit::Text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+        case SortRole:
+            return toVariant(*cell);
+        case ShareRole:
+            if (const auto number = toNumber(*cell); unit == Unit::Percent && number) {
+                return std::clamp(*number / 100.0, 0.0, 1.0);
+            }
+            return {};
+        default:
+            return {};
+    }
+}
+
+QVariant ReportModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
+    const ReportColumn& column = table_.columns[size_t(section)];
+    if (role == Qt::DisplayRole) return toQString(column.name);
+    if (role == Qt::TextAlignmentRole) {
+        return int((column.unit == Unit::Text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    }
+    return {};
+}
+
+QString ReportModel::toolTip(const Cell& cell, int column) const {
+    // The rounded form is on screen; the tip gives what rounding hid, or the end of a long name.
+    if (unitOf(column) == Unit::Text) return plainToolTip(toVariant(cell).toString());
+    const auto* whole = std::get_if<int64_t>(&cell);
+    if (!whole) return {};
+    const QString number = QLocale(QLocale::English).toString(static_cast<qlonglong>(*whole));
+    switch (unitOf(column)) {
+        case Unit::Nanoseconds:
+            return number + QStringLiteral(" ns");
+        case Unit::Bytes:
+            return number + QStringLiteral(" bytes");
+        default:
+            return {};
+    }
+}
+
+}  // namespace lanescope

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <QAbstractTableModel>
+
+#include "model/values/ReportTable.h"
+
+namespace lanescope {
+
+/// Shows a `ReportTable` to Qt's item views: formatted text to read, plain numbers to sort by.
+/// Holds its own copy of the table. Use on the GUI thread.
+class ReportModel : public QAbstractTableModel {
+    Q_OBJECT
+  public:
+    enum Role {
+        SortRole = Qt::UserRole,  ///< The bare number or text; invalid for an empty cell.
+        ShareRole,  ///< [0, 1] of a full bar under the cell, as in percent columns; else invalid.
+        BarColorRole,  ///< Colour of that bar; invalid for the usual one.
+    };
+
+    explicit ReportModel(QObject* parent = nullptr);
+
+    /// Replaces all rows. Rows shorter than the columns are shown with empty cells.
+    virtual void setTable(ReportTable table);
+    const ReportTable& table() const { return table_; }
+    Unit unitOf(int column) const;
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation orientation,
+                        int role = Qt::DisplayRole) const override;
+
+  protected:
+    /// The cell, or null outside the table.
+    const Cell* cellAt(int row, int column) const;
+
+  private:
+    QString toolTip(const Cell& cell, int column) const;
+
+    ReportTable table_;
+};
+
+}  // namespace lanescope

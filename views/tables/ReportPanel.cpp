@@ -1,0 +1,83 @@
+#include "views/tables/ReportPanel.h"
+
+#include <QVBoxLayout>
+
+#include "model/values/formatTable.h"
+#include "model/summary/reports.h"
+#include "views/tables/ReportView.h"
+#include "views/text/toQString.h"
+
+namespace lanescope {
+
+ReportPanel::ReportPanel(const QString& reportName, QWidget* parent)
+    : QWidget(parent),
+      reportName_(reportName),
+      job_(new LatestJob(this)),
+      view_(new ReportView(this)) {
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(view_);
+    connect(view_, &ReportView::nameActivated, this, &ReportPanel::nameActivated);
+}
+
+void ReportPanel::setTrace(TracePtr trace) {
+    trace_ = std::move(trace);
+    range_.reset();
+    invalidate();
+}
+
+void ReportPanel::setRange(std::optional<TimeRange> range) {
+    if (range == range_) return;
+    range_ = range;
+    isStale_ = true;
+    if (isVisible())
+        refresh(LatestJob::Older::Published);
+    else
+        job_->cancel();
+}
+
+void ReportPanel::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (isStale_) refresh();
+}
+
+void ReportPanel::invalidate() {
+    isStale_ = true;
+    job_->cancel();
+    if (isVisible()) refresh();
+}
+
+void ReportPanel::refresh(LatestJob::Older older) {
+    if (!trace_) {
+        isStale_ = false;
+        view_->setTable({});
+        return;
+    }
+    job_->start(
+        [this, trace = trace_, range = range_,
+         name = reportName_.toStdString()]() -> LatestJob::Publish {
+            auto report = std::make_shared<Result<ReportTable>>(makeReport(*trace, name, range));
+            // `this` is only used on the GUI thread, where the job has made sure that it is alive.
+            return [this, report, range] { showReport(*report, range); };
+        },
+        older);
+}
+
+void ReportPanel::showReport(const Result<ReportTable>& report, std::optional<TimeRange> range) {
+    isStale_ = job_->isOutdated();
+    view_->setRemark(range ? tr("Selected range, %1 from %2")
+                                 .arg(toQString(formatDuration(range->durationNs())),
+                                      toQString(formatDuration(range->startNs)))
+                           : QString());
+    if (report) {
+        view_->setEmptyText(range ? tr("Nothing of this kind lies in the selected range.")
+                                  : tr("Nothing of this kind was recorded."));
+        view_->setTable(*report);
+    } else {
+        view_->setTable({});
+        view_->setEmptyText(toQString(report.error().sentence));
+    }
+    if (!isStale_) emit updated();
+}
+
+}  // namespace lanescope

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <QWidget>
+#include <optional>
+
+#include "model/format/Result.h"
+#include "model/format/TimeRange.h"
+#include "model/values/ReportTable.h"
+#include "model/trace/Trace.h"
+#include "views/work/LatestJob.h"
+
+namespace lanescope {
+
+class ReportView;
+
+/// One report of a trace, over its whole range or a selected one. Builds the report off the GUI
+/// thread, and only while the panel is on the screen.
+class ReportPanel : public QWidget {
+    Q_OBJECT
+  public:
+    /// `reportName` is one of `allReports()`, as in "cuda_gpu_kern_sum".
+    explicit ReportPanel(const QString& reportName, QWidget* parent = nullptr);
+
+    void setTrace(TracePtr trace);
+    /// The selected range; none shows the whole trace.
+    void setRange(std::optional<TimeRange> range);
+    ReportView& view() const { return *view_; }
+    /// A report is being built or waits for the panel to be shown.
+    bool isStale() const { return isStale_; }
+
+  signals:
+    void nameActivated(const QString& name);
+    /// The rows on the screen belong to the trace and range set last.
+    void updated();
+
+  protected:
+    void showEvent(QShowEvent* event) override;
+
+  private:
+    void invalidate();
+    void refresh(LatestJob::Older older = LatestJob::Older::Void);
+    void showReport(const Result<ReportTable>& report, std::optional<TimeRange> range);
+
+    QString reportName_;
+    TracePtr trace_;
+    std::optional<TimeRange> range_;
+    bool isStale_ = false;
+    LatestJob* job_;
+    ReportView* view_;
+};
+
+}  // namespace lanescope

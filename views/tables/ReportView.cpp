@@ -1,0 +1,219 @@
+#include "views/tables/ReportView.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <string>
+
+#include "views/tables/ReportFilter.h"
+#include "views/tables/ReportModel.h"
+#include "views/tables/ShareBarDelegate.h"
+#include "views/tables/searchText.h"
+#include "views/tables/tabSeparated.h"
+
+namespace lanescope {
+namespace {
+
+constexpr int leastNameCharacters = 28;
+
+bool sameColumns(const ReportTable& a, const ReportTable& b) {
+    return std::equal(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
+                      [](const ReportColumn& x, const ReportColumn& y) {
+                          return x.name == y.name && x.unit == y.unit;
+                      });
+}
+
+}  // namespace
+
+ReportView::ReportView(QWidget* parent) : ReportView(new ReportModel, parent) {}
+
+ReportView::ReportView(ReportModel* model, QWidget* parent)
+    : QWidget(parent),
+      model_(model),
+      filter_(new ReportFilter(this)),
+      delegate_(new ShareBarDelegate(this)),
+      filterEdit_(new QLineEdit(this)),
+      countLabel_(new QLabel(this)),
+      remark_(new QLabel(this)),
+      table_(new QTableView(this)),
+      emptyLabel_(new QLabel(this)) {
+    model_->setParent(this);
+    build();
+    updateCount();
+}
+
+void ReportView::build() {
+    filter_->setSourceModel(model_);
+    filterEdit_->setPlaceholderText(tr("Filter rows"));
+    filterEdit_->setAccessibleName(tr("Filter rows"));
+    table_->setAccessibleName(tr("Report"));
+    filterEdit_->setClearButtonEnabled(true);
+    filterEdit_->setMaximumWidth(360);
+    countLabel_->setForegroundRole(QPalette::PlaceholderText);
+    remark_->setForegroundRole(QPalette::Link);
+    remark_->setTextFormat(Qt::PlainText);
+
+    table_->viewport()->installEventFilter(this);
+    table_->setModel(filter_);
+    table_->setItemDelegate(delegate_);
+    table_->setSortingEnabled(true);
+    table_->sortByColumn(
+        -1, Qt::DescendingOrder);  // the order of the report, until a header is clicked
+    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table_->setAlternatingRowColors(true);
+    table_->setShowGrid(false);
+    table_->setWordWrap(false);
+    table_->setTextElideMode(Qt::ElideMiddle);
+    table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    table_->setFrameShape(QFrame::NoFrame);
+    table_->verticalHeader()->hide();
+    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 9);
+    table_->horizontalHeader()->setHighlightSections(false);
+    table_->horizontalHeader()->setMinimumSectionSize(48);
+    table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    emptyLabel_->setAlignment(Qt::AlignCenter);
+    emptyLabel_->setWordWrap(true);
+    emptyLabel_->setEnabled(false);
+    emptyLabel_->setText(tr("Nothing of this kind was recorded."));
+
+    arrange();
+    auto* copy = new QAction(tr("Copy rows"), table_);
+    copy->setShortcut(QKeySequence::Copy);
+    copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    table_->addAction(copy);
+    table_->setContextMenuPolicy(Qt::ActionsContextMenu);
+
+    connect(filterEdit_, &QLineEdit::textChanged, filter_, &ReportFilter::setText);
+    connect(filterEdit_, &QLineEdit::textChanged, this, &ReportView::updateCount);
+    connect(copy, &QAction::triggered, this, &ReportView::copySelection);
+    connect(model_, &QAbstractItemModel::modelReset, this, &ReportView::updateCount);
+    connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
+        const int row = filter_->mapToSource(index).row();
+        emit rowActivated(row);
+        const QString text = searchText(model_->table(), row);
+        if (!text.isEmpty()) emit nameActivated(text);
+    });
+}
+
+void ReportView::arrange() {
+    top_ = new QHBoxLayout;
+    top_->setContentsMargins(8, 5, 8, 5);
+    top_->setSpacing(10);
+    top_->addWidget(filterEdit_);
+    top_->addWidget(countLabel_);
+    top_->addStretch();
+    top_->addWidget(remark_);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addLayout(top_);
+    layout->addWidget(table_, 1);
+    layout->addWidget(emptyLabel_, 1);
+}
+
+void ReportView::setTable(ReportTable table) {
+    const bool isSameShape = sameColumns(model_->table(), table);
+    model_->setTable(std::move(table));
+    if (!isSameShape) fitColumns();
+}
+
+void ReportView::fitAndSort(int column, Qt::SortOrder order) {
+    fitColumns();
+    table_->sortByColumn(column, order);
+}
+
+void ReportView::setEmptyText(const QString& text) {
+    emptyLabel_->setText(text);
+}
+
+void ReportView::setFilterVisible(bool isVisible) {
+    filterEdit_->setVisible(isVisible);
+    countLabel_->setVisible(isVisible);
+    remark_->setVisible(isVisible);
+    top_->setContentsMargins(isVisible ? QMargins(8, 5, 8, 5) : QMargins());
+}
+
+void ReportView::setTotalShown(bool isShown) {
+    isTotalShown_ = isShown;
+    updateCount();
+}
+
+void ReportView::setRemark(const QString& text) {
+    remark_->setText(text);
+}
+
+QString ReportView::remark() const {
+    return remark_->text();
+}
+
+void ReportView::addControl(QWidget* control) {
+    top_->insertWidget(1, control);
+}
+
+void ReportView::copySelection() const {
+    QApplication::clipboard()->setText(
+        tabSeparated(*filter_, table_->selectionModel()->selectedRows()));
+}
+
+void ReportView::fitColumns() {
+    // Widths from the first rows only: a report may have tens of thousands.
+    table_->horizontalHeader()->setResizeContentsPrecision(100);
+    table_->resizeColumnsToContents();
+    const int widest = 60 * fontMetrics().averageCharWidth();
+    const int stretched = stretchedColumn();
+    for (int column = 0; column < model_->columnCount(); ++column) {
+        table_->horizontalHeader()->setSectionResizeMode(column, QHeaderView::Interactive);
+        // Room for values that are wider than those of the first rows.
+        const int width = table_->columnWidth(column) + 2 * fontMetrics().averageCharWidth();
+        if (column != stretched) table_->setColumnWidth(column, std::min(width, widest));
+    }
+    stretchName();
+}
+
+void ReportView::stretchName() {
+    const int stretched = stretchedColumn();
+    if (stretched < 0 || stretched >= model_->columnCount()) return;
+    QHeaderView* header = table_->horizontalHeader();
+    const int room =
+        table_->viewport()->width() - (header->length() - header->sectionSize(stretched));
+    const int least = leastNameCharacters * fontMetrics().averageCharWidth();
+    // A name of three letters is none; rather let the table scroll.
+    header->setSectionResizeMode(stretched,
+                                 room < least ? QHeaderView::Interactive : QHeaderView::Stretch);
+    if (room < least) header->resizeSection(stretched, least);
+}
+
+bool ReportView::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == table_->viewport() && event->type() == QEvent::Resize) stretchName();
+    return QWidget::eventFilter(watched, event);
+}
+
+int ReportView::stretchedColumn() const {
+    const auto& columns = model_->table().columns;
+    for (size_t column = 0; column < columns.size(); ++column) {
+        const std::string& name = columns[column].name;
+        if (name == "Name" || name == "Range") return static_cast<int>(column);
+    }
+    return -1;
+}
+
+void ReportView::updateCount() {
+    const int shown = filter_->rowCount();
+    const int all = model_->rowCount();
+    countLabel_->setText(shown < all      ? tr("%1 of %2 rows").arg(shown).arg(all)
+                         : !isTotalShown_ ? QString()
+                         : all == 1       ? tr("1 row")
+                                          : tr("%1 rows").arg(all));
+    table_->setVisible(all > 0);
+    emptyLabel_->setVisible(all == 0);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <span>
+
+#include "model/values/ReportTable.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// Events as rows to choose from, in the given order: what, start, duration, name. Not more than
+/// `maximumHitRows`, as nobody reads on.
+ReportTable hitTable(const Trace& trace, std::span<const EventRef> events);
+inline constexpr size_t maximumHitRows = 20'000;
+
+}  // namespace lanescope

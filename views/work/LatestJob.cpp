@@ -1,0 +1,61 @@
+#include "views/work/LatestJob.h"
+
+#include <QCoreApplication>
+#include <QMetaObject>
+#include <QPointer>
+#include <QThreadPool>
+#include <utility>
+
+namespace lanescope {
+
+LatestJob::LatestJob(QObject* parent) : QObject(parent) {}
+
+void LatestJob::start(Work work, Older older) {
+    ++newest_;
+    if (older == Older::Void) firstValid_ = newest_;
+    // What is publishing has the GUI thread, and may start the next.
+    if (!isRunning_ && !isPublishing_) return launch(newest_, std::move(work));
+    waiting_ = std::move(work);
+    waitingNumber_ = newest_;
+}
+
+void LatestJob::cancel() {
+    firstValid_ = newest_ + 1;
+    waiting_ = nullptr;
+}
+
+void LatestJob::launch(quint64 number, Work work) {
+    isRunning_ = true;
+    // The worker must not touch `this`, which may be gone by then; the application object outlives
+    // both, and its event loop is where the guard is looked at.
+    QThreadPool::globalInstance()->start(
+        [guard = QPointer<LatestJob>(this), number, work = std::move(work)] {
+            Publish publish = work();
+            QCoreApplication* application = QCoreApplication::instance();
+            if (!application) return;
+            QMetaObject::invokeMethod(
+                application,
+                [guard, number, publish = std::move(publish)] {
+                    if (guard) guard->finish(number, publish);
+                },
+                Qt::QueuedConnection);
+        });
+}
+
+void LatestJob::finish(quint64 number, const Publish& publish) {
+    isRunning_ = false;
+    if (number >= firstValid_ && publish) {
+        const QPointer<LatestJob> guard(this);
+        isPublishing_ = true;
+        publish();
+        if (!guard) return;
+        isPublishing_ = false;
+    }
+    if (waiting_) {
+        launch(waitingNumber_, std::exchange(waiting_, nullptr));
+    } else if (number == newest_ && number >= firstValid_) {
+        emit finished();
+    }
+}
+
+}  // namespace lanescope
