@@ -24,7 +24,7 @@ enum class GraphDetail {
 };
 
 /// What the launcher asked of the agent, through `LANESCOPE_AGENT_DIR` (where logs go; without it
-/// the agent does nothing) and `LANESCOPE_AGENT_OPTIONS` (see capture/README.md).
+/// the agent does nothing) and `LANESCOPE_AGENT_OPTIONS` (see capture/agent/README.md).
 struct AgentOptions {
     std::string directory;
     bool recordCuda = true;

@@ -23,7 +23,7 @@ namespace lanescope {
 /// Records calls of the CUDA driver, which the runtime makes as well, by being called back with
 /// them. CUPTI's own records of calls, waits and events cost more: to switch on any of these kinds
 /// makes CUPTI look at every call of the runtime, and nine of ten calls of a training only ask for
-/// a property (capture/README.md has the figures).
+/// a property (resources/manual/limits.md has the figures).
 class ApiCallRecorder {
   public:
     /// `wakeWriter` as in `ThreadRings`.
