@@ -70,8 +70,8 @@ struct Condition {
     std::vector<ConditionTest> tests;
 };
 
-/// Reads a condition; README.md has the grammar. The error is one sentence that holds the condition
-/// and the place in it, counted in characters from 1. Linear; any thread.
+/// Reads a condition; resources/manual/compare.md has the grammar. The error is one sentence that
+/// holds the condition and the place in it, counted in characters from 1. Linear; any thread.
 Result<Condition> parseCondition(std::string_view text);
 
 /// In the order in which sentences list them.

@@ -38,7 +38,8 @@ std::string comparisonAsText(const ComparisonReport& report);
 /// nothing else does.
 std::string comparisonAsHtml(const ComparisonReport& report);
 
-/// Everything there is, for programs; README.md holds the schema. Always valid UTF-8.
+/// Everything there is, for programs; resources/manual/compare.md has the schema. Always valid
+/// UTF-8.
 std::string comparisonAsJson(const ComparisonReport& report);
 
 /// The report as tables with a column "Candidate", one row for each candidate and thing.
