@@ -1,7 +1,5 @@
 #include "model/format/EnumTables.h"
 
-#include <array>
-
 namespace lanescope {
 
 namespace {
@@ -154,38 +152,29 @@ constexpr EnumRow nsysEventClass[] = {
     {111, "TRACE_PROCESS_EVENT_CUDA_GRAPH_EXEC_NODE_SET_PARAMS", "CUDA graph exec node set params"},
 };
 
-// Statements are spelled out here once, so that no SQL is put together at run time.
-#define LANESCOPE_ENUM_TABLE(table, rows)                                                  \
-    EnumTable {                                                                            \
-        "CREATE TABLE " table " (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)", \
-            "INSERT INTO " table " (id, name, label) VALUES (?1, ?2, ?3)", rows            \
-    }
-
-const std::array tables{
-    LANESCOPE_ENUM_TABLE("ENUM_CUDA_DEV_MEM_EVENT_OPER", cudaDevMemEventOper),
-    LANESCOPE_ENUM_TABLE("ENUM_CUDA_FUNC_CACHE_CONFIG", cudaFuncCacheConfig),
-    LANESCOPE_ENUM_TABLE("ENUM_CUDA_KERNEL_LAUNCH_TYPE", cudaKernelLaunchType),
-    LANESCOPE_ENUM_TABLE("ENUM_CUDA_MEMPOOL_OPER", cudaMempoolOper),
-    LANESCOPE_ENUM_TABLE("ENUM_CUDA_MEMPOOL_TYPE", cudaMempoolType),
-    LANESCOPE_ENUM_TABLE("ENUM_CUDA_SHARED_MEM_LIMIT_CONFIG", cudaSharedMemLimitConfig),
-    LANESCOPE_ENUM_TABLE("ENUM_CUDA_UNIF_MEM_ACCESS_TYPE", cudaUnifMemAccessType),
-    LANESCOPE_ENUM_TABLE("ENUM_CUDA_UNIF_MEM_MIGRATION", cudaUnifMemMigration),
-    LANESCOPE_ENUM_TABLE("ENUM_CUPTI_OVERHEAD_TYPE", cuptiOverheadType),
-    LANESCOPE_ENUM_TABLE("ENUM_CUPTI_STREAM_TYPE", cuptiStreamType),
-    LANESCOPE_ENUM_TABLE("ENUM_CUPTI_SYNC_TYPE", cuptiSyncType),
-    LANESCOPE_ENUM_TABLE("ENUM_DIAGNOSTIC_SEVERITY_LEVEL", diagnosticSeverityLevel),
-    LANESCOPE_ENUM_TABLE("ENUM_DIAGNOSTIC_SOURCE_TYPE", diagnosticSourceType),
-    LANESCOPE_ENUM_TABLE("ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE", diagnosticTimestampSource),
-    LANESCOPE_ENUM_TABLE("ENUM_NSYS_EVENT_TYPE", nsysEventType),
-    LANESCOPE_ENUM_TABLE("ENUM_NSYS_EVENT_CLASS", nsysEventClass),
+constexpr EnumTable known[] = {
+    {&tables::memoryOperations, cudaDevMemEventOper},
+    {&tables::cacheConfigs, cudaFuncCacheConfig},
+    {&tables::launchTypes, cudaKernelLaunchType},
+    {&tables::poolOperations, cudaMempoolOper},
+    {&tables::poolTypes, cudaMempoolType},
+    {&tables::sharedMemoryLimits, cudaSharedMemLimitConfig},
+    {&tables::faultAccesses, cudaUnifMemAccessType},
+    {&tables::migrationCauses, cudaUnifMemMigration},
+    {&tables::overheadTypes, cuptiOverheadType},
+    {&tables::streamTypes, cuptiStreamType},
+    {&tables::syncTypes, cuptiSyncType},
+    {&tables::diagnosticSeverities, diagnosticSeverityLevel},
+    {&tables::diagnosticSources, diagnosticSourceType},
+    {&tables::diagnosticClocks, diagnosticTimestampSource},
+    {&tables::eventTypes, nsysEventType},
+    {&tables::eventClasses, nsysEventClass},
 };
-
-#undef LANESCOPE_ENUM_TABLE
 
 }  // namespace
 
 std::span<const EnumTable> enumTables() {
-    return tables;
+    return known;
 }
 
 }  // namespace lanescope

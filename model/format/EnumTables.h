@@ -4,6 +4,8 @@
 #include <span>
 #include <string_view>
 
+#include "model/format/tables/Enums.h"
+
 namespace lanescope {
 
 /// One row of an `ENUM_*` table.
@@ -15,8 +17,7 @@ struct EnumRow {
 
 /// An `ENUM_*` table and what it holds.
 struct EnumTable {
-    const char* createSql;
-    const char* insertSql;
+    const tables::Enum* table;
     std::span<const EnumRow> rows;
 };
 

@@ -1,63 +1,45 @@
 #include "model/format/Schema.h"
 
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "model/format/EnumTables.h"
+#include "model/format/Inserter.h"
 #include "model/format/Memory.h"
 #include "model/format/Sqlite.h"
-#include "model/format/tableDefinitions.h"
+#include "model/format/tableSql.h"
+#include "model/format/tables/Session.h"
+#include "model/format/tables/allTables.h"
 
 namespace lanescope {
 
 namespace {
 
-Result<void> insertEnumRow(Statement& insert, const EnumRow& row) {
-    insert.bind(1, row.id);
-    insert.bind(2, row.name);
-    insert.bind(3, row.label);
-    return insert.run();
-}
-
-Result<void> createEnumTables(Database& database) {
-    for (const EnumTable& table : enumTables()) {
-        if (auto created = database.execute(table.createSql); !created) return created;
-        auto insert = database.prepare(table.insertSql);
-        if (!insert) return fail(insert.error());
-        for (const EnumRow& row : table.rows)
-            if (auto inserted = insertEnumRow(*insert, row); !inserted) return inserted;
-    }
-    return {};
-}
-
-Result<void> createMemoryEnumTables(Database& database) {
-    if (auto created =
-            database.execute("CREATE TABLE ENUM_CUDA_MEMCPY_OPER"
-                             " (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);"
-                             "CREATE TABLE ENUM_CUDA_MEM_KIND"
-                             " (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);");
-        !created)
-        return created;
-    auto copies =
-        database.prepare("INSERT INTO ENUM_CUDA_MEMCPY_OPER (id, name, label) VALUES (?1, ?2, ?3)");
-    if (!copies) return fail(copies.error());
+void fillEnums(const Database& database, FirstError& error) {
+    const auto fill = [&](const tables::Enum& table, const auto& rows) {
+        Inserter inserter(database, table, error);
+        for (const EnumRow& row : rows)
+            inserter.insert(table.id = row.id, table.name = row.name, table.label = row.label);
+    };
+    for (const EnumTable& each : enumTables()) fill(*each.table, each.rows);
+    std::vector<EnumRow> copies, memory;
     for (int id = 0; id < memcpyKindCount; ++id) {
         const MemcpyKind kind = memcpyKindFrom(id);
-        if (auto done = insertEnumRow(*copies, {id, enumName(kind), longName(kind)}); !done)
-            return done;
+        copies.push_back({id, enumName(kind), longName(kind)});
     }
-    auto memory =
-        database.prepare("INSERT INTO ENUM_CUDA_MEM_KIND (id, name, label) VALUES (?1, ?2, ?3)");
-    if (!memory) return fail(memory.error());
     for (int id = 0; id < memoryKindCount; ++id) {
         const MemoryKind kind = memoryKindFrom(id);
-        if (auto done = insertEnumRow(*memory, {id, enumName(kind), longName(kind)}); !done)
-            return done;
+        memory.push_back({id, enumName(kind), longName(kind)});
     }
-    return {};
+    fill(tables::memcpyKinds, copies);
+    fill(tables::memoryKinds, memory);
 }
 
-Result<void> describeExport(Database& database) {
-    auto insert = database.prepare("INSERT INTO META_DATA_EXPORT (name, value) VALUES (?1, ?2)");
-    if (!insert) return fail(insert.error());
-    const std::pair<std::string_view, std::string_view> rows[] = {
+void describeExport(const Database& database, FirstError& error) {
+    constexpr std::pair<std::string_view, std::string_view> rows[] = {
         {"EXPORT_PRODUCT_NAME", "Lanescope"},
         {"EXPORT_PRODUCT_VERSION", LANESCOPE_VERSION},
         // The Nsight Systems export whose tables these are, for programs that ask.
@@ -66,28 +48,24 @@ Result<void> describeExport(Database& database) {
         {"EXPORT_SCHEMA_VERSION_MINOR", "25"},
         {"EXPORT_SCHEMA_VERSION_MICRO", "0"},
     };
-    for (const auto& [name, value] : rows) {
-        insert->bind(1, name);
-        insert->bind(2, value);
-        if (auto done = insert->run(); !done) return done;
-    }
-    return {};
+    constexpr const auto& table = tables::exportMetaData;
+    Inserter inserter(database, table, error);
+    for (const auto& [name, value] : rows) inserter.insert(table.name = name, table.value = value);
 }
 
 }  // namespace
 
 Result<void> createTraceTables(Database& database) {
-    if (auto done = database.execute("BEGIN"); !done) return done;
-    for (const char* sql : {nsightTablesSql, lanescopeTablesSql})
-        if (auto done = database.execute(sql); !done) return done;
-    if (auto done = createEnumTables(database); !done) return done;
-    if (auto done = createMemoryEnumTables(database); !done) return done;
-    if (auto done = describeExport(database); !done) return done;
-    // The numbers of `traceApplicationId` and `traceSchemaVersion`; pragmas take no binds.
-    static_assert(traceApplicationId == 1280201539 && traceSchemaVersion == 3);
-    if (auto done = database.execute("PRAGMA application_id = 1280201539; PRAGMA user_version = 3");
-        !done)
-        return done;
+    std::string sql = "BEGIN;\n";
+    for (const tables::Table* table : tables::traceTables()) sql += createSql(*table);
+    // Pragmas take no binds.
+    sql += fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", traceApplicationId,
+                       traceSchemaVersion);
+    if (auto done = database.execute(sql.c_str()); !done) return done;
+    FirstError error;
+    fillEnums(database, error);
+    describeExport(database, error);
+    if (error) return fail(*error);
     return database.execute("COMMIT");
 }
 

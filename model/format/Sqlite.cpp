@@ -114,15 +114,11 @@ Result<bool> Statement::step() {
 }
 
 Result<void> Statement::run() {
-    for (;;) {
-        const Result<bool> row = step();
-        if (!row) {
-            reset();
-            return fail(row.error());
-        }
-        if (!*row) break;
-    }
+    Result<bool> row = step();
+    while (row && *row) row = step();
     reset();
+    sqlite3_clear_bindings(statement_.get());
+    if (!row) return fail(row.error());
     return {};
 }
 

@@ -47,7 +47,7 @@ class Statement {
 
     /// True while there is a row to read; the error names the file.
     Result<bool> step();
-    /// Runs to the end and makes the statement ready for new binds.
+    /// Runs to the end and makes the statement ready for new binds; what was bound is NULL again.
     Result<void> run();
     void reset();
 

@@ -1,20 +1,22 @@
 #include "model/load/FileStrings.h"
 
+#include "model/format/tables/Names.h"
 #include "model/load/TableReader.h"
 
 namespace lanescope {
 
 void FileStrings::read(LoadContext& context) {
-    TableReader reader(context, "StringIds", {"id", "value"}, "strings");
+    constexpr const auto& table = tables::strings;
+    TableReader reader(context, table, {table.id, table.value}, "strings");
     // Ids beyond what the file can hold would make the vector larger than the file.
     const int64_t denseLimit = context.possibleRows();
     while (reader.next()) {
-        const std::optional<int64_t> id = reader.integer(0);
+        const std::optional<int64_t> id = reader.integer(table.id);
         if (!id) {
             reader.skipRow();
             continue;
         }
-        const StringIndex index = strings_.intern(reader.text(1));
+        const StringIndex index = strings_.intern(reader.text(table.value));
         if (*id < 0 || *id >= denseLimit) {
             sparse_[*id] = index;
             continue;

@@ -9,7 +9,7 @@ std::vector<const char*> gpuColumns(std::initializer_list<const char*> own) {
     return columns;
 }
 
-GpuPlace readGpuPlace(TableReader& reader, Identities& identities) {
+GpuPlace readGpuPlace(RowReader& reader, Identities& identities) {
     constexpr int64_t wholeContext = 0xffffffff;
     GpuPlace place;
     const std::optional<int64_t> pid = reader.integer(gpuPid);

@@ -30,6 +30,6 @@ struct GpuPlace {
 };
 
 /// Reads it from the row; both `noIndex` if there are more processes or streams than can be.
-GpuPlace readGpuPlace(TableReader& reader, Identities& identities);
+GpuPlace readGpuPlace(RowReader& reader, Identities& identities);
 
 }  // namespace lanescope

@@ -1,5 +1,7 @@
 #include "model/load/MemoryKinds.h"
 
+#include "model/format/tables/Copies.h"
+#include "model/format/tables/Enums.h"
 #include "model/load/TableReader.h"
 
 namespace lanescope {
@@ -8,14 +10,15 @@ namespace {
 
 /// Rows of `ENUM_*` tables by the name of the constant; other rows are left out.
 template <class Kind>
-std::unordered_map<int64_t, Kind> readNames(LoadContext& context, const char* table, int count) {
+std::unordered_map<int64_t, Kind> readNames(LoadContext& context, const tables::Enum& table,
+                                            int count) {
     std::unordered_map<int64_t, Kind> kinds;
-    TableReader reader(context, table, {"id", "name"}, "names of kinds");
+    TableReader reader(context, table, {table.id, table.name}, "names of kinds");
     while (reader.next()) {
-        const std::optional<int64_t> id = reader.integer(0);
+        const std::optional<int64_t> id = reader.integer(table.id);
         if (!id) continue;
         for (int number = 0; number < count; ++number)
-            if (reader.text(1) == enumName(static_cast<Kind>(number)))
+            if (reader.text(table.name) == enumName(static_cast<Kind>(number)))
                 kinds[*id] = static_cast<Kind>(number);
     }
     return kinds;
@@ -25,17 +28,16 @@ std::unordered_map<int64_t, Kind> readNames(LoadContext& context, const char* ta
 /// CUPTI 3.
 bool copiesCountFromOne(LoadContext& context) {
     constexpr int64_t enoughRows = 100'000;
-    TableReader reader(context, "CUPTI_ACTIVITY_KIND_MEMCPY", {"copyKind", "srcKind", "dstKind"},
+    constexpr const auto& table = tables::memcpys;
+    TableReader reader(context, table, {table.copyKind, table.srcKind, table.dstKind},
                        "memory kinds");
     int64_t three = 0;
     int64_t two = 0;
     for (int64_t row = 0; row < enoughRows && reader.next(); ++row) {
-        const int64_t kind = reader.integerOr(0, 0);
-        int column = 0;
-        if (kind == static_cast<int64_t>(MemcpyKind::HtoD)) column = 2;
-        if (kind == static_cast<int64_t>(MemcpyKind::DtoH)) column = 1;
-        if (column == 0) continue;
-        const int64_t memory = reader.integerOr(column, -1);
+        const MemcpyKind kind = memcpyKindFrom(reader.integerOr(table.copyKind, 0));
+        if (kind != MemcpyKind::HtoD && kind != MemcpyKind::DtoH) continue;
+        const int64_t memory = kind == MemcpyKind::HtoD ? reader.integerOr(table.dstKind, -1)
+                                                        : reader.integerOr(table.srcKind, -1);
         two += memory == 2 ? 1 : 0;
         three += memory == 3 ? 1 : 0;
     }
@@ -45,8 +47,8 @@ bool copiesCountFromOne(LoadContext& context) {
 }  // namespace
 
 void MemoryKinds::read(LoadContext& context) {
-    memcpyKinds_ = readNames<MemcpyKind>(context, "ENUM_CUDA_MEMCPY_OPER", memcpyKindCount);
-    memoryKinds_ = readNames<MemoryKind>(context, "ENUM_CUDA_MEM_KIND", memoryKindCount);
+    memcpyKinds_ = readNames<MemcpyKind>(context, tables::memcpyKinds, memcpyKindCount);
+    memoryKinds_ = readNames<MemoryKind>(context, tables::memoryKinds, memoryKindCount);
     if (memoryKinds_.empty()) countsFromOne_ = copiesCountFromOne(context);
 }
 

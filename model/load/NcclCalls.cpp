@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/format/GlobalId.h"
+#include "model/format/tables/Nccl.h"
 #include "model/load/TableReader.h"
 
 namespace lanescope {
@@ -21,24 +22,26 @@ std::string_view ncclOperation(std::string_view rangeName) {
 
 void NcclCalls::read(LoadContext& context, FileStrings& strings,
                      const NcclCommunicators& communicators) {
-    TableReader reader(
-        context, "LANESCOPE_NCCL_OPERATIONS",
-        {"nvtxRow", "operation", "bytes", "communicator", "root", "peer", "globalTid"},
-        "NCCL calls");
+    constexpr const auto& table = tables::ncclOperations;
+    TableReader reader(context, table,
+                       {table.nvtxRow, table.operation, table.bytes, table.communicator, table.root,
+                        table.peer, table.globalTid},
+                       "NCCL calls");
     while (reader.next()) {
-        const std::optional<int64_t> row = reader.integer(0);
+        const std::optional<int64_t> row = reader.integer(table.nvtxRow);
         if (!row) {
             reader.skipRow();
             continue;
         }
-        const int64_t bytes = reader.isNull(2) ? -1 : reader.bytes(2);
-        Call call{strings.intern(reader.text(1)),
+        const int64_t bytes = reader.isNull(table.bytes) ? -1 : reader.bytes(table.bytes);
+        Call call{strings.intern(reader.text(table.operation)),
                   bytes,
-                  static_cast<uint64_t>(reader.integerOr(3, 0)),
+                  static_cast<uint64_t>(reader.integerOr(table.communicator, 0)),
                   {}};
-        call.facts.root = ncclRankFrom(reader.integerOr(4, -1));
-        call.facts.peer = ncclRankFrom(reader.integerOr(5, -1));
-        communicators.describe(processOf(reader.integerOr(6, 0)), call.communicator, call.facts);
+        call.facts.root = ncclRankFrom(reader.integerOr(table.root, -1));
+        call.facts.peer = ncclRankFrom(reader.integerOr(table.peer, -1));
+        communicators.describe(processOf(reader.integerOr(table.globalTid, 0)), call.communicator,
+                               call.facts);
         calls_[*row] = call;
     }
 }

@@ -1,5 +1,6 @@
 #include "model/load/NcclCommunicators.h"
 
+#include "model/format/tables/Nccl.h"
 #include "model/load/TableReader.h"
 
 namespace lanescope {
@@ -10,19 +11,22 @@ int32_t ncclRankFrom(int64_t value) {
 }
 
 void NcclCommunicators::read(LoadContext& context, FileStrings& strings) {
-    TableReader reader(context, "LANESCOPE_NCCL_COMMUNICATORS",
-                       {"globalPid", "communicator", "rank", "rankCount", "name"},
-                       "NCCL communicators");
+    constexpr const auto& table = tables::ncclCommunicators;
+    TableReader reader(
+        context, table,
+        {table.globalPid, table.communicator, table.rank, table.rankCount, table.name},
+        "NCCL communicators");
     while (reader.next()) {
-        const int64_t hash = reader.integerOr(1, 0);
+        const int64_t hash = reader.integerOr(table.communicator, 0);
         if (hash == 0) continue;
         // One communicator may stand there twice: as its NVTX range and as its plugin told it.
-        Communicator& known = communicators_[{reader.integerOr(0, 0), static_cast<uint64_t>(hash)}];
-        if (const int32_t rank = ncclRankFrom(reader.integerOr(2, -1)); rank >= 0)
+        Communicator& known =
+            communicators_[{reader.integerOr(table.globalPid, 0), static_cast<uint64_t>(hash)}];
+        if (const int32_t rank = ncclRankFrom(reader.integerOr(table.rank, -1)); rank >= 0)
             known.rank = rank;
-        if (const int32_t ranks = ncclRankFrom(reader.integerOr(3, -1)); ranks > 0)
+        if (const int32_t ranks = ncclRankFrom(reader.integerOr(table.rankCount, -1)); ranks > 0)
             known.rankCount = ranks;
-        if (!reader.isNull(4)) known.name = strings.intern(reader.text(4));
+        if (!reader.isNull(table.name)) known.name = strings.intern(reader.text(table.name));
     }
 }
 

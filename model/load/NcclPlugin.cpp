@@ -50,7 +50,7 @@ int16_t smallNumber(int64_t value) {
 }
 
 /// Start and end of something that may lack both; an end that was not seen reads as the start.
-std::optional<TimeRange> rangeAt(TableReader& reader, int startColumn, int endColumn) {
+std::optional<TimeRange> rangeAt(RowReader& reader, int startColumn, int endColumn) {
     if (reader.isNull(startColumn)) return std::nullopt;
     if (!reader.isNull(endColumn)) return reader.times(startColumn, endColumn);
     const std::optional<int64_t> startNs = reader.time(startColumn);

@@ -37,7 +37,7 @@ CounterUnit unitFrom(std::string_view text) {
     return CounterUnit::Count;
 }
 
-int32_t numberIn(TableReader& reader, int column) {
+int32_t numberIn(RowReader& reader, int column) {
     const int64_t number = reader.integerOr(column, -1);
     return number >= 0 && number < maximumNumber ? static_cast<int32_t>(number) : -1;
 }
@@ -59,7 +59,7 @@ enum CounterColumn {
 };
 
 /// Whose counter the row is of; false if the file names more GPUs or processes than there can be.
-bool findSubject(TableReader& reader, Identities& identities, CounterSeries& series) {
+bool findSubject(RowReader& reader, Identities& identities, CounterSeries& series) {
     if (const std::optional<int64_t> gpu = reader.integer(counterGpu)) {
         series.gpu = identities.gpuNumbered(*gpu);
         if (series.gpu == noIndex) return false;

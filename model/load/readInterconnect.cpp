@@ -17,12 +17,12 @@ constexpr int64_t maximumGpu = 1 << 16;
 constexpr int64_t greatestRate = int64_t{1} << 50;
 constexpr int64_t greatestCount = 1 << 16;
 
-int64_t gpuIn(TableReader& reader, int column) {
+int64_t gpuIn(RowReader& reader, int column) {
     const int64_t number = reader.integerOr(column, noGpuId);
     return number >= 0 && number <= maximumGpu ? number : noGpuId;
 }
 
-int32_t countIn(TableReader& reader, int column) {
+int32_t countIn(RowReader& reader, int column) {
     return static_cast<int32_t>(std::clamp<int64_t>(reader.integerOr(column, 0), 0, greatestCount));
 }
 
@@ -73,7 +73,7 @@ struct Moments {
 
 /// Empty if the file does not say, or says what cannot be.
 /// Nothing if it is not known, or as far away as no time is.
-TimeRange readingIn(TableReader& reader, int start, int end) {
+TimeRange readingIn(RowReader& reader, int start, int end) {
     constexpr int64_t greatestTimeNs = int64_t{1} << 61;
     const std::optional<int64_t> startNs = reader.integer(start), endNs = reader.integer(end);
     const bool isKnown = startNs && endNs && *startNs < *endNs && *startNs >= -greatestTimeNs &&

@@ -23,7 +23,7 @@ enum Column {
     graphNode,
 };
 
-LaunchConfig readConfig(TableReader& reader, FileStrings& strings) {
+LaunchConfig readConfig(RowReader& reader, FileStrings& strings) {
     LaunchConfig config;
     config.demangledName = reader.string(demangledName, strings).value_or(0);
     config.shortName = reader.string(shortName, strings).value_or(0);

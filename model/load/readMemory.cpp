@@ -19,12 +19,12 @@ enum CopyColumn {
 enum SetColumn { setBytes = firstOwnColumn, setValue, setMemory };
 
 /// The GPU that the process calls by the number in the cell.
-int16_t gpuIn(TableReader& reader, int column, uint32_t process, Identities& identities) {
+int16_t gpuIn(RowReader& reader, int column, uint32_t process, Identities& identities) {
     const uint32_t gpu = identities.gpuOf(process, reader.integerOr(column, -1));
     return gpu <= INT16_MAX ? static_cast<int16_t>(gpu) : int16_t{-1};
 }
 
-MemoryKind memory(TableReader& reader, int column, const MemoryKinds& kinds) {
+MemoryKind memory(RowReader& reader, int column, const MemoryKinds& kinds) {
     const std::optional<int64_t> number = reader.integer(column);
     return number ? kinds.memoryKind(*number) : MemoryKind::Unknown;
 }
@@ -34,7 +34,7 @@ bool isMigration(MemcpyKind kind) {
            kind == MemcpyKind::UvmDtoD;
 }
 
-void addMigration(TableReader& reader, uint32_t row, MigrationTable& table) {
+void addMigration(RowReader& reader, uint32_t row, MigrationTable& table) {
     const int64_t number = reader.integerOr(migrationCause, 0);
     const bool isKnown =
         number >= 0 && number <= static_cast<int64_t>(MigrationCause::AccessCounters);

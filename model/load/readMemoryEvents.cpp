@@ -20,7 +20,7 @@ struct MemoryPlace {
 
 /// Nothing for a row that was not timed or makes no sense; both are tallied. Columns 0 to 2 hold
 /// start, process and device.
-std::optional<MemoryPlace> readPlace(TableReader& reader, Identities& identities) {
+std::optional<MemoryPlace> readPlace(RowReader& reader, Identities& identities) {
     const std::optional<int64_t> timeNs = reader.time(0);
     if (!timeNs) return std::nullopt;
     const std::optional<int64_t> pid = reader.integer(1);

@@ -176,7 +176,7 @@ class NvtxReader {
     NvtxNames names_;
     NcclCalls calls_;
     NvtxTable& table_;
-    TableReader reader_;
+    TableReader<void> reader_;
     int64_t rangeCount_ = 0;
 };
 

@@ -30,7 +30,7 @@ void append(PageFaultTable& table, const Fault& fault) {
     table.instruction.push_back(fault.instruction);
 }
 
-uint32_t processIn(TableReader& reader, int column, Identities& identities) {
+uint32_t processIn(RowReader& reader, int column, Identities& identities) {
     const std::optional<int64_t> pid = reader.integer(column);
     return pid ? identities.process(*pid) : identities.unnamedProcess();
 }

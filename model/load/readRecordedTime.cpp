@@ -16,7 +16,7 @@ bool startsBefore(const TimeRange& a, const TimeRange& b) {
     return a.startNs < b.startNs;
 }
 
-uint32_t processIn(TableReader& reader, Identities& identities) {
+uint32_t processIn(RowReader& reader, Identities& identities) {
     const std::optional<int64_t> id = reader.integer(0);
     return id ? identities.process(*id) : noIndex;
 }

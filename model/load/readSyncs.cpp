@@ -7,13 +7,13 @@ namespace lanescope {
 namespace {
 
 /// A number of 32 bits, or `noIndex` for what is none.
-uint32_t numberAt(TableReader& reader, int column) {
+uint32_t numberAt(RowReader& reader, int column) {
     const int64_t value = reader.integerOr(column, -1);
     return value >= 0 && value < noIndex ? static_cast<uint32_t>(value) : noIndex;
 }
 
 /// `eventColumn` and the one after it hold the two numbers of the event.
-void addEventCall(TableReader& reader, uint32_t stream, int eventColumn, EventCallTable& table) {
+void addEventCall(RowReader& reader, uint32_t stream, int eventColumn, EventCallTable& table) {
     table.stream.push_back(stream);
     table.event.push_back(numberAt(reader, eventColumn));
     table.eventSync.push_back(numberAt(reader, eventColumn + 1));

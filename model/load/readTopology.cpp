@@ -60,7 +60,7 @@ std::string abbreviationOf(std::string_view name, int32_t nvlinks) {
     return {};
 }
 
-void keepConnection(Interconnect& interconnect, TableReader& reader, int64_t gpu, int64_t peer) {
+void keepConnection(Interconnect& interconnect, RowReader& reader, int64_t gpu, int64_t peer) {
     if (gpu < 0 || peer < 0 || gpu > maximumGpu || peer > maximumGpu) return;
     GpuConnection connection;
     connection.gpu = gpu;

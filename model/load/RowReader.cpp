@@ -1,12 +1,13 @@
-#include "model/load/TableReader.h"
+#include "model/load/RowReader.h"
 
 #include <fmt/format.h>
 
 #include <bit>
 #include <limits>
+#include <stdexcept>
 
-#include "model/values/formatTable.h"
 #include "model/load/FileStrings.h"
+#include "model/values/formatTable.h"
 
 namespace lanescope {
 
@@ -19,8 +20,8 @@ constexpr int64_t greatestBytes = int64_t{1} << 50;
 
 }  // namespace
 
-TableReader::TableReader(LoadContext& context, const char* table,
-                         const std::vector<const char*>& columns, const char* what)
+RowReader::RowReader(LoadContext& context, const char* table,
+                     const std::vector<const char*>& columns, const char* what)
     : context_(context), table_(table), what_(what) {
     hasTable_ = context.database().hasTable(table);
     std::string list;
@@ -38,24 +39,28 @@ TableReader::TableReader(LoadContext& context, const char* table,
     estimatedRows_ = context.estimatedRows(table);
 }
 
-TableReader::~TableReader() {
+RowReader::~RowReader() {
     if (skippedRows_ > 0) context_.countSkippedRows(table_, skippedRows_);
     if (ignoredCells_ > 0) context_.countIgnoredCells(table_, ignoredCells_);
 }
 
-void TableReader::noteDamage() {
+void RowReader::throwNotAsked() const {
+    throw std::logic_error(fmt::format("a column of {} is read that was not asked for", table_));
+}
+
+void RowReader::noteDamage() {
     context_.note(Severity::Error,
                   fmt::format("The table {} is damaged: only {} of its rows could be read.", table_,
                               formatCount(rowCount_)));
 }
 
 /// Ends the reading.
-bool TableReader::stop() {
+bool RowReader::stop() {
     rows_.reset();
     return false;
 }
 
-bool TableReader::next() {
+bool RowReader::next() {
     if (!rows_ || context_.isCancelled()) return false;
     if (rowCount_ % rowsBetweenReports == 0 && rowCount_ > 0 &&
         !context_.advance(rowsBetweenReports, what_))
@@ -83,7 +88,7 @@ bool TableReader::next() {
     return true;
 }
 
-std::string_view TableReader::text(int column) {
+std::string_view RowReader::text(int column) {
     const RowBatch::Cell& cell = at(column);
     if (cell.type == CellType::Text) return batch_->text(cell);
     if (cell.type == CellType::Null) return {};
@@ -93,13 +98,13 @@ std::string_view TableReader::text(int column) {
     return text;
 }
 
-double TableReader::real(int column) const {
+double RowReader::real(int column) const {
     const RowBatch::Cell& cell = at(column);
     if (cell.type == CellType::Real) return std::bit_cast<double>(cell.bits);
     return cell.type == CellType::Integer ? static_cast<double>(cell.bits) : 0.0;
 }
 
-long double TableReader::number(int column) {
+long double RowReader::number(int column) {
     const RowBatch::Cell& cell = at(column);
     if (cell.type == CellType::Integer) return static_cast<long double>(cell.bits);
     if (cell.type == CellType::Real) return static_cast<long double>(real(column));
@@ -107,7 +112,7 @@ long double TableReader::number(int column) {
     return std::numeric_limits<long double>::quiet_NaN();
 }
 
-uint32_t TableReader::unsigned32(int column) {
+uint32_t RowReader::unsigned32(int column) {
     const int64_t value = integerOr(column, 0);
     if (value >= 0 && value <= UINT32_MAX) return static_cast<uint32_t>(value);
     // Some columns are unsigned in CUDA but were stored signed.
@@ -116,14 +121,14 @@ uint32_t TableReader::unsigned32(int column) {
     return 0;
 }
 
-int64_t TableReader::bytes(int column) {
+int64_t RowReader::bytes(int column) {
     const int64_t value = integerOr(column, 0);
     if (value >= 0 && value <= greatestBytes) return value;
     ignoreCell();
     return 0;
 }
 
-std::optional<StringIndex> TableReader::string(int column, FileStrings& strings) {
+std::optional<StringIndex> RowReader::string(int column, FileStrings& strings) {
     const RowBatch::Cell& cell = at(column);
     if (cell.type == CellType::Integer) {
         const auto found = strings.find(cell.bits);
@@ -134,7 +139,7 @@ std::optional<StringIndex> TableReader::string(int column, FileStrings& strings)
     return strings.intern(text(column));
 }
 
-std::optional<int64_t> TableReader::time(int column) {
+std::optional<int64_t> RowReader::time(int column) {
     const RowBatch::Cell& cell = at(column);
     if (cell.type == CellType::Null) {
         ++untimedCount_;
@@ -147,7 +152,7 @@ std::optional<int64_t> TableReader::time(int column) {
     return std::nullopt;
 }
 
-std::optional<TimeRange> TableReader::times(int startColumn, int endColumn) {
+std::optional<TimeRange> RowReader::times(int startColumn, int endColumn) {
     const bool isUntimed = isNull(startColumn) || isNull(endColumn) ||
                            (isInteger(startColumn) && isInteger(endColumn) &&
                             at(startColumn).bits == 0 && at(endColumn).bits == 0);

@@ -1,0 +1,55 @@
+#include "model/format/tableSql.h"
+
+#include <fmt/format.h>
+
+namespace lanescope {
+
+namespace {
+
+using tables::ColumnInfo;
+using tables::Presence;
+using tables::Type;
+
+/// How the column is declared, behind its name.
+std::string declaration(const ColumnInfo& column) {
+    std::string text;
+    switch (column.type) {
+        case Type::Integer:
+        case Type::Number:
+            text = " INTEGER";
+            break;
+        case Type::Real:
+            text = " REAL";
+            break;
+        case Type::Text:
+            text = " TEXT";
+            break;
+        case Type::Any:
+            break;
+    }
+    if (column.presence != Presence::Optional) text += " NOT NULL";
+    if (column.presence == Presence::Key) text += " PRIMARY KEY";
+    return text;
+}
+
+}  // namespace
+
+std::string createSql(const tables::Table& table) {
+    std::string columns;
+    for (const ColumnInfo& column : table.columns())
+        columns += fmt::format("{}    \"{}\"{}", columns.empty() ? "" : ",\n", column.name,
+                               declaration(column));
+    return fmt::format("CREATE TABLE {} (\n{}\n);\n", table.tableName(), columns);
+}
+
+std::string insertSql(const tables::Table& table) {
+    std::string columns, parameters;
+    for (size_t number = 0; number < table.columns().size(); ++number) {
+        const char* separator = number > 0 ? ", " : "";
+        columns += fmt::format("{}\"{}\"", separator, table.columns()[number].name);
+        parameters += fmt::format("{}?{}", separator, number + 1);
+    }
+    return fmt::format("INSERT INTO {} ({}) VALUES ({})", table.tableName(), columns, parameters);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "model/format/Table.h"
+
+namespace lanescope::tables {
+
+struct ApiCalls : TableOf<ApiCalls> {
+    constexpr ApiCalls() : TableOf("CUPTI_ACTIVITY_KIND_RUNTIME", "a CUDA API call") {}
+
+    OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
+    OptionalInteger<"end"> end{this, "when it returned, ns; NULL if it was not timed"};
+    Integer<"eventClass"> eventClass{this, "0 runtime, 1 driver; as ENUM_NSYS_EVENT_CLASS"};
+    OptionalInteger<"globalTid"> globalTid{this, "the calling thread"};
+    OptionalInteger<"correlationId"> correlationId{this, "joins it with its work on the GPU"};
+    Integer<"nameId"> nameId{
+        this,
+        "the function, in StringIds; may carry a version (cudaMemcpy_v3020), readers strip it"};
+    Integer<"returnValue"> returnValue{this, "cudaError_t or CUresult; 0 is success"};
+    OptionalInteger<"callchainId"> callchainId{this, "not filled"};
+};
+inline constexpr ApiCalls apiCalls;
+
+struct Overheads : TableOf<Overheads> {
+    constexpr Overheads()
+        : TableOf("CUPTI_ACTIVITY_KIND_OVERHEAD", "time the profiler itself cost") {}
+
+    OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
+    OptionalInteger<"end"> end{this, "when it ended, ns; NULL if it was not timed"};
+    Integer<"eventClass"> eventClass{this, "103; as ENUM_NSYS_EVENT_CLASS"};
+    OptionalInteger<"globalTid"> globalTid{
+        this, "the thread; its thread id is 0 for none of the program's"};
+    OptionalInteger<"correlationId"> correlationId{this, "joins it with an API call"};
+    OptionalInteger<"nameId"> nameId{this, "what it was, in StringIds"};
+    Integer<"overheadType"> overheadType{this, "as ENUM_CUPTI_OVERHEAD_TYPE"};
+};
+inline constexpr Overheads overheads;
+
+}  // namespace lanescope::tables

@@ -1,0 +1,58 @@
+#include "model/format/tables/allTables.h"
+
+#include <array>
+
+#include "model/format/tables/ApiCalls.h"
+#include "model/format/tables/Copies.h"
+#include "model/format/tables/Counters.h"
+#include "model/format/tables/Enums.h"
+#include "model/format/tables/GpuMetrics.h"
+#include "model/format/tables/Gpus.h"
+#include "model/format/tables/Graphs.h"
+#include "model/format/tables/Kernels.h"
+#include "model/format/tables/Links.h"
+#include "model/format/tables/MemoryEvents.h"
+#include "model/format/tables/Names.h"
+#include "model/format/tables/Nccl.h"
+#include "model/format/tables/Nvtx.h"
+#include "model/format/tables/PageFaults.h"
+#include "model/format/tables/Recording.h"
+#include "model/format/tables/Session.h"
+#include "model/format/tables/Summary.h"
+#include "model/format/tables/Syncs.h"
+
+namespace lanescope::tables {
+
+namespace {
+
+constexpr std::array inTrace = std::to_array<const Table*>(
+    {// As Nsight Systems exports them.
+     &strings, &kernels, &memcpys, &memsets, &apiCalls, &syncs, &cudaEvents, &overheads, &graphs,
+     &memoryEvents, &poolEvents, &cpuPageFaults, &gpuPageFaults, &nvtxEvents, &payloadSchemas,
+     &payloadEntries, &gpuMetrics, &gpuMetricNames, &threadNames, &processes, &gpus, &cudaDevices,
+     &contexts, &streams, &nullStreams, &sessionStart, &systemEnvironment, &captureMetaData,
+     &exportMetaData, &analysisDetails, &diagnostics,
+     // Ours.
+     &ncclOperations, &ncclCommunicators, &ncclPluginOperations, &health, &properties,
+     &processStates, &windows, &gaps, &clocks, &topology, &affinities, &linkPeaks, &counters,
+     &counterSamples, &gpuProcesses, &samplingMoments,
+     // What numbers mean.
+     &memoryOperations, &cacheConfigs, &launchTypes, &poolOperations, &poolTypes,
+     &sharedMemoryLimits, &faultAccesses, &migrationCauses, &overheadTypes, &streamTypes,
+     &syncTypes, &diagnosticSeverities, &diagnosticSources, &diagnosticClocks, &eventTypes,
+     &eventClasses, &memcpyKinds, &memoryKinds});
+
+constexpr std::array inSummary = std::to_array<const Table*>(
+    {&summaryFacts, &summaryWorkers, &summarySteps, &summaryContributors, &summaryOutliers});
+
+}  // namespace
+
+std::span<const Table* const> traceTables() {
+    return inTrace;
+}
+
+std::span<const Table* const> summaryTables() {
+    return inSummary;
+}
+
+}  // namespace lanescope::tables

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <span>
+
+#include "model/format/Table.h"
+
+namespace lanescope::tables {
+
+/// Every table that a new trace has, in the order in which they are made.
+std::span<const Table* const> traceTables();
+/// The tables of a stored summary, which not every trace has.
+std::span<const Table* const> summaryTables();
+
+}  // namespace lanescope::tables
