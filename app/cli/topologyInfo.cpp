@@ -190,8 +190,8 @@ std::string topologyAsJson(const Trace& trace) {
              {"peakOrigin", use.peak ? Json(name(use.peak->origin)) : Json()},
              {"peakPercent", orNull(use.peakPercent())}});
     const NvlinkVerdict verdict = judgeNvlink(trace);
-    json["nvlink"] = {{"use", name(verdict.use)},
-                      {"evidence", name(verdict.evidence)},
+    json["nvlink"] = {{"use", identifier(verdict.use)},
+                      {"evidence", identifier(verdict.evidence)},
                       {"activeLinks", verdict.activeLinks},
                       {"bytes", verdict.bytes},
                       {"bestGBps", verdict.bestGBps > 0 ? Json(verdict.bestGBps) : Json()},

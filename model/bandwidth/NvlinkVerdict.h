@@ -48,5 +48,9 @@ NvlinkVerdict judgeNvlink(const Trace& trace, const RunSteps& steps);
 std::string_view name(NvlinkVerdict::Use use);
 /// "none", "counters", "copies", "collectives".
 std::string_view name(LinkEvidence evidence);
+/// For files and programs: "unknown", "absent", "not_seen", "used".
+std::string_view identifier(NvlinkVerdict::Use use);
+/// The same: "none", "counters", "copies", "collectives".
+std::string_view identifier(LinkEvidence evidence);
 
 }  // namespace lanescope

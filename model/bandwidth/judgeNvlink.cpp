@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <utility>
@@ -412,6 +413,16 @@ std::string_view name(LinkEvidence evidence) {
             return "collectives";
     }
     return "";
+}
+
+std::string_view identifier(NvlinkVerdict::Use use) {
+    static constexpr std::array<std::string_view, 4> all{"unknown", "absent", "not_seen", "used"};
+    return all[static_cast<size_t>(use)];
+}
+
+std::string_view identifier(LinkEvidence evidence) {
+    static constexpr std::array<std::string_view, 4> all{"none", "counters", "copies", "collectives"};
+    return all[static_cast<size_t>(evidence)];
 }
 
 }  // namespace lanescope

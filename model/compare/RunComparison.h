@@ -40,6 +40,8 @@ enum class Outcome : uint8_t {
 };
 /// "nothing", "too few steps", "within noise", "slower", "faster".
 std::string_view name(Outcome outcome);
+/// For files and programs: "nothing", "too_few_steps", "within_noise", "slower", "faster".
+std::string_view identifier(Outcome outcome);
 inline constexpr int64_t fewestStepsForClaim = 4;
 
 /// Whether the candidate's steps take longer, and how sure that is. `Slower` and `Faster` need all
@@ -75,6 +77,8 @@ enum class MatchKind : uint8_t {
 };
 /// "same name", "same position", "only in baseline", "only in candidate".
 std::string_view name(MatchKind kind);
+/// For files and programs: "same_name", "same_position", "only_baseline", "only_candidate".
+std::string_view identifier(MatchKind kind);
 
 /// One side of a contributor, per step.
 struct ContributorShare {

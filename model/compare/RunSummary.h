@@ -27,6 +27,8 @@ struct StepSummary {
 enum class ContributorKind : uint8_t { Kernel, Collective, Copy, Memset, Graph, Idle, Others };
 /// "kernel", "collective", "copy", "memset", "graph", "idle", "others".
 std::string_view name(ContributorKind kind);
+/// The same for files and programs.
+std::string_view identifier(ContributorKind kind);
 
 /// What a part of the steps is made of, summed over the steps of one worker. The contributors of a
 /// part sum to that part exactly (`exposedNs`).

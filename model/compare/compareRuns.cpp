@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "model/compare/RunComparison.h"
 #include "model/compare/answer.h"
@@ -64,33 +65,27 @@ void addOutliers(const RunSummary& run, bool isCandidate, std::vector<RunOutlier
 }  // namespace
 
 std::string_view name(Outcome outcome) {
-    switch (outcome) {
-        case Outcome::Nothing:
-            return "nothing";
-        case Outcome::TooFewSteps:
-            return "too few steps";
-        case Outcome::WithinNoise:
-            return "within noise";
-        case Outcome::Slower:
-            return "slower";
-        case Outcome::Faster:
-            return "faster";
-    }
-    return "";
+    static constexpr std::array<std::string_view, 5> all{"nothing", "too few steps", "within noise", "slower",
+                                                         "faster"};
+    return all[static_cast<size_t>(outcome)];
+}
+
+std::string_view identifier(Outcome outcome) {
+    static constexpr std::array<std::string_view, 5> all{"nothing", "too_few_steps", "within_noise", "slower",
+                                                         "faster"};
+    return all[static_cast<size_t>(outcome)];
 }
 
 std::string_view name(MatchKind kind) {
-    switch (kind) {
-        case MatchKind::SameName:
-            return "same name";
-        case MatchKind::SamePosition:
-            return "same position";
-        case MatchKind::OnlyBaseline:
-            return "only in baseline";
-        case MatchKind::OnlyCandidate:
-            return "only in candidate";
-    }
-    return "";
+    static constexpr std::array<std::string_view, 4> all{"same name", "same position", "only in baseline",
+                                                         "only in candidate"};
+    return all[static_cast<size_t>(kind)];
+}
+
+std::string_view identifier(MatchKind kind) {
+    static constexpr std::array<std::string_view, 4> all{"same_name", "same_position", "only_baseline",
+                                                         "only_candidate"};
+    return all[static_cast<size_t>(kind)];
 }
 
 const std::string& ContributorDifference::name() const {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -58,23 +59,13 @@ void sortWorkers(std::vector<WorkerSummary>& workers) {
 }  // namespace
 
 std::string_view name(ContributorKind kind) {
-    switch (kind) {
-        case ContributorKind::Kernel:
-            return "kernel";
-        case ContributorKind::Collective:
-            return "collective";
-        case ContributorKind::Copy:
-            return "copy";
-        case ContributorKind::Memset:
-            return "memset";
-        case ContributorKind::Graph:
-            return "graph";
-        case ContributorKind::Idle:
-            return "idle";
-        case ContributorKind::Others:
-            return "others";
-    }
-    return "";
+    return identifier(kind);  // plain words, as it happens
+}
+
+std::string_view identifier(ContributorKind kind) {
+    static constexpr std::array<std::string_view, 7> all{"kernel", "collective", "copy",  "memset",
+                                                         "graph",  "idle",       "others"};
+    return all[static_cast<size_t>(kind)];
 }
 
 std::string WorkerSummary::label() const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "model/values/formatValue.h"
@@ -142,17 +143,13 @@ ConditionState stateOf(const std::vector<TestOutcome>& tests) {
 }  // namespace
 
 std::string_view name(ConditionState state) {
-    switch (state) {
-        case ConditionState::NotMet:
-            return "not met";
-        case ConditionState::Met:
-            return "met";
-        case ConditionState::NotComparable:
-            return "not comparable";
-        case ConditionState::Skipped:
-            break;
-    }
-    return "skipped";
+    static constexpr std::array<std::string_view, 4> all{"not met", "met", "not comparable", "skipped"};
+    return all[static_cast<size_t>(state)];
+}
+
+std::string_view identifier(ConditionState state) {
+    static constexpr std::array<std::string_view, 4> all{"not_met", "met", "not_comparable", "skipped"};
+    return all[static_cast<size_t>(state)];
 }
 
 ConditionOutcome evaluateCondition(const Condition& condition, const RunComparison& comparison,

@@ -17,6 +17,8 @@ enum class ConditionState : uint8_t {
 };
 /// "not met", "met", "not comparable", "skipped".
 std::string_view name(ConditionState state);
+/// For files and programs: "not_met", "met", "not_comparable", "skipped".
+std::string_view identifier(ConditionState state);
 
 /// What became of one test of a condition.
 struct TestOutcome {

@@ -44,6 +44,8 @@ enum class StepSource : uint8_t {
     WholeRun,       ///< Nothing repeats: the run is one step.
     Chosen,         ///< `StepSelection::stretch`.
 };
+/// For files and programs: "nvtx_range", "kernel_pattern", "whole_run", "chosen".
+std::string_view identifier(StepSource source);
 
 /// One step of one process on the timeline.
 struct StepSpan {

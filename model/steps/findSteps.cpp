@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <set>
 
@@ -222,6 +223,11 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
         leaveOutWarmUp(run);
     }
     return run;
+}
+
+std::string_view identifier(StepSource source) {
+    static constexpr std::array<std::string_view, 4> all{"nvtx_range", "kernel_pattern", "whole_run", "chosen"};
+    return all[static_cast<size_t>(source)];
 }
 
 }  // namespace lanescope

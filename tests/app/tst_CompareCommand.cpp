@@ -199,7 +199,7 @@ class TestCompareCommand : public QObject {
     void jsonHoldsPartsThatSumExactly() {
         const QJsonObject document = jsonOf({sample("nvlink"), sample("no-p2p")});
         QCOMPARE(document["schema"].toString(), QString("lanescope-comparison"));
-        QCOMPARE(document["version"].toInt(), 1);
+        QCOMPARE(document["version"].toInt(), 2);
         const QJsonObject candidate = candidateOf(document);
         QCOMPARE(candidate["answer"].toObject()["outcome"].toString(), QString("slower"));
         QVERIFY(!candidate["workers"].toArray().isEmpty());
@@ -286,7 +286,7 @@ class TestCompareCommand : public QObject {
         const QJsonObject document = jsonOf({fast_, same_, slow_});
         QCOMPARE(document["candidates"].toArray().size(), 2);
         const QString outcome = candidateOf(document, 0)["answer"].toObject()["outcome"].toString();
-        QCOMPARE(outcome, QString("within noise"));
+        QCOMPARE(outcome, QString("within_noise"));
     }
 
     void csvRepeatsRowsForEveryCandidate() {

@@ -8,24 +8,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int schemaVersion = 1;
+constexpr int schemaVersion = 2;
 
 Json optionalNumber(const std::optional<double>& number) {
     return number ? Json(*number) : Json(nullptr);
-}
-
-std::string_view sourceName(StepSource source) {
-    switch (source) {
-        case StepSource::NvtxRange:
-            return "nvtx_range";
-        case StepSource::KernelPattern:
-            return "kernel_pattern";
-        case StepSource::WholeRun:
-            return "whole_run";
-        case StepSource::Chosen:
-            break;
-    }
-    return "chosen";
 }
 
 Json partsJson(const StepParts& parts) {
@@ -62,8 +48,8 @@ Json runJson(const RunSummary& run) {
     Json workers = Json::array();
     for (const WorkerSummary& worker : run.workers) workers.push_back(workerJson(worker));
     const NvlinkTraffic& nvlink = run.nvlink;
-    const Json traffic{{"use", name(nvlink.use)},
-                       {"evidence", name(nvlink.evidence)},
+    const Json traffic{{"use", identifier(nvlink.use)},
+                       {"evidence", identifier(nvlink.evidence)},
                        {"bytesPerStep", nvlink.bytesPerStep ? Json(*nvlink.bytesPerStep) : Json()},
                        {"bestBytesPerSecond", nvlink.bestBytesPerSecond > 0
                                                   ? Json(nvlink.bestBytesPerSecond)
@@ -80,7 +66,7 @@ Json runJson(const RunSummary& run) {
             {"kernelCount", facts.kernelCount},
             {"truncated", facts.isTruncated},
             {"healthWarnings", facts.healthWarnings},
-            {"stepSource", sourceName(run.source)},
+            {"stepSource", identifier(run.source)},
             {"stepPattern", run.pattern},
             {"workers", std::move(workers)}};
 }
@@ -97,7 +83,7 @@ Json distributionJson(const StepDistribution& steps) {
 }
 
 Json claimJson(const Claim& claim) {
-    return {{"outcome", name(claim.outcome)},
+    return {{"outcome", identifier(claim.outcome)},
             {"differenceNs", claim.differenceNs},
             {"percent", claim.percent},
             {"pValue", claim.pValue},
@@ -120,8 +106,8 @@ Json contributorJson(const ContributorDifference& one) {
     const bool hasBaseline = one.match != MatchKind::OnlyCandidate;
     const bool hasCandidate = one.match != MatchKind::OnlyBaseline;
     return {{"part", identifier(one.part)},
-            {"kind", name(one.kind)},
-            {"match", name(one.match)},
+            {"kind", identifier(one.kind)},
+            {"match", identifier(one.match)},
             {"path", one.path},
             {"lostNs", one.lostNs()},
             {"baseline", hasBaseline ? shareJson(one.baseline) : Json(nullptr)},
@@ -162,7 +148,7 @@ Json answerJson(const Answer& answer) {
                           {"contributor", cause.contributor},
                           {"path", cause.path},
                           {"text", cause.text}});
-    return {{"outcome", name(answer.outcome)},
+    return {{"outcome", identifier(answer.outcome)},
             {"sentence", answer.sentence},
             {"causes", std::move(causes)},
             {"details", answer.details},
@@ -187,12 +173,12 @@ Json outlierJson(const RunOutlier& outlier) {
 Json conditionJson(const ConditionOutcome& condition) {
     Json tests = Json::array();
     for (const TestOutcome& test : condition.tests)
-        tests.push_back({{"state", name(test.state)},
+        tests.push_back({{"state", identifier(test.state)},
                          {"baseline", optionalNumber(test.baseline)},
                          {"candidate", optionalNumber(test.candidate)},
                          {"finding", test.finding}});
     return {{"text", condition.text},
-            {"state", name(condition.state)},
+            {"state", identifier(condition.state)},
             {"sentence", condition.sentence},
             {"tests", std::move(tests)}};
 }

@@ -55,12 +55,12 @@ ReportTable summaryTable(const ComparisonReport& report) {
                                               {"Answer", Unit::Text}});
     for (const ComparedCandidate& candidate : report.candidates) {
         const Answer& answer = candidate.comparison.answer;
-        Row row{titleOf(candidate), text(name(answer.outcome))};
+        Row row{titleOf(candidate), text(identifier(answer.outcome))};
         row.resize(table.columns.size() - 1);
         if (const WorkerComparison* pair = candidate.comparison.criticalPair()) {
             const Claim& claim = pair->claim;
             row = {titleOf(candidate),
-                   text(name(answer.outcome)),
+                   text(identifier(answer.outcome)),
                    pair->baseline.count,
                    pair->candidate.count,
                    pair->baseline.medianNs,
@@ -121,10 +121,10 @@ ReportTable contributorsTable(const ComparisonReport& report) {
                 const ContributorShare &before = one.baseline, &after = one.candidate;
                 table.rows.push_back(
                     {titleOf(candidate), pair.candidateLabel, text(identifier(one.part)),
-                     text(name(one.kind)), before.exposedNs, after.exposedNs, one.lostNs(),
+                     text(identifier(one.kind)), before.exposedNs, after.exposedNs, one.lostNs(),
                      before.totalNs, after.totalNs, before.count, after.count, before.bytes,
                      after.bytes, rate(before.gigabytesPerSecond), rate(after.gigabytesPerSecond),
-                     text(name(one.match)), one.path, before.name, after.name});
+                     text(identifier(one.match)), one.path, before.name, after.name});
             }
         }
     }
@@ -207,7 +207,7 @@ ReportTable conditionsTable(const ComparisonReport& report) {
         "conditions", {{"Condition", Unit::Text}, {"State", Unit::Text}, {"Finding", Unit::Text}});
     for (const ComparedCandidate& candidate : report.candidates)
         for (const ConditionOutcome& condition : candidate.conditions)
-            table.rows.push_back({titleOf(candidate), condition.text, text(name(condition.state)),
+            table.rows.push_back({titleOf(candidate), condition.text, text(identifier(condition.state)),
                                   condition.sentence});
     return table;
 }
