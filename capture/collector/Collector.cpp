@@ -13,8 +13,8 @@
 
 #include "capture/collector/liveJournal.h"
 #include "capture/collector/missingRanks.h"
-#include "capture/collector/publishFile.h"
 #include "capture/collector/trimToWindows.h"
+#include "model/format/AtomicFile.h"
 
 namespace lanescope {
 
@@ -321,7 +321,8 @@ Result<void> Collector::trimToRecordedWindows() {
 }
 
 Result<void> Collector::nameFile(bool overwrite) {
-    return publishFile(partialPath(), output_, overwrite);
+    return publishFile(partialPath(), output_,
+                       overwrite ? IfExists::Replace : IfExists::Fail);
 }
 
 }  // namespace lanescope

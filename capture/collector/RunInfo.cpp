@@ -1,14 +1,13 @@
 #include "capture/collector/RunInfo.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
+
+#include "model/format/AtomicFile.h"
 
 namespace lanescope {
 
@@ -140,13 +139,7 @@ Result<void> RunInfo::save(const std::filesystem::path& path) const {
                       {"hostFacts", toJson(hostFacts)},
                       {"machine", toJson(machine)}};
     const std::string text = object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    const bool isWritten =
-        file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    const int problem = errno;
-    if (file >= 0) ::close(file);
-    if (!isWritten) return fail("Cannot write {}: {}.", path.string(), std::strerror(problem));
-    return {};
+    return writeAtomically(path, text);
 }
 
 Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {

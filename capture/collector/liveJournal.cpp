@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "model/format/AtomicFile.h"
 #include "model/format/Sqlite.h"
 
 namespace lanescope {
@@ -113,8 +114,7 @@ Result<void> replaceByCopy(const std::filesystem::path& path, sqlite3* source) {
         isDone = file >= 0 && sayWithoutLog(file);
         if (file >= 0) ::close(file);
     }
-    isDone = isDone && ::rename(copy.c_str(), path.c_str()) == 0;
-    if (isDone) return {};
+    if (isDone && publishFile(copy, path, IfExists::Replace)) return {};
     ::unlink(copy.c_str());
     return fail(
         "{} is being read by another program and could not be copied to finish it: close that "

@@ -8,6 +8,8 @@
 #include <set>
 #include <system_error>
 
+#include "model/format/AtomicFile.h"
+
 namespace lanescope {
 
 namespace {
@@ -81,19 +83,8 @@ Result<void> MeasuredPeaks::save(const std::filesystem::path& file) const {
         {"version", version}, {"measuredAtUtcNs", measuredAtUtcNs}, {"peaks", std::move(list)}};
     std::error_code error;
     std::filesystem::create_directories(file.parent_path(), error);
-    std::filesystem::path temporary = file;
-    temporary += ".part";
-    {
-        std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
-        stream << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-        stream.flush();
-        if (!stream)
-            return fail("Cannot write {}: is its folder yours, and is there space?",
-                        temporary.string());
-    }
-    std::filesystem::rename(temporary, file, error);
-    if (error) return fail("Cannot put {} in its place: {}.", file.string(), error.message());
-    return {};
+    return writeAtomically(file, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n",
+                           AtomicFile::usualMode);
 }
 
 void MeasuredPeaks::merge(const MeasuredPeaks& newer) {

@@ -1,12 +1,8 @@
 #include "model/events/eventsAsText.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 
+#include "model/format/AtomicFile.h"
 #include "model/values/formatTable.h"
 
 namespace lanescope {
@@ -49,28 +45,18 @@ Result<int64_t> saveEventsAsCsv(const Trace& trace, const EventRequest& request,
                                 const std::filesystem::path& path) {
     const auto list = listEvents(trace, request);
     if (!list) return fail("Saving {} was stopped.", path.string());
-    std::filesystem::path temporary = path;
-    temporary += fmt::format(".{}.part", ::getpid());
-    // It must be new, so nobody's link is followed.
-    std::FILE* file = std::fopen(temporary.c_str(), "wbxe");
-    if (!file) return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
+    Result<AtomicFile> file = AtomicFile::create(path, AtomicFile::usualMode);
+    if (!file) return fail(file.error());
     const std::unique_ptr<TableFormatter> formatter = makeTableFormatter(TableFormat::Csv);
     const std::span<const EventRef> events(list->events);
-    bool isWritten = true;
-    for (size_t first = 0; isWritten && (first == 0 || first < events.size());
+    for (size_t first = 0; file->isGood() && (first == 0 || first < events.size());
          first += rowsAtOnce) {
         const auto part = events.subspan(first, std::min(rowsAtOnce, events.size() - first));
-        const std::string text = formatter->next(partOf(trace, part));
-        isWritten = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+        file->write(formatter->next(partOf(trace, part)));
     }
-    const std::string rest = formatter->end();
-    isWritten = isWritten && std::fwrite(rest.data(), 1, rest.size(), file) == rest.size();
-    isWritten = std::fclose(file) == 0 && isWritten;
-    if (isWritten && std::rename(temporary.c_str(), path.c_str()) == 0)
-        return static_cast<int64_t>(events.size());
-    const int problem = errno;
-    ::unlink(temporary.c_str());
-    return fail("Cannot write {}: {}.", path.string(), std::strerror(problem));
+    file->write(formatter->end());
+    if (const auto done = file->commit(); !done) return fail(done.error());
+    return static_cast<int64_t>(events.size());
 }
 
 }  // namespace lanescope

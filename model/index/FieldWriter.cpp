@@ -28,11 +28,16 @@ StoredColumn FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>
     }
     file_.write(std::array<std::byte, PackedBlocks::padding>{});
     stored.dataBytes = file_.offset() - stored.dataOffset;
-    file_.align();
+    align();
     stored.blocksOffset = file_.offset();
     stored.blockCount = blocks.size();
     file_.write(std::as_bytes(std::span(blocks)));
     return stored;
+}
+
+void FieldWriter::align() {
+    constexpr std::array<std::byte, 8> zeros{};
+    file_.write(std::span(zeros).first((8 - file_.offset() % 8) % 8));
 }
 
 void FieldWriter::storeTilesAhead(const Trace& trace) {
@@ -62,7 +67,7 @@ void FieldWriter::operator()(const StringTable& strings) {
         file_.write(std::as_bytes(std::span(text)));
         ends.push_back(end += text.size());
     }
-    file_.align();
+    align();
     put(offset);
     put(end);
     (*this)(ends);

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/format/AtomicFile.h"
 #include "model/index/IndexFormat.h"
-#include "model/index/OutputFile.h"
 #include "model/index/traceFields.h"
 
 namespace lanescope {
@@ -20,7 +20,7 @@ namespace lanescope {
 class FieldWriter {
   public:
     /// `isWanted` is asked now and then; once it says no, nothing more is written.
-    FieldWriter(OutputFile& file, std::function<bool()> isWanted)
+    FieldWriter(AtomicFile& file, std::function<bool()> isWanted)
         : file_(file), isWanted_(std::move(isWanted)) {}
 
     template <class T>
@@ -66,6 +66,8 @@ class FieldWriter {
     /// places of the file. The trace must be the one that is visited then.
     void storeTilesAhead(const Trace& trace);
 
+    /// Fills the file up to a multiple of eight bytes, where a column's blocks may begin.
+    void align();
     const std::vector<std::byte>& small() const { return small_; }
     bool isCancelled() const { return isCancelled_; }
 
@@ -86,7 +88,7 @@ class FieldWriter {
     }
     StoredColumn store(const PackedBlocks& packed, std::vector<int64_t>& rest);
 
-    OutputFile& file_;
+    AtomicFile& file_;
     std::function<bool()> isWanted_;
     std::vector<std::byte> small_;
     std::unordered_map<const void*, StoredColumn> ahead_;  ///< By column.

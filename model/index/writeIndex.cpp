@@ -2,8 +2,8 @@
 
 #include <zlib.h>
 
+#include "model/format/AtomicFile.h"
 #include "model/index/FieldWriter.h"
-#include "model/index/OutputFile.h"
 
 namespace lanescope {
 
@@ -24,8 +24,9 @@ uint32_t checksumOf(std::span<const std::byte> bytes) {
 Result<void> writeIndex(const Trace& trace, const SourceKey& source,
                         const std::filesystem::path& path,
                         const std::function<bool()>& isWanted) {
-    Result<OutputFile> file = OutputFile::create(path, trace.path);
+    Result<AtomicFile> file = AtomicFile::create(path);
     if (!file) return fail(file.error());
+    file->shareLike(trace.path);
     IndexHeader header;
     file->write(bytesOf(header));  // its place; what it says is known at the end
 
@@ -33,14 +34,14 @@ Result<void> writeIndex(const Trace& trace, const SourceKey& source,
     fields.storeTilesAhead(trace);
     fields(trace);
     if (fields.isCancelled()) return fail("Writing {} was cancelled.", path.string());
-    file->align();
+    fields.align();
     IndexSection section;
     section.name = traceSection;
     section.offset = file->offset();
     section.bytes = fields.small().size();
     section.checksum = checksumOf(fields.small());
     file->write(fields.small());
-    file->align();
+    fields.align();
 
     header.sectionCount = 1;
     header.source = source;

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +14,7 @@
 #include <system_error>
 #include <thread>
 
+#include "model/format/AtomicFile.h"
 #include "model/notes/mergeNotes.h"
 #include "model/notes/notesJson.h"
 
@@ -67,43 +67,13 @@ class FolderLock {
     int folder_;
 };
 
-Result<void> writeAll(int file, std::string_view text, const fs::path& path) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(file, text.data(), text.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0)
-            return fail("The notes {} could not be written: {}.", path.string(),
-                        std::strerror(errno));
-        text.remove_prefix(static_cast<size_t>(written));
-    }
-    if (::fsync(file) != 0 && (errno == ENOSPC || errno == EIO))
-        return fail("The notes {} could not be brought to disk: {}.", path.string(),
-                    std::strerror(errno));
-    return {};
-}
-
-/// Who may read or write the notes: whoever may the trace, and its owner at least.
-mode_t modeFor(const fs::path& trace) {
-    constexpr mode_t owners = 0600, everybodys = 0666;
-    struct stat status {};
-    if (trace.empty() || ::stat(trace.c_str(), &status) != 0) return owners;
-    return (status.st_mode & everybodys) | owners;
-}
-
-Result<void> replaceFile(const fs::path& path, std::string_view text, mode_t mode) {
-    std::string temporary = path.string() + ".XXXXXX";
-    const int file = ::mkostemp(temporary.data(), O_CLOEXEC);
-    if (file < 0)
-        return fail("No notes can be written in {}: {}.", path.parent_path().string(),
-                    std::strerror(errno));
-    Result<void> done = writeAll(file, text, path);
-    // Where that cannot be, they are for their owner only.
-    static_cast<void>(::fchmod(file, mode));
-    ::close(file);
-    if (done && std::rename(temporary.c_str(), path.c_str()) != 0)
-        done = fail("The notes {} could not be replaced: {}.", path.string(), std::strerror(errno));
-    if (!done) ::unlink(temporary.c_str());
-    return done;
+/// Whoever may read or write the trace may do so with its notes.
+Result<void> replaceFile(const fs::path& path, std::string_view text, const fs::path& trace) {
+    Result<AtomicFile> file = AtomicFile::create(path);
+    if (!file) return fail(file.error());
+    file->shareLike(trace);
+    file->write(text);
+    return file->commit();
 }
 
 /// Another name for a damaged file; empty if it cannot be renamed.
@@ -194,7 +164,7 @@ Result<FoundNotes> NotesFile::store(const Notes& base, const Notes& mine) const 
     stored.notes = content->isDamaged ? mine : mergeNotes(base, mine, content->notes);
     if (content->isDamaged) sortMarks(stored.notes.marks);
     if (!content->isDamaged && stored.notes == content->notes) return stored;
-    const auto done = replaceFile(path_, formatNotes(stored.notes), modeFor(trace_));
+    const auto done = replaceFile(path_, formatNotes(stored.notes), trace_);
     if (!done) return fail(done.error());
     return stored;
 }

@@ -347,6 +347,17 @@ class TestCommandLine : public QObject {
         QVERIFY(outcome.errors.contains("lanescope: Cannot write /dev/full"));
     }
 
+    void aDiskThatFillsUpLeavesTheFormerOutput() {
+        const QString file = fileWith("kept.json", "before");
+        const Outcome outcome =
+            runShell("trap '' XFSZ; ulimit -f 1; " LANESCOPE_BINARY_DIR "/bin/lanescope export " +
+                     fast_ + " -o " + file);
+        verifyFailure(outcome, 1, "Cannot write " + file);
+        QFile kept(file);
+        QVERIFY(kept.open(QIODevice::ReadOnly));
+        QCOMPARE(kept.readAll(), QByteArray("before"));
+    }
+
     void aReaderThatLeavesEarlyIsNoError() {
         const QString program = QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope");
         const Outcome outcome = runShell(program + " stats " + fast_ + " 2>/dev/null | head -n 1");

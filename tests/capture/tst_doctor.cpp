@@ -10,6 +10,7 @@
 #include "capture/doctor/diagnose.h"
 #include "capture/doctor/probe.h"
 #include "tests/capture/TestLog.h"
+#include "tests/support/FullDisk.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -79,6 +80,24 @@ class tst_doctor : public QObject {
         const Check ok{CheckStatus::Ok, {}, {}, {}}, warning{CheckStatus::Warning, {}, {}, {}};
         QVERIFY(canRecord({ok, warning}));
         QVERIFY(!canRecord({ok, {CheckStatus::Failure, {}, {}, {}}}));
+    }
+
+    void whatIsKnownOfARunStaysWhenTheDiskIsFull() {
+        RunInfo info;
+        info.startRealtimeNs = 5;
+        QVERIFY(info.save(in("kept.json")).has_value());
+        info.commandLine = {std::string(100'000, 'x')};
+        {
+            const FullDisk full(4096);
+            const auto saved = info.save(in("kept.json"));
+            QVERIFY(!saved.has_value());
+            QVERIFY(saved.error().sentence.starts_with("Cannot write "));
+            QVERIFY(saved.error().sentence.find("Success") == std::string::npos);
+        }
+        const auto read = RunInfo::load(in("kept.json"));
+        QVERIFY(read.has_value());
+        QCOMPARE(read->startRealtimeNs, int64_t{5});
+        QVERIFY(read->commandLine.empty());
     }
 
     void remembersARun() {

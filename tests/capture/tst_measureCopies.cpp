@@ -5,6 +5,7 @@
 #include "capture/machine/MeasuredPeaks.h"
 #include "capture/doctor/measureCopies.h"
 #include "tests/capture/TestLog.h"
+#include "tests/support/FullDisk.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -100,6 +101,20 @@ class tst_measureCopies : public QObject {
     void aClockThatDoesNotMoveGivesNoRate() {
         qputenv("STANDIN_CUDA", "frozen");
         QVERIFY(measureCopies(**CudaDriver::open(library), {})->peaks.empty());
+    }
+
+    void peaksStayWhenTheDiskIsFull() {
+        const std::string file = in("full/peaks.json");
+        MeasuredPeaks peaks;
+        peaks.peaks = {{"dram", "GPU-a", "", "", "", 7}};
+        QVERIFY(peaks.save(file));
+        MeasuredPeaks more = peaks;
+        more.peaks.resize(1000, peaks.peaks[0]);
+        {
+            const FullDisk full(4096);
+            QVERIFY(!more.save(file));
+        }
+        QVERIFY(MeasuredPeaks::load(file)->peaks == peaks.peaks);
     }
 
     void peaksAreKeptByGpu() {

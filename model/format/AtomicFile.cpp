@@ -1,0 +1,202 @@
+#include "model/format/AtomicFile.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t bufferBytes = size_t{1} << 20;
+
+/// 0, or what went wrong.
+int writeAll(int descriptor, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        if (written == 0) return EIO;
+        bytes = bytes.subspan(static_cast<size_t>(written));
+    }
+    return 0;
+}
+
+/// 0, or what went wrong. A file system that cannot do it at all is no failure.
+int syncToDisk(int descriptor) {
+    if (::fsync(descriptor) == 0) return 0;
+    return errno == EINVAL || errno == EROFS || errno == ENOSYS ? 0 : errno;
+}
+
+std::filesystem::path folderOf(const std::filesystem::path& path) {
+    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+/// So that the name survives a power cut; no harm if it cannot.
+void syncFolder(const std::filesystem::path& path) {
+    const int folder = ::open(folderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;
+    static_cast<void>(::fsync(folder));
+    ::close(folder);
+}
+
+/// 0, or why the file could not get its name. A link fails where a file exists, a rename does not.
+int giveName(const char* unfinished, const char* target, IfExists ifExists) {
+    if (ifExists == IfExists::Replace) return std::rename(unfinished, target) == 0 ? 0 : errno;
+    if (::renameat2(AT_FDCWD, unfinished, AT_FDCWD, target, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return errno;
+    if (::link(unfinished, target) == 0) {
+        ::unlink(unfinished);
+        return 0;
+    }
+    // File systems that know neither: the gap between looking and renaming is all that is left.
+    if (errno == EEXIST || ::access(target, F_OK) == 0) return EEXIST;
+    return std::rename(unfinished, target) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(int descriptor, std::string partial, std::filesystem::path path)
+    : descriptor_(descriptor), partial_(std::move(partial)), path_(std::move(path)) {}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      partial_(std::exchange(other.partial_, {})),
+      path_(std::move(other.path_)),
+      buffer_(std::move(other.buffer_)),
+      offset_(other.offset_),
+      error_(other.error_) {}
+
+AtomicFile::~AtomicFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!partial_.empty()) ::unlink(partial_.c_str());
+}
+
+Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path, mode_t mode) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        return fail("Cannot write {}: it is a folder.", path.string());
+    // Without a name it is gone with the process, however that ends.
+    const int nameless = ::open(folderOf(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    if (nameless >= 0) return AtomicFile(nameless, "", path);
+    // Some file systems have no such files. The name is made here and the file must be new, so
+    // nobody's link is followed.
+    std::string partial = path.string() + ".XXXXXX";
+    const int named = ::mkostemp(partial.data(), O_CLOEXEC);
+    if (named < 0) return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
+    if (mode != ownersMode) {
+        const mode_t mask = ::umask(0);
+        ::umask(mask);
+        // Where that cannot be, it is for its owner only.
+        static_cast<void>(::fchmod(named, mode & ~mask));
+    }
+    return AtomicFile(named, std::move(partial), path);
+}
+
+void AtomicFile::shareLike(const std::filesystem::path& source) {
+    constexpr mode_t owners = 0600, groups = 0060, everybodys = 0666;
+    struct stat wanted {
+    }, own{};
+    if (source.empty() || ::stat(source.c_str(), &wanted) != 0 || ::fstat(descriptor_, &own) != 0)
+        return;
+    mode_t mode = (wanted.st_mode & everybodys) | owners;
+    // Members of another group may not be meant.
+    if (own.st_gid != wanted.st_gid &&
+        ::fchown(descriptor_, static_cast<uid_t>(-1), wanted.st_gid) != 0)
+        mode &= ~groups;
+    // Where that cannot be, it is for its owner only.
+    static_cast<void>(::fchmod(descriptor_, mode));
+}
+
+/// Gives a nameless file a name of its own.
+int AtomicFile::nameIt() {
+    const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        std::string name = fmt::format("{}.{}-{}", path_.string(), ::getpid(),
+                                       std::chrono::steady_clock::now().time_since_epoch().count());
+        if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+            partial_ = std::move(name);
+            return 0;
+        }
+        if (errno != EEXIST) break;
+    }
+    return errno;
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+    offset_ += bytes.size();
+    if (error_ != 0) return;
+    if (buffer_.size() + bytes.size() < bufferBytes) {
+        buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+        return;
+    }
+    flush();
+    if (error_ == 0) error_ = writeAll(descriptor_, bytes);
+}
+
+void AtomicFile::flush() {
+    if (error_ == 0) error_ = writeAll(descriptor_, buffer_);
+    buffer_.clear();
+}
+
+void AtomicFile::writeAtStart(std::span<const std::byte> bytes) {
+    flush();
+    off_t at = 0;
+    while (error_ == 0 && !bytes.empty()) {
+        const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), at);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) {
+            error_ = written < 0 ? errno : EIO;
+            return;
+        }
+        at += written;
+        bytes = bytes.subspan(static_cast<size_t>(written));
+    }
+}
+
+Result<void> AtomicFile::commit() {
+    flush();
+    if (error_ == 0) error_ = syncToDisk(descriptor_);
+    if (error_ == 0 && partial_.empty()) error_ = nameIt();
+    if (error_ == 0) error_ = giveName(partial_.c_str(), path_.c_str(), IfExists::Replace);
+    if (error_ != 0) return fail("Cannot write {}: {}.", path_.string(), std::strerror(error_));
+    partial_.clear();
+    ::close(std::exchange(descriptor_, -1));
+    syncFolder(path_);
+    return {};
+}
+
+Result<void> writeAtomically(const std::filesystem::path& path, std::string_view text,
+                             mode_t mode) {
+    Result<AtomicFile> file = AtomicFile::create(path, mode);
+    if (!file) return fail(file.error());
+    file->write(text);
+    return file->commit();
+}
+
+Result<void> publishFile(const std::filesystem::path& unfinished,
+                         const std::filesystem::path& target, IfExists ifExists) {
+    const int file = ::open(unfinished.c_str(), O_RDONLY | O_CLOEXEC);
+    int problem = file < 0 ? errno : syncToDisk(file);
+    if (file >= 0) ::close(file);
+    if (problem != 0)
+        return fail("Cannot bring {} to disk: {}.", unfinished.string(), std::strerror(problem));
+    problem = giveName(unfinished.c_str(), target.c_str(), ifExists);
+    if (problem == EEXIST && ifExists == IfExists::Fail)
+        return fail("The file {} has come up in the meantime; the trace is in {}: rename it.",
+                    target.string(), unfinished.string());
+    if (problem != 0)
+        return fail("Cannot give the trace {} its name {}: {}.", unfinished.string(),
+                    target.string(), std::strerror(problem));
+    syncFolder(target);
+    return {};
+}
+
+}  // namespace lanescope
