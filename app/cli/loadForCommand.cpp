@@ -10,6 +10,7 @@
 #include "app/cli/Command.h"
 #include "model/values/formatValue.h"
 #include "model/index/openTrace.h"
+#include "model/trace/notesOf.h"
 
 namespace lanescope {
 
@@ -77,9 +78,9 @@ void indexRecorded(const std::filesystem::path& trace) {
 }
 
 void reportHealth(const Trace& trace) {
-    for (const HealthNote& note : trace.health)
+    for (const HealthNote& note : notesOf(trace))
         if (note.severity != Severity::Info)
-            reportWarning(fmt::format("{}: {}", printable(trace.title), printable(note.sentence)));
+            reportWarning(fmt::format("{}: {}", printable(trace.title), printable(shownText(note))));
 }
 
 }  // namespace lanescope

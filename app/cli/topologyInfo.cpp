@@ -7,8 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "model/bandwidth/LinkUse.h"
-#include "model/bandwidth/NvlinkVerdict.h"
+#include "model/bandwidth/describeTopology.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope {
@@ -17,48 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Line = std::vector<std::string>;
-
-/// All GPUs that the trace tells of, by number.
-std::vector<int64_t> gpuNumbers(const Trace& trace) {
-    std::set<int64_t> numbers;
-    for (const Gpu& gpu : trace.gpus) numbers.insert(gpu.id);
-    for (const GpuConnection& each : trace.interconnect.connections) {
-        numbers.insert(each.gpu);
-        numbers.insert(each.peer);
-    }
-    return {numbers.begin(), numbers.end()};
-}
-
-const Gpu* gpuNumbered(const Trace& trace, int64_t gpu) {
-    for (const Gpu& each : trace.gpus)
-        if (each.id == gpu) return &each;
-    return nullptr;
-}
-
-const GpuAffinity* affinityOf(const Trace& trace, int64_t gpu) {
-    for (const GpuAffinity& each : trace.interconnect.affinities)
-        if (each.gpu == gpu) return &each;
-    return nullptr;
-}
-
-std::string wordFor(const GpuConnection* connection) {
-    if (connection == nullptr) return "?";
-    if (!connection->abbreviation.empty()) return connection->abbreviation;
-    return connection->name.empty() ? "?" : connection->name;
-}
-
-/// What the words of the matrix mean; only those that stand in it.
-std::string legendOf(std::string_view word) {
-    if (word == "X") return "the GPU itself";
-    if (word.substr(0, 2) == "NV") return "so many NVLinks";
-    if (word == "PIX") return "at most one PCIe bridge between them";
-    if (word == "PXB") return "several PCIe bridges, but not the host's";
-    if (word == "PHB") return "through the PCIe host bridge, which is the processor";
-    if (word == "NODE") return "through several host bridges of one NUMA node";
-    if (word == "SYS") return "from one NUMA node to another";
-    if (word == "?") return "the trace does not say";
-    return {};
-}
 
 std::string aligned(const std::vector<Line>& lines) {
     std::vector<size_t> widths;
@@ -101,7 +58,7 @@ std::string matrix(const Trace& trace, const std::vector<int64_t>& gpus) {
     }
     std::string text = aligned(lines) + "\n";
     for (const std::string& word : words)
-        if (const std::string meaning = legendOf(word); !meaning.empty())
+        if (const std::string meaning = meaningOfWord(word); !meaning.empty())
             text += printable(fmt::format("  {:<5} {}", word, meaning)) + "\n";
     return text;
 }
@@ -144,23 +101,23 @@ Json orNull(const std::optional<T>& value) {
 }  // namespace
 
 std::string topologyAsText(const Trace& trace) {
-    const std::vector<int64_t> gpus = gpuNumbers(trace);
-    if (gpus.empty()) return "The trace tells of no GPU.\n";
+    const TopologyDescription topology = describeTopology(trace);
+    if (topology.gpus.empty()) return "The trace tells of no GPU.\n";
     std::string text = names(trace);
     if (!text.empty()) text += "\n";
-    text += matrix(trace, gpus);
+    text += matrix(trace, topology.gpus);
     text += "\nNVLink\n";
-    for (const std::string& sentence : judgeNvlink(trace).sentences)
+    for (const std::string& sentence : topology.verdict.sentences)
         text += "  " + printable(sentence) + "\n";
-    const std::vector<LinkUse> uses = linkUse(trace);
-    if (!uses.empty()) text += "\nCopies from GPU to GPU\n\n" + pairs(uses);
+    if (!topology.uses.empty()) text += "\nCopies from GPU to GPU\n\n" + pairs(topology.uses);
     return text;
 }
 
 std::string topologyAsJson(const Trace& trace) {
+    const TopologyDescription topology = describeTopology(trace);
     Json json;
     json["gpus"] = Json::array();
-    for (const int64_t gpu : gpuNumbers(trace)) {
+    for (const int64_t gpu : topology.gpus) {
         const GpuAffinity* const affinity = affinityOf(trace, gpu);
         const auto pcie = peakOfPcie(trace, gpu);
         const Gpu* const info = gpuNumbered(trace, gpu);
@@ -175,7 +132,7 @@ std::string topologyAsJson(const Trace& trace) {
              {"pciePeakGBps", pcie ? Json(pcie->gigabytesPerSecond) : Json()}});
     }
     json["links"] = Json::array();
-    for (const LinkUse& use : linkUse(trace))
+    for (const LinkUse& use : topology.uses)
         json["links"].push_back(
             {{"gpu", use.gpu},
              {"peer", use.peer},
@@ -189,7 +146,7 @@ std::string topologyAsJson(const Trace& trace) {
              {"peakGBps", use.peak ? Json(use.peak->gigabytesPerSecond) : Json()},
              {"peakOrigin", use.peak ? Json(name(use.peak->origin)) : Json()},
              {"peakPercent", orNull(use.peakPercent())}});
-    const NvlinkVerdict verdict = judgeNvlink(trace);
+    const NvlinkVerdict& verdict = topology.verdict;
     json["nvlink"] = {{"use", identifier(verdict.use)},
                       {"evidence", identifier(verdict.evidence)},
                       {"activeLinks", verdict.activeLinks},

@@ -10,6 +10,7 @@
 #include "app/viewer/TableCommands.h"
 #include "app/viewer/TraceTables.h"
 #include "model/trace/healthPlaces.h"
+#include "model/trace/notesOf.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
 #include "views/text/toQString.h"
@@ -80,7 +81,7 @@ void TracePage::connectParts() {
 }
 
 void TracePage::showHealth() {
-    healthBar_->setNotes(trace_->health);
+    healthBar_->setNotes(notesOf(*trace_));
     healthBar_->setPlaceKnown(
         placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst()).has_value());
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/viewer/HitNavigator.h"
+#include "model/trace/notesOf.h"
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/details/HealthPanel.h"
 #include "views/tables/ReportPanel.h"
@@ -190,9 +191,10 @@ LazyTab& TraceTables::healthTab() const {
 }
 
 void TraceTables::updateHealthTitle() {
-    const auto grave =
-        std::count_if(trace_->health.begin(), trace_->health.end(),
-                      [](const HealthNote& note) { return note.severity >= Severity::Warning; });
+    const std::vector<HealthNote> notes = notesOf(*trace_);
+    const auto grave = std::count_if(notes.begin(), notes.end(), [](const HealthNote& note) {
+        return note.severity >= Severity::Warning;
+    });
     setTabText(indexOf(health_), grave > 0 ? tr("Health (%1)").arg(grave) : tr("Health"));
 }
 

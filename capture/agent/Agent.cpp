@@ -123,7 +123,7 @@ void Agent::startCuda() {
     if (!options_.recordCuda || hasLostCuda() || hasActivity_.load()) return;
     if (options_.yieldCupti) {
         activity_ = std::make_unique<NoSource>(
-            *this, log::NoteSeverity::Info, "cupti-yielded",
+            *this, Severity::Info, HealthCode::CuptiYielded,
             "CUPTI was left to other tools in the program, as asked, so no CUDA activity was "
             "recorded.");
     } else {
@@ -334,7 +334,7 @@ void Agent::writeEndRecord(log::EndReason reason) {
 void Agent::limitLog() {
     if (options_.maximumLogBytes > 0 && file_.totalBytes() >= options_.maximumLogBytes) {
         nvtx_.stop();
-        writer_.note(log::NoteSeverity::Warning, "log-limit",
+        writer_.note(Severity::Warning, HealthCode::LogLimit,
                      "The log of this process reached the " +
                          std::to_string(options_.maximumLogBytes >> 20) +
                          " MiB that were allowed, so nothing was recorded from there on; allow "
@@ -360,7 +360,7 @@ void Agent::noteMissingWindow() {
             "The process never began the NVTX range that was asked for, so nothing was kept.";
     if (options.trigger == WindowTrigger::Steps)
         sentence = "The process never came to the steps that were asked for, so nothing was kept.";
-    writer_.note(log::NoteSeverity::Warning, "no-window", sentence);
+    writer_.note(Severity::Warning, HealthCode::NoWindow, sentence);
 }
 
 void Agent::reportLostBlocks() {
@@ -369,7 +369,7 @@ void Agent::reportLostBlocks() {
     // The lost blocks may have held what later records refer to, so all of that is said again.
     writer_.startAgain();
     identityWritten_ = false;
-    writer_.dropped(log::DroppedWhat::LogBlock, lost);
+    writer_.dropped(Loss::LogBlocks, lost);
 }
 
 void Agent::writeIdentity() {

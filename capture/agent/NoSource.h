@@ -7,8 +7,8 @@ namespace lanescope {
 /// Records no CUDA activity, and says in the log why.
 class NoSource final : public ActivitySource {
   public:
-    /// `code` and `sentence` are literals.
-    NoSource(Agent& agent, log::NoteSeverity severity, const char* code, const char* sentence)
+    /// `sentence` is a literal.
+    NoSource(Agent& agent, Severity severity, HealthCode code, const char* sentence)
         : agent_(agent), severity_(severity), code_(code), sentence_(sentence) {}
 
     void start() override;
@@ -21,8 +21,8 @@ class NoSource final : public ActivitySource {
 
   private:
     Agent& agent_;
-    const log::NoteSeverity severity_;
-    const char* const code_;
+    const Severity severity_;
+    const HealthCode code_;
     const char* const sentence_;
     bool hasSaid_ = false;
 };

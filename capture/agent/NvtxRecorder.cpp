@@ -117,7 +117,7 @@ void NvtxRecorder::drain(RecordWriter& writer, const CycleClock& clock) {
         record.header.flags = entry.isCut ? 1 : 0;
         writer.writeNvtx(record, {tail + entry.textBytes, entry.extendedBytes});
     });
-    if (refused) writer.dropped(log::DroppedWhat::Nvtx, refused);
+    if (refused) writer.dropped(Loss::NvtxCalls, refused);
     drainAnnouncements(writer);
 }
 

@@ -90,7 +90,7 @@ void Windows::refresh(RecordWriter& writer) {
     if (known_.empty()) return;
     hadAny_ = true;
     if (known_.front().index > nextIndex_ && !std::exchange(saidTooMany_, true))
-        writer.note(log::NoteSeverity::Warning, "windows-missed",
+        writer.note(Severity::Warning, HealthCode::WindowsMissed,
                     "Windows followed each other faster than they could be written down, so some "
                     "were left out; record longer ranges.");
     nextIndex_ = known_.back().index + 1;

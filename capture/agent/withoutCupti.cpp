@@ -6,7 +6,7 @@ namespace lanescope {
 
 std::unique_ptr<ActivitySource> makeActivitySource(const AgentOptions&, Agent& agent) {
     return std::make_unique<NoSource>(
-        agent, log::NoteSeverity::Warning, "no-cupti",
+        agent, Severity::Warning, HealthCode::NoCupti,
         "This agent was built without CUPTI, so no CUDA activity was recorded; build it with "
         "CUPTI's headers to record kernels and copies.");
 }

@@ -15,6 +15,7 @@
 #include "capture/collector/missingRanks.h"
 #include "capture/collector/trimToWindows.h"
 #include "model/format/AtomicFile.h"
+#include "model/format/factNames.h"
 
 namespace lanescope {
 
@@ -131,8 +132,8 @@ void Collector::addLog(const std::filesystem::path& path) {
         keep(LogImporter::open(path, *trace_, gpus_, info_.startRealtimeNs, host), logs_);
 }
 
-void Collector::note(std::string_view code, std::string_view sentence) {
-    trace_->health(HealthSeverity::Info, code, sentence);
+void Collector::note(HealthCode code, std::string_view sentence) {
+    trace_->health(Severity::Info, code, sentence);
 }
 
 void Collector::property(std::string_view name, std::string_view value) {
@@ -203,7 +204,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     finishSamplers(run);
     run.logsNotAllRead += unreadable_.size();
     for (const auto& [path, error] : unreadable_)
-        trace_->health(HealthSeverity::Error, "log-unreadable", error.sentence);
+        trace_->health(Severity::Error, HealthCode::LogUnreadable, error.sentence);
     writeRun(durationNs);
     writeMissingDriver();
     writeMissingRanks();
@@ -258,7 +259,7 @@ void Collector::writeRun(int64_t durationNs) {
     }
     for (const auto& [host, number] : hosts_)
         if (!host.empty() && hosts_.size() > 1)
-            trace_->property(fmt::format("host{}", number), host);
+            trace_->property(numberedFactName("host", number), host);
 }
 
 /// Says why there is no CUDA activity where there can be none. A trace that was recovered without
@@ -269,7 +270,7 @@ void Collector::writeMissingDriver() {
                                       [](const auto& each) { return each.second->usedCuda(); });
     if (!isKnown || !info_.recordsCuda || !info_.machine.driverVersion.empty() || usedCuda) return;
     trace_->health(
-        HealthSeverity::Warning, "no-driver",
+        Severity::Warning, HealthCode::NoDriver,
         "No NVIDIA driver answered on this machine, so CUDA activity could not be recorded, "
         "only NVTX.");
 }
@@ -283,14 +284,14 @@ void Collector::writeMissingRanks() {
             present.push_back(*facts);
     }
     if (const auto sentence = missingRanksSentence(present))
-        trace_->health(HealthSeverity::Warning, "ranks-missing", *sentence);
+        trace_->health(Severity::Warning, HealthCode::RanksMissing, *sentence);
 }
 
 void Collector::writeCut() {
     if (running_.empty()) return;
     const int64_t cutNs = cutRealtimeNs_ - info_.startRealtimeNs;
     const size_t count = running_.size();
-    trace_->health(HealthSeverity::Warning, "processes-cut",
+    trace_->health(Severity::Warning, HealthCode::ProcessesCut,
                    fmt::format("{} of the run still ran and {} cut at {:.1f} s; --wait all waits "
                                "for {}.",
                                count == 1 ? "1 process" : fmt::format("{} processes", count),
@@ -312,7 +313,7 @@ Result<void> Collector::trimToRecordedWindows() {
     const Result<int64_t> trimmed = trimToWindows(trace_->database(), windows);
     if (!trimmed) return fail(trimmed.error());
     if (*trimmed > 0)
-        trace_->health(HealthSeverity::Info, "launched-outside-windows",
+        trace_->health(Severity::Info, HealthCode::LaunchedOutsideWindows,
                        fmt::format("{} operations of GPUs were left out: they were launched before "
                                    "their process recorded.",
                                    *trimmed),

@@ -72,7 +72,7 @@ class Collector {
     void cut(std::vector<uint32_t> running, int64_t atRealtimeNs);
 
     /// Adds a piece of information to the trace's health.
-    void note(std::string_view code, std::string_view sentence);
+    void note(HealthCode code, std::string_view sentence);
     /// Adds a property of the whole run.
     void property(std::string_view name, std::string_view value);
 

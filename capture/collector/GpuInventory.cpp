@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "capture/collector/writeLinkPeaks.h"
+#include "model/format/factNames.h"
 
 namespace lanescope {
 
@@ -118,7 +119,7 @@ void GpuInventory::write(TraceWriter& trace, const Gpu& gpu) const {
          {std::pair("pcieGeneration", machine.pcieGeneration),
           std::pair("pcieWidth", machine.pcieWidth), std::pair("nvlinkCount", machine.nvlinkCount)})
         if (value != 0)
-            trace.property(fmt::format("gpu{}.{}", machine.index, name), std::to_string(value));
+            trace.property(gpuFactName(machine.index, name), std::to_string(value));
 }
 
 }  // namespace lanescope

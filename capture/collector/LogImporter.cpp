@@ -12,24 +12,6 @@ constexpr size_t maximumClocks = 100'000;
 constexpr size_t maximumNotes = 1000;
 constexpr size_t maximumGaps = 10'000;
 
-const char* nameOf(log::DroppedWhat what) {
-    switch (what) {
-        case log::DroppedWhat::Nvtx:
-            return "NVTX calls";
-        case log::DroppedWhat::CudaActivity:
-            return "CUDA activity records";
-        case log::DroppedWhat::LogBlock:
-            return "blocks of its log";
-        case log::DroppedWhat::String:
-            return "names";
-        case log::DroppedWhat::Nccl:
-            return "NCCL events";
-        case log::DroppedWhat::GpuMetrics:
-            return "samples of GPU metrics";
-    }
-    return "events of an unknown kind";
-}
-
 std::optional<int> numberIn(std::string_view text) {
     int value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -94,7 +76,7 @@ void LogImporter::visit(const log::ThreadNameRecord& record) {
 void LogImporter::visit(const log::DroppedRecord& record) {
     dropped_[record.what] += record.count;
     // A lost name loses no event.
-    if (record.what == log::DroppedWhat::String || gaps_.size() >= maximumGaps) return;
+    if (record.what == Loss::Names || gaps_.size() >= maximumGaps) return;
     const int64_t since = latestBefore(record.what);
     gaps_.push_back({record.what,
                      {since == 0 ? record.timestampNs : std::min(since, record.timestampNs),
@@ -102,9 +84,9 @@ void LogImporter::visit(const log::DroppedRecord& record) {
                      record.count});
 }
 
-int64_t LogImporter::latestBefore(log::DroppedWhat what) const {
-    if (what == log::DroppedWhat::Nvtx) return latestNvtxNs_;
-    if (what == log::DroppedWhat::CudaActivity) return activity_.latestNs();
+int64_t LogImporter::latestBefore(Loss what) const {
+    if (what == Loss::NvtxCalls) return latestNvtxNs_;
+    if (what == Loss::CudaActivity) return activity_.latestNs();
     return std::max(latestNvtxNs_, activity_.latestNs());
 }
 
@@ -221,7 +203,7 @@ void LogImporter::writeWindows() {
     for (const TimeRange& range : ranges) recordedNs += range.durationNs();
     const size_t count = windows_.all().size();
     process_.trace.health(
-        HealthSeverity::Info, "windows",
+        Severity::Info, HealthCode::Windows,
         count == 0 ? fmt::format("Process {} was not to record before a window began, and none "
                                  "did.",
                                  shownName())
@@ -239,21 +221,18 @@ void LogImporter::writeGaps() {
 }
 
 void LogImporter::writeHealth() {
-    for (const log::NoteRecord& note : notes_) {
-        const auto severity = note.severity <= log::NoteSeverity::Error
-                                  ? static_cast<HealthSeverity>(note.severity)
-                                  : HealthSeverity::Warning;
-        process_.trace.health(severity, process_.strings.text(note.code),
-                              process_.strings.text(note.sentence), process_.processId(),
-                              process_.time(note.timestampNs));
-    }
+    for (const log::NoteRecord& note : notes_)
+        process_.trace.healthOfLog(severityFrom(static_cast<int64_t>(note.severity)),
+                                   process_.strings.text(note.code),
+                                   process_.strings.text(note.sentence), process_.processId(),
+                                   process_.time(note.timestampNs));
     if (reader_.header()) writeEnd();
     writeLosses();
     writeMemoryTrouble();
     writeUnreadable();
     if (nccl_.operations() > 0 && nvtx_.ncclOperations() == 0 && property("nvtx") != "off")
         process_.trace.health(
-            HealthSeverity::Info, "nccl-nvtx-off",
+            Severity::Info, HealthCode::NcclNvtxOff,
             fmt::format("NCCL announced none of its operations in process {} by NVTX, as with "
                         "NCCL_NVTX_DISABLE=1; what is shown of them is what its profiler plugin "
                         "was told.",
@@ -264,17 +243,16 @@ void LogImporter::writeHealth() {
 /// How the process ended, unless that is nothing to speak of.
 void LogImporter::writeEnd() {
     const double endSeconds = static_cast<double>(endNs()) / 1e9;
-    const auto say = [&](HealthSeverity severity, std::string_view code,
-                         std::string_view sentence) {
+    const auto say = [&](Severity severity, HealthCode code, std::string_view sentence) {
         process_.trace.health(severity, code, sentence, process_.processId(), endNs());
     };
     if (end_ && end_->reason == log::EndReason::LogFull) {
-        say(HealthSeverity::Error, "log-full",
+        say(Severity::Error, HealthCode::LogFull,
             fmt::format("Process {} could write no more of its log from {:.1f} s on: the disk was "
                         "full or the log had its largest size.",
                         shownName(), endSeconds));
     } else if (end_ && end_->reason == log::EndReason::Signal) {
-        say(HealthSeverity::Info, "process-ended-by-signal",
+        say(Severity::Info, HealthCode::ProcessEndedBySignal,
             fmt::format("Process {} was ended by signal {} at {:.1f} s; all it did is here.",
                         shownName(), end_->signal, endSeconds));
     } else if (wasCutShort()) {
@@ -282,17 +260,17 @@ void LogImporter::writeEnd() {
         if (const auto status = known_.exitStatus)
             reason = *status > 128 ? fmt::format("signal {} ended it", *status - 128)
                                    : std::string("it left without its exit handlers");
-        say(HealthSeverity::Warning, "process-ended-abnormally",
+        say(Severity::Warning, HealthCode::ProcessEndedAbnormally,
             fmt::format(
                 "Process {} ended abnormally at {:.1f} s: {}, so up to the last half second "
                 "of it may be missing.",
                 shownName(), endSeconds, reason));
     } else if (known_.stillRan && !end_) {
-        say(HealthSeverity::Info, "process-still-ran",
+        say(Severity::Info, HealthCode::ProcessStillRan,
             fmt::format("Process {} still ran at {:.1f} s, when the recording ended.", shownName(),
                         endSeconds));
     } else if (!end_) {
-        say(HealthSeverity::Info, "forked-child-ended",
+        say(Severity::Info, HealthCode::ForkedChildEnded,
             fmt::format("Process {}, forked from a recorded one, left at {:.1f} s without its exit "
                         "handlers, as such workers do; up to its last half second may be missing.",
                         shownName(), endSeconds));
@@ -304,17 +282,17 @@ void LogImporter::writeLosses() {
     const int64_t id = process_.processId();
     for (const auto& [what, count] : dropped_)
         trace.health(
-            HealthSeverity::Warning, "events-dropped",
+            Severity::Warning, HealthCode::EventsDropped,
             fmt::format("{} {} of process {} were lost, because they came faster than they could "
                         "be written down.",
-                        count, nameOf(what), shownName()),
+                        count, nameOf(what).plural, shownName()),
             id, {}, static_cast<int64_t>(count));
     const ImportCounts all = counts();
     for (int kind = 0; kind < importedKindCount; ++kind) {
         const int64_t untimed = all.untimed[static_cast<size_t>(kind)];
         if (untimed == 0) continue;
         trace.health(
-            HealthSeverity::Warning, "untimed",
+            Severity::Warning, HealthCode::Untimed,
             fmt::format("CUPTI gave no times for {} of the {} {} of process {}; they are counted "
                         "but not drawn.",
                         untimed, all.total[static_cast<size_t>(kind)],
@@ -323,28 +301,28 @@ void LogImporter::writeLosses() {
     }
     const NvtxAssembler& nvtx = nvtx_.assembler();
     if (const uint64_t doubtful = nvtx.guessedEnds() + nvtx.lostBeginnings(); doubtful > 0)
-        trace.health(HealthSeverity::Warning, "nvtx-unmatched",
+        trace.health(Severity::Warning, HealthCode::NvtxUnmatched,
                      fmt::format("{} NVTX ranges of process {} lack their beginning or their end.",
                                  doubtful, shownName()),
                      id, {}, static_cast<int64_t>(doubtful));
 }
 
 void LogImporter::writeMemoryTrouble() {
-    const auto say = [&](HealthSeverity severity, const char* code, uint64_t count,
+    const auto say = [&](Severity severity, HealthCode code, uint64_t count,
                          std::string_view sentence) {
         if (count > 0)
             process_.trace.health(severity, code, sentence, process_.processId(), {},
                                   static_cast<int64_t>(count));
     };
-    say(HealthSeverity::Info, "managed-memory-thrashed", memory_.thrashings(),
+    say(Severity::Info, HealthCode::ManagedMemoryThrashed, memory_.thrashings(),
         fmt::format("Managed memory of process {} thrashed {} times: processors took the same "
                     "pages from each other.",
                     shownName(), memory_.thrashings()));
-    say(HealthSeverity::Info, "managed-memory-throttled", memory_.throttlings(),
+    say(Severity::Info, HealthCode::ManagedMemoryThrottled, memory_.throttlings(),
         fmt::format("The driver held processors of process {} back {} times to keep pages of "
                     "managed memory from moving to and fro.",
                     shownName(), memory_.throttlings()));
-    say(HealthSeverity::Warning, "memory-odd-records", memory_.oddRecords(),
+    say(Severity::Warning, HealthCode::MemoryOddRecords, memory_.oddRecords(),
         fmt::format("{} memory records of process {} made no sense and were left out.",
                     memory_.oddRecords(), shownName()));
 }
@@ -354,21 +332,21 @@ void LogImporter::writeUnreadable() {
     const std::optional<int64_t> id =
         reader_.header() ? std::optional<int64_t>(process_.processId()) : std::nullopt;
     const std::string file = reader_.path().filename().string();
-    if (problem_) trace.health(HealthSeverity::Error, "log-unreadable", problem_->sentence, id);
+    if (problem_) trace.health(Severity::Error, HealthCode::LogUnreadable, problem_->sentence, id);
     const log::LogReader::Progress& progress = reader_.progress();
     if (const uint64_t bytes = reader_.bytesNotUnderstood(); bytes > 0 && !problem_)
-        trace.health(reader_.isDamaged() ? HealthSeverity::Error : HealthSeverity::Warning,
-                     reader_.isDamaged() ? "log-damaged" : "log-cut",
+        trace.health(reader_.isDamaged() ? Severity::Error : Severity::Warning,
+                     reader_.isDamaged() ? HealthCode::LogDamaged : HealthCode::LogCut,
                      fmt::format("The last {} bytes of the log {} could not be read: they are {}.",
                                  bytes, file, reader_.isDamaged() ? "damaged" : "incomplete"),
                      id, {}, static_cast<int64_t>(bytes));
     if (progress.lostBlocks > 0)
         trace.health(
-            HealthSeverity::Error, "log-gap",
+            Severity::Error, HealthCode::LogGap,
             fmt::format("{} blocks are missing inside the log {}.", progress.lostBlocks, file), id,
             {}, static_cast<int64_t>(progress.lostBlocks));
     if (progress.oddRecords > 0)
-        trace.health(HealthSeverity::Warning, "log-odd-records",
+        trace.health(Severity::Warning, HealthCode::LogOddRecords,
                      fmt::format("{} records of the log {} made no sense and were left out.",
                                  progress.oddRecords, file),
                      id, {}, static_cast<int64_t>(progress.oddRecords));

@@ -114,7 +114,7 @@ class LogImporter : private log::RecordVisitor {
     std::string_view property(std::string_view name) const;
     std::string shownName() const;
     /// When the latest thing of this kind happened that came before in the log, CLOCK_REALTIME.
-    int64_t latestBefore(log::DroppedWhat what) const;
+    int64_t latestBefore(Loss what) const;
     void writeProcess();
     void writeWindows();
     void writeGaps();
@@ -136,11 +136,11 @@ class LogImporter : private log::RecordVisitor {
     std::vector<log::NoteRecord> notes_;
     /// A stretch in which something was lost, CLOCK_REALTIME.
     struct Gap {
-        log::DroppedWhat what;
+        Loss what;
         TimeRange range;
         uint64_t count;
     };
-    std::map<log::DroppedWhat, uint64_t> dropped_;
+    std::map<Loss, uint64_t> dropped_;
     std::vector<Gap> gaps_;
     int64_t latestNvtxNs_ = 0;
     ProcessWindows windows_;

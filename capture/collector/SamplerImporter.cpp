@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "model/format/factNames.h"
+
 namespace lanescope {
 
 namespace {
@@ -71,12 +73,10 @@ void SamplerImporter::visit(const log::ClockRecord& record) {
 
 void SamplerImporter::visit(const log::NoteRecord& record) {
     if (++notes_ > mostNotes) return;
-    const auto severity = record.severity <= log::NoteSeverity::Error
-                              ? static_cast<HealthSeverity>(record.severity)
-                              : HealthSeverity::Warning;
-    process_.trace.health(severity, process_.strings.text(record.code),
-                          process_.strings.text(record.sentence), {},
-                          process_.time(record.timestampNs));
+    process_.trace.healthOfLog(severityFrom(static_cast<int64_t>(record.severity)),
+                               process_.strings.text(record.code),
+                               process_.strings.text(record.sentence), {},
+                               process_.time(record.timestampNs));
 }
 
 void SamplerImporter::visit(const log::DroppedRecord& record) {
@@ -214,7 +214,7 @@ void SamplerImporter::finish(const std::string& hostName) {
     writeCounters(hostName);
     writeMetrics();
     for (const auto& [name, value] : properties_)
-        process_.trace.property(hostName.empty() ? name : hostName + " " + name, value);
+        process_.trace.property(hostFactName(hostName, name), value);
     writeHealth();
 }
 
@@ -259,26 +259,26 @@ void SamplerImporter::writeMetrics() {
 void SamplerImporter::writeHealth() {
     TraceWriter& trace = process_.trace;
     const std::string file = reader_.path().filename().string();
-    if (problem_) trace.health(HealthSeverity::Error, "log-unreadable", problem_->sentence);
+    if (problem_) trace.health(Severity::Error, HealthCode::LogUnreadable, problem_->sentence);
     if (reader_.isDamaged())
-        trace.health(HealthSeverity::Error, "log-damaged",
+        trace.health(Severity::Error, HealthCode::LogDamaged,
                      fmt::format("The last {} bytes of the log {} could not be read: they are "
                                  "damaged.",
                                  reader_.bytesNotUnderstood(), file));
     if (dropped_ > 0)
         trace.health(
-            HealthSeverity::Warning, "samples-dropped",
+            Severity::Warning, HealthCode::SamplesDropped,
             fmt::format("Samples were lost {} times, because the disk was full.", dropped_), {}, {},
             static_cast<int64_t>(dropped_));
     if (outOfOrder_ > 0)
-        trace.health(HealthSeverity::Warning, "samples-out-of-order",
+        trace.health(Severity::Warning, HealthCode::SamplesOutOfOrder,
                      fmt::format("{} samples in the log {} are older than others before them and "
                                  "were left out.",
                                  outOfOrder_, file),
                      {}, {}, outOfOrder_);
     if (!end_ && !problem_ && latestNs_ != 0)
         trace.health(
-            HealthSeverity::Warning, "sampler-ended",
+            Severity::Warning, HealthCode::SamplerEnded,
             fmt::format("A sampler ended abnormally at {:.1f} s: it was killed, crashed or "
                         "hung, so its counters end there. The program was not affected.",
                         static_cast<double>(process_.time(latestNs_)) / 1e9),

@@ -33,12 +33,12 @@ Result<void> TraceWriter::endTransaction() {
     return done;
 }
 
-void TraceWriter::health(HealthSeverity severity, std::string_view code, std::string_view sentence,
-                         std::optional<int64_t> globalPid, std::optional<int64_t> timeNs,
-                         std::optional<int64_t> count) {
+void TraceWriter::healthOfLog(Severity severity, std::string_view code, std::string_view sentence,
+                              std::optional<int64_t> globalPid, std::optional<int64_t> timeNs,
+                              std::optional<int64_t> count) {
     health_.insert(severity, code, globalPid, timeNs, count, sentence);
-    if (severity == HealthSeverity::Error) errors_.emplace_back(sentence);
-    if (severity == HealthSeverity::Warning) warnings_.emplace_back(sentence);
+    if (severity == Severity::Error) errors_.emplace_back(sentence);
+    if (severity == Severity::Warning) warnings_.emplace_back(sentence);
 }
 
 std::vector<std::string> TraceWriter::healthSentences() const {

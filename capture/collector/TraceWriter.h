@@ -12,13 +12,12 @@
 #include "capture/collector/StringTableWriter.h"
 #include "model/format/Result.h"
 #include "model/format/Sqlite.h"
+#include "model/format/health.h"
 
 namespace lanescope {
 
 /// The `vmId` of every row: the processes we record share one operating system.
 inline constexpr int virtualMachine = 1;
-
-enum class HealthSeverity : int { Info = 0, Warning = 1, Error = 2 };
 
 /// A trace file being written, which others may read meanwhile: its statements, one per table, and the strings all of them share.
 /// Rows that cannot be written leave an error behind, which `commit` returns. One thread.
@@ -35,9 +34,15 @@ class TraceWriter {
     Result<void> finish();
 
     /// Adds a row to `LANESCOPE_HEALTH`. `code` is for programs, `sentence` for people.
-    void health(HealthSeverity severity, std::string_view code, std::string_view sentence,
+    void health(Severity severity, HealthCode code, std::string_view sentence,
                 std::optional<int64_t> globalPid = {}, std::optional<int64_t> timeNs = {},
-                std::optional<int64_t> count = {});
+                std::optional<int64_t> count = {}) {
+        healthOfLog(severity, identifier(code), sentence, globalPid, timeNs, count);
+    }
+    /// The same for a note of a log, whose code may be one that only a newer agent knows.
+    void healthOfLog(Severity severity, std::string_view code, std::string_view sentence,
+                     std::optional<int64_t> globalPid, std::optional<int64_t> timeNs,
+                     std::optional<int64_t> count = {});
     /// The sentences of warnings and errors written so far, errors first.
     std::vector<std::string> healthSentences() const;
     /// Adds a row to `LANESCOPE_PROPERTIES`; without a process it is a fact about the whole run.

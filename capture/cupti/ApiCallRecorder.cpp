@@ -143,7 +143,7 @@ uint64_t ApiCallRecorder::drain(RecordWriter& writer, const CycleClock& clock,
         const bool waits = bytes >= sizeof(Call) + sizeof(Wait);
         write(*call, waits ? reinterpret_cast<const Wait*>(call + 1) : nullptr, writer, clock);
     });
-    if (refused) writer.dropped(log::DroppedWhat::CudaActivity, refused);
+    if (refused) writer.dropped(Loss::CudaActivity, refused);
     return launched;
 }
 

@@ -37,14 +37,14 @@ CuptiSource::CuptiSource(const AgentOptions& options, Agent& agent)
       launches_(agent.windows(), options.apiCalls != ApiCalls::None),
       begunNs_(monotonicNs()) {}
 
-void CuptiSource::note(log::NoteSeverity severity, std::string code, std::string sentence) {
-    notes_.push_back({severity, std::move(code), std::move(sentence)});
+void CuptiSource::note(Severity severity, HealthCode code, std::string sentence) {
+    notes_.push_back({severity, code, std::move(sentence)});
 }
 
 void CuptiSource::start() {
     std::string problem;
     if (!openCupti(options_.cuptiPath, cupti_, problem)) {
-        notes_.push_back({log::NoteSeverity::Error, "cupti-missing", problem});
+        notes_.push_back({Severity::Error, HealthCode::CuptiMissing, problem});
         agent_.startThreads();
         return;
     }
@@ -58,7 +58,7 @@ void CuptiSource::start() {
     const CUptiResult result = cupti_.registerCallbacks(&bufferRequested, &bufferCompleted);
     if (result != CUPTI_SUCCESS) {
         notes_.push_back(
-            {log::NoteSeverity::Error, "cupti-failed",
+            {Severity::Error, HealthCode::CuptiFailed,
              "CUPTI refused to record CUDA activity: " + cupti_.describe(result) + "."});
         agent_.startThreads();
         return;
@@ -90,19 +90,19 @@ bool CuptiSource::subscribe() {
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
         const std::string who =
             *holder ? std::string("\"") + holder + "\"" : std::string("another tool");
-        notes_.push_back({log::NoteSeverity::Error, "cupti-taken",
+        notes_.push_back({Severity::Error, HealthCode::CuptiTaken,
                           "CUPTI is in use by " + who +
                               ", so no CUDA activity was recorded; run the "
                               "program without that tool."});
     } else if (result == CUPTI_ERROR_UNKNOWN || result == CUPTI_ERROR_NOT_INITIALIZED) {
         notes_.push_back(
-            {log::NoteSeverity::Error, "no-driver",
+            {Severity::Error, HealthCode::NoDriver,
              "CUPTI could not reach the CUDA driver (" + cupti_.describe(result) +
                  "), so no CUDA activity was recorded; check that the driver is not older "
                  "than " +
                  cupti_.path + "."});
     } else {
-        notes_.push_back({log::NoteSeverity::Error, "cupti-failed",
+        notes_.push_back({Severity::Error, HealthCode::CuptiFailed,
                           "CUPTI could not be used: " + cupti_.describe(result) + "."});
     }
     return false;
@@ -116,7 +116,7 @@ void CuptiSource::enableWindowCalls() {
         const CUptiResult result =
             cupti_.enableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
         if (result == CUPTI_SUCCESS) continue;
-        note(log::NoteSeverity::Error, "no-window-calls",
+        note(Severity::Error, HealthCode::NoWindowCalls,
              "CUPTI does not tell of cudaProfilerStart and cudaProfilerStop (" +
                  cupti_.describe(result) + "), so no window will be opened.");
         return;
@@ -128,7 +128,7 @@ void CuptiSource::warnTorchProfiler() {
     void* torch = ::dlopen("libtorch_cpu.so", RTLD_NOW | RTLD_NOLOAD);
     if (!torch) return;
     ::dlclose(torch);
-    notes_.push_back({log::NoteSeverity::Info, "torch-profiler",
+    notes_.push_back({Severity::Info, HealthCode::TorchProfiler,
                       "PyTorch was recorded; if the program starts torch.profiler itself, that "
                       "gets no GPU work, because one tool at a time can hold CUPTI. record --yield "
                       "leaves it to torch.profiler."});
@@ -190,7 +190,7 @@ void CuptiSource::enableKinds() {
     }
     if (!problems.empty()) {
         problems.resize(problems.size() - 2);
-        notes_.push_back({log::NoteSeverity::Warning, "cupti-kinds",
+        notes_.push_back({Severity::Warning, HealthCode::CuptiKinds,
                           "CUPTI would not record everything (" + problems + ")."});
     }
 }
@@ -217,7 +217,7 @@ void CuptiSource::enableGraphs(std::string& problems) {
     std::error_code error;
     const std::string file = std::filesystem::canonical(cupti_.path, error).filename().string();
     if (crashesOnWholeGraphs(cupti_.version, file)) {
-        note(log::NoteSeverity::Warning, "graphs-one-by-one",
+        note(Severity::Warning, HealthCode::GraphsOneByOne,
              "This CUPTI crashes when it records CUDA graphs as a whole, so the work in them was "
              "recorded one by one; CUDA 12.4 and 12.5 have good ones in their updates 1.");
         return;
@@ -313,21 +313,21 @@ void CuptiSource::drain(RecordWriter& writer) {
     decoder_->endRound(false);
     writeHazards(writer);
     if (const uint64_t count = dropped_.exchange(0)) {
-        writer.dropped(log::DroppedWhat::CudaActivity, count);
+        writer.dropped(Loss::CudaActivity, count);
     }
     if (discardedBuffers_.exchange(0)) {
         writer.note(
-            log::NoteSeverity::Warning, "buffers-exhausted",
+            Severity::Warning, HealthCode::BuffersExhausted,
             "CUDA activity came faster than it could be written down, so some of it was lost; the "
             "disk may be slow.");
     }
     if (decoder_->takeUnreadableBuffers() > 0 && !std::exchange(saidUnreadable_, true)) {
-        writer.note(log::NoteSeverity::Warning, "buffer-unreadable",
+        writer.note(Severity::Warning, HealthCode::BufferUnreadable,
                     "CUPTI could not read one of its buffers to the end, so some CUDA activity was "
                     "lost; a newer CUDA toolkit may have a better CUPTI.");
     }
     if (unifiedMemoryRefused_.exchange(false)) {
-        writer.note(log::NoteSeverity::Warning, "no-unified-memory",
+        writer.note(Severity::Warning, HealthCode::NoUnifiedMemory,
                     "CUPTI cannot record managed memory on this machine, so there are no "
                     "migrations and page faults.");
     }
@@ -340,7 +340,7 @@ void CuptiSource::watchForRivals(RecordWriter& writer, uint64_t launched, bool h
     constexpr int64_t longSilenceNs = 5'000'000'000;  // CUPTI is flushed twenty times until then
     if (hasForeignBuffer_.exchange(false)) {
         writer.note(
-            log::NoteSeverity::Warning, "cupti-shared",
+            Severity::Warning, HealthCode::CuptiShared,
             "CUPTI gave us a buffer of another tool in the program, so that tool lacks what "
             "is in it; run the program without it, or record without CUDA activity.");
     }
@@ -352,7 +352,7 @@ void CuptiSource::watchForRivals(RecordWriter& writer, uint64_t launched, bool h
         nowNs - unansweredSinceNs_ < longSilenceNs)
         return;
     saidSilent_ = true;
-    writer.note(log::NoteSeverity::Warning, "cupti-silent",
+    writer.note(Severity::Warning, HealthCode::CuptiSilent,
                 "CUPTI has stopped giving records although the program launched thousands of "
                 "kernels: another tool in it, such as PyTorch's profiler, has probably taken "
                 "CUPTI's buffers. Kernels and copies are missing here from then on; run the "

@@ -39,8 +39,9 @@ class CuptiSource final : public ActivitySource {
         Completed* next;
     };
     struct Note {
-        log::NoteSeverity severity;
-        std::string code, sentence;
+        Severity severity;
+        HealthCode code;
+        std::string sentence;
     };
 
     bool subscribe();
@@ -56,7 +57,7 @@ class CuptiSource final : public ActivitySource {
     void writeBeginning(RecordWriter& writer);
     void writeHazards(RecordWriter& writer);
     void watchForRivals(RecordWriter& writer, uint64_t launched, bool hasBuffers);
-    void note(log::NoteSeverity severity, std::string code, std::string sentence);
+    void note(Severity severity, HealthCode code, std::string sentence);
     void enableRuntimeCalls(std::string& problems);
     void onCompleted(uint8_t* buffer, size_t validBytes);
     void countDropped();

@@ -31,12 +31,12 @@ bool PmSampler::begin() {
     std::string problem;
     int count = 0;
     if (!library_.open(folders_, problem)) {
-        log_.note(log::NoteSeverity::Warning, "gpu-metrics-absent", problem);
+        log_.note(Severity::Warning, HealthCode::GpuMetricsAbsent, problem);
         return false;
     }
     if (library_.init(0) != CUDA_SUCCESS || library_.deviceCount(&count) != CUDA_SUCCESS ||
         count == 0) {
-        log_.note(log::NoteSeverity::Warning, "gpu-metrics-absent",
+        log_.note(Severity::Warning, HealthCode::GpuMetricsAbsent,
                   "CUDA finds no GPU here, so no GPU metrics were sampled.");
         return false;
     }
@@ -95,7 +95,7 @@ void PmSampler::sayWhyNot(const Refusals& refusals) {
         if (!devices.empty())
             which = fmt::format(" of CUDA's GPU{} {}", devices.size() == 1 ? "" : "s",
                                 fmt::join(devices, ", "));
-        log_.note(log::NoteSeverity::Warning, "gpu-metrics-absent",
+        log_.note(Severity::Warning, HealthCode::GpuMetricsAbsent,
                   fmt::format("No GPU metrics were sampled{}: {}.", which, reason));
     }
 }
@@ -114,7 +114,7 @@ void PmSampler::take(Sampled& sampled) {
     sampled.result = gpu.take(sampled.words);
     log_.writeMetrics(gpu.device(), static_cast<uint32_t>(gpu.titles().size()), sampled.words);
     if (sampled.result == CUPTI_SUCCESS) return;
-    log_.note(log::NoteSeverity::Warning, "gpu-metrics-ended",
+    log_.note(Severity::Warning, HealthCode::GpuMetricsEnded,
               fmt::format("Sampling of CUDA's GPU {} ended early: CUPTI answered {}.", gpu.device(),
                           library_.describe(sampled.result)));
 }
@@ -140,7 +140,7 @@ void PmSampler::end() {
     sayWhatIsLost();
     if (lost == 0) return;
     log_.note(
-        log::NoteSeverity::Warning, "gpu-metrics-lost",
+        Severity::Warning, HealthCode::GpuMetricsLost,
         fmt::format("{:.2g} % of the samples at {:g} Hz were lost{}; what they would have told is "
                     "unknown. Use a lower rate: --gpu-metrics=HZ.",
                     100 * static_cast<double>(lost) / static_cast<double>(all), hz_,

@@ -19,17 +19,17 @@ bool inLongRuns(const HazardFacts& facts) {
 }
 
 constexpr VersionHazard hazards[] = {
-    {CuptiLibrary::version13_0_0, CuptiLibrary::version13_0_1, &always, log::NoteSeverity::Warning,
-     "cupti-13.0.0",
+    {CuptiLibrary::version13_0_0, CuptiLibrary::version13_0_1, &always, Severity::Warning,
+     HealthCode::Cupti1300,
      "CUPTI 13.0.0 loses synchronization records and may crash; CUDA 13.0 update 1 has a good "
      "one."},
-    {CuptiLibrary::version13_2, CuptiLibrary::version13_3, &always, log::NoteSeverity::Info,
-     "cupti-13.2-slow",
+    {CuptiLibrary::version13_2, CuptiLibrary::version13_3, &always, Severity::Info,
+     HealthCode::Cupti132Slow,
      "CUPTI 13.2 slows CUDA calls that are made again and again; CUDA 13.3 has a better one."},
-    {0, CuptiLibrary::version13_3, &inGraphs, log::NoteSeverity::Info, "cupti-graph-leak",
+    {0, CuptiLibrary::version13_3, &inGraphs, Severity::Info, HealthCode::CuptiGraphLeak,
      "CUPTI before 13.3 loses some memory with each copy in a CUDA graph that it records; for long "
      "runs record graphs as a whole."},
-    {0, CuptiLibrary::version13_4 + 1, &inLongRuns, log::NoteSeverity::Info, "cupti-long-run",
+    {0, CuptiLibrary::version13_4 + 1, &inLongRuns, Severity::Info, HealthCode::CuptiLongRun,
      "CUPTI before 13.4 update 1 takes more and more CPU time in runs of many hours, and may name "
      "kernels wrongly after modules were loaded again; for such runs record windows."},
 };

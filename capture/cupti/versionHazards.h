@@ -19,8 +19,8 @@ struct HazardFacts {
 struct VersionHazard {
     uint32_t firstVersion, endVersion;  ///< From the one on, before the other.
     bool (*matters)(const HazardFacts& facts);
-    log::NoteSeverity severity;
-    const char* code;
+    Severity severity;
+    HealthCode code;
     const char* sentence;
 };
 

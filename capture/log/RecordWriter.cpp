@@ -57,17 +57,17 @@ void RecordWriter::property(std::string_view name, std::string_view value) {
     write(log::RecordKind::Property, record);
 }
 
-void RecordWriter::note(log::NoteSeverity severity, std::string_view code,
+void RecordWriter::note(Severity severity, HealthCode code,
                         std::string_view sentence) {
     log::NoteRecord record{};
     record.timestampNs = realtimeNs();
     record.severity = severity;
-    record.code = string(code);
+    record.code = string(identifier(code));
     record.sentence = string(sentence);
     write(log::RecordKind::Note, record, record.timestampNs);
 }
 
-void RecordWriter::dropped(log::DroppedWhat what, uint64_t count) {
+void RecordWriter::dropped(Loss what, uint64_t count) {
     log::DroppedRecord record{};
     record.timestampNs = realtimeNs();
     record.count = count;

@@ -8,6 +8,7 @@
 
 #include "capture/log/LogFile.h"
 #include "capture/log/Records.h"
+#include "model/format/health.h"
 
 namespace lanescope {
 
@@ -48,8 +49,8 @@ class RecordWriter {
     uint32_t generation() const { return generation_; }
 
     void property(std::string_view name, std::string_view value);
-    void note(log::NoteSeverity severity, std::string_view code, std::string_view sentence);
-    void dropped(log::DroppedWhat what, uint64_t count);
+    void note(Severity severity, HealthCode code, std::string_view sentence);
+    void dropped(Loss what, uint64_t count);
 
   private:
     void writeWithTail(log::RecordHeader& header, size_t structBytes, log::RecordKind kind,

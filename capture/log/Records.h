@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "capture/log/LogFormat.h"
+#include "model/format/health.h"
 
 namespace lanescope::log {
 
@@ -352,32 +353,21 @@ struct ClockRecord {
     int64_t realtimeNs, monotonicNs, cuptiNs;
 };
 
-enum class DroppedWhat : uint32_t {
-    Nvtx = 1,
-    CudaActivity = 2,
-    LogBlock = 3,
-    String = 4,
-    Nccl = 5,
-    GpuMetrics = 6,
-};
-
 /// `count` more events were lost since the last such record.
 struct DroppedRecord {
     RecordHeader header;
     int64_t timestampNs;
     uint64_t count;
-    DroppedWhat what;
+    Loss what;
     uint32_t reserved;
 };
-
-enum class NoteSeverity : uint32_t { Info = 0, Warning = 1, Error = 2 };
 
 /// Something the user should know: no driver, a rival tool, an old CUPTI.
 struct NoteRecord {
     RecordHeader header;
     int64_t timestampNs;
-    NoteSeverity severity;
-    uint32_t code;      ///< String, for programs: "no-driver".
+    Severity severity;
+    uint32_t code;      ///< String, for programs: the identifier of a `HealthCode`.
     uint32_t sentence;  ///< String, for people.
     uint32_t reserved;
 };

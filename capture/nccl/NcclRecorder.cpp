@@ -143,7 +143,7 @@ void NcclRecorder::drain(RecordWriter& writer, const Windows& windows) {
         record.isCaptured = entry.isCaptured ? 1 : 0;
         writer.write(log::RecordKind::NcclOperation, record, record.timestampNs);
     });
-    if (refused) writer.dropped(log::DroppedWhat::Nccl, refused);
+    if (refused) writer.dropped(Loss::NcclEvents, refused);
     drainCommunicators(writer);
 }
 

@@ -58,7 +58,7 @@ bool HostSampler::begin() {
         if (!isThere) absent += (absent.empty() ? "" : ", ") + std::string(name);
     if (!absent.empty())
         log_.note(
-            log::NoteSeverity::Info, "host-counters-absent",
+            Severity::Info, HealthCode::HostCountersAbsent,
             fmt::format("/proc does not tell of this: {}; there are no counters of it.", absent));
     return stat_.isOpen() || memory_.isOpen() || disks_.isOpen() || network_.isOpen() || hasCgroup;
 }

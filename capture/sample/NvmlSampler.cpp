@@ -93,7 +93,7 @@ bool NvmlSampler::begin() {
         ask(query);
     }
     if (gpus_.empty())
-        log_.note(log::NoteSeverity::Info, "nvml-absent",
+        log_.note(Severity::Info, HealthCode::NvmlAbsent,
                   "The driver shows no GPU here, so there are no GPU counters.");
     return !gpus_.empty();
 }
@@ -105,7 +105,7 @@ bool NvmlSampler::sayWhyNot(int result) {
     if (result == nvmlVersionMismatch)
         reason = "the driver's library and kernel module are of different versions";
     log_.note(
-        log::NoteSeverity::Info, "nvml-absent",
+        Severity::Info, HealthCode::NvmlAbsent,
         fmt::format("NVML could not be asked, because {}; there are no GPU counters.", reason));
     return false;
 }
@@ -129,13 +129,13 @@ void NvmlSampler::describe(Gpu& gpu) {
 /// One line for each thing that is to be said, however many GPUs it is true of.
 void NvmlSampler::sayWhatIsAbsent() const {
     for (const auto& [values, gpus] : absent_)
-        log_.note(log::NoteSeverity::Info, "counters-absent",
+        log_.note(Severity::Info, HealthCode::CountersAbsent,
                   fmt::format("{} not tell {} {}.", namesOf(gpus, "does", "do"),
                               gpus.size() == 1 ? "its" : "their", values));
     if (splitGpus_.empty()) return;
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
     const bool isInstance = visible != nullptr && std::string_view(visible).starts_with("MIG-");
-    log_.note(log::NoteSeverity::Info, "counters-of-whole-gpu",
+    log_.note(Severity::Info, HealthCode::CountersOfWholeGpu,
               fmt::format("{} split by MIG: what it tells is of the whole GPU and all its "
                           "instances, and of an instance{} nothing is known.",
                           namesOf(splitGpus_, "is", "are"),
@@ -255,7 +255,7 @@ bool NvmlSampler::noticeLoss(Gpu& gpu, int result) {
     if (gpu.isLost) return true;
     gpu.isLost = true;
     log_.writeUnknown(sampleTimeNs(), source(), gpu.index);
-    log_.note(log::NoteSeverity::Warning, "gpu-lost",
+    log_.note(Severity::Warning, HealthCode::GpuLost,
               fmt::format("GPU {} was lost: the driver says that it {}. Its counters are unknown "
                           "from then on.",
                           gpu.index,

@@ -103,7 +103,7 @@ void SampleLog::writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const
                           static_cast<int64_t>(words[words.size() - metricCount - 1]));
 }
 
-void SampleLog::note(log::NoteSeverity severity, std::string_view code, std::string_view sentence) {
+void SampleLog::note(Severity severity, HealthCode code, std::string_view sentence) {
     const std::lock_guard lock(mutex_);
     writer_.note(severity, code, sentence);
 }
@@ -164,7 +164,7 @@ void SampleLog::flush() {
     writer_.write(log::RecordKind::Clock, clock, clock.realtimeNs);
     flushNow();
     if (file_.totalBytes() < maximumBytes_) return;
-    writer_.note(log::NoteSeverity::Warning, "samples-limit",
+    writer_.note(Severity::Warning, HealthCode::SamplesLimit,
                  "The log of the samplers reached " + std::to_string(maximumBytes_ >> 20) +
                      " MiB, so nothing was sampled from there on; sample at a lower rate.");
     endNow(log::EndReason::LogFull);
@@ -176,7 +176,7 @@ void SampleLog::noticeClock() {
     if (std::abs(aheadNs - clockAheadNs_) < leastSettingNs || ++settings_ > mostSettings) return;
     clockAheadNs_ = aheadNs;
     const double seconds = static_cast<double>(std::abs(aheadNs)) / 1e9;
-    writer_.note(log::NoteSeverity::Warning, "clock-set",
+    writer_.note(Severity::Warning, HealthCode::ClockSet,
                  fmt::format("The clock of this machine was set while counters were sampled. They "
                              "go on as if it had not been; what it says, and with it the events "
                              "of programs, is now {:.1f} s {} them.",
@@ -193,7 +193,7 @@ void SampleLog::flushNow() {
     for (const Gpu& gpu : gpus_) writeGpu(gpu);
     for (uint32_t number = 1; number <= counters_.size(); ++number) writeCounter(number);
     for (const Metric& metric : metrics_) writeMetric(metric);
-    writer_.dropped(log::DroppedWhat::LogBlock, lost);
+    writer_.dropped(Loss::LogBlocks, lost);
 }
 
 void SampleLog::end() {

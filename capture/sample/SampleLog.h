@@ -51,7 +51,7 @@ class SampleLog {
     /// `words` as in `RecordVisitor`: `1 + metricCount` for each moment.
     void writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const uint64_t> words);
 
-    void note(log::NoteSeverity severity, std::string_view code, std::string_view sentence);
+    void note(Severity severity, HealthCode code, std::string_view sentence);
     /// A fact; said again it replaces the former.
     void property(std::string_view name, std::string_view value);
 

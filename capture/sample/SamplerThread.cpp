@@ -55,7 +55,7 @@ void SamplerThread::watch(int64_t nowNs) {
     if (hungSinceNs_ != 0 && begunNs != hungSinceNs_) {
         const double seconds = static_cast<double>(nowNs - hungSinceNs_) / 1e9;
         if (hangs_ <= mostHangsSaid)
-            log_.note(log::NoteSeverity::Info, "sampler-answers",
+            log_.note(Severity::Info, HealthCode::SamplerAnswers,
                       fmt::format("{} answers again, after {:.0f} s in which its counters are "
                                   "unknown.",
                                   sampler_->title(), seconds));
@@ -66,7 +66,7 @@ void SamplerThread::watch(int64_t nowNs) {
     hungSinceNs_ = begunNs;
     log_.writeUnknown(begunNs + sampleOffsetNs(), sampler_->source());
     if (++hangs_ <= mostHangsSaid)
-        log_.note(log::NoteSeverity::Warning, "sampler-hangs",
+        log_.note(Severity::Warning, HealthCode::SamplerHangs,
                   fmt::format("{} stopped answering, as when a GPU has fallen off its bus; its "
                               "counters are unknown until it answers again.",
                               sampler_->title()));

@@ -61,7 +61,7 @@ class Samplers {
             if (sampler != nullptr)
                 add(std::move(sampler), periodNs);
             else
-                log_.note(log::NoteSeverity::Warning, "gpu-metrics-absent",
+                log_.note(Severity::Warning, HealthCode::GpuMetricsAbsent,
                           "This Lanescope was built without CUPTI, so it samples no GPU metrics.");
         }
     }

@@ -1,8 +1,7 @@
 #include "model/bandwidth/linkPeaks.h"
 
 #include <algorithm>
-#include <charconv>
-#include <string>
+#include <cstdint>
 
 #include "model/format/pcieRate.h"
 
@@ -24,17 +23,15 @@ const Gpu* gpuNumbered(const Trace& trace, int64_t id) {
     return found == trace.gpus.end() ? nullptr : &*found;
 }
 
-/// A fact that the recorder wrote of a GPU, "gpu0.pcieWidth"; 0 if it did not.
-int gpuFact(const Trace& trace, int64_t gpu, std::string_view fact) {
-    const std::string name = "gpu" + std::to_string(gpu) + "." + std::string(fact);
-    for (const Property& property : trace.properties) {
-        if (property.name != name) continue;
-        int number = 0;
-        const char* const end = property.value.data() + property.value.size();
-        const auto [stop, error] = std::from_chars(property.value.data(), end, number);
-        if (error == std::errc() && stop == end) return number;
-    }
-    return 0;
+/// What the file says of the GPU of that number; nothing of one that it does not tell of.
+GpuFacts factsOf(const Trace& trace, int64_t gpu) {
+    for (const GpuFacts& each : trace.gpuFacts)
+        if (each.gpu == gpu) return each;
+    return {};
+}
+
+int toInt(const std::optional<int64_t>& value) {
+    return static_cast<int>(std::clamp<int64_t>(value.value_or(0), 0, INT32_MAX));
 }
 
 CopyPeak peakFrom(double bytesPerSecond, PeakOrigin origin, LinkKind link) {
@@ -91,9 +88,9 @@ std::optional<CopyPeak> peakOfPcie(const Trace& trace, int64_t gpu) {
         trace, LinkKind::Pcie, gpu, [](const LinkPeak& each) { return each.peer == noGpuId; });
     if (peak)
         return peakFrom(static_cast<double>(peak->bytesPerSecond), peak->origin, LinkKind::Pcie);
-    const int generation = gpuFact(trace, gpu, "pcieGeneration");
-    const int width = gpuFact(trace, gpu, "pcieWidth");
-    const int64_t nominal = pcieBytesPerSecond(generation, width);
+    const GpuFacts facts = factsOf(trace, gpu);
+    const int64_t nominal =
+        pcieBytesPerSecond(toInt(facts.pcieGeneration), toInt(facts.pcieWidth));
     if (nominal <= 0) return std::nullopt;
     return peakFrom(static_cast<double>(nominal), PeakOrigin::Nominal, LinkKind::Pcie);
 }
@@ -119,7 +116,7 @@ std::optional<CopyPeak> peakOfNvlink(const Trace& trace, int64_t gpu, int64_t pe
         return peakFrom(static_cast<double>(found->bytesPerSecond), found->origin,
                         LinkKind::NvLink);
     const Gpu* const info = gpuNumbered(trace, gpu);
-    const int links = connection ? connection->nvlinks : gpuFact(trace, gpu, "nvlinkCount");
+    const int links = connection ? connection->nvlinks : toInt(factsOf(trace, gpu).nvlinkCount);
     const double nominal = info ? nominalNvlinkBytesPerSecond(info->computeMajor, links) : 0;
     if (nominal <= 0) return std::nullopt;
     return peakFrom(nominal, PeakOrigin::Nominal, LinkKind::NvLink);
@@ -172,7 +169,7 @@ double nominalNvlinkBytesPerSecond(int computeMajor, int links) {
 }
 
 int32_t nvlinksOf(const Trace& trace, int64_t gpu) {
-    int32_t links = gpuFact(trace, gpu, "nvlinkCount");
+    int32_t links = toInt(factsOf(trace, gpu).nvlinkCount);
     for (const LinkPeak& peak : trace.interconnect.peaks)
         if (peak.kind == LinkKind::NvLink && peak.gpu == gpu) links = std::max(links, peak.links);
     for (const GpuConnection& each : trace.interconnect.connections)

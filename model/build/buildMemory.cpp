@@ -197,14 +197,14 @@ class MemoryBuilder {
     void noteOdd() {
         if (unknownFrees_ > 0)
             trace_.health.push_back(
-                {Severity::Info,
+                {Severity::Info, HealthCode::FreesUnmatched,
                  fmt::format(
                      "{} frees of memory match no allocation in the trace: it was allocated "
                      "while nothing was recorded, and is missing from the memory in use.",
                      formatCount(unknownFrees_))});
         if (lostFrees_ > 0)
             trace_.health.push_back(
-                {Severity::Info,
+                {Severity::Info, HealthCode::FreesMissing,
                  fmt::format("{} allocations of memory were given out again without having been "
                              "freed in the trace; each is taken as freed when that happened.",
                              formatCount(lostFrees_))});
@@ -234,7 +234,7 @@ void numberSamples(Trace& trace) {
         if (series.isEmpty()) continue;
         if (rows + series.size() > EventRef::maximumRow) {
             trace.health.push_back(
-                {Severity::Warning,
+                {Severity::Warning, HealthCode::CounterLeftOut,
                  fmt::format(
                      "The counter \"{}\" has too many values to be shown beside the others.",
                      series.name)});

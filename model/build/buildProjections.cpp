@@ -165,7 +165,7 @@ void buildProjections(Trace& trace, const std::stop_token& stop) {
         steps += ranges[thread].size();
         if (steps > mostSteps) {
             trace.health.push_back(
-                {Severity::Warning,
+                {Severity::Warning, HealthCode::ProjectionsCut,
                  "Too many NVTX ranges on threads with too many streams: those of the last threads "
                  "are not shown on the GPU."});
             break;

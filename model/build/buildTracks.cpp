@@ -31,7 +31,7 @@ std::string processSubtitle(const Process& process) {
 void noteDropped(Trace& trace, uint32_t track, uint32_t count) {
     if (count == 0) return;
     trace.health.push_back(
-        {Severity::Warning,
+        {Severity::Warning, HealthCode::EventsNotDrawn,
          fmt::format("{} events on \"{}\" overlap more than {} others and are not drawn; they are "
                      "counted in all summaries.",
                      count, trace.tracks[track].title, LanePacker::maximumLanes)});

@@ -81,24 +81,28 @@ std::set<uint32_t> processesOf(const Trace& trace, const Track& track) {
     return processes;
 }
 
-bool concerns(GapKind what, TrackKind track) {
+/// Whether events of the track may be among what was lost. What this program does not know may be
+/// anything.
+bool concerns(Loss what, TrackKind track) {
+    const bool isAny = what == Loss::LogBlocks || !isKnown(what);
     switch (track) {
-        case TrackKind::ThreadNvtx:
-            return what != GapKind::CudaActivity;
+        case TrackKind::ThreadNvtx:  // NCCL's operations stand among the ranges.
+            return isAny || what == Loss::NvtxCalls || what == Loss::NcclEvents;
         case TrackKind::Gpu:
         case TrackKind::Stream:
         case TrackKind::ThreadApi:
         case TrackKind::GpuPageFaults:
         case TrackKind::CpuPageFaults:
+            return isAny || what == Loss::CudaActivity;
         case TrackKind::Counter:
         case TrackKind::CounterStates:
-            return what != GapKind::Nvtx;
+            return isAny || what == Loss::CudaActivity || what == Loss::GpuMetrics;
         case TrackKind::CounterGroup:
             return false;
         case TrackKind::StreamProjection:
         case TrackKind::Process:
         case TrackKind::Thread:
-            return true;
+            return what != Loss::Names;
     }
     return true;
 }

@@ -157,7 +157,7 @@ struct RunOutlier {
 };
 
 struct RunComparison {
-    RunFacts baseline, candidate;
+    SummaryFacts baseline, candidate;
     StepSource baselineSource = StepSource::WholeRun, candidateSource = StepSource::WholeRun;
     std::string baselinePattern, candidatePattern;
     std::vector<WorkerComparison> workers;  ///< Pairs; in the order of the candidate's workers.

@@ -97,7 +97,7 @@ inline constexpr size_t fewestStepsForOutliers = 4;
 inline constexpr size_t mostContributors = 128;
 
 /// What must be alike for a comparison to mean something, and what a trace says of itself.
-struct RunFacts {
+struct SummaryFacts {
     std::string title;
     std::string producer;
     std::string driver;
@@ -111,9 +111,10 @@ struct RunFacts {
     bool hasApiCalls = false;
     bool hasNvtx = false;
     bool isTruncated = false;                 ///< A process ended abnormally or its log was cut.
-    std::vector<std::string> healthWarnings;  ///< Drops, untimed events ...; sentences.
+    /// Drops, untimed events ...; sentences, gravest first, without those on abnormal ends.
+    std::vector<std::string> healthWarnings;
     uint64_t contentHash = 0;                 ///< Equal for two copies of one recording.
-    bool operator==(const RunFacts&) const = default;
+    bool operator==(const SummaryFacts&) const = default;
 };
 
 /// What the GPUs of a run sent over NVLink, as far as the trace tells (`judgeNvlink`).
@@ -129,7 +130,7 @@ struct NvlinkTraffic {
 /// Everything that a comparison needs to know of a run. Small: grows with the number of steps, not
 /// with the number of events.
 struct RunSummary {
-    RunFacts facts;
+    SummaryFacts facts;
     StepSource source = StepSource::WholeRun;
     std::string pattern;                 ///< Of the steps: "step #".
     std::vector<WorkerSummary> workers;  ///< By rank, process id and GPU.

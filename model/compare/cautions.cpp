@@ -34,7 +34,7 @@ class Cautions {
 };
 
 /// "2 x NVIDIA H200".
-std::string gpusText(const RunFacts& facts) {
+std::string gpusText(const SummaryFacts& facts) {
     std::vector<std::string> names = facts.gpuNames;
     std::sort(names.begin(), names.end());
     std::string text;
@@ -73,8 +73,8 @@ double kernelsPerStep(const RunSummary& run) {
 }
 
 void addWhatRan(const RunSummary& baseline, const RunSummary& candidate, Cautions& cautions) {
-    const RunFacts& before = baseline.facts;
-    const RunFacts& after = candidate.facts;
+    const SummaryFacts& before = baseline.facts;
+    const SummaryFacts& after = candidate.facts;
     if (before.contentHash == after.contentHash && before.kernelCount > 0)
         cautions.add("Both sides are the same recording.");
     cautions.addIfOther("GPUs", gpusText(before), gpusText(after));
@@ -111,12 +111,11 @@ void addHowStepsWereFound(const RunSummary& baseline, const RunSummary& candidat
             "included.");
 }
 
-void addLosses(std::string_view side, const RunFacts& facts, Cautions& cautions) {
+void addLosses(std::string_view side, const SummaryFacts& facts, Cautions& cautions) {
     if (facts.isTruncated)
         cautions.add("The {} ended abnormally; its last events may be missing.", side);
     size_t shown = 0;
     for (const std::string& warning : facts.healthWarnings) {
-        if (warning.find("ended abnormally") != std::string::npos) continue;  // said above
         if (shown++ == mostWarningsShown) break;
         cautions.add("The {}: {}", side, printable(warning));
     }

@@ -84,7 +84,7 @@ struct Header {
 };
 
 void takeFact(Rows& rows, std::string_view name, Header& header, RunSummary& summary) {
-    RunFacts& facts = summary.facts;
+    SummaryFacts& facts = summary.facts;
     if (name == "version")
         header.version = rows.number(1);
     else if (name == "fingerprint")

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "model/compare/RunSummary.h"
-#include "model/compare/runFacts.h"
+#include "model/compare/summaryFacts.h"
 #include "model/compare/summarizeWorker.h"
 #include "model/values/Statistics.h"
 #include "model/trace/gpusOfProcess.h"

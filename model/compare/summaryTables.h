@@ -4,7 +4,7 @@ namespace lanescope {
 
 /// Version of the stored summary: of its tables and of the rules that its figures follow. Raised
 /// whenever the same events would give other figures.
-inline constexpr int storedSummaryVersion = 4;
+inline constexpr int storedSummaryVersion = 5;
 
 /// SQL that makes the tables anew; what an older version stored goes.
 inline constexpr const char* createSummaryTablesSql = R"sql(

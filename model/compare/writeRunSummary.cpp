@@ -44,7 +44,7 @@ int64_t number(bool value) {
 
 Result<void> writeFacts(Database& database, const RunSummary& summary) {
     Insert insert(database, "INSERT INTO LANESCOPE_SUMMARY (name, value) VALUES (?1, ?2)");
-    const RunFacts& facts = summary.facts;
+    const SummaryFacts& facts = summary.facts;
     insert.row("version", int64_t{storedSummaryVersion});
     insert.row("fingerprint", traceFingerprint(database));
     insert.row("contentHash", static_cast<int64_t>(facts.contentHash));

@@ -125,6 +125,8 @@ bool areTimesSound(const Trace& trace) {
             return false;
     for (const GpuProcessUse& use : trace.interconnect.gpuProcesses)
         if (!isTime(use.timeNs)) return false;
+    for (const HealthNote& note : trace.health)
+        if (note.timeNs && !isTime(*note.timeNs)) return false;
     for (const CounterSeries& series : trace.counters)
         if (!isTime(series.endNs())) return false;
     return true;

@@ -74,9 +74,9 @@ Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions&
             return TracePtr(std::move(indexed.trace));
     if (!written)
         (*trace)->health.push_back(
-            {Severity::Info, fmt::format("No index could be written, so the trace is read anew "
-                                         "each time. {}",
-                                         written.error().sentence)});
+            {Severity::Info, HealthCode::IndexNotWritten,
+             fmt::format("No index could be written, so the trace is read anew each time. {}",
+                         written.error().sentence)});
     return TracePtr(std::move(*trace));
 }
 

@@ -34,7 +34,7 @@ void forEachField(S& s, V& visit) {
 template <Of<Process> S, class V>
 void forEachField(S& s, V& visit) {
     visitEach(visit, s.globalPid, s.pid, s.name, s.rank, s.localRank, s.worldSize,
-              s.endedAbnormally, s.range, s.hasWindows, s.windows, s.gaps);
+              s.endedAbnormally, s.range, s.hasWindows, s.windows, s.gaps, s.facts);
 }
 template <Of<Thread> S, class V>
 void forEachField(S& s, V& visit) {
@@ -46,7 +46,8 @@ void forEachField(S& s, V& visit) {
 }
 template <Of<HealthNote> S, class V>
 void forEachField(S& s, V& visit) {
-    visitEach(visit, s.severity, s.sentence);
+    visitEach(visit, s.severity, s.code, s.sentence, s.globalPid, s.timeNs, s.count,
+              s.unknownCode);
 }
 template <Of<EventCount> S, class V>
 void forEachField(S& s, V& visit) {
@@ -55,6 +56,42 @@ void forEachField(S& s, V& visit) {
 template <Of<Property> S, class V>
 void forEachField(S& s, V& visit) {
     visitEach(visit, s.name, s.value);
+}
+/// The members that `forEachFact` names.
+template <class Facts, class V>
+void visitFacts(Facts& facts, V& visit) {
+    forEachFact(facts, [&visit](const FactName&, auto& member) { visit(member); });
+}
+template <Of<SampledGpuFacts> S, class V>
+void forEachField(S& s, V& visit) {
+    visitEach(visit, s.cudaDevice);
+    visitFacts(s, visit);
+}
+template <Of<SamplerFacts> S, class V>
+void forEachField(S& s, V& visit) {
+    visitEach(visit, s.host);
+    visitFacts(s, visit);
+    visitEach(visit, s.gpus);
+}
+template <Of<HostName> S, class V>
+void forEachField(S& s, V& visit) {
+    visitEach(visit, s.number, s.name);
+}
+template <Of<RunFacts> S, class V>
+void forEachField(S& s, V& visit) {
+    visitFacts(s, visit);
+    visitEach(visit, s.hosts, s.samplers, s.others);
+}
+template <Of<ProcessFacts> S, class V>
+void forEachField(S& s, V& visit) {
+    visitFacts(s, visit);
+    visitEach(visit, s.others);
+}
+template <Of<GpuFacts> S, class V>
+void forEachField(S& s, V& visit) {
+    visitEach(visit, s.gpu);
+    visitFacts(s, visit);
+    visitEach(visit, s.others);
 }
 template <Of<LaunchConfig> S, class V>
 void forEachField(S& s, V& visit) {
@@ -217,8 +254,8 @@ void forEachField(S& s, V& visit) {
 /// All but where the trace lies.
 template <Of<Trace> S, class V>
 void forEachField(S& s, V& visit) {
-    visitEach(visit, s.producer, s.range, s.startUtcNs, s.properties, s.health, s.counts, s.strings,
-              s.gpus, s.interconnect, s.processes, s.threads, s.streams, s.launchConfigs);
+    visitEach(visit, s.producer, s.range, s.startUtcNs, s.facts, s.gpuFacts, s.health, s.counts,
+              s.strings, s.gpus, s.interconnect, s.processes, s.threads, s.streams, s.launchConfigs);
     visitEach(visit, s.kernels, s.memcpys, s.migrations, s.memsets, s.graphs, s.memoryEvents,
               s.memoryPools, s.allocations, s.pageFaults, s.apiCalls, s.syncs, s.eventRecords,
               s.eventWaits, s.streamWaits, s.nvtx, s.projections, s.nccl);

@@ -61,21 +61,31 @@ bool LoadContext::report(double fraction, std::string_view what) {
     return !isCancelled_;
 }
 
-void LoadContext::note(Severity severity, std::string sentence) {
-    trace_.health.push_back({severity, std::move(sentence)});
+bool LoadContext::isNoted(HealthCode code, std::optional<int64_t> globalPid) const {
+    return std::any_of(trace_.health.begin(), trace_.health.end(), [&](const HealthNote& note) {
+        return note.code == code && note.globalPid == globalPid;
+    });
 }
 
 void LoadContext::noteSkipped() {
     for (const auto& [table, tally] : tallies_) {
         if (tally.rows > 0)
-            note(Severity::Warning,
-                 fmt::format("{} rows of {} were left out: what they hold makes no sense there.",
-                             formatCount(tally.rows), table));
+            note({Severity::Warning,
+                  HealthCode::RowsLeftOut,
+                  fmt::format("{} rows of {} were left out: what they hold makes no sense there.",
+                              formatCount(tally.rows), table),
+                  {},
+                  {},
+                  tally.rows});
         if (tally.cells > 0)
-            note(Severity::Warning,
-                 fmt::format("{} values in {} were ignored: they are of the wrong kind or out of "
-                             "range.",
-                             formatCount(tally.cells), table));
+            note({Severity::Warning,
+                  HealthCode::ValuesIgnored,
+                  fmt::format("{} values in {} were ignored: they are of the wrong kind or out of "
+                              "range.",
+                              formatCount(tally.cells), table),
+                  {},
+                  {},
+                  tally.cells});
     }
 }
 

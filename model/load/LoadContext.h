@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,7 +40,10 @@ class LoadContext {
     bool report(double fraction, std::string_view what);
     bool isCancelled() const { return isCancelled_; }
 
-    void note(Severity severity, std::string sentence);
+    void note(HealthNote note) { trace_.health.push_back(std::move(note)); }
+    /// Whether the recorder, or somebody before, has noted that already: of this process, or of the
+    /// whole run.
+    bool isNoted(HealthCode code, std::optional<int64_t> globalPid) const;
     /// Tallies for `noteSkipped`; `table` is one of this program's constants.
     void countSkippedRows(const char* table, int64_t rows) { tallies_[table].rows += rows; }
     void countIgnoredCells(const char* table, int64_t cells) { tallies_[table].cells += cells; }

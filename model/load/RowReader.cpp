@@ -49,9 +49,10 @@ void RowReader::throwNotAsked() const {
 }
 
 void RowReader::noteDamage() {
-    context_.note(Severity::Error,
-                  fmt::format("The table {} is damaged: only {} of its rows could be read.", table_,
-                              formatCount(rowCount_)));
+    context_.note(
+        {Severity::Error, HealthCode::TableDamaged,
+         fmt::format("The table {} is damaged: only {} of its rows could be read.", table_,
+                     formatCount(rowCount_))});
 }
 
 /// Ends the reading.
@@ -66,8 +67,9 @@ bool RowReader::next() {
         !context_.advance(rowsBetweenReports, what_))
         return false;
     if (rowCount_ >= EventRef::maximumRow) {
-        context_.note(Severity::Warning, fmt::format("Only the first {} rows of {} are shown.",
-                                                     formatCount(rowCount_), table_));
+        context_.note({Severity::Warning, HealthCode::TableCut,
+                       fmt::format("Only the first {} rows of {} are shown.",
+                                   formatCount(rowCount_), table_)});
         return stop();
     }
     if (batch_ == nullptr || nextInBatch_ == batch_->rowCount()) {

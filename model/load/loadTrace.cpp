@@ -78,6 +78,7 @@ void readEverything(LoadContext& context) {
     directory.identities.read(context, directory.strings);
     directory.kinds.read(context);
     readProcessStates(context, directory);
+    readFacts(context, directory);
     // API calls first: they name the threads, and with them the processes.
     readApiCalls(context, directory);
     readKernels(context, directory);
@@ -100,34 +101,42 @@ unsigned usualThreads() {
     return std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
 }
 
-/// Says it unless the recorder has noted it with more detail.
-void noteAbnormalEnd(LoadContext& context, uint32_t pid) {
-    const std::string process = fmt::format("Process {} ", pid);
-    for (const HealthNote& note : context.trace().health) {
-        const bool isNoted = note.sentence.starts_with(process) &&
-                             note.sentence.find("ended abnormally") != std::string::npos;
-        if (isNoted) return;
-    }
-    context.note(Severity::Warning,
-                 process + "ended abnormally: the last of its events may be missing.");
+/// Says how many events have no times, unless the recorder has said it of each process.
+void noteUntimed(LoadContext& context) {
+    int64_t found = 0;
+    for (const EventCount& count : context.trace().counts) found += count.untimed;
+    int64_t noted = 0;
+    for (const HealthNote& note : context.trace().health)
+        if (note.code == HealthCode::Untimed) noted += std::clamp<int64_t>(note.count.value_or(0), 0, found);
+    if (noted >= found) return;
+    for (const EventCount& count : context.trace().counts)
+        if (count.untimed > 0)
+            context.note({Severity::Warning,
+                          HealthCode::Untimed,
+                          fmt::format("{} of {} {} carry no time and are not shown.",
+                                      formatCount(count.untimed), formatCount(count.total),
+                                      count.name),
+                          {},
+                          {},
+                          count.untimed});
 }
 
+/// Says what the recorder has not noted with more detail.
 void noteCounts(LoadContext& context) {
-    int64_t total = 0;
-    for (const EventCount& count : context.trace().counts) {
-        total += count.total;
-        if (count.untimed > 0)
-            context.note(
-                Severity::Warning,
-                fmt::format("{} of {} {} carry no time and are not shown.",
-                            formatCount(count.untimed), formatCount(count.total), count.name));
-    }
-    if (total == 0)
-        context.note(Severity::Warning,
-                     "This trace holds no events: no CUDA work, API call or NVTX range was "
-                     "recorded.");
+    const std::vector<EventCount>& counts = context.trace().counts;
+    noteUntimed(context);
+    if (std::all_of(counts.begin(), counts.end(), [](const EventCount& each) { return each.total == 0; }))
+        context.note({Severity::Warning, HealthCode::NoEvents,
+                      "This trace holds no events: no CUDA work, API call or NVTX range was "
+                      "recorded."});
     for (const Process& process : context.trace().processes)
-        if (process.endedAbnormally) noteAbnormalEnd(context, process.pid);
+        if (process.endedAbnormally &&
+            !context.isNoted(HealthCode::ProcessEndedAbnormally, process.globalPid))
+            context.note({Severity::Warning, HealthCode::ProcessEndedAbnormally,
+                          fmt::format("Process {} ended abnormally: the last of its events may be "
+                                      "missing.",
+                                      process.pid),
+                          process.globalPid});
 }
 
 /// Finishes the trace beside this thread, which reports that and learns whether it is still wanted.

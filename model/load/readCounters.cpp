@@ -233,15 +233,23 @@ void addSeries(Trace& trace, ReadCounter& counter, Oddities& odd) {
 
 void noteOddities(LoadContext& context, const Oddities& odd) {
     if (odd.resets > 0)
-        context.note(Severity::Warning,
-                     fmt::format("Sampled counters went backwards {} time{}, as after a reset of "
-                                 "the GPU; what they counted in those intervals is unknown.",
-                                 formatCount(odd.resets), odd.resets == 1 ? "" : "s"));
+        context.note({Severity::Warning,
+                      HealthCode::CountersReset,
+                      fmt::format("Sampled counters went backwards {} time{}, as after a reset of "
+                                  "the GPU; what they counted in those intervals is unknown.",
+                                  formatCount(odd.resets), odd.resets == 1 ? "" : "s"),
+                      {},
+                      {},
+                      odd.resets});
     if (odd.wraps > 0)
-        context.note(Severity::Info,
-                     fmt::format("Sampled counters reached their end and went on from 0 {} "
-                                 "time{}; that is made up for.",
-                                 formatCount(odd.wraps), odd.wraps == 1 ? "" : "s"));
+        context.note({Severity::Info,
+                      HealthCode::CountersWrapped,
+                      fmt::format("Sampled counters reached their end and went on from 0 {} "
+                                  "time{}; that is made up for.",
+                                  formatCount(odd.wraps), odd.wraps == 1 ? "" : "s"),
+                      {},
+                      {},
+                      odd.wraps});
 }
 
 }  // namespace

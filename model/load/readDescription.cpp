@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
-
 #include "model/format/GlobalId.h"
 #include "model/format/Schema.h"
 #include "model/load/TableReader.h"
@@ -13,19 +11,6 @@ namespace {
 
 constexpr int newestKnownExport = 3;  ///< Major version of the Nsight Systems export schema.
 
-/// Facts of the machine worth showing, out of some hundred in `TARGET_INFO_SYSTEM_ENV`. The
-/// environment of the process is among the others and is nobody's business.
-struct Fact {
-    std::string_view fileName;
-    std::string_view shownName;
-};
-constexpr std::array<Fact, 4> facts{{
-    {"Hostname", "Host"},
-    {"CpuDescription", "CPU"},
-    {"OsDescription", "Operating system"},
-    {"SoftwareReleaseVersion", "Kernel"},
-}};
-
 void readExport(LoadContext& context, const char* table) {
     TableReader reader(context, table, {"name", "value"}, "description");
     std::string product;
@@ -36,34 +21,14 @@ void readExport(LoadContext& context, const char* table) {
         if (name == "EXPORT_PRODUCT_VERSION") version = reader.text(1);
         if (name == "EXPORT_SCHEMA_VERSION_MAJOR" && reader.text(1).size() <= 2 &&
             reader.text(1) > std::to_string(newestKnownExport))
-            context.note(Severity::Info,
-                         fmt::format("The file is of export schema {}, newer than this program "
-                                     "knows; what it knows is shown.",
-                                     reader.text(1)));
+            context.note({Severity::Info, HealthCode::NewerExport,
+                          fmt::format("The file is of export schema {}, newer than this program "
+                                      "knows; what it knows is shown.",
+                                      reader.text(1))});
     }
     if (product == "NVIDIA Nsight Systems") product = "Nsight Systems";
     if (!product.empty())
         context.trace().producer = version.empty() ? product : product + " " + version;
-}
-
-void readFacts(LoadContext& context) {
-    TableReader reader(context, "TARGET_INFO_SYSTEM_ENV", {"name", "value"}, "description");
-    while (reader.next())
-        for (const Fact& fact : facts)
-            if (reader.text(0) == fact.fileName && !reader.text(1).empty())
-                context.trace().properties.push_back(
-                    {std::string(fact.shownName), std::string(reader.text(1))});
-}
-
-void readProperties(LoadContext& context) {
-    TableReader reader(context, "LANESCOPE_PROPERTIES", {"globalPid", "name", "value"},
-                       "description");
-    while (reader.next()) {
-        std::string name(reader.text(1));
-        if (!reader.isNull(0))
-            name += fmt::format(" (PID {})", processIdOf(reader.integerOr(0, 0)));
-        context.trace().properties.push_back({std::move(name), std::string(reader.text(2))});
-    }
 }
 
 void readStartTime(LoadContext& context) {
@@ -78,23 +43,27 @@ void readDescription(LoadContext& context) {
     readExport(context, "EXPORT_META_DATA");
     readExport(context, "META_DATA_EXPORT");
     readStartTime(context);
-    readFacts(context);
-    readProperties(context);
     const bool isOurs = context.database().pragma("application_id") == traceApplicationId;
     if (isOurs && context.database().pragma("user_version") > traceSchemaVersion)
-        context.note(Severity::Warning,
-                     "The trace was recorded by a newer Lanescope; what this one knows is shown.");
+        context.note({Severity::Warning, HealthCode::NewerRecorder,
+                      "The trace was recorded by a newer Lanescope; what this one knows is shown."});
 }
 
 void readHealth(LoadContext& context) {
     constexpr size_t enoughDiagnostics = 100;
-    TableReader health(context, "LANESCOPE_HEALTH", {"severity", "sentence"}, "health");
+    TableReader health(context, "LANESCOPE_HEALTH",
+                       {"severity", "code", "globalPid", "timestamp", "count", "sentence"},
+                       "health");
     while (health.next()) {
-        const int64_t severity = health.integerOr(0, 1);
-        context.note(severity <= 0   ? Severity::Info
-                     : severity == 1 ? Severity::Warning
-                                     : Severity::Error,
-                     std::string(health.text(1)));
+        HealthNote note;
+        note.severity = severityFrom(health.integerOr(0, 1));
+        note.code = healthCodeFrom(health.text(1));
+        if (note.code == HealthCode::Unknown) note.unknownCode = health.text(1);
+        if (const auto process = health.integer(2)) note.globalPid = processOf(*process);
+        if (!health.isNull(3)) note.timeNs = health.time(3);
+        note.count = health.integer(4);
+        note.sentence = health.text(5);
+        context.note(std::move(note));
     }
     // `ENUM_DIAGNOSTIC_SEVERITY_LEVEL`; information and details would drown the rest.
     constexpr int64_t warning = 2;
@@ -104,8 +73,8 @@ void readHealth(LoadContext& context) {
     while (diagnostics.next() && shown < enoughDiagnostics) {
         const int64_t severity = diagnostics.integerOr(0, 0);
         if (severity != warning && severity != error) continue;
-        context.note(severity == error ? Severity::Error : Severity::Warning,
-                     std::string(diagnostics.text(1)));
+        context.note({severity == error ? Severity::Error : Severity::Warning,
+                      HealthCode::ExportDiagnostic, std::string(diagnostics.text(1))});
         ++shown;
     }
 }

@@ -60,16 +60,16 @@ void readGaps(LoadContext& context, FileDirectory& directory) {
         const uint32_t index = processIn(reader, directory.identities);
         const std::optional<int64_t> startNs = reader.time(2);
         const std::optional<int64_t> endNs = startNs ? reader.time(3) : std::nullopt;
+        if (index == noIndex || !endNs) continue;
+        // A kind that this program does not know is a loss all the same.
         const int64_t what = reader.integerOr(1, 0);
-        if (index == noIndex || !endNs || what < static_cast<int64_t>(GapKind::Nvtx) ||
-            what > static_cast<int64_t>(GapKind::LogBlock))
-            continue;
+        const bool isNumber = what >= 0 && what <= UINT32_MAX;
         std::vector<Gap>& gaps = context.trace().processes[index].gaps;
         if (gaps.size() >= maximumRanges) {
             reader.skipRow();
             continue;
         }
-        gaps.push_back({static_cast<GapKind>(what),
+        gaps.push_back({isNumber ? static_cast<Loss>(what) : Loss::Unknown,
                         {*startNs, std::max(*startNs, *endNs)},
                         std::max<int64_t>(0, reader.integerOr(4, 0))});
     }

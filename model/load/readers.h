@@ -34,12 +34,11 @@ void readEventRecords(LoadContext& context, FileDirectory& directory);
 /// NVTX ranges and marks, and with them the NCCL calls.
 void readNvtx(LoadContext& context, FileDirectory& directory);
 
-/// Who recorded what, where and when: `producer`, `properties`, `startUtcNs`.
+/// Who recorded the trace, and when: `producer`, `startUtcNs`.
 void readDescription(LoadContext& context);
 /// What the recording side noted in `LANESCOPE_HEALTH` and `DIAGNOSTIC_EVENT`.
 void readHealth(LoadContext& context);
-/// How the GPUs of the machine are joined, and how fast their links can be: `interconnect`, and the
-/// former as properties too.
+/// How the GPUs of the machine are joined, and how fast their links can be: `interconnect`.
 void readTopology(LoadContext& context);
 void readLinkPeaks(LoadContext& context);
 /// Which instances of NVTX ranges had the counters of links read at their ends, and which process
@@ -52,5 +51,8 @@ void readCounters(LoadContext& context, FileDirectory& directory);
 void readOverhead(LoadContext& context);
 /// Ranks and ends of processes, as our own recorder noted them.
 void readProcessStates(LoadContext& context, FileDirectory& directory);
+/// What the file says of the run, its processes and its GPUs beside that; after
+/// `readProcessStates`, whose columns are the truth about ranks.
+void readFacts(LoadContext& context, FileDirectory& directory);
 
 }  // namespace lanescope

@@ -12,6 +12,8 @@
 #include "model/format/TimeRange.h"
 #include "model/trace/CounterSeries.h"
 #include "model/trace/EventRef.h"
+#include "model/trace/Facts.h"
+#include "model/trace/Health.h"
 #include "model/trace/Interconnect.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/StringTable.h"
@@ -34,16 +36,6 @@ struct Gpu {
     int computeMinor = 0;
 };
 
-/// What was lost in a gap. The numbers are the file's (`LANESCOPE_GAPS`).
-enum class GapKind : uint8_t { Nvtx = 1, CudaActivity = 2, LogBlock = 3 };
-
-/// A stretch in which something of a process was lost.
-struct Gap {
-    GapKind what = GapKind::LogBlock;
-    TimeRange range;
-    int64_t count = 0;  ///< How many were lost; 0 if unknown.
-};
-
 struct Process {
     int64_t globalPid = 0;
     uint32_t pid = 0;
@@ -56,6 +48,7 @@ struct Process {
     bool hasWindows = false;         ///< It recorded in `windows` only, not all the time.
     std::vector<TimeRange> windows;  ///< Sorted, without overlaps; may reach beyond the trace.
     std::vector<Gap> gaps;           ///< Sorted by start.
+    ProcessFacts facts;
 };
 
 struct Thread {
@@ -73,25 +66,11 @@ struct Stream {
     bool isNullStream = false;
 };
 
-enum class Severity : uint8_t { Info, Warning, Error };
-
-/// One thing that was lost or is doubtful, as a sentence for the user.
-struct HealthNote {
-    Severity severity = Severity::Info;
-    std::string sentence;
-};
-
 /// How many events of a kind the file holds, and how many of them carry no time.
 struct EventCount {
     std::string name;  ///< "kernels", "memcpys", "CUDA API calls".
     int64_t total = 0;
     int64_t untimed = 0;
-};
-
-/// A key and a value for `lanescope info` and the details panel: "Host", "CUDA driver".
-struct Property {
-    std::string name;
-    std::string value;
 };
 
 /// Where an event stands on the timeline.
@@ -111,7 +90,8 @@ class Trace {
     std::string producer;    ///< "Lanescope 0.1.0", "Nsight Systems 2026.2.1".
     TimeRange range;         ///< First event to last event or process end.
     int64_t startUtcNs = 0;  ///< Of time 0, since 1970; 0 if unknown.
-    std::vector<Property> properties;
+    RunFacts facts;
+    std::vector<GpuFacts> gpuFacts;  ///< By the number of the GPU.
     std::vector<HealthNote> health;
     std::vector<EventCount> counts;
 

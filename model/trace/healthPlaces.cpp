@@ -10,39 +10,30 @@ namespace lanescope {
 
 namespace {
 
-bool contains(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
-
-bool speaksOf(const HealthNote& note, const Process& process) {
-    const std::string start = fmt::format("Process {}", process.pid);
-    return note.sentence.starts_with(start) && note.sentence.size() > start.size() &&
-           (note.sentence[start.size()] < '0' || note.sentence[start.size()] > '9');
-}
-
-bool speaksOfAnEnd(const HealthNote& note) {
-    return contains(note.sentence, "ended abnormally") ||
-           contains(note.sentence, "was ended by signal");
+bool isOf(const HealthNote& note, const Process& process) {
+    return note.globalPid == process.globalPid;
 }
 
 std::string sentenceOf(const Gap& gap, uint32_t pid) {
-    const char* what = gap.what == GapKind::Nvtx           ? "NVTX calls"
-                       : gap.what == GapKind::CudaActivity ? "CUDA activity"
-                                                           : "blocks of the log";
-    return gap.count > 0 ? fmt::format("Process {} lost {} of its {} here.", pid,
-                                       formatCount(gap.count), what)
-                         : fmt::format("Process {} lost {} here.", pid, what);
+    return fmt::format("Process {} lost {} here.", pid, lostText(gap.what, gap.count));
 }
 
 }  // namespace
+
+std::string lostText(Loss what, int64_t count) {
+    std::string text(nameOf(what).plural);
+    if (!isKnown(what)) text += fmt::format(" ({})", static_cast<uint32_t>(what));
+    return count > 0 ? fmt::format("{} {}", formatCount(count), text) : text;
+}
 
 std::vector<HealthPlace> healthPlaces(const Trace& trace) {
     std::vector<HealthPlace> places;
     for (uint32_t index = 0; index < trace.processes.size(); ++index) {
         const Process& process = trace.processes[index];
-        const auto note = std::find_if(
-            trace.health.begin(), trace.health.end(),
-            [&](const HealthNote& each) { return speaksOfAnEnd(each) && speaksOf(each, process); });
+        const auto note =
+            std::find_if(trace.health.begin(), trace.health.end(), [&](const HealthNote& each) {
+                return subjectOf(each.code) == NoteSubject::End && isOf(each, process);
+            });
         const bool isNoted = note != trace.health.end();
         if (!process.endedAbnormally && !isNoted) continue;
         const int64_t endNs = process.range.endNs;
@@ -67,17 +58,11 @@ std::vector<HealthPlace> healthPlaces(const Trace& trace) {
 
 std::optional<HealthPlace> placeOf(const Trace& trace, const std::vector<HealthPlace>& places,
                                    const HealthNote& note) {
-    const bool isAboutEnd = speaksOfAnEnd(note);
-    const bool isAboutLoss = contains(note.sentence, "lost") ||
-                             contains(note.sentence, "dropped") ||
-                             contains(note.sentence, "missing");
-    if (!isAboutEnd && !isAboutLoss) return std::nullopt;
-    const bool namesProcess =
-        std::any_of(trace.processes.begin(), trace.processes.end(),
-                    [&](const Process& process) { return speaksOf(note, process); });
+    const NoteSubject subject = subjectOf(note.code);
+    if (subject == NoteSubject::Other) return std::nullopt;
     for (const HealthPlace& place : places)
-        if (place.isEnd == isAboutEnd &&
-            (!namesProcess || speaksOf(note, trace.processes[place.process])))
+        if (place.isEnd == (subject == NoteSubject::End) &&
+            (!note.globalPid || isOf(note, trace.processes[place.process])))
             return place;
     return std::nullopt;
 }

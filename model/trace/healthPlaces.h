@@ -19,7 +19,12 @@ struct HealthPlace {
 /// The ends of processes that did not end by themselves, then the gaps, each by time.
 std::vector<HealthPlace> healthPlaces(const Trace& trace);
 
-/// Which of `places` a health note speaks of, judged by its words; nothing if of none.
+/// "12 NVTX calls"; without the number where it is not known, with that of the file for a kind of
+/// loss that this program has no name for.
+std::string lostText(Loss what, int64_t count);
+
+/// Which of `places` a health note is about, by its code and its process; nothing if none. A note
+/// on the whole run is about the first of them.
 std::optional<HealthPlace> placeOf(const Trace& trace, const std::vector<HealthPlace>& places,
                                    const HealthNote& note);
 

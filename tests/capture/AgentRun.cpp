@@ -16,7 +16,7 @@ const std::string& ProcessLog::text(uint32_t id) {
     return none;
 }
 
-uint64_t ProcessLog::dropped(log::DroppedWhat what) const {
+uint64_t ProcessLog::dropped(Loss what) const {
     uint64_t sum = 0;
     for (const Drop& drop : drops) sum += drop.what == what ? drop.count : 0;
     return sum;

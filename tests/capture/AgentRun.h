@@ -27,7 +27,7 @@ struct ProcessLog : log::RecordVisitor {
         std::string function, datatype, algorithm, protocol;
     };
     struct Drop {
-        log::DroppedWhat what;
+        Loss what;
         uint64_t count;
     };
     struct Schema {
@@ -72,7 +72,7 @@ struct ProcessLog : log::RecordVisitor {
     std::vector<log::CudaEventRecord> cudaEvents;
 
     const std::string& text(uint32_t id);
-    uint64_t dropped(log::DroppedWhat what) const;
+    uint64_t dropped(Loss what) const;
 
     void visit(const log::StringRecord& record, std::string_view text) override;
     void visit(const log::PropertyRecord& record) override;

@@ -224,7 +224,7 @@ class tst_Agent : public QObject {
         AgentRun run;
         run.environment["STANDIN_CUPTI_DROPPED"] = "17";
         QVERIFY(run.run());
-        QCOMPARE(run.log().dropped(log::DroppedWhat::CudaActivity), 17u);
+        QCOMPARE(run.log().dropped(Loss::CudaActivity), 17u);
     }
 
     void decodesTheDevice() {

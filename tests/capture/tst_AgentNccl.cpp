@@ -165,7 +165,7 @@ class tst_AgentNccl : public QObject {
         AgentRun run;
         runNccl(run, 5, "threads");
         const ProcessLog& log = run.log();
-        QCOMPARE(log.dropped(log::DroppedWhat::Nccl), uint64_t{0});
+        QCOMPARE(log.dropped(Loss::NcclEvents), uint64_t{0});
         std::map<uint64_t, std::vector<int64_t>> sequences;
         std::map<uint64_t, std::set<uint32_t>> threads;
         std::set<uint64_t> ids;

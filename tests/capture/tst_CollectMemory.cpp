@@ -258,18 +258,18 @@ class tst_CollectMemory : public QObject {
         TestLog log;
         log.add(RecordKind::Kernel, kernel(100, log.string("gemm")));
         log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 200, 0, log.string("mark")));
-        const auto dropped = [&](int64_t atNs, DroppedWhat what) {
+        const auto dropped = [&](int64_t atNs, Loss what) {
             DroppedRecord record{};
             record.timestampNs = startNs + atNs;
             record.count = 7;
             record.what = what;
             log.add(RecordKind::Dropped, record);
         };
-        dropped(400, DroppedWhat::CudaActivity);
-        dropped(500, DroppedWhat::Nvtx);
-        dropped(600, DroppedWhat::LogBlock);
-        dropped(700, DroppedWhat::String);
-        dropped(150, DroppedWhat::Nvtx);  // Older than the latest event.
+        dropped(400, Loss::CudaActivity);
+        dropped(500, Loss::NvtxCalls);
+        dropped(600, Loss::LogBlocks);
+        dropped(700, Loss::Names);
+        dropped(150, Loss::NvtxCalls);  // Older than the latest event.
         log.end(startNs + 1000);
         log.flush();
         log.writeTo(logPath("box.0.4242.log"));

@@ -181,7 +181,7 @@ class tst_CollectNccl : public QObject {
     void saysWhatWasDropped() {
         TestLog log;
         DroppedRecord dropped{};
-        dropped.what = DroppedWhat::Nccl;
+        dropped.what = Loss::NcclEvents;
         dropped.count = 12;
         log.add(RecordKind::Dropped, dropped);
         collect(log);

@@ -157,7 +157,7 @@ class tst_Collector : public QObject {
         TestLog log;
         log.add(RecordKind::Kernel, kernel(100, log.string("k")));
         DroppedRecord dropped{};
-        dropped.what = DroppedWhat::Nvtx;
+        dropped.what = Loss::NvtxCalls;
         dropped.count = 12;
         log.add(RecordKind::Dropped, dropped);
         log.flush(startNs, startNs + 2'500'000'000);

@@ -141,7 +141,7 @@ class tst_LogFile : public QObject {
         QCOMPARE(read(path("full")).bytesNotUnderstood, 0u);
         QCOMPARE(file.takeLostBlocks(), 2u);  // one, and what came after it
         writer.startAgain();
-        writer.dropped(log::DroppedWhat::LogBlock, 2);
+        writer.dropped(Loss::LogBlocks, 2);
         writer.property("lost 1", "found");
         writer.property("before", "after");
         file.flush();

@@ -78,13 +78,12 @@ class tst_RecordLaunch : public QObject {
         std::sort(found.begin(), found.end());
         return found;
     }
-    /// What the file says of its processes under that name, sorted.
-    static QStringList propertiesOf(const Trace& trace, std::string_view name) {
-        QStringList values;
-        for (const Property& property : trace.properties)
-            if (property.name.starts_with(std::string(name) + " ("))
-                values.append(QString::fromStdString(property.value));
-        values.sort();
+    /// A number of each process that has it, sorted.
+    static QList<int> numbersOf(const Trace& trace, std::optional<int> Process::*number) {
+        QList<int> values;
+        for (const Process& process : trace.processes)
+            if (process.*number) values.append(*(process.*number));
+        std::sort(values.begin(), values.end());
         return values;
     }
 
@@ -100,8 +99,8 @@ class tst_RecordLaunch : public QObject {
         QVERIFY(trace);
         QCOMPARE(ranks(*trace), (QList<int>{0, 1, 2}));
         QCOMPARE(int(trace->kernels.size()), 3 * 20 * 6);
-        QCOMPARE(propertiesOf(*trace, "localRank"), (QStringList{"0", "1", "2"}));
-        QCOMPARE(propertiesOf(*trace, "worldSize"), (QStringList{"3", "3", "3"}));
+        QCOMPARE(numbersOf(*trace, &Process::localRank), (QList<int>{0, 1, 2}));
+        QCOMPARE(numbersOf(*trace, &Process::worldSize), (QList<int>{3, 3, 3}));
         QVERIFY2(said(*trace).find("no record") == std::string::npos, said(*trace).c_str());
     }
 

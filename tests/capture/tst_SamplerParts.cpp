@@ -403,7 +403,7 @@ class tst_SamplerParts : public QObject {
             const std::vector<uint64_t> words{1600, std::bit_cast<uint64_t>(12.5), 1700,
                                               std::bit_cast<uint64_t>(std::nan(""))};
             log.writeMetrics(3, 1, words);
-            log.note(log::NoteSeverity::Info, "counters-absent", "Nothing.");
+            log.note(Severity::Info, HealthCode::CountersAbsent, "Nothing.");
             log.property("samplers", "first");
             log.property("samplers", "second");
             log.end();

@@ -175,7 +175,7 @@ class tst_IndexFuzz : public QObject {
             const TracePtr finished = builder.finish();
             trace.interconnect.sampledRanges = {{"step", 0, 0, {1, 2}, {0, 1}, {2, 3}}};
             trace.processes[0].windows = {{0, 1}, {2, int64_t{1} << 62}};
-            trace.processes[0].gaps = {{GapKind::Nvtx, {3, 4}, 1}};
+            trace.processes[0].gaps = {{Loss::NvtxCalls, {3, 4}, 1}};
             trace.tracks[0].unrecorded = {{5, 6}};
             trace.counters.emplace_back().set({1}, {2}, 3);
             trace.counterRows.push_back(0);

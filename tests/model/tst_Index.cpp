@@ -100,6 +100,12 @@ class tst_Index : public QObject {
         QVERIFY(namesEveryMember<HealthNote>());
         QVERIFY(namesEveryMember<EventCount>());
         QVERIFY(namesEveryMember<Property>());
+        QVERIFY(namesEveryMember<SampledGpuFacts>());
+        QVERIFY(namesEveryMember<SamplerFacts>());
+        QVERIFY(namesEveryMember<HostName>());
+        QVERIFY(namesEveryMember<RunFacts>());
+        QVERIFY(namesEveryMember<ProcessFacts>());
+        QVERIFY(namesEveryMember<GpuFacts>());
         QVERIFY(namesEveryMember<LaunchConfig>());
         QVERIFY(namesEveryMember<KernelTable>());
         QVERIFY(namesEveryMember<MemcpyTable>());

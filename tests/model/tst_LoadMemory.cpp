@@ -62,7 +62,7 @@ class tst_LoadMemory : public QObject {
         builder.addPageFault(0, noIndex, 0x8000, 1, FaultAccess::Unknown, 500, 500);
         builder.addWindow(0, 0, 600);
         builder.addWindow(0, 700, 1000);
-        builder.addGap(0, GapKind::Nvtx, 200, 250, 4);
+        builder.addGap(0, Loss::NvtxCalls, 200, 250, 4);
         const TracePtr before = builder.finish();
         QVERIFY(writeTrace(*before, file()));
         const TracePtr after = load();
@@ -86,7 +86,7 @@ class tst_LoadMemory : public QObject {
         QVERIFY(after->processes[0].hasWindows);
         QCOMPARE(after->processes[0].gaps.size(), size_t{1});
         QCOMPARE(after->processes[0].gaps[0].range, (TimeRange{200, 250}));
-        QCOMPARE(after->processes[0].gaps[0].what, GapKind::Nvtx);
+        QCOMPARE(after->processes[0].gaps[0].what, Loss::NvtxCalls);
         QCOMPARE(after->counters.size(), before->counters.size());
         for (size_t i = 0; i < after->counters.size(); ++i) {
             QCOMPARE(after->counters[i].name, before->counters[i].name);
@@ -177,9 +177,11 @@ class tst_LoadMemory : public QObject {
         QCOMPARE(process.windows[0], (TimeRange{100, 400}));
         QCOMPARE(process.windows[1], (TimeRange{600, 600}));
         QCOMPARE(process.windows[2].startNs, 800);
-        QCOMPARE(process.gaps.size(), size_t{1});
+        QCOMPARE(process.gaps.size(), size_t{2});
         QCOMPARE(process.gaps[0].range, (TimeRange{50, 50}));
         QCOMPARE(process.gaps[0].count, 0);
+        QCOMPARE(process.gaps[1].what, static_cast<Loss>(9));  // Of a newer recorder.
+        QCOMPARE(process.gaps[1].range, (TimeRange{50, 100}));
         for (const Track& track : trace->tracks)
             QCOMPARE(track.unrecorded, (std::vector<TimeRange>{{0, 100}, {400, 600}, {600, 800}}));
     }

@@ -212,7 +212,7 @@ class tst_Memory : public QObject {
         builder.addKernel(builder.defaultStream(), "gemm", 0, 100);
         builder.addWindow(0, 0, 100);
         builder.addWindow(0, 500, 600);
-        builder.addGap(0, GapKind::CudaActivity, 550, 560, 9);
+        builder.addGap(0, Loss::CudaActivity, 550, 560, 9);
         const uint32_t other = builder.addProcess(4243, "python3", 1);
         builder.addKernel(builder.addStream(other, 0, 7), "gemm", 700, 1000);
         builder.addWindow(other, 550, 1000);
@@ -235,8 +235,8 @@ class tst_Memory : public QObject {
         TraceBuilder builder;
         builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", 0, 100, 900);
         builder.addNvtx(builder.defaultThread(), "step", 0, 1000);
-        builder.addGap(0, GapKind::Nvtx, 200, 300, 5);
-        builder.addGap(0, GapKind::Nvtx, 250, 400, 5);
+        builder.addGap(0, Loss::NvtxCalls, 200, 300, 5);
+        builder.addGap(0, Loss::NvtxCalls, 250, 400, 5);
         const TracePtr trace = builder.finish();
         QVERIFY(track(*trace, TrackKind::Stream)->lossy.empty());
         QCOMPARE(track(*trace, TrackKind::ThreadNvtx)->lossy, (std::vector<TimeRange>{{200, 400}}));

@@ -43,7 +43,7 @@ class Maker {
 
     TracePtr make() {
         for (int rank = 0; rank < training_.ranks; ++rank) addRank(rank);
-        builder_.trace().properties.push_back({"NVLink GPU 0-GPU 1", "18 links"});
+        builder_.trace().interconnect.connections.push_back({0, 1, 18, "NVLink", "NV18"});
         return builder_.finish("simulated-" + std::to_string(training_.seed));
     }
 

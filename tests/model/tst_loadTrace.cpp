@@ -195,9 +195,17 @@ void tst_loadTrace::readsEveryKindOfRow() {
     const TracePtr trace = load();
 
     QCOMPARE(trace->startUtcNs, int64_t{1'700'000'000'000'000'000});
-    QCOMPARE(trace->properties.size(), size_t{2});
-    QCOMPARE(trace->properties[0].value, std::string("python3 train.py"));
-    QCOMPARE(trace->properties[1].name, std::string("CUDA (PID 4242)"));
+    QCOMPARE(trace->facts.others.size(), size_t{1});
+    QCOMPARE(trace->facts.others[0].name, std::string("Command"));
+    QCOMPARE(trace->facts.others[0].value, std::string("python3 train.py"));
+    QCOMPARE(trace->processes[0].facts.others.size(), size_t{1});
+    QCOMPARE(trace->processes[0].facts.others[0].name, std::string("CUDA"));
+    QCOMPARE(trace->processes[0].worldSize, 8);
+    QCOMPARE(trace->health[0].severity, Severity::Warning);
+    QCOMPARE(codeOf(trace->health[0]), std::string("dropped"));
+    QCOMPARE(trace->health[0].globalPid, trace->processes[0].globalPid);
+    QCOMPARE(trace->health[0].count, int64_t{7});
+    QVERIFY(!trace->health[0].timeNs);
     QVERIFY(hasNote(*trace, "7 were lost."));
     QVERIFY(hasNote(*trace, "It failed."));
     QVERIFY(!hasNote(*trace, "It went well."));

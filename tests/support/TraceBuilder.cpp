@@ -182,7 +182,7 @@ void TraceBuilder::addWindow(uint32_t process, int64_t startNs, int64_t endNs) {
     trace_->processes[process].windows.push_back({startNs, endNs});
 }
 
-void TraceBuilder::addGap(uint32_t process, GapKind what, int64_t startNs, int64_t endNs,
+void TraceBuilder::addGap(uint32_t process, Loss what, int64_t startNs, int64_t endNs,
                           int64_t count) {
     trace_->processes[process].gaps.push_back({what, {startNs, endNs}, count});
 }

@@ -51,7 +51,7 @@ class TraceBuilder {
                           FaultAccess access, int64_t startNs, int64_t endNs);
     /// The process records in its windows only, from the first such call on.
     void addWindow(uint32_t process, int64_t startNs, int64_t endNs);
-    void addGap(uint32_t process, GapKind what, int64_t startNs, int64_t endNs, int64_t count);
+    void addGap(uint32_t process, Loss what, int64_t startNs, int64_t endNs, int64_t count);
     EventRef addApi(uint32_t thread, std::string_view callName, int64_t startNs, int64_t endNs,
                     uint32_t correlation = 0);
     EventRef addSync(uint32_t stream, SyncType type, int64_t startNs, int64_t endNs,

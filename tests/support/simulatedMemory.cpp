@@ -53,7 +53,7 @@ TracePtr simulatedMemory() {
     for (const uint32_t step : {0u, 1u, 5u, 6u}) addStep(builder, 1 * ms + step * stepNs, step);
     builder.addWindow(0, 0, 41 * ms);
     builder.addWindow(0, 100 * ms, 141 * ms);
-    builder.addGap(0, GapKind::CudaActivity, 137 * ms, 139 * ms, 77);
+    builder.addGap(0, Loss::CudaActivity, 137 * ms, 139 * ms, 77);
     return builder.finish("memory.simulated");
 }
 

@@ -3,6 +3,7 @@
 #include <QDialog>
 #include <QVBoxLayout>
 
+#include "model/trace/notesOf.h"
 #include "views/details/HealthBar.h"
 #include "views/details/HealthPanel.h"
 #include "views/timeline/TimelineView.h"
@@ -30,7 +31,7 @@ CompareSide::CompareSide(Role role, VisibleRange* range, QWidget* parent)
 }
 
 void CompareSide::setTrace(TracePtr trace) {
-    std::vector<HealthNote> notes = trace->health;
+    std::vector<HealthNote> notes = notesOf(*trace);
     const char* const side = role_ == Role::Baseline ? "Baseline: " : "Candidate: ";
     for (HealthNote& note : notes) note.sentence.insert(0, side);
     healthBar_->setNotes(notes);

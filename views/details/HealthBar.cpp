@@ -7,6 +7,7 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "model/trace/notesOf.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 
@@ -55,7 +56,7 @@ void HealthBar::setNotes(const std::vector<HealthNote>& notes) {
         [](const HealthNote& a, const HealthNote& b) { return a.severity < b.severity; });
     worst_ = worst->severity;
     worstNote_ = *worst;
-    label_->setText(toQString(worst->sentence));
+    label_->setText(toQString(shownText(*worst)));
     label_->setToolTip(plainToolTip(label_->text()));
     more_->setText(graveCount == 1 ? tr("Details") : tr("%1 more").arg(graveCount - 1));
     updateColors();

@@ -1,26 +1,13 @@
 #include "views/details/HealthPanel.h"
 
 #include <QHBoxLayout>
-#include <algorithm>
 
-#include "model/values/formatTable.h"
+#include "model/summary/describeTrace.h"
+#include "model/trace/notesOf.h"
 #include "views/details/FactSheet.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {
-namespace {
-
-std::vector<Property> countsOf(const Trace& trace) {
-    std::vector<Property> facts;
-    for (const EventCount& count : trace.counts) {
-        std::string value = formatCount(count.total);
-        if (count.untimed > 0) value += ", " + formatCount(count.untimed) + " of them not timed";
-        facts.push_back({count.name, value});
-    }
-    return facts;
-}
-
-}  // namespace
 
 HealthPanel::HealthPanel(QWidget* parent)
     : QWidget(parent), notes_(new FactSheet(this)), facts_(new FactSheet(this)) {
@@ -47,40 +34,45 @@ void HealthPanel::refresh() {
     notes_->clearSheet();
     facts_->clearSheet();
     if (!trace_) return;
-    showNotes();
-    showFacts();
+    const TraceDescription description = describeTrace(*trace_);
+    showNotes(description);
+    showFacts(description);
 }
 
-void HealthPanel::showNotes() {
+void HealthPanel::showNotes(const TraceDescription& description) {
     notes_->addHeading(tr("What was lost or is doubtful"));
-    std::vector<HealthNote> sorted = trace_->health;
-    std::stable_sort(sorted.begin(), sorted.end(), [](const HealthNote& a, const HealthNote& b) {
-        return a.severity > b.severity;
-    });
-    for (const HealthNote& note : sorted) {
+    for (const HealthNote& note : description.health) {
         const QColor color = note.severity == Severity::Error     ? theme_.error
                              : note.severity == Severity::Warning ? theme_.warning
                                                                   : theme_.information;
-        notes_->addParagraph(toQString(note.sentence), color);
+        notes_->addParagraph(toQString(shownText(note)), color);
     }
-    if (sorted.empty()) {
+    if (description.health.empty())
         notes_->addParagraph(tr("Nothing that this file knows of."), theme_.faster);
-    }
     notes_->addHeading(tr("What was recorded"));
-    notes_->addFacts(countsOf(*trace_));
+    notes_->addFacts(description.counts);
     notes_->finish();
 }
 
-void HealthPanel::showFacts() {
+void HealthPanel::showFacts(const TraceDescription& description) {
     facts_->addHeading(tr("The run"));
-    std::vector<Property> facts = {
-        {"File", trace_->path.string()},
-        {"Written by", trace_->producer},
-        {"Length", formatDuration(trace_->range.durationNs())},
-    };
-    facts.insert(facts.end(), trace_->properties.begin(), trace_->properties.end());
-    facts_->addFacts(facts);
+    facts_->addFacts(description.run);
+    showThings(tr("GPUs"), description.gpus);
+    showThings(tr("Processes"), description.processes);
+    if (!description.memoryPeaks.empty()) facts_->addHeading(tr("Peak memory"));
+    std::vector<Property> peaks;
+    for (const MemoryPeak& peak : description.memoryPeaks) peaks.push_back(peak.line);
+    facts_->addFacts(peaks);
     facts_->finish();
+}
+
+void HealthPanel::showThings(const QString& heading, const std::vector<DescribedThing>& things) {
+    if (things.empty()) return;
+    facts_->addHeading(heading);
+    for (const DescribedThing& thing : things) {
+        facts_->addParagraph(toQString(thing.title));
+        facts_->addFacts(thing.facts);
+    }
 }
 
 }  // namespace lanescope

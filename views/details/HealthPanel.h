@@ -8,8 +8,11 @@
 namespace lanescope {
 
 class FactSheet;
+struct DescribedThing;
+struct TraceDescription;
 
-/// What was lost or is doubtful in a trace, what was recorded, and where and how.
+/// What `describeTrace` says of a trace: what was lost or is doubtful, what was recorded, and where
+/// and how.
 class HealthPanel : public QWidget {
     Q_OBJECT
   public:
@@ -22,8 +25,9 @@ class HealthPanel : public QWidget {
 
   private:
     void refresh();
-    void showNotes();
-    void showFacts();
+    void showNotes(const TraceDescription& description);
+    void showFacts(const TraceDescription& description);
+    void showThings(const QString& heading, const std::vector<DescribedThing>& things);
 
     TracePtr trace_;
     Theme theme_ = Theme::light();

@@ -4,21 +4,16 @@
 #include <optional>
 #include <vector>
 
-#include "model/bandwidth/LinkUse.h"
-#include "model/bandwidth/NvlinkVerdict.h"
+#include "model/bandwidth/describeTopology.h"
 #include "model/values/ReportTable.h"
 
 namespace lanescope {
 
 /// How the GPUs of a trace are joined and what their links carried in some range.
-struct TopologyAnswer {
+struct TopologyAnswer : TopologyDescription {
     TracePtr trace;
     std::optional<TimeRange> range;  ///< The whole trace if not given.
-    std::vector<LinkUse> uses;       ///< Refers to the trace.
-    NvlinkVerdict verdict;
     ReportTable links;  ///< NVLink by range and link; without rows if there are no counters.
-    /// Numbers of all GPUs that the trace knows of, ascending.
-    std::vector<int64_t> gpus;
     bool knowsConnections() const { return !trace->interconnect.connections.empty(); }
 };
 

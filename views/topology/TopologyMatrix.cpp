@@ -9,20 +9,7 @@
 namespace lanescope {
 
 QString meaningOf(const QString& word) {
-    if (word == QLatin1String("X")) return QObject::tr("itself");
-    if (word == QLatin1String("SYS"))
-        return QObject::tr("over PCIe and from one NUMA node to another");
-    if (word == QLatin1String("NODE"))
-        return QObject::tr("over PCIe and between host bridges of one NUMA node");
-    if (word == QLatin1String("PHB")) return QObject::tr("over PCIe and its host bridge (the CPU)");
-    if (word == QLatin1String("PXB"))
-        return QObject::tr("over several PCIe switches, not the host bridge");
-    if (word == QLatin1String("PIX")) return QObject::tr("over one PCIe switch at most");
-    bool isNumber = false;
-    const int links = word.startsWith(QLatin1String("NV")) ? word.mid(2).toInt(&isNumber) : 0;
-    if (isNumber && links > 0)
-        return links == 1 ? QObject::tr("1 NVLink") : QObject::tr("%1 NVLinks, bonded").arg(links);
-    return {};
+    return toQString(meaningOfWord(word.toStdString()));
 }
 
 void TopologyMatrix::setAnswer(std::shared_ptr<const TopologyAnswer> answer) {
@@ -64,11 +51,7 @@ const GpuConnection* TopologyMatrix::connectionAt(const QModelIndex& index) cons
 }
 
 const GpuAffinity* TopologyMatrix::affinityOf(int row) const {
-    const auto& affinities = answer_->trace->interconnect.affinities;
-    const int64_t gpu = answer_->gpus[static_cast<size_t>(row)];
-    const auto found = std::find_if(affinities.begin(), affinities.end(),
-                                    [gpu](const GpuAffinity& each) { return each.gpu == gpu; });
-    return found == affinities.end() ? nullptr : &*found;
+    return lanescope::affinityOf(*answer_->trace, answer_->gpus[static_cast<size_t>(row)]);
 }
 
 QString TopologyMatrix::text(const QModelIndex& index) const {
@@ -82,8 +65,7 @@ QString TopologyMatrix::text(const QModelIndex& index) const {
     if (index.row() == index.column()) return QStringLiteral("X");
     const GpuConnection* connection = connectionAt(index);
     if (!connection) return unknown;
-    return toQString(connection->abbreviation.empty() ? connection->name
-                                                      : connection->abbreviation);
+    return toQString(wordFor(connection));
 }
 
 QString TopologyMatrix::toolTip(const QModelIndex& index) const {

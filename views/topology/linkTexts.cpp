@@ -2,6 +2,7 @@
 
 #include <QObject>
 
+#include "model/bandwidth/describeTopology.h"
 #include "model/values/formatValue.h"
 #include "views/text/toQString.h"
 
@@ -29,10 +30,7 @@ QString useText(const LinkUse& use) {
 }
 
 QString connectionText(const LinkUse& use) {
-    if (!use.connection) return QStringLiteral("?");
-    const std::string& word =
-        use.connection->abbreviation.empty() ? use.connection->name : use.connection->abbreviation;
-    return word.empty() ? QStringLiteral("?") : toQString(word);
+    return toQString(wordFor(use.connection));
 }
 
 }  // namespace lanescope

@@ -44,7 +44,7 @@ Json workerJson(const WorkerSummary& worker) {
 }
 
 Json runJson(const RunSummary& run) {
-    const RunFacts& facts = run.facts;
+    const SummaryFacts& facts = run.facts;
     Json workers = Json::array();
     for (const WorkerSummary& worker : run.workers) workers.push_back(workerJson(worker));
     const NvlinkTraffic& nvlink = run.nvlink;

@@ -108,7 +108,7 @@ std::string rateText(const ContributorShare* share) {
     return rate >= 0.00095 ? fmt::format("{:.2g}", rate) : "< 0.001";
 }
 
-std::string gpusSentence(const RunFacts& facts) {
+std::string gpusSentence(const SummaryFacts& facts) {
     std::string text;
     for (size_t index = 0; index < facts.gpuNames.size();) {
         size_t end = index;

@@ -47,6 +47,6 @@ std::string pValueEquation(double pValue);
 /// "199.2", "0.0021": a bandwidth in GB/s without its unit, "-" for none.
 std::string rateText(const ContributorShare* share);
 /// "2 x NVIDIA H200, joined by NVLink".
-std::string gpusSentence(const RunFacts& facts);
+std::string gpusSentence(const SummaryFacts& facts);
 
 }  // namespace lanescope

@@ -314,7 +314,7 @@ class TestMainWindow : public QObject {
         Shown shown;
         auto trace = std::make_shared<Trace>();
         trace->title = "cut.lanescope";
-        trace->health = {{Severity::Warning, "Process 4242 ended abnormally at 12.3 s."}};
+        trace->health = {{Severity::Warning, HealthCode::ProcessEndedAbnormally, "4242 is gone."}};
         shown.window.tabs().showTrace(trace);
         TracePage* page = shown.window.tabs().currentTrace();
         QVERIFY(page->healthBar().isVisible());

@@ -100,7 +100,7 @@ class TestCompareView : public QObject {
         // Not shared with anybody yet, so it may still change.
         auto doubtful = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));
         auto sound = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));
-        doubtful->health = {{Severity::Warning, "Records were dropped."}};
+        doubtful->health = {{Severity::Warning, HealthCode::EventsDropped, "Records were dropped."}};
         sound->health.clear();
         Compared compared(doubtful, sound);
         QVERIFY(compared.view.baseline().healthBar().isVisible());

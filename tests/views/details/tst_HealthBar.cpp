@@ -3,7 +3,11 @@
 #include <QTest>
 #include <QToolButton>
 
+#include "model/summary/describeTrace.h"
+#include "model/trace/notesOf.h"
+#include "tests/support/TraceBuilder.h"
 #include "tests/support/runTest.h"
+#include "views/text/toQString.h"
 #include "views/details/FactSheet.h"
 #include "views/details/HealthBar.h"
 #include "views/details/HealthPanel.h"
@@ -19,7 +23,7 @@ class TestHealthBar : public QObject {
         window.show();
         bar.setNotes({});
         QVERIFY(!bar.isVisible());
-        bar.setNotes({{Severity::Info, "12 calls were not timed."}});
+        bar.setNotes({{Severity::Info, HealthCode::Untimed, "12 calls were not timed."}});
         QVERIFY(!bar.isVisible());
     }
 
@@ -27,11 +31,11 @@ class TestHealthBar : public QObject {
         QWidget window;
         HealthBar bar(&window);
         window.show();
-        bar.setNotes({{Severity::Warning, "3 blocks of records were lost."},
-                      {Severity::Error, "Process 4242 ended abnormally at 12.3 s."},
-                      {Severity::Info, "12 calls were not timed."}});
+        bar.setNotes({{Severity::Warning, HealthCode::LogGap, "3 blocks of records were lost."},
+                      {Severity::Error, HealthCode::ProcessEndedAbnormally, "4242 is gone."},
+                      {Severity::Info, HealthCode::Untimed, "12 calls were not timed."}});
         QVERIFY(bar.isVisible());
-        QCOMPARE(bar.text(), QString("Process 4242 ended abnormally at 12.3 s."));
+        QCOMPARE(bar.text(), QString("4242 is gone."));
         const auto buttons = bar.findChildren<QToolButton*>();
         QCOMPARE(buttons.front()->text(), QString("1 more"));
         QSignalSpy details(&bar, &HealthBar::detailsRequested);
@@ -43,14 +47,52 @@ class TestHealthBar : public QObject {
 
     void thePanelListsEveryNoteGravestFirst() {
         auto trace = std::make_shared<Trace>();
-        trace->health = {{Severity::Info, "Information."}, {Severity::Error, "Grave."}};
+        trace->health = {{Severity::Info, HealthCode::Windows, "Information."},
+                         {Severity::Error, HealthCode::LogDamaged, "Grave."},
+                         {Severity::Info, HealthCode::Windows, "Information.", 7}};
         trace->counts = {{"kernels", 1'234, 5}};
         HealthPanel panel;
         panel.setTrace(trace);
         const QString text = panel.notes().text();
         QVERIFY(text.indexOf("Grave.") >= 0);
         QVERIFY(text.indexOf("Grave.") < text.indexOf("Information."));
-        QVERIFY(text.contains("1,234, 5 of them not timed"));
+        QCOMPARE(text.count("Information."), 1);
+        QVERIFY(text.contains("1,234, 5 of them without a time"));
+    }
+
+    /// What `lanescope info` prints is laid out from the same description.
+    void thePanelShowsAllThatTheTraceSaysOfItself() {
+        TraceBuilder builder;
+        builder.addKernel(builder.defaultStream(), "gemm", 0, 100);
+        Trace& trace = builder.trace();
+        trace.facts.commandLine = "python3 train.py";
+        trace.facts.others = {{"brandNew", "yes"}};
+        trace.processes[0].facts.cuptiVersion = 130001;
+        builder.addGap(0, Loss::NcclEvents, 10, 20, 5);
+        HealthNote unknown{Severity::Warning, HealthCode::Unknown, "Something new happened."};
+        unknown.unknownCode = "brand-new";
+        trace.health = {unknown, unknown};
+        const TracePtr made = builder.finish();
+        HealthPanel panel;
+        panel.setTrace(made);
+        const QString notes = panel.notes().text();
+        const QString facts = panel.facts().text();
+        const TraceDescription description = describeTrace(*made);
+        QCOMPARE(description.health.size(), size_t{1});
+        for (const HealthNote& note : description.health)
+            QCOMPARE(notes.count(toQString(shownText(note))), 1);
+        QVERIFY(notes.contains("brand-new"));
+        for (const Property& fact : description.run)
+            QVERIFY2(facts.contains(toQString(fact.name)) && facts.contains(toQString(fact.value)),
+                     fact.name.c_str());
+        for (const auto& things : {description.gpus, description.processes})
+            for (const DescribedThing& thing : things) {
+                QVERIFY2(facts.contains(toQString(thing.title)), thing.title.c_str());
+                for (const Property& fact : thing.facts)
+                    QVERIFY2(facts.contains(toQString(fact.value)), fact.name.c_str());
+            }
+        QVERIFY(facts.contains("5 NCCL events"));
+        QVERIFY2(!facts.contains("commandLine") && !facts.contains("PID 4242)"), qPrintable(facts));
     }
 };
 

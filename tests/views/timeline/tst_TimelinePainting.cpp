@@ -161,8 +161,10 @@ void tst_TimelinePainting::abnormalEndsAreMarked() {
     TraceBuilder builder;
     builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 500'000);
     builder.trace().processes[0].endedAbnormally = true;
-    builder.trace().health = {
-        {Severity::Warning, "Process 4242 ended abnormally at 0.0 s: signal 9 ended it."}};
+    // The code tells that it is about an end; the words are for the user.
+    builder.trace().health = {{Severity::Warning, HealthCode::ProcessEndedAbnormally,
+                               "Signal 9 was its undoing.",
+                               builder.trace().processes[0].globalPid}};
     const TracePtr trace = builder.finish();
     ShownTimeline shown(trace);
     const QRgb color = shown.view.theme().error.rgb();
@@ -172,7 +174,7 @@ void tst_TimelinePainting::abnormalEndsAreMarked() {
     const QImage ruler = shown.ruler()->grab().toImage();
     QCOMPARE(ruler.pixel(x + 1, ruler.height() - 5), color);
     shown.send(shown.canvas(), {x + 3, 10}, Qt::NoButton);
-    QVERIFY2(shown.canvas()->hoverCard().title().contains("signal 9"),
+    QVERIFY2(shown.canvas()->hoverCard().title().contains("Signal 9"),
              qPrintable(shown.canvas()->hoverCard().title()));
 }
 

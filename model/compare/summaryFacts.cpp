@@ -1,10 +1,9 @@
-#include "model/compare/runFacts.h"
-
-#include <fmt/format.h>
+#include "model/compare/summaryFacts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
+
+#include "model/trace/notesOf.h"
 
 namespace lanescope {
 
@@ -12,13 +11,11 @@ namespace {
 
 constexpr size_t mostWarnings = 16;
 
-/// The value of the first property called that, for the run or for any process.
-std::string propertyNamed(const Trace& trace, std::string_view name) {
-    for (const Property& property : trace.properties)
-        if (property.name == name) return property.value;
-    const std::string ofProcess = fmt::format("{} (PID ", name);
-    for (const Property& property : trace.properties)
-        if (property.name.starts_with(ofProcess)) return property.value;
+/// That of the run; of its first process where the run has none.
+std::string commandLineOf(const Trace& trace) {
+    if (!trace.facts.commandLine.empty()) return trace.facts.commandLine;
+    for (const Process& process : trace.processes)
+        if (!process.facts.commandLine.empty()) return process.facts.commandLine;
     return {};
 }
 
@@ -33,12 +30,17 @@ std::set<uint32_t> streamsInUse(const Trace& trace) {
 }
 
 bool hasNvlink(const Trace& trace) {
-    return std::any_of(trace.properties.begin(), trace.properties.end(),
-                       [](const Property& property) {
-                           return (property.name.starts_with("NVLink ") ||
-                                   property.name.starts_with("NVSwitch ")) &&
-                                  property.value.find("link") != std::string::npos;
-                       });
+    const auto& connections = trace.interconnect.connections;
+    return std::any_of(connections.begin(), connections.end(),
+                       [](const GpuConnection& each) { return each.nvlinks > 0; });
+}
+
+/// Which ranks the job has, as far as any process knows.
+int64_t worldSizeOf(const Trace& trace) {
+    int64_t ranks = 0;
+    for (const Process& process : trace.processes)
+        ranks = std::max<int64_t>(ranks, process.worldSize.value_or(0));
+    return ranks;
 }
 
 /// FNV-1a over numbers: enough to see that two files hold the same recording.
@@ -75,14 +77,14 @@ uint64_t contentHashOf(const Trace& trace) {
 
 }  // namespace
 
-RunFacts factsOf(const Trace& trace) {
-    RunFacts facts;
+SummaryFacts factsOf(const Trace& trace) {
+    SummaryFacts facts;
     facts.title = trace.title;
     facts.producer = trace.producer;
-    facts.driver = propertyNamed(trace, "driverVersion");
-    facts.cuda = propertyNamed(trace, "driverCudaVersion");
-    facts.commandLine = propertyNamed(trace, "commandLine");
-    facts.recordOptions = propertyNamed(trace, "recordOptions");
+    facts.driver = trace.facts.driverVersion;
+    facts.cuda = trace.facts.driverCudaVersion;
+    facts.commandLine = commandLineOf(trace);
+    facts.recordOptions = trace.facts.recordOptions;
     std::set<uint32_t> gpus, processes;
     for (const uint32_t stream : streamsInUse(trace)) {
         gpus.insert(trace.streams[stream].gpu);
@@ -90,18 +92,20 @@ RunFacts factsOf(const Trace& trace) {
     }
     for (const uint32_t gpu : gpus) facts.gpuNames.push_back(trace.gpus[gpu].name);
     facts.isNvlinkPresent = hasNvlink(trace);
-    const std::string worldSize = propertyNamed(trace, "worldSize");
-    int64_t ranks = 0;
-    std::from_chars(worldSize.data(), worldSize.data() + worldSize.size(), ranks);
-    facts.worldSize = std::max<int64_t>(static_cast<int64_t>(processes.size()), ranks);
+    facts.worldSize = std::max(static_cast<int64_t>(processes.size()), worldSizeOf(trace));
     facts.kernelCount = trace.kernels.size();
     facts.hasApiCalls = trace.apiCalls.size() > 0;
     facts.hasNvtx = trace.nvtx.size() > 0;
     facts.isTruncated = std::any_of(trace.processes.begin(), trace.processes.end(),
                                     [](const Process& each) { return each.endedAbnormally; });
-    for (const HealthNote& note : trace.health)
-        if (note.severity != Severity::Info && facts.healthWarnings.size() < mostWarnings)
-            facts.healthWarnings.push_back(note.sentence);
+    for (const HealthNote& note : notesOf(trace)) {
+        // `isTruncated` says that already.
+        const bool isSaid =
+            facts.isTruncated && note.code == HealthCode::ProcessEndedAbnormally;
+        if (note.severity != Severity::Info && !isSaid &&
+            facts.healthWarnings.size() < mostWarnings)
+            facts.healthWarnings.push_back(shownText(note));
+    }
     facts.contentHash = contentHashOf(trace);
     return facts;
 }

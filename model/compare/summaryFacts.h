@@ -5,6 +5,6 @@
 namespace lanescope {
 
 /// What a trace says of itself. O(properties + events), linear.
-RunFacts factsOf(const Trace& trace);
+SummaryFacts factsOf(const Trace& trace);
 
 }  // namespace lanescope

@@ -1,0 +1,62 @@
+#include "model/format/factNames.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::string_view gpuPrefix = "gpu";
+constexpr size_t maxDigits = 9;
+
+/// A number as it is written: no sign, no leading zeros.
+std::optional<int64_t> plainNumber(std::string_view text) {
+    const bool isPadded = text.size() > 1 && text.front() == '0';
+    if (text.empty() || text.size() > maxDigits || isPadded || text.front() == '-')
+        return std::nullopt;
+    int64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || stop != end) return std::nullopt;
+    return number;
+}
+
+}  // namespace
+
+std::string gpuFactName(int64_t gpu, std::string_view name) {
+    return fmt::format("{}{}.{}", gpuPrefix, gpu, name);
+}
+
+std::optional<FactOf<int64_t>> splitGpuFact(std::string_view text) {
+    const size_t dot = text.find('.');
+    if (!text.starts_with(gpuPrefix) || dot == std::string_view::npos) return std::nullopt;
+    const auto gpu = plainNumber(text.substr(gpuPrefix.size(), dot - gpuPrefix.size()));
+    if (!gpu) return std::nullopt;
+    return FactOf<int64_t>{*gpu, text.substr(dot + 1)};
+}
+
+std::string hostFactName(std::string_view host, std::string_view name) {
+    return host.empty() ? std::string(name) : fmt::format("{} {}", host, name);
+}
+
+std::optional<FactOf<std::string_view>> splitHostFact(std::string_view text) {
+    const size_t space = text.rfind(' ');
+    if (space == std::string_view::npos || space == 0) return std::nullopt;
+    return FactOf<std::string_view>{text.substr(0, space), text.substr(space + 1)};
+}
+
+std::string numberedFactName(std::string_view name, int64_t number) {
+    return fmt::format("{}{}", name, number);
+}
+
+std::optional<FactOf<int64_t>> splitNumberedFact(std::string_view text) {
+    const size_t last = text.find_last_not_of("0123456789");
+    if (last == std::string_view::npos) return std::nullopt;
+    const auto number = plainNumber(text.substr(last + 1));
+    if (!number) return std::nullopt;
+    return FactOf<int64_t>{*number, text.substr(0, last + 1)};
+}
+
+}  // namespace lanescope

@@ -1,0 +1,283 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace lanescope {
+
+// What can go wrong with a recording, in the words that the log, the trace file and the trace in
+// memory share. Numbers and identifiers are never given another meaning: files keep them.
+
+/// How grave a note is. The numbers stand in the log and in `LANESCOPE_HEALTH`.
+enum class Severity : uint32_t { Info = 0, Warning = 1, Error = 2 };
+
+/// "info", "warning", "error".
+constexpr std::string_view identifier(Severity severity) {
+    if (severity == Severity::Info) return "info";
+    return severity == Severity::Warning ? "warning" : "error";
+}
+
+/// The severity that a file means by a number; beyond the gravest it is the gravest.
+constexpr Severity severityFrom(int64_t number) {
+    if (number <= 0) return Severity::Info;
+    return number == 1 ? Severity::Warning : Severity::Error;
+}
+
+/// What was lost in a gap. The numbers stand in the log and in `LANESCOPE_GAPS`; a file of a newer
+/// recorder may hold others, which are kept as they are.
+enum class Loss : uint32_t {
+    Unknown = 0,
+    NvtxCalls = 1,
+    CudaActivity = 2,
+    LogBlocks = 3,
+    Names = 4,
+    NcclEvents = 5,
+    GpuMetrics = 6,
+};
+
+/// How a loss is called: for programs, and for people in the plural.
+struct LossName {
+    Loss loss = Loss::Unknown;
+    std::string_view identifier;
+    std::string_view plural;
+};
+
+inline constexpr std::array<LossName, 6> lossNames{{
+    {Loss::NvtxCalls, "nvtx-calls", "NVTX calls"},
+    {Loss::CudaActivity, "cuda-activity", "CUDA activity records"},
+    {Loss::LogBlocks, "log-blocks", "blocks of its log"},
+    {Loss::Names, "names", "names"},
+    {Loss::NcclEvents, "nccl-events", "NCCL events"},
+    {Loss::GpuMetrics, "gpu-metrics", "samples of GPU metrics"},
+}};
+
+/// The names of a loss; "unknown" for one that this program does not know.
+constexpr LossName nameOf(Loss loss) {
+    for (const LossName& each : lossNames)
+        if (each.loss == loss) return each;
+    return {loss, "unknown", "events of an unknown kind"};
+}
+
+/// Whether this program has a name for it.
+constexpr bool isKnown(Loss loss) {
+    for (const LossName& each : lossNames)
+        if (each.loss == loss) return true;
+    return false;
+}
+
+/// What a note is about, by which a place on the timeline is found for it.
+enum class NoteSubject : uint8_t { Other, End, Loss };
+
+/// What a health note says, for programs. `Unknown` stands for a code that this program does not
+/// know; whoever keeps such a note keeps the code's text beside it.
+enum class HealthCode : uint16_t {
+    Unknown,
+    // Of the agent: CUPTI and the driver.
+    NoCupti,
+    NoDriver,
+    CuptiMissing,
+    CuptiFailed,
+    CuptiTaken,
+    CuptiYielded,
+    CuptiShared,
+    CuptiSilent,
+    CuptiKinds,
+    Cupti1300,
+    Cupti132Slow,
+    CuptiGraphLeak,
+    CuptiLongRun,
+    GraphsOneByOne,
+    NoUnifiedMemory,
+    TorchProfiler,
+    BuffersExhausted,
+    BufferUnreadable,
+    // Of the agent: windows and the log.
+    NoWindow,
+    NoWindowCalls,
+    WindowsMissed,
+    LogLimit,
+    // Of the samplers.
+    NvmlAbsent,
+    GpmAbsent,
+    CountersAbsent,
+    CountersOfWholeGpu,
+    HostCountersAbsent,
+    GpuLost,
+    GpuMetricsAbsent,
+    GpuMetricsEnded,
+    GpuMetricsLost,
+    SamplerAbsent,
+    SamplerHangs,
+    SamplerAnswers,
+    SamplerEnded,
+    SamplesLimit,
+    SamplesDropped,
+    SamplesOutOfOrder,
+    ClockSet,
+    // Of the collector: processes.
+    ProcessEndedAbnormally,
+    ProcessEndedBySignal,
+    ProcessStillRan,
+    ProcessesCut,
+    ForkedChildEnded,
+    RanksMissing,
+    Windows,
+    LaunchedOutsideWindows,
+    // Of the collector: what the logs hold.
+    EventsDropped,
+    Untimed,
+    NvtxUnmatched,
+    NcclNvtxOff,
+    ManagedMemoryThrashed,
+    ManagedMemoryThrottled,
+    MemoryOddRecords,
+    LogFull,
+    LogUnreadable,
+    LogDamaged,
+    LogCut,
+    LogGap,
+    LogOddRecords,
+    // Of whoever reads a trace; no file holds these.
+    NoEvents,
+    NewerRecorder,
+    NewerExport,
+    ExportDiagnostic,
+    RowsLeftOut,
+    ValuesIgnored,
+    TableDamaged,
+    TableCut,
+    CountersReset,
+    CountersWrapped,
+    CounterLeftOut,
+    FreesUnmatched,
+    FreesMissing,
+    EventsNotDrawn,
+    ProjectionsCut,
+    ProfilerOverhead,
+    IndexNotWritten,
+};
+
+/// A code, what files call it, and what its notes are about.
+struct HealthCodeName {
+    HealthCode code = HealthCode::Unknown;
+    std::string_view identifier;
+    NoteSubject subject = NoteSubject::Other;
+};
+
+/// In the order of `HealthCode`, from the one behind `Unknown` on.
+inline constexpr std::array healthCodeNames{
+    HealthCodeName{HealthCode::NoCupti, "no-cupti"},
+    HealthCodeName{HealthCode::NoDriver, "no-driver"},
+    HealthCodeName{HealthCode::CuptiMissing, "cupti-missing"},
+    HealthCodeName{HealthCode::CuptiFailed, "cupti-failed"},
+    HealthCodeName{HealthCode::CuptiTaken, "cupti-taken"},
+    HealthCodeName{HealthCode::CuptiYielded, "cupti-yielded"},
+    HealthCodeName{HealthCode::CuptiShared, "cupti-shared"},
+    HealthCodeName{HealthCode::CuptiSilent, "cupti-silent", NoteSubject::Loss},
+    HealthCodeName{HealthCode::CuptiKinds, "cupti-kinds"},
+    HealthCodeName{HealthCode::Cupti1300, "cupti-13.0.0"},
+    HealthCodeName{HealthCode::Cupti132Slow, "cupti-13.2-slow"},
+    HealthCodeName{HealthCode::CuptiGraphLeak, "cupti-graph-leak"},
+    HealthCodeName{HealthCode::CuptiLongRun, "cupti-long-run"},
+    HealthCodeName{HealthCode::GraphsOneByOne, "graphs-one-by-one"},
+    HealthCodeName{HealthCode::NoUnifiedMemory, "no-unified-memory"},
+    HealthCodeName{HealthCode::TorchProfiler, "torch-profiler"},
+    HealthCodeName{HealthCode::BuffersExhausted, "buffers-exhausted", NoteSubject::Loss},
+    HealthCodeName{HealthCode::BufferUnreadable, "buffer-unreadable", NoteSubject::Loss},
+    HealthCodeName{HealthCode::NoWindow, "no-window"},
+    HealthCodeName{HealthCode::NoWindowCalls, "no-window-calls"},
+    HealthCodeName{HealthCode::WindowsMissed, "windows-missed"},
+    HealthCodeName{HealthCode::LogLimit, "log-limit"},
+    HealthCodeName{HealthCode::NvmlAbsent, "nvml-absent"},
+    HealthCodeName{HealthCode::GpmAbsent, "gpm-absent"},
+    HealthCodeName{HealthCode::CountersAbsent, "counters-absent"},
+    HealthCodeName{HealthCode::CountersOfWholeGpu, "counters-of-whole-gpu"},
+    HealthCodeName{HealthCode::HostCountersAbsent, "host-counters-absent"},
+    HealthCodeName{HealthCode::GpuLost, "gpu-lost"},
+    HealthCodeName{HealthCode::GpuMetricsAbsent, "gpu-metrics-absent"},
+    HealthCodeName{HealthCode::GpuMetricsEnded, "gpu-metrics-ended"},
+    HealthCodeName{HealthCode::GpuMetricsLost, "gpu-metrics-lost"},
+    HealthCodeName{HealthCode::SamplerAbsent, "sampler-absent"},
+    HealthCodeName{HealthCode::SamplerHangs, "sampler-hangs"},
+    HealthCodeName{HealthCode::SamplerAnswers, "sampler-answers"},
+    HealthCodeName{HealthCode::SamplerEnded, "sampler-ended"},
+    HealthCodeName{HealthCode::SamplesLimit, "samples-limit"},
+    HealthCodeName{HealthCode::SamplesDropped, "samples-dropped"},
+    HealthCodeName{HealthCode::SamplesOutOfOrder, "samples-out-of-order"},
+    HealthCodeName{HealthCode::ClockSet, "clock-set"},
+    HealthCodeName{HealthCode::ProcessEndedAbnormally, "process-ended-abnormally",
+                   NoteSubject::End},
+    HealthCodeName{HealthCode::ProcessEndedBySignal, "process-ended-by-signal", NoteSubject::End},
+    HealthCodeName{HealthCode::ProcessStillRan, "process-still-ran"},
+    HealthCodeName{HealthCode::ProcessesCut, "processes-cut"},
+    HealthCodeName{HealthCode::ForkedChildEnded, "forked-child-ended"},
+    HealthCodeName{HealthCode::RanksMissing, "ranks-missing"},
+    HealthCodeName{HealthCode::Windows, "windows"},
+    HealthCodeName{HealthCode::LaunchedOutsideWindows, "launched-outside-windows"},
+    HealthCodeName{HealthCode::EventsDropped, "events-dropped", NoteSubject::Loss},
+    HealthCodeName{HealthCode::Untimed, "untimed"},
+    HealthCodeName{HealthCode::NvtxUnmatched, "nvtx-unmatched"},
+    HealthCodeName{HealthCode::NcclNvtxOff, "nccl-nvtx-off"},
+    HealthCodeName{HealthCode::ManagedMemoryThrashed, "managed-memory-thrashed"},
+    HealthCodeName{HealthCode::ManagedMemoryThrottled, "managed-memory-throttled"},
+    HealthCodeName{HealthCode::MemoryOddRecords, "memory-odd-records"},
+    HealthCodeName{HealthCode::LogFull, "log-full"},
+    HealthCodeName{HealthCode::LogUnreadable, "log-unreadable"},
+    HealthCodeName{HealthCode::LogDamaged, "log-damaged"},
+    HealthCodeName{HealthCode::LogCut, "log-cut"},
+    HealthCodeName{HealthCode::LogGap, "log-gap", NoteSubject::Loss},
+    HealthCodeName{HealthCode::LogOddRecords, "log-odd-records"},
+    HealthCodeName{HealthCode::NoEvents, "no-events"},
+    HealthCodeName{HealthCode::NewerRecorder, "newer-recorder"},
+    HealthCodeName{HealthCode::NewerExport, "newer-export"},
+    HealthCodeName{HealthCode::ExportDiagnostic, "export-diagnostic"},
+    HealthCodeName{HealthCode::RowsLeftOut, "rows-left-out"},
+    HealthCodeName{HealthCode::ValuesIgnored, "values-ignored"},
+    HealthCodeName{HealthCode::TableDamaged, "table-damaged"},
+    HealthCodeName{HealthCode::TableCut, "table-cut"},
+    HealthCodeName{HealthCode::CountersReset, "counters-reset"},
+    HealthCodeName{HealthCode::CountersWrapped, "counters-wrapped"},
+    HealthCodeName{HealthCode::CounterLeftOut, "counter-left-out"},
+    HealthCodeName{HealthCode::FreesUnmatched, "frees-unmatched"},
+    HealthCodeName{HealthCode::FreesMissing, "frees-missing"},
+    HealthCodeName{HealthCode::EventsNotDrawn, "events-not-drawn"},
+    HealthCodeName{HealthCode::ProjectionsCut, "projections-cut"},
+    HealthCodeName{HealthCode::ProfilerOverhead, "profiler-overhead"},
+    HealthCodeName{HealthCode::IndexNotWritten, "index-not-written"},
+};
+
+/// How many codes there are, `Unknown` included.
+inline constexpr size_t healthCodeCount = static_cast<size_t>(HealthCode::IndexNotWritten) + 1;
+
+namespace detail {
+constexpr bool areHealthCodesInOrder() {
+    for (size_t at = 0; at < healthCodeNames.size(); ++at)
+        if (healthCodeNames[at].code != static_cast<HealthCode>(at + 1)) return false;
+    return healthCodeNames.size() + 1 == healthCodeCount;
+}
+}  // namespace detail
+static_assert(detail::areHealthCodesInOrder());
+
+/// What files call the code: "events-dropped"; empty for `Unknown`.
+constexpr std::string_view identifier(HealthCode code) {
+    const auto at = static_cast<size_t>(code);
+    return at == 0 || at >= healthCodeCount ? std::string_view()
+                                            : healthCodeNames[at - 1].identifier;
+}
+
+/// The code that files call so; `Unknown` if this program knows none. O(number of codes).
+constexpr HealthCode healthCodeFrom(std::string_view identifier) {
+    for (const HealthCodeName& each : healthCodeNames)
+        if (each.identifier == identifier) return each.code;
+    return HealthCode::Unknown;
+}
+
+/// What notes of this code are about.
+constexpr NoteSubject subjectOf(HealthCode code) {
+    const auto at = static_cast<size_t>(code);
+    return at == 0 || at >= healthCodeCount ? NoteSubject::Other : healthCodeNames[at - 1].subject;
+}
+
+}  // namespace lanescope

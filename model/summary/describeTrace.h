@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// A GPU, or a process: one line that names it, and facts under it.
+struct DescribedThing {
+    std::string title;  ///< "GPU 0  NVIDIA H200, 132 SMs"; "PID 4242  python3, rank 0 of 4".
+    std::vector<Property> facts;
+};
+
+/// The most memory of one kind that one owner had in use.
+struct MemoryPeak {
+    std::string name;   ///< Of the counter: "Device memory".
+    std::string owner;  ///< "GPU 0, process 4242 (python3)"; "host".
+    std::optional<int64_t> gpu;
+    std::optional<uint32_t> pid;
+    int64_t bytes = 0;
+    Property line;  ///< "GPU 0, process 4242 (python3): device memory", "12.3 GiB".
+};
+
+/// What a trace says of itself, in words for people. Texts are as the file has them, so they may
+/// hold any character.
+struct TraceDescription {
+    std::vector<Property> run;
+    std::vector<DescribedThing> gpus;
+    std::vector<DescribedThing> processes;
+    std::vector<Property> counts;
+    std::vector<MemoryPeak> memoryPeaks;
+    std::vector<HealthNote> health;  ///< `notesOf`; the sentences are what to show.
+};
+
+/// O(n log n) in facts, counters and notes.
+TraceDescription describeTrace(const Trace& trace);
+
+// The same facts under the names and with the values that files have, for programs. Those of a
+// process include its rank.
+std::vector<Property> propertiesOf(const RunFacts& facts);
+std::vector<Property> propertiesOf(const Process& process);
+std::vector<Property> propertiesOf(const GpuFacts& facts);
+
+}  // namespace lanescope

@@ -1,0 +1,197 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace lanescope {
+
+// What a file says of a run, its processes and its GPUs beside events. Members that the file does
+// not fill are empty, nothing or false. `forEachFact` names each member once: what files call it
+// and what people do. What no member is for is kept in `others`.
+
+/// A name and a value, as a file or a page has them.
+struct Property {
+    std::string name;
+    std::string value;
+};
+
+/// How the value of a fact is to be read.
+enum class FactUnit : uint8_t {
+    Plain,
+    Bytes,
+    CuptiVersion,  ///< 130001 is 13.0.1.
+    One,           ///< A flag: files say "1" where it is set.
+    Off,           ///< A flag: files say "off" where it is set.
+};
+
+struct FactName {
+    std::string_view identifier;  ///< In files and in JSON.
+    std::string_view shown;       ///< For people.
+    FactUnit unit = FactUnit::Plain;
+};
+
+/// How a sampler of GPU metrics fared with one GPU, by CUDA's number of it.
+struct SampledGpuFacts {
+    int64_t cudaDevice = 0;
+    std::string lostSamples;  ///< "3 of 10000".
+    std::string clock;        ///< How its clock was translated.
+};
+
+/// The samplers of one host.
+struct SamplerFacts {
+    std::string host;  ///< Empty where the run had one host only.
+    std::string cost;
+    std::string metricsCost;
+    std::string nvmlIntervals;
+    std::string gpmIntervals;
+    std::string hostIntervals;
+    std::string metricsHz;
+    std::vector<SampledGpuFacts> gpus = {};
+};
+
+/// One of several hosts of a run, by the number that packed process ids hold.
+struct HostName {
+    int64_t number = 0;
+    std::string name;
+};
+
+/// The run and the machine it was recorded on.
+struct RunFacts {
+    std::string commandLine;
+    std::string workingDirectory;
+    std::string host;
+    std::string operatingSystem;
+    std::string kernel;
+    std::string cpu;
+    std::optional<int64_t> cpuCount;
+    std::optional<int64_t> hostMemoryBytes;
+    std::string driverVersion;
+    std::string driverCudaVersion;
+    std::string recorderVersion;
+    std::string recordOptions;
+    std::optional<int64_t> exitStatus;
+    std::vector<HostName> hosts;
+    std::vector<SamplerFacts> samplers;
+    std::vector<Property> others;
+};
+
+/// A recorded process; its rank and how it ended stand in `Process`.
+struct ProcessFacts {
+    std::string commandLine;
+    std::string program;
+    std::string processName;
+    std::string host;
+    std::string bootId;
+    std::string visibleDevices;
+    std::string agentVersion;
+    std::string cuptiPath;
+    std::optional<int64_t> cuptiVersion;
+    std::optional<int64_t> localWorldSize;
+    std::optional<int64_t> ncclProfilerInterface;
+    std::optional<int64_t> endSignal;
+    bool isForked = false;
+    bool isCudaOff = false;
+    bool isNvtxOff = false;
+    std::vector<Property> others;
+};
+
+/// A GPU of the machine, whether the run used it or not.
+struct GpuFacts {
+    int64_t gpu = 0;  ///< Its number, as `Gpu::id`.
+    std::optional<int64_t> pcieGeneration;
+    std::optional<int64_t> pcieWidth;
+    std::optional<int64_t> nvlinkCount;
+    std::vector<Property> others;
+};
+
+namespace detail {
+template <class Self, class T>
+concept Is = std::same_as<std::remove_const_t<Self>, T>;
+}
+
+/// `visit(FactName, member)` for each fact with a member of its own. Members are texts, numbers
+/// that may be nothing, and flags.
+template <detail::Is<RunFacts> S, class V>
+void forEachFact(S& s, V&& visit) {
+    visit(FactName{"commandLine", "Command"}, s.commandLine);
+    visit(FactName{"workingDirectory", "Working folder"}, s.workingDirectory);
+    visit(FactName{"host", "Host"}, s.host);
+    visit(FactName{"operatingSystem", "Operating system"}, s.operatingSystem);
+    visit(FactName{"kernel", "Kernel"}, s.kernel);
+    visit(FactName{"cpu", "CPU"}, s.cpu);
+    visit(FactName{"cpuCount", "CPUs"}, s.cpuCount);
+    visit(FactName{"hostMemoryBytes", "Host memory", FactUnit::Bytes}, s.hostMemoryBytes);
+    visit(FactName{"driverVersion", "CUDA driver"}, s.driverVersion);
+    visit(FactName{"driverCudaVersion", "CUDA of the driver"}, s.driverCudaVersion);
+    visit(FactName{"lanescopeVersion", "Recorder"}, s.recorderVersion);
+    visit(FactName{"recordOptions", "Recorded with"}, s.recordOptions);
+    visit(FactName{"exitStatus", "Exit status"}, s.exitStatus);
+}
+template <detail::Is<ProcessFacts> S, class V>
+void forEachFact(S& s, V&& visit) {
+    visit(FactName{"commandLine", "Command"}, s.commandLine);
+    visit(FactName{"program", "Program"}, s.program);
+    visit(FactName{"processName", "Name"}, s.processName);
+    visit(FactName{"host", "Host"}, s.host);
+    visit(FactName{"bootId", "Boot"}, s.bootId);
+    visit(FactName{"visibleDevices", "Visible GPUs"}, s.visibleDevices);
+    visit(FactName{"agentVersion", "Agent"}, s.agentVersion);
+    visit(FactName{"cuptiPath", "CUPTI from"}, s.cuptiPath);
+    visit(FactName{"cuptiVersion", "CUPTI", FactUnit::CuptiVersion}, s.cuptiVersion);
+    visit(FactName{"localWorldSize", "Ranks on its host"}, s.localWorldSize);
+    visit(FactName{"ncclProfilerInterface", "NCCL profiler"}, s.ncclProfilerInterface);
+    visit(FactName{"endSignal", "Ended by signal"}, s.endSignal);
+    visit(FactName{"forkedChild", "Forked", FactUnit::One}, s.isForked);
+    visit(FactName{"cuda", "CUDA", FactUnit::Off}, s.isCudaOff);
+    visit(FactName{"nvtx", "NVTX", FactUnit::Off}, s.isNvtxOff);
+}
+template <detail::Is<GpuFacts> S, class V>
+void forEachFact(S& s, V&& visit) {
+    visit(FactName{"pcieGeneration", "PCIe generation"}, s.pcieGeneration);
+    visit(FactName{"pcieWidth", "PCIe lanes"}, s.pcieWidth);
+    visit(FactName{"nvlinkCount", "NVLinks"}, s.nvlinkCount);
+}
+template <detail::Is<SamplerFacts> S, class V>
+void forEachFact(S& s, V&& visit) {
+    visit(FactName{"samplers", "Samplers"}, s.cost);
+    visit(FactName{"gpuMetricsSampler", "Metric sampler"}, s.metricsCost);
+    visit(FactName{"samplerIntervals", "NVML was read"}, s.nvmlIntervals);
+    visit(FactName{"samplerIntervalsGpm", "GPM was read"}, s.gpmIntervals);
+    visit(FactName{"samplerIntervalsHost", "/proc was read"}, s.hostIntervals);
+    visit(FactName{"gpuMetricsHz", "GPU metrics (Hz)"}, s.metricsHz);
+}
+/// In files with the number of the GPU behind the identifier: "gpuMetricsLost0".
+template <detail::Is<SampledGpuFacts> S, class V>
+void forEachFact(S& s, V&& visit) {
+    visit(FactName{"gpuMetricsLost", "GPU metrics lost"}, s.lostSamples);
+    visit(FactName{"gpuMetricsClock", "Clock of GPU metrics"}, s.clock);
+}
+
+/// What a file says of the fact: "130001", "off"; empty where it says nothing.
+std::string factText(const FactName& name, const std::string& value);
+std::string factText(const FactName& name, const std::optional<int64_t>& value);
+std::string factText(const FactName& name, bool value);
+
+/// Takes a value of a file into a member; false, and the member stays, for what makes no sense
+/// there.
+bool takeFact(const FactName& name, std::string_view text, std::string& member);
+bool takeFact(const FactName& name, std::string_view text, std::optional<int64_t>& member);
+bool takeFact(const FactName& name, std::string_view text, bool& member);
+
+/// Takes a fact of a file into the member that is called so, if it has none yet; false if there is
+/// no such member or the value makes no sense in it.
+template <class Facts>
+bool takeNamedFact(Facts& facts, std::string_view identifier, std::string_view text) {
+    bool isTaken = false;
+    forEachFact(facts, [&](const FactName& name, auto& member) {
+        if (name.identifier == identifier) isTaken = takeFact(name, text, member);
+    });
+    return isTaken;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,243 @@
+#include <QTest>
+#include <algorithm>
+
+#include "model/load/loadTrace.h"
+#include "model/summary/describeTrace.h"
+#include "model/trace/healthPlaces.h"
+#include "model/trace/notesOf.h"
+#include "tests/capture/CollectorFixture.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::log;
+using namespace lanescope::test;
+
+/// What goes wrong with a recording, from the log by the collector and the file to the marks on the
+/// timeline, by codes alone: no sentence is typed here, and none is looked at but as a whole.
+class tst_HealthFacts : public QObject {
+    Q_OBJECT
+
+    /// A log of a process with NVTX and CUDA, not ended.
+    static TestLog logOf(uint32_t pid) {
+        TestLog log(pid);
+        log.property("program", "/usr/bin/python3");
+        log.add(RecordKind::Kernel, kernel(100, log.string("gemm")));
+        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Push, 200, 0, log.string("step")));
+        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Pop, 900, 0, 0));
+        return log;
+    }
+    static void addLoss(TestLog& log, Loss what, uint64_t count, int64_t atNs) {
+        DroppedRecord dropped{};
+        dropped.timestampNs = startNs + atNs;
+        dropped.what = what;
+        dropped.count = count;
+        log.add(RecordKind::Dropped, dropped);
+    }
+    void add(TestLog& log, uint32_t pid) const {
+        log.flush(startNs, startNs + 1000);
+        log.writeTo(fixture_->logPath("box.-." + std::to_string(pid) + ".log"));
+    }
+    /// The trace in memory of what is in the run folder.
+    TracePtr load() const {
+        fixture_->collect();
+        const Result<TracePtr> trace = loadTrace(fixture_->in("out.sqlite"));
+        if (!trace) qFatal("%s", trace.error().sentence.c_str());
+        return *trace;
+    }
+    static std::vector<HealthNote> notesOfCode(const Trace& trace, HealthCode code) {
+        std::vector<HealthNote> notes;
+        std::copy_if(trace.health.begin(), trace.health.end(), std::back_inserter(notes),
+                     [code](const HealthNote& note) { return note.code == code; });
+        return notes;
+    }
+    static const Process* processOf(const Trace& trace, uint32_t pid) {
+        for (const Process& process : trace.processes)
+            if (process.pid == pid) return &process;
+        return nullptr;
+    }
+    static bool isLossyAnywhere(const Trace& trace, TrackKind kind) {
+        return std::any_of(trace.tracks.begin(), trace.tracks.end(), [kind](const Track& track) {
+            return track.kind == kind && !track.lossy.empty();
+        });
+    }
+
+  private slots:
+    void init() { fixture_ = std::make_unique<CollectorFixture>(); }
+
+    void anAbnormalEndIsOneNoteAndOnePlace() {
+        TestLog log = logOf(4242);
+        add(log, 4242);
+        const TracePtr trace = load();
+        const auto notes = notesOfCode(*trace, HealthCode::ProcessEndedAbnormally);
+        QCOMPARE(notes.size(), size_t{1});
+        QVERIFY(processOf(*trace, 4242)->endedAbnormally);
+        QCOMPARE(notes[0].globalPid, processOf(*trace, 4242)->globalPid);
+        QCOMPARE(notes[0].severity, Severity::Warning);
+        QVERIFY(notes[0].timeNs.has_value());
+        const auto places = healthPlaces(*trace);
+        QCOMPARE(places.size(), size_t{1});
+        QVERIFY(places[0].isEnd);
+        QCOMPARE(places[0].sentence, notes[0].sentence);
+        const auto place = placeOf(*trace, places, notes[0]);
+        QVERIFY(place && place->isEnd && place->range == places[0].range);
+    }
+
+    /// PIDs of which one begins with the other.
+    void eachProcessHasItsOwnEnd() {
+        for (const uint32_t pid : {424, 4242}) {
+            TestLog log = logOf(pid);
+            add(log, pid);
+        }
+        const TracePtr trace = load();
+        const auto notes = notesOfCode(*trace, HealthCode::ProcessEndedAbnormally);
+        const auto places = healthPlaces(*trace);
+        QCOMPARE(notes.size(), size_t{2});
+        QCOMPARE(places.size(), size_t{2});
+        for (const HealthNote& note : notes) {
+            const auto place = placeOf(*trace, places, note);
+            QVERIFY(place.has_value());
+            QCOMPARE(trace->processes[place->process].globalPid, *note.globalPid);
+        }
+    }
+
+    void anEndBySignalIsAPlaceToo() {
+        TestLog log = logOf(7);
+        EndRecord end{};
+        end.timestampNs = startNs + 950;
+        end.reason = EndReason::Signal;
+        end.signal = 15;
+        log.add(RecordKind::End, end);
+        add(log, 7);
+        const TracePtr trace = load();
+        QVERIFY(!processOf(*trace, 7)->endedAbnormally);
+        QCOMPARE(processOf(*trace, 7)->facts.endSignal, int64_t{15});
+        const auto places = healthPlaces(*trace);
+        QCOMPARE(places.size(), size_t{1});
+        QVERIFY(places[0].isEnd);
+    }
+
+    void everyLossIsLoadedAndDrawn_data() {
+        QTest::addColumn<uint32_t>("number");
+        QTest::addColumn<bool>("isOfNvtx");
+        QTest::addColumn<bool>("isOfStream");
+        const auto add = [](const char* name, Loss loss, bool isOfNvtx, bool isOfStream) {
+            QTest::newRow(name) << static_cast<uint32_t>(loss) << isOfNvtx << isOfStream;
+        };
+        add("NVTX", Loss::NvtxCalls, true, false);
+        add("CUDA", Loss::CudaActivity, false, true);
+        add("blocks", Loss::LogBlocks, true, true);
+        add("NCCL", Loss::NcclEvents, true, false);
+        add("of a newer recorder", static_cast<Loss>(77), true, true);
+    }
+
+    void everyLossIsLoadedAndDrawn() {
+        QFETCH(uint32_t, number);
+        QFETCH(bool, isOfNvtx);
+        QFETCH(bool, isOfStream);
+        TestLog log = logOf(4242);
+        addLoss(log, static_cast<Loss>(number), 12, 950);
+        log.end(startNs + 1000);
+        add(log, 4242);
+        const TracePtr trace = load();
+        const auto& gaps = processOf(*trace, 4242)->gaps;
+        QCOMPARE(gaps.size(), size_t{1});
+        QCOMPARE(static_cast<uint32_t>(gaps[0].what), number);
+        QCOMPARE(gaps[0].count, 12);
+        QCOMPARE(isLossyAnywhere(*trace, TrackKind::ThreadNvtx), isOfNvtx);
+        QCOMPARE(isLossyAnywhere(*trace, TrackKind::Stream), isOfStream);
+        const auto notes = notesOfCode(*trace, HealthCode::EventsDropped);
+        QCOMPARE(notes.size(), size_t{1});
+        QCOMPARE(notes[0].count, int64_t{12});
+        const auto place = placeOf(*trace, healthPlaces(*trace), notes[0]);
+        QVERIFY(place && !place->isEnd);
+        QCOMPARE(place->range, gaps[0].range);
+        const TraceDescription description = describeTrace(*trace);
+        const auto& facts = description.processes[0].facts;
+        QVERIFY(std::any_of(facts.begin(), facts.end(), [](const Property& fact) {
+            return fact.name == "Lost" && fact.value.find("12") != std::string::npos;
+        }));
+    }
+
+    /// CUPTI gives some kernels no times: the collector knows of which process, the loader only sees
+    /// that there are such rows.
+    void whatBothKnowIsSaidOnce() {
+        TestLog log = logOf(4242);
+        log.add(RecordKind::Kernel, kernel(0, log.string("gemm")));
+        log.end(startNs + 1000);
+        add(log, 4242);
+        const TracePtr trace = load();
+        const auto notes = notesOfCode(*trace, HealthCode::Untimed);
+        QCOMPARE(notes.size(), size_t{1});
+        QCOMPARE(notes[0].globalPid, processOf(*trace, 4242)->globalPid);
+        QCOMPARE(notes[0].count, int64_t{1});
+    }
+
+    void whatSeveralProcessesSayIsShownOnce() {
+        for (const uint32_t pid : {11, 12}) {
+            TestLog log = logOf(pid);
+            NoteRecord note{};
+            note.timestampNs = startNs + 10;
+            note.severity = Severity::Warning;
+            note.code = log.string(identifier(HealthCode::Cupti1300));
+            note.sentence = log.string("The same for both.");
+            log.add(RecordKind::Note, note);
+            log.end(startNs + 1000);
+            add(log, pid);
+        }
+        const TracePtr trace = load();
+        QCOMPARE(notesOfCode(*trace, HealthCode::Cupti1300).size(), size_t{2});
+        QCOMPARE(notesOf(*trace).size(), size_t{1});
+    }
+
+    void aCodeOfANewerAgentIsKeptAndShown() {
+        TestLog log = logOf(4242);
+        NoteRecord note{};
+        note.timestampNs = startNs + 10;
+        note.severity = Severity::Warning;
+        note.code = log.string("brand-new");
+        note.sentence = log.string("Something new happened.");
+        log.add(RecordKind::Note, note);
+        log.end(startNs + 1000);
+        add(log, 4242);
+        const TracePtr trace = load();
+        const auto notes = notesOf(*trace);
+        QCOMPARE(notes.size(), size_t{1});
+        QCOMPARE(notes[0].code, HealthCode::Unknown);
+        QCOMPARE(codeOf(notes[0]), std::string("brand-new"));
+        QCOMPARE(notes[0].timeNs, int64_t{10});
+        const std::string shown = shownText(notes[0]);
+        QVERIFY(shown.find(notes[0].sentence) != std::string::npos);
+        QVERIFY(shown.find("brand-new") != std::string::npos);
+    }
+
+    void factsStandWhereTheyBelong() {
+        TestLog log = logOf(4242);
+        for (const auto& [name, value] :
+             {std::pair("rank", "1"), std::pair("localRank", "1"), std::pair("worldSize", "2"),
+              std::pair("cuptiVersion", "130001"), std::pair("cuptiPath", "/usr/lib/libcupti.so"),
+              std::pair("nvtx", "off"), std::pair("brandNew", "yes")})
+            log.property(name, value);
+        log.end(startNs + 1000);
+        add(log, 4242);
+        const TracePtr trace = load();
+        QCOMPARE(trace->facts.commandLine, std::string("python train.py"));
+        QCOMPARE(trace->facts.host, std::string("box"));
+        QCOMPARE(trace->facts.driverVersion, std::string("580.1"));
+        QVERIFY(trace->facts.others.empty());
+        const Process& process = *processOf(*trace, 4242);
+        QCOMPARE(process.worldSize, 2);
+        QCOMPARE(process.facts.cuptiVersion, int64_t{130001});
+        QCOMPARE(process.facts.cuptiPath, std::string("/usr/lib/libcupti.so"));
+        QVERIFY(process.facts.isNvtxOff);
+        QVERIFY(!process.facts.isCudaOff);
+        QCOMPARE(process.facts.others.size(), size_t{1});
+        QCOMPARE(process.facts.others[0].name, std::string("brandNew"));
+        QCOMPARE(process.facts.others[0].value, std::string("yes"));
+    }
+
+  private:
+    std::unique_ptr<CollectorFixture> fixture_;
+};
+
+LANESCOPE_TEST(tst_HealthFacts, QCoreApplication)
+#include "tst_HealthFacts.moc"
