@@ -69,7 +69,7 @@ struct Gaps : TableOf<Gaps> {
     constexpr Gaps() : TableOf("LANESCOPE_GAPS", "a stretch in which a process lost something") {}
 
     Integer<"globalPid"> globalPid{this, "the process"};
-    Integer<"what"> what{this, "1 NVTX calls, 2 CUDA activity, 3 blocks of its log"};
+    Integer<"what"> what{this, "the number of a kind of loss"};
     Integer<"startNs"> startNs{this, "the last sign of that kind before the loss, ns"};
     Integer<"endNs"> endNs{this, "when the loss was noticed, ns"};
     OptionalInteger<"count"> count{this, "how many were lost"};
