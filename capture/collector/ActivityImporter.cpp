@@ -3,6 +3,13 @@
 #include <algorithm>
 
 #include "capture/collector/cuptiNumbers.h"
+#include "capture/collector/unless.h"
+#include "model/format/tables/ApiCalls.h"
+#include "model/format/tables/Copies.h"
+#include "model/format/tables/Gpus.h"
+#include "model/format/tables/Graphs.h"
+#include "model/format/tables/Kernels.h"
+#include "model/format/tables/Syncs.h"
 
 namespace lanescope {
 
@@ -61,14 +68,23 @@ int64_t ActivityImporter::deviceOf(uint32_t contextId) const {
 void ActivityImporter::add(const log::KernelRecord& r) {
     const auto [start, end] = times(ImportedKind::Kernel, r.startNs, r.endNs);
     const LogStrings::KernelNames names = process_.strings.kernelNames(r.name);
-    process_.trace.kernels.insert(
-        start, end, r.deviceId, r.contextId, r.streamId, r.correlationId, process_.processId(),
-        names.demangled, names.brief, names.mangled, r.launchType, r.cacheConfig,
-        r.registersPerThread, r.grid[0], r.grid[1], r.grid[2], r.block[0], r.block[1], r.block[2],
-        r.staticSharedBytes, r.dynamicSharedBytes, r.localBytesPerThread, r.localBytesTotal,
-        r.gridId, r.sharedBytesExecuted, unlessZero(r.graphNodeId), r.sharedMemoryLimitConfig,
-        unlessZero(r.graphId), r.cluster[0], r.cluster[1], r.cluster[2], r.clusterSchedulingPolicy,
-        r.sharedMemoryCarveoutPercent);
+    constexpr const auto& t = tables::kernels;
+    process_.trace.add(
+        t, t.start = start, t.end = end, t.deviceId = r.deviceId, t.contextId = r.contextId,
+        t.streamId = r.streamId, t.correlationId = r.correlationId,
+        t.globalPid = process_.processId(), t.demangledName = names.demangled,
+        t.shortName = names.brief, t.mangledName = names.mangled, t.launchType = r.launchType,
+        t.cacheConfig = r.cacheConfig, t.registersPerThread = r.registersPerThread,
+        t.gridX = r.grid[0], t.gridY = r.grid[1], t.gridZ = r.grid[2], t.blockX = r.block[0],
+        t.blockY = r.block[1], t.blockZ = r.block[2], t.staticSharedMemory = r.staticSharedBytes,
+        t.dynamicSharedMemory = r.dynamicSharedBytes,
+        t.localMemoryPerThread = r.localBytesPerThread, t.localMemoryTotal = r.localBytesTotal,
+        t.gridId = r.gridId, t.sharedMemoryExecuted = r.sharedBytesExecuted,
+        t.graphNodeId = unlessZero(r.graphNodeId),
+        t.sharedMemoryLimitConfig = r.sharedMemoryLimitConfig, t.graphId = unlessZero(r.graphId),
+        t.clusterX = r.cluster[0], t.clusterY = r.cluster[1], t.clusterZ = r.cluster[2],
+        t.clusterSchedulingPolicy = r.clusterSchedulingPolicy,
+        t.sharedMemoryRequestedPercentage = r.sharedMemoryCarveoutPercent);
 }
 
 void ActivityImporter::add(const log::MemcpyRecord& r) {
@@ -76,39 +92,54 @@ void ActivityImporter::add(const log::MemcpyRecord& r) {
     const auto ofPeer = [&](uint32_t value) {
         return r.isPeer != 0 ? std::optional<uint32_t>(value) : std::nullopt;
     };
-    process_.trace.memcpys.insert(
-        start, end, r.deviceId, r.contextId, r.streamId, r.correlationId, process_.processId(),
-        r.bytes, memcpyKindFrom(r.copyKind), memoryKindOfCupti(r.sourceKind),
-        memoryKindOfCupti(r.destinationKind), ofPeer(r.sourceDeviceId), ofPeer(r.sourceContextId),
-        ofPeer(r.destinationDeviceId), ofPeer(r.destinationContextId), unlessZero(r.graphNodeId));
+    constexpr const auto& t = tables::memcpys;
+    process_.trace.add(
+        t, t.start = start, t.end = end, t.deviceId = r.deviceId, t.contextId = r.contextId,
+        t.streamId = r.streamId, t.correlationId = r.correlationId,
+        t.globalPid = process_.processId(), t.bytes = r.bytes,
+        t.copyKind = memcpyKindFrom(r.copyKind), t.srcKind = memoryKindOfCupti(r.sourceKind),
+        t.dstKind = memoryKindOfCupti(r.destinationKind), t.srcDeviceId = ofPeer(r.sourceDeviceId),
+        t.srcContextId = ofPeer(r.sourceContextId), t.dstDeviceId = ofPeer(r.destinationDeviceId),
+        t.dstContextId = ofPeer(r.destinationContextId), t.graphNodeId = unlessZero(r.graphNodeId));
 }
 
 void ActivityImporter::add(const log::MemsetRecord& r) {
     const auto [start, end] = times(ImportedKind::Memset, r.startNs, r.endNs);
-    process_.trace.memsets.insert(start, end, r.deviceId, r.contextId, r.streamId, r.correlationId,
-                                  process_.processId(), r.value, r.bytes, unlessZero(r.graphNodeId),
-                                  memoryKindOfCupti(r.memoryKind));
+    constexpr const auto& t = tables::memsets;
+    process_.trace.add(
+        t, t.start = start, t.end = end, t.deviceId = r.deviceId, t.contextId = r.contextId,
+        t.streamId = r.streamId, t.correlationId = r.correlationId,
+        t.globalPid = process_.processId(), t.value = r.value, t.bytes = r.bytes,
+        t.graphNodeId = unlessZero(r.graphNodeId), t.memKind = memoryKindOfCupti(r.memoryKind));
 }
 
 void ActivityImporter::add(const log::GraphRecord& r) {
     const auto [start, end] = times(ImportedKind::Graph, r.startNs, r.endNs);
+    constexpr const auto& t = tables::graphs;
     // CUPTI numbers graphs that were made ready to run and says nothing of what they were made of.
-    process_.trace.graphs.insert(start, end, r.deviceId, r.contextId, r.streamId, r.correlationId,
-                                 process_.processId(), r.graphId, r.graphId);
+    process_.trace.add(t, t.start = start, t.end = end, t.deviceId = r.deviceId,
+                       t.contextId = r.contextId, t.streamId = r.streamId,
+                       t.correlationId = r.correlationId, t.globalPid = process_.processId(),
+                       t.graphId = r.graphId, t.graphExecId = r.graphId);
 }
 
 void ActivityImporter::add(const log::ApiRecord& r) {
     const auto [start, end] = times(ImportedKind::Api, r.startNs, r.endNs);
-    process_.trace.apiCalls.insert(start, end, r.isDriver != 0 ? driverClass : runtimeClass,
-                                   process_.threadId(r.threadId), r.correlationId,
-                                   process_.strings.traceId(r.name), r.returnValue);
+    constexpr const auto& t = tables::apiCalls;
+    process_.trace.add(t, t.start = start, t.end = end,
+                       t.eventClass = r.isDriver != 0 ? driverClass : runtimeClass,
+                       t.globalTid = process_.threadId(r.threadId),
+                       t.correlationId = r.correlationId,
+                       t.nameId = process_.strings.traceId(r.name), t.returnValue = r.returnValue);
 }
 
 void ActivityImporter::add(const log::SyncRecord& r) {
     const auto [start, end] = times(ImportedKind::Sync, r.startNs, r.endNs);
-    process_.trace.syncs.insert(start, end, deviceOf(r.contextId), r.contextId, r.streamId,
-                                r.correlationId, process_.processId(), r.type, r.eventId,
-                                r.eventSyncId);
+    constexpr const auto& t = tables::syncs;
+    process_.trace.add(t, t.start = start, t.end = end, t.deviceId = deviceOf(r.contextId),
+                       t.contextId = r.contextId, t.streamId = r.streamId,
+                       t.correlationId = r.correlationId, t.globalPid = process_.processId(),
+                       t.syncType = r.type, t.eventId = r.eventId, t.eventSyncId = r.eventSyncId);
 }
 
 void ActivityImporter::add(const log::CudaEventRecord& r) {
@@ -116,38 +147,50 @@ void ActivityImporter::add(const log::CudaEventRecord& r) {
     // They carry no time unless asked for, which is no loss.
     std::optional<int64_t> time;
     if (r.timestampNs != 0) time = process_.time(r.timestampNs);
-    process_.trace.cudaEvents.insert(time, r.deviceId, r.contextId, r.streamId, r.correlationId,
-                                     process_.processId(), r.eventId, r.eventSyncId);
+    constexpr const auto& t = tables::cudaEvents;
+    process_.trace.add(t, t.timestamp = time, t.deviceId = r.deviceId, t.contextId = r.contextId,
+                       t.streamId = r.streamId, t.correlationId = r.correlationId,
+                       t.globalPid = process_.processId(), t.eventId = r.eventId,
+                       t.eventSyncId = r.eventSyncId);
 }
 
 void ActivityImporter::add(const log::OverheadRecord& r) {
     const auto [start, end] = times(ImportedKind::Overhead, r.startNs, r.endNs);
     const OverheadName overhead = overheadName(r.overheadKind);
-    process_.trace.overheads.insert(start, end, overheadClass, process_.threadId(r.threadId),
-                                    r.correlationId, process_.trace.strings.intern(overhead.name),
-                                    overhead.type);
+    constexpr const auto& t = tables::overheads;
+    process_.trace.add(
+        t, t.start = start, t.end = end, t.eventClass = overheadClass,
+        t.globalTid = process_.threadId(r.threadId), t.correlationId = r.correlationId,
+        t.nameId = process_.trace.intern(overhead.name), t.overheadType = overhead.type);
 }
 
 void ActivityImporter::add(const log::DeviceRecord& r) {
     sawDevice_ = true;
     if (!devices_.insert(r.deviceId).second) return;
     const int64_t gpu = gpus_.add(r, process_.strings.text(r.name));
-    process_.trace.cudaDevices.insert(gpu, r.deviceId, process_.pid);
+    constexpr const auto& t = tables::cudaDevices;
+    process_.trace.add(t, t.gpuId = gpu, t.cudaId = r.deviceId, t.pid = process_.pid);
 }
 
 void ActivityImporter::add(const log::ContextRecord& r) {
     sawDevice_ = true;
     if (!deviceByContext_.try_emplace(r.contextId, r.deviceId).second) return;
-    process_.trace.contexts.insert(r.nullStreamId, process_.host, virtualMachine, process_.pid,
-                                   r.deviceId, r.contextId);
-    process_.trace.nullStreams.insert(r.nullStreamId, process_.host, virtualMachine, process_.pid,
-                                      r.deviceId, r.contextId);
+    constexpr const auto& context = tables::contexts;
+    process_.trace.add(context, context.nullStreamId = r.nullStreamId, context.hwId = process_.host,
+                       context.vmId = virtualMachine, context.processId = process_.pid,
+                       context.deviceId = r.deviceId, context.contextId = r.contextId);
+    constexpr const auto& stream = tables::nullStreams;
+    process_.trace.add(stream, stream.streamId = r.nullStreamId, stream.hwId = process_.host,
+                       stream.vmId = virtualMachine, stream.processId = process_.pid,
+                       stream.deviceId = r.deviceId, stream.contextId = r.contextId);
 }
 
 void ActivityImporter::add(const log::StreamRecord& r) {
     if (!streams_.emplace(r.contextId, r.streamId).second) return;
-    process_.trace.streams.insert(r.streamId, process_.host, virtualMachine, process_.pid,
-                                  r.contextId, static_cast<int32_t>(r.priority), r.flag);
+    constexpr const auto& t = tables::streams;
+    process_.trace.add(t, t.streamId = r.streamId, t.hwId = process_.host, t.vmId = virtualMachine,
+                       t.processId = process_.pid, t.contextId = r.contextId,
+                       t.priority = static_cast<int32_t>(r.priority), t.flag = r.flag);
 }
 
 }  // namespace lanescope

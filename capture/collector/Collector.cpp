@@ -16,6 +16,7 @@
 #include "capture/collector/trimToWindows.h"
 #include "model/format/AtomicFile.h"
 #include "model/format/factNames.h"
+#include "model/format/tables/Session.h"
 
 namespace lanescope {
 
@@ -230,9 +231,14 @@ void Collector::writeRun(int64_t durationNs) {
     std::tm utc{}, local{};
     gmtime_r(&seconds, &utc);
     localtime_r(&seconds, &local);
-    trace_->sessionStart.insert(info_.startRealtimeNs, fmt::format("{:%Y-%m-%dT%H:%M:%S}", utc),
-                                fmt::format("{:%Y-%m-%dT%H:%M:%S}", local), monotonic);
-    trace_->analysisDetails.insert(globalPid(0), durationNs, 0, durationNs);
+    constexpr const auto& start = tables::sessionStart;
+    trace_->add(start, start.utcEpochNs = info_.startRealtimeNs,
+                start.utcTime = fmt::format("{:%Y-%m-%dT%H:%M:%S}", utc),
+                start.localTime = fmt::format("{:%Y-%m-%dT%H:%M:%S}", local),
+                start.systemClockNs = monotonic);
+    constexpr const auto& session = tables::analysisDetails;
+    trace_->add(session, session.globalVid = globalPid(0), session.duration = durationNs,
+                session.startTime = 0, session.stopTime = durationNs);
     gpus_.write(*trace_);
     // Most machines were never measured: no file is no news.
     if (const auto file = MeasuredPeaks::defaultFile())
@@ -255,7 +261,8 @@ void Collector::writeRun(int64_t durationNs) {
     for (const auto& [name, value] : facts) {
         if (value.empty()) continue;
         trace_->property(name, value);
-        trace_->captureMetaData.insert(name, value);
+        constexpr const auto& meta = tables::captureMetaData;
+        trace_->add(meta, meta.name = name, meta.value = value);
     }
     for (const auto& [host, number] : hosts_)
         if (!host.empty() && hosts_.size() > 1)
@@ -322,8 +329,7 @@ Result<void> Collector::trimToRecordedWindows() {
 }
 
 Result<void> Collector::nameFile(bool overwrite) {
-    return publishFile(partialPath(), output_,
-                       overwrite ? IfExists::Replace : IfExists::Fail);
+    return publishFile(partialPath(), output_, overwrite ? IfExists::Replace : IfExists::Fail);
 }
 
 }  // namespace lanescope

@@ -4,18 +4,13 @@
 
 #include <algorithm>
 
+#include "capture/collector/unless.h"
 #include "capture/collector/writeLinkPeaks.h"
 #include "model/format/factNames.h"
+#include "model/format/tables/Gpus.h"
+#include "model/format/tables/Links.h"
 
 namespace lanescope {
-
-namespace {
-
-std::optional<std::string_view> unlessEmpty(const std::string& text) {
-    return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
-}
-
-}  // namespace
 
 std::string formatGpuUuid(const uint8_t (&uuid)[16]) {
     std::string text = "GPU-";
@@ -66,28 +61,30 @@ void GpuInventory::write(TraceWriter& trace) const {
                                      [](const Gpu& gpu) { return gpu.device.has_value(); });
     for (const Gpu& gpu : gpus_)
         if (gpu.device || !anyUsed) write(trace, gpu);
+    constexpr const auto& pair = tables::topology;
     for (const MachineLink& link : links_)
-        trace.topology.insert(link.gpu, link.peer, link.nvlinkCount, link.connection,
-                              unlessEmpty(link.abbreviation));
+        trace.add(pair, pair.gpuId = link.gpu, pair.peerGpuId = link.peer,
+                  pair.nvlinkCount = link.nvlinkCount, pair.connection = link.connection,
+                  pair.abbreviation = unlessEmpty(link.abbreviation));
     for (const Gpu& gpu : gpus_) writeLinkPeaks(trace, gpu.machine);
+    constexpr const auto& near = tables::affinities;
     for (const Gpu& gpu : gpus_)
         if (!gpu.machine.cpus.empty() || gpu.machine.numaNode >= 0)
-            trace.affinities.insert(
-                gpu.machine.index, unlessEmpty(gpu.machine.cpus),
-                gpu.machine.numaNode >= 0 ? std::optional(gpu.machine.numaNode) : std::nullopt);
+            trace.add(near, near.gpuId = gpu.machine.index,
+                      near.cpus = unlessEmpty(gpu.machine.cpus),
+                      near.numaNode = unlessNegative(gpu.machine.numaNode));
 }
 
 void GpuInventory::write(TraceWriter& trace, const MeasuredPeaks& measured) const {
-    const auto ifAny = [](const std::string& text) {
-        return text.empty() ? std::nullopt : std::optional<std::string>(text);
-    };
+    constexpr const auto& t = tables::linkPeaks;
     for (const MeasuredPeak& peak : measured.peaks) {
         const std::optional<int64_t> gpu = find(peak.gpuUuid);
         const std::optional<int64_t> peer = find(peak.peerUuid);
         // Of another machine, or of GPUs that are not here any more.
         if (!gpu || (!peer && !peak.peerUuid.empty())) continue;
-        trace.measuredPeaks.insert(peak.kind, *gpu, peer, ifAny(peak.direction),
-                                   ifAny(peak.memory), peak.bytesPerSecond);
+        trace.add(t, t.kind = peak.kind, t.gpuId = gpu, t.peerGpuId = peer,
+                  t.direction = unlessEmpty(peak.direction), t.memory = unlessEmpty(peak.memory),
+                  t.bytesPerSecond = peak.bytesPerSecond, t.origin = "measured");
     }
 }
 
@@ -104,22 +101,33 @@ void GpuInventory::write(TraceWriter& trace, const Gpu& gpu) const {
         gpu.device ? std::optional<uint64_t>(device.deviceId) : std::nullopt;
     const std::optional<uint64_t> minorIfKnown =
         major != 0 ? std::optional<uint64_t>(minor) : std::nullopt;
-    trace.gpus.insert(
-        virtualMachine, machine.index, machine.name, machine.busLocation, 1, known(device.l2Bytes),
-        known(memory), known(device.memoryBandwidthKBps * 1000),
-        known(uint64_t{device.coreClockKHz} * 1000), known(device.smCount), machine.uuid,
-        cudaDevice, known(device.constantBytes), known(device.maxRegistersPerBlock),
-        known(device.maxSharedBytesPerBlock), known(device.maxSharedBytesPerSm),
-        known(device.maxRegistersPerSm), known(device.threadsPerWarp), known(device.copyEngines),
-        known(device.maxWarpsPerSm), known(device.maxBlocksPerSm), known(device.maxThreadsPerBlock),
-        known(device.maxBlockDim[0]), known(device.maxBlockDim[1]), known(device.maxBlockDim[2]),
-        known(device.maxGridDim[0]), known(device.maxGridDim[1]), known(device.maxGridDim[2]),
-        known(major), minorIfKnown, known(major), minorIfKnown);
+    constexpr const auto& t = tables::gpus;
+    trace.add(
+        t, t.vmId = virtualMachine, t.id = machine.index, t.name = machine.name,
+        t.busLocation = machine.busLocation, t.isDiscrete = 1,
+        t.l2CacheSize = known(device.l2Bytes), t.totalMemory = known(memory),
+        t.memoryBandwidth = known(device.memoryBandwidthKBps * 1000),
+        t.clockRate = known(uint64_t{device.coreClockKHz} * 1000),
+        t.smCount = known(device.smCount), t.uuid = machine.uuid, t.cuDevice = cudaDevice,
+        t.constantMemory = known(device.constantBytes),
+        t.maxRegistersPerBlock = known(device.maxRegistersPerBlock),
+        t.maxShmemPerBlock = known(device.maxSharedBytesPerBlock),
+        t.maxShmemPerSm = known(device.maxSharedBytesPerSm),
+        t.maxRegistersPerSm = known(device.maxRegistersPerSm),
+        t.threadsPerWarp = known(device.threadsPerWarp), t.asyncEngines = known(device.copyEngines),
+        t.maxWarpsPerSm = known(device.maxWarpsPerSm),
+        t.maxBlocksPerSm = known(device.maxBlocksPerSm),
+        t.maxThreadsPerBlock = known(device.maxThreadsPerBlock),
+        t.maxBlockDimX = known(device.maxBlockDim[0]),
+        t.maxBlockDimY = known(device.maxBlockDim[1]),
+        t.maxBlockDimZ = known(device.maxBlockDim[2]), t.maxGridDimX = known(device.maxGridDim[0]),
+        t.maxGridDimY = known(device.maxGridDim[1]), t.maxGridDimZ = known(device.maxGridDim[2]),
+        t.computeMajor = known(major), t.computeMinor = minorIfKnown, t.smMajor = known(major),
+        t.smMinor = minorIfKnown);
     for (const auto& [name, value] :
          {std::pair("pcieGeneration", machine.pcieGeneration),
           std::pair("pcieWidth", machine.pcieWidth), std::pair("nvlinkCount", machine.nvlinkCount)})
-        if (value != 0)
-            trace.property(gpuFactName(machine.index, name), std::to_string(value));
+        if (value != 0) trace.property(gpuFactName(machine.index, name), std::to_string(value));
 }
 
 }  // namespace lanescope

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "model/format/tables/Names.h"
+#include "model/format/tables/Recording.h"
+
 namespace lanescope {
 
 namespace {
@@ -33,7 +36,7 @@ Result<std::unique_ptr<LogImporter>> LogImporter::open(const std::filesystem::pa
 LogImporter::LogImporter(log::LogReader reader, TraceWriter& trace, GpuInventory& gpus,
                          int64_t sessionStartNs, uint32_t host)
     : reader_(std::move(reader)),
-      process_{trace, LogStrings(trace.strings), sessionStartNs, host, 0},
+      process_{trace, LogStrings(trace), sessionStartNs, host, 0},
       activity_(process_, gpus),
       memory_(process_),
       nvtx_(process_),
@@ -149,26 +152,31 @@ void LogImporter::finish(const KnownEnd& known) {
 void LogImporter::writeProcess() {
     TraceWriter& trace = process_.trace;
     const int64_t id = process_.processId();
-    trace.processes.insert(id, process_.pid, property("program"));
-    const auto insertFate = [&](const auto& endedNormally) {
-        trace.processFates.insert(
-            id, numberIn(property("rank")), process_.time(reader_.header()->realtimeNs), endNs(),
-            endedNormally, known_.exitStatus, reader_.path().filename().string(),
-            numberIn(property("localRank")), numberIn(property("worldSize")));
-    };
+    constexpr const auto& process = tables::processes;
+    trace.add(process, process.globalPid = id, process.pid = process_.pid,
+              process.name = property("program"));
     // How a forked child without an end ended, nobody knows.
-    if (end_ || wasCutShort())
-        insertFate(end_ ? 1 : 0);
-    else
-        insertFate(nullptr);
+    std::optional<bool> endedNormally;
+    if (end_ || wasCutShort()) endedNormally = end_.has_value();
+    constexpr const auto& state = tables::processStates;
+    trace.add(state, state.globalPid = id, state.rank = numberIn(property("rank")),
+              state.startNs = process_.time(reader_.header()->realtimeNs), state.endNs = endNs(),
+              state.endedNormally = endedNormally, state.exitStatus = known_.exitStatus,
+              state.logFile = reader_.path().filename().string(),
+              state.localRank = numberIn(property("localRank")),
+              state.worldSize = numberIn(property("worldSize")));
     for (const auto& [name, value] : properties_) trace.property(name, value, id);
     if (end_ && end_->reason == log::EndReason::Signal)
         trace.property("endSignal", std::to_string(end_->signal), id);
+    constexpr const auto& names = tables::threadNames;
     for (const auto& [thread, name] : threadNames_)
-        trace.threadNames.insert(process_.strings.traceId(name), 0, process_.threadId(thread));
+        trace.add(names, names.nameId = process_.strings.traceId(name), names.priority = 0,
+                  names.globalTid = process_.threadId(thread));
     if (clocks_.size() > maximumClocks) clocks_.resize(maximumClocks);
+    constexpr const auto& clocks = tables::clocks;
     for (const log::ClockRecord& clock : clocks_)
-        trace.clocks.insert(id, clock.realtimeNs, clock.monotonicNs, clock.cuptiNs);
+        trace.add(clocks, clocks.globalPid = id, clocks.realtimeNs = clock.realtimeNs,
+                  clocks.monotonicNs = clock.monotonicNs, clocks.cuptiNs = clock.cuptiNs);
     writeWindows();
     writeGaps();
 }
@@ -188,15 +196,12 @@ std::optional<std::vector<TimeRange>> LogImporter::windows() const {
 
 void LogImporter::writeWindows() {
     if (!windows_.areThere()) return;
-    const auto insert = [&](const ProcessWindows::Window& window, const auto& endNs) {
-        process_.trace.windows.insert(process_.processId(), window.index,
-                                      process_.time(window.startNs), endNs);
-    };
+    constexpr const auto& t = tables::windows;
     for (const ProcessWindows::Window& window : windows_.all()) {
-        if (window.endNs)
-            insert(window, process_.time(*window.endNs));
-        else
-            insert(window, nullptr);
+        std::optional<int64_t> end;
+        if (window.endNs) end = process_.time(*window.endNs);
+        process_.trace.add(t, t.globalPid = process_.processId(), t.index = window.index,
+                           t.startNs = process_.time(window.startNs), t.endNs = end);
     }
     int64_t recordedNs = 0;
     const std::vector<TimeRange> ranges = *windows();
@@ -215,9 +220,11 @@ void LogImporter::writeWindows() {
 }
 
 void LogImporter::writeGaps() {
+    constexpr const auto& t = tables::gaps;
     for (const Gap& gap : gaps_)
-        process_.trace.gaps.insert(process_.processId(), gap.what, process_.time(gap.range.startNs),
-                                   process_.time(gap.range.endNs), gap.count);
+        process_.trace.add(t, t.globalPid = process_.processId(), t.what = gap.what,
+                           t.startNs = process_.time(gap.range.startNs),
+                           t.endNs = process_.time(gap.range.endNs), t.count = gap.count);
 }
 
 void LogImporter::writeHealth() {

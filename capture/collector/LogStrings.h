@@ -5,14 +5,14 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "capture/collector/StringTableWriter.h"
+#include "capture/collector/TraceWriter.h"
 
 namespace lanescope {
 
 /// The strings of one log by their number in it. Only those an event uses get into the trace.
 class LogStrings {
   public:
-    explicit LogStrings(StringTableWriter& trace) : trace_(trace) {}
+    explicit LogStrings(TraceWriter& trace) : trace_(trace) {}
 
     /// The ids in the trace of the three names of a kernel.
     struct KernelNames {
@@ -32,7 +32,7 @@ class LogStrings {
         int64_t traceId = 0;
     };
 
-    StringTableWriter& trace_;
+    TraceWriter& trace_;
     std::unordered_map<uint32_t, Entry> strings_;
     std::unordered_map<uint32_t, KernelNames> kernels_;
 };

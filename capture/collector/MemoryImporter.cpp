@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include "capture/collector/cuptiNumbers.h"
+#include "capture/collector/unless.h"
+#include "model/format/tables/Copies.h"
+#include "model/format/tables/MemoryEvents.h"
+#include "model/format/tables/PageFaults.h"
 
 namespace lanescope {
 
@@ -51,13 +55,19 @@ void MemoryImporter::add(const log::DeviceMemoryRecord& r) {
     };
     std::optional<std::string_view> name;
     if (r.name != 0) name = process_.strings.text(r.name);
-    process_.trace.memoryEvents.insert(
-        time, process_.processId(), r.deviceId, r.contextId, r.address, r.programCounter, r.bytes,
-        memoryKindOfCupti(r.memoryKind), r.operation == allocated ? allocation : deallocation, name,
-        unlessZero(r.correlationId), r.streamId, inPool(localPool, r.poolAddress),
-        inPool(localPool, r.poolReleaseThreshold), inPool(localPool, r.poolBytes),
-        inPool(localPool, r.poolUsedBytes), inPool(importedPool, r.poolAddress),
-        inPool(importedPool, r.poolProcessId));
+    constexpr const auto& t = tables::memoryEvents;
+    process_.trace.add(
+        t, t.start = time, t.globalPid = process_.processId(), t.deviceId = r.deviceId,
+        t.contextId = r.contextId, t.address = r.address, t.pc = r.programCounter,
+        t.bytes = r.bytes, t.memKind = memoryKindOfCupti(r.memoryKind),
+        t.memoryOperationType = r.operation == allocated ? allocation : deallocation, t.name = name,
+        t.correlationId = unlessZero(r.correlationId), t.streamId = r.streamId,
+        t.localMemoryPoolAddress = inPool(localPool, r.poolAddress),
+        t.localMemoryPoolReleaseThreshold = inPool(localPool, r.poolReleaseThreshold),
+        t.localMemoryPoolSize = inPool(localPool, r.poolBytes),
+        t.localMemoryPoolUtilizedSize = inPool(localPool, r.poolUsedBytes),
+        t.importedMemoryPoolAddress = inPool(importedPool, r.poolAddress),
+        t.importedMemoryPoolProcessId = inPool(importedPool, r.poolProcessId));
 }
 
 void MemoryImporter::add(const log::MemoryPoolRecord& r) {
@@ -68,10 +78,15 @@ void MemoryImporter::add(const log::MemoryPoolRecord& r) {
     const auto inLocalPool = [&](uint64_t value) {
         return r.poolType == localPool ? std::optional(value) : std::nullopt;
     };
-    process_.trace.poolEvents.insert(
-        timeOf(r.timestampNs), process_.processId(), r.deviceId, r.address, r.operation, r.poolType,
-        unlessZero(r.correlationId), r.minimumBytesToKeep, inLocalPool(r.releaseThreshold),
-        inLocalPool(r.bytes), inLocalPool(r.usedBytes));
+    constexpr const auto& t = tables::poolEvents;
+    process_.trace.add(t, t.start = timeOf(r.timestampNs), t.globalPid = process_.processId(),
+                       t.deviceId = r.deviceId, t.address = r.address,
+                       t.operationType = r.operation, t.poolType = r.poolType,
+                       t.correlationId = unlessZero(r.correlationId),
+                       t.minBytesToKeep = r.minimumBytesToKeep,
+                       t.localMemoryPoolReleaseThreshold = inLocalPool(r.releaseThreshold),
+                       t.localMemoryPoolSize = inLocalPool(r.bytes),
+                       t.localMemoryPoolUtilizedSize = inLocalPool(r.usedBytes));
 }
 
 void MemoryImporter::add(const log::UnifiedMemoryRecord& r) {
@@ -108,26 +123,34 @@ void MemoryImporter::addMigration(const log::UnifiedMemoryRecord& r, MemcpyKind 
         end = process_.time(r.endNs);
     }
     const uint32_t device = kind == MemcpyKind::UvmDtoH ? r.sourceId : r.destinationId;
+    constexpr const auto& t = tables::memcpys;
     // It belongs to the driver and to no context or stream, for which the table has no NULL.
-    process_.trace.migrations.insert(start, end, device, 0, 0, process_.processId(), r.value, kind,
-                                     MemoryKind::Managed, MemoryKind::Managed, deviceIn(r.sourceId),
-                                     deviceIn(r.destinationId), r.flags, r.address);
+    process_.trace.add(t, t.start = start, t.end = end, t.deviceId = device, t.contextId = 0,
+                       t.streamId = 0, t.globalPid = process_.processId(), t.bytes = r.value,
+                       t.copyKind = kind, t.srcKind = MemoryKind::Managed,
+                       t.dstKind = MemoryKind::Managed, t.srcDeviceId = deviceIn(r.sourceId),
+                       t.dstDeviceId = deviceIn(r.destinationId), t.migrationCause = r.flags,
+                       t.virtualAddress = r.address);
 }
 
 void MemoryImporter::addCpuFault(const log::UnifiedMemoryRecord& r) {
     ++counts_.of(ImportedKind::PageFault);
+    constexpr const auto& t = tables::cpuPageFaults;
     // CUPTI gives the instruction that faulted as the value.
-    process_.trace.cpuPageFaults.insert(
-        timeOf(r.startNs), process_.processId(), r.address, r.value,
-        process_.trace.strings.intern(fmt::format("0x{:x}", r.value)));
+    process_.trace.add(t, t.start = timeOf(r.startNs), t.globalPid = process_.processId(),
+                       t.address = r.address, t.originalFaultPc = r.value,
+                       t.cpuInstruction = process_.trace.intern(fmt::format("0x{:x}", r.value)),
+                       t.unresolvedFaultPc = 1);
 }
 
 void MemoryImporter::addGpuFault(const log::UnifiedMemoryRecord& r) {
     ++counts_.of(ImportedKind::PageFault);
     const std::optional<int64_t> start = timeOf(r.startNs);
     const std::optional<int64_t> end = r.endNs != 0 ? timeOf(r.endNs) : start;
-    process_.trace.gpuPageFaults.insert(start, end, process_.processId(), r.sourceId, r.address,
-                                        r.value, r.flags);
+    constexpr const auto& t = tables::gpuPageFaults;
+    process_.trace.add(t, t.start = start, t.end = end, t.globalPid = process_.processId(),
+                       t.deviceId = r.sourceId, t.address = r.address,
+                       t.numberOfPageFaults = r.value, t.faultAccessType = r.flags);
 }
 
 }  // namespace lanescope

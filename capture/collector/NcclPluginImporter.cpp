@@ -6,19 +6,14 @@
 #include <limits>
 #include <utility>
 
+#include "capture/collector/unless.h"
+#include "model/format/tables/Nccl.h"
+
 namespace lanescope {
 
 namespace {
 
 constexpr std::string_view prefix = "nccl";
-
-std::optional<int64_t> unlessNegative(int64_t value) {
-    return value >= 0 ? std::optional<int64_t>(value) : std::nullopt;
-}
-
-std::optional<std::string_view> unlessEmpty(std::string_view text) {
-    return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
-}
 
 /// The whole message, unless a damaged log makes it larger than any memory.
 std::optional<int64_t> bytesOf(uint64_t count, int64_t elementBytes) {
@@ -69,10 +64,12 @@ void NcclPluginImporter::add(const log::NcclCommunicatorRecord& record) {
     interfaceVersion_ = record.interfaceVersion;
     // A log says its communicators again in each of its files.
     if (!communicators_.emplace(record.hash, record.rank).second) return;
-    process_.trace.ncclCommunicators.insert(
-        process_.processId(), record.hash, unlessNegative(record.rank),
-        unlessNegative(record.rankCount), nullptr, unlessNegative(record.nodeCount),
-        unlessEmpty(process_.strings.text(record.name)));
+    constexpr const auto& t = tables::ncclCommunicators;
+    process_.trace.add(t, t.globalPid = process_.processId(), t.communicator = record.hash,
+                       t.rank = unlessNegative(record.rank),
+                       t.rankCount = unlessNegative(record.rankCount),
+                       t.nodeCount = unlessNegative(record.nodeCount),
+                       t.name = unlessEmpty(process_.strings.text(record.name)));
 }
 
 void NcclPluginImporter::finish() {
@@ -110,20 +107,25 @@ void NcclPluginImporter::write(const NcclOperation& operation) {
     const std::string_view algorithm =
         isCopied ? std::string_view("copy engine") : strings.text(task ? task->algorithm : 0);
     const auto nothing = std::optional<int64_t>();
-    process_.trace.ncclPluginOperations.insert(
-        threadOf(operation.call), timeOf(operation.call), endOf(operation.call),
-        unlessEmpty(function), isTypeLost ? std::nullopt : unlessEmpty(brief),
-        isTypeLost ? nothing : std::optional<int64_t>(asked.count),
-        bytesOf(asked.count, ncclDatatypeBytes(datatype)), unlessZero(asked.communicator),
-        unlessNegative(asked.rank), hasNcclRoot(function) ? unlessNegative(asked.root) : nothing,
-        task ? unlessNegative(task->peer) : nothing,
-        task ? unlessNegative(task->sequence) : nothing, unlessEmpty(algorithm),
-        unlessEmpty(strings.text(task ? task->protocol : 0)),
-        task ? unlessZero(int64_t{task->channels}) : nothing,
-        task ? unlessZero(int64_t{task->warps}) : nothing,
-        operation.call ? std::optional<int64_t>(asked.isCaptured != 0) : nothing,
-        threadOf(operation.task), timeOf(operation.task), endOf(operation.task),
-        threadOf(operation.launch), timeOf(operation.launch), endOf(operation.launch));
+    constexpr const auto& t = tables::ncclPluginOperations;
+    process_.trace.add(
+        t, t.globalTid = threadOf(operation.call), t.start = timeOf(operation.call),
+        t.end = endOf(operation.call), t.operation = unlessEmpty(function),
+        t.datatype = isTypeLost ? std::nullopt : unlessEmpty(brief),
+        t.count = isTypeLost ? nothing : std::optional<int64_t>(asked.count),
+        t.bytes = bytesOf(asked.count, ncclDatatypeBytes(datatype)),
+        t.communicator = unlessZero(asked.communicator), t.rank = unlessNegative(asked.rank),
+        t.root = hasNcclRoot(function) ? unlessNegative(asked.root) : nothing,
+        t.peer = task ? unlessNegative(task->peer) : nothing,
+        t.sequence = task ? unlessNegative(task->sequence) : nothing,
+        t.algorithm = unlessEmpty(algorithm),
+        t.protocol = unlessEmpty(strings.text(task ? task->protocol : 0)),
+        t.channels = task ? unlessZero(int64_t{task->channels}) : nothing,
+        t.warps = task ? unlessZero(int64_t{task->warps}) : nothing,
+        t.isCaptured = operation.call ? std::optional<int64_t>(asked.isCaptured != 0) : nothing,
+        t.enqueueGlobalTid = threadOf(operation.task), t.enqueueStart = timeOf(operation.task),
+        t.enqueueEnd = endOf(operation.task), t.launchGlobalTid = threadOf(operation.launch),
+        t.launchStart = timeOf(operation.launch), t.launchEnd = endOf(operation.launch));
     ++operations_;
 }
 

@@ -4,6 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "capture/collector/NcclDecoder.h"
+#include "capture/collector/unless.h"
+#include "model/format/tables/Nccl.h"
+#include "model/format/tables/Nvtx.h"
 
 namespace lanescope {
 
@@ -136,11 +139,16 @@ void NvtxImporter::write(const NvtxInterval& interval) {
     if (begin.text != 0) textId = process_.strings.traceId(begin.text);
     if (interval.endNs && begin.event == NvtxEvent::Start)
         endThread = process_.threadId(interval.endThreadId);
-    process_.trace.nvtxRanges.insert(
-        process_.time(begin.timestampNs), endNs, eventTypeOf(begin.event),
-        unlessZero(begin.rangeId), unlessZero(begin.category), unlessZero(begin.colorArgb),
-        process_.threadId(begin.threadId), endThread, textId, begin.domain, plain.unsigned64,
-        plain.signed64, plain.real64, plain.unsigned32, plain.signed32, plain.real32, json);
+    constexpr const auto& t = tables::nvtxEvents;
+    process_.trace.add(
+        t, t.start = process_.time(begin.timestampNs), t.end = endNs,
+        t.eventType = eventTypeOf(begin.event), t.rangeId = unlessZero(begin.rangeId),
+        t.category = unlessZero(begin.category), t.color = unlessZero(begin.colorArgb),
+        t.globalTid = process_.threadId(begin.threadId), t.endGlobalTid = endThread,
+        t.textId = textId, t.domainId = begin.domain, t.uint64Value = plain.unsigned64,
+        t.int64Value = plain.signed64, t.doubleValue = plain.real64,
+        t.uint32Value = plain.unsigned32, t.int32Value = plain.signed32,
+        t.floatValue = plain.real32, t.jsonText = json);
     ++ranges_;
     if (ncclDomains_.contains(begin.domain)) writeNccl(interval, process_.trace.lastRow());
 }
@@ -153,36 +161,47 @@ void NvtxImporter::writeNccl(const NvtxInterval& interval, int64_t nvtxRow) {
     const std::string_view function = process_.strings.text(interval.begin.text);
     const NcclCall call = decodeNcclCall(function, interval.schemaId, interval.extended, payload);
     if (!call.operation.empty()) {
-        process_.trace.ncclOperations.insert(nvtxRow, call.operation, call.bytes, call.communicator,
-                                             call.reduction, call.root, call.peer,
-                                             process_.threadId(interval.begin.threadId));
+        constexpr const auto& t = tables::ncclOperations;
+        process_.trace.add(t, t.nvtxRow = nvtxRow, t.operation = call.operation,
+                           t.bytes = call.bytes, t.communicator = call.communicator,
+                           t.reduction = call.reduction, t.root = call.root, t.peer = call.peer,
+                           t.globalTid = process_.threadId(interval.begin.threadId));
         ++ncclOperations_;
     }
-    if (call.describesCommunicator())
-        process_.trace.ncclCommunicators.insert(process_.processId(), call.communicator, call.rank,
-                                                call.rankCount, call.cudaDevice, nullptr, nullptr);
+    if (!call.describesCommunicator()) return;
+    constexpr const auto& t = tables::ncclCommunicators;
+    process_.trace.add(t, t.globalPid = process_.processId(), t.communicator = call.communicator,
+                       t.rank = call.rank, t.rankCount = call.rankCount,
+                       t.cudaDevice = call.cudaDevice);
 }
 
 void NvtxImporter::writeNames() {
     TraceWriter& trace = process_.trace;
     const LogStrings& strings = process_.strings;
+    constexpr const auto& name = tables::nvtxEvents;
     for (const auto& domain : domains_)
-        trace.nvtxNames.insert(process_.time(domain.timestampNs), domainCreateEvent, nullptr,
-                               strings.text(domain.name), process_.threadId(domain.threadId),
-                               domain.domain);
+        trace.add(name, name.start = process_.time(domain.timestampNs),
+                  name.eventType = domainCreateEvent, name.text = strings.text(domain.name),
+                  name.globalTid = process_.threadId(domain.threadId),
+                  name.domainId = domain.domain);
     for (const auto& category : categories_)
-        trace.nvtxNames.insert(process_.time(category.timestampNs), categoryEvent,
-                               category.category, strings.text(category.name),
-                               process_.threadId(category.threadId), category.domain);
+        trace.add(
+            name, name.start = process_.time(category.timestampNs), name.eventType = categoryEvent,
+            name.category = category.category, name.text = strings.text(category.name),
+            name.globalTid = process_.threadId(category.threadId), name.domainId = category.domain);
+    constexpr const auto& layout = tables::payloadSchemas;
     for (const auto& schema : schemas_)
-        trace.payloadSchemas.insert(schema.domain, schema.schemaId, strings.text(schema.name),
-                                    schema.type, schema.flags, schema.entryCount,
-                                    schema.payloadBytes, schema.alignTo);
+        trace.add(layout, layout.domainId = schema.domain, layout.schemaId = schema.schemaId,
+                  layout.name = strings.text(schema.name), layout.type = schema.type,
+                  layout.flags = schema.flags, layout.numEntries = schema.entryCount,
+                  layout.payloadSize = schema.payloadBytes, layout.alignTo = schema.alignTo);
+    constexpr const auto& field = tables::payloadEntries;
     for (const auto& entry : entries_)
-        trace.payloadEntries.insert(entry.domain, entry.schemaId, entry.index, entry.flags,
-                                    entry.type, strings.text(entry.name),
-                                    strings.text(entry.description), entry.arrayOrUnionDetail,
-                                    entry.offset);
+        trace.add(field, field.domainId = entry.domain, field.schemaId = entry.schemaId,
+                  field.idx = entry.index, field.flags = entry.flags, field.type = entry.type,
+                  field.name = strings.text(entry.name),
+                  field.description = strings.text(entry.description),
+                  field.arrayOrUnionDetail = entry.arrayOrUnionDetail, field.offset = entry.offset);
 }
 
 }  // namespace lanescope

@@ -5,7 +5,10 @@
 #include <cmath>
 #include <utility>
 
+#include "capture/collector/unless.h"
 #include "model/format/factNames.h"
+#include "model/format/tables/Counters.h"
+#include "model/format/tables/GpuMetrics.h"
 
 namespace lanescope {
 
@@ -23,8 +26,10 @@ int64_t metricType(int64_t gpu) {
     return gpu & gpuBits;
 }
 
-std::optional<int64_t> unlessNegative(int64_t value) {
-    return value >= 0 ? std::optional(value) : std::nullopt;
+/// Nothing for infinity and for what is no number.
+std::optional<double> ifFinite(uint64_t bits) {
+    const auto real = std::bit_cast<double>(bits);
+    return std::isfinite(real) ? std::optional(real) : std::nullopt;
 }
 
 }  // namespace
@@ -42,7 +47,7 @@ SamplerImporter::SamplerImporter(log::LogReader reader, TraceWriter& trace,
                                  const GpuInventory& gpus, int64_t sessionStartNs, uint32_t host,
                                  int64_t& lastCounter)
     : reader_(std::move(reader)),
-      process_{trace, LogStrings(trace.strings), sessionStartNs, host, 0},
+      process_{trace, LogStrings(trace), sessionStartNs, host, 0},
       gpus_(gpus),
       lastCounter_(lastCounter) {}
 
@@ -73,10 +78,9 @@ void SamplerImporter::visit(const log::ClockRecord& record) {
 
 void SamplerImporter::visit(const log::NoteRecord& record) {
     if (++notes_ > mostNotes) return;
-    process_.trace.healthOfLog(severityFrom(static_cast<int64_t>(record.severity)),
-                               process_.strings.text(record.code),
-                               process_.strings.text(record.sentence), {},
-                               process_.time(record.timestampNs));
+    process_.trace.healthOfLog(
+        severityFrom(static_cast<int64_t>(record.severity)), process_.strings.text(record.code),
+        process_.strings.text(record.sentence), {}, process_.time(record.timestampNs));
 }
 
 void SamplerImporter::visit(const log::DroppedRecord& record) {
@@ -152,38 +156,36 @@ void SamplerImporter::take(Counter& counter, int64_t timeNs, const log::SampleVa
 }
 
 void SamplerImporter::insert(Counter& counter, int64_t timeNs, const log::SampleValue& value) {
-    TraceWriter& trace = process_.trace;
-    const int64_t time = process_.time(timeNs);
-    const auto real = std::bit_cast<double>(value.bits);
+    constexpr const auto& t = tables::counterSamples;
+    const auto add = [&](const auto& number) {
+        process_.trace.add(t, t.counterId = counter.id, t.timestamp = process_.time(timeNs),
+                           t.value = number);
+    };
     if (value.type == log::SampleType::Integer)
-        trace.counterSamples.insert(counter.id, time, static_cast<int64_t>(value.bits));
-    else if (value.type == log::SampleType::Real && std::isfinite(real))
-        trace.counterSamples.insert(counter.id, time, real);
+        add(static_cast<int64_t>(value.bits));
     else
-        trace.counterSamples.insert(counter.id, time, nullptr);
+        add(value.type == log::SampleType::Real ? ifFinite(value.bits) : std::nullopt);
     counter.written = value;
     counter.writtenNs = timeNs;
     counter.repeatedNs.reset();
 }
 
 void SamplerImporter::visit(const log::GpuProcessRecord& record) {
-    const std::string_view name = process_.strings.text(record.name);
-    const auto insert = [&](const auto& nameOrNull) {
-        process_.trace.gpuProcesses.insert(process_.time(record.timestampNs), gpuId(record.gpu),
-                                           record.processId, nameOrNull,
-                                           unlessNegative(record.bytes));
-    };
-    if (name.empty())
-        insert(nullptr);
-    else
-        insert(name);
+    constexpr const auto& t = tables::gpuProcesses;
+    process_.trace.add(t, t.timestamp = process_.time(record.timestampNs),
+                       t.gpuId = gpuId(record.gpu).value_or(record.gpu), t.pid = record.processId,
+                       t.name = unlessEmpty(process_.strings.text(record.name)),
+                       t.bytes = unlessNegative(record.bytes));
 }
 
 void SamplerImporter::visit(const log::SamplingMomentRecord& record) {
-    process_.trace.samplingMoments.insert(
-        process_.time(record.timestampNs), process_.strings.text(record.range), record.occurrence,
-        record.isEnd != 0 ? 1 : 0, globalPid(record.processId, process_.host),
-        process_.time(record.readBeginNs), process_.time(record.readEndNs));
+    constexpr const auto& t = tables::samplingMoments;
+    process_.trace.add(t, t.timestamp = process_.time(record.timestampNs),
+                       t.range = process_.strings.text(record.range),
+                       t.occurrence = record.occurrence, t.isEnd = record.isEnd != 0,
+                       t.globalPid = globalPid(record.processId, process_.host),
+                       t.readStart = process_.time(record.readBeginNs),
+                       t.readEnd = process_.time(record.readEndNs));
 }
 
 void SamplerImporter::visit(const log::GpuMetricRecord& record) {
@@ -200,11 +202,9 @@ void SamplerImporter::visit(const log::GpuMetricSamplesRecord& record,
         const auto timeNs = static_cast<int64_t>(words[at]);
         latestNs_ = std::max(latestNs_, timeNs);
         for (uint32_t metric = 0; metric < record.metricCount; ++metric) {
-            const auto value = std::bit_cast<double>(words[at + 1 + metric]);
-            if (std::isfinite(value))
-                process_.trace.gpuMetrics.insert(process_.time(timeNs), type, metric, value);
-            else
-                process_.trace.gpuMetrics.insert(process_.time(timeNs), type, metric, nullptr);
+            constexpr const auto& t = tables::gpuMetrics;
+            process_.trace.add(t, t.timestamp = process_.time(timeNs), t.typeId = type,
+                               t.metricId = metric, t.value = ifFinite(words[at + 1 + metric]));
         }
     }
 }
@@ -219,9 +219,7 @@ void SamplerImporter::finish(const std::string& hostName) {
 }
 
 void SamplerImporter::writeCounters(const std::string& hostName) {
-    const auto unlessEmpty = [](const std::string& text) {
-        return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
-    };
+    constexpr const auto& t = tables::counters;
     for (auto& [number, counter] : counters_) {
         const log::CounterRecord& record = counter.record;
         if (counter.written) {
@@ -231,28 +229,32 @@ void SamplerImporter::writeCounters(const std::string& hostName) {
             take(counter, std::max(latestNs_, latestNs + 1), unknown);
         }
         const Texts& texts = counter.texts;
-        process_.trace.counters.insert(
-            counter.id, texts.source, texts.name, texts.title, texts.unit,
-            record.meaning <= log::CounterMeaning::Amount ? record.meaning
-                                                          : log::CounterMeaning::Gauge,
-            gpuId(record.gpu),
-            record.processId != 0 ? std::optional(globalPid(record.processId, process_.host))
-                                  : std::nullopt,
-            unlessNegative(record.link), unlessNegative(record.core), unlessEmpty(texts.device),
-            unlessEmpty(texts.direction),
-            std::isfinite(record.granularity) ? unlessZero(record.granularity) : std::nullopt,
-            unlessZero(record.wrapBits), unlessEmpty(hostName),
-            counter.count > 1
-                ? std::optional((counter.latestNs - counter.firstNs) / (counter.count - 1))
-                : std::nullopt);
+        std::optional<int64_t> process, intervalNs;
+        if (record.processId != 0) process = globalPid(record.processId, process_.host);
+        if (counter.count > 1)
+            intervalNs = (counter.latestNs - counter.firstNs) / (counter.count - 1);
+        process_.trace.add(
+            t, t.counterId = counter.id, t.source = texts.source, t.name = texts.name,
+            t.title = texts.title, t.unit = texts.unit,
+            t.meaning = record.meaning <= log::CounterMeaning::Amount ? record.meaning
+                                                                      : log::CounterMeaning::Gauge,
+            t.gpuId = gpuId(record.gpu), t.globalPid = process,
+            t.link = unlessNegative(record.link), t.core = unlessNegative(record.core),
+            t.device = unlessEmpty(texts.device), t.direction = unlessEmpty(texts.direction),
+            t.granularity =
+                std::isfinite(record.granularity) ? unlessZero(record.granularity) : std::nullopt,
+            t.wrapBits = unlessZero(record.wrapBits), t.hostName = unlessEmpty(hostName),
+            t.intervalNs = intervalNs);
     }
 }
 
 void SamplerImporter::writeMetrics() {
     for (const auto& [key, name] : metrics_) {
         const int64_t gpu = gpuId(key.first).value_or(0);
-        process_.trace.gpuMetricNames.insert(
-            metricType(gpu), gpu, fmt::format("GPU Metrics [{}]", gpu), key.second, name);
+        constexpr const auto& t = tables::gpuMetricNames;
+        process_.trace.add(t, t.typeId = metricType(gpu), t.sourceId = gpu,
+                           t.typeName = fmt::format("GPU Metrics [{}]", gpu),
+                           t.metricId = key.second, t.metricName = name);
     }
 }
 

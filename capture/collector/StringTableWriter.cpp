@@ -2,14 +2,14 @@
 
 namespace lanescope {
 
-StringTableWriter::StringTableWriter(Database& database, Inserter::FirstError& error)
-    : insert_(database, "INSERT INTO StringIds (id, value) VALUES (?1, ?2)", error) {}
+StringTableWriter::StringTableWriter(const Database& database, FirstError& error)
+    : rows_(database, tables::strings, error) {}
 
 int64_t StringTableWriter::intern(std::string_view text) {
     if (const auto known = ids_.find(text); known != ids_.end()) return known->second;
     const auto id = static_cast<int64_t>(ids_.size()) + 1;
     ids_.emplace(text, id);
-    insert_.insert(id, text);
+    rows_.insert(tables::strings.id = id, tables::strings.value = text);
     return id;
 }
 

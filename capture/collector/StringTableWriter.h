@@ -5,14 +5,15 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "capture/collector/Inserter.h"
+#include "model/format/Inserter.h"
+#include "model/format/tables/Names.h"
 
 namespace lanescope {
 
 /// Writes `StringIds`: each text once, whichever process it came from.
 class StringTableWriter {
   public:
-    StringTableWriter(Database& database, Inserter::FirstError& error);
+    StringTableWriter(const Database& database, FirstError& error);
 
     /// The id of `text`, written down when it is new. Ids begin at 1. O(length).
     int64_t intern(std::string_view text);
@@ -25,7 +26,7 @@ class StringTableWriter {
         }
     };
 
-    Inserter insert_;
+    Inserter<tables::Strings> rows_;
     std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> ids_;
 };
 

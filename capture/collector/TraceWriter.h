@@ -6,10 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
-#include "capture/collector/Inserter.h"
 #include "capture/collector/StringTableWriter.h"
+#include "model/format/Inserter.h"
 #include "model/format/Result.h"
 #include "model/format/Sqlite.h"
 #include "model/format/health.h"
@@ -19,8 +20,9 @@ namespace lanescope {
 /// The `vmId` of every row: the processes we record share one operating system.
 inline constexpr int virtualMachine = 1;
 
-/// A trace file being written, which others may read meanwhile: its statements, one per table, and the strings all of them share.
-/// Rows that cannot be written leave an error behind, which `commit` returns. One thread.
+/// A trace file being written, which others may read meanwhile: rows of any of its tables, and the
+/// strings all of them share. Rows that cannot be written leave an error behind, which `commit`
+/// returns. One thread.
 class TraceWriter {
   public:
     /// Creates `path`, which must not exist, with all tables and begins a transaction.
@@ -33,6 +35,12 @@ class TraceWriter {
     /// the destructor; call `settleJournal` then.
     Result<void> finish();
 
+    /// Adds a row to a table of a trace, as `Inserter` does.
+    template <class Table, class... Cells>
+    requires tables::RowOf<Table, Cells...>
+    void add(const Table& table, const Cells&... cells) { inserterOf(table).write(cells...); }
+    /// The id of a text in `StringIds`, where it is written when it is new.
+    int64_t intern(std::string_view text) { return strings_.intern(text); }
     /// Adds a row to `LANESCOPE_HEALTH`. `code` is for programs, `sentence` for people.
     void health(Severity severity, HealthCode code, std::string_view sentence,
                 std::optional<int64_t> globalPid = {}, std::optional<int64_t> timeNs = {},
@@ -56,25 +64,13 @@ class TraceWriter {
   private:
     explicit TraceWriter(Database database);
     Result<void> endTransaction();
+    RowInserter& inserterOf(const tables::Table& table);
 
     Database database_;
-    Inserter::FirstError error_;
-
-  public:
-    StringTableWriter strings;
-    // One per table, in the order of the schema. The order of values is that of the columns named
-    // in TraceWriter.cpp.
-    Inserter kernels, memcpys, migrations, memsets, graphs, apiCalls, syncs, cudaEvents, overheads;
-    Inserter memoryEvents, poolEvents, cpuPageFaults, gpuPageFaults;
-    Inserter nvtxRanges, nvtxNames, payloadSchemas, payloadEntries;
-    Inserter threadNames, processes, gpus, cudaDevices, contexts, streams, nullStreams;
-    Inserter sessionStart, analysisDetails, captureMetaData, exportMetaData;
-    Inserter ncclOperations, ncclCommunicators, ncclPluginOperations, processFates, windows, gaps;
-    Inserter clocks, topology, affinities, linkPeaks, measuredPeaks;
-    Inserter counters, counterSamples, gpuProcesses, samplingMoments, gpuMetrics, gpuMetricNames;
-
-  private:
-    Inserter health_, properties_;
+    FirstError error_;
+    std::unordered_map<const tables::Table*, RowInserter>
+        inserters_;  ///< Of what was written so far.
+    StringTableWriter strings_;
     std::vector<std::string> errors_, warnings_;
 };
 

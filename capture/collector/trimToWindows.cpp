@@ -1,32 +1,40 @@
 #include "capture/collector/trimToWindows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "model/format/GlobalId.h"
+#include "model/format/tables/ApiCalls.h"
+#include "model/format/tables/Copies.h"
+#include "model/format/tables/Graphs.h"
+#include "model/format/tables/Kernels.h"
 
 namespace lanescope {
 
 namespace {
 
 struct WorkTable {
-    const char* selectSql;
-    const char* deleteSql;
+    std::string selectSql;
+    std::string deleteSql;
 };
 
-// Statements are spelled out, so that no SQL is put together at run time.
-constexpr std::array<WorkTable, 4> workTables{{
-    {"SELECT rowid, globalPid, start, correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL",
-     "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid = ?1"},
-    {"SELECT rowid, globalPid, start, correlationId FROM CUPTI_ACTIVITY_KIND_MEMCPY",
-     "DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE rowid = ?1"},
-    {"SELECT rowid, globalPid, start, correlationId FROM CUPTI_ACTIVITY_KIND_MEMSET",
-     "DELETE FROM CUPTI_ACTIVITY_KIND_MEMSET WHERE rowid = ?1"},
-    {"SELECT rowid, globalPid, start, correlationId FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-     "DELETE FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE WHERE rowid = ?1"},
-}};
+template <class Table>
+WorkTable workTable(const Table& t) {
+    return {fmt::format("SELECT rowid, {}, {}, {} FROM {}", t.globalPid.name, t.start.name,
+                        t.correlationId.name, t.tableName()),
+            fmt::format("DELETE FROM {} WHERE rowid = ?1", t.tableName())};
+}
+
+/// The tables of what a GPU does when it is told to.
+std::array<WorkTable, 4> workTables() {
+    return {workTable(tables::kernels), workTable(tables::memcpys), workTable(tables::memsets),
+            workTable(tables::graphs)};
+}
 
 using Call = std::pair<int64_t, int64_t>;  ///< Process and correlation id.
 
@@ -47,8 +55,9 @@ bool isInside(const std::vector<TimeRange>& windows, int64_t timeNs) {
 Result<std::vector<Candidate>> findOutside(const Database& database,
                                            const RecordedWindows& windows) {
     std::vector<Candidate> found;
-    for (size_t table = 0; table < workTables.size(); ++table) {
-        auto statement = database.prepare(workTables[table].selectSql);
+    const auto work = workTables();
+    for (size_t table = 0; table < work.size(); ++table) {
+        auto statement = database.prepare(work[table].selectSql);
         if (!statement) return fail(statement.error());
         for (;;) {
             const auto row = statement->step();
@@ -76,22 +85,24 @@ Result<int64_t> trimToWindows(Database& database, const RecordedWindows& windows
     for (const Candidate& candidate : *candidates) wanted.insert(candidate.call);
     std::set<Call> recorded;
     std::set<int64_t> callers;
-    auto calls =
-        database.prepare("SELECT globalTid, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME");
+    constexpr const auto& call = tables::apiCalls;
+    auto calls = database.prepare(fmt::format("SELECT {}, {} FROM {}", call.globalTid.name,
+                                              call.correlationId.name, call.tableName()));
     if (!calls) return fail(calls.error());
     for (;;) {
         const auto row = calls->step();
         if (!row) return fail(row.error());
         if (!*row) break;
-        const Call call{processOf(calls->integer(0)), calls->integer(1)};
-        callers.insert(call.first);
-        if (wanted.contains(call)) recorded.insert(call);
+        const Call made{processOf(calls->integer(0)), calls->integer(1)};
+        callers.insert(made.first);
+        if (wanted.contains(made)) recorded.insert(made);
     }
     calls->reset();
 
     int64_t count = 0;
-    for (size_t table = 0; table < workTables.size(); ++table) {
-        auto remove = database.prepare(workTables[table].deleteSql);
+    const auto work = workTables();
+    for (size_t table = 0; table < work.size(); ++table) {
+        auto remove = database.prepare(work[table].deleteSql);
         if (!remove) return fail(remove.error());
         for (const Candidate& candidate : *candidates) {
             const bool isKept =

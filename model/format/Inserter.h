@@ -6,7 +6,6 @@
 
 #include "model/format/Sqlite.h"
 #include "model/format/Table.h"
-#include "model/format/tableSql.h"
 
 namespace lanescope {
 
@@ -14,31 +13,16 @@ namespace lanescope {
 /// it.
 using FirstError = std::optional<Error>;
 
-/// One prepared INSERT into a table that is given by its description:
-///
-///     Inserter rows(database, tables::processes, error);
-///     rows.insert(tables::processes.globalPid = id, tables::processes.pid = 4242);
-///
-/// A column that is left out becomes NULL. What is not a row of the table does not compile: a
-/// column of another table, a value of another type, a column twice, one left out that may not be
-/// NULL. The first error is kept in a `FirstError`. One thread.
-template <class Table>
-class Inserter {
+/// One prepared INSERT, for who keeps those of many tables; `Inserter` says what can be given. One
+/// thread.
+class RowInserter {
   public:
     /// `error` and the database outlive it.
-    Inserter(const Database& database, const Table& table, FirstError& error) : error_(&error) {
-        auto prepared = database.prepare(insertSql(table));
-        if (prepared)
-            statement_ = std::move(*prepared);
-        else if (!*error_)
-            *error_ = prepared.error();
-    }
+    RowInserter(const Database& database, const tables::Table& table, FirstError& error);
 
-    /// Writes one row of `column = value` pairs in any order. Whole and real numbers, enums, texts,
-    /// `nullptr` for NULL, or an optional of any of them.
+    /// The cells are a row of the table, which was checked before. Columns without one become NULL.
     template <class... Cells>
-    requires tables::RowOf<Table, Cells...>
-    void insert(const Cells&... cells) {
+    void write(const Cells&... cells) {
         if (*error_) return;
         (bind(static_cast<int>(cells.column) + 1, cells.value), ...);
         if (auto done = statement_.run(); !done) *error_ = done.error();
@@ -57,18 +41,34 @@ class Inserter {
             statement_.bind(index, std::string_view(value));
         else if (value)
             bind(index, *value);
-        else
-            statement_.bindNull(index);
     }
 
     Statement statement_;
     FirstError* error_;
 };
 
-/// For columns in which 0 means that there is nothing: NULL then.
-template <class T>
-std::optional<T> unlessZero(T value) {
-    return value != 0 ? std::optional<T>(value) : std::nullopt;
-}
+/// Writes rows into a table that is given by its description:
+///
+///     Inserter rows(database, tables::processes, error);
+///     rows.insert(tables::processes.globalPid = id, tables::processes.pid = 4242);
+///
+/// A row is `column = value` pairs in any order: whole and real numbers, enums, texts, `nullptr`
+/// for NULL, or an optional of any of them. A column that is left out becomes NULL. What is not a
+/// row of the table does not compile: a column of another table, a value of another type, a column
+/// twice, one left out that may not be NULL. The first error is kept in a `FirstError`. One thread.
+template <class Table>
+class Inserter {
+  public:
+    /// `error` and the database outlive it.
+    Inserter(const Database& database, const Table& table, FirstError& error)
+        : rows_(database, table, error) {}
+
+    template <class... Cells>
+    requires tables::RowOf<Table, Cells...>
+    void insert(const Cells&... cells) { rows_.write(cells...); }
+
+  private:
+    RowInserter rows_;
+};
 
 }  // namespace lanescope

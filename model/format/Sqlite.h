@@ -125,7 +125,7 @@ class Database {
     std::unique_ptr<sqlite3, Close> database_;
     std::string path_;
     uint64_t fileBytes_ = 0;
-    std::string absolutePath_;  ///< Empty unless it was opened by its path for reading.
+    std::string absolutePath_;            ///< Empty unless it was opened by its path for reading.
     std::pair<uint64_t, uint64_t> file_;  ///< Device and number of the file with that path.
 };
 

@@ -27,6 +27,12 @@ enum class Presence : uint8_t {
     Key,  ///< The primary key, by which SQLite numbers the rows.
 };
 
+/// What the rows of a table are.
+enum class Content : uint8_t {
+    Facts,
+    Events,  ///< Of the run, each with its time; a file with such a table is a trace.
+};
+
 /// A column as programs read it that know its table at run time only.
 struct ColumnInfo {
     const char* name = "";
@@ -41,14 +47,15 @@ class Table {
   public:
     static constexpr size_t maxColumns = 48;
 
-    constexpr Table(const char* tableName, const char* rowMeaning)
-        : tableName_(tableName), rowMeaning_(rowMeaning) {}
+    constexpr Table(const char* tableName, const char* rowMeaning, Content content = Content::Facts)
+        : tableName_(tableName), rowMeaning_(rowMeaning), content_(content) {}
     Table(const Table&) = delete;
     Table& operator=(const Table&) = delete;
 
     constexpr const char* tableName() const { return tableName_; }
     /// What one row is: "a kernel on the GPU".
     constexpr const char* rowMeaning() const { return rowMeaning_; }
+    constexpr Content content() const { return content_; }
     constexpr std::span<const ColumnInfo> columns() const {
         return std::span(columns_).first(columnCount_);
     }
@@ -69,6 +76,7 @@ class Table {
   private:
     const char* tableName_;
     const char* rowMeaning_;
+    Content content_;
     size_t columnCount_ = 0;
     std::array<ColumnInfo, maxColumns> columns_{};
 };

@@ -14,6 +14,7 @@
 
 #include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
+#include "model/format/tables/allTables.h"
 #include "model/query/harden.h"
 
 namespace lanescope {
@@ -124,18 +125,18 @@ Result<TraceMirror::Connection> TraceMirror::openPartial() const {
     return source;
 }
 
-/// Names come from the copy, which has only tables of ours.
+/// What the trace lacks, as one of another version may, stays empty in the copy.
 Result<void> TraceMirror::findTables(sqlite3* source) {
     if (!tables_.empty()) return {};
-    for (const std::string& name : textsOf(
-             copy_.get(), "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid")) {
-        if (name.starts_with("sqlite_")) continue;
-        const std::string sql = fmt::format("SELECT name FROM pragma_table_info('{}')", name);
-        const std::vector<std::string> theirs = textsOf(source, sql);
+    for (const tables::Table* known : tables::traceTables()) {
+        const char* const name = known->tableName();
+        const std::vector<std::string> theirs =
+            textsOf(source, fmt::format("SELECT name FROM pragma_table_info('{}')", name));
         Table table{name, {}, 0, 0};
-        for (const std::string& column : textsOf(copy_.get(), sql)) {
-            if (std::ranges::find(theirs, column) == theirs.end()) continue;
-            table.columns += fmt::format("{}\"{}\"", table.columnCount > 0 ? ", " : "", column);
+        for (const tables::ColumnInfo& column : known->columns()) {
+            if (std::ranges::find(theirs, column.name) == theirs.end()) continue;
+            table.columns +=
+                fmt::format("{}\"{}\"", table.columnCount > 0 ? ", " : "", column.name);
             ++table.columnCount;
         }
         // What the schema brings along, such as the names of numbers, is there already.

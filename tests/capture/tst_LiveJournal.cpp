@@ -7,6 +7,7 @@
 
 #include "capture/collector/TraceWriter.h"
 #include "capture/collector/liveJournal.h"
+#include "model/format/tables/Nvtx.h"
 #include "model/live/LiveTrace.h"
 #include "model/live/TraceMirror.h"
 #include "model/live/sameEvent.h"
@@ -21,9 +22,9 @@ namespace {
 /// A range on the thread 7 of process 42.
 void addRange(TraceWriter& trace, int64_t startNs, int64_t endNs, const char* text) {
     const int64_t tid = (int64_t{1} << 56) | (int64_t{1} << 48) | (int64_t{42} << 24) | 7;
-    trace.nvtxRanges.insert(startNs, endNs, 59, nullptr, nullptr, nullptr, tid, nullptr,
-                            trace.strings.intern(text), 0, nullptr, nullptr, nullptr, nullptr,
-                            nullptr, nullptr, nullptr);
+    constexpr const auto& t = tables::nvtxEvents;
+    trace.add(t, t.start = startNs, t.end = endNs, t.eventType = 59, t.globalTid = tid,
+              t.textId = trace.intern(text), t.domainId = 0);
 }
 
 /// Another program that has the file open.

@@ -5,7 +5,8 @@
 namespace lanescope::tables {
 
 struct ApiCalls : TableOf<ApiCalls> {
-    constexpr ApiCalls() : TableOf("CUPTI_ACTIVITY_KIND_RUNTIME", "a CUDA API call") {}
+    constexpr ApiCalls()
+        : TableOf("CUPTI_ACTIVITY_KIND_RUNTIME", "a CUDA API call", Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
     OptionalInteger<"end"> end{this, "when it returned, ns; NULL if it was not timed"};
@@ -22,7 +23,8 @@ inline constexpr ApiCalls apiCalls;
 
 struct Overheads : TableOf<Overheads> {
     constexpr Overheads()
-        : TableOf("CUPTI_ACTIVITY_KIND_OVERHEAD", "time the profiler itself cost") {}
+        : TableOf("CUPTI_ACTIVITY_KIND_OVERHEAD", "time the profiler itself cost",
+                  Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
     OptionalInteger<"end"> end{this, "when it ended, ns; NULL if it was not timed"};

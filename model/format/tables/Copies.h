@@ -9,7 +9,8 @@ struct Memcpys : TableOf<Memcpys> {
         : TableOf(
               "CUPTI_ACTIVITY_KIND_MEMCPY",
               "a copy, or a migration of managed memory, which belongs to no context, stream or "
-              "call") {}
+              "call",
+              Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
     OptionalInteger<"end"> end{this, "when it ended, ns; NULL if it was not timed"};
@@ -43,7 +44,7 @@ struct Memcpys : TableOf<Memcpys> {
 inline constexpr Memcpys memcpys;
 
 struct Memsets : TableOf<Memsets> {
-    constexpr Memsets() : TableOf("CUPTI_ACTIVITY_KIND_MEMSET", "a memset") {}
+    constexpr Memsets() : TableOf("CUPTI_ACTIVITY_KIND_MEMSET", "a memset", Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
     OptionalInteger<"end"> end{this, "when it ended, ns; NULL if it was not timed"};

@@ -37,7 +37,8 @@ inline constexpr Counters counters;
 
 struct CounterSamples : TableOf<CounterSamples> {
     constexpr CounterSamples()
-        : TableOf("LANESCOPE_COUNTER_SAMPLES", "a sample, sorted by time for each counter") {}
+        : TableOf("LANESCOPE_COUNTER_SAMPLES", "a sample, sorted by time for each counter",
+                  Content::Events) {}
 
     Integer<"counterId"> counterId{this, "as in LANESCOPE_COUNTERS"};
     Integer<"timestamp"> timestamp{this, "when, ns"};

@@ -6,8 +6,8 @@ namespace lanescope::tables {
 
 struct GpuMetrics : TableOf<GpuMetrics> {
     constexpr GpuMetrics()
-        : TableOf("GPU_METRICS",
-                  "what a GPU's hardware counters said, thousands of times a second") {}
+        : TableOf("GPU_METRICS", "what a GPU's hardware counters said, thousands of times a second",
+                  Content::Events) {}
 
     OptionalInteger<"timestamp"> timestamp{this, "end of the interval, ns"};
     Integer<"typeId"> typeId{this, "its lowest byte is the GPU's number"};

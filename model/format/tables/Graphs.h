@@ -6,9 +6,9 @@ namespace lanescope::tables {
 
 struct Graphs : TableOf<Graphs> {
     constexpr Graphs()
-        : TableOf(
-              "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-              "a launch of a CUDA graph that was recorded as a whole; its kernels have no rows") {}
+        : TableOf("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                  "a launch of a CUDA graph that was recorded as a whole; its kernels have no rows",
+                  Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
     OptionalInteger<"end"> end{this, "when it ended, ns; NULL if it was not timed"};

@@ -5,7 +5,8 @@
 namespace lanescope::tables {
 
 struct Kernels : TableOf<Kernels> {
-    constexpr Kernels() : TableOf("CUPTI_ACTIVITY_KIND_KERNEL", "a kernel on the GPU") {}
+    constexpr Kernels()
+        : TableOf("CUPTI_ACTIVITY_KIND_KERNEL", "a kernel on the GPU", Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
     OptionalInteger<"end"> end{this, "when it ended, ns; NULL if it was not timed"};

@@ -8,7 +8,8 @@ struct MemoryEvents : TableOf<MemoryEvents> {
     constexpr MemoryEvents()
         : TableOf("CUDA_GPU_MEMORY_USAGE_EVENTS",
                   "memory was allocated or freed; what was allocated at an address is freed by the "
-                  "next event of the process that frees it") {}
+                  "next event of the process that frees it",
+                  Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when, ns; NULL if it was not timed"};
     Integer<"globalPid"> globalPid{this, "the process"};
@@ -39,8 +40,8 @@ inline constexpr MemoryEvents memoryEvents;
 
 struct PoolEvents : TableOf<PoolEvents> {
     constexpr PoolEvents()
-        : TableOf("CUDA_GPU_MEMORY_POOL_EVENTS",
-                  "a memory pool was created, destroyed or trimmed") {}
+        : TableOf("CUDA_GPU_MEMORY_POOL_EVENTS", "a memory pool was created, destroyed or trimmed",
+                  Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when, ns; NULL if it was not timed"};
     Integer<"globalPid"> globalPid{this, "the process"};

@@ -7,7 +7,8 @@ namespace lanescope::tables {
 struct NcclOperations : TableOf<NcclOperations> {
     constexpr NcclOperations()
         : TableOf("LANESCOPE_NCCL_OPERATIONS",
-                  "what NCCL said about a call, beside the NVTX range it announced it with") {}
+                  "what NCCL said about a call, beside the NVTX range it announced it with",
+                  Content::Events) {}
 
     Integer<"nvtxRow"> nvtxRow{this, "rowid of the range in NVTX_EVENTS"};
     OptionalText<"operation"> operation{
@@ -43,7 +44,7 @@ inline constexpr NcclCommunicators ncclCommunicators;
 struct NcclPluginOperations : TableOf<NcclPluginOperations> {
     constexpr NcclPluginOperations()
         : TableOf("LANESCOPE_NCCL_PLUGIN_OPERATIONS",
-                  "what NCCL told its profiler plugin about an operation") {}
+                  "what NCCL told its profiler plugin about an operation", Content::Events) {}
 
     OptionalInteger<"globalTid"> globalTid{
         this, "the calling thread; NULL before NCCL 2.28, and for what NCCL does by itself"};

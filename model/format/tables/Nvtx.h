@@ -5,7 +5,8 @@
 namespace lanescope::tables {
 
 struct NvtxEvents : TableOf<NvtxEvents> {
-    constexpr NvtxEvents() : TableOf("NVTX_EVENTS", "a range, a mark, or a name") {}
+    constexpr NvtxEvents()
+        : TableOf("NVTX_EVENTS", "a range, a mark, or a name", Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when it began, ns"};
     OptionalInteger<"end"> end{this, "when it ended, ns; NULL: a mark, or never closed"};

@@ -6,7 +6,8 @@ namespace lanescope::tables {
 
 struct CpuPageFaults : TableOf<CpuPageFaults> {
     constexpr CpuPageFaults()
-        : TableOf("CUDA_UM_CPU_PAGE_FAULT_EVENTS", "the CPU missed a page of managed memory") {}
+        : TableOf("CUDA_UM_CPU_PAGE_FAULT_EVENTS", "the CPU missed a page of managed memory",
+                  Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when, ns; NULL if it was not timed"};
     Integer<"globalPid"> globalPid{this, "the process"};
@@ -24,7 +25,8 @@ inline constexpr CpuPageFaults cpuPageFaults;
 
 struct GpuPageFaults : TableOf<GpuPageFaults> {
     constexpr GpuPageFaults()
-        : TableOf("CUDA_UM_GPU_PAGE_FAULT_EVENTS", "a GPU missed pages of managed memory") {}
+        : TableOf("CUDA_UM_GPU_PAGE_FAULT_EVENTS", "a GPU missed pages of managed memory",
+                  Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
     OptionalInteger<"end"> end{this, "when it was served, ns; NULL if it was not timed"};

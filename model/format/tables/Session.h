@@ -10,7 +10,8 @@ struct SessionStart : TableOf<SessionStart> {
     OptionalInteger<"utcEpochNs"> utcEpochNs{this, "since 1970, ns"};
     OptionalText<"utcTime"> utcTime{this, "\"2026-01-31T12:00:00\""};
     OptionalText<"localTime"> localTime{this, "the same in the machine's zone"};
-    OptionalInteger<"systemClockNs"> systemClockNs{this, "the same as utcEpochNs, ns"};
+    OptionalInteger<"systemClockNs"> systemClockNs{
+        this, "the system's monotonic clock at that moment, ns"};
 };
 inline constexpr SessionStart sessionStart;
 

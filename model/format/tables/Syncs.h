@@ -5,7 +5,8 @@
 namespace lanescope::tables {
 
 struct Syncs : TableOf<Syncs> {
-    constexpr Syncs() : TableOf("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "a wait for the GPU") {}
+    constexpr Syncs()
+        : TableOf("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "a wait for the GPU", Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
     OptionalInteger<"end"> end{this, "when it ended, ns; NULL if it was not timed"};
@@ -27,7 +28,8 @@ inline constexpr Syncs syncs;
 
 struct CudaEvents : TableOf<CudaEvents> {
     constexpr CudaEvents()
-        : TableOf("CUPTI_ACTIVITY_KIND_CUDA_EVENT", "an event recorded in a stream") {}
+        : TableOf("CUPTI_ACTIVITY_KIND_CUDA_EVENT", "an event recorded in a stream",
+                  Content::Events) {}
 
     OptionalInteger<"timestamp"> timestamp{this,
                                            "when the GPU came to it, ns; NULL if it was not timed"};

@@ -1,6 +1,9 @@
 #include "model/format/tables/allTables.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
+#include <vector>
 
 #include "model/format/tables/ApiCalls.h"
 #include "model/format/tables/Copies.h"
@@ -49,6 +52,17 @@ constexpr std::array inSummary = std::to_array<const Table*>(
 
 std::span<const Table* const> traceTables() {
     return inTrace;
+}
+
+std::span<const Table* const> eventTables() {
+    static const std::vector<const Table*> found = [] {
+        std::vector<const Table*> events;
+        std::ranges::copy_if(inTrace, std::back_inserter(events), [](const Table* table) {
+            return table->content() == Content::Events;
+        });
+        return events;
+    }();
+    return found;
 }
 
 std::span<const Table* const> summaryTables() {

@@ -8,6 +8,8 @@ namespace lanescope::tables {
 
 /// Every table that a new trace has, in the order in which they are made.
 std::span<const Table* const> traceTables();
+/// Those of them that hold events.
+std::span<const Table* const> eventTables();
 /// The tables of a stored summary, which not every trace has.
 std::span<const Table* const> summaryTables();
 
