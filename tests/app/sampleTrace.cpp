@@ -1,8 +1,16 @@
 #include "tests/app/sampleTrace.h"
 
 #include "model/format/GlobalId.h"
+#include "model/format/Inserter.h"
+#include "model/format/Memory.h"
 #include "model/format/Schema.h"
-#include "model/format/Sqlite.h"
+#include "model/format/tables/ApiCalls.h"
+#include "model/format/tables/Copies.h"
+#include "model/format/tables/Gpus.h"
+#include "model/format/tables/Kernels.h"
+#include "model/format/tables/Names.h"
+#include "model/format/tables/Nvtx.h"
+#include "model/format/tables/Recording.h"
 
 namespace lanescope {
 
@@ -11,41 +19,62 @@ namespace {
 constexpr int pid = 4242;
 constexpr int64_t stepNs = 1'000'000;
 
-/// Prepares fixed SQL, binds whole numbers and runs it.
-bool insert(Database& database, const char* sql, std::initializer_list<int64_t> values) {
-    Result<Statement> statement = database.prepare(sql);
-    if (!statement) return false;
-    int index = 1;
-    for (const int64_t value : values) statement->bind(index++, value);
-    return statement->run().has_value();
+constexpr auto thread = static_cast<int64_t>(globalTid(pid, pid));
+constexpr auto process = static_cast<int64_t>(globalPid(pid));
+
+void writeNames(const Database& database, FirstError& error) {
+    constexpr const auto& string = tables::strings;
+    Inserter strings(database, string, error);
+    strings.insert(string.id = 1, string.value = "void gemm<float, 128>(float*, int)");
+    strings.insert(string.id = 2, string.value = "gemm");
+    strings.insert(string.id = 3, string.value = "cudaLaunchKernel_v7000");
+    constexpr const auto& gpu = tables::gpus;
+    Inserter(database, gpu, error)
+        .insert(gpu.id = 0, gpu.name = "Simulated GPU", gpu.smCount = 132);
+    constexpr const auto& program = tables::processes;
+    Inserter(database, program, error)
+        .insert(program.globalPid = process, program.pid = pid, program.name = "python3");
+    constexpr const auto& note = tables::health;
+    Inserter(database, note, error)
+        .insert(note.severity = 1, note.code = "simulated",
+                note.sentence = "Three buffers were dropped.");
 }
 
-bool insertStep(Database& database, int step, int64_t kernelNs) {
+void writeFacts(const Database& database, FirstError& error) {
+    constexpr const auto& t = tables::properties;
+    Inserter rows(database, t, error);
+    rows.insert(t.name = "workingDirectory", t.value = "/home/simulated");
+    rows.insert(t.name = "gpu0.nvlinkCount", t.value = "18");
+    rows.insert(t.globalPid = process, t.name = "cuptiVersion", t.value = "130001");
+    rows.insert(t.globalPid = process, t.name = "endSignal", t.value = "15");
+}
+
+void writeStep(const Database& database, FirstError& error, int step, int64_t kernelNs) {
     const int64_t start = step * stepNs;
-    const auto thread = static_cast<int64_t>(globalTid(pid, pid));
-    const auto process = static_cast<int64_t>(globalPid(pid));
     const int64_t correlation = 2 * step + 1;
-    return insert(database,
-                  "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid, domainId) "
-                  "VALUES (?, ?, 59, 'step', ?, 0)",
-                  {start, start + stepNs, thread}) &&
-           insert(database,
-                  "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, \"end\", eventClass, globalTid, "
-                  "correlationId, nameId, returnValue) VALUES (?, ?, 0, ?, ?, 3, 0)",
-                  {start + 1000, start + 5000, thread, correlation}) &&
-           insert(database,
-                  "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, \"end\", deviceId, contextId, "
-                  "streamId, correlationId, globalPid, demangledName, shortName, "
-                  "registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ, "
-                  "staticSharedMemory, dynamicSharedMemory, localMemoryPerThread, "
-                  "localMemoryTotal, gridId) VALUES (?, ?, 0, 1, 7, ?, ?, 1, 2, 32, 8, 1, 1, 128, "
-                  "1, 1, 0, 0, 0, 0, 1)",
-                  {start + 10'000, start + 10'000 + kernelNs, correlation, process}) &&
-           insert(database,
-                  "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId, "
-                  "streamId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind) "
-                  "VALUES (?, ?, 0, 1, 7, ?, ?, 1000000, 1, 1, 2)",
-                  {start + 960'000, start + 980'000, correlation + 1, process});
+    constexpr const auto& range = tables::nvtxEvents;
+    Inserter(database, range, error)
+        .insert(range.start = start, range.end = start + stepNs, range.eventType = 59,
+                range.text = "step", range.globalTid = thread, range.domainId = 0);
+    constexpr const auto& call = tables::apiCalls;
+    Inserter(database, call, error)
+        .insert(call.start = start + 1000, call.end = start + 5000, call.eventClass = 0,
+                call.globalTid = thread, call.correlationId = correlation, call.nameId = 3,
+                call.returnValue = 0);
+    constexpr const auto& k = tables::kernels;
+    Inserter(database, k, error)
+        .insert(k.start = start + 10'000, k.end = start + 10'000 + kernelNs, k.deviceId = 0,
+                k.contextId = 1, k.streamId = 7, k.correlationId = correlation,
+                k.globalPid = process, k.demangledName = 1, k.shortName = 2,
+                k.registersPerThread = 32, k.gridX = 8, k.gridY = 1, k.gridZ = 1, k.blockX = 128,
+                k.blockY = 1, k.blockZ = 1, k.staticSharedMemory = 0, k.dynamicSharedMemory = 0,
+                k.localMemoryPerThread = 0, k.localMemoryTotal = 0, k.gridId = 1);
+    constexpr const auto& copy = tables::memcpys;
+    Inserter(database, copy, error)
+        .insert(copy.start = start + 960'000, copy.end = start + 980'000, copy.deviceId = 0,
+                copy.contextId = 1, copy.streamId = 7, copy.correlationId = correlation + 1,
+                copy.globalPid = process, copy.bytes = 1'000'000, copy.copyKind = MemcpyKind::HtoD,
+                copy.srcKind = MemoryKind::Pinned, copy.dstKind = MemoryKind::Device);
 }
 
 }  // namespace
@@ -53,27 +82,11 @@ bool insertStep(Database& database, int step, int64_t kernelNs) {
 bool writeSampleTrace(const std::filesystem::path& path, int steps, long long kernelNs) {
     Result<Database> database = Database::create(path);
     if (!database || !createTraceTables(*database)) return false;
-    const char* names =
-        "INSERT INTO StringIds (id, value) VALUES (1, 'void gemm<float, 128>(float*, int)'), "
-        "(2, 'gemm'), (3, 'cudaLaunchKernel_v7000');"
-        "INSERT INTO TARGET_INFO_GPU (id, name, smCount) VALUES (0, 'Simulated GPU', 132);"
-        "INSERT INTO LANESCOPE_HEALTH (severity, code, sentence) "
-        "VALUES (1, 'simulated', 'Three buffers were dropped.');";
-    if (!database->execute(names)) return false;
-    if (!insert(*database, "INSERT INTO PROCESSES (globalPid, pid, name) VALUES (?, ?, 'python3')",
-                {static_cast<int64_t>(globalPid(pid)), pid}))
-        return false;
-    const char* facts =
-        "INSERT INTO LANESCOPE_PROPERTIES (name, value) VALUES ('workingDirectory', "
-        "'/home/simulated');"
-        "INSERT INTO LANESCOPE_PROPERTIES (name, value) VALUES ('gpu0.nvlinkCount', '18');"
-        "INSERT INTO LANESCOPE_PROPERTIES SELECT globalPid, 'cuptiVersion', '130001' FROM "
-        "PROCESSES;"
-        "INSERT INTO LANESCOPE_PROPERTIES SELECT globalPid, 'endSignal', '15' FROM PROCESSES;";
-    if (!database->execute(facts)) return false;
-    for (int step = 0; step < steps; ++step)
-        if (!insertStep(*database, step, kernelNs)) return false;
-    return true;
+    FirstError error;
+    writeNames(*database, error);
+    writeFacts(*database, error);
+    for (int step = 0; step < steps; ++step) writeStep(*database, error, step, kernelNs);
+    return !error;
 }
 
 bool writeForeignDatabase(const std::filesystem::path& path) {

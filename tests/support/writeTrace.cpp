@@ -4,328 +4,326 @@
 #include <string>
 
 #include "model/format/GlobalId.h"
+#include "model/format/Inserter.h"
 #include "model/format/Schema.h"
-#include "model/format/Sqlite.h"
+#include "model/format/tables/ApiCalls.h"
+#include "model/format/tables/Copies.h"
+#include "model/format/tables/Gpus.h"
+#include "model/format/tables/Graphs.h"
+#include "model/format/tables/Kernels.h"
+#include "model/format/tables/MemoryEvents.h"
+#include "model/format/tables/Names.h"
+#include "model/format/tables/Nccl.h"
+#include "model/format/tables/Nvtx.h"
+#include "model/format/tables/PageFaults.h"
+#include "model/format/tables/Recording.h"
+#include "model/format/tables/Syncs.h"
 
 namespace lanescope {
 
 namespace {
+
+/// What all activity of a GPU says of where it ran.
+struct Place {
+    int64_t process, gpu, context, stream;
+};
 
 class Writer {
   public:
     Writer(const Trace& trace, Database& database) : trace_(trace), database_(database) {}
 
     Result<void> write() {
+        if (auto begun = database_.execute("BEGIN"); !begun) return begun;
         using Step = void (Writer::*)();
-        run("BEGIN");
         for (const Step step :
-             {&Writer::strings, &Writer::machine, &Writer::kernels, &Writer::memcpys,
-              &Writer::migrations, &Writer::memsets, &Writer::graphs, &Writer::memoryEvents,
+             {&Writer::strings, &Writer::machine, &Writer::processes, &Writer::kernels,
+              &Writer::memcpys, &Writer::memsets, &Writer::graphs, &Writer::memoryEvents,
               &Writer::pageFaults, &Writer::recordedTime, &Writer::apiCalls, &Writer::syncs,
-              &Writer::nvtx, &Writer::nccl})
+              &Writer::nvtx, &Writer::nccl, &Writer::plugin})
             (this->*step)();
-        run("COMMIT");
-        return result_;
+        if (error_) return fail(*error_);
+        return database_.execute("COMMIT");
     }
 
   private:
-    void run(const char* sql) {
-        if (result_) result_ = database_.execute(sql);
+    template <class Table>
+    Inserter<Table> into(const Table& table) {
+        return Inserter<Table>(database_, table, error_);
     }
 
-    /// Inserts one row per call of `row` with its values.
-    class Insert {
-      public:
-        Insert(Writer& writer, const char* sql) : writer_(writer) {
-            auto statement = writer.database_.prepare(sql);
-            if (statement)
-                statement_ = std::move(*statement);
-            else
-                writer.result_ = fail(statement.error());
-        }
-        template <class... Values>
-        void row(const Values&... values) {
-            if (!writer_.result_) return;
-            int index = 1;
-            (bind(index++, values), ...);
-            writer_.result_ = statement_->run();
-        }
-
-      private:
-        template <class Value>
-        void bind(int index, const Value& value) {
-            if constexpr (std::is_same_v<Value, std::nullopt_t>)
-                statement_->bindNull(index);
-            else if constexpr (std::is_integral_v<Value>)
-                statement_->bind(index, static_cast<int64_t>(value));
-            else
-                statement_->bind(index, value);
-        }
-        Writer& writer_;
-        std::optional<Statement> statement_;
-    };
+    Place placeOf(uint32_t streamIndex) const {
+        const Stream& stream = trace_.streams[streamIndex];
+        return {trace_.processes[stream.process].globalPid, trace_.gpus[stream.gpu].id,
+                stream.contextId, stream.streamId};
+    }
 
     void strings() {
-        Insert insert(*this, "INSERT INTO StringIds (id, value) VALUES (?1, ?2)");
+        constexpr const auto& t = tables::strings;
+        auto rows = into(t);
         for (StringIndex id = 0; id < trace_.strings.size(); ++id)
-            insert.row(id, trace_.strings.at(id));
+            rows.insert(t.id = id, t.value = trace_.strings.at(id));
+        // Names of threads come after all others.
+        int64_t id = trace_.strings.size();
+        constexpr const auto& name = tables::threadNames;
+        auto names = into(name);
+        for (const Thread& thread : trace_.threads) {
+            rows.insert(t.id = id, t.value = thread.name);
+            names.insert(name.nameId = id++, name.priority = 10, name.globalTid = thread.globalTid);
+        }
     }
 
     void machine() {
-        Insert processes(*this, "INSERT INTO PROCESSES (globalPid, pid, name) VALUES (?1, ?2, ?3)");
-        Insert states(*this,
-                      "INSERT INTO LANESCOPE_PROCESSES (globalPid, rank, endedNormally)"
-                      " VALUES (?1, ?2, ?3)");
-        for (const Process& process : trace_.processes) {
-            processes.row(process.globalPid, process.pid, process.name);
-            const std::optional<int64_t> rank =
-                process.rank ? std::optional<int64_t>(*process.rank) : std::nullopt;
-            states.row(process.globalPid, rank, process.endedAbnormally ? 0 : 1);
-        }
-        Insert names(*this,
-                     "INSERT INTO ThreadNames (nameId, priority, globalTid)"
-                     " VALUES (?1, 10, ?2)");
-        Insert texts(*this, "INSERT INTO StringIds (id, value) VALUES (?1, ?2)");
-        int64_t id = trace_.strings.size();
-        for (const Thread& thread : trace_.threads) {
-            texts.row(id, thread.name);
-            names.row(id++, thread.globalTid);
-        }
-        Insert gpus(*this,
-                    "INSERT INTO TARGET_INFO_GPU (id, name, totalMemory, memoryBandwidth, smCount)"
-                    " VALUES (?1, ?2, ?3, ?4, ?5)");
+        constexpr const auto& t = tables::gpus;
+        auto gpus = into(t);
         for (const Gpu& gpu : trace_.gpus)
-            gpus.row(gpu.id, gpu.name, gpu.memoryBytes, gpu.memoryBandwidthBytesPerSecond,
-                     gpu.smCount);
-        Insert nulls(*this,
-                     "INSERT INTO TARGET_INFO_CUDA_NULL_STREAM"
-                     " (streamId, processId, deviceId, contextId) VALUES (?1, ?2, ?3, ?4)");
+            gpus.insert(t.id = gpu.id, t.name = gpu.name, t.totalMemory = gpu.memoryBytes,
+                        t.memoryBandwidth = gpu.memoryBandwidthBytesPerSecond,
+                        t.smCount = gpu.smCount);
+        constexpr const auto& null = tables::nullStreams;
+        auto nulls = into(null);
         for (const Stream& stream : trace_.streams)
             if (stream.isNullStream)
-                nulls.row(stream.streamId, trace_.processes[stream.process].pid,
-                          trace_.gpus[stream.gpu].id, stream.contextId);
+                nulls.insert(null.streamId = stream.streamId,
+                             null.processId = trace_.processes[stream.process].pid,
+                             null.deviceId = trace_.gpus[stream.gpu].id,
+                             null.contextId = stream.contextId);
+    }
+
+    void processes() {
+        constexpr const auto& t = tables::processes;
+        constexpr const auto& state = tables::processStates;
+        auto rows = into(t);
+        auto states = into(state);
+        for (const Process& process : trace_.processes) {
+            rows.insert(t.globalPid = process.globalPid, t.pid = process.pid,
+                        t.name = process.name);
+            states.insert(state.globalPid = process.globalPid, state.rank = process.rank,
+                          state.endedNormally = !process.endedAbnormally);
+        }
     }
 
     void kernels() {
-        Insert insert(*this,
-                      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, \"end\", globalPid,"
-                      " deviceId, contextId, streamId, correlationId, demangledName, shortName,"
-                      " mangledName, registersPerThread, gridX, gridY, gridZ, blockX, blockY,"
-                      " blockZ, staticSharedMemory, dynamicSharedMemory, localMemoryPerThread,"
-                      " localMemoryTotal, gridId) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-                      " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, 0, 0, 0)");
+        constexpr const auto& t = tables::kernels;
+        auto rows = into(t);
         const KernelTable& table = trace_.kernels;
         for (uint32_t row = 0; row < table.size(); ++row) {
             const LaunchConfig& config = trace_.launchConfigs[table.config[row]];
-            const Stream& stream = trace_.streams[table.stream[row]];
-            insert.row(table.startNs[row], table.endNs[row],
-                       trace_.processes[stream.process].globalPid, trace_.gpus[stream.gpu].id,
-                       stream.contextId, stream.streamId, table.correlation[row],
-                       config.demangledName, config.shortName, config.mangledName,
-                       config.registersPerThread, config.grid[0], config.grid[1], config.grid[2],
-                       config.block[0], config.block[1], config.block[2], config.staticSharedBytes,
-                       config.dynamicSharedBytes);
+            const Place place = placeOf(table.stream[row]);
+            rows.insert(
+                t.start = table.startNs[row], t.end = table.endNs[row], t.globalPid = place.process,
+                t.deviceId = place.gpu, t.contextId = place.context, t.streamId = place.stream,
+                t.correlationId = table.correlation[row], t.demangledName = config.demangledName,
+                t.shortName = config.shortName, t.mangledName = config.mangledName,
+                t.registersPerThread = config.registersPerThread, t.gridX = config.grid[0],
+                t.gridY = config.grid[1], t.gridZ = config.grid[2], t.blockX = config.block[0],
+                t.blockY = config.block[1], t.blockZ = config.block[2],
+                t.staticSharedMemory = config.staticSharedBytes,
+                t.dynamicSharedMemory = config.dynamicSharedBytes, t.localMemoryPerThread = 0,
+                t.localMemoryTotal = 0, t.gridId = 0);
         }
     }
 
     void memcpys() {
-        Insert insert(*this,
-                      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", globalPid,"
-                      " deviceId, contextId, streamId, correlationId, bytes, copyKind, srcKind,"
-                      " dstKind) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
+        constexpr const auto& t = tables::memcpys;
+        auto rows = into(t);
         const MemcpyTable& table = trace_.memcpys;
+        std::map<uint32_t, uint32_t> migrations;  // by row of the copy
+        for (uint32_t row = 0; row < trace_.migrations.size(); ++row)
+            migrations[trace_.migrations.memcpy[row]] = row;
         for (uint32_t row = 0; row < table.size(); ++row) {
-            const Stream& stream = trace_.streams[table.stream[row]];
-            insert.row(table.startNs[row], table.endNs[row],
-                       trace_.processes[stream.process].globalPid, trace_.gpus[stream.gpu].id,
-                       stream.contextId, stream.streamId, table.correlation[row], table.bytes[row],
-                       static_cast<int>(table.kind[row]), static_cast<int>(table.sourceMemory[row]),
-                       static_cast<int>(table.destinationMemory[row]));
+            const Place place = placeOf(table.stream[row]);
+            std::optional<uint64_t> address;
+            std::optional<MigrationCause> cause;
+            if (const auto found = migrations.find(row); found != migrations.end()) {
+                address = trace_.migrations.address[found->second];
+                cause = trace_.migrations.cause[found->second];
+            }
+            rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
+                        t.globalPid = place.process, t.deviceId = place.gpu,
+                        t.contextId = place.context, t.streamId = place.stream,
+                        t.correlationId = table.correlation[row], t.bytes = table.bytes[row],
+                        t.copyKind = table.kind[row], t.srcKind = table.sourceMemory[row],
+                        t.dstKind = table.destinationMemory[row], t.virtualAddress = address,
+                        t.migrationCause = cause);
         }
     }
 
     void memsets() {
-        Insert insert(*this,
-                      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", globalPid,"
-                      " deviceId, contextId, streamId, correlationId, bytes, value, memKind)"
-                      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
+        constexpr const auto& t = tables::memsets;
+        auto rows = into(t);
         const MemsetTable& table = trace_.memsets;
         for (uint32_t row = 0; row < table.size(); ++row) {
-            const Stream& stream = trace_.streams[table.stream[row]];
-            insert.row(table.startNs[row], table.endNs[row],
-                       trace_.processes[stream.process].globalPid, trace_.gpus[stream.gpu].id,
-                       stream.contextId, stream.streamId, table.correlation[row], table.bytes[row],
-                       table.value[row], static_cast<int>(table.memory[row]));
+            const Place place = placeOf(table.stream[row]);
+            rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
+                        t.globalPid = place.process, t.deviceId = place.gpu,
+                        t.contextId = place.context, t.streamId = place.stream,
+                        t.correlationId = table.correlation[row], t.bytes = table.bytes[row],
+                        t.value = table.value[row], t.memKind = table.memory[row]);
         }
     }
 
-    void migrations() {
-        Insert update(*this,
-                      "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET virtualAddress = ?2,"
-                      " migrationCause = ?3 WHERE rowid = ?1");
-        const MigrationTable& table = trace_.migrations;
-        for (uint32_t row = 0; row < table.size(); ++row)
-            update.row(table.memcpy[row] + 1, table.address[row],
-                       static_cast<int>(table.cause[row]));
-    }
-
     void graphs() {
-        Insert insert(*this,
-                      "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, \"end\", deviceId,"
-                      " contextId, streamId, correlationId, globalPid, graphId, graphExecId)"
-                      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)");
+        constexpr const auto& t = tables::graphs;
+        auto rows = into(t);
         const GraphTable& table = trace_.graphs;
         for (uint32_t row = 0; row < table.size(); ++row) {
-            const Stream& stream = trace_.streams[table.stream[row]];
-            insert.row(table.startNs[row], table.endNs[row], trace_.gpus[stream.gpu].id,
-                       stream.contextId, stream.streamId, table.correlation[row],
-                       trace_.processes[stream.process].globalPid, table.graph[row]);
+            const Place place = placeOf(table.stream[row]);
+            rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
+                        t.globalPid = place.process, t.deviceId = place.gpu,
+                        t.contextId = place.context, t.streamId = place.stream,
+                        t.correlationId = table.correlation[row], t.graphId = table.graph[row],
+                        t.graphExecId = table.graph[row]);
         }
     }
 
     void memoryEvents() {
-        Insert insert(*this,
-                      "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS (start, globalPid, deviceId,"
-                      " contextId, address, pc, bytes, memKind, memoryOperationType)"
-                      " VALUES (?1, ?2, ?3, 1, ?4, 0, ?5, ?6, ?7)");
+        constexpr const auto& t = tables::memoryEvents;
+        auto rows = into(t);
         const MemoryEventTable& table = trace_.memoryEvents;
         for (uint32_t row = 0; row < table.size(); ++row)
-            insert.row(table.timeNs[row], trace_.processes[table.process[row]].globalPid,
-                       trace_.gpus[table.gpu[row]].id, table.address[row], table.bytes[row],
-                       static_cast<int>(table.kind[row]), table.isFree[row]);
+            rows.insert(t.start = table.timeNs[row],
+                        t.globalPid = trace_.processes[table.process[row]].globalPid,
+                        t.deviceId = trace_.gpus[table.gpu[row]].id, t.contextId = 1,
+                        t.address = table.address[row], t.pc = 0, t.bytes = table.bytes[row],
+                        t.memKind = table.kind[row], t.memoryOperationType = table.isFree[row]);
     }
 
     void pageFaults() {
-        Insert ofCpu(*this,
-                     "INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS (start, globalPid, address,"
-                     " CpuInstruction) VALUES (?1, ?2, ?3, ?4)");
-        Insert ofGpu(*this,
-                     "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS (start, \"end\", globalPid,"
-                     " deviceId, address, numberOfPageFaults, faultAccessType)"
-                     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+        constexpr const auto& cpu = tables::cpuPageFaults;
+        constexpr const auto& gpu = tables::gpuPageFaults;
+        auto ofCpu = into(cpu);
+        auto ofGpu = into(gpu);
         const PageFaultTable& table = trace_.pageFaults;
         for (uint32_t row = 0; row < table.size(); ++row) {
             const int64_t process = trace_.processes[table.process[row]].globalPid;
             if (table.gpu[row] == noIndex)
-                ofCpu.row(table.startNs[row], process, table.address[row], table.instruction[row]);
+                ofCpu.insert(cpu.start = table.startNs[row], cpu.globalPid = process,
+                             cpu.address = table.address[row],
+                             cpu.cpuInstruction = table.instruction[row]);
             else
-                ofGpu.row(table.startNs[row], table.endNs[row], process,
-                          trace_.gpus[table.gpu[row]].id, table.address[row], table.count[row],
-                          static_cast<int>(table.access[row]));
+                ofGpu.insert(gpu.start = table.startNs[row], gpu.end = table.endNs[row],
+                             gpu.globalPid = process, gpu.deviceId = trace_.gpus[table.gpu[row]].id,
+                             gpu.address = table.address[row],
+                             gpu.numberOfPageFaults = table.count[row],
+                             gpu.faultAccessType = table.access[row]);
         }
     }
 
     void recordedTime() {
-        Insert windows(*this,
-                       "INSERT INTO LANESCOPE_WINDOWS (globalPid, \"index\", startNs, endNs)"
-                       " VALUES (?1, ?2, ?3, ?4)");
-        Insert gaps(*this,
-                    "INSERT INTO LANESCOPE_GAPS (globalPid, what, startNs, endNs, count)"
-                    " VALUES (?1, ?2, ?3, ?4, ?5)");
+        constexpr const auto& window = tables::windows;
+        constexpr const auto& loss = tables::gaps;
+        auto windows = into(window);
+        auto gaps = into(loss);
         for (const Process& process : trace_.processes) {
-            for (size_t index = 0; index < process.windows.size(); ++index)
-                windows.row(process.globalPid, index, process.windows[index].startNs,
-                            process.windows[index].endNs);
+            int64_t index = 0;
+            for (const TimeRange& range : process.windows)
+                windows.insert(window.globalPid = process.globalPid, window.index = index++,
+                               window.startNs = range.startNs, window.endNs = range.endNs);
             for (const Gap& gap : process.gaps)
-                gaps.row(process.globalPid, static_cast<int>(gap.what), gap.range.startNs,
-                         gap.range.endNs, gap.count);
+                gaps.insert(loss.globalPid = process.globalPid, loss.what = gap.what,
+                            loss.startNs = gap.range.startNs, loss.endNs = gap.range.endNs,
+                            loss.count = gap.count);
         }
     }
 
     void apiCalls() {
-        Insert insert(*this,
-                      "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, \"end\", eventClass,"
-                      " globalTid, correlationId, nameId, returnValue)"
-                      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+        constexpr const auto& t = tables::apiCalls;
+        auto rows = into(t);
         const ApiTable& table = trace_.apiCalls;
         for (uint32_t row = 0; row < table.size(); ++row)
-            insert.row(table.startNs[row], table.endNs[row], table.isDriver[row],
-                       trace_.threads[table.thread[row]].globalTid, table.correlation[row],
-                       table.name[row], table.returnValue[row]);
+            rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
+                        t.eventClass = table.isDriver[row],
+                        t.globalTid = trace_.threads[table.thread[row]].globalTid,
+                        t.correlationId = table.correlation[row], t.nameId = table.name[row],
+                        t.returnValue = table.returnValue[row]);
     }
 
     void syncs() {
-        Insert insert(*this,
-                      "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\","
-                      " deviceId, contextId, streamId, correlationId, globalPid, syncType, eventId)"
-                      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0)");
+        constexpr const auto& t = tables::syncs;
+        auto rows = into(t);
         const SyncTable& table = trace_.syncs;
         for (uint32_t row = 0; row < table.size(); ++row) {
-            const Stream& stream = trace_.streams[table.stream[row]];
-            insert.row(table.startNs[row], table.endNs[row], trace_.gpus[stream.gpu].id,
-                       stream.contextId, stream.streamId, table.correlation[row],
-                       trace_.processes[table.process[row]].globalPid,
-                       static_cast<int>(table.type[row]));
+            const Place place = placeOf(table.stream[row]);
+            rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
+                        t.globalPid = trace_.processes[table.process[row]].globalPid,
+                        t.deviceId = place.gpu, t.contextId = place.context,
+                        t.streamId = place.stream, t.correlationId = table.correlation[row],
+                        t.syncType = table.type[row], t.eventId = 0);
         }
     }
 
+    /// Range n is row n + 1 of the file; the names of domains come after them.
     void nvtx() {
-        // Each process registers its domains under numbers of its own, in rows after the ranges.
-        Insert insert(*this,
-                      "INSERT INTO NVTX_EVENTS (rowid, start, \"end\", eventType, textId,"
-                      " globalTid, domainId) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+        constexpr int domainName = 75;
+        constexpr const auto& t = tables::nvtxEvents;
+        auto rows = into(t);
         const NvtxTable& table = trace_.nvtx;
-        std::map<std::pair<uint32_t, StringIndex>, int64_t> domains;
+        // Each process registers its domains under numbers of its own, and one thread does so.
+        struct Domain {
+            int64_t number, globalTid;
+        };
+        std::map<std::pair<uint32_t, StringIndex>, Domain> domains;
         for (uint32_t row = 0; row < table.size(); ++row) {
             const Thread& thread = trace_.threads[table.thread[row]];
             int64_t domain = 0;
-            if (table.domain[row] != 0) {
-                const auto [found, isNew] = domains.try_emplace(
-                    {thread.process, table.domain[row]}, static_cast<int64_t>(domains.size()) + 1);
-                domain = found->second;
-                if (isNew)
-                    insert.row(table.size() + domain, 0, std::nullopt, 75, table.domain[row],
-                               thread.globalTid, domain);
-            }
-            const int type = table.style[row] == NvtxStyle::PushPop    ? 59
-                             : table.style[row] == NvtxStyle::StartEnd ? 60
-                                                                       : 34;
-            if (table.isOpen[row] != 0 || table.style[row] == NvtxStyle::Mark)
-                insert.row(row + 1, table.startNs[row], std::nullopt, type, table.text[row],
-                           thread.globalTid, domain);
-            else
-                insert.row(row + 1, table.startNs[row], table.endNs[row], type, table.text[row],
-                           thread.globalTid, domain);
+            if (table.domain[row] != 0)
+                domain = domains
+                             .try_emplace(
+                                 {thread.process, table.domain[row]},
+                                 Domain{static_cast<int64_t>(domains.size()) + 1, thread.globalTid})
+                             .first->second.number;
+            std::optional<int64_t> end;
+            if (table.isOpen[row] == 0 && table.style[row] != NvtxStyle::Mark)
+                end = table.endNs[row];
+            rows.insert(t.start = table.startNs[row], t.end = end,
+                        t.eventType = eventType(table.style[row]), t.textId = table.text[row],
+                        t.globalTid = thread.globalTid, t.domainId = domain);
         }
+        for (const auto& [key, domain] : domains)
+            rows.insert(t.start = 0, t.eventType = domainName, t.textId = key.second,
+                        t.globalTid = domain.globalTid, t.domainId = domain.number);
+    }
+
+    static int eventType(NvtxStyle style) {
+        return style == NvtxStyle::PushPop ? 59 : style == NvtxStyle::StartEnd ? 60 : 34;
     }
 
     void nccl() {
-        Insert insert(*this,
-                      "INSERT INTO LANESCOPE_NCCL_OPERATIONS (nvtxRow, operation, bytes,"
-                      " communicator) VALUES (?1, ?2, ?3, ?4)");
+        constexpr const auto& t = tables::ncclOperations;
+        auto rows = into(t);
         const NcclTable& table = trace_.nccl;
         for (uint32_t row = 0; row < table.size(); ++row)
-            insert.row(table.nvtx[row] + 1, trace_.strings.at(table.operation[row]),
-                       table.bytes[row], table.communicator[row]);
-        plugin();
+            rows.insert(t.nvtxRow = table.nvtx[row] + 1,
+                        t.operation = trace_.strings.at(table.operation[row]),
+                        t.bytes = table.bytes[row], t.communicator = table.communicator[row]);
     }
 
     /// What NCCL's plugin told, of calls whose facts say so.
     void plugin() {
-        Insert insert(*this,
-                      "INSERT INTO LANESCOPE_NCCL_PLUGIN_OPERATIONS (globalTid, start, \"end\","
-                      " operation, datatype, count, bytes, communicator, sequence, algorithm,"
-                      " protocol, channels, warps, launchGlobalTid, launchStart, launchEnd)"
-                      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,"
-                      " ?16)");
+        constexpr const auto& t = tables::ncclPluginOperations;
+        auto rows = into(t);
         const NcclTable& table = trace_.nccl;
         for (uint32_t row = 0; row < table.size(); ++row) {
             const NcclFacts& facts = table.facts[row];
             if (facts.datatype == 0) continue;
-            const uint32_t nvtx = table.nvtx[row];
-            const int64_t globalTid = trace_.threads[trace_.nvtx.thread[nvtx]].globalTid;
-            insert.row(globalTid, trace_.nvtx.startNs[nvtx], trace_.nvtx.startNs[nvtx] + 1,
-                       trace_.strings.at(table.operation[row]), trace_.strings.at(facts.datatype),
-                       facts.count, table.bytes[row], table.communicator[row], facts.sequence,
-                       trace_.strings.at(facts.algorithm), trace_.strings.at(facts.protocol),
-                       facts.channels, facts.warps, trace_.threads[facts.launchThread].globalTid,
-                       facts.launch.startNs, facts.launch.endNs);
+            const int64_t startNs = trace_.nvtx.startNs[table.nvtx[row]];
+            const uint32_t thread = trace_.nvtx.thread[table.nvtx[row]];
+            rows.insert(t.globalTid = trace_.threads[thread].globalTid, t.start = startNs,
+                        t.end = startNs + 1, t.operation = trace_.strings.at(table.operation[row]),
+                        t.datatype = trace_.strings.at(facts.datatype), t.count = facts.count,
+                        t.bytes = table.bytes[row], t.communicator = table.communicator[row],
+                        t.sequence = facts.sequence,
+                        t.algorithm = trace_.strings.at(facts.algorithm),
+                        t.protocol = trace_.strings.at(facts.protocol), t.channels = facts.channels,
+                        t.warps = facts.warps,
+                        t.launchGlobalTid = trace_.threads[facts.launchThread].globalTid,
+                        t.launchStart = facts.launch.startNs, t.launchEnd = facts.launch.endNs);
         }
     }
 
     const Trace& trace_;
     Database& database_;
-    Result<void> result_;
+    FirstError error_;
 };
 
 }  // namespace

@@ -6,8 +6,19 @@
 #include <utility>
 
 #include "model/format/GlobalId.h"
+#include "model/format/Inserter.h"
+#include "model/format/Memory.h"
 #include "model/format/Schema.h"
-#include "model/format/Sqlite.h"
+#include "model/format/tables/ApiCalls.h"
+#include "model/format/tables/Copies.h"
+#include "model/format/tables/Gpus.h"
+#include "model/format/tables/Kernels.h"
+#include "model/format/tables/MemoryEvents.h"
+#include "model/format/tables/Names.h"
+#include "model/format/tables/Nccl.h"
+#include "model/format/tables/Nvtx.h"
+#include "model/format/tables/Recording.h"
+#include "model/format/tables/Syncs.h"
 #include "tests/bench/viewer_scale/TrainingSimulation.h"
 
 namespace lanescope {
@@ -18,6 +29,9 @@ constexpr std::array<int64_t, TrainingSimulation::streamCount> streamIds{7, 13, 
 constexpr int64_t contextId = 1;
 constexpr int64_t ncclDomain = 1;
 constexpr int64_t communicator = 0x51a7ed;
+// Of ENUM_NSYS_EVENT_TYPE.
+constexpr int pushPopEvent = 59;
+constexpr int domainEvent = 75;
 
 constexpr uint32_t pidOf(int rank) {
     return 4'200u + static_cast<uint32_t>(rank);
@@ -26,56 +40,6 @@ constexpr uint32_t pidOf(int rank) {
 constexpr int64_t globalTidOf(int rank, int thread) {
     return globalTid(pidOf(rank), pidOf(rank) + static_cast<uint32_t>(thread) * 10);
 }
-
-constexpr const char* insertKernel =
-    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, \"end\", correlationId, demangledName,"
-    " shortName, gridX, deviceId, globalPid, streamId, contextId, mangledName,"
-    " registersPerThread, gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory,"
-    " dynamicSharedMemory, localMemoryPerThread, localMemoryTotal, gridId)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 1, ?4, 64, 1, 1, 256, 1, 1, 0, 0, 0, 0, ?3)";
-constexpr const char* insertMemcpy =
-    "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", correlationId, bytes, copyKind,"
-    " srcKind, dstKind, deviceId, globalPid, streamId, contextId, srcDeviceId, dstDeviceId)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11, ?12)";
-constexpr const char* insertMemset =
-    "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", correlationId, bytes, deviceId,"
-    " globalPid, streamId, contextId, value, memKind) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, 0, 2)";
-constexpr const char* insertCall =
-    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, \"end\", correlationId, nameId, globalTid,"
-    " eventClass, returnValue) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)";
-constexpr const char* insertSync =
-    "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", correlationId, deviceId,"
-    " globalPid, streamId, contextId, syncType, eventId) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, 3, 0)";
-constexpr const char* insertMemoryEvent =
-    "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS (start, bytes, address, memoryOperationType,"
-    " deviceId, globalPid, contextId, pc, memKind) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, 0, 2)";
-constexpr const char* insertRange =
-    "INSERT INTO NVTX_EVENTS (start, \"end\", textId, text, domainId, globalTid, eventType)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 59)";
-constexpr const char* insertDomain =
-    "INSERT INTO NVTX_EVENTS (start, textId, domainId, globalTid, eventType)"
-    " VALUES (0, ?1, ?2, ?3, 75)";
-constexpr const char* insertNccl =
-    "INSERT INTO LANESCOPE_NCCL_OPERATIONS (nvtxRow, bytes, communicator, globalTid, operation)"
-    " VALUES (?1, ?2, ?3, ?4, 'AllReduce')";
-constexpr const char* insertCommunicator =
-    "INSERT INTO LANESCOPE_NCCL_COMMUNICATORS (globalPid, communicator, rank, rankCount,"
-    " cudaDevice, nodeCount) VALUES (?1, ?2, ?3, ?4, ?3, 1)";
-constexpr const char* insertString = "INSERT INTO StringIds (id, value) VALUES (?1, ?2)";
-constexpr const char* insertProcess =
-    "INSERT INTO PROCESSES (globalPid, pid, name) VALUES (?1, ?2, 'python')";
-constexpr const char* insertProcessState =
-    "INSERT INTO LANESCOPE_PROCESSES (globalPid, rank, localRank, worldSize, startNs, endNs,"
-    " endedNormally, exitStatus) VALUES (?1, ?2, ?2, ?3, 0, ?4, 1, 0)";
-constexpr const char* insertThreadName =
-    "INSERT INTO ThreadNames (nameId, priority, globalTid) VALUES (?1, 10, ?2)";
-constexpr const char* insertGpu =
-    "INSERT INTO TARGET_INFO_GPU (id, name, totalMemory, memoryBandwidth, smCount, computeMajor,"
-    " computeMinor) VALUES (?1, 'Simulated GPU', 150754820096, 4814400000000, 132, 9, 0)";
-constexpr const char* insertDevice =
-    "INSERT INTO TARGET_INFO_CUDA_DEVICE (gpuId, cudaId, pid) VALUES (?1, ?1, ?2)";
-constexpr const char* insertProperty =
-    "INSERT INTO LANESCOPE_PROPERTIES (globalPid, name, value) VALUES (NULL, ?1, ?2)";
 
 /// What makes a file of ours look like an export of another profiler.
 constexpr const char* makeForeign =
@@ -86,40 +50,6 @@ constexpr const char* makeForeign =
     "DROP TABLE LANESCOPE_CLOCKS; DROP TABLE LANESCOPE_TOPOLOGY;"
     "PRAGMA application_id = 0; PRAGMA user_version = 0";
 
-/// A prepared INSERT that remembers the first error and does nothing after it.
-class Insert {
-  public:
-    Insert(Result<void>& result, Database& database, const char* sql) : result_(&result) {
-        auto prepared = database.prepare(sql);
-        if (prepared)
-            statement_ = std::move(*prepared);
-        else if (result)
-            result = fail(prepared.error());
-    }
-
-    template <class... Values>
-    void row(const Values&... values) {
-        if (!*result_) return;
-        int index = 0;
-        (bind(++index, values), ...);
-        *result_ = statement_.run();
-    }
-
-  private:
-    template <class Value>
-    void bind(int index, const Value& value) {
-        if constexpr (std::is_same_v<Value, std::nullptr_t>)
-            statement_.bindNull(index);
-        else if constexpr (std::is_integral_v<Value> || std::is_enum_v<Value>)
-            statement_.bind(index, static_cast<int64_t>(value));
-        else
-            statement_.bind(index, std::string_view(value));
-    }
-
-    Result<void>* result_;
-    Statement statement_;
-};
-
 }  // namespace
 
 class TraceFileWriter::File {
@@ -129,131 +59,209 @@ class TraceFileWriter::File {
     Result<void> begin(const SimulatedNames& names) {
         if (auto created = createTraceTables(database_); !created) return created;
         if (auto begun = database_.execute("BEGIN"); !begun) return begun;
+        inserters_ = std::make_unique<Inserters>(database_, error_);
         writeStrings(names);
         writeMachine(names);
-        return result_;
+        return result();
     }
 
     Result<void> write(const StepRows& rows) {
-        if (!inserts_) inserts_ = std::make_unique<Inserts>(result_, database_);
         for (const KernelRow& row : rows.kernels) writeKernel(row);
         for (const MemcpyRow& row : rows.memcpys) writeMemcpy(row);
-        for (const MemsetRow& row : rows.memsets)
-            inserts_->memset.row(row.startNs, row.endNs, row.correlation, row.bytes, row.rank,
-                                 globalPid(pidOf(row.rank)), streamIds[row.stream]);
-        for (const ApiRow& row : rows.calls)
-            inserts_->call.row(row.startNs, row.endNs, row.correlation, firstCall_ + row.call,
-                               globalTidOf(row.rank, row.thread), row.call < 2 ? 1 : 0);
-        for (const SyncRow& row : rows.syncs)
-            inserts_->sync.row(row.startNs, row.endNs, row.correlation, row.rank,
-                               globalPid(pidOf(row.rank)), streamIds[row.stream]);
-        for (const MemoryEventRow& row : rows.memoryEvents)
-            inserts_->memoryEvent.row(row.timeNs, row.bytes, row.address, row.isFree, row.rank,
-                                      globalPid(pidOf(row.rank)));
+        for (const MemsetRow& row : rows.memsets) writeMemset(row);
+        for (const ApiRow& row : rows.calls) writeCall(row);
+        for (const SyncRow& row : rows.syncs) writeSync(row);
+        for (const MemoryEventRow& row : rows.memoryEvents) writeMemoryEvent(row);
         for (const NvtxRow& row : rows.ranges) writeRange(row);
-        return result_;
+        return result();
     }
 
     Result<void> finish(int64_t endNs) {
-        inserts_.reset();
+        inserters_.reset();
+        constexpr const auto& t = tables::processStates;
+        Inserter states(database_, t, error_);
         for (int rank = 0; rank < TrainingSimulation::rankCount; ++rank)
-            Insert(result_, database_, insertProcessState)
-                .row(globalPid(pidOf(rank)), rank, TrainingSimulation::rankCount, endNs);
-        Insert property(result_, database_, insertProperty);
-        property.row("Simulated", "yes: written by a generator, nothing was measured on a GPU");
-        if (!result_) return result_;
+            states.insert(t.globalPid = globalPid(pidOf(rank)), t.rank = rank, t.localRank = rank,
+                          t.worldSize = TrainingSimulation::rankCount, t.startNs = 0,
+                          t.endNs = endNs, t.endedNormally = true, t.exitStatus = 0);
+        constexpr const auto& fact = tables::properties;
+        Inserter(database_, fact, error_)
+            .insert(fact.name = "Simulated",
+                    fact.value = "yes: written by a generator, nothing was measured on a GPU");
+        if (error_) return fail(*error_);
         if (auto done = database_.execute("COMMIT"); !done) return done;
         if (kind_ == FileKind::Foreign) return database_.execute(makeForeign);
         return {};
     }
 
   private:
-    /// The statements for rows of which there are many.
-    struct Inserts {
-        Inserts(Result<void>& result, Database& database)
-            : kernel(result, database, insertKernel),
-              memcpy(result, database, insertMemcpy),
-              memset(result, database, insertMemset),
-              call(result, database, insertCall),
-              sync(result, database, insertSync),
-              memoryEvent(result, database, insertMemoryEvent),
-              range(result, database, insertRange),
-              nccl(result, database, insertNccl) {}
-        Insert kernel, memcpy, memset, call, sync, memoryEvent, range, nccl;
+    /// For rows of which there are many.
+    struct Inserters {
+        Inserters(const Database& database, FirstError& error)
+            : kernels(database, tables::kernels, error),
+              memcpys(database, tables::memcpys, error),
+              memsets(database, tables::memsets, error),
+              calls(database, tables::apiCalls, error),
+              syncs(database, tables::syncs, error),
+              memoryEvents(database, tables::memoryEvents, error),
+              ranges(database, tables::nvtxEvents, error),
+              nccl(database, tables::ncclOperations, error) {}
+        Inserter<tables::Kernels> kernels;
+        Inserter<tables::Memcpys> memcpys;
+        Inserter<tables::Memsets> memsets;
+        Inserter<tables::ApiCalls> calls;
+        Inserter<tables::Syncs> syncs;
+        Inserter<tables::MemoryEvents> memoryEvents;
+        Inserter<tables::NvtxEvents> ranges;
+        Inserter<tables::NcclOperations> nccl;
     };
 
+    Result<void> result() const {
+        if (error_) return fail(*error_);
+        return {};
+    }
+
     void writeStrings(const SimulatedNames& names) {
-        Insert insert(result_, database_, insertString);
+        Inserter rows(database_, tables::strings, error_);
         int64_t id = 0;
-        insert.row(id++, "");
+        const auto insert = [&](std::string_view text) {
+            rows.insert(tables::strings.id = id++, tables::strings.value = text);
+        };
+        insert("");
         firstKernel_ = id;
         for (const SimulatedNames::Kernel& kernel : names.kernels) {
-            insert.row(id++, kernel.demangled);
-            insert.row(id++, kernel.shortName);
+            insert(kernel.demangled);
+            insert(kernel.shortName);
         }
         firstCall_ = id;
-        for (const std::string& name : names.calls) insert.row(id++, name);
+        for (const std::string& name : names.calls) insert(name);
         firstRange_ = id;
-        for (const std::string& name : names.ranges) insert.row(id++, name);
+        for (const std::string& name : names.ranges) insert(name);
         firstThread_ = id;
-        for (const std::string& name : names.threads) insert.row(id++, name);
+        for (const std::string& name : names.threads) insert(name);
         domainName_ = id;
-        insert.row(id++, "NCCL");
+        insert("NCCL");
     }
 
     void writeMachine(const SimulatedNames& names) {
-        Insert process(result_, database_, insertProcess);
-        Insert thread(result_, database_, insertThreadName);
-        Insert gpu(result_, database_, insertGpu);
-        Insert device(result_, database_, insertDevice);
-        Insert domain(result_, database_, insertDomain);
-        Insert communicators(result_, database_, insertCommunicator);
+        constexpr const auto& process = tables::processes;
+        constexpr const auto& thread = tables::threadNames;
+        constexpr const auto& gpu = tables::gpus;
+        constexpr const auto& device = tables::cudaDevices;
+        constexpr const auto& domain = tables::nvtxEvents;
+        constexpr const auto& group = tables::ncclCommunicators;
+        Inserter processes(database_, process, error_);
+        Inserter threads(database_, thread, error_);
+        Inserter gpus(database_, gpu, error_);
+        Inserter devices(database_, device, error_);
+        Inserter communicators(database_, group, error_);
         for (int rank = 0; rank < TrainingSimulation::rankCount; ++rank) {
-            process.row(globalPid(pidOf(rank)), pidOf(rank));
-            gpu.row(rank);
+            const auto pid = globalPid(pidOf(rank));
+            processes.insert(process.globalPid = pid, process.pid = pidOf(rank),
+                             process.name = "python");
+            gpus.insert(gpu.id = rank, gpu.name = "Simulated GPU",
+                        gpu.totalMemory = 150'754'820'096, gpu.memoryBandwidth = 4'814'400'000'000,
+                        gpu.smCount = 132, gpu.computeMajor = 9, gpu.computeMinor = 0);
             for (int seen = 0; seen < TrainingSimulation::rankCount; ++seen)
-                device.row(seen, globalPid(pidOf(rank)));
+                devices.insert(device.gpuId = seen, device.cudaId = seen, device.pid = pid);
             for (size_t index = 0; index < names.threads.size(); ++index)
-                thread.row(firstThread_ + static_cast<int64_t>(index),
-                           globalTidOf(rank, static_cast<int>(index)));
-            communicators.row(globalPid(pidOf(rank)), communicator, rank,
-                              TrainingSimulation::rankCount);
-            domain.row(domainName_, ncclDomain, globalTidOf(rank, 0));
+                threads.insert(thread.nameId = firstThread_ + static_cast<int64_t>(index),
+                               thread.priority = 10,
+                               thread.globalTid = globalTidOf(rank, static_cast<int>(index)));
+            communicators.insert(group.globalPid = pid, group.communicator = communicator,
+                                 group.rank = rank, group.rankCount = TrainingSimulation::rankCount,
+                                 group.cudaDevice = rank, group.nodeCount = 1);
+            inserters_->ranges.insert(
+                domain.start = 0, domain.textId = domainName_, domain.domainId = ncclDomain,
+                domain.globalTid = globalTidOf(rank, 0), domain.eventType = domainEvent);
             ++rangeRows_;
         }
     }
 
     void writeKernel(const KernelRow& row) {
+        constexpr const auto& t = tables::kernels;
         const int64_t name = firstKernel_ + 2 * int64_t{row.kernel};
-        inserts_->kernel.row(row.startNs, row.endNs, row.correlation, name, name + 1, row.gridX,
-                             row.rank, globalPid(pidOf(row.rank)), streamIds[row.stream]);
+        inserters_->kernels.insert(
+            t.start = row.startNs, t.end = row.endNs, t.correlationId = row.correlation,
+            t.demangledName = name, t.shortName = name + 1, t.mangledName = name,
+            t.gridX = row.gridX, t.deviceId = row.rank, t.globalPid = globalPid(pidOf(row.rank)),
+            t.streamId = streamIds[row.stream], t.contextId = contextId, t.registersPerThread = 64,
+            t.gridY = 1, t.gridZ = 1, t.blockX = 256, t.blockY = 1, t.blockZ = 1,
+            t.staticSharedMemory = 0, t.dynamicSharedMemory = 0, t.localMemoryPerThread = 0,
+            t.localMemoryTotal = 0, t.gridId = row.correlation);
     }
 
     void writeMemcpy(const MemcpyRow& row) {
+        constexpr const auto& t = tables::memcpys;
         const int peer = row.kind == MemcpyKind::PtoP ? 1 - row.rank : row.rank;
-        inserts_->memcpy.row(row.startNs, row.endNs, row.correlation, row.bytes, row.kind,
-                             row.source, row.destination, row.rank, globalPid(pidOf(row.rank)),
-                             streamIds[row.stream], row.rank, peer);
+        inserters_->memcpys.insert(
+            t.start = row.startNs, t.end = row.endNs, t.correlationId = row.correlation,
+            t.bytes = row.bytes, t.copyKind = row.kind, t.srcKind = row.source,
+            t.dstKind = row.destination, t.deviceId = row.rank,
+            t.globalPid = globalPid(pidOf(row.rank)), t.streamId = streamIds[row.stream],
+            t.contextId = contextId, t.srcDeviceId = row.rank, t.dstDeviceId = peer);
+    }
+
+    void writeMemset(const MemsetRow& row) {
+        constexpr const auto& t = tables::memsets;
+        inserters_->memsets.insert(t.start = row.startNs, t.end = row.endNs,
+                                   t.correlationId = row.correlation, t.bytes = row.bytes,
+                                   t.deviceId = row.rank, t.globalPid = globalPid(pidOf(row.rank)),
+                                   t.streamId = streamIds[row.stream], t.contextId = contextId,
+                                   t.value = 0, t.memKind = MemoryKind::Device);
+    }
+
+    void writeCall(const ApiRow& row) {
+        constexpr const auto& t = tables::apiCalls;
+        inserters_->calls.insert(
+            t.start = row.startNs, t.end = row.endNs, t.correlationId = row.correlation,
+            t.nameId = firstCall_ + row.call, t.globalTid = globalTidOf(row.rank, row.thread),
+            t.eventClass = row.call < 2 ? 1 : 0, t.returnValue = 0);
+    }
+
+    void writeSync(const SyncRow& row) {
+        constexpr const auto& t = tables::syncs;
+        inserters_->syncs.insert(t.start = row.startNs, t.end = row.endNs,
+                                 t.correlationId = row.correlation, t.deviceId = row.rank,
+                                 t.globalPid = globalPid(pidOf(row.rank)),
+                                 t.streamId = streamIds[row.stream], t.contextId = contextId,
+                                 t.syncType = 3, t.eventId = 0);
+    }
+
+    void writeMemoryEvent(const MemoryEventRow& row) {
+        constexpr const auto& t = tables::memoryEvents;
+        inserters_->memoryEvents.insert(
+            t.start = row.timeNs, t.bytes = row.bytes, t.address = row.address,
+            t.memoryOperationType = row.isFree, t.deviceId = row.rank,
+            t.globalPid = globalPid(pidOf(row.rank)), t.contextId = contextId, t.pc = 0,
+            t.memKind = MemoryKind::Device);
     }
 
     void writeRange(const NvtxRow& row) {
         ++rangeRows_;
+        constexpr const auto& t = tables::nvtxEvents;
         const int64_t tid = globalTidOf(row.rank, row.thread);
-        if (row.range == 0) {
-            const std::string text = fmt::format("step {}", row.step);
-            return inserts_->range.row(row.startNs, row.endNs, nullptr, text, 0, tid);
-        }
-        const bool isNccl = row.ncclBytes >= 0;
-        inserts_->range.row(row.startNs, row.endNs, firstRange_ + row.range, nullptr,
-                            isNccl ? ncclDomain : 0, tid);
-        if (isNccl && kind_ == FileKind::Ours)
-            inserts_->nccl.row(rangeRows_, row.ncclBytes, communicator, tid);
+        const bool isStep = row.range == 0, isNccl = !isStep && row.ncclBytes >= 0;
+        std::optional<std::string> text;
+        std::optional<int64_t> textId;
+        if (isStep)
+            text = fmt::format("step {}", row.step);
+        else
+            textId = firstRange_ + row.range;
+        inserters_->ranges.insert(t.start = row.startNs, t.end = row.endNs, t.textId = textId,
+                                  t.text = text, t.domainId = isNccl ? ncclDomain : 0,
+                                  t.globalTid = tid, t.eventType = pushPopEvent);
+        if (!isNccl || kind_ != FileKind::Ours) return;
+        constexpr const auto& call = tables::ncclOperations;
+        inserters_->nccl.insert(call.nvtxRow = rangeRows_, call.bytes = row.ncclBytes,
+                                call.communicator = communicator, call.globalTid = tid,
+                                call.operation = "AllReduce");
     }
 
     Database database_;
     FileKind kind_;
-    Result<void> result_;
-    std::unique_ptr<Inserts> inserts_;
+    FirstError error_;
+    std::unique_ptr<Inserters> inserters_;
     int64_t firstKernel_ = 0, firstCall_ = 0, firstRange_ = 0, firstThread_ = 0, domainName_ = 0;
     int64_t rangeRows_ = 0;  ///< Written to NVTX_EVENTS, whose row ids count from 1.
 };

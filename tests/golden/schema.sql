@@ -1,0 +1,669 @@
+CREATE TABLE StringIds (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "value" TEXT NOT NULL
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (
+    "start" INTEGER,
+    "end" INTEGER,
+    "deviceId" INTEGER NOT NULL,
+    "contextId" INTEGER NOT NULL,
+    "greenContextId" INTEGER,
+    "streamId" INTEGER NOT NULL,
+    "correlationId" INTEGER,
+    "globalPid" INTEGER,
+    "demangledName" INTEGER NOT NULL,
+    "shortName" INTEGER NOT NULL,
+    "mangledName" INTEGER,
+    "launchType" INTEGER,
+    "cacheConfig" INTEGER,
+    "registersPerThread" INTEGER NOT NULL,
+    "gridX" INTEGER NOT NULL,
+    "gridY" INTEGER NOT NULL,
+    "gridZ" INTEGER NOT NULL,
+    "blockX" INTEGER NOT NULL,
+    "blockY" INTEGER NOT NULL,
+    "blockZ" INTEGER NOT NULL,
+    "staticSharedMemory" INTEGER NOT NULL,
+    "dynamicSharedMemory" INTEGER NOT NULL,
+    "localMemoryPerThread" INTEGER NOT NULL,
+    "localMemoryTotal" INTEGER NOT NULL,
+    "gridId" INTEGER NOT NULL,
+    "sharedMemoryExecuted" INTEGER,
+    "graphNodeId" INTEGER,
+    "sharedMemoryLimitConfig" INTEGER,
+    "qmdBulkReleaseDone" INTEGER,
+    "qmdPreexitDone" INTEGER,
+    "qmdLastCtaDone" INTEGER,
+    "graphId" INTEGER,
+    "clusterX" INTEGER,
+    "clusterY" INTEGER,
+    "clusterZ" INTEGER,
+    "clusterSchedulingPolicy" INTEGER,
+    "maxPotentialClusterSize" INTEGER,
+    "maxActiveClusters" INTEGER,
+    "sharedMemoryRequestedPercentage" INTEGER,
+    "tensorSizeMinusOneElements" TEXT
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (
+    "start" INTEGER,
+    "end" INTEGER,
+    "deviceId" INTEGER NOT NULL,
+    "contextId" INTEGER NOT NULL,
+    "greenContextId" INTEGER,
+    "streamId" INTEGER NOT NULL,
+    "correlationId" INTEGER,
+    "globalPid" INTEGER,
+    "bytes" INTEGER NOT NULL,
+    "copyKind" INTEGER NOT NULL,
+    "deprecatedSrcId" INTEGER,
+    "srcKind" INTEGER,
+    "dstKind" INTEGER,
+    "srcDeviceId" INTEGER,
+    "srcContextId" INTEGER,
+    "dstDeviceId" INTEGER,
+    "dstContextId" INTEGER,
+    "migrationCause" INTEGER,
+    "graphNodeId" INTEGER,
+    "virtualAddress" INTEGER,
+    "copyCount" INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (
+    "start" INTEGER,
+    "end" INTEGER,
+    "deviceId" INTEGER NOT NULL,
+    "contextId" INTEGER NOT NULL,
+    "greenContextId" INTEGER,
+    "streamId" INTEGER NOT NULL,
+    "correlationId" INTEGER,
+    "globalPid" INTEGER,
+    "value" INTEGER NOT NULL,
+    "bytes" INTEGER NOT NULL,
+    "graphNodeId" INTEGER,
+    "memKind" INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (
+    "start" INTEGER,
+    "end" INTEGER,
+    "eventClass" INTEGER NOT NULL,
+    "globalTid" INTEGER,
+    "correlationId" INTEGER,
+    "nameId" INTEGER NOT NULL,
+    "returnValue" INTEGER NOT NULL,
+    "callchainId" INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (
+    "start" INTEGER,
+    "end" INTEGER,
+    "deviceId" INTEGER NOT NULL,
+    "contextId" INTEGER NOT NULL,
+    "greenContextId" INTEGER,
+    "streamId" INTEGER NOT NULL,
+    "correlationId" INTEGER,
+    "globalPid" INTEGER,
+    "deprecatedSyncType" INTEGER,
+    "syncType" INTEGER NOT NULL,
+    "eventId" INTEGER NOT NULL,
+    "eventSyncId" INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (
+    "timestamp" INTEGER,
+    "deviceId" INTEGER NOT NULL,
+    "contextId" INTEGER NOT NULL,
+    "greenContextId" INTEGER,
+    "streamId" INTEGER NOT NULL,
+    "correlationId" INTEGER,
+    "globalPid" INTEGER,
+    "eventId" INTEGER NOT NULL,
+    "eventSyncId" INTEGER
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (
+    "start" INTEGER,
+    "end" INTEGER,
+    "eventClass" INTEGER NOT NULL,
+    "globalTid" INTEGER,
+    "correlationId" INTEGER,
+    "nameId" INTEGER,
+    "overheadType" INTEGER NOT NULL
+);
+CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (
+    "start" INTEGER,
+    "end" INTEGER,
+    "deviceId" INTEGER NOT NULL,
+    "contextId" INTEGER NOT NULL,
+    "greenContextId" INTEGER,
+    "streamId" INTEGER NOT NULL,
+    "correlationId" INTEGER,
+    "globalPid" INTEGER,
+    "graphId" INTEGER NOT NULL,
+    "graphExecId" INTEGER NOT NULL
+);
+CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (
+    "start" INTEGER,
+    "globalPid" INTEGER NOT NULL,
+    "deviceId" INTEGER NOT NULL,
+    "contextId" INTEGER NOT NULL,
+    "address" INTEGER NOT NULL,
+    "pc" INTEGER NOT NULL,
+    "bytes" INTEGER NOT NULL,
+    "memKind" INTEGER NOT NULL,
+    "memoryOperationType" INTEGER NOT NULL,
+    "name" TEXT,
+    "correlationId" INTEGER,
+    "streamId" INTEGER,
+    "localMemoryPoolAddress" INTEGER,
+    "localMemoryPoolReleaseThreshold" INTEGER,
+    "localMemoryPoolSize" INTEGER,
+    "localMemoryPoolUtilizedSize" INTEGER,
+    "importedMemoryPoolAddress" INTEGER,
+    "importedMemoryPoolProcessId" INTEGER
+);
+CREATE TABLE CUDA_GPU_MEMORY_POOL_EVENTS (
+    "start" INTEGER,
+    "globalPid" INTEGER NOT NULL,
+    "deviceId" INTEGER NOT NULL,
+    "address" INTEGER NOT NULL,
+    "operationType" INTEGER NOT NULL,
+    "poolType" INTEGER NOT NULL,
+    "correlationId" INTEGER,
+    "minBytesToKeep" INTEGER,
+    "localMemoryPoolReleaseThreshold" INTEGER,
+    "localMemoryPoolSize" INTEGER,
+    "localMemoryPoolUtilizedSize" INTEGER
+);
+CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (
+    "start" INTEGER,
+    "globalPid" INTEGER NOT NULL,
+    "address" INTEGER NOT NULL,
+    "originalFaultPc" INTEGER,
+    "CpuInstruction" INTEGER NOT NULL,
+    "module" INTEGER,
+    "unresolvedFaultPc" INTEGER,
+    "sourceFile" INTEGER,
+    "sourceLine" INTEGER
+);
+CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (
+    "start" INTEGER,
+    "end" INTEGER,
+    "globalPid" INTEGER NOT NULL,
+    "deviceId" INTEGER NOT NULL,
+    "address" INTEGER NOT NULL,
+    "numberOfPageFaults" INTEGER NOT NULL,
+    "faultAccessType" INTEGER NOT NULL
+);
+CREATE TABLE NVTX_EVENTS (
+    "start" INTEGER,
+    "end" INTEGER,
+    "eventType" INTEGER NOT NULL,
+    "rangeId" INTEGER,
+    "category" INTEGER,
+    "color" INTEGER,
+    "text" TEXT,
+    "globalTid" INTEGER,
+    "endGlobalTid" INTEGER,
+    "textId" INTEGER,
+    "domainId" INTEGER,
+    "uint64Value" INTEGER,
+    "int64Value" INTEGER,
+    "doubleValue" REAL,
+    "uint32Value" INTEGER,
+    "int32Value" INTEGER,
+    "floatValue" REAL,
+    "jsonTextId" INTEGER,
+    "jsonText" TEXT,
+    "binaryData" TEXT
+);
+CREATE TABLE NVTX_PAYLOAD_SCHEMAS (
+    "domainId" INTEGER,
+    "schemaId" INTEGER,
+    "name" TEXT,
+    "type" INTEGER,
+    "flags" INTEGER,
+    "numEntries" INTEGER,
+    "payloadSize" INTEGER,
+    "alignTo" INTEGER
+);
+CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (
+    "domainId" INTEGER NOT NULL,
+    "schemaId" INTEGER NOT NULL,
+    "idx" INTEGER NOT NULL,
+    "flags" INTEGER,
+    "type" INTEGER,
+    "name" TEXT,
+    "description" TEXT,
+    "arrayOrUnionDetail" INTEGER,
+    "offset" INTEGER
+);
+CREATE TABLE GPU_METRICS (
+    "timestamp" INTEGER,
+    "typeId" INTEGER NOT NULL,
+    "metricId" INTEGER NOT NULL,
+    "value" INTEGER
+);
+CREATE TABLE TARGET_INFO_GPU_METRICS (
+    "typeId" INTEGER NOT NULL,
+    "sourceId" INTEGER NOT NULL,
+    "typeName" TEXT NOT NULL,
+    "metricId" INTEGER NOT NULL,
+    "metricName" TEXT NOT NULL
+);
+CREATE TABLE ThreadNames (
+    "nameId" INTEGER NOT NULL,
+    "priority" INTEGER,
+    "globalTid" INTEGER
+);
+CREATE TABLE PROCESSES (
+    "globalPid" INTEGER,
+    "pid" INTEGER,
+    "name" TEXT
+);
+CREATE TABLE TARGET_INFO_GPU (
+    "vmId" INTEGER,
+    "id" INTEGER,
+    "name" TEXT,
+    "busLocation" TEXT,
+    "isDiscrete" INTEGER,
+    "l2CacheSize" INTEGER,
+    "totalMemory" INTEGER,
+    "memoryBandwidth" INTEGER,
+    "clockRate" INTEGER,
+    "smCount" INTEGER,
+    "pwGpuId" INTEGER,
+    "uuid" TEXT,
+    "luid" INTEGER,
+    "chipName" TEXT,
+    "cuDevice" INTEGER,
+    "ctxswDevPath" TEXT,
+    "ctrlDevPath" TEXT,
+    "revision" INTEGER,
+    "nodeMask" INTEGER,
+    "constantMemory" INTEGER,
+    "maxIPC" INTEGER,
+    "maxRegistersPerBlock" INTEGER,
+    "maxShmemPerBlock" INTEGER,
+    "maxShmemPerBlockOptin" INTEGER,
+    "maxShmemPerSm" INTEGER,
+    "maxRegistersPerSm" INTEGER,
+    "threadsPerWarp" INTEGER,
+    "asyncEngines" INTEGER,
+    "maxWarpsPerSm" INTEGER,
+    "maxBlocksPerSm" INTEGER,
+    "maxThreadsPerBlock" INTEGER,
+    "maxBlockDimX" INTEGER,
+    "maxBlockDimY" INTEGER,
+    "maxBlockDimZ" INTEGER,
+    "maxGridDimX" INTEGER,
+    "maxGridDimY" INTEGER,
+    "maxGridDimZ" INTEGER,
+    "computeMajor" INTEGER,
+    "computeMinor" INTEGER,
+    "smMajor" INTEGER,
+    "smMinor" INTEGER
+);
+CREATE TABLE TARGET_INFO_CUDA_DEVICE (
+    "gpuId" INTEGER,
+    "cudaId" INTEGER,
+    "pid" INTEGER
+);
+CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO (
+    "nullStreamId" INTEGER,
+    "hwId" INTEGER,
+    "vmId" INTEGER,
+    "processId" INTEGER,
+    "deviceId" INTEGER,
+    "contextId" INTEGER,
+    "parentContextId" INTEGER,
+    "isGreenContext" INTEGER
+);
+CREATE TABLE TARGET_INFO_CUDA_STREAM (
+    "streamId" INTEGER NOT NULL,
+    "hwId" INTEGER NOT NULL,
+    "vmId" INTEGER NOT NULL,
+    "processId" INTEGER NOT NULL,
+    "contextId" INTEGER NOT NULL,
+    "priority" INTEGER NOT NULL,
+    "flag" INTEGER NOT NULL
+);
+CREATE TABLE TARGET_INFO_CUDA_NULL_STREAM (
+    "streamId" INTEGER,
+    "hwId" INTEGER,
+    "vmId" INTEGER,
+    "processId" INTEGER,
+    "deviceId" INTEGER,
+    "contextId" INTEGER
+);
+CREATE TABLE TARGET_INFO_SESSION_START_TIME (
+    "utcEpochNs" INTEGER,
+    "utcTime" TEXT,
+    "localTime" TEXT,
+    "systemClockNs" INTEGER
+);
+CREATE TABLE TARGET_INFO_SYSTEM_ENV (
+    "globalVid" INTEGER,
+    "devStateName" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "nameEnum" INTEGER NOT NULL,
+    "value" TEXT NOT NULL
+);
+CREATE TABLE META_DATA_CAPTURE (
+    "name" TEXT NOT NULL,
+    "value" TEXT
+);
+CREATE TABLE META_DATA_EXPORT (
+    "name" TEXT NOT NULL,
+    "value" TEXT
+);
+CREATE TABLE ANALYSIS_DETAILS (
+    "globalVid" INTEGER NOT NULL,
+    "duration" INTEGER NOT NULL,
+    "startTime" INTEGER NOT NULL,
+    "stopTime" INTEGER NOT NULL
+);
+CREATE TABLE DIAGNOSTIC_EVENT (
+    "timestamp" INTEGER NOT NULL,
+    "timestampType" INTEGER NOT NULL,
+    "source" INTEGER NOT NULL,
+    "severity" INTEGER NOT NULL,
+    "text" TEXT NOT NULL,
+    "globalPid" INTEGER
+);
+CREATE TABLE LANESCOPE_NCCL_OPERATIONS (
+    "nvtxRow" INTEGER NOT NULL,
+    "operation" TEXT,
+    "bytes" INTEGER,
+    "communicator" INTEGER,
+    "reduction" INTEGER,
+    "root" INTEGER,
+    "peer" INTEGER,
+    "globalTid" INTEGER
+);
+CREATE TABLE LANESCOPE_NCCL_COMMUNICATORS (
+    "globalPid" INTEGER,
+    "communicator" INTEGER,
+    "rank" INTEGER,
+    "rankCount" INTEGER,
+    "cudaDevice" INTEGER,
+    "nodeCount" INTEGER,
+    "name" TEXT
+);
+CREATE TABLE LANESCOPE_NCCL_PLUGIN_OPERATIONS (
+    "globalTid" INTEGER,
+    "start" INTEGER,
+    "end" INTEGER,
+    "operation" TEXT,
+    "datatype" TEXT,
+    "count" INTEGER,
+    "bytes" INTEGER,
+    "communicator" INTEGER,
+    "rank" INTEGER,
+    "root" INTEGER,
+    "peer" INTEGER,
+    "sequence" INTEGER,
+    "algorithm" TEXT,
+    "protocol" TEXT,
+    "channels" INTEGER,
+    "warps" INTEGER,
+    "isCaptured" INTEGER,
+    "enqueueGlobalTid" INTEGER,
+    "enqueueStart" INTEGER,
+    "enqueueEnd" INTEGER,
+    "launchGlobalTid" INTEGER,
+    "launchStart" INTEGER,
+    "launchEnd" INTEGER
+);
+CREATE TABLE LANESCOPE_HEALTH (
+    "severity" INTEGER NOT NULL,
+    "code" TEXT NOT NULL,
+    "globalPid" INTEGER,
+    "timestamp" INTEGER,
+    "count" INTEGER,
+    "sentence" TEXT NOT NULL
+);
+CREATE TABLE LANESCOPE_PROPERTIES (
+    "globalPid" INTEGER,
+    "name" TEXT NOT NULL,
+    "value" TEXT
+);
+CREATE TABLE LANESCOPE_PROCESSES (
+    "globalPid" INTEGER NOT NULL,
+    "rank" INTEGER,
+    "startNs" INTEGER,
+    "endNs" INTEGER,
+    "endedNormally" INTEGER,
+    "exitStatus" INTEGER,
+    "logFile" TEXT,
+    "localRank" INTEGER,
+    "worldSize" INTEGER
+);
+CREATE TABLE LANESCOPE_WINDOWS (
+    "globalPid" INTEGER NOT NULL,
+    "index" INTEGER NOT NULL,
+    "startNs" INTEGER NOT NULL,
+    "endNs" INTEGER
+);
+CREATE TABLE LANESCOPE_GAPS (
+    "globalPid" INTEGER NOT NULL,
+    "what" INTEGER NOT NULL,
+    "startNs" INTEGER NOT NULL,
+    "endNs" INTEGER NOT NULL,
+    "count" INTEGER
+);
+CREATE TABLE LANESCOPE_CLOCKS (
+    "globalPid" INTEGER,
+    "realtimeNs" INTEGER,
+    "monotonicNs" INTEGER,
+    "cuptiNs" INTEGER
+);
+CREATE TABLE LANESCOPE_TOPOLOGY (
+    "gpuId" INTEGER,
+    "peerGpuId" INTEGER,
+    "nvlinkCount" INTEGER,
+    "connection" TEXT,
+    "abbreviation" TEXT
+);
+CREATE TABLE LANESCOPE_GPU_AFFINITY (
+    "gpuId" INTEGER NOT NULL,
+    "cpus" TEXT,
+    "numaNode" INTEGER
+);
+CREATE TABLE LANESCOPE_LINK_PEAKS (
+    "kind" TEXT NOT NULL,
+    "gpuId" INTEGER,
+    "peerGpuId" INTEGER,
+    "direction" TEXT,
+    "memory" TEXT,
+    "bytesPerSecond" INTEGER NOT NULL,
+    "links" INTEGER,
+    "generation" INTEGER,
+    "width" INTEGER,
+    "origin" TEXT NOT NULL
+);
+CREATE TABLE LANESCOPE_COUNTERS (
+    "counterId" INTEGER NOT NULL PRIMARY KEY,
+    "source" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "title" TEXT,
+    "unit" TEXT NOT NULL,
+    "meaning" INTEGER NOT NULL,
+    "gpuId" INTEGER,
+    "globalPid" INTEGER,
+    "link" INTEGER,
+    "core" INTEGER,
+    "device" TEXT,
+    "direction" TEXT,
+    "granularity" REAL,
+    "wrapBits" INTEGER,
+    "hostName" TEXT,
+    "intervalNs" INTEGER
+);
+CREATE TABLE LANESCOPE_COUNTER_SAMPLES (
+    "counterId" INTEGER NOT NULL,
+    "timestamp" INTEGER NOT NULL,
+    "value"
+);
+CREATE TABLE LANESCOPE_GPU_PROCESSES (
+    "timestamp" INTEGER NOT NULL,
+    "gpuId" INTEGER NOT NULL,
+    "pid" INTEGER NOT NULL,
+    "name" TEXT,
+    "bytes" INTEGER,
+    "smPercent" REAL
+);
+CREATE TABLE LANESCOPE_SAMPLING_MOMENTS (
+    "timestamp" INTEGER NOT NULL,
+    "range" TEXT NOT NULL,
+    "occurrence" INTEGER NOT NULL,
+    "isEnd" INTEGER NOT NULL,
+    "globalPid" INTEGER,
+    "readStart" INTEGER,
+    "readEnd" INTEGER
+);
+CREATE TABLE ENUM_CUDA_DEV_MEM_EVENT_OPER (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_CUDA_FUNC_CACHE_CONFIG (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_CUDA_KERNEL_LAUNCH_TYPE (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_CUDA_MEMPOOL_OPER (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_CUDA_MEMPOOL_TYPE (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_CUDA_SHARED_MEM_LIMIT_CONFIG (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_CUDA_UNIF_MEM_ACCESS_TYPE (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_CUDA_UNIF_MEM_MIGRATION (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_CUPTI_OVERHEAD_TYPE (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_CUPTI_STREAM_TYPE (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_CUPTI_SYNC_TYPE (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_DIAGNOSTIC_SEVERITY_LEVEL (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_DIAGNOSTIC_SOURCE_TYPE (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_NSYS_EVENT_TYPE (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_NSYS_EVENT_CLASS (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_CUDA_MEMCPY_OPER (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE ENUM_CUDA_MEM_KIND (
+    "id" INTEGER NOT NULL PRIMARY KEY,
+    "name" TEXT,
+    "label" TEXT
+);
+CREATE TABLE LANESCOPE_SUMMARY (
+    "name" TEXT NOT NULL,
+    "value"
+);
+CREATE TABLE LANESCOPE_SUMMARY_WORKERS (
+    "worker" INTEGER NOT NULL,
+    "pid" INTEGER NOT NULL,
+    "rank" INTEGER,
+    "processName" TEXT,
+    "gpuId" INTEGER NOT NULL,
+    "gpuName" TEXT,
+    "endedAbnormally" INTEGER NOT NULL,
+    "foundSteps" INTEGER NOT NULL,
+    "warmUpSteps" INTEGER NOT NULL,
+    "isLastLeftOut" INTEGER NOT NULL
+);
+CREATE TABLE LANESCOPE_SUMMARY_STEPS (
+    "worker" INTEGER NOT NULL,
+    "number" INTEGER NOT NULL,
+    "name" TEXT,
+    "startNs" INTEGER NOT NULL,
+    "wallNs" INTEGER NOT NULL,
+    "compute" INTEGER NOT NULL,
+    "exposed_communication" INTEGER NOT NULL,
+    "exposed_ptop" INTEGER NOT NULL,
+    "exposed_htod" INTEGER NOT NULL,
+    "exposed_dtoh" INTEGER NOT NULL,
+    "exposed_dtod" INTEGER NOT NULL,
+    "exposed_other_copy" INTEGER NOT NULL,
+    "memset" INTEGER NOT NULL,
+    "data_loading_idle" INTEGER NOT NULL,
+    "synchronization_idle" INTEGER NOT NULL,
+    "launch_bound_idle" INTEGER NOT NULL,
+    "other_idle" INTEGER NOT NULL
+);
+CREATE TABLE LANESCOPE_SUMMARY_CONTRIBUTORS (
+    "worker" INTEGER NOT NULL,
+    "part" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "path" TEXT NOT NULL,
+    "count" INTEGER NOT NULL,
+    "exposedNs" INTEGER NOT NULL,
+    "totalNs" INTEGER NOT NULL,
+    "bytes" INTEGER NOT NULL,
+    "busBytes" INTEGER NOT NULL,
+    "firstPlace" INTEGER NOT NULL
+);
+CREATE TABLE LANESCOPE_SUMMARY_OUTLIERS (
+    "worker" INTEGER NOT NULL,
+    "number" INTEGER NOT NULL,
+    "name" TEXT,
+    "startNs" INTEGER NOT NULL,
+    "wallNs" INTEGER NOT NULL,
+    "excessNs" INTEGER NOT NULL,
+    "part" TEXT NOT NULL,
+    "partExcessNs" INTEGER NOT NULL,
+    "contributor" TEXT NOT NULL,
+    "path" TEXT NOT NULL
+);
