@@ -15,37 +15,39 @@ namespace lanescope {
 
 namespace {
 
-const char* word(CheckStatus status) {
+const char* word(capture::CheckStatus status) {
     switch (status) {
-        case CheckStatus::Ok:
+        case capture::CheckStatus::Ok:
             return "ok";
-        case CheckStatus::Warning:
+        case capture::CheckStatus::Warning:
             return "warn";
-        case CheckStatus::Failure:
+        case capture::CheckStatus::Failure:
             return "fail";
     }
     return "";
 }
 
-std::string asText(const std::vector<Check>& checks) {
+std::string asText(const std::vector<capture::Check>& checks) {
     std::string text;
-    for (const Check& check : checks) {
+    for (const capture::Check& check : checks) {
         text += fmt::format("{:<6} {:<12} {}\n", fmt::format("[{}]", word(check.status)),
                             check.subject, check.sentence);
         if (!check.advice.empty()) text += fmt::format("{:<19} {}\n", "", check.advice);
     }
-    text += canRecord(checks) ? "Recording will work here.\n" : "Recording will not work here.\n";
+    text += capture::canRecord(checks) ? "Recording will work here.\n"
+                                       : "Recording will not work here.\n";
     return text;
 }
 
-std::string asJson(const std::vector<Check>& checks) {
+std::string asJson(const std::vector<capture::Check>& checks) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const Check& check : checks)
+    for (const capture::Check& check : checks)
         list.push_back({{"status", word(check.status)},
                         {"subject", check.subject},
                         {"sentence", check.sentence},
                         {"advice", check.advice}});
-    const nlohmann::ordered_json all{{"canRecord", canRecord(checks)}, {"checks", std::move(list)}};
+    const nlohmann::ordered_json all{{"canRecord", capture::canRecord(checks)},
+                                     {"checks", std::move(list)}};
     return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -65,10 +67,10 @@ void addDoctor(CLI::App& app, int& exitStatus) {
     command->add_option("-f,--format", words->format, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
-    CLI::Option* const measure = command->add_flag(
-        "--measure", words->measures,
-        "Measure how fast copies to, from and between the GPUs can be, and keep it: traces then say "
-        "how near to that a run came");
+    CLI::Option* const measure = command->add_flag("--measure", words->measures,
+                                                   "Measure how fast copies to, from and between "
+                                                   "the GPUs can be, and keep it: traces then say "
+                                                   "how near to that a run came");
     command->add_flag("--force", words->isForced, "Measure GPUs that are busy, too")
         ->needs(measure);
     command->footer(
@@ -79,13 +81,13 @@ void addDoctor(CLI::App& app, int& exitStatus) {
             exitStatus = measurePeaks(words->isForced, words->format == "json");
             return;
         }
-        const std::vector<Check> checks = diagnose(words->agent);
+        const std::vector<capture::Check> checks = capture::diagnose(words->agent);
         Result<Output> output = Output::open(std::nullopt, {});
         output->write(words->format == "json" ? asJson(checks) : asText(checks));
         const Result<void> closed = output->close();
-        exitStatus = !closed             ? reportFailure(closed.error())
-                     : canRecord(checks) ? exitOk
-                                         : exitFailed;
+        exitStatus = !closed                      ? reportFailure(closed.error())
+                     : capture::canRecord(checks) ? exitOk
+                                                  : exitFailed;
     });
 }
 

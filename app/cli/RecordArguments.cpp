@@ -40,8 +40,8 @@ std::string rangeProblem(const std::string& text) {
 }
 
 /// "A-B" or "A".
-std::optional<CaptureWindows::Steps> parseSteps(std::string_view text) {
-    CaptureWindows::Steps steps;
+std::optional<capture::CaptureWindows::Steps> parseSteps(std::string_view text) {
+    capture::CaptureWindows::Steps steps;
     const auto number = [](std::string_view digits, int64_t& value) {
         const auto [end, error] =
             std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -100,7 +100,7 @@ void RecordArguments::addTo(CLI::App& command) {
 }
 
 void RecordArguments::addWhat(CLI::App& command) {
-    AgentRequest& request = options_.agentRequest;
+    capture::AgentRequest& request = options_.agentRequest;
     const auto inGroup = [](CLI::Option* option) { option->group("What is recorded"); };
     inGroup(command.add_flag("--no-cuda", noCuda_, "Record no CUDA activity"));
     inGroup(command.add_flag("--no-nvtx", noNvtx_, "Record no NVTX ranges"));
@@ -169,7 +169,7 @@ void RecordArguments::addSamplers(CLI::App& command) {
 }
 
 void RecordArguments::addWhen(CLI::App& command) {
-    CaptureWindows& windows = options_.agentRequest.windows;
+    capture::CaptureWindows& windows = options_.agentRequest.windows;
     const auto inGroup = [](CLI::Option* option) { option->group("When it is recorded"); };
     inGroup(command.add_option("--delay", delaySeconds_, "Record from so many seconds on")
                 ->type_name("SECONDS")
@@ -207,8 +207,8 @@ void RecordArguments::addWhen(CLI::App& command) {
                 ->capture_default_str());
 }
 
-Result<CaptureWindows> RecordArguments::windows() const {
-    CaptureWindows windows = options_.agentRequest.windows;
+Result<capture::CaptureWindows> RecordArguments::windows() const {
+    capture::CaptureWindows windows = options_.agentRequest.windows;
     windows.delayMs = milliseconds(delaySeconds_);
     windows.durationMs = milliseconds(durationSeconds_);
     windows.range = range_;
@@ -232,11 +232,11 @@ Result<CaptureWindows> RecordArguments::windows() const {
     return windows;
 }
 
-Result<RecordOptions> RecordArguments::options() const {
-    RecordOptions options = options_;
+Result<capture::RecordOptions> RecordArguments::options() const {
+    capture::RecordOptions options = options_;
     options.agent = agent_;
     options.waitForAll = wait_ == "all";
-    AgentRequest& request = options.agentRequest;
+    capture::AgentRequest& request = options.agentRequest;
     request.cuda = !noCuda_;
     request.nvtx = !noNvtx_;
     request.wholeGraphs = graphs_ == "whole";

@@ -17,15 +17,15 @@ class RecordArguments {
     void addTo(CLI::App& command);
     /// What they ask for. Fails with a sentence if two of them contradict each other or one needs
     /// another.
-    Result<RecordOptions> options() const;
+    Result<capture::RecordOptions> options() const;
 
   private:
     void addWhat(CLI::App& command);
     void addSamplers(CLI::App& command);
     void addWhen(CLI::App& command);
-    Result<CaptureWindows> windows() const;
+    Result<capture::CaptureWindows> windows() const;
 
-    RecordOptions options_;
+    capture::RecordOptions options_;
     std::string agent_, wait_ = "main", graphs_ = "node", nccl_ = "nvtx";
     std::string range_, steps_, stepRange_, kill_ = "no";
     bool noCuda_ = false, noNvtx_ = false, noSample_ = false;

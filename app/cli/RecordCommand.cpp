@@ -20,13 +20,13 @@ constexpr int exitProgramNotFound = 127;
 constexpr int exitProgramCannotRun = 126;
 constexpr const char* commandName = "record";
 
-int exitStatusOf(RefusalCause cause) {
+int exitStatusOf(capture::RefusalCause cause) {
     switch (cause) {
-        case RefusalCause::NoProgram:
+        case capture::RefusalCause::NoProgram:
             return exitProgramNotFound;
-        case RefusalCause::ProgramCannotRun:
+        case capture::RefusalCause::ProgramCannotRun:
             return exitProgramCannotRun;
-        case RefusalCause::Recording:
+        case capture::RefusalCause::Recording:
             break;
     }
     return exitFailed;
@@ -34,7 +34,8 @@ int exitStatusOf(RefusalCause cause) {
 
 /// Why there may be nothing in the trace. What a process did in its first moments is not in a log
 /// yet.
-std::string nothingSentence(const RecordOptions& options, const RecordOutcome& outcome) {
+std::string nothingSentence(const capture::RecordOptions& options,
+                            const capture::RecordOutcome& outcome) {
     std::string reason =
         "it used neither CUDA nor NVTX, or left within its first moments without its exit "
         "handlers, or cleared the environment";
@@ -48,8 +49,8 @@ std::string nothingSentence(const RecordOptions& options, const RecordOutcome& o
                        reason, outcome.run->trace.string());
 }
 
-int runRecord(const RecordOptions& options) {
-    const auto outcome = record(options);
+int runRecord(const capture::RecordOptions& options) {
+    const auto outcome = capture::record(options);
     if (!outcome) {
         reportFailure(outcome.error().error);
         return exitStatusOf(outcome.error().cause);
@@ -97,7 +98,7 @@ void addRecord(CLI::App& app, int& exitStatus) {
         "  lanescope record --delay 60 --duration 5 --kill sigterm -- python train.py\n"
         "  lanescope record --steps 10-12 -- python train.py");
     command->callback([arguments, &exitStatus] {
-        const Result<RecordOptions> options = arguments->options();
+        const Result<capture::RecordOptions> options = arguments->options();
         if (!options) {
             reportFailure(options.error());
             exitStatus = exitUsage;

@@ -12,8 +12,8 @@ namespace lanescope {
 
 namespace {
 
-int runRecover(const RecoverOptions& options) {
-    const Result<CollectedRun> run = recover(options);
+int runRecover(const capture::RecoverOptions& options) {
+    const Result<capture::CollectedRun> run = capture::recover(options);
     if (!run) return reportFailure(run.error());
     sayWhatIsIn(*run);
     (void)storeSummary(run->trace);  // else a comparison makes it again

@@ -46,10 +46,10 @@ std::string unknownCommand(const CLI::App& app, std::string_view word) {
 int run(int argc, char** argv) {
     using namespace lanescope;
 #ifdef LANESCOPE_HAS_CAPTURE
-    if (argc > 1 && argv[1] == samplerCommand) {
-        const auto options = SamplerOptions::fromWords({argv + 2, argv + argc});
+    if (argc > 1 && argv[1] == capture::samplerCommand) {
+        const auto options = capture::SamplerOptions::fromWords({argv + 2, argv + argc});
         if (!options) return reportFailure(options.error());
-        runSampler(*options);
+        capture::runSampler(*options);
     }
 #endif
     int exitStatus = exitOk;

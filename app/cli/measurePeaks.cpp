@@ -13,8 +13,8 @@
 #include "capture/doctor/measureCopies.h"
 #include "capture/machine/queryMachine.h"
 #include "model/bandwidth/linkPeaks.h"
-#include "model/values/formatTable.h"
 #include "model/format/pcieRate.h"
+#include "model/values/formatTable.h"
 
 namespace lanescope {
 
@@ -25,43 +25,44 @@ constexpr double mostOfNominal = 1.2;
 
 /// A measured peak with what it is called and compared with.
 struct Row {
-    const MeasuredPeak* peak = nullptr;
+    const capture::MeasuredPeak* peak = nullptr;
     std::string gpu;
     std::string copy;
     double nominalBytesPerSecond = 0;  ///< 0 if unknown.
 };
 
-const MachineGpu* machineGpu(const Machine& machine, const std::string& uuid) {
-    for (const MachineGpu& gpu : machine.gpus)
+const capture::MachineGpu* machineGpu(const capture::Machine& machine, const std::string& uuid) {
+    for (const capture::MachineGpu& gpu : machine.gpus)
         if (gpu.uuid == uuid) return &gpu;
     return nullptr;
 }
 
-const MachineLink* linkBetween(const Machine& machine, const std::string& from,
-                               const std::string& to) {
-    const MachineGpu* const gpu = machineGpu(machine, from);
-    const MachineGpu* const peer = machineGpu(machine, to);
+const capture::MachineLink* linkBetween(const capture::Machine& machine, const std::string& from,
+                                        const std::string& to) {
+    const capture::MachineGpu* const gpu = machineGpu(machine, from);
+    const capture::MachineGpu* const peer = machineGpu(machine, to);
     if (gpu == nullptr || peer == nullptr) return nullptr;
-    for (const MachineLink& link : machine.links)
+    for (const capture::MachineLink& link : machine.links)
         if (link.gpu == gpu->index && link.peer == peer->index) return &link;
     return nullptr;
 }
 
 /// The number by which nvidia-smi calls the GPU; CUDA's own where NVML is silent.
-std::string numberOf(const Machine& machine, const std::vector<MeasuredGpu>& gpus,
+std::string numberOf(const capture::Machine& machine, const std::vector<capture::MeasuredGpu>& gpus,
                      const std::string& uuid) {
-    if (const MachineGpu* const gpu = machineGpu(machine, uuid))
+    if (const capture::MachineGpu* const gpu = machineGpu(machine, uuid))
         return fmt::format("{}", gpu->index);
-    for (const MeasuredGpu& gpu : gpus)
+    for (const capture::MeasuredGpu& gpu : gpus)
         if (gpu.uuid == uuid) return fmt::format("{}", gpu.ordinal);
     return "?";
 }
 
-Row rowOf(const Machine& machine, const Measurement& measured, const MeasuredPeak& peak) {
+Row rowOf(const capture::Machine& machine, const capture::Measurement& measured,
+          const capture::MeasuredPeak& peak) {
     Row row;
     row.peak = &peak;
     row.gpu = numberOf(machine, measured.gpus, peak.gpuUuid);
-    const MachineGpu* const gpu = machineGpu(machine, peak.gpuUuid);
+    const capture::MachineGpu* const gpu = machineGpu(machine, peak.gpuUuid);
     const auto pcie = static_cast<double>(
         gpu ? pcieBytesPerSecond(gpu->pcieGeneration, gpu->pcieWidth) : int64_t{0});
     if (peak.kind == "host-copy") {
@@ -69,12 +70,12 @@ Row rowOf(const Machine& machine, const Measurement& measured, const MeasuredPea
         row.nominalBytesPerSecond = pcie;
     } else if (peak.kind == "dram") {
         row.copy = "DtoD, read and written";
-        for (const MeasuredGpu& each : measured.gpus)
+        for (const capture::MeasuredGpu& each : measured.gpus)
             if (each.uuid == peak.gpuUuid)
                 row.nominalBytesPerSecond = static_cast<double>(each.nominalMemoryBytesPerSecond);
     } else {
         row.copy = "to GPU " + numberOf(machine, measured.gpus, peak.peerUuid);
-        const MachineLink* const link = linkBetween(machine, peak.gpuUuid, peak.peerUuid);
+        const capture::MachineLink* const link = linkBetween(machine, peak.gpuUuid, peak.peerUuid);
         const int links = link ? link->nvlinkCount : 0;
         row.copy += links > 0 ? fmt::format(", NV{}", links) : ", PCIe";
         row.nominalBytesPerSecond =
@@ -83,14 +84,14 @@ Row rowOf(const Machine& machine, const Measurement& measured, const MeasuredPea
     return row;
 }
 
-ReportTable tableOf(const Machine& machine, const Measurement& measured) {
+ReportTable tableOf(const capture::Machine& machine, const capture::Measurement& measured) {
     ReportTable table;
     table.columns = {{"GPU", Unit::Text},
                      {"Copy", Unit::Text},
                      {"Measured", Unit::GigabytesPerSecond},
                      {"Nominal", Unit::GigabytesPerSecond},
                      {"Of Nominal", Unit::Percent}};
-    for (const MeasuredPeak& peak : measured.peaks) {
+    for (const capture::MeasuredPeak& peak : measured.peaks) {
         const Row row = rowOf(machine, measured, peak);
         const auto rate = static_cast<double>(peak.bytesPerSecond);
         const double nominal = row.nominalBytesPerSecond;
@@ -102,17 +103,17 @@ ReportTable tableOf(const Machine& machine, const Measurement& measured) {
 }
 
 /// Peer copies go over NVLink or PCIe; only NVML knows.
-void nameLinks(const Machine& machine, std::vector<MeasuredPeak>& peaks) {
-    for (MeasuredPeak& peak : peaks) {
+void nameLinks(const capture::Machine& machine, std::vector<capture::MeasuredPeak>& peaks) {
+    for (capture::MeasuredPeak& peak : peaks) {
         if (peak.peerUuid.empty()) continue;
-        const MachineLink* const link = linkBetween(machine, peak.gpuUuid, peak.peerUuid);
+        const capture::MachineLink* const link = linkBetween(machine, peak.gpuUuid, peak.peerUuid);
         if (link != nullptr && link->nvlinkCount == 0) peak.kind = "pcie";
     }
 }
 
 /// Takes out what is faster than the hardware can be, and says so: a measurement that went wrong.
-void dropImplausible(const Machine& machine, Measurement& measured) {
-    std::erase_if(measured.peaks, [&](const MeasuredPeak& peak) {
+void dropImplausible(const capture::Machine& machine, capture::Measurement& measured) {
+    std::erase_if(measured.peaks, [&](const capture::MeasuredPeak& peak) {
         const Row row = rowOf(machine, measured, peak);
         const auto rate = static_cast<double>(peak.bytesPerSecond);
         if (row.nominalBytesPerSecond <= 0 || rate <= mostOfNominal * row.nominalBytesPerSecond)
@@ -125,12 +126,13 @@ void dropImplausible(const Machine& machine, Measurement& measured) {
     });
 }
 
-Result<std::filesystem::path> keep(const Measurement& measured) {
-    const Result<std::filesystem::path> file = MeasuredPeaks::defaultFile();
+Result<std::filesystem::path> keep(const capture::Measurement& measured) {
+    const Result<std::filesystem::path> file = capture::MeasuredPeaks::defaultFile();
     if (!file) return file;
     // What another time found out of other GPUs stays; an unreadable file is replaced.
-    MeasuredPeaks all = MeasuredPeaks::load(*file).value_or(MeasuredPeaks{});
-    MeasuredPeaks newer;
+    capture::MeasuredPeaks all =
+        capture::MeasuredPeaks::load(*file).value_or(capture::MeasuredPeaks{});
+    capture::MeasuredPeaks newer;
     newer.measuredAtUtcNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
                                 std::chrono::system_clock::now().time_since_epoch())
                                 .count();
@@ -143,17 +145,17 @@ Result<std::filesystem::path> keep(const Measurement& measured) {
 }  // namespace
 
 int measurePeaks(bool isForced, bool isJson) {
-    const auto driver = CudaDriver::open();
+    const auto driver = capture::CudaDriver::open();
     if (!driver) return reportFailure(driver.error());
-    const Machine machine = queryMachine();
-    MeasureOptions options;
+    const capture::Machine machine = capture::queryMachine();
+    capture::MeasureOptions options;
     options.isForced = isForced;
-    options.utilization = gpuUtilization;
+    options.utilization = capture::gpuUtilization;
     options.progress = [](const std::string& what) {
         say(what);
         return true;
     };
-    Result<Measurement> measured = measureCopies(**driver, options);
+    Result<capture::Measurement> measured = capture::measureCopies(**driver, options);
     if (!measured) return reportFailure(measured.error());
     nameLinks(machine, measured->peaks);
     dropImplausible(machine, *measured);
@@ -163,7 +165,7 @@ int measurePeaks(bool isForced, bool isJson) {
     const Result<void> closed = output->close();
     if (!closed) return reportFailure(closed.error());
     bool isComplete = true;
-    for (const MeasuredGpu& gpu : measured->gpus) {
+    for (const capture::MeasuredGpu& gpu : measured->gpus) {
         if (gpu.refusal.empty()) continue;
         isComplete = false;
         reportWarning(

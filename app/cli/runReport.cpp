@@ -13,26 +13,27 @@ constexpr size_t maximumWarnings = 8;
 
 }  // namespace
 
-std::string countsSentence(const ImportCounts& counts) {
+std::string countsSentence(const capture::ImportCounts& counts) {
     std::string text;
-    for (int index = 0; index < importedKindCount; ++index) {
-        const auto kind = static_cast<ImportedKind>(index);
+    for (int index = 0; index < capture::importedKindCount; ++index) {
+        const auto kind = static_cast<capture::ImportedKind>(index);
         if (counts.of(kind) == 0) continue;
         if (!text.empty()) text += ", ";
-        text += fmt::format("{} {}", formatCount(counts.of(kind)),
-                            counts.of(kind) == 1 ? singularName(kind) : pluralName(kind));
+        text += fmt::format(
+            "{} {}", formatCount(counts.of(kind)),
+            counts.of(kind) == 1 ? capture::singularName(kind) : capture::pluralName(kind));
         if (counts.untimedOf(kind) > 0)
             text += fmt::format(" ({} not timed)", formatCount(counts.untimedOf(kind)));
     }
     return text.empty() ? "no event" : text;
 }
 
-void sayWhatIsIn(const CollectedRun& run) {
+void sayWhatIsIn(const capture::CollectedRun& run) {
     say(fmt::format("{} holds {} of {} process{}.", run.trace.string(), countsSentence(run.counts),
                     run.processes, run.processes == 1 ? "" : "es"));
 }
 
-void reportWarnings(const CollectedRun& run) {
+void reportWarnings(const capture::CollectedRun& run) {
     for (size_t index = 0; index < run.warnings.size() && index < maximumWarnings; ++index)
         reportWarning(run.warnings[index]);
     if (run.warnings.size() > maximumWarnings)

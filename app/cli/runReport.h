@@ -7,12 +7,12 @@
 namespace lanescope {
 
 /// "1,234 kernels, 56 memcpys": the kinds of which there are any; "no event" if there are none.
-std::string countsSentence(const ImportCounts& counts);
+std::string countsSentence(const capture::ImportCounts& counts);
 
 /// Says where the trace is and what is in it.
-void sayWhatIsIn(const CollectedRun& run);
+void sayWhatIsIn(const capture::CollectedRun& run);
 
 /// Says what is doubtful about the trace, worst first; leaves a long list to `lanescope info`.
-void reportWarnings(const CollectedRun& run);
+void reportWarnings(const capture::CollectedRun& run);
 
 }  // namespace lanescope

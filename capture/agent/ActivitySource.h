@@ -4,7 +4,7 @@
 
 #include "capture/log/RecordWriter.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 struct AgentOptions;
 class Agent;
@@ -29,12 +29,13 @@ class ActivitySource {
     /// Writer thread: takes what has been handed over so far, for `drain`.
     virtual void collect() = 0;
     /// Writer thread: writes down what was collected and lies in a window.
-    virtual void drain(RecordWriter& writer) = 0;
+    virtual void drain(log::RecordWriter& writer) = 0;
     /// Writer thread: the last call, after all has been drained.
-    virtual void finish(RecordWriter& writer) = 0;
+    virtual void finish(log::RecordWriter& writer) = 0;
 };
 
-/// The source of this build. `agent` outlives it.
+/// The source of this build: that of capture/cupti, or of withoutCupti.cpp. `agent` outlives it.
+/// For the entry points only; what lies below them knows no source by name.
 std::unique_ptr<ActivitySource> makeActivitySource(const AgentOptions& options, Agent& agent);
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

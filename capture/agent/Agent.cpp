@@ -9,11 +9,11 @@
 
 #include "capture/agent/NoSource.h"
 #include "capture/agent/NvtxRegistry.h"
-#include "capture/log/clocks.h"
 #include "capture/agent/endOfProcess.h"
 #include "capture/agent/processIdentity.h"
+#include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -102,7 +102,7 @@ Agent::Agent(AgentOptions options)
     : options_(std::move(options)),
       file_(options_.directory + "/" + logName()),
       writer_(file_),
-      windows_(options_.windows, realtimeNs()),
+      windows_(options_.windows, log::realtimeNs()),
       nvtx_(
           windows_,
           [this] {
@@ -111,15 +111,11 @@ Agent::Agent(AgentOptions options)
           },
           options_.sampleAt.empty()
               ? nullptr
-              : std::make_unique<MomentTeller>(options_.sampleAt, options_.directory)),
-      nccl_([this] {
-          startThreads();
-          wakeWriter();
-      }) {
+              : std::make_unique<MomentTeller>(options_.sampleAt, options_.directory)) {
     ::sem_init(&wake_, 0, 0);
 }
 
-void Agent::startCuda() {
+void Agent::startCuda(MakeActivitySource& make) {
     if (!options_.recordCuda || hasLostCuda() || hasActivity_.load()) return;
     if (options_.yieldCupti) {
         activity_ = std::make_unique<NoSource>(
@@ -127,7 +123,7 @@ void Agent::startCuda() {
             "CUPTI was left to other tools in the program, as asked, so no CUDA activity was "
             "recorded.");
     } else {
-        activity_ = makeActivitySource(options_, *this);
+        activity_ = make(options_, *this);
     }
     activity_->start();
     hasActivity_.store(true, std::memory_order_release);
@@ -136,6 +132,13 @@ void Agent::startCuda() {
 
 int Agent::recordNvtx(const NvtxCall& call) {
     return options_.recordNvtx ? nvtx_.record(call) : -1;
+}
+
+void Agent::add(EventSource& source) {
+    source.next_ = sources_.load(std::memory_order_relaxed);
+    while (!sources_.compare_exchange_weak(source.next_, &source, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
+    }
 }
 
 void Agent::startThreads() {
@@ -204,7 +207,7 @@ void Agent::runWriter() {
     int64_t nextWriteNs = 0;
     int64_t nextClockNs = 0;
     int64_t periodNs = shortWritePeriodNs;
-    const int64_t begunNs = monotonicNs();
+    const int64_t begunNs = log::monotonicNs();
     for (;;) {
         waitForWork(periodNs);
         Phase phase;
@@ -225,7 +228,7 @@ void Agent::runWriter() {
             if (!startThread(finishAndEnd, this)) endBySignal(signal);
         }
         drain();
-        const int64_t nowNs = monotonicNs();
+        const int64_t nowNs = log::monotonicNs();
         if (nowNs >= nextClockNs && !file_.isEmpty()) {
             writeClock();
             nextClockNs = nowNs + clockPeriodNs;
@@ -245,14 +248,25 @@ void Agent::runWriter() {
     }
 }
 
+bool Agent::hasEvents(bool hasActivity) const {
+    if (hasActivity || nvtx_.isUsed()) return true;
+    for (const EventSource* source = sources_.load(std::memory_order_acquire); source;
+         source = source->next_) {
+        if (source->isUsed()) return true;
+    }
+    return false;
+}
+
 void Agent::drain() {
     const bool hasActivity = hasActivity_.load(std::memory_order_acquire);
     // What is written down now was handed over before the windows are looked at; see `Windows`.
     if (hasActivity) activity_->collect();
     nvtx_.mark();
-    nccl_.mark();
+    // Those that come after this moment have their turn in the next round.
+    EventSource* const sources = sources_.load(std::memory_order_acquire);
+    for (EventSource* source = sources; source; source = source->next_) source->mark();
     clock_.calibrate();  // so that all that is drained now lies before the last reading
-    if (!identityWritten_ && (hasActivity || nvtx_.isUsed() || nccl_.isUsed())) {
+    if (!identityWritten_ && hasEvents(hasActivity)) {
         identityWritten_ = true;
         writeIdentity();
     }
@@ -262,7 +276,8 @@ void Agent::drain() {
         activity_->prepare();
     }
     nvtx_.drain(writer_, clock_);
-    nccl_.drain(writer_, windows_);
+    for (EventSource* source = sources; source; source = source->next_)
+        source->drain(writer_, windows_);
 }
 
 void Agent::runFlusher() {
@@ -324,7 +339,7 @@ void Agent::writeEndRecord(log::EndReason reason) {
         signal = endSignal_;
     }
     log::EndRecord end{};
-    end.timestampNs = realtimeNs();
+    end.timestampNs = log::realtimeNs();
     end.reason = reason;
     end.signal = static_cast<uint32_t>(signal);
     writer_.write(log::RecordKind::End, end);
@@ -382,9 +397,9 @@ void Agent::writeIdentity() {
 
 void Agent::writeClock() {
     log::ClockRecord record{};
-    record.realtimeNs = realtimeNs();
-    record.monotonicNs = monotonicNs();
+    record.realtimeNs = log::realtimeNs();
+    record.monotonicNs = log::monotonicNs();
     writer_.write(log::RecordKind::Clock, record);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -11,13 +11,13 @@
 #include "capture/agent/ActivitySource.h"
 #include "capture/agent/AgentOptions.h"
 #include "capture/agent/CycleClock.h"
-#include "capture/log/LogFile.h"
+#include "capture/agent/EventSource.h"
 #include "capture/agent/NvtxRecorder.h"
-#include "capture/log/RecordWriter.h"
 #include "capture/agent/Windows.h"
-#include "capture/nccl/NcclRecorder.h"
+#include "capture/log/LogFile.h"
+#include "capture/log/RecordWriter.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// The agent of one process: takes NVTX calls and CUDA activity and writes them to the log with two
 /// threads of its own, a writer and a flusher. The flusher alone calls what may wait inside CUPTI,
@@ -37,13 +37,16 @@ class Agent {
     /// CUPTI.
     static bool hasLostCuda();
 
-    /// Called by the driver's injection point: begins to record CUDA activity. Once per process.
-    void startCuda();
+    using MakeActivitySource = std::unique_ptr<ActivitySource>(const AgentOptions&, Agent&);
+    /// Called by the driver's injection point: begins to record CUDA activity with the source that
+    /// `make` makes, if it is wanted. Once per process.
+    void startCuda(MakeActivitySource& make);
     /// Records an NVTX call of the calling thread; see `NvtxRecorder::record`.
     int recordNvtx(const NvtxCall& call);
     uint64_t nextNvtxRangeId() { return nvtx_.nextRangeId(); }
-    /// Takes what NCCL tells its profiler plugin; any thread.
-    NcclRecorder& nccl() { return nccl_; }
+    /// The writer drains `source` from now on. Any thread, once for each source, which is never
+    /// destroyed.
+    void add(EventSource& source);
 
     /// When this process keeps what it sees. Outlives all that asks.
     Windows& windows() { return windows_; }
@@ -70,6 +73,7 @@ class Agent {
     void runWriter();
     void runFlusher();
     void waitForWork(int64_t periodNs);
+    bool hasEvents(bool hasActivity) const;
     void drain();
     void writeEnd();
     void noteMissingWindow();
@@ -81,11 +85,11 @@ class Agent {
 
     const AgentOptions options_;
     CycleClock clock_;  // writer thread only, but for its static part
-    LogFile file_;
-    RecordWriter writer_;
+    log::LogFile file_;
+    log::RecordWriter writer_;
     Windows windows_;
     NvtxRecorder nvtx_;
-    NcclRecorder nccl_;
+    std::atomic<EventSource*> sources_{nullptr};  // the newest first
     std::unique_ptr<ActivitySource> activity_;
     std::atomic<bool> hasActivity_{false};
 
@@ -103,4 +107,4 @@ class Agent {
     int endSignal_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

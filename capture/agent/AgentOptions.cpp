@@ -7,7 +7,7 @@
 
 #include "capture/agent/matchesPattern.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -162,4 +162,4 @@ bool suitsProgram(const std::vector<std::string>& patterns, std::string_view exe
     return false;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

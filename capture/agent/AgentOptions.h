@@ -7,7 +7,7 @@
 
 #include "capture/agent/WindowOptions.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// Which CUDA calls are recorded.
 enum class ApiCalls {
@@ -62,4 +62,4 @@ AgentOptions readAgentOptions();
 bool suitsProgram(const std::vector<std::string>& patterns, std::string_view executable,
                   std::string_view calledAs);
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

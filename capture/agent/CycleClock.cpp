@@ -12,7 +12,7 @@
 #include <cpuid.h>
 #endif
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -64,7 +64,7 @@ CycleClock::Reading CycleClock::readBoth() {
     uint64_t narrowest = UINT64_MAX;
     for (int i = 0; i < readings; ++i) {
         const uint64_t before = now();
-        const int64_t ns = lanescope::realtimeNs();
+        const int64_t ns = log::realtimeNs();
         const uint64_t after = now();
         if (after - before >= narrowest) continue;
         narrowest = after - before;
@@ -98,4 +98,4 @@ void CycleClock::calibrate() {
     lastNs_ = reading.ns;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -8,7 +8,7 @@
 
 #include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// A clock that the program's threads can read for a third of the price of CLOCK_REALTIME: the
 /// processor's counter, where it runs evenly, else CLOCK_REALTIME itself. Threads keep what `now`
@@ -31,7 +31,7 @@ class CycleClock {
             return ticks;
         }
 #endif
-        return static_cast<uint64_t>(lanescope::realtimeNs());
+        return static_cast<uint64_t>(log::realtimeNs());
     }
 
     /// Reads both clocks again, unless that was done within the last milliseconds. Writer thread.
@@ -60,4 +60,4 @@ class CycleClock {
     double latestRate_ = 0;  // whether it was believed or not
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

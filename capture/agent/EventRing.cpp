@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 EventRing::~EventRing() {
     if (memory_) ::munmap(memory_, capacityBytes);
@@ -43,4 +43,4 @@ bool EventRing::isHalfFull() const {
            capacityBytes / 2;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

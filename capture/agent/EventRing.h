@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// A ring of variable-sized byte entries between one producing and one consuming thread, without
 /// locks. When it is full the newest entry is refused and counted. Memory is taken from the system
@@ -69,4 +69,4 @@ class EventRing {
     std::atomic<uint64_t> refused_{0};
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -13,7 +13,7 @@
 #include "capture/agent/rangeKey.h"
 #include "capture/log/MomentMessage.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -24,7 +24,7 @@ constexpr int lowestDescriptor = 100;  // programs expect to get the low numbers
 }  // namespace
 
 MomentTeller::MomentTeller(std::string pattern, const std::string& runFolder)
-    : pattern_(std::move(pattern)), pipePath_(runFolder + "/" + momentPipeName) {}
+    : pattern_(std::move(pattern)), pipePath_(runFolder + "/" + log::momentPipeName) {}
 
 void MomentTeller::look(const NvtxCall& call, uint32_t threadId, int32_t level, int64_t timeNs) {
     const bool isPush = call.event == log::NvtxEvent::Push;
@@ -35,7 +35,8 @@ void MomentTeller::look(const NvtxCall& call, uint32_t threadId, int32_t level, 
         if (!matchesPattern(pattern_, name)) return;
         const std::lock_guard lock(mutex_);
         const uint64_t key = isPush ? keyOfPush(threadId, call.domain, level) : call.rangeId;
-        Range range{key, occurrences_++, std::string(name.substr(0, sizeof MomentMessage::name))};
+        Range range{key, occurrences_++,
+                    std::string(name.substr(0, sizeof log::MomentMessage::name))};
         tell(timeNs, range, false);
         if (open_.size() < mostOpen) open_.push_back(std::move(range));
         openCount_.store(open_.size(), std::memory_order_release);
@@ -73,7 +74,7 @@ void MomentTeller::tell(int64_t timeNs, const Range& range, bool isEnd) {
         deviceNumber_ = status.st_dev;
         fileNumber_ = status.st_ino;
     }
-    MomentMessage message{};
+    log::MomentMessage message{};
     message.timestampNs = timeNs;
     message.processId = static_cast<uint32_t>(::getpid());
     message.occurrence = range.occurrence;
@@ -90,4 +91,4 @@ bool MomentTeller::isPipeOurs() {
            status.st_ino == fileNumber_;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 struct NvtxCall;
 
@@ -45,4 +45,4 @@ class MomentTeller {
     int64_t nextTryNs_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -4,14 +4,14 @@
 
 #include "capture/agent/Agent.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 void NoSource::start() {
     agent_.startThreads();
 }
 
-void NoSource::drain(RecordWriter& writer) {
+void NoSource::drain(log::RecordWriter& writer) {
     if (!std::exchange(hasSaid_, true)) writer.note(severity_, code_, sentence_);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -2,7 +2,7 @@
 
 #include "capture/agent/ActivitySource.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// Records no CUDA activity, and says in the log why.
 class NoSource final : public ActivitySource {
@@ -16,8 +16,8 @@ class NoSource final : public ActivitySource {
     void flush(bool) override {}
     void switchOff() override {}
     void collect() override {}
-    void drain(RecordWriter& writer) override;
-    void finish(RecordWriter&) override {}
+    void drain(log::RecordWriter& writer) override;
+    void finish(log::RecordWriter&) override {}
 
   private:
     Agent& agent_;
@@ -27,4 +27,4 @@ class NoSource final : public ActivitySource {
     bool hasSaid_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

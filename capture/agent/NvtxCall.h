@@ -6,7 +6,7 @@
 
 #include "capture/log/Records.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// One NVTX call, as its thread made it. Views need to live for the call only.
 struct NvtxCall {
@@ -23,4 +23,4 @@ struct NvtxCall {
     std::string_view extended;  ///< Bytes of the extended payload.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -7,7 +7,7 @@
 #include "capture/agent/NvtxRegistry.h"
 #include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// How a call lies in a ring: this, then the text, then the extended payload.
 struct NvtxRecorder::Entry {
@@ -61,7 +61,7 @@ int NvtxRecorder::record(const NvtxCall& call) {
     if (isStopped_.load(std::memory_order_relaxed)) [[unlikely]]
         return level;
     if (trigger_) moment = static_cast<uint64_t>(trigger_->timeOf(call, thread->threadId, level));
-    if (moments_) moments_->look(call, thread->threadId, level, realtimeNs());
+    if (moments_) moments_->look(call, thread->threadId, level, log::realtimeNs());
 
     const size_t textBytes = std::min(call.text.size(), longestText);
     const size_t extendedBytes = std::min(call.extended.size(), longestExtended);
@@ -90,7 +90,7 @@ int NvtxRecorder::record(const NvtxCall& call) {
     return level;
 }
 
-void NvtxRecorder::drain(RecordWriter& writer, const CycleClock& clock) {
+void NvtxRecorder::drain(log::RecordWriter& writer, const CycleClock& clock) {
     if (!isUsed()) return;
     const uint64_t refused = rings_.drain([&](ThreadState& thread, const void* memory, size_t) {
         drainAnnouncements(writer);  // a domain's name stands before its first event
@@ -121,7 +121,7 @@ void NvtxRecorder::drain(RecordWriter& writer, const CycleClock& clock) {
     drainAnnouncements(writer);
 }
 
-void NvtxRecorder::drainAnnouncements(RecordWriter& writer) {
+void NvtxRecorder::drainAnnouncements(log::RecordWriter& writer) {
     NvtxRegistry& registry = nvtxRegistry();
     if (std::exchange(announcedGeneration_, writer.generation()) != writer.generation()) {
         announcementsWritten_ = 0;
@@ -198,4 +198,4 @@ void NvtxRecorder::drainAnnouncements(RecordWriter& writer) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -13,11 +13,11 @@
 #include "capture/agent/NvtxCall.h"
 #include "capture/agent/NvtxTrigger.h"
 #include "capture/agent/NvtxWindowFilter.h"
-#include "capture/log/RecordWriter.h"
 #include "capture/agent/ThreadRings.h"
+#include "capture/log/RecordWriter.h"
 #include "capture/log/Records.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// Takes NVTX calls from any number of threads into one ring per thread, and gives them to the
 /// writer thread. The calling thread never waits and, after its first call, never allocates.
@@ -39,7 +39,7 @@ class NvtxRecorder {
     void mark() { rings_.mark(); }
     /// Writer thread: writes down what was recorded before `mark` and lies in a window,
     /// announcements first.
-    void drain(RecordWriter& writer, const CycleClock& clock);
+    void drain(log::RecordWriter& writer, const CycleClock& clock);
     /// From now on calls are answered but not recorded. Any thread.
     void stop() { isStopped_.store(true, std::memory_order_relaxed); }
     /// Whether any thread has recorded anything yet.
@@ -55,7 +55,7 @@ class NvtxRecorder {
         NvtxWindowFilter::OpenRanges keptRanges;
         void beginThread() { levels.assign(levels.size(), 0); }
     };
-    void drainAnnouncements(RecordWriter& writer);
+    void drainAnnouncements(log::RecordWriter& writer);
 
     ThreadRings<ThreadState> rings_;
     std::unique_ptr<NvtxTrigger> trigger_;         // null unless NVTX ranges open windows
@@ -67,4 +67,4 @@ class NvtxRecorder {
     uint32_t announcedGeneration_ = 0;  // writer thread only
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -85,4 +85,4 @@ NvtxRegistry& nvtxRegistry() {
     return *registry;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

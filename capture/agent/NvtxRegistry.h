@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// What a program told NVTX once, to refer to later. Strings are UTF-8.
 struct NvtxDomain {
@@ -103,4 +103,4 @@ class NvtxRegistry {
 /// come until the very end.
 NvtxRegistry& nvtxRegistry();
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -4,11 +4,11 @@
 
 #include "capture/agent/NvtxCall.h"
 #include "capture/agent/NvtxRegistry.h"
-#include "capture/log/clocks.h"
 #include "capture/agent/matchesPattern.h"
 #include "capture/agent/rangeKey.h"
+#include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -80,7 +80,7 @@ int64_t NvtxTrigger::timeOf(const NvtxCall& call, uint32_t threadId, int32_t lev
         case log::NvtxEvent::Mark:
             break;
     }
-    return realtimeNs();
+    return log::realtimeNs();
 }
 
 bool NvtxTrigger::isTriggerRange(const NvtxCall& call) {
@@ -112,28 +112,28 @@ int64_t NvtxTrigger::beginRange(uint64_t key, uint32_t threadId) {
     const uint64_t open = openKey_.load(std::memory_order_acquire);
     constexpr uint64_t pushBit = uint64_t{1} << 63;
     if (options_.trigger == WindowTrigger::NvtxRange) {
-        if (open != 0) return realtimeNs();  // within the window, or beside it
+        if (open != 0) return log::realtimeNs();  // within the window, or beside it
         const Windows::Moment moment = windows_.open();
         if (moment.isTaken) openKey_.store(key, std::memory_order_release);
         return moment.ns;
     }
     uint32_t owner = 0;
     if (!stepThread_.compare_exchange_strong(owner, threadId) && owner != threadId)
-        return realtimeNs();
+        return log::realtimeNs();
     // A range within a step is none; but a step that was never ended ends where the next begins.
-    if (open != 0 && (open & pushBit) != 0) return realtimeNs();
+    if (open != 0 && (open & pushBit) != 0) return log::realtimeNs();
     const std::lock_guard lock(mutex_);
     openKey_.store(key, std::memory_order_release);
     const int64_t place = step_++ % options_.lastStep + 1;  // with `repeat` it begins anew
     if (place == 1 && step_ > 1) windows_.close();
-    return place == options_.firstStep ? windows_.open().ns : realtimeNs();
+    return place == options_.firstStep ? windows_.open().ns : log::realtimeNs();
 }
 
 int64_t NvtxTrigger::endRange(uint64_t key) {
-    if (!openKey_.compare_exchange_strong(key, 0)) return realtimeNs();
+    if (!openKey_.compare_exchange_strong(key, 0)) return log::realtimeNs();
     if (options_.trigger == WindowTrigger::NvtxRange) return windows_.close().ns;
     const std::lock_guard lock(mutex_);
-    return step_ % options_.lastStep == 0 ? windows_.close().ns : realtimeNs();
+    return step_ % options_.lastStep == 0 ? windows_.close().ns : log::realtimeNs();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

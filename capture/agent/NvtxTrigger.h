@@ -8,7 +8,7 @@
 
 #include "capture/agent/Windows.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 struct NvtxCall;
 
@@ -46,4 +46,4 @@ class NvtxTrigger {
     int64_t step_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -1,6 +1,6 @@
 #include "capture/agent/NvtxWindowFilter.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -45,4 +45,4 @@ bool NvtxWindowFilter::keeps(const log::NvtxRecord& call, OpenRanges& ofThread) 
     return isInside;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

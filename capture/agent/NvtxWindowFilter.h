@@ -7,7 +7,7 @@
 #include "capture/agent/Windows.h"
 #include "capture/log/Records.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// Decides which NVTX calls are kept: those in a window, and the end of a range whose beginning was
 /// kept, however late. A range that was open before its window is not kept. Writer thread only.
@@ -27,4 +27,4 @@ class NvtxWindowFilter {
     std::unordered_map<uint64_t, bool> started_;  // open start/end ranges by id: whether kept
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -12,7 +12,7 @@
 
 #include "capture/agent/EventRing.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// One `EventRing` for each thread that produces events of a kind, and one consumer for all. The
 /// producing thread never waits and, after its first event, never allocates. `State` is what else a
@@ -129,4 +129,4 @@ class ThreadRings {
     std::atomic<Ring*> first_{nullptr};
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

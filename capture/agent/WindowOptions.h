@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// What opens and closes the windows in which records are kept.
 enum class WindowTrigger {
@@ -28,4 +28,4 @@ struct WindowOptions {
     int64_t repeat = 1;                   ///< How many windows; 0 for as many as come.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

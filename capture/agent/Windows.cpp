@@ -5,7 +5,7 @@
 
 #include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -54,26 +54,26 @@ void Windows::advance(int64_t nowNs) {
 
 Windows::Moment Windows::open() {
     const std::lock_guard lock(mutex_);
-    const int64_t nowNs = realtimeNs();
+    const int64_t nowNs = log::realtimeNs();
     advance(nowNs);
     return {nowNs, beginWindow(nowNs)};
 }
 
 Windows::Moment Windows::close() {
     const std::lock_guard lock(mutex_);
-    const int64_t nowNs = realtimeNs();
+    const int64_t nowNs = log::realtimeNs();
     advance(nowNs);
     const bool wasOpen = isOpen_;
     if (wasOpen) endWindow(nowNs);
     return {nowNs, wasOpen};
 }
 
-void Windows::refresh(RecordWriter& writer) {
+void Windows::refresh(log::RecordWriter& writer) {
     if (isEverything()) return;
     std::deque<Window> before = std::move(known_);
     {
         const std::lock_guard lock(mutex_);
-        advance(realtimeNs());
+        advance(log::realtimeNs());
         known_ = windows_;
     }
     // After a lost block the windows that the reader may know of are said again.
@@ -96,7 +96,7 @@ void Windows::refresh(RecordWriter& writer) {
     nextIndex_ = known_.back().index + 1;
 }
 
-void Windows::write(RecordWriter& writer, const Window& window, bool isBegin) const {
+void Windows::write(log::RecordWriter& writer, const Window& window, bool isBegin) const {
     log::WindowRecord record{};
     record.timestampNs = isBegin ? window.beginNs : window.endNs;
     record.index = window.index;
@@ -112,4 +112,4 @@ bool Windows::isOpenAt(int64_t ns) const {
     return false;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -5,10 +5,10 @@
 #include <mutex>
 #include <vector>
 
-#include "capture/log/RecordWriter.h"
 #include "capture/agent/WindowOptions.h"
+#include "capture/log/RecordWriter.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// The windows of time in which this process keeps what it sees. Opened and closed on any thread,
 /// at the moments that only a program has; known to the writer thread, which decides what is kept.
@@ -46,7 +46,7 @@ class Windows {
     // Writer thread only:
 
     /// Learns what happened until now and writes down the windows that began and ended.
-    void refresh(RecordWriter& writer);
+    void refresh(log::RecordWriter& writer);
     /// Whether a moment before the last `refresh` lies in a window. Only the latest windows are
     /// remembered.
     bool isOpenAt(int64_t ns) const;
@@ -57,7 +57,7 @@ class Windows {
     void advance(int64_t nowNs);
     bool beginWindow(int64_t ns);
     void endWindow(int64_t ns);
-    void write(RecordWriter& writer, const Window& window, bool isBegin) const;
+    void write(log::RecordWriter& writer, const Window& window, bool isBegin) const;
 
     const WindowOptions options_;
     const int64_t earliestNs_;
@@ -74,4 +74,4 @@ class Windows {
     bool hadAny_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

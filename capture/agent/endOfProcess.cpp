@@ -11,7 +11,7 @@
 #include "capture/agent/Agent.h"
 #include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -42,7 +42,7 @@ void onEndSignal(int signal) {
     // for which the signal is not meant.
     if (::getpid() != watchedProcess.load(std::memory_order_relaxed)) return endAtOnce(signal);
     sem_t* wake = wakeUp.load(std::memory_order_relaxed);
-    const int64_t nowNs = monotonicNs();
+    const int64_t nowNs = log::monotonicNs();
     int64_t firstNs = 0;
     if (!wake || !firstSignalNs.compare_exchange_strong(firstNs, nowNs)) {
         // Whoever signals a process and its group makes two of one; only a later one is impatience.
@@ -98,4 +98,4 @@ void forgetEndSignals() {
     pendingSignal.store(0);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

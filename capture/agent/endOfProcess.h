@@ -2,7 +2,7 @@
 
 #include <semaphore.h>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// Sees to it that the agent finishes when the process exits, before everything that was there at
 /// the time of the call is torn down. Any number of calls.
@@ -20,4 +20,4 @@ void endBySignal(int signal);
 /// process at once, as the signal would without it.
 void forgetEndSignals();
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

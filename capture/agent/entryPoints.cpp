@@ -5,13 +5,15 @@
 #include "capture/agent/Agent.h"
 #include "capture/agent/nvtxCallbacks.h"
 
+using lanescope::agent::Agent;
+
 #define LANESCOPE_EXPORT extern "C" __attribute__((visibility("default")))
 
 /// The CUDA driver calls this in cuInit when CUDA_INJECTION64_PATH names this library. Answers 1
 /// always: the program goes on whether or not it can be recorded.
 LANESCOPE_EXPORT int InitializeInjection() {
     try {
-        if (lanescope::Agent* agent = lanescope::Agent::current()) agent->startCuda();
+        if (Agent* agent = Agent::current()) agent->startCuda(lanescope::agent::makeActivitySource);
     } catch (...) {
     }
     return 1;
@@ -21,7 +23,7 @@ LANESCOPE_EXPORT int InitializeInjection() {
 /// library.
 LANESCOPE_EXPORT int InitializeInjectionNvtx2(const void* (*getExportTable)(uint32_t)) {
     try {
-        return lanescope::Agent::current() && lanescope::attachNvtx(getExportTable);
+        return Agent::current() && lanescope::agent::attachNvtx(getExportTable);
     } catch (...) {
         return 0;
     }
@@ -30,7 +32,7 @@ LANESCOPE_EXPORT int InitializeInjectionNvtx2(const void* (*getExportTable)(uint
 /// The same for NVTX extensions, such as the one for payloads.
 LANESCOPE_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
     try {
-        return lanescope::Agent::current() && lanescope::attachNvtxExtension(module);
+        return Agent::current() && lanescope::agent::attachNvtxExtension(module);
     } catch (...) {
         return 0;
     }

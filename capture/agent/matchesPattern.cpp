@@ -1,6 +1,6 @@
 #include "capture/agent/matchesPattern.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 bool matchesPattern(std::string_view pattern, std::string_view text) {
     size_t p = 0, t = 0;
@@ -24,4 +24,4 @@ bool matchesPattern(std::string_view pattern, std::string_view text) {
     return p == pattern.size();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

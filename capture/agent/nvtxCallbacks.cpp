@@ -1,10 +1,10 @@
 #include "capture/agent/nvtxCallbacks.h"
 
 #include "capture/agent/NvtxRegistry.h"
-#include "capture/log/clocks.h"
 #include "capture/agent/nvtxCalls.h"
+#include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -51,8 +51,8 @@ void rangeEnd(nvtxRangeId_t id) {
 }
 
 void nameCategory(nvtxDomainHandle_t domain, uint32_t category, std::string_view name) {
-    nvtxRegistry().add(
-        NvtxCategory{idOf(domain), category, std::string(name), realtimeNs(), currentThreadId()});
+    nvtxRegistry().add(NvtxCategory{idOf(domain), category, std::string(name), log::realtimeNs(),
+                                    currentThreadId()});
 }
 void nameCategoryA(uint32_t category, const char* name) {
     guarded([&] { nameCategory(nullptr, category, view(name)); });
@@ -105,7 +105,7 @@ nvtxStringHandle_t domainRegisterStringW(nvtxDomainHandle_t, const wchar_t* text
     return guarded([&] { return registerString(utf8(text)); });
 }
 nvtxDomainHandle_t domainCreate(std::string_view name) {
-    const NvtxDomain* domain = nvtxRegistry().domain(name, realtimeNs(), currentThreadId());
+    const NvtxDomain* domain = nvtxRegistry().domain(name, log::realtimeNs(), currentThreadId());
     return reinterpret_cast<nvtxDomainHandle_t>(const_cast<NvtxDomain*>(domain));
 }
 nvtxDomainHandle_t domainCreateA(const char* name) {
@@ -175,4 +175,4 @@ bool attachNvtx(const void* (*getExportTable)(uint32_t)) {
     return true;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

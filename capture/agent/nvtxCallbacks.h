@@ -7,7 +7,7 @@ extern "C" {
 struct nvtxExtModuleInfo_t;
 }
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// Puts the agent's functions into the tables of one shared object that uses NVTX. `getExportTable`
 /// is an `NvtxGetExportTableFunc_t`. Answers whether it could. Safe to call again and from any
@@ -16,4 +16,4 @@ bool attachNvtx(const void* (*getExportTable)(uint32_t));
 /// The same for an extension; only the payload extension is known. Answers whether it is that one.
 bool attachNvtxExtension(nvtxExtModuleInfo_t* module);
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

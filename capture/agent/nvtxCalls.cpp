@@ -8,7 +8,7 @@
 #include "capture/agent/Agent.h"
 #include "capture/agent/NvtxRegistry.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -148,4 +148,4 @@ uint64_t newRangeId() {
     });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -11,7 +11,7 @@
 
 #include "capture/agent/NvtxCall.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 // What the functions that NVTX calls have in common: they turn NVTX's structs into an `NvtxCall`
 // and hand it to the agent. Nothing here throws but `utf8`; call that within `guarded`.
@@ -45,4 +45,4 @@ void readExtended(NvtxCall& call, const nvtxPayloadData_t* data, size_t count);
 /// A new id for a start/end range; 0 if nothing is recorded.
 uint64_t newRangeId();
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -8,7 +8,7 @@
 #include "capture/agent/nvtxCallbacks.h"
 #include "capture/agent/nvtxCalls.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -121,4 +121,4 @@ bool attachNvtxExtension(nvtxExtModuleInfo_t* module) {
     return true;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

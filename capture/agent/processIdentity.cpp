@@ -9,7 +9,7 @@
 
 #include "capture/log/launcherRank.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -55,7 +55,7 @@ std::vector<std::pair<std::string, std::string>> processIdentity() {
     add("processName", readSmallFile("/proc/self/comm"));
     add("host", hostName());
     add("bootId", readSmallFile("/proc/sys/kernel/random/boot_id"));
-    const LauncherRank place = launcherRank();
+    const log::LauncherRank place = log::launcherRank();
     add("rank", place.rank);
     add("localRank", place.localRank);
     add("worldSize", place.worldSize);
@@ -73,7 +73,8 @@ std::string logName() {
         }
         return text.empty() ? "-" : text.substr(0, 64);
     };
-    return safe(hostName()) + "." + safe(launcherRank().rank) + "." + std::to_string(::getpid());
+    return safe(hostName()) + "." + safe(log::launcherRank().rank) + "." +
+           std::to_string(::getpid());
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

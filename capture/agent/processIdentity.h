@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// Who this process is, as names and values for the log: program, commandLine, host, bootId, rank
 /// and world size as launchers announce them. Never the environment, which may hold secrets.
@@ -17,4 +17,4 @@ std::string calledAs();
 /// `<host>.<rank or ->.<pid>`: how the log of this process is called.
 std::string logName();
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace lanescope {
+namespace lanescope::agent {
 
-/// Which range a push or its pop belongs to. Bit 63 keeps it apart from the ids of start/end ranges.
+/// Which range a push or its pop belongs to. Bit 63 keeps it apart from the ids of start/end
+/// ranges.
 inline uint64_t keyOfPush(uint32_t threadId, uint32_t domain, int32_t level) {
     constexpr uint64_t bits16 = 0xffff;
     return (uint64_t{1} << 63) | (uint64_t{threadId & 0x7fffffff} << 32) |
@@ -13,4 +14,4 @@ inline uint64_t keyOfPush(uint32_t threadId, uint32_t domain, int32_t level) {
            std::min<uint64_t>(static_cast<uint32_t>(level), bits16);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -2,7 +2,7 @@
 
 #include "capture/agent/NoSource.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 std::unique_ptr<ActivitySource> makeActivitySource(const AgentOptions&, Agent& agent) {
     return std::make_unique<NoSource>(
@@ -11,4 +11,4 @@ std::unique_ptr<ActivitySource> makeActivitySource(const AgentOptions&, Agent& a
         "CUPTI's headers to record kernels and copies.");
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -11,7 +11,7 @@
 #include "model/format/tables/Kernels.h"
 #include "model/format/tables/Syncs.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -193,4 +193,4 @@ void ActivityImporter::add(const log::StreamRecord& r) {
                        t.priority = static_cast<int32_t>(r.priority), t.flag = r.flag);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

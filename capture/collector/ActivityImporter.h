@@ -10,7 +10,7 @@
 #include "capture/collector/ImportCounts.h"
 #include "capture/collector/ProcessContext.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Writes the CUDA tables from the CUDA records of one log, translating CUPTI's numbers to the
 /// file's. One thread.
@@ -53,4 +53,4 @@ class ActivityImporter {
     bool sawDevice_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

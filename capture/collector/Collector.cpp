@@ -18,7 +18,7 @@
 #include "model/format/factNames.h"
 #include "model/format/tables/Session.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -332,4 +332,4 @@ Result<void> Collector::nameFile(bool overwrite) {
     return publishFile(partialPath(), output_, overwrite ? IfExists::Replace : IfExists::Fail);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

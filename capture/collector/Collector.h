@@ -16,7 +16,7 @@
 #include "capture/collector/TraceWriter.h"
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// How the program that `record` started ended.
 struct MainProcess {
@@ -111,4 +111,4 @@ class Collector {
     bool isNamed_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -10,7 +10,7 @@
 #include "model/format/tables/Gpus.h"
 #include "model/format/tables/Links.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 std::string formatGpuUuid(const uint8_t (&uuid)[16]) {
     std::string text = "GPU-";
@@ -130,4 +130,4 @@ void GpuInventory::write(TraceWriter& trace, const Gpu& gpu) const {
         if (value != 0) trace.property(gpuFactName(machine.index, name), std::to_string(value));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "capture/collector/TraceWriter.h"
-#include "capture/machine/MeasuredPeaks.h"
 #include "capture/log/Records.h"
 #include "capture/machine/Machine.h"
+#include "capture/machine/MeasuredPeaks.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// The GPUs of a run: what the driver told of the machine joined with what processes said of their
 /// devices. One physical GPU is one row, however many processes number it however they like.
@@ -44,4 +44,4 @@ class GpuInventory {
 /// "GPU-01234567-89ab-...", as the driver writes it.
 std::string formatGpuUuid(const uint8_t (&uuid)[16]);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 enum class ImportedKind {
     Kernel,
@@ -78,4 +78,4 @@ struct ImportCounts {
     }
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

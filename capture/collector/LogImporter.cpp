@@ -6,7 +6,7 @@
 #include "model/format/tables/Names.h"
 #include "model/format/tables/Recording.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -359,4 +359,4 @@ void LogImporter::writeUnreadable() {
                      id, {}, static_cast<int64_t>(progress.oddRecords));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -20,7 +20,7 @@
 #include "capture/log/LogReader.h"
 #include "model/format/TimeRange.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Brings one process's log into the trace, as far as it goes. One thread.
 class LogImporter : private log::RecordVisitor {
@@ -149,4 +149,4 @@ class LogImporter : private log::RecordVisitor {
     std::optional<Error> problem_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

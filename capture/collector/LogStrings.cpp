@@ -2,7 +2,7 @@
 
 #include "capture/collector/symbolNames.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -35,4 +35,4 @@ LogStrings::KernelNames LogStrings::kernelNames(uint32_t id) {
     return names;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -7,7 +7,7 @@
 
 #include "capture/collector/TraceWriter.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// The strings of one log by their number in it. Only those an event uses get into the trace.
 class LogStrings {
@@ -37,4 +37,4 @@ class LogStrings {
     std::unordered_map<uint32_t, KernelNames> kernels_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

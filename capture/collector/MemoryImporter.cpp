@@ -8,7 +8,7 @@
 #include "model/format/tables/MemoryEvents.h"
 #include "model/format/tables/PageFaults.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -153,4 +153,4 @@ void MemoryImporter::addGpuFault(const log::UnifiedMemoryRecord& r) {
                        t.numberOfPageFaults = r.value, t.faultAccessType = r.flags);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -8,7 +8,7 @@
 #include "capture/log/Records.h"
 #include "model/format/Memory.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Writes what one log says of memory: allocations, pools, and managed memory that moved or was
 /// missed. Translates CUPTI's numbers to the file's. One thread.
@@ -42,4 +42,4 @@ class MemoryImporter {
     uint64_t oddRecords_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -1,6 +1,6 @@
 #include "capture/collector/NcclAssembler.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -142,4 +142,4 @@ void NcclAssembler::forgetOldest() {
     if (openLaunches_.size() > mostKept) openLaunches_.clear();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

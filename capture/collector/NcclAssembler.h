@@ -11,7 +11,7 @@
 
 #include "capture/log/Records.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// An event of NCCL's profiler interface with its end; strings are ids of its log.
 struct NcclInterval {
@@ -77,4 +77,4 @@ class NcclAssembler {
     std::map<uint64_t, int64_t> earlyStops_;                  // read before their start
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -127,4 +127,4 @@ NcclCall decodeNcclCall(std::string_view functionName, uint64_t schemaId,
     return call;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

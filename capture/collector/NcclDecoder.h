@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// What NCCL said about one of its calls. Numbers are NCCL's.
 struct NcclCall {
@@ -34,4 +34,4 @@ NcclCall decodeNcclCall(std::string_view functionName, uint64_t schemaId,
                         std::span<const std::byte> payload,
                         const std::optional<nlohmann::ordered_json>& decoded);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

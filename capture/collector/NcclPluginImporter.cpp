@@ -9,7 +9,7 @@
 #include "capture/collector/unless.h"
 #include "model/format/tables/Nccl.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -129,4 +129,4 @@ void NcclPluginImporter::write(const NcclOperation& operation) {
     ++operations_;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

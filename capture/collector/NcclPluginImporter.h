@@ -10,7 +10,7 @@
 #include "capture/collector/NcclAssembler.h"
 #include "capture/collector/ProcessContext.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Writes what NCCL told its profiler plugin in one process: its communicators and operations. One
 /// thread.
@@ -43,4 +43,4 @@ std::string ncclDatatypeName(std::string_view name);
 /// True for operations that one rank is the root of: Broadcast, Reduce, Gather, Scatter.
 bool hasNcclRoot(std::string_view operation);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

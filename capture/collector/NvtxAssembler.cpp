@@ -1,6 +1,6 @@
 #include "capture/collector/NvtxAssembler.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 using log::NvtxEvent;
 using log::NvtxRecord;
@@ -117,4 +117,4 @@ void NvtxAssembler::end(const NvtxRecord& record) {
     started_.erase(open);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

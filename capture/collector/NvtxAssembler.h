@@ -12,7 +12,7 @@
 
 #include "capture/log/Records.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// A range or a mark put together from NVTX calls of one process. Strings are ids of its log.
 struct NvtxInterval {
@@ -65,4 +65,4 @@ class NvtxAssembler {
     uint64_t lostBeginnings_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -8,7 +8,7 @@
 #include "model/format/tables/Nccl.h"
 #include "model/format/tables/Nvtx.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 using log::NvtxEvent;
 using log::NvtxPayload;
@@ -204,4 +204,4 @@ void NvtxImporter::writeNames() {
                   field.arrayOrUnionDetail = entry.arrayOrUnionDetail, field.offset = entry.offset);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -12,7 +12,7 @@
 #include "capture/collector/PayloadDecoder.h"
 #include "capture/collector/ProcessContext.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Writes the NVTX and NCCL tables from the NVTX records of one log. One thread.
 class NvtxImporter {
@@ -55,4 +55,4 @@ class NvtxImporter {
     int64_t ncclOperations_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

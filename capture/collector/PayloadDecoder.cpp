@@ -4,7 +4,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -280,4 +280,4 @@ std::optional<Json> PayloadDecoder::decodeEntry(uint32_t domain, const PayloadEn
     return array;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

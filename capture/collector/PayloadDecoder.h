@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// One field of a payload layout that a program registered with NVTX. Numbers are NVTX's.
 struct PayloadEntry {
@@ -81,4 +81,4 @@ class PayloadDecoder {
     std::map<Key, Enumeration> enumerations_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

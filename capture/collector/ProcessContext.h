@@ -7,7 +7,7 @@
 #include "capture/collector/TraceWriter.h"
 #include "model/format/GlobalId.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// What all that comes of one log shares.
 struct ProcessContext {
@@ -26,4 +26,4 @@ struct ProcessContext {
     }
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

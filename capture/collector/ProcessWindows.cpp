@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 void ProcessWindows::add(const log::WindowRecord& record) {
     areThere_ = true;
@@ -26,4 +26,4 @@ void ProcessWindows::add(const log::WindowRecord& record) {
     windows_.push_back({record.index, record.timestampNs, std::nullopt});
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -8,7 +8,7 @@
 
 #include "capture/log/Records.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// When one process recorded, if it did not all the time. Takes beginnings and ends as the log has
 /// them, in any number and order that a cut or damaged log may leave. Those that a log says again,
@@ -35,4 +35,4 @@ class ProcessWindows {
     bool areThere_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

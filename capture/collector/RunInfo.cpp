@@ -9,7 +9,7 @@
 
 #include "model/format/AtomicFile.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -174,4 +174,4 @@ Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {
     return info;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -9,7 +9,7 @@
 #include "capture/machine/Machine.h"
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// What `record` knows of a run before its processes say anything. Kept beside the logs, so that
 /// they can be recovered later and elsewhere. Holds no environment: there may be secrets in it.
@@ -39,4 +39,4 @@ inline constexpr const char* runInfoFileName = "session.json";
 /// The same with the machine, which is known only when the program already runs.
 inline constexpr const char* runInfoWithMachineFileName = "machine.json";
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -10,7 +10,7 @@
 #include "model/format/tables/Counters.h"
 #include "model/format/tables/GpuMetrics.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -287,4 +287,4 @@ void SamplerImporter::writeHealth() {
             {}, process_.time(latestNs_));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -12,7 +12,7 @@
 #include "capture/collector/ProcessContext.h"
 #include "capture/log/LogReader.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Brings the log of one sampler process into the trace, as far as it goes. One thread.
 class SamplerImporter : private log::RecordVisitor {
@@ -89,4 +89,4 @@ class SamplerImporter : private log::RecordVisitor {
     std::optional<Error> problem_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -1,6 +1,6 @@
 #include "capture/collector/StringTableWriter.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 StringTableWriter::StringTableWriter(const Database& database, FirstError& error)
     : rows_(database, tables::strings, error) {}
@@ -13,4 +13,4 @@ int64_t StringTableWriter::intern(std::string_view text) {
     return id;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -8,7 +8,7 @@
 #include "model/format/Inserter.h"
 #include "model/format/tables/Names.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Writes `StringIds`: each text once, whichever process it came from.
 class StringTableWriter {
@@ -30,4 +30,4 @@ class StringTableWriter {
     std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> ids_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

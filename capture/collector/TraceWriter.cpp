@@ -4,7 +4,7 @@
 #include "model/format/Schema.h"
 #include "model/format/tables/Recording.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::path& path) {
     auto database = Database::create(path);
@@ -65,4 +65,4 @@ RowInserter& TraceWriter::inserterOf(const tables::Table& table) {
     return inserters_.try_emplace(&table, database_, table, error_).first->second;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -15,7 +15,7 @@
 #include "model/format/Sqlite.h"
 #include "model/format/health.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// The `vmId` of every row: the processes we record share one operating system.
 inline constexpr int virtualMachine = 1;
@@ -74,4 +74,4 @@ class TraceWriter {
     std::vector<std::string> errors_, warnings_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -16,7 +16,7 @@
 #include "model/format/AtomicFile.h"
 #include "model/format/Sqlite.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -171,4 +171,4 @@ void removeJournal(const std::filesystem::path& path) {
     for (const char* suffix : {"-wal", "-shm", "-copy"}) ::unlink((path.string() + suffix).c_str());
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -4,9 +4,11 @@
 
 #include "model/format/Result.h"
 
-namespace lanescope {
-
+namespace lanescope::capture {
 class Database;
+}
+
+namespace lanescope::capture {
 
 /// Lets others read a trace while it is being written: from here on SQLite keeps what is committed
 /// in a log beside the file, where readers and the writer do not wait for each other. Where that is
@@ -28,4 +30,4 @@ Result<void> settleJournal(const std::filesystem::path& path);
 /// next file would be damaged.
 void removeJournal(const std::filesystem::path& path);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -72,4 +72,4 @@ std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& pr
     return fmt::format("Only {} of the {} ranks that ran here left a record.", found, expected);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Which of a launcher's processes a process says it is.
 struct RankFacts {
@@ -19,4 +19,4 @@ struct RankFacts {
 /// nothing if all are there. Of a launch on several hosts only the recorded hosts count.
 std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& present);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

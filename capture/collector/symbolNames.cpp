@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -83,4 +83,4 @@ std::string_view shortFunctionName(std::string_view name) {
     return brief.empty() ? name : brief;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// The name as written in the source, with template arguments and parameters: what `c++filt`
 /// prints. A name that is not mangled comes back as it is.
@@ -13,4 +13,4 @@ std::string demangled(const std::string& mangledName);
 /// "void at::native::fill<4, Op>(int)" is "fill".
 std::string_view shortFunctionName(std::string_view demangledName);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

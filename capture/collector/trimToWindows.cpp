@@ -14,7 +14,7 @@
 #include "model/format/tables/Graphs.h"
 #include "model/format/tables/Kernels.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -116,4 +116,4 @@ Result<int64_t> trimToWindows(Database& database, const RecordedWindows& windows
     return count;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -8,7 +8,7 @@
 #include "model/format/Sqlite.h"
 #include "model/format/TimeRange.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// When each process recorded, by `globalPid`, on the trace's axis; windows sorted by start. Only
 /// processes that recorded in windows.
@@ -20,4 +20,4 @@ using RecordedWindows = std::map<int64_t, std::vector<TimeRange>>;
 /// the tables of GPU work once.
 Result<int64_t> trimToWindows(Database& database, const RecordedWindows& windows);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

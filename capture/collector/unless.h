@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 // What is nothing in a record becomes NULL in the file.
 
@@ -24,4 +24,4 @@ inline std::optional<std::string_view> unlessEmpty(std::string_view text) {
     return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

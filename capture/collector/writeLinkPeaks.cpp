@@ -3,7 +3,7 @@
 #include "model/format/pcieRate.h"
 #include "model/format/tables/Links.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -33,4 +33,4 @@ void writeLinkPeaks(TraceWriter& trace, const MachineGpu& gpu) {
                   t.width = gpu.memoryBusBits, t.origin = origin);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

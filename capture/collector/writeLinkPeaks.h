@@ -3,9 +3,9 @@
 #include "capture/collector/TraceWriter.h"
 #include "capture/machine/Machine.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Writes what the links and the memory of a GPU can carry, as far as the driver told.
 void writeLinkPeaks(TraceWriter& trace, const MachineGpu& gpu);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -3,11 +3,11 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "capture/log/clocks.h"
 #include "capture/cupti/activityRecords.h"
 #include "capture/cupti/recordLayouts.h"
+#include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -22,7 +22,7 @@ int64_t time(uint64_t ns) {
 }  // namespace
 
 ActivityDecoder::ActivityDecoder(const CuptiLibrary& cupti, const Windows& windows,
-                                 LaunchWindows& launches, RecordWriter& writer)
+                                 LaunchWindows& launches, log::RecordWriter& writer)
     : cupti_(cupti),
       windows_(windows),
       writer_(writer),
@@ -58,7 +58,7 @@ void ActivityDecoder::decode(uint8_t* buffer, size_t validBytes) {
 
 void ActivityDecoder::endRound(bool isLast) {
     if (held_.empty()) return;
-    const int64_t nowNs = monotonicNs();
+    const int64_t nowNs = log::monotonicNs();
     std::deque<Held> waiting;
     waiting.swap(held_);
     for (const Held& work : waiting) {
@@ -146,7 +146,7 @@ bool ActivityDecoder::isInWindow(uint32_t correlationId, int64_t ranNs,
     if (answer != LaunchWindows::Answer::NotYetKnown)
         return answer == LaunchWindows::Answer::Inside;
     Held& held = held_.emplace_back();
-    held.sinceNs = monotonicNs();
+    held.sinceNs = log::monotonicNs();
     held.correlationId = correlationId;
     held.ranNs = ranNs;
     static_assert(sizeof(CUpti_ActivityKernel9) <= sizeof held.words);
@@ -275,4 +275,4 @@ void ActivityDecoder::sayResourcesAgain() {
     for (auto& [id, stream] : streams_) writer_.write(log::RecordKind::Stream, stream);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -8,13 +8,13 @@
 #include <string>
 #include <utility>
 
-#include "capture/log/RecordWriter.h"
 #include "capture/agent/Windows.h"
 #include "capture/cupti/ApiNames.h"
 #include "capture/cupti/CuptiLibrary.h"
 #include "capture/cupti/LaunchWindows.h"
+#include "capture/log/RecordWriter.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// Reads the records of CUPTI's buffers and writes those that are to be kept to the log, names
 /// interned. Writer thread only.
@@ -22,7 +22,7 @@ class ActivityDecoder {
   public:
     /// `launches` tells what was launched in a window.
     ActivityDecoder(const CuptiLibrary& cupti, const Windows& windows, LaunchWindows& launches,
-                    RecordWriter& writer);
+                    log::RecordWriter& writer);
 
     /// Before the buffers of a round: says devices, contexts and streams again if the log has lost
     /// a block.
@@ -63,7 +63,7 @@ class ActivityDecoder {
 
     const CuptiLibrary& cupti_;
     const Windows& windows_;
-    RecordWriter& writer_;
+    log::RecordWriter& writer_;
     LaunchWindows& launches_;
     ApiNames apiNames_;
     std::deque<Held> held_;
@@ -78,4 +78,4 @@ class ActivityDecoder {
     std::map<std::pair<uint32_t, uint32_t>, log::StreamRecord> streams_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

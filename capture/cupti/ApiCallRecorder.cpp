@@ -5,7 +5,7 @@
 
 #include "capture/log/Records.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// How a call lies in a ring.
 struct ApiCallRecorder::Call {
@@ -127,7 +127,7 @@ ApiCallRecorder::Wait ApiCallRecorder::waitOf(DriverCallKind kind,
     return wait;
 }
 
-uint64_t ApiCallRecorder::drain(RecordWriter& writer, const CycleClock& clock,
+uint64_t ApiCallRecorder::drain(log::RecordWriter& writer, const CycleClock& clock,
                                 const Windows& windows, LaunchWindows& launches) {
     if (!rings_.isUsed()) return 0;
     uint64_t launched = 0;
@@ -147,7 +147,7 @@ uint64_t ApiCallRecorder::drain(RecordWriter& writer, const CycleClock& clock,
     return launched;
 }
 
-void ApiCallRecorder::write(const Call& call, const Wait* wait, RecordWriter& writer,
+void ApiCallRecorder::write(const Call& call, const Wait* wait, log::RecordWriter& writer,
                             const CycleClock& clock) {
     log::ApiRecord api{};
     api.startNs = clock.realtimeNs(call.startTicks);
@@ -196,4 +196,4 @@ uint32_t ApiCallRecorder::eventId(uint64_t handle) {
     return eventIds_.try_emplace(handle, next).first->second;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

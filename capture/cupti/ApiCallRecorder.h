@@ -11,14 +11,14 @@
 
 #include "capture/agent/AgentOptions.h"
 #include "capture/agent/CycleClock.h"
-#include "capture/log/RecordWriter.h"
 #include "capture/agent/ThreadRings.h"
 #include "capture/cupti/ApiNames.h"
 #include "capture/cupti/CuptiLibrary.h"
 #include "capture/cupti/LaunchWindows.h"
 #include "capture/cupti/driverCalls.h"
+#include "capture/log/RecordWriter.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// Records calls of the CUDA driver, which the runtime makes as well, by being called back with
 /// them. CUPTI's own records of calls, waits and events cost more: to switch on any of these kinds
@@ -44,7 +44,7 @@ class ApiCallRecorder {
 
     /// Writes down the calls from before `mark` that began in a window, and tells `launches` of
     /// all. Answers how many of all launched kernels or graphs. Writer thread.
-    uint64_t drain(RecordWriter& writer, const CycleClock& clock, const Windows& windows,
+    uint64_t drain(log::RecordWriter& writer, const CycleClock& clock, const Windows& windows,
                    LaunchWindows& launches);
 
   private:
@@ -56,7 +56,8 @@ class ApiCallRecorder {
     static constexpr size_t mostFunctions = 2048;
 
     Wait waitOf(DriverCallKind kind, const CUpti_CallbackData& call) const;
-    void write(const Call& call, const Wait* wait, RecordWriter& writer, const CycleClock& clock);
+    void write(const Call& call, const Wait* wait, log::RecordWriter& writer,
+               const CycleClock& clock);
     uint32_t eventId(uint64_t handle);
 
     const CuptiLibrary& cupti_;
@@ -67,4 +68,4 @@ class ApiCallRecorder {
     std::unordered_map<uint64_t, uint32_t> eventIds_;  // writer thread only
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 uint32_t ApiNames::idOf(uint32_t callbackId, bool isDriver) {
     constexpr uint32_t driverBit = 0x80000000;
@@ -30,4 +30,4 @@ std::string_view runtimeCallName(std::string_view callbackName) {
     return isVersion ? callbackName.substr(0, at) : callbackName;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

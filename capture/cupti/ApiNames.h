@@ -4,15 +4,16 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "capture/log/RecordWriter.h"
 #include "capture/cupti/CuptiLibrary.h"
+#include "capture/log/RecordWriter.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// Names of CUDA calls as strings of the log, each asked of CUPTI once. Writer thread.
 class ApiNames {
   public:
-    ApiNames(const CuptiLibrary& cupti, RecordWriter& writer) : cupti_(cupti), writer_(writer) {}
+    ApiNames(const CuptiLibrary& cupti, log::RecordWriter& writer)
+        : cupti_(cupti), writer_(writer) {}
 
     /// The string's id for a call that CUPTI numbers `callbackId`, in the domain of the driver or
     /// of the runtime. Amortized constant time.
@@ -20,7 +21,7 @@ class ApiNames {
 
   private:
     const CuptiLibrary& cupti_;
-    RecordWriter& writer_;
+    log::RecordWriter& writer_;
     std::unordered_map<uint32_t, uint32_t> ids_;
     uint32_t generation_ = 0;
 };
@@ -29,4 +30,4 @@ class ApiNames {
 /// calls of the runtime only; in a driver call's name "_v2" is part of it.
 std::string_view runtimeCallName(std::string_view callbackName);
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

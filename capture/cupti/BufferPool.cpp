@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -79,4 +79,4 @@ void BufferPool::warm() {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// Buffers for CUPTI to put records into. CUPTI asks for one on the thread that launches a kernel,
 /// so warm zeroed ones lie ready: taking one is a scan over a few flags, without lock or system
@@ -45,4 +45,4 @@ class BufferPool {
     std::array<Slot, maximumBuffers> slots_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

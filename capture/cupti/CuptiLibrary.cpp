@@ -4,7 +4,7 @@
 
 #include "capture/cupti/findCupti.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 std::string CuptiLibrary::describe(CUptiResult result) const {
     const char* text = nullptr;
@@ -66,4 +66,4 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
     return true;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// The functions of the CUPTI that this process has, looked up by name. The record layouts are
 /// those of the loaded library, not of the headers this was built with; see `knownRecordBytes`.
@@ -56,4 +56,4 @@ struct CuptiLibrary {
 /// sentence, into `problem`.
 bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::string& problem);
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

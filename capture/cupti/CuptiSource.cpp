@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "capture/agent/Agent.h"
-#include "capture/log/clocks.h"
 #include "capture/cupti/driverCalls.h"
 #include "capture/cupti/versionHazards.h"
+#include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -35,7 +35,7 @@ CuptiSource::CuptiSource(const AgentOptions& options, Agent& agent)
                  agent.wakeWriter();
              }),
       launches_(agent.windows(), options.apiCalls != ApiCalls::None),
-      begunNs_(monotonicNs()) {}
+      begunNs_(log::monotonicNs()) {}
 
 void CuptiSource::note(Severity severity, HealthCode code, std::string sentence) {
     notes_.push_back({severity, code, std::move(sentence)});
@@ -283,7 +283,7 @@ void CuptiSource::countDropped() {
     }
 }
 
-void CuptiSource::writeBeginning(RecordWriter& writer) {
+void CuptiSource::writeBeginning(log::RecordWriter& writer) {
     writer.property("cuptiPath", cupti_.path);
     writer.property("cuptiVersion", std::to_string(cupti_.version));
     for (const Note& said : notes_) writer.note(said.severity, said.code, said.sentence);
@@ -299,7 +299,7 @@ void CuptiSource::collect() {
     }
 }
 
-void CuptiSource::drain(RecordWriter& writer) {
+void CuptiSource::drain(log::RecordWriter& writer) {
     if (!decoder_) writeBeginning(writer);
     launches_.refresh();
     const uint64_t launched = calls_.drain(writer, agent_.clock(), agent_.windows(), launches_);
@@ -335,7 +335,7 @@ void CuptiSource::drain(RecordWriter& writer) {
 
 /// Subscribing keeps well-mannered tools out. One that takes CUPTI's buffers all the same is
 /// noticed by what it leaves us: launches, of which CUPTI calls us back, but no records of kernels.
-void CuptiSource::watchForRivals(RecordWriter& writer, uint64_t launched, bool hasBuffers) {
+void CuptiSource::watchForRivals(log::RecordWriter& writer, uint64_t launched, bool hasBuffers) {
     constexpr uint64_t manyLaunches = 3'000;          // more than can wait for a GPU that is busy
     constexpr int64_t longSilenceNs = 5'000'000'000;  // CUPTI is flushed twenty times until then
     if (hasForeignBuffer_.exchange(false)) {
@@ -344,7 +344,7 @@ void CuptiSource::watchForRivals(RecordWriter& writer, uint64_t launched, bool h
             "CUPTI gave us a buffer of another tool in the program, so that tool lacks what "
             "is in it; run the program without it, or record without CUDA activity.");
     }
-    const int64_t nowNs = monotonicNs();
+    const int64_t nowNs = log::monotonicNs();
     if (hasBuffers) unansweredLaunches_ = 0;
     if (unansweredLaunches_ == 0) unansweredSinceNs_ = nowNs;
     unansweredLaunches_ += hasBuffers ? 0 : launched;
@@ -359,15 +359,15 @@ void CuptiSource::watchForRivals(RecordWriter& writer, uint64_t launched, bool h
                 "program without that tool, or leave CUPTI to it.");
 }
 
-void CuptiSource::finish(RecordWriter&) {
+void CuptiSource::finish(log::RecordWriter&) {
     if (decoder_) decoder_->endRound(true);
 }
 
-void CuptiSource::writeHazards(RecordWriter& writer) {
+void CuptiSource::writeHazards(log::RecordWriter& writer) {
     if (!isRecording_) return;
     constexpr int64_t longNs = int64_t{4} * 3600 * 1'000'000'000;
     const HazardFacts facts{cupti_.version, decoder_->sawGraphNode(),
-                            monotonicNs() - begunNs_ > longNs};
+                            log::monotonicNs() - begunNs_ > longNs};
     for (size_t i = 0; const VersionHazard* hazard = versionHazard(i); ++i) {
         const uint32_t bit = uint32_t{1} << i;
         if ((hazardsSaid_ & bit) != 0 || !applies(*hazard, facts)) continue;
@@ -443,4 +443,4 @@ std::unique_ptr<ActivitySource> makeActivitySource(const AgentOptions& options, 
     return std::make_unique<CuptiSource>(options, agent);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

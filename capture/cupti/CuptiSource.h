@@ -14,7 +14,7 @@
 #include "capture/cupti/BufferPool.h"
 #include "capture/cupti/CuptiLibrary.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// Records CUDA activity through CUPTI: subscribes, switches the kinds on, hands out buffers and
 /// queues those that come back for the writer thread. The program's threads, which CUPTI calls back
@@ -28,8 +28,8 @@ class CuptiSource final : public ActivitySource {
     void flush(bool isFinal) override;
     void switchOff() override;
     void collect() override;
-    void drain(RecordWriter& writer) override;
-    void finish(RecordWriter& writer) override;
+    void drain(log::RecordWriter& writer) override;
+    void finish(log::RecordWriter& writer) override;
 
   private:
     /// A buffer that CUPTI has filled, in a list from newest to oldest.
@@ -54,9 +54,9 @@ class CuptiSource final : public ActivitySource {
     void configureUnifiedMemory();
     void enableWindowCalls();
     void onDriverCall(CUpti_CallbackId id, const CUpti_CallbackData& call);
-    void writeBeginning(RecordWriter& writer);
-    void writeHazards(RecordWriter& writer);
-    void watchForRivals(RecordWriter& writer, uint64_t launched, bool hasBuffers);
+    void writeBeginning(log::RecordWriter& writer);
+    void writeHazards(log::RecordWriter& writer);
+    void watchForRivals(log::RecordWriter& writer, uint64_t launched, bool hasBuffers);
     void note(Severity severity, HealthCode code, std::string sentence);
     void enableRuntimeCalls(std::string& problems);
     void onCompleted(uint8_t* buffer, size_t validBytes);
@@ -99,4 +99,4 @@ class CuptiSource final : public ActivitySource {
     std::atomic<bool> hasForeignBuffer_{false};
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -110,4 +110,4 @@ LaunchWindows::Answer LaunchWindows::guess(uint32_t correlationId, int64_t ranNs
     return answer(correlationId, ranNs, true);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -7,7 +7,7 @@
 
 #include "capture/agent/Windows.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// Tells work that was launched in a window from other work, whenever it ran. CUPTI numbers the
 /// CUDA calls of a process in their order, and GPU work bears the number of the call that launched
@@ -68,4 +68,4 @@ class LaunchWindows {
     size_t nextLatest_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -2,7 +2,7 @@
 
 #include "capture/sample/threadCpuTime.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 ParallelTurns::ParallelTurns(size_t count) {
     for (size_t index = 1; index < count; ++index)
@@ -52,4 +52,4 @@ void ParallelTurns::serve(size_t index) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

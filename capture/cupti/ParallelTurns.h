@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Does the same for several things at once, again and again: the first on the thread of the
 /// caller, each other one always on the same thread of its own.
@@ -38,4 +38,4 @@ class ParallelTurns {
     std::vector<std::thread> threads_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

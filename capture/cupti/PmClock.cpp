@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -51,4 +51,4 @@ std::string PmClock::describe() const {
         milliseconds(offsetNs_), milliseconds(*lowestNs_), milliseconds(*highestNs_));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Leads from the time at which a GPU stamps its samples to CLOCK_REALTIME.
 ///
@@ -35,4 +35,4 @@ class PmClock {
     int64_t windowBegunNs_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

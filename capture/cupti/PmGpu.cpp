@@ -7,7 +7,7 @@
 
 #include "capture/sample/sampleTime.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -223,4 +223,4 @@ CUptiResult PmGpu::endOf(size_t index, int64_t& endNs) const {
     return result;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

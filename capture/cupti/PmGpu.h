@@ -8,7 +8,7 @@
 #include "capture/cupti/PmLibrary.h"
 #include "capture/cupti/PmMetrics.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// One GPU whose hardware counters are being sampled. Needs no CUDA context. One thread.
 class PmGpu {
@@ -66,4 +66,4 @@ class PmGpu {
     bool isFirst_ = true;  ///< The first sample is of an interval that began before sampling did.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -6,7 +6,7 @@
 
 #include "capture/cupti/findCupti.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -29,7 +29,7 @@ bool PmLibrary::open(const std::vector<std::filesystem::path>& folders, std::str
                   ", so no GPU metrics were sampled; it is too old.";
         return false;
     }
-    const OpenedCupti cupti = findCupti(environment("LANESCOPE_CUPTI"));
+    const agent::OpenedCupti cupti = agent::findCupti(environment("LANESCOPE_CUPTI"));
     const char* missing = cupti.handle != nullptr ? findCuptiFunctions(cupti.handle) : "";
     if (missing == nullptr) return true;
     std::string searched = cupti.searched;
@@ -114,4 +114,4 @@ std::string PmLibrary::describe(CUptiResult result) const {
            ")";
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Parameters of one of CUPTI's functions, empty but for their size.
 template <class Params>
@@ -63,4 +63,4 @@ struct PmLibrary {
     const char* findCuptiFunctions(void* library);
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

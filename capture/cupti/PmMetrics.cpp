@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -142,4 +142,4 @@ CUptiResult PmMetrics::evaluate(const std::vector<uint8_t>& counterData, size_t 
     return library_.evaluate(&params);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -6,7 +6,7 @@
 
 #include "capture/cupti/PmLibrary.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Which hardware counters of one GPU are sampled, chosen so that all of them fit one pass, and how
 /// their raw values become metrics.
@@ -44,4 +44,4 @@ class PmMetrics {
     CUpti_Profiler_Host_Object* host_ = nullptr;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

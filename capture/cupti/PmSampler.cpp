@@ -8,7 +8,7 @@
 
 #include "capture/sample/makePmSampler.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -152,4 +152,4 @@ std::unique_ptr<Sampler> makePmSampler(SampleLog& log, double hz, int64_t takePe
     return std::make_unique<PmSampler>(log, hz, takePeriodNs, std::move(folders));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -13,7 +13,7 @@
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Samples the hardware counters of all GPUs that this process can see and writes what came since
 /// the last time with each call of `sample`. At high rates a GPU takes half of a core, so each has
@@ -54,4 +54,4 @@ class PmSampler : public Sampler {
     std::unique_ptr<ParallelTurns> turns_;  ///< Null: all GPUs in turn.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

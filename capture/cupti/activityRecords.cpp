@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -251,4 +251,4 @@ log::StreamRecord toLog(const CUpti_ActivityStream& from) {
     return to;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -5,7 +5,7 @@
 
 #include "capture/log/Records.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 // CUPTI's records as records of the log. Pure functions; names, which are numbers in the log, are
 // left to the caller. Each takes the struct that has all the fields we read.
@@ -27,4 +27,4 @@ log::StreamRecord toLog(const CUpti_ActivityStream& from);
 log::SyncRecord toLog(const CUpti_ActivitySynchronization2& from, bool hasSyncIds);
 log::CudaEventRecord toLog(const CUpti_ActivityCudaEvent2& from, bool hasSyncIds);
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

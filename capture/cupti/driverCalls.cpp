@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -84,4 +84,4 @@ DriverCallKind driverCallKind(std::string_view callbackName, bool onlyWork) {
     return explains ? DriverCallKind::Other : DriverCallKind::None;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

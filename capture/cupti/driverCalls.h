@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// What a call of the driver does that a timeline has to show beside the call itself.
 enum class DriverCallKind : uint8_t {
@@ -21,4 +21,4 @@ enum class DriverCallKind : uint8_t {
 /// free, or load code. With `onlyWork`, the last three kinds are `None` too.
 DriverCallKind driverCallKind(std::string_view callbackName, bool onlyWork);
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

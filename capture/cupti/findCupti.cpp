@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -85,4 +85,4 @@ OpenedCupti findCupti(const std::string& overridePath) {
     return result;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

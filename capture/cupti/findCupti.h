@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// A CUPTI library that has been opened.
 struct OpenedCupti {
@@ -17,4 +17,4 @@ struct OpenedCupti {
 /// twice and closes nothing. Takes some milliseconds; any thread.
 OpenedCupti findCupti(const std::string& overridePath);
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

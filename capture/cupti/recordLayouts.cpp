@@ -6,7 +6,7 @@
 
 #include "capture/cupti/CuptiLibrary.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -99,4 +99,4 @@ size_t knownRecordBytes(CUpti_ActivityKind kind, uint32_t version) {
     return bytes;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// How many bytes a record of `kind` has, at least, in the CUPTI of `version`, as far as we know
 /// how to read them. The layout is that of the loaded library, not that of the headers; records
@@ -13,4 +13,4 @@ namespace lanescope {
 /// newer. 0 for kinds that we do not read.
 size_t knownRecordBytes(CUpti_ActivityKind kind, uint32_t version);
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -4,7 +4,7 @@
 
 #include "capture/cupti/CuptiLibrary.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -58,4 +58,4 @@ bool crashesOnWholeGraphs(uint32_t version, const std::string& realFileName) {
     return at == std::string::npos || realFileName.compare(at + 8, std::string::npos, "0") == 0;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -6,7 +6,7 @@
 #include "capture/agent/AgentOptions.h"
 #include "capture/log/Records.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 /// What is known of a run, for judging which faults of its CUPTI matter.
 struct HazardFacts {
@@ -37,4 +37,4 @@ bool mayDisableKinds(uint32_t version);
 /// which only the name of the library's file tells ("libcupti.so.2024.1.0"; update 1 is ".1").
 bool crashesOnWholeGraphs(uint32_t version, const std::string& realFileName);
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 enum class CheckStatus { Ok, Warning, Failure };
 
@@ -18,4 +18,4 @@ struct Check {
 /// True if no check failed: recording will work.
 bool canRecord(const std::vector<Check>& checks);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -63,4 +63,4 @@ bool CudaDriver::findAll() {
 // Not unloaded: the driver keeps threads of its own.
 CudaDriver::~CudaDriver() = default;
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

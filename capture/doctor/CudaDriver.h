@@ -6,7 +6,7 @@
 
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 // The few functions of the CUDA driver that measuring copies needs, as its documentation declares
 // them. The library is opened at run time and its header is not needed to build. Every function
@@ -58,4 +58,4 @@ class CudaDriver {
     void* library_ = nullptr;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -11,7 +11,7 @@
 #include "capture/doctor/diagnose.h"
 #include "capture/doctor/probe.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -85,4 +85,4 @@ Check checkCupti() {
         "Install it: pip install nvidia-cuda-cupti, or the CUDA toolkit, then set CUDA_HOME."};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

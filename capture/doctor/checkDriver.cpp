@@ -4,7 +4,7 @@
 #include "capture/doctor/diagnose.h"
 #include "capture/doctor/probe.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -42,4 +42,4 @@ Check checkDriver() {
     return {CheckStatus::Ok, "driver", fmt::format("The driver knows CUDA {}.", *answer), {}};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

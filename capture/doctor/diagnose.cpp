@@ -16,7 +16,7 @@
 #include "capture/machine/queryMachine.h"
 #include "capture/record/AgentEnvironment.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -160,4 +160,4 @@ Check checkFolder(const std::filesystem::path& folder) {
             {}};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

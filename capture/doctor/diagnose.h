@@ -5,7 +5,7 @@
 
 #include "capture/doctor/Check.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Looks at everything that recording on this machine, in this folder and environment needs. Takes
 /// a second or two with a driver. `agent` as for `findAgent`.
@@ -23,4 +23,4 @@ Check checkNcclVariables();
 Check checkRivalProcesses(const std::filesystem::path& processes);
 Check checkFolder(const std::filesystem::path& folder);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -40,4 +40,4 @@ std::optional<unsigned> gpuUtilization(const std::string& uuid) {
     return percent;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

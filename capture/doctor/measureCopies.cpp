@@ -9,7 +9,7 @@
 
 #include "capture/collector/GpuInventory.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -284,4 +284,4 @@ Result<Measurement> measureCopies(const CudaDriver& driver, const MeasureOptions
     return Measurer(driver, options).measure();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -9,7 +9,7 @@
 #include "capture/doctor/CudaDriver.h"
 #include "capture/machine/MeasuredPeaks.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 struct MeasureOptions {
     /// Measures a GPU although others use it.
@@ -42,4 +42,4 @@ struct Measurement {
 /// GPU. Takes `secondsPerGpu` a GPU and a moment more.
 Result<Measurement> measureCopies(const CudaDriver& driver, const MeasureOptions& options);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -54,4 +54,4 @@ std::optional<std::string> probe(const std::function<std::string()>& question) {
     return text;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -12,7 +12,7 @@
 
 #include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::log {
 
 namespace {
 
@@ -212,4 +212,4 @@ bool LogFile::writeHeader(const Opened& file, uint32_t part) {
     return writeAll(file.descriptor, &parts, 1);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::log

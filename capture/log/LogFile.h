@@ -7,7 +7,7 @@
 
 #include "capture/log/LogFormat.h"
 
-namespace lanescope {
+namespace lanescope::log {
 
 /// Appends checksummed blocks of records to the log of this process. What has been flushed survives
 /// any end of the process, since the page cache is the kernel's. The file is created, readable by
@@ -76,4 +76,4 @@ class LogFile {
     std::vector<unsigned char> block_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::log

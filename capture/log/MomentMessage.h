@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
-namespace lanescope {
+namespace lanescope::log {
 
-/// What the agent puts into the pipe of a run when a chosen range begins or ends. Short enough to be
-/// written whole or not at all.
+/// What the agent puts into the pipe of a run when a chosen range begins or ends. Short enough to
+/// be written whole or not at all.
 struct MomentMessage {
     int64_t timestampNs;  ///< CLOCK_REALTIME.
     uint32_t processId;
@@ -19,4 +19,4 @@ static_assert(sizeof(MomentMessage) == 128);
 /// The pipe's name in the run folder.
 inline constexpr const char* momentPipeName = "moments";
 
-}  // namespace lanescope
+}  // namespace lanescope::log

@@ -2,7 +2,7 @@
 
 #include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::log {
 
 namespace {
 
@@ -86,4 +86,4 @@ void RecordWriter::writeWithTail(log::RecordHeader& header, size_t structBytes,
     file_.append(scratch_.data(), scratch_.size(), timeNs);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::log

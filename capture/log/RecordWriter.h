@@ -10,7 +10,7 @@
 #include "capture/log/Records.h"
 #include "model/format/health.h"
 
-namespace lanescope {
+namespace lanescope::log {
 
 /// Turns records into bytes of the log and each distinct string into an id, once. Used by the
 /// writer thread only.
@@ -66,4 +66,4 @@ class RecordWriter {
     bool isStopped_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::log

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace lanescope {
+namespace lanescope::log {
 
 /// Nanoseconds since 1970, the clock of CUPTI's records. About 20 ns a call.
 inline int64_t realtimeNs() {
@@ -20,4 +20,4 @@ inline int64_t monotonicNs() {
     return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::log

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <iterator>
 
-namespace lanescope {
+namespace lanescope::log {
 
 namespace {
 
@@ -59,4 +59,4 @@ LauncherRank launcherRank() {
     return incomplete;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::log

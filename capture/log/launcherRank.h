@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace lanescope {
+namespace lanescope::log {
 
 /// Which of a launcher's processes this is, in decimal digits; empty where the launcher does not
 /// say. All of it comes from one launcher, so that the numbers belong together.
@@ -16,4 +16,4 @@ struct LauncherRank {
 /// that gives a rank. A batch script of Slurm is no rank, though Slurm calls it task 0.
 LauncherRank launcherRank();
 
-}  // namespace lanescope
+}  // namespace lanescope::log

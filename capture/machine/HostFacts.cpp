@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string_view>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -42,4 +42,4 @@ HostFacts queryHostFacts() {
     return facts;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// The machine that a run was recorded on, apart from its GPUs. What is unknown stays empty or 0.
 struct HostFacts {
@@ -17,4 +17,4 @@ struct HostFacts {
 /// Looks the facts up in /proc, /etc/os-release and the C library; a few file reads.
 HostFacts queryHostFacts();
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

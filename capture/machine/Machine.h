@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// A GPU as the driver numbers it. Zero and empty mean that the driver did not say.
 struct MachineGpu {
@@ -44,4 +44,4 @@ struct Machine {
     std::vector<MachineLink> links;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

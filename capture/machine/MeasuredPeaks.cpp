@@ -10,7 +10,7 @@
 
 #include "model/format/AtomicFile.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -95,4 +95,4 @@ void MeasuredPeaks::merge(const MeasuredPeaks& newer) {
     measuredAtUtcNs = newer.measuredAtUtcNs;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -8,7 +8,7 @@
 
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// One rate that copies reached on this machine.
 struct MeasuredPeak {
@@ -37,4 +37,4 @@ struct MeasuredPeaks {
     void merge(const MeasuredPeaks& newer);
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 std::optional<NvmlLibrary> NvmlLibrary::open(int* result) {
     if (result != nullptr) *result = -1;
@@ -107,4 +107,4 @@ std::optional<int64_t> numberIn(const NvmlFieldValue& field) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 // The functions of NVML that we call, as its documentation declares them. The library is opened at
 // run time and its header is not needed to build. Every function returns 0 on success.
@@ -172,4 +172,4 @@ class NvmlLibrary : public NvmlFunctions {
 /// The number in a field that was asked for; nothing if it was not answered.
 std::optional<int64_t> numberIn(const NvmlFieldValue& field);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -9,7 +9,7 @@
 
 #include "capture/machine/NvmlLibrary.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -221,4 +221,4 @@ Machine queryMachine() {
     return machine;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

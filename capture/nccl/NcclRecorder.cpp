@@ -5,9 +5,10 @@
 #include <string_view>
 #include <utility>
 
+#include "capture/agent/Agent.h"
 #include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::agent {
 
 namespace {
 
@@ -15,6 +16,8 @@ constexpr size_t textCount = 4;
 /// NCCL's names are short; what is longer is no name.
 constexpr size_t longestText = 63;
 constexpr size_t mostOpen = 1u << 20;  // events that never end must not cost
+
+std::atomic<NcclRecorder*> newest{nullptr};
 
 }  // namespace
 
@@ -31,10 +34,32 @@ struct NcclRecorder::Entry {
     uint8_t textBytes[textCount];
 };
 
+NcclRecorder::NcclRecorder(Agent& agent)
+    : agent_(&agent), rings_([&agent] {
+          agent.startThreads();
+          agent.wakeWriter();
+      }) {}
+
+NcclRecorder* NcclRecorder::current() {
+    Agent* const agent = Agent::current();
+    NcclRecorder* known = newest.load(std::memory_order_acquire);
+    // After a fork it is the parent's; agents are never destroyed, so no other has its address.
+    if (!agent || (known && known->agent_ == agent)) [[likely]]
+        return agent ? known : nullptr;
+    auto* fresh = new (std::nothrow) NcclRecorder(*agent);
+    if (!fresh) return nullptr;
+    if (newest.compare_exchange_strong(known, fresh)) {
+        agent->add(*fresh);
+        return fresh;
+    }
+    delete fresh;  // another thread was first
+    return known;
+}
+
 NcclCommunicator* NcclRecorder::introduce(const NcclCommunicator& communicator) {
     auto* kept = new (std::nothrow) NcclCommunicator(communicator);
     if (!kept) return nullptr;
-    kept->timestampNs = realtimeNs();
+    kept->timestampNs = log::realtimeNs();
     kept->next = newest_.load(std::memory_order_relaxed);
     while (!newest_.compare_exchange_weak(kept->next, kept, std::memory_order_release)) {
     }
@@ -76,13 +101,13 @@ uint64_t NcclRecorder::start(const NcclStart& event) {
         tail += lengths[index];
     }
     const uint64_t id = entry->id;
-    entry->timestampNs = realtimeNs();
+    entry->timestampNs = log::realtimeNs();
     rings_.commit(*ring);
     return id;
 }
 
 void NcclRecorder::stop(uint64_t id) {
-    const int64_t nowNs = realtimeNs();
+    const int64_t nowNs = log::realtimeNs();
     auto* ring = rings_.ofThisThread();
     void* room = ring ? ring->events.reserve(sizeof(Entry)) : nullptr;
     if (!room) return;
@@ -94,7 +119,7 @@ void NcclRecorder::stop(uint64_t id) {
     rings_.commit(*ring);
 }
 
-void NcclRecorder::drain(RecordWriter& writer, const Windows& windows) {
+void NcclRecorder::drain(log::RecordWriter& writer, const Windows& windows) {
     if (!isUsed()) return;
     const uint64_t refused = rings_.drain([&](NoState&, const void* memory, size_t) {
         drainCommunicators(writer);  // a communicator stands before its first event
@@ -147,7 +172,7 @@ void NcclRecorder::drain(RecordWriter& writer, const Windows& windows) {
     drainCommunicators(writer);
 }
 
-void NcclRecorder::drainCommunicators(RecordWriter& writer) {
+void NcclRecorder::drainCommunicators(log::RecordWriter& writer) {
     if (std::exchange(writtenGeneration_, writer.generation()) != writer.generation())
         newestWritten_ = nullptr;
     const NcclCommunicator* const newest = newest_.load(std::memory_order_acquire);
@@ -165,4 +190,4 @@ void NcclRecorder::drainCommunicators(RecordWriter& writer) {
     newestWritten_ = newest;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

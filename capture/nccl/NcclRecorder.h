@@ -2,16 +2,15 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <unordered_set>
-#include <utility>
 
-#include "capture/log/RecordWriter.h"
+#include "capture/agent/EventSource.h"
 #include "capture/agent/ThreadRings.h"
-#include "capture/agent/Windows.h"
 #include "capture/log/Records.h"
 
-namespace lanescope {
+namespace lanescope::agent {
+
+class Agent;
 
 /// A communicator as NCCL introduced it. Lives as long as the process, because NCCL hands its
 /// address back with every event.
@@ -42,10 +41,11 @@ struct NcclStart {
 
 /// Takes events of NCCL's profiler interface from any number of threads and gives them to the
 /// writer thread. The calling thread never waits and, after its first event, never allocates.
-class NcclRecorder {
+class NcclRecorder final : public EventSource {
   public:
-    /// `wakeWriter` as in `ThreadRings`.
-    explicit NcclRecorder(std::function<void()> wakeWriter) : rings_(std::move(wakeWriter)) {}
+    /// That of this process's agent, made when there is none. Null if the environment asks for no
+    /// agent, or without memory. Any thread; a forked child gets one of its own.
+    static NcclRecorder* current();
 
     /// Keeps a communicator; null without memory. Not for the hot path: allocates.
     NcclCommunicator* introduce(const NcclCommunicator& communicator);
@@ -54,21 +54,20 @@ class NcclRecorder {
     /// Records that an event ends. An id that nobody began does no harm: the reader leaves it out.
     void stop(uint64_t id);
 
-    /// Writer thread: notes how far the threads have come, before `Windows::refresh`.
-    void mark() { rings_.mark(); }
-    /// Writer thread: writes down what was recorded before `mark` and began in a window,
-    /// communicators first.
-    void drain(RecordWriter& writer, const Windows& windows);
-    /// Whether there is anything yet.
-    bool isUsed() const { return rings_.isUsed(); }
+    bool isUsed() const override { return rings_.isUsed(); }
+    void mark() override { rings_.mark(); }
+    /// Communicators come first.
+    void drain(log::RecordWriter& writer, const Windows& windows) override;
 
   private:
+    explicit NcclRecorder(Agent& agent);
     struct NoState {
         void beginThread() {}
     };
     struct Entry;
-    void drainCommunicators(RecordWriter& writer);
+    void drainCommunicators(log::RecordWriter& writer);
 
+    const Agent* const agent_;
     ThreadRings<NoState> rings_;
     std::atomic<uint64_t> lastId_{0};
     std::atomic<NcclCommunicator*> newest_{nullptr};
@@ -77,4 +76,4 @@ class NcclRecorder {
     std::unordered_set<uint64_t> keptOpen_;  // with windows: what began in one; writer thread only
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::agent

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <type_traits>
 
-#include "capture/agent/Agent.h"
+#include "capture/nccl/NcclRecorder.h"
 #include "capture/nccl/readDescriptor.h"
 
-namespace lanescope::nccl {
+namespace lanescope::agent::nccl {
 
 namespace {
 
@@ -39,12 +39,12 @@ Result init(void** context, int* activationMask, uint64_t wanted, uint32_t versi
             const char* name, uint64_t hash, int nodeCount, int rankCount, int rank) {
     if (context) *context = &nameless;
     try {
-        Agent* agent = Agent::current();
+        NcclRecorder* const recorder = NcclRecorder::current();
         // One mask is for all communicators, and other threads of NCCL may be reading it.
         if (activationMask)
-            __atomic_store_n(activationMask, agent ? static_cast<int>(wanted) : 0,
+            __atomic_store_n(activationMask, recorder ? static_cast<int>(wanted) : 0,
                              __ATOMIC_RELAXED);
-        if (!agent || version < 4) return success;
+        if (!recorder || version < 4) return success;
         NcclCommunicator made;
         made.hash = hash;
         if (name) std::memcpy(made.name, name, ::strnlen(name, sizeof made.name - 1));
@@ -52,7 +52,7 @@ Result init(void** context, int* activationMask, uint64_t wanted, uint32_t versi
         made.rankCount = rankCount;
         made.nodeCount = nodeCount;
         made.interfaceVersion = version;
-        NcclCommunicator* kept = agent->nccl().introduce(made);
+        NcclCommunicator* kept = recorder->introduce(made);
         if (context && kept) *context = kept;
     } catch (...) {
     }
@@ -82,8 +82,8 @@ Result startEvent(void* context, void** event, Descriptor* descriptor) {
     try {
         if (descriptor->type & groups) *event = handleOf(0);
         std::optional<NcclStart> start = readDescriptor(*descriptor);
-        Agent* agent = start ? Agent::current() : nullptr;
-        if (!agent) return success;
+        NcclRecorder* const recorder = start ? NcclRecorder::current() : nullptr;
+        if (!recorder) return success;
         constexpr bool isLate = std::is_same_v<Descriptor, DescriptorV5>;
         if (isLate && start->event != log::NcclEvent::Launch)
             start->parent = idOf(descriptor->parent);
@@ -93,7 +93,7 @@ Result startEvent(void* context, void** event, Descriptor* descriptor) {
             start->communicator = communicator->hash;
             start->rank = communicator->rank;  // NCCL 2.28 says 0 for the rank of calls
         }
-        *event = handleOf(agent->nccl().start(*start));
+        *event = handleOf(recorder->start(*start));
     } catch (...) {
     }
     return success;
@@ -102,7 +102,7 @@ Result startEvent(void* context, void** event, Descriptor* descriptor) {
 Result stopEvent(void* event) {
     try {
         const uint64_t id = idOf(event);
-        if (Agent* agent = id != 0 ? Agent::current() : nullptr) agent->nccl().stop(id);
+        if (auto* recorder = id != 0 ? NcclRecorder::current() : nullptr) recorder->stop(id);
     } catch (...) {
     }
     return success;
@@ -137,4 +137,4 @@ LANESCOPE_EXPORT const ProfilerV5 ncclProfiler_v5 = profiler<ProfilerV5>(initV5<
 LANESCOPE_EXPORT const ProfilerV5 ncclProfiler_v6 = profiler<ProfilerV5>(initV5<6, wantedV6>);
 LANESCOPE_EXPORT const ProfilerV5 ncclProfiler_v7 = profiler<ProfilerV5>(initV5<7, wantedV6>);
 
-}  // namespace lanescope::nccl
+}  // namespace lanescope::agent::nccl

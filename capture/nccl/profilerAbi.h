@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace lanescope::nccl {
+namespace lanescope::agent::nccl {
 
 // NCCL's profiler interface as NCCL lays it out, as far as we read it. NCCL looks for the symbols
 // ncclProfiler_v1, _v2, ... and takes the newest it knows. Descriptors are NCCL's, made for one
@@ -261,4 +261,4 @@ struct ProfilerV5 {
 static_assert(sizeof(ProfilerV4) == 48 && sizeof(ProfilerV5) == 48);
 static_assert(sizeof(ProfilerV1<DescriptorV1>) == 48);
 
-}  // namespace lanescope::nccl
+}  // namespace lanescope::agent::nccl

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace lanescope::nccl {
+namespace lanescope::agent::nccl {
 
 namespace {
 
@@ -133,4 +133,4 @@ std::optional<NcclStart> readDescriptor(const DescriptorV5& said) {
     }
 }
 
-}  // namespace lanescope::nccl
+}  // namespace lanescope::agent::nccl

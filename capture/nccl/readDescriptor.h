@@ -5,7 +5,7 @@
 #include "capture/nccl/NcclRecorder.h"
 #include "capture/nccl/profilerAbi.h"
 
-namespace lanescope::nccl {
+namespace lanescope::agent::nccl {
 
 // What we keep of an event that NCCL describes; nothing for a kind that we do not keep. The
 // communicator and, from version 4 on, the rank are left to the caller, who knows the context.
@@ -18,4 +18,4 @@ std::optional<NcclStart> readDescriptor(const DescriptorV3& said);
 std::optional<NcclStart> readDescriptor(const DescriptorV4& said);
 std::optional<NcclStart> readDescriptor(const DescriptorV5& said);
 
-}  // namespace lanescope::nccl
+}  // namespace lanescope::agent::nccl

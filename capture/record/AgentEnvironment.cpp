@@ -10,7 +10,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -120,4 +120,4 @@ std::vector<std::string> agentEntries(const std::filesystem::path& runFolder,
             fmt::format("{}={}", optionsVariable, agentOptions(request, baseRealtimeNs))};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -7,7 +7,7 @@
 #include "capture/record/AgentRequest.h"
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// The agent: `given` if not empty, else the one that belongs to this program, beside it in the
 /// build or installation. Absolute. Fails if it is not there.
@@ -28,4 +28,4 @@ std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
 std::vector<std::string> agentEntries(const std::filesystem::path& runFolder,
                                       const AgentRequest& request, int64_t baseRealtimeNs);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -77,4 +77,4 @@ std::string agentOptions(const AgentRequest& request, int64_t baseRealtimeNs) {
     return text;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// When the processes of a run keep what they see: always, for a span of time, inside ranges, or
 /// for some steps. Not both of the last two.
@@ -52,4 +52,4 @@ struct AgentRequest {
 /// delays count; 0 leaves it out.
 std::string agentOptions(const AgentRequest& request, int64_t baseRealtimeNs);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

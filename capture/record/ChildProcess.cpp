@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -200,4 +200,4 @@ tl::expected<std::filesystem::path, ProgramProblem> findProgram(const std::strin
     return problem(false, "There is no program {} in PATH: check its name, or give its path.");
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

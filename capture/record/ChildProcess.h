@@ -8,7 +8,7 @@
 
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// A program that was forked but waits for a word before it begins, so that its process id can go
 /// into file names and its start can still be called off. It shares our terminal, process group,
@@ -55,4 +55,4 @@ struct ProgramProblem {
 /// that name in PATH.
 tl::expected<std::filesystem::path, ProgramProblem> findProgram(const std::string& name);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

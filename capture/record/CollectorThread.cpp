@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -50,4 +50,4 @@ void CollectorThread::run() {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

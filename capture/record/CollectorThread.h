@@ -7,7 +7,7 @@
 
 #include "capture/collector/Collector.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Polls a collector on a thread of its own, four times a second, until it is stopped. The
 /// collector belongs to that thread until then. The thread takes no signals.
@@ -38,4 +38,4 @@ class CollectorThread {
     std::thread thread_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

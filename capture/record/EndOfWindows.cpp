@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -43,4 +43,4 @@ bool EndOfWindows::haveAllEnded(const Collector& collector) const {
     return hasOneEnded;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -6,7 +6,7 @@
 #include "capture/collector/Collector.h"
 #include "capture/record/AgentRequest.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Tells when the last window of a recording is over: by the clock for a span of time, else by
 /// what the processes say in their logs.
@@ -27,4 +27,4 @@ class EndOfWindows {
     std::optional<int64_t> allEndedSinceNs_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

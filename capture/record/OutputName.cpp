@@ -12,7 +12,7 @@
 
 #include "capture/log/launcherRank.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -128,7 +128,7 @@ std::string defaultOutputPattern(const std::filesystem::path& program) {
 }
 
 Result<void> checkNameOfRank(std::string_view pattern) {
-    const LauncherRank place = launcherRank();
+    const log::LauncherRank place = log::launcherRank();
     const std::string& size = place.worldSize;
     if (place.rank.empty() || size.empty() || size == "1") return {};
     for (const Placeholder& each : placeholdersOf(pattern)) {
@@ -184,4 +184,4 @@ std::string hostName() {
     return name;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

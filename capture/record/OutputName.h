@@ -6,7 +6,7 @@
 
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// What the name of a trace can be made of.
 struct OutputNameParts {
@@ -42,4 +42,4 @@ std::filesystem::path outputForRunFolder(const std::filesystem::path& runFolder)
 /// The name of this host; "host" if it has none.
 std::string hostName();
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

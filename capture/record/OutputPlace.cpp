@@ -5,7 +5,7 @@
 
 #include "capture/record/OutputName.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -38,4 +38,4 @@ Result<OutputPlace> OutputPlace::claim(const std::string& pattern, int pid, bool
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -6,7 +6,7 @@
 #include "capture/record/RunFolder.h"
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Where a recording leaves its trace, and the folder for its logs beside it. Who holds the folder
 /// holds the name of the trace.
@@ -21,4 +21,4 @@ struct OutputPlace {
                                      const RunInfo& info);
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

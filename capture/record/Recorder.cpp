@@ -22,7 +22,7 @@
 #include "capture/record/RunSamplers.h"
 #include "capture/record/SignalForwarder.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -44,14 +44,14 @@ RunInfo describeRun(const RecordOptions& options) {
     info.version = LANESCOPE_VERSION;
     info.options = agentOptions(options.agentRequest, 0);
     info.recordsCuda = options.agentRequest.cuda;
-    const LauncherRank place = launcherRank();
+    const log::LauncherRank place = log::launcherRank();
     if (!place.rank.empty() && !place.worldSize.empty()) {
         info.rank = std::stoll(place.rank);
         info.worldSize = std::stoll(place.worldSize);
     }
     info.hostFacts = queryHostFacts();
-    info.startRealtimeNs = realtimeNs();
-    info.startMonotonicNs = monotonicNs();
+    info.startRealtimeNs = log::realtimeNs();
+    info.startMonotonicNs = log::monotonicNs();
     return info;
 }
 
@@ -93,7 +93,7 @@ Result<void> waitForStragglers(Collector& collector, const SignalForwarder& sign
             for (const pid_t pid : samplers.others()) running.push_back(pid);
             std::sort(running.begin(), running.end());
             running.erase(std::unique(running.begin(), running.end()), running.end());
-            collector.cut(std::move(running), realtimeNs());
+            collector.cut(std::move(running), log::realtimeNs());
             return {};
         }
         std::this_thread::sleep_for(lingerInterval);
@@ -177,14 +177,14 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
     std::atomic<bool> wasKilled = false;
     const auto killAtEnd = [&] {
         if (!options.killsAtEnd || wasKilled) return;
-        if (!endOfWindows.isReached(**collector, realtimeNs())) return;
+        if (!endOfWindows.isReached(**collector, log::realtimeNs())) return;
         wasKilled = true;
         signals.send(SIGTERM);
     };
     CollectorThread tail(**collector,
                          {[&] { askForMachine(**collector, info, folder); }, killAtEnd});
     program.exitStatus = child->wait();
-    program.endRealtimeNs = realtimeNs();
+    program.endRealtimeNs = log::realtimeNs();
     signals.stopForwarding();
     // What the program had started may not have heard of it.
     if (wasKilled)
@@ -201,4 +201,4 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
     return outcome;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -9,7 +9,7 @@
 #include "capture/record/AgentEnvironment.h"
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 struct RecordOptions {
     std::vector<std::string> commandLine;  ///< The program and its arguments.
@@ -45,4 +45,4 @@ struct RecordRefusal {
 /// program has ended and the trace is written; call it on the main thread before any other is made.
 tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

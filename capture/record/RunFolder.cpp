@@ -15,7 +15,7 @@
 #include "capture/log/MomentMessage.h"
 #include "capture/record/OutputName.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -91,7 +91,7 @@ void RunFolder::remove() {
     for (const auto& entry : std::filesystem::directory_iterator(path_, error))
         if (isOfLog(entry.path()) || entry.path().filename() == runInfoFileName ||
             entry.path().filename() == runInfoWithMachineFileName ||
-            entry.path().filename() == momentPipeName)
+            entry.path().filename() == log::momentPipeName)
             ours.push_back(entry.path());
     for (const auto& file : ours) ::unlink(file.c_str());
     ::rmdir(path_.c_str());
@@ -107,4 +107,4 @@ Result<void> RunFolder::lock() {
     return {};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

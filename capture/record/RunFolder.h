@@ -5,7 +5,7 @@
 #include "capture/collector/RunInfo.h"
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// The folder that the processes of a run leave their logs in, held by a lock on its `session.json`
 /// as long as this object lives, so that nobody collects it twice. Movable.
@@ -35,4 +35,4 @@ class RunFolder {
     int lock_ = -1;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

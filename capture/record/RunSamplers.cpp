@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <chrono>
 
-#include "capture/log/launcherRank.h"
 #include "capture/log/MomentMessage.h"
+#include "capture/log/launcherRank.h"
 #include "capture/record/OutputName.h"
 #include "capture/record/Recorder.h"
 #include "capture/record/livingDescendants.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -23,12 +23,12 @@ constexpr std::chrono::seconds patience{2};
 void RunSamplers::prepare(const RecordOptions& options, const std::filesystem::path& runFolder) {
     // Where a file system has no pipes the counters are read at their own pace only.
     if (!options.agentRequest.sampleAt.empty())
-        static_cast<void>(::mkfifo((runFolder / momentPipeName).c_str(), 0600));
+        static_cast<void>(::mkfifo((runFolder / log::momentPipeName).c_str(), 0600));
 }
 
 RunSamplers::RunSamplers(const RecordOptions& options, const std::filesystem::path& runFolder) {
     if (options.counterHz <= 0 && options.metricsHz <= 0) return;
-    const LauncherRank place = launcherRank();
+    const log::LauncherRank place = log::launcherRank();
     if (!place.localRank.empty() && place.localRank != "0")
         otherRank_ = place.localRank;
     else
@@ -91,4 +91,4 @@ void RunSamplers::end(Collector& collector) {
                            "none here: local rank 0 samples this host, and this is " + otherRank_);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -9,7 +9,7 @@
 #include "capture/collector/Collector.h"
 #include "capture/record/SamplerProcess.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 struct RecordOptions;
 
@@ -40,4 +40,4 @@ class RunSamplers {
     std::string otherRank_;  ///< Not empty: another recording of this host samples.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

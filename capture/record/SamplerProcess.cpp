@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -124,4 +124,4 @@ bool SamplerProcess::waitUntil(std::chrono::steady_clock::time_point deadline) {
     return hasEnded;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -7,7 +7,7 @@
 #include "capture/sample/SamplerOptions.h"
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// A child of `lanescope record` that samples counters: this program again, in a process group of
 /// its own, so that Ctrl-C does not end it before the program that is recorded. Whatever happens to
@@ -35,4 +35,4 @@ class SamplerProcess {
     int process_ = -1;  ///< A pidfd: its number may be somebody else's once it was waited for.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

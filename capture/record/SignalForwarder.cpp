@@ -6,7 +6,7 @@
 
 #include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -22,7 +22,7 @@ static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<int64_t>::i
 constexpr int64_t sameSignalNs = 200'000'000;
 
 bool isRepeated() {
-    const int64_t nowNs = monotonicNs();
+    const int64_t nowNs = log::monotonicNs();
     return nowNs - latestEndNs.exchange(nowNs) < sameSignalNs;
 }
 
@@ -73,4 +73,4 @@ bool SignalForwarder::cameAfterEnd() const {
     return wasAskedToEnd.load();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// While it lives, signals that mean the program go to the program: SIGTERM, SIGHUP, SIGUSR1 and
 /// SIGUSR2 are passed on, and so are SIGINT and SIGQUIT unless they come from the terminal, which
@@ -31,4 +31,4 @@ class SignalForwarder {
     std::array<struct sigaction, signals.size()> previous_{};
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

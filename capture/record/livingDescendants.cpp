@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 std::vector<pid_t> livingDescendants() {
     std::multimap<pid_t, pid_t> childrenOf;
@@ -39,4 +39,4 @@ std::vector<pid_t> livingDescendants() {
     return found;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Processes that came from this one and still run, whatever became of those between; none where
 /// /proc does not answer. Reads all of /proc: not for a busy loop.
 std::vector<pid_t> livingDescendants();
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

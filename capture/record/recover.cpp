@@ -7,7 +7,7 @@
 #include "capture/record/OutputName.h"
 #include "capture/record/RunFolder.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -62,4 +62,4 @@ Result<CollectedRun> recover(const RecoverOptions& options) {
     return (*collector)->finish(std::nullopt, options.overwrite);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -5,7 +5,7 @@
 #include "capture/collector/Collector.h"
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 struct RecoverOptions {
     std::filesystem::path runFolder;
@@ -18,4 +18,4 @@ struct RecoverOptions {
 /// written.
 Result<CollectedRun> recover(const RecoverOptions& options);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

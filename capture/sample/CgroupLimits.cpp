@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -111,4 +111,4 @@ void CgroupLimits::sample(SampleBatch& batch, std::vector<char>& buffer) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

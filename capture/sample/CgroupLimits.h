@@ -7,7 +7,7 @@
 #include "capture/sample/ProcFile.h"
 #include "capture/sample/SampleLog.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// What the control group that we are in allows and uses: processor time and memory, of version 1
 /// or
@@ -36,4 +36,4 @@ class CgroupLimits {
     ProcFile period_;  ///< Version 1 only.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -6,7 +6,7 @@
 
 #include "capture/log/Records.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// What a counter is and what it is about; see `LANESCOPE_COUNTERS` in FORMAT.md.
 struct CounterDescription {
@@ -30,4 +30,4 @@ struct CounterDescription {
           meaning(counterMeaning) {}
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

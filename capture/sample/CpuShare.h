@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Makes shares of a core of what the kernel counts in ticks of its clock.
 class CpuShare {
@@ -22,4 +22,4 @@ class CpuShare {
     long long ticks_ = -1;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

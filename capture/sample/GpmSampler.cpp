@@ -11,7 +11,7 @@
 #include "capture/log/clocks.h"
 #include "capture/sample/sampleTime.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -81,7 +81,7 @@ bool GpmSampler::begin() {
 }
 
 bool GpmSampler::sample() {
-    if (!pace_.isDue(0, monotonicNs())) return true;
+    if (!pace_.isDue(0, log::monotonicNs())) return true;
     bool isAny = false;
     pace_.begin();
     for (Gpu& gpu : gpus_)
@@ -157,4 +157,4 @@ bool GpmSampler::isArtefact() const {
     });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -9,7 +9,7 @@
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// The GPU performance metrics that NVML has from Hopper on, without any privilege: averages over
 /// at least 100 ms. Asked more often the GPU answers zeros, so the interval is never shorter.
@@ -58,4 +58,4 @@ class GpmSampler : public Sampler {
     SampleBatch batch_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

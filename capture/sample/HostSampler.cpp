@@ -12,7 +12,7 @@
 #include "capture/log/clocks.h"
 #include "capture/sample/sampleTime.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -64,7 +64,7 @@ bool HostSampler::begin() {
 }
 
 bool HostSampler::sample() {
-    const int64_t nowNs = monotonicNs();
+    const int64_t nowNs = log::monotonicNs();
     batch_.clear();
     for (size_t query = 0; query < std::size(queries); ++query) {
         if (!pace_.isDue(query, nowNs)) continue;
@@ -93,7 +93,7 @@ uint32_t HostSampler::addCounter(const char* name, std::string title, const char
 
 void HostSampler::sampleCores() {
     std::string_view text = stat_.read(buffer_);
-    const int64_t nowNs = monotonicNs();
+    const int64_t nowNs = log::monotonicNs();
     const int64_t elapsedNs = nowNs - coresReadNs_;
     coresReadNs_ = nowNs;
     // "cpu", then "cpu0" and so on; processors that are offline have no line.
@@ -204,4 +204,4 @@ void HostSampler::sampleNetwork() {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

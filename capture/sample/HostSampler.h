@@ -16,7 +16,7 @@
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// What /proc and the control groups tell of the machine and of the recorded processes. Files are
 /// kept open. On a machine with many processors, or with many processes, the kernel takes
@@ -74,4 +74,4 @@ class HostSampler : public Sampler {
     PerDevice diskCounters_, networkCounters_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -5,7 +5,7 @@
 
 #include "capture/log/MomentMessage.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// The reading end of the pipe through which agents tell that a chosen range began or ended.
 class MomentPipe {
@@ -19,10 +19,10 @@ class MomentPipe {
     /// Readable when there is a moment; -1 without a pipe.
     int descriptor() const { return descriptor_; }
     /// Adds the moments that wait.
-    void take(std::vector<MomentMessage>& moments);
+    void take(std::vector<log::MomentMessage>& moments);
 
   private:
     int descriptor_ = -1;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

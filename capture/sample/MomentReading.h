@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// A reading of what belongs to the moments at which chosen ranges begin and end. All times are
 /// those of samples (`sampleTimeNs`).
@@ -18,4 +18,4 @@ struct MomentReading {
     bool serves(int64_t momentNs) const { return beginNs != 0 && momentNs <= beginNs + sharedNs; }
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -7,7 +7,7 @@
 
 #include "capture/sample/sampleTime.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -136,4 +136,4 @@ void NvmlFields::write(const Part& part, int64_t askedNs, bool isAnswered, Sampl
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

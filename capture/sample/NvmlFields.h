@@ -8,7 +8,7 @@
 #include "capture/machine/NvmlLibrary.h"
 #include "capture/sample/SampleLog.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// What a GPU counts since its driver was loaded: energy, and what its NVLinks carried, all
 /// together and each. Each field is a question to the GPU of its own, however many are asked in one
@@ -46,4 +46,4 @@ class NvmlFields {
     SampleBatch batch_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -4,7 +4,7 @@
 
 #include "capture/sample/sampleTime.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -119,4 +119,4 @@ int NvmlReadings::read(const NvmlFunctions& nvml, NvmlFunctions::Device device,
     return result;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -7,7 +7,7 @@
 #include "capture/machine/NvmlLibrary.h"
 #include "capture/sample/SampleLog.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// What a GPU tells in calls of their own, one or two values each: how busy it is, its memory,
 /// power, temperature and clocks.
@@ -43,4 +43,4 @@ class NvmlReadings {
     SampleBatch batch_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

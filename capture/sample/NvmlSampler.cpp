@@ -12,7 +12,7 @@
 #include "capture/log/clocks.h"
 #include "capture/sample/sampleTime.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -89,7 +89,7 @@ bool NvmlSampler::begin() {
     // costs.
     for (size_t query = 0; query < queryCount; ++query) {
         pace_.tell(query, 0);
-        pace_.isDue(query, monotonicNs());
+        pace_.isDue(query, log::monotonicNs());
         ask(query);
     }
     if (gpus_.empty())
@@ -143,7 +143,7 @@ void NvmlSampler::sayWhatIsAbsent() const {
 }
 
 bool NvmlSampler::sample() {
-    const int64_t nowNs = monotonicNs();
+    const int64_t nowNs = log::monotonicNs();
     for (size_t query = 0; query < queryCount; ++query) {
         if (!pace_.isDue(query, nowNs)) continue;
         ask(query);
@@ -194,12 +194,12 @@ void NvmlSampler::sampleGroup(NvmlFields::Group group,
 
 /// What was asked for costs what it costs, and is not counted.
 int64_t NvmlSampler::sampleMoment(const std::function<bool()>& isWantedElsewhere) {
-    const int64_t nowNs = monotonicNs();
+    const int64_t nowNs = log::monotonicNs();
     sampleGroup(NvmlFields::Group::LinkSums);
     int64_t ageNs = nowNs - energyReadNs_;
     if (ageNs >= energyAgainNs) {
         ageNs = 0;
-        energyReadNs_ = monotonicNs();
+        energyReadNs_ = log::monotonicNs();
         sampleGroup(NvmlFields::Group::Energy);
     }
     if (nowNs >= linksReadNs_ + linksAgainNs) {
@@ -215,7 +215,7 @@ void NvmlSampler::end() {
          {NvmlFields::Group::LinkSums, NvmlFields::Group::Energy, NvmlFields::Group::Links})
         sampleGroup(group);
     saidNs_ = -sayAgainNs;
-    sayHowOften(monotonicNs());
+    sayHowOften(log::monotonicNs());
 }
 
 /// NVML's answer.
@@ -264,4 +264,4 @@ bool NvmlSampler::noticeLoss(Gpu& gpu, int result) {
     return true;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -14,7 +14,7 @@
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// What NVML tells of the GPUs: how busy, how much memory, power, clocks, and what each NVLink has
 /// carried. Values that a GPU does not have are left out and named once. A question to a GPU costs
@@ -72,4 +72,4 @@ class NvmlSampler : public Sampler {
     std::string said_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

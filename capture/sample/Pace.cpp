@@ -9,7 +9,7 @@
 
 #include "capture/sample/threadCpuTime.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -150,4 +150,4 @@ std::string Pace::describe() const {
     return text;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// How often each of several queries is made, so that all of them together take no more than a
 /// share of a core. Each is judged by the median of its own processor time, and never by one call
@@ -78,4 +78,4 @@ class Pace {
     int64_t begunNs_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

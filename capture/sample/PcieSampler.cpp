@@ -6,7 +6,7 @@
 
 #include "capture/sample/sampleTime.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -59,4 +59,4 @@ bool PcieSampler::sample() {
     return true;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -8,7 +8,7 @@
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// PCIe throughput of GPUs without GPM. NVML measures it over 20 ms, in which its call blocks; so
 /// it is asked seldom, and on a thread of its own.
@@ -34,4 +34,4 @@ class PcieSampler : public Sampler {
     SampleBatch batch_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <utility>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -67,4 +67,4 @@ long long numberIn(std::string_view word, long long otherwise) {
     return result.ec == std::errc{} ? number : otherwise;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// A file of /proc or /sys that is kept open and read again and again.
 class ProcFile {
@@ -32,4 +32,4 @@ std::string_view takeWord(std::string_view& text);
 /// The number that `word` begins with; `otherwise` if it is none.
 long long numberIn(std::string_view word, long long otherwise = 0);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -10,7 +10,7 @@
 
 #include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -122,7 +122,7 @@ void ProcessCounters::sample(Process& process, std::vector<char>& buffer, Sample
         if (!std::exchange(process.hasEnded, true)) writeEnd(process, batch);
         return;
     }
-    const int64_t nowNs = monotonicNs();
+    const int64_t nowNs = log::monotonicNs();
     const int64_t elapsedNs = nowNs - std::exchange(process.readNs, nowNs);
     const std::optional<double> percent = process.share.read(usage->ticks, elapsedNs, nsPerTick_);
     const int64_t bytes = usage->pages * pageBytes_;
@@ -156,4 +156,4 @@ void ProcessCounters::write(const Others& others, SampleBatch& batch) {
     batch.add(othersMemory_, others.bytes);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

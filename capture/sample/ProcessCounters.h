@@ -12,7 +12,7 @@
 #include "capture/sample/ProcessTree.h"
 #include "capture/sample/SampleLog.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Processor time and memory of the recorded processes. Those that stay have counters of their own;
 /// all others, such as workers that are started anew for each epoch, are summed up in two. So there
@@ -67,4 +67,4 @@ class ProcessCounters {
     uint32_t othersShare_ = 0, othersMemory_ = 0;  ///< Counters; 0 until there are others.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -8,7 +8,7 @@
 
 #include "capture/sample/ProcFile.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -68,4 +68,4 @@ void ProcessTree::addChildren(pid_t parent, bool ofAllThreads, std::vector<pid_t
         take(thread.path().filename().string());
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

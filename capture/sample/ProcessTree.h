@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// The processes below a recorder, without its own samplers. Looks at the threads of known
 /// processes only, never at all of /proc.
@@ -28,4 +28,4 @@ class ProcessTree {
     std::vector<char> buffer_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -11,7 +11,7 @@
 #include "capture/log/clocks.h"
 #include "capture/sample/sampleTime.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -160,7 +160,7 @@ void SampleLog::flush() {
     noticeClock();
     log::ClockRecord clock{};
     clock.realtimeNs = sampleTimeNs();
-    clock.monotonicNs = monotonicNs();
+    clock.monotonicNs = log::monotonicNs();
     writer_.write(log::RecordKind::Clock, clock, clock.realtimeNs);
     flushNow();
     if (file_.totalBytes() < maximumBytes_) return;
@@ -210,4 +210,4 @@ void SampleLog::endNow(log::EndReason reason) {
     hasEnded_ = true;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

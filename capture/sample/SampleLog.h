@@ -12,7 +12,7 @@
 #include "capture/log/RecordWriter.h"
 #include "capture/sample/CounterDescription.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Values of several counters at one moment, collected before they are written.
 class SampleBatch {
@@ -33,7 +33,7 @@ class SampleBatch {
 /// anything but the disk.
 class SampleLog {
   public:
-    /// `pathWithoutSuffix` as in `LogFile`. At `maximumBytes` the log ends with a note.
+    /// `pathWithoutSuffix` as in `log::LogFile`. At `maximumBytes` the log ends with a note.
     SampleLog(const std::string& pathWithoutSuffix, uint64_t maximumBytes);
 
     void addGpu(uint32_t gpu, std::string_view uuid, std::string_view name);
@@ -80,8 +80,8 @@ class SampleLog {
 
     const uint64_t maximumBytes_;
     std::mutex mutex_;
-    LogFile file_;
-    RecordWriter writer_;
+    log::LogFile file_;
+    log::RecordWriter writer_;
     std::vector<Gpu> gpus_;
     std::vector<CounterDescription> counters_;
     std::vector<Metric> metrics_;
@@ -91,4 +91,4 @@ class SampleLog {
     bool hasEnded_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

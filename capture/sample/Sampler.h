@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Something that is read again and again, on one thread.
 class Sampler {
@@ -39,4 +39,4 @@ class Sampler {
     virtual int64_t slackNs() const { return 1'000'000; }
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

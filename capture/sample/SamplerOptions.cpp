@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 std::vector<std::string> SamplerOptions::words() const {
     return {"folder=" + runFolder.string(),
@@ -38,4 +38,4 @@ Result<SamplerOptions> SamplerOptions::fromWords(const std::vector<std::string>&
     return options;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -9,7 +9,7 @@
 
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// What one sampler process is to do. `lanescope record` gives it to a child as words.
 struct SamplerOptions {
@@ -28,4 +28,4 @@ struct SamplerOptions {
 /// The first word of the command line that makes this program a sampler.
 inline constexpr std::string_view samplerCommand = "__sample";
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -17,7 +17,7 @@
 #include "capture/sample/sampleTime.h"
 #include "capture/sample/threadCpuTime.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -46,7 +46,7 @@ void SamplerThread::requestStop() {
 
 bool SamplerThread::waitUntil(int64_t deadlineNs) {
     std::unique_lock lock(mutex_);
-    return ended_.wait_for(lock, std::chrono::nanoseconds(deadlineNs - monotonicNs()),
+    return ended_.wait_for(lock, std::chrono::nanoseconds(deadlineNs - log::monotonicNs()),
                            [this] { return hasEnded_; });
 }
 
@@ -86,7 +86,7 @@ int64_t SamplerThread::cpuNs() const {
 void SamplerThread::run() {
     if (const int64_t slackNs = sampler_->slackNs(); slackNs > 0)
         ::prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(slackNs), 0, 0, 0);
-    callBegunNs_.store(monotonicNs());
+    callBegunNs_.store(log::monotonicNs());
     const bool isThere = sampler_->begin();
     callBegunNs_.store(0);
     onceCpuNs_.store(cpuNs());
@@ -101,7 +101,7 @@ void SamplerThread::run() {
 
 /// The turns of all threads of one period are the same, so that the processor wakes up once.
 int64_t SamplerThread::nextTurnNs() const {
-    return (monotonicNs() / periodNs_ + 1) * periodNs_;
+    return (log::monotonicNs() / periodNs_ + 1) * periodNs_;
 }
 
 void SamplerThread::loop() {
@@ -110,7 +110,7 @@ void SamplerThread::loop() {
     int64_t nextNs = 0;
     for (bool goesOn = true; goesOn;) {
         const int64_t waitNs =
-            waiting_.empty() ? std::max<int64_t>(0, nextNs - monotonicNs()) : int64_t{0};
+            waiting_.empty() ? std::max<int64_t>(0, nextNs - log::monotonicNs()) : int64_t{0};
         const timespec wait{waitNs / 1'000'000'000, waitNs % 1'000'000'000};
         if (::ppoll(sources, 2, &wait, nullptr) < 0) continue;
         if (sources[0].revents != 0) {
@@ -118,16 +118,16 @@ void SamplerThread::loop() {
             return;
         }
         if (sources[1].revents != 0 || !waiting_.empty()) readMoments();
-        if (monotonicNs() < nextNs) continue;
+        if (log::monotonicNs() < nextNs) continue;
         goesOn = sample();
         const int64_t dueNs = sampler_->dueNs();
-        const bool isDueNow = dueNs != Sampler::waitForTurn && dueNs <= monotonicNs();
+        const bool isDueNow = dueNs != Sampler::waitForTurn && dueNs <= log::monotonicNs();
         nextNs = isDueNow ? 0 : std::max(dueNs, nextTurnNs());
     }
 }
 
 bool SamplerThread::sample() {
-    callBegunNs_.store(monotonicNs());
+    callBegunNs_.store(log::monotonicNs());
     const bool goesOn = sampler_->sample();
     callBegunNs_.store(0);
     cpuNs_.store(cpuNs());
@@ -138,14 +138,14 @@ void SamplerThread::readMoments() {
     const int64_t begunCpuNs = cpuNs();
     moments_->take(waiting_);
     // Programs tell the time of the clock, which may have been set since.
-    std::erase_if(waiting_, [this, aheadNs = realtimeAheadNs()](const MomentMessage& moment) {
+    std::erase_if(waiting_, [this, aheadNs = realtimeAheadNs()](const log::MomentMessage& moment) {
         const bool isServed = last_.serves(moment.timestampNs - aheadNs);
         if (isServed) write(moment, last_);
         return isServed;
     });
     if (!waiting_.empty()) {
         const auto asked = static_cast<std::ptrdiff_t>(waiting_.size());
-        callBegunNs_.store(monotonicNs());
+        callBegunNs_.store(log::monotonicNs());
         // Down to what the driver's own times can tell.
         MomentReading reading{sampleTimeNs() / 1000 * 1000, 0, 0};
         const int64_t ageNs = sampler_->sampleMoment([&] {
@@ -168,7 +168,7 @@ void SamplerThread::readMoments() {
     cpuNs_.store(nowCpuNs);
 }
 
-void SamplerThread::write(const MomentMessage& moment, const MomentReading& reading) {
+void SamplerThread::write(const log::MomentMessage& moment, const MomentReading& reading) {
     log::SamplingMomentRecord record{};
     record.timestampNs = moment.timestampNs;
     record.readBeginNs = reading.validFromNs;
@@ -184,7 +184,7 @@ void SamplerThread::end() {
     // The last moments may not have woken us yet.
     if (moments_ != nullptr && moments_->descriptor() >= 0) readMoments();
     const int64_t begunCpuNs = cpuNs();
-    callBegunNs_.store(monotonicNs());
+    callBegunNs_.store(log::monotonicNs());
     sampler_->end();  // So that the counters reach to the end.
     callBegunNs_.store(0);
     const int64_t nowCpuNs = cpuNs();
@@ -192,4 +192,4 @@ void SamplerThread::end() {
     cpuNs_.store(nowCpuNs);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -13,7 +13,7 @@
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Runs a sampler on a thread of its own at a steady pace, on turns that all such threads share.
 /// What it calls may hang for good: nobody waits for the thread beyond a deadline, and it must then
@@ -54,7 +54,7 @@ class SamplerThread {
     bool sample();
     void readMoments();
     void end();
-    void write(const MomentMessage& moment, const MomentReading& reading);
+    void write(const log::MomentMessage& moment, const MomentReading& reading);
     int64_t nextTurnNs() const;
 
     const std::unique_ptr<Sampler> sampler_;
@@ -67,11 +67,11 @@ class SamplerThread {
     std::atomic<bool> isSampling_{false}, hasFoundNothing_{false};
     int64_t hungSinceNs_ = 0;  ///< When the call began that hangs; 0: none does.
     int hangs_ = 0;
-    std::vector<MomentMessage> waiting_;  ///< Moments that no reading serves yet.
+    std::vector<log::MomentMessage> waiting_;  ///< Moments that no reading serves yet.
     MomentReading last_;
     std::mutex mutex_;
     std::condition_variable ended_;
     bool hasEnded_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

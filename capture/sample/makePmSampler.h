@@ -8,7 +8,7 @@
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// A sampler of the GPUs' hardware counters by CUPTI, at `hz` samples a second, whose `sample` is
 /// called each `takePeriodNs`. CUPTI is looked for in `folders`, too. Null if this program was
@@ -16,4 +16,4 @@ namespace lanescope {
 std::unique_ptr<Sampler> makePmSampler(SampleLog& log, double hz, int64_t takePeriodNs,
                                        std::vector<std::filesystem::path> folders);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

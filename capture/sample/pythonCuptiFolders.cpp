@@ -9,7 +9,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -113,4 +113,4 @@ std::vector<path> pythonCuptiFolders(const std::string& program) {
     return folders.take();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

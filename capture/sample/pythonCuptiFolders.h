@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Folders in which Python's packages keep a CUPTI, those of the Python that `program` is or is run
 /// by first: beside an interpreter that is named, that its first line names ("#!"), of the virtual
@@ -12,4 +12,4 @@ namespace lanescope {
 /// Nothing is run; reads some folders. Any thread that may call getenv.
 std::vector<std::filesystem::path> pythonCuptiFolders(const std::string& program);
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

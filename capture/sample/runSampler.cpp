@@ -22,7 +22,7 @@
 #include "capture/sample/makePmSampler.h"
 #include "capture/sample/pythonCuptiFolders.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 namespace {
 
@@ -44,7 +44,7 @@ class Samplers {
                    std::to_string(::getpid()),
                maximumLogBytes),
           moments_(options.runFolder),
-          begunNs_(monotonicNs()) {
+          begunNs_(log::monotonicNs()) {
         if (options.counterHz > 0) {
             const auto periodNs = static_cast<int64_t>(1e9 / options.counterHz);
             add(std::make_unique<NvmlSampler>(log_, periodNs), periodNs, &moments_);
@@ -70,7 +70,7 @@ class Samplers {
         pollfd recorder{STDIN_FILENO, POLLIN, 0};
         // Nothing ever comes: it ends when the recorder closes it, or has ended itself.
         while (::poll(&recorder, 1, untilFlushMs()) <= 0) {
-            const int64_t nowNs = monotonicNs();
+            const int64_t nowNs = log::monotonicNs();
             for (const auto& thread : threads_) thread->watch(nowNs);
             useGpmInstead();
             log_.flush();
@@ -79,12 +79,12 @@ class Samplers {
 
     /// On the turns of the samplers, a little after them, so that the processor wakes up once.
     static int untilFlushMs() {
-        return flushPeriodMs - static_cast<int>(monotonicNs() / 1'000'000 % flushPeriodMs) + 1;
+        return flushPeriodMs - static_cast<int>(log::monotonicNs() / 1'000'000 % flushPeriodMs) + 1;
     }
 
     void end() {
         for (const auto& thread : threads_) thread->requestStop();
-        const int64_t deadlineNs = monotonicNs() + endDeadlineNs;
+        const int64_t deadlineNs = log::monotonicNs() + endDeadlineNs;
         for (const auto& thread : threads_) thread->waitUntil(deadlineNs);
         writeCost();
         log_.end();
@@ -112,7 +112,8 @@ class Samplers {
     /// "0.41 % of a core: NVML 0.30 % at 10 Hz, /proc 0.09 % at 10 Hz, the log 0.02 %; once 0.24 s:
     /// NVML 0.21 s". At the end only, so that a sampler that was killed says nothing half true.
     void writeCost() {
-        const double seconds = std::max(static_cast<double>(monotonicNs() - begunNs_) / 1e9, 1e-3);
+        const double seconds =
+            std::max(static_cast<double>(log::monotonicNs() - begunNs_) / 1e9, 1e-3);
         const auto percent = [&](double cpuSeconds) { return 100 * cpuSeconds / seconds; };
         std::string parts, once;
         double onceSeconds = processCpuAtBegin_;
@@ -170,4 +171,4 @@ void runSampler(const SamplerOptions& options) {
     ::_exit(0);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

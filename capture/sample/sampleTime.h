@@ -5,7 +5,7 @@
 
 #include "capture/log/clocks.h"
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// CLOCK_REALTIME less CLOCK_MONOTONIC. The one is read between two readings of the other, up to
 /// ten times, and the time at which these were nearest to each other counts; the error is at most
@@ -15,8 +15,8 @@ inline int64_t realtimeOffsetNs(int64_t closeEnoughNs) {
     constexpr int mostReadings = 10;
     int64_t shortestNs = std::numeric_limits<int64_t>::max(), offsetNs = 0;
     for (int reading = 0; reading < mostReadings && shortestNs > closeEnoughNs; ++reading) {
-        const int64_t beforeNs = monotonicNs(), realNs = realtimeNs();
-        const int64_t betweenNs = monotonicNs() - beforeNs;
+        const int64_t beforeNs = log::monotonicNs(), realNs = log::realtimeNs();
+        const int64_t betweenNs = log::monotonicNs() - beforeNs;
         if (betweenNs >= shortestNs) continue;
         shortestNs = betweenNs;
         offsetNs = realNs - beforeNs - betweenNs / 2;
@@ -35,7 +35,7 @@ inline int64_t sampleOffsetNs() {
 /// there by the clock that nobody sets. So samples never go back in time, whatever is done to the
 /// clock of the machine. Any thread.
 inline int64_t sampleTimeNs() {
-    return monotonicNs() + sampleOffsetNs();
+    return log::monotonicNs() + sampleOffsetNs();
 }
 
 /// What CLOCK_REALTIME is ahead of the time of samples now, about 0 until somebody sets it. What
@@ -54,4 +54,4 @@ inline int64_t answerTimeNs(int64_t askedNs) {
     return nowNs - askedNs > slowNs ? nowNs : askedNs;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <ctime>
 
-namespace lanescope {
+namespace lanescope::capture {
 
 /// Processor time that the calling thread has used.
 inline int64_t threadCpuNs() {
@@ -12,4 +12,4 @@ inline int64_t threadCpuNs() {
     return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::capture

@@ -40,8 +40,8 @@ inline log::NvtxRecord nvtx(log::NvtxEvent event, int64_t atNs, int32_t level, u
     return record;
 }
 
-inline RunInfo runInfo() {
-    RunInfo info;
+inline capture::RunInfo runInfo() {
+    capture::RunInfo info;
     info.startRealtimeNs = startNs;
     info.commandLine = {"python", "train.py"};
     info.host = "box";
@@ -59,9 +59,9 @@ class CollectorFixture {
         std::filesystem::create_directories(in("run"));
         return in("run/" + name);
     }
-    CollectedRun collect(std::optional<MainProcess> mainProcess = {}) const {
+    capture::CollectedRun collect(std::optional<capture::MainProcess> mainProcess = {}) const {
         std::filesystem::create_directories(in("run"));
-        auto collector = Collector::begin(in("run"), in("out.sqlite"), runInfo());
+        auto collector = capture::Collector::begin(in("run"), in("out.sqlite"), runInfo());
         if (!collector) qFatal("%s", collector.error().sentence.c_str());
         auto run = (*collector)->finish(mainProcess, false);
         if (!run) qFatal("%s", run.error().sentence.c_str());

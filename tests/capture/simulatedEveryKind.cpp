@@ -46,11 +46,11 @@ class Simulation {
         for (const char* kind : {"HtoD-pinned", "DtoH-pinned", "PtoP"})
             output += std::string("speed ") + kind + " 2581.1\n";
         TestLog::write((folder / "output.txt").string(), output);
-        RunInfo info;
+        capture::RunInfo info;
         info.startRealtimeNs = beginNs;
         info.commandLine = {"./every_kind"};
         info.host = "box";
-        (void)info.save(folder / runInfoFileName);
+        (void)info.save(folder / capture::runInfoFileName);
     }
 
   private:

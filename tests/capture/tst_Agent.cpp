@@ -8,6 +8,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::log;
 using lanescope::standin::TrainingPlan;
 using lanescope::test::AgentRun;
 using lanescope::test::ProcessLog;

@@ -12,6 +12,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::agent;
 
 class tst_BufferPool : public QObject {
     Q_OBJECT

@@ -4,6 +4,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::capture;
 using namespace lanescope::log;
 using namespace lanescope::test;
 

@@ -7,6 +7,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::agent;
 
 namespace {
 
@@ -18,9 +19,9 @@ struct Moment {
 
 Moment now() {
     Moment moment;
-    moment.beforeNs = realtimeNs();
+    moment.beforeNs = log::realtimeNs();
     moment.ticks = CycleClock::now();
-    moment.afterNs = realtimeNs();
+    moment.afterNs = log::realtimeNs();
     return moment;
 }
 

@@ -12,16 +12,17 @@
 #include <vector>
 
 #include "capture/collector/Collector.h"
-#include "model/values/formatTable.h"
 #include "model/format/GlobalId.h"
 #include "model/load/loadTrace.h"
 #include "model/load/unpackGzip.h"
 #include "model/summary/reports.h"
+#include "model/values/formatTable.h"
 #include "tests/capture/simulatedEveryKind.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::capture;
 
 namespace {
 
@@ -88,7 +89,8 @@ std::optional<MainProcess> mainProcessOf(const Database& recorded) {
     if (!statement) return {};
     const auto row = statement->step();
     if (!row || !*row) return {};
-    return MainProcess{processIdOf(statement->integer(0)), static_cast<int>(statement->integer(1)), 0};
+    return MainProcess{processIdOf(statement->integer(0)), static_cast<int>(statement->integer(1)),
+                       0};
 }
 
 /// Compresses a file as gzip does.

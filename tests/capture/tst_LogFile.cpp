@@ -9,11 +9,12 @@
 #include <csignal>
 
 #include "capture/log/LogFile.h"
-#include "capture/log/RecordWriter.h"
 #include "capture/log/LogReader.h"
+#include "capture/log/RecordWriter.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::log;
 
 namespace {
 

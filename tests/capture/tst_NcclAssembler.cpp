@@ -5,6 +5,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::capture;
 using log::NcclEvent;
 
 namespace {

@@ -4,13 +4,15 @@
 #include <set>
 #include <thread>
 
-#include "capture/log/LogFile.h"
 #include "capture/agent/NvtxRecorder.h"
 #include "capture/agent/NvtxRegistry.h"
+#include "capture/log/LogFile.h"
 #include "capture/log/LogReader.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::agent;
+using namespace lanescope::log;
 
 namespace {
 

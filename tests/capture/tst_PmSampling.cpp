@@ -9,6 +9,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::capture;
 
 /// `lanescope record --gpu-metrics`, against a simulated CUPTI and CUDA driver.
 class tst_PmSampling : public QObject {

@@ -3,14 +3,16 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "capture/log/launcherRank.h"
 #include "capture/collector/missingRanks.h"
+#include "capture/log/launcherRank.h"
 #include "capture/record/AgentRequest.h"
 #include "capture/record/OutputName.h"
 #include "tests/capture/TestLog.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::capture;
+using namespace lanescope::log;
 
 namespace {
 

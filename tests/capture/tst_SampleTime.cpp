@@ -23,6 +23,8 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::capture;
+using namespace lanescope::log;
 
 namespace {
 

@@ -27,6 +27,7 @@
 #include "model/format/pcieRate.h"
 
 using namespace lanescope;
+using namespace lanescope::capture;
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include "capture/record/SamplerProcess.h"
 
 using namespace lanescope;
+using namespace lanescope::capture;
 
 /// The sampler that is started is this program again, which then does nothing, not even end.
 class tst_SamplerProcess : public QObject {

@@ -11,6 +11,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::capture;
 
 /// `lanescope record` with samplers, against a simulated NVML and the real /proc.
 class tst_Samplers : public QObject, private SamplerRun {

@@ -5,11 +5,13 @@
 
 #include "capture/agent/NvtxTrigger.h"
 #include "capture/agent/Windows.h"
-#include "capture/log/clocks.h"
 #include "capture/cupti/LaunchWindows.h"
+#include "capture/log/clocks.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::agent;
+using namespace lanescope::log;
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::capture;
 
 class tst_doctor : public QObject {
     Q_OBJECT

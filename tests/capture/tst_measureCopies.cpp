@@ -2,13 +2,14 @@
 #include <QtTest>
 #include <algorithm>
 
-#include "capture/machine/MeasuredPeaks.h"
 #include "capture/doctor/measureCopies.h"
+#include "capture/machine/MeasuredPeaks.h"
 #include "tests/capture/TestLog.h"
 #include "tests/support/FullDisk.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::capture;
 
 namespace {
 

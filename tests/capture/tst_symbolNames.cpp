@@ -4,6 +4,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::capture;
 
 class tst_symbolNames : public QObject {
     Q_OBJECT

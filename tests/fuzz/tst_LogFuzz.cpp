@@ -9,6 +9,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::capture;
 using namespace lanescope::log;
 using lanescope::test::TestLog;
 

@@ -26,6 +26,7 @@
 #include "capture/machine/NvmlLibrary.h"
 
 using namespace lanescope;
+using namespace lanescope::capture;
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
