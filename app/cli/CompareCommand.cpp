@@ -11,8 +11,8 @@
 #include "app/cli/compareSelection.h"
 #include "app/cli/summarizeFile.h"
 #include "model/export/comparison/ComparisonReport.h"
-#include "model/values/formatValue.h"
 #include "model/gate/evaluateCondition.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 
@@ -173,7 +173,7 @@ void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions
         .add_option_function<std::string>(
             "--steps",
             [options](const std::string& text) {
-                const Result<StepSelection::Numbers> numbers = parseStepNumbers(text);
+                const Result<StepRange> numbers = parseStepNumbers(text);
                 if (numbers) options->selection.numbers = *numbers;
             },
             "Only steps A to B of each run, counted from 0: 5-20, or 7 alone")

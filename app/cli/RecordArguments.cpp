@@ -1,17 +1,19 @@
 #include "app/cli/RecordArguments.h"
 
-#include <charconv>
-#include <cmath>
 #include <optional>
-#include <string_view>
+#include <utility>
+
+#include "model/format/parseDuration.h"
+#include "model/format/parseStepRange.h"
 
 namespace lanescope {
 
 namespace {
 
-/// A year: a longer time in seconds is a mistake.
-constexpr double longestSeconds = 366.0 * 24 * 3600;
-constexpr uint32_t mostWindows = 1'000'000'000;
+constexpr int64_t nsPerMs = 1'000'000;
+/// A year: a longer time is a mistake.
+constexpr int64_t longestNs = int64_t{366} * 24 * 3600 * 1'000'000'000;
+constexpr int64_t mostWindows = 1'000'000'000;
 constexpr uint64_t bytesPerMb = 1 << 20;
 constexpr double fastestCounters = 100;
 constexpr double slowestMetrics = 1, fastestMetrics = 10'000;
@@ -23,50 +25,32 @@ std::string outputProblem(const std::string& name) {
     return {};
 }
 
-std::string secondsProblem(const std::string& text) {
-    double seconds = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(seconds) &&
-        seconds >= 0.001 && seconds <= longestSeconds)
-        return {};
-    return "\"" + text + "\" is no time: give seconds, at least 0.001";
+/// The times that delays and durations may have. In whole milliseconds, as the agent takes them.
+std::optional<int64_t> parseTime(const std::string& text) {
+    const std::optional<int64_t> ns = parseDuration(text);
+    if (!ns || *ns < nsPerMs || *ns > longestNs) return std::nullopt;
+    return *ns / nsPerMs * nsPerMs;
+}
+
+std::string timeProblem(const std::string& text) {
+    if (parseTime(text)) return {};
+    return "\"" + text + "\" is no time: give seconds, at least 0.001, or write a unit behind it";
 }
 
 std::string rangeProblem(const std::string& text) {
-    static constexpr std::string_view nvtx = "nvtx:";
-    if (text == "cudaProfilerApi") return {};
-    if (text.starts_with(nvtx) && text.size() > nvtx.size() && text[nvtx.size()] != '@') return {};
+    agent::WindowOptions windows;
+    if (agent::setTriggerRange(text, windows)) return {};
     return "\"" + text + "\" is no range: give cudaProfilerApi or nvtx:RANGE[@DOMAIN]";
 }
 
-/// "A-B" or "A".
-std::optional<capture::CaptureWindows::Steps> parseSteps(std::string_view text) {
-    capture::CaptureWindows::Steps steps;
-    const auto number = [](std::string_view digits, int64_t& value) {
-        const auto [end, error] =
-            std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        return error == std::errc{} && end == digits.data() + digits.size();
-    };
-    const size_t dash = text.find('-');
-    if (!number(text.substr(0, dash), steps.first)) return std::nullopt;
-    steps.last = steps.first;
-    if (dash != text.npos && !number(text.substr(dash + 1), steps.last)) return std::nullopt;
-    if (steps.first < 0 || steps.last < steps.first) return std::nullopt;
-    return steps;
-}
-
 std::string stepsProblem(const std::string& text) {
-    if (parseSteps(text)) return {};
+    if (parseStepRange(text)) return {};
     return "\"" + text + "\" names no steps: give A-B, two numbers from 0 in order, or one";
 }
 
 std::string sizeProblem(uint64_t bytes) {
     if (bytes >= bytesPerMb) return {};
     return "A log needs at least 1MB";
-}
-
-int64_t milliseconds(double seconds) {
-    return std::llround(seconds * 1000);
 }
 
 }  // namespace
@@ -100,12 +84,12 @@ void RecordArguments::addTo(CLI::App& command) {
 }
 
 void RecordArguments::addWhat(CLI::App& command) {
-    capture::AgentRequest& request = options_.agentRequest;
+    agent::AgentOptions& asked = options_.agentOptions;
     const auto inGroup = [](CLI::Option* option) { option->group("What is recorded"); };
     inGroup(command.add_flag("--no-cuda", noCuda_, "Record no CUDA activity"));
     inGroup(command.add_flag("--no-nvtx", noNvtx_, "Record no NVTX ranges"));
     inGroup(command
-                .add_option("--api", request.api,
+                .add_option("--api", api_,
                             "CUDA calls. filtered: the driver's that launch, copy, set, wait, "
                             "allocate or load code; launch: those that start GPU work or wait for "
                             "it; all: the runtime's as well, which costs more; none: GPU work only")
@@ -117,11 +101,11 @@ void RecordArguments::addWhat(CLI::App& command) {
                             "as one slice")
                 ->check(CLI::IsMember({"whole", "node"}))
                 ->capture_default_str());
-    inGroup(command.add_flag("!--no-memsets", request.memsets,
+    inGroup(command.add_flag("!--no-memsets", asked.recordMemsets,
                              "Record no memsets; recording makes each take the GPU 2 us longer"));
-    inGroup(command.add_flag("--memory", request.memory,
+    inGroup(command.add_flag("--memory", asked.recordMemory,
                              "Also record allocations of device memory and memory pools"));
-    inGroup(command.add_flag("--unified-memory", request.unifiedMemory,
+    inGroup(command.add_flag("--unified-memory", asked.recordUnifiedMemory,
                              "Also record migrations and page faults of managed memory"));
     inGroup(command
                 .add_option("--nccl", nccl_,
@@ -129,11 +113,11 @@ void RecordArguments::addWhat(CLI::App& command) {
                             "profiler interface, with data types and algorithms")
                 ->check(CLI::IsMember({"nvtx", "plugin"}))
                 ->capture_default_str());
-    inGroup(command.add_flag("--yield", request.yieldsCupti,
+    inGroup(command.add_flag("--yield", asked.yieldCupti,
                              "Leave CUPTI to a tool inside the program, such as torch.profiler; "
                              "NVTX is recorded all the same"));
     inGroup(command
-                .add_option("--only", request.only,
+                .add_option("--only", asked.only,
                             "Record only processes of the program PATTERN, such as python*; may be "
                             "given again")
                 ->type_name("PATTERN")
@@ -162,21 +146,22 @@ void RecordArguments::addSamplers(CLI::App& command) {
                              "NVLink) so often a second, --gpu-metrics=HZ, at most 10000; needs "
                              "the permission to read them"));
     inGroup(command
-                .add_option("--sample-at", options_.agentRequest.sampleAt,
+                .add_option("--sample-at", options_.agentOptions.sampleAt,
                             "Also read the counters of NVLinks and energy whenever an NVTX range "
                             "of that name begins or ends; * stands for anything: \"epoch*\"")
                 ->type_name("RANGE"));
 }
 
 void RecordArguments::addWhen(CLI::App& command) {
-    capture::CaptureWindows& windows = options_.agentRequest.windows;
+    agent::WindowOptions& windows = options_.agentOptions.windows;
     const auto inGroup = [](CLI::Option* option) { option->group("When it is recorded"); };
-    inGroup(command.add_option("--delay", delaySeconds_, "Record from so many seconds on")
+    inGroup(command.add_option("--delay", delay_, "Record from so many seconds on, or 500ms, 2min")
                 ->type_name("SECONDS")
-                ->check(CLI::Validator(secondsProblem, "")));
-    inGroup(command.add_option("--duration", durationSeconds_, "Record for so many seconds")
-                ->type_name("SECONDS")
-                ->check(CLI::Validator(secondsProblem, "")));
+                ->check(CLI::Validator(timeProblem, "")));
+    inGroup(
+        command.add_option("--duration", duration_, "Record for so many seconds, or 500ms, 2min")
+            ->type_name("SECONDS")
+            ->check(CLI::Validator(timeProblem, "")));
     inGroup(command
                 .add_option("--capture-range", range_,
                             "Record only between cudaProfilerStart and cudaProfilerStop "
@@ -197,7 +182,7 @@ void RecordArguments::addWhen(CLI::App& command) {
     inGroup(command
                 .add_option("--repeat", windows.repeat,
                             "With --capture-range: record so many ranges and no more; 0: all")
-                ->check(CLI::Range(0u, mostWindows))
+                ->check(CLI::Range(int64_t{0}, mostWindows))
                 ->capture_default_str());
     inGroup(command
                 .add_option("--kill", kill_,
@@ -207,11 +192,11 @@ void RecordArguments::addWhen(CLI::App& command) {
                 ->capture_default_str());
 }
 
-Result<capture::CaptureWindows> RecordArguments::windows() const {
-    capture::CaptureWindows windows = options_.agentRequest.windows;
-    windows.delayMs = milliseconds(delaySeconds_);
-    windows.durationMs = milliseconds(durationSeconds_);
-    windows.range = range_;
+Result<agent::WindowOptions> RecordArguments::windows() const {
+    agent::WindowOptions windows = options_.agentOptions.windows;
+    windows.delayNs = parseTime(delay_).value_or(0);
+    windows.durationNs = parseTime(duration_).value_or(0);
+    if (windows.hasTimes()) windows.trigger = agent::WindowTrigger::Time;
     const bool hasRange = !range_.empty();
     const bool hasSteps = !steps_.empty();
     if (hasRange && hasSteps)
@@ -225,9 +210,11 @@ Result<capture::CaptureWindows> RecordArguments::windows() const {
     if (noNvtx_ && ((hasRange && range_ != "cudaProfilerApi") || hasSteps))
         return fail("{} needs NVTX: leave --no-nvtx out.",
                     hasSteps ? "--steps" : "--capture-range");
-    if (hasSteps) {
-        windows.steps = parseSteps(steps_);
-        windows.steps->range = stepRange_;
+    if (hasRange) agent::setTriggerRange(range_, windows);
+    if (const auto steps = parseStepRange(steps_)) {
+        windows.trigger = agent::WindowTrigger::Steps;
+        windows.steps = *steps;
+        agent::setRange(stepRange_, windows);
     }
     return windows;
 }
@@ -236,28 +223,29 @@ Result<capture::RecordOptions> RecordArguments::options() const {
     capture::RecordOptions options = options_;
     options.agent = agent_;
     options.waitForAll = wait_ == "all";
-    capture::AgentRequest& request = options.agentRequest;
-    request.cuda = !noCuda_;
-    request.nvtx = !noNvtx_;
-    request.wholeGraphs = graphs_ == "whole";
-    request.ncclPlugin = nccl_ == "plugin";
-    request.maximumLogMb = maximumBytes_ / bytesPerMb;
-    if (noCuda_ && noNvtx_ && !request.ncclPlugin)
+    options.ncclPlugin = nccl_ == "plugin";
+    agent::AgentOptions& asked = options.agentOptions;
+    asked.recordCuda = !noCuda_;
+    asked.recordNvtx = !noNvtx_;
+    asked.apiCalls = agent::apiCallsNamed(api_).value_or(asked.apiCalls);
+    asked.graphs = agent::graphDetailNamed(graphs_).value_or(asked.graphs);
+    asked.maximumLogBytes = maximumBytes_ / bytesPerMb * bytesPerMb;
+    if (noCuda_ && noNvtx_ && !options.ncclPlugin)
         return fail("With --no-cuda and --no-nvtx there is nothing to record.");
     auto windows = this->windows();
     if (!windows) return fail(windows.error());
-    request.windows = std::move(*windows);
+    asked.windows = std::move(*windows);
     if (noSample_) options.counterHz = 0;
     if (options.metricsHz != 0 &&
         !(options.metricsHz >= slowestMetrics && options.metricsHz <= fastestMetrics))
         return fail("--gpu-metrics takes from {:g} to {:g} samples a second.", slowestMetrics,
                     fastestMetrics);
-    if (!request.sampleAt.empty() && options.counterHz == 0)
+    if (!asked.sampleAt.empty() && options.counterHz == 0)
         return fail("--sample-at reads counters: leave --no-sample and --sample 0 out.");
-    if (!request.sampleAt.empty() && noNvtx_)
+    if (!asked.sampleAt.empty() && noNvtx_)
         return fail("--sample-at needs NVTX: leave --no-nvtx out.");
     options.killsAtEnd = kill_ == "sigterm";
-    if (options.killsAtEnd && !request.windows.count())
+    if (options.killsAtEnd && !asked.windows.count())
         return fail(
             "--kill sigterm waits for the end of what is recorded: give --duration, --steps, or "
             "--capture-range with --repeat above 0.");

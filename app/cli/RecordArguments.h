@@ -23,13 +23,12 @@ class RecordArguments {
     void addWhat(CLI::App& command);
     void addSamplers(CLI::App& command);
     void addWhen(CLI::App& command);
-    Result<capture::CaptureWindows> windows() const;
+    Result<agent::WindowOptions> windows() const;
 
     capture::RecordOptions options_;
-    std::string agent_, wait_ = "main", graphs_ = "node", nccl_ = "nvtx";
-    std::string range_, steps_, stepRange_, kill_ = "no";
+    std::string agent_, wait_ = "main", api_ = "filtered", graphs_ = "node", nccl_ = "nvtx";
+    std::string delay_, duration_, range_, steps_, stepRange_, kill_ = "no";
     bool noCuda_ = false, noNvtx_ = false, noSample_ = false;
-    double delaySeconds_ = 0, durationSeconds_ = 0;
     uint64_t maximumBytes_ = 0;
 };
 

@@ -39,7 +39,7 @@ std::string nothingSentence(const capture::RecordOptions& options,
     std::string reason =
         "it used neither CUDA nor NVTX, or left within its first moments without its exit "
         "handlers, or cleared the environment";
-    if (!options.agentRequest.only.empty())
+    if (!options.agentOptions.only.empty())
         reason = "no program that --only names used CUDA or NVTX";
     else if (outcome.exitStatus > 128 && !outcome.wasEndedByUs)
         reason = fmt::format(

@@ -66,8 +66,7 @@ Result<StepSelection> selectionFromRange(const Trace& trace, const CompareSelect
     if (!first)
         return fail("No step of {} begins with or after its range \"{}\".", printable(trace.title),
                     printable(selection.alignedRange));
-    const StepSelection::Numbers wanted =
-        selection.numbers.value_or(StepSelection::Numbers{0, noLimit});
+    const StepRange wanted = selection.numbers.value_or(StepRange{0, noLimit});
     result.numbers = {shifted(*first, wanted.first), shifted(*first, wanted.last)};
     return result;
 }

@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "model/steps/StepSelection.h"
 #include "model/format/Result.h"
+#include "model/steps/StepSelection.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -12,7 +12,7 @@ namespace lanescope {
 /// Which steps of every run `lanescope compare` takes, as its options say.
 struct CompareSelection {
     std::string range;  ///< NVTX ranges that are the steps; empty: found.
-    std::optional<StepSelection::Numbers> numbers;
+    std::optional<StepRange> numbers;
     /// What a run's first step is: with `Warmed` the first after warm-up, with `Start` that of the
     /// run, with `Occurrence` the first that begins with or after an NVTX range.
     enum class Alignment : uint8_t { Warmed, Start, Occurrence };

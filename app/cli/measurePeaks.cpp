@@ -9,7 +9,6 @@
 
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
-#include "capture/doctor/gpuUtilization.h"
 #include "capture/doctor/measureCopies.h"
 #include "capture/machine/queryMachine.h"
 #include "model/bandwidth/linkPeaks.h"

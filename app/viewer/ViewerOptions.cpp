@@ -2,26 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <cmath>
 #include <string_view>
+
+#include "model/format/parseDuration.h"
 
 namespace lanescope {
 namespace {
-
-std::optional<int64_t> parseTime(std::string_view text) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || !std::isfinite(number)) return std::nullopt;
-    const std::string_view unit(end, size_t(text.data() + text.size() - end));
-    double nsPerUnit = 0;
-    if (unit.empty() || unit == "s") nsPerUnit = 1e9;
-    if (unit == "ms") nsPerUnit = 1e6;
-    if (unit == "us") nsPerUnit = 1e3;
-    if (unit == "ns") nsPerUnit = 1;
-    const double timeNs = number * nsPerUnit;
-    if (nsPerUnit == 0 || std::abs(timeNs) > 9e18) return std::nullopt;
-    return std::llround(timeNs);
-}
 
 /// Makes a CLI11 check of one of our own parsers.
 template <class Parse>
@@ -125,8 +111,8 @@ Result<TimeRange> parseTimeRange(const std::string& text) {
     if (colon == std::string::npos) {
         return fail("\"{}\" is no range of time; write START:END, as in 10ms:25ms.", text);
     }
-    const auto start = parseTime(std::string_view(text).substr(0, colon));
-    const auto end = parseTime(std::string_view(text).substr(colon + 1));
+    const auto start = parseDuration(std::string_view(text).substr(0, colon));
+    const auto end = parseDuration(std::string_view(text).substr(colon + 1));
     if (!start || !end) {
         return fail("\"{}\" is no range of time; its two ends are numbers with ns, us, ms or s.",
                     text);

@@ -12,6 +12,7 @@
 #include "capture/agent/endOfProcess.h"
 #include "capture/agent/processIdentity.h"
 #include "capture/log/clocks.h"
+#include "model/format/environment.h"
 
 namespace lanescope::agent {
 
@@ -77,14 +78,16 @@ Agent* Agent::current() {
     if (agent) [[likely]]
         return agent;
     if (isUnwanted.load(std::memory_order_relaxed)) return nullptr;
-    AgentOptions options = readAgentOptions();
-    if (!options.isActive() || !suitsProgram(options.only, programPath(), calledAs())) {
+    const std::string folder = environment(folderVariable);
+    AgentOptions options;
+    readOptionText(environment(optionsVariable), options);
+    if (folder.empty() || !suitsProgram(options.only, programPath(), calledAs())) {
         isUnwanted.store(true);
         return nullptr;
     }
     static const bool forkWatched [[maybe_unused]] =
         ::pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild) == 0;
-    auto* fresh = new Agent(std::move(options));
+    auto* fresh = new Agent(folder, std::move(options));
     if (currentAgent.compare_exchange_strong(agent, fresh)) return fresh;
     delete fresh;  // another thread was first
     return agent;
@@ -98,9 +101,9 @@ bool Agent::hasLostCuda() {
     return parentUsedCuda.load();
 }
 
-Agent::Agent(AgentOptions options)
+Agent::Agent(const std::string& folder, AgentOptions options)
     : options_(std::move(options)),
-      file_(options_.directory + "/" + logName()),
+      file_(folder + "/" + logName()),
       writer_(file_),
       windows_(options_.windows, log::realtimeNs()),
       nvtx_(
@@ -109,9 +112,8 @@ Agent::Agent(AgentOptions options)
               startThreads();
               wakeWriter();
           },
-          options_.sampleAt.empty()
-              ? nullptr
-              : std::make_unique<MomentTeller>(options_.sampleAt, options_.directory)) {
+          options_.sampleAt.empty() ? nullptr
+                                    : std::make_unique<MomentTeller>(options_.sampleAt, folder)) {
     ::sem_init(&wake_, 0, 0);
 }
 

@@ -7,15 +7,16 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "capture/agent/ActivitySource.h"
-#include "capture/agent/AgentOptions.h"
 #include "capture/agent/CycleClock.h"
 #include "capture/agent/EventSource.h"
 #include "capture/agent/NvtxRecorder.h"
 #include "capture/agent/Windows.h"
 #include "capture/log/LogFile.h"
 #include "capture/log/RecordWriter.h"
+#include "capture/options/AgentOptions.h"
 
 namespace lanescope::agent {
 
@@ -67,7 +68,7 @@ class Agent {
     bool hasCuda() const { return hasActivity_.load(std::memory_order_acquire); }
 
   private:
-    explicit Agent(AgentOptions options);
+    Agent(const std::string& folder, AgentOptions options);
     static void* writerMain(void* agent);
     static void* flusherMain(void* agent);
     void runWriter();

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "capture/agent/NvtxCall.h"
-#include "capture/agent/matchesPattern.h"
 #include "capture/agent/rangeKey.h"
 #include "capture/log/MomentMessage.h"
+#include "model/format/matchesPattern.h"
 
 namespace lanescope::agent {
 
@@ -32,7 +32,7 @@ void MomentTeller::look(const NvtxCall& call, uint32_t threadId, int32_t level, 
     if (isPush || call.event == log::NvtxEvent::Start) {
         const std::string_view name =
             call.registered ? std::string_view(*call.registered) : call.text;
-        if (!matchesPattern(pattern_, name)) return;
+        if (!matchesPattern(name, pattern_)) return;
         const std::lock_guard lock(mutex_);
         const uint64_t key = isPush ? keyOfPush(threadId, call.domain, level) : call.rangeId;
         Range range{key, occurrences_++,

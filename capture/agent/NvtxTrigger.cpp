@@ -4,9 +4,9 @@
 
 #include "capture/agent/NvtxCall.h"
 #include "capture/agent/NvtxRegistry.h"
-#include "capture/agent/matchesPattern.h"
 #include "capture/agent/rangeKey.h"
 #include "capture/log/clocks.h"
+#include "model/format/matchesPattern.h"
 
 namespace lanescope::agent {
 
@@ -86,11 +86,11 @@ int64_t NvtxTrigger::timeOf(const NvtxCall& call, uint32_t threadId, int32_t lev
 bool NvtxTrigger::isTriggerRange(const NvtxCall& call) {
     const std::string_view name = call.registered ? std::string_view(*call.registered) : call.text;
     if (options_.trigger == WindowTrigger::NvtxRange) {
-        if (!matchesPattern(options_.rangeName, name)) return false;
+        if (!matchesPattern(name, options_.rangeName)) return false;
     } else if (options_.rangeName.empty()) {
         if (!isStepName(name)) return false;
-    } else if (!matchesPattern(options_.rangeName, name) &&
-               !matchesPattern(options_.rangeName, withoutNumber(name))) {
+    } else if (!matchesPattern(name, options_.rangeName) &&
+               !matchesPattern(withoutNumber(name), options_.rangeName)) {
         return false;
     }
     return options_.anyDomain || isInDomain(call.domain);
@@ -124,16 +124,16 @@ int64_t NvtxTrigger::beginRange(uint64_t key, uint32_t threadId) {
     if (open != 0 && (open & pushBit) != 0) return log::realtimeNs();
     const std::lock_guard lock(mutex_);
     openKey_.store(key, std::memory_order_release);
-    const int64_t place = step_++ % options_.lastStep + 1;  // with `repeat` it begins anew
-    if (place == 1 && step_ > 1) windows_.close();
-    return place == options_.firstStep ? windows_.open().ns : log::realtimeNs();
+    const int64_t place = step_++ % period_;  // with `repeat` it begins anew
+    if (place == 0 && step_ > 1) windows_.close();
+    return place == options_.steps.first ? windows_.open().ns : log::realtimeNs();
 }
 
 int64_t NvtxTrigger::endRange(uint64_t key) {
     if (!openKey_.compare_exchange_strong(key, 0)) return log::realtimeNs();
     if (options_.trigger == WindowTrigger::NvtxRange) return windows_.close().ns;
     const std::lock_guard lock(mutex_);
-    return step_ % options_.lastStep == 0 ? windows_.close().ns : log::realtimeNs();
+    return step_ % period_ == 0 ? windows_.close().ns : log::realtimeNs();
 }
 
 }  // namespace lanescope::agent

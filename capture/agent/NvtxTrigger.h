@@ -22,12 +22,16 @@ bool isStepName(std::string_view name);
 /// nor the last of a window waits for nothing.
 class NvtxTrigger {
   public:
-    explicit NvtxTrigger(Windows& windows) : windows_(windows), options_(windows.options()) {}
+    explicit NvtxTrigger(Windows& windows)
+        : windows_(windows), options_(windows.options()), period_(periodOf(options_.steps)) {}
 
     /// Looks at a call before it is recorded and answers its time. `level` as in `NvtxRecord`.
     int64_t timeOf(const NvtxCall& call, uint32_t threadId, int32_t level);
 
   private:
+    static int64_t periodOf(StepRange steps) {
+        return steps.last == INT64_MAX ? steps.last : steps.last + 1;
+    }
     bool isTriggerRange(const NvtxCall& call);
     bool isInDomain(uint32_t domain);
     int64_t beginRange(uint64_t key, uint32_t threadId);
@@ -35,6 +39,8 @@ class NvtxTrigger {
 
     Windows& windows_;
     const WindowOptions& options_;
+    const int64_t
+        period_;  ///< After so many steps, those before the first among them, all begins anew.
     /// The range of the program that is the window or the present step; 0 for none.
     std::atomic<uint64_t> openKey_{0};
     std::atomic<uint32_t> stepThread_{0};  ///< The first that had a step; others are not counted.

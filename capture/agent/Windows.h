@@ -5,8 +5,8 @@
 #include <mutex>
 #include <vector>
 
-#include "capture/agent/WindowOptions.h"
 #include "capture/log/RecordWriter.h"
+#include "capture/options/WindowOptions.h"
 
 namespace lanescope::agent {
 

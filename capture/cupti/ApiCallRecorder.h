@@ -9,7 +9,6 @@
 #include <optional>
 #include <unordered_map>
 
-#include "capture/agent/AgentOptions.h"
 #include "capture/agent/CycleClock.h"
 #include "capture/agent/ThreadRings.h"
 #include "capture/cupti/ApiNames.h"
@@ -17,6 +16,7 @@
 #include "capture/cupti/LaunchWindows.h"
 #include "capture/cupti/driverCalls.h"
 #include "capture/log/RecordWriter.h"
+#include "capture/options/AgentOptions.h"
 
 namespace lanescope::agent {
 

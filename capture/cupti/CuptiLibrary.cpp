@@ -1,7 +1,5 @@
 #include "capture/cupti/CuptiLibrary.h"
 
-#include <dlfcn.h>
-
 #include "capture/cupti/findCupti.h"
 
 namespace lanescope::agent {
@@ -13,8 +11,8 @@ std::string CuptiLibrary::describe(CUptiResult result) const {
 }
 
 bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::string& problem) {
-    const OpenedCupti opened = findCupti(overridePath);
-    if (!opened.handle) {
+    OpenedCupti opened = findCupti(overridePath);
+    if (!opened.library) {
         problem =
             "No CUPTI library was found, so no CUDA activity was recorded; set LANESCOPE_CUPTI to "
             "the path of libcupti.so (tried " +
@@ -22,34 +20,29 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
         return false;
     }
     library.path = opened.path;
-    bool isComplete = true;
-    const auto need = [&](auto& function, const char* name) {
-        function = reinterpret_cast<std::decay_t<decltype(function)>>(::dlsym(opened.handle, name));
-        isComplete = isComplete && function;
-    };
-    const auto want = [&](auto& function, const char* name) {
-        function = reinterpret_cast<std::decay_t<decltype(function)>>(::dlsym(opened.handle, name));
-    };
-    need(library.getVersion, "cuptiGetVersion");
-    need(library.subscribe, "cuptiSubscribe");
-    need(library.enableCallback, "cuptiEnableCallback");
-    need(library.registerCallbacks, "cuptiActivityRegisterCallbacks");
-    need(library.enable, "cuptiActivityEnable");
-    need(library.flushAll, "cuptiActivityFlushAll");
-    need(library.getNextRecord, "cuptiActivityGetNextRecord");
-    need(library.getResultString, "cuptiGetResultString");
-    want(library.subscribe2, "cuptiSubscribe_v2");
-    want(library.disable, "cuptiActivityDisable");
-    want(library.setAttribute, "cuptiActivitySetAttribute");
-    want(library.setThreadIdType, "cuptiSetThreadIdType");
-    want(library.enableRuntimeApi, "cuptiActivityEnableRuntimeApi");
-    want(library.enableDriverApi, "cuptiActivityEnableDriverApi");
-    want(library.enableAllSyncRecords, "cuptiActivityEnableAllSyncRecords");
-    want(library.getNumDroppedRecords, "cuptiActivityGetNumDroppedRecords");
-    want(library.getCallbackName, "cuptiGetCallbackName");
-    want(library.getStreamIdEx, "cuptiGetStreamIdEx");
-    want(library.getDeviceId, "cuptiGetDeviceId");
-    want(library.configureUnifiedMemory, "cuptiActivityConfigureUnifiedMemoryCounter");
+    capture::DynamicLibrary& cupti = opened.library;
+    cupti.need(library.getVersion, "cuptiGetVersion");
+    cupti.need(library.subscribe, "cuptiSubscribe");
+    cupti.need(library.enableCallback, "cuptiEnableCallback");
+    cupti.need(library.registerCallbacks, "cuptiActivityRegisterCallbacks");
+    cupti.need(library.enable, "cuptiActivityEnable");
+    cupti.need(library.flushAll, "cuptiActivityFlushAll");
+    cupti.need(library.getNextRecord, "cuptiActivityGetNextRecord");
+    cupti.need(library.getResultString, "cuptiGetResultString");
+    cupti.find(library.subscribe2, "cuptiSubscribe_v2");
+    cupti.find(library.disable, "cuptiActivityDisable");
+    cupti.find(library.setAttribute, "cuptiActivitySetAttribute");
+    cupti.find(library.setThreadIdType, "cuptiSetThreadIdType");
+    cupti.find(library.enableRuntimeApi, "cuptiActivityEnableRuntimeApi");
+    cupti.find(library.enableDriverApi, "cuptiActivityEnableDriverApi");
+    cupti.find(library.enableAllSyncRecords, "cuptiActivityEnableAllSyncRecords");
+    cupti.find(library.getNumDroppedRecords, "cuptiActivityGetNumDroppedRecords");
+    cupti.find(library.getCallbackName, "cuptiGetCallbackName");
+    cupti.find(library.getStreamIdEx, "cuptiGetStreamIdEx");
+    cupti.find(library.getDeviceId, "cuptiGetDeviceId");
+    cupti.find(library.configureUnifiedMemory, "cuptiActivityConfigureUnifiedMemoryCounter");
+    const bool isComplete = cupti.missing() == nullptr;
+    cupti.stay();  // it may be the program's own, and calls us back to the end
     if (!isComplete) {
         problem = library.path +
                   " lacks functions that CUPTI has had for years, so no CUDA activity was "

@@ -2,8 +2,6 @@
 
 #include <cupti_driver_cbid.h>
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -13,6 +11,8 @@
 #include "capture/cupti/driverCalls.h"
 #include "capture/cupti/versionHazards.h"
 #include "capture/log/clocks.h"
+#include "capture/machine/DynamicLibrary.h"
+#include "model/format/environment.h"
 
 namespace lanescope::agent {
 
@@ -43,7 +43,7 @@ void CuptiSource::note(Severity severity, HealthCode code, std::string sentence)
 
 void CuptiSource::start() {
     std::string problem;
-    if (!openCupti(options_.cuptiPath, cupti_, problem)) {
+    if (!openCupti(environment(cuptiVariable), cupti_, problem)) {
         notes_.push_back({Severity::Error, HealthCode::CuptiMissing, problem});
         agent_.startThreads();
         return;
@@ -125,9 +125,7 @@ void CuptiSource::enableWindowCalls() {
 
 /// PyTorch's profiler asks for CUPTI when it is started, is refused, and says little about it.
 void CuptiSource::warnTorchProfiler() {
-    void* torch = ::dlopen("libtorch_cpu.so", RTLD_NOW | RTLD_NOLOAD);
-    if (!torch) return;
-    ::dlclose(torch);
+    if (!capture::DynamicLibrary("libtorch_cpu.so", RTLD_NOLOAD)) return;
     notes_.push_back({Severity::Info, HealthCode::TorchProfiler,
                       "PyTorch was recorded; if the program starts torch.profiler itself, that "
                       "gets no GPU work, because one tool at a time can hold CUPTI. record --yield "

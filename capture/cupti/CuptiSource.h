@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "capture/agent/ActivitySource.h"
-#include "capture/agent/AgentOptions.h"
 #include "capture/cupti/ActivityDecoder.h"
 #include "capture/cupti/ApiCallRecorder.h"
 #include "capture/cupti/BufferPool.h"
 #include "capture/cupti/CuptiLibrary.h"
+#include "capture/options/AgentOptions.h"
 
 namespace lanescope::agent {
 

@@ -1,26 +1,15 @@
 #include "capture/cupti/PmLibrary.h"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-
 #include "capture/cupti/findCupti.h"
+#include "capture/options/AgentOptions.h"
+#include "model/format/environment.h"
 
 namespace lanescope::capture {
 
-namespace {
-
-const char* environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr ? value : "";
-}
-
-}  // namespace
-
 bool PmLibrary::open(const std::vector<std::filesystem::path>& folders, std::string& problem) {
     const std::string other = environment("LANESCOPE_CUDA");
-    void* driver = ::dlopen(other.empty() ? "libcuda.so.1" : other.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (driver == nullptr) {
+    DynamicLibrary driver(other.empty() ? "libcuda.so.1" : other);
+    if (!driver) {
         problem = "There is no NVIDIA driver, so there are no GPU metrics.";
         return false;
     }
@@ -29,19 +18,19 @@ bool PmLibrary::open(const std::vector<std::filesystem::path>& folders, std::str
                   ", so no GPU metrics were sampled; it is too old.";
         return false;
     }
-    const agent::OpenedCupti cupti = agent::findCupti(environment("LANESCOPE_CUPTI"));
-    const char* missing = cupti.handle != nullptr ? findCuptiFunctions(cupti.handle) : "";
+    agent::OpenedCupti cupti = agent::findCupti(environment(agent::cuptiVariable));
+    const char* missing = cupti.library ? findCuptiFunctions(cupti.library) : "";
     if (missing == nullptr) return true;
     std::string searched = cupti.searched;
     for (const std::filesystem::path& folder : folders) {
         for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) {
             const std::string path = folder / name;
             searched += (searched.empty() ? "" : ", ") + path;
-            void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-            if (library != nullptr && findCuptiFunctions(library) == nullptr) return true;
+            DynamicLibrary library(path);
+            if (library && findCuptiFunctions(library) == nullptr) return true;
         }
     }
-    if (cupti.handle != nullptr)
+    if (missing != nullptr && *missing != '\0')
         problem = cupti.path + " has no " + missing +
                   ", so no GPU metrics were sampled; that takes CUPTI of CUDA 12.6 or newer.";
     else
@@ -52,38 +41,18 @@ bool PmLibrary::open(const std::vector<std::filesystem::path>& folders, std::str
     return false;
 }
 
-namespace {
-
-/// Looks functions up, and remembers the first that is missing.
-class Lookup {
-  public:
-    explicit Lookup(void* library) : library_(library) {}
-    template <class Function>
-    void need(Function& function, const char* name) {
-        function = reinterpret_cast<Function>(::dlsym(library_, name));
-        if (function == nullptr && missing_ == nullptr) missing_ = name;
-    }
-    const char* missing() const { return missing_; }
-
-  private:
-    void* const library_;
-    const char* missing_ = nullptr;
-};
-
-}  // namespace
-
-const char* PmLibrary::findDriver(void* library) {
-    Lookup driver(library);
+const char* PmLibrary::findDriver(DynamicLibrary& driver) {
     driver.need(init, "cuInit");
     driver.need(deviceCount, "cuDeviceGetCount");
     driver.need(device, "cuDeviceGet");
     driver.need(deviceName, "cuDeviceGetName");
     driver.need(deviceUuid, "cuDeviceGetUuid");
-    return driver.missing();
+    const char* const missing = driver.missing();
+    driver.stay();
+    return missing;
 }
 
-const char* PmLibrary::findCuptiFunctions(void* library) {
-    Lookup cupti(library);
+const char* PmLibrary::findCuptiFunctions(DynamicLibrary& cupti) {
     cupti.need(resultString, "cuptiGetResultString");
     cupti.need(initialize, "cuptiProfilerInitialize");
     cupti.need(chipName, "cuptiDeviceGetChipName");
@@ -104,7 +73,9 @@ const char* PmLibrary::findCuptiFunctions(void* library) {
     cupti.need(decode, "cuptiPmSamplingDecodeData");
     cupti.need(counterDataInfo, "cuptiPmSamplingGetCounterDataInfo");
     cupti.need(sampleInfo, "cuptiPmSamplingCounterDataGetSampleInfo");
-    return cupti.missing();
+    const char* const missing = cupti.missing();
+    cupti.stay();
+    return missing;
 }
 
 std::string PmLibrary::describe(CUptiResult result) const {

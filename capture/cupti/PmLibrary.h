@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "capture/machine/DynamicLibrary.h"
+
 namespace lanescope::capture {
 
 /// Parameters of one of CUPTI's functions, empty but for their size.
@@ -58,9 +60,9 @@ struct PmLibrary {
     std::string describe(CUptiResult result) const;
 
   private:
-    /// The name of the first function that is missing, or null.
-    const char* findDriver(void* library);
-    const char* findCuptiFunctions(void* library);
+    /// The name of the first function that is missing, or null. The library stays loaded.
+    const char* findDriver(DynamicLibrary& driver);
+    const char* findCuptiFunctions(DynamicLibrary& cupti);
 };
 
 }  // namespace lanescope::capture

@@ -1,14 +1,13 @@
 #include "capture/cupti/findCupti.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <fstream>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "model/format/environment.h"
 
 namespace lanescope::agent {
 
@@ -51,9 +50,9 @@ OpenedCupti findCupti(const std::string& overridePath) {
     OpenedCupti result;
     const std::vector<std::string> names = cuptiNames();
     const auto tryOpen = [&](const std::string& path, int flags) {
-        if (result.handle) return;
-        result.handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | flags);
-        if (result.handle) {
+        if (result.library) return;
+        result.library = capture::DynamicLibrary(path, flags);
+        if (result.library) {
             result.path = path;
         } else if (!(flags & RTLD_NOLOAD)) {
             result.searched += (result.searched.empty() ? "" : ", ") + path;
@@ -72,9 +71,9 @@ OpenedCupti findCupti(const std::string& overridePath) {
         folders.push_back(folder + "/../extras/CUPTI/lib64");
     }
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-        if (const char* home = std::getenv(variable); home && *home) {
-            folders.push_back(std::string(home) + "/extras/CUPTI/lib64");
-            folders.push_back(std::string(home) + "/lib64");
+        if (const std::string home = environment(variable); !home.empty()) {
+            folders.push_back(home + "/extras/CUPTI/lib64");
+            folders.push_back(home + "/lib64");
         }
     }
     for (const std::string& folder : folders) {

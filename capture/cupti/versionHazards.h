@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "capture/agent/AgentOptions.h"
 #include "capture/log/Records.h"
+#include "capture/options/AgentOptions.h"
 
 namespace lanescope::agent {
 

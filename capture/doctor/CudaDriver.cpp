@@ -1,66 +1,56 @@
 #include "capture/doctor/CudaDriver.h"
 
-#include <dlfcn.h>
-
 namespace lanescope::capture {
 
-namespace {
-
-template <class Function>
-bool find(void* library, Function& function, const char* name) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-    return function != nullptr;
-}
-
-}  // namespace
-
 Result<std::unique_ptr<CudaDriver>> CudaDriver::open(const char* library) {
-    void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr)
+    DynamicLibrary opened(library);
+    if (!opened)
         return fail(
             "There is no CUDA driver ({}) to measure with: install it, or start the "
             "container with the GPUs.",
             library);
-    std::unique_ptr<CudaDriver> driver(new CudaDriver(handle));
-    if (!driver->findAll())
-        return fail("The CUDA driver {} lacks a function that measuring needs; it is too old.",
-                    library);
+    std::unique_ptr<CudaDriver> driver(new CudaDriver);
+    driver->findAll(opened);
+    if (opened.missing() != nullptr)
+        return fail("The CUDA driver {} has no {}, which measuring needs; it is too old.", library,
+                    opened.missing());
     int (*initialise)(unsigned) = nullptr;
-    if (!find(handle, initialise, "cuInit"))
+    if (!opened.find(initialise, "cuInit"))
         return fail("{} is no CUDA driver: it has no cuInit.", library);
     if (const int code = initialise(0); code != 0)
         return fail("The CUDA driver does not start (cuInit {}): see whether nvidia-smi works.",
                     code);
+    opened.stay();  // it keeps threads of its own
     return driver;
 }
 
-bool CudaDriver::findAll() {
-    void* const from = library_;
-    return find(from, deviceCount, "cuDeviceGetCount") && find(from, device, "cuDeviceGet") &&
-           find(from, deviceName, "cuDeviceGetName") && find(from, deviceUuid, "cuDeviceGetUuid") &&
-           find(from, deviceAttribute, "cuDeviceGetAttribute") &&
-           find(from, canAccessPeer, "cuDeviceCanAccessPeer") &&
-           find(from, retainContext, "cuDevicePrimaryCtxRetain") &&
-           find(from, releaseContext, "cuDevicePrimaryCtxRelease_v2") &&
-           find(from, setContext, "cuCtxSetCurrent") &&
-           find(from, enablePeer, "cuCtxEnablePeerAccess") &&
-           find(from, memoryInfo, "cuMemGetInfo_v2") && find(from, allocate, "cuMemAlloc_v2") &&
-           find(from, release, "cuMemFree_v2") && find(from, allocateHost, "cuMemHostAlloc") &&
-           find(from, releaseHost, "cuMemFreeHost") &&
-           find(from, copyToDevice, "cuMemcpyHtoDAsync_v2") &&
-           find(from, copyToHost, "cuMemcpyDtoHAsync_v2") &&
-           find(from, copyOnDevice, "cuMemcpyDtoDAsync_v2") &&
-           find(from, copyToPeer, "cuMemcpyPeerAsync") &&
-           find(from, createStream, "cuStreamCreate") &&
-           find(from, destroyStream, "cuStreamDestroy_v2") &&
-           find(from, synchronizeStream, "cuStreamSynchronize") &&
-           find(from, createEvent, "cuEventCreate") &&
-           find(from, destroyEvent, "cuEventDestroy_v2") &&
-           find(from, recordEvent, "cuEventRecord") &&
-           find(from, elapsedMilliseconds, "cuEventElapsedTime");
+void CudaDriver::findAll(DynamicLibrary& library) {
+    library.need(deviceCount, "cuDeviceGetCount");
+    library.need(device, "cuDeviceGet");
+    library.need(deviceName, "cuDeviceGetName");
+    library.need(deviceUuid, "cuDeviceGetUuid");
+    library.need(deviceAttribute, "cuDeviceGetAttribute");
+    library.need(canAccessPeer, "cuDeviceCanAccessPeer");
+    library.need(retainContext, "cuDevicePrimaryCtxRetain");
+    library.need(releaseContext, "cuDevicePrimaryCtxRelease_v2");
+    library.need(setContext, "cuCtxSetCurrent");
+    library.need(enablePeer, "cuCtxEnablePeerAccess");
+    library.need(memoryInfo, "cuMemGetInfo_v2");
+    library.need(allocate, "cuMemAlloc_v2");
+    library.need(release, "cuMemFree_v2");
+    library.need(allocateHost, "cuMemHostAlloc");
+    library.need(releaseHost, "cuMemFreeHost");
+    library.need(copyToDevice, "cuMemcpyHtoDAsync_v2");
+    library.need(copyToHost, "cuMemcpyDtoHAsync_v2");
+    library.need(copyOnDevice, "cuMemcpyDtoDAsync_v2");
+    library.need(copyToPeer, "cuMemcpyPeerAsync");
+    library.need(createStream, "cuStreamCreate");
+    library.need(destroyStream, "cuStreamDestroy_v2");
+    library.need(synchronizeStream, "cuStreamSynchronize");
+    library.need(createEvent, "cuEventCreate");
+    library.need(destroyEvent, "cuEventDestroy_v2");
+    library.need(recordEvent, "cuEventRecord");
+    library.need(elapsedMilliseconds, "cuEventElapsedTime");
 }
-
-// Not unloaded: the driver keeps threads of its own.
-CudaDriver::~CudaDriver() = default;
 
 }  // namespace lanescope::capture

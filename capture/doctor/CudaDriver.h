@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "capture/machine/DynamicLibrary.h"
 #include "model/format/Result.h"
 
 namespace lanescope::capture {
@@ -22,7 +23,6 @@ class CudaDriver {
     static Result<std::unique_ptr<CudaDriver>> open(const char* library = "libcuda.so.1");
     CudaDriver(const CudaDriver&) = delete;
     CudaDriver& operator=(const CudaDriver&) = delete;
-    ~CudaDriver();
 
     int (*deviceCount)(int*) = nullptr;
     int (*device)(int*, int) = nullptr;
@@ -52,10 +52,8 @@ class CudaDriver {
     int (*elapsedMilliseconds)(float*, Handle, Handle) = nullptr;
 
   private:
-    explicit CudaDriver(void* library) : library_(library) {}
-    bool findAll();
-
-    void* library_ = nullptr;
+    CudaDriver() = default;
+    void findAll(DynamicLibrary& library);
 };
 
 }  // namespace lanescope::capture

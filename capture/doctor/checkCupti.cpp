@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -10,6 +9,8 @@
 
 #include "capture/doctor/diagnose.h"
 #include "capture/doctor/probe.h"
+#include "capture/machine/DynamicLibrary.h"
+#include "model/format/environment.h"
 
 namespace lanescope::capture {
 
@@ -48,8 +49,8 @@ std::vector<std::filesystem::path> candidates() {
     }
     for (const char* name : libraryNames) found.emplace_back(name);  // The loader's own places.
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-        const char* home = std::getenv(variable);
-        if (home == nullptr || *home == '\0') continue;
+        const std::string home = environment(variable);
+        if (home.empty()) continue;
         add(std::filesystem::path(home) / "extras" / "CUPTI" / "lib64");
         add(std::filesystem::path(home) / "lib64");
     }
@@ -60,11 +61,11 @@ std::vector<std::filesystem::path> candidates() {
 
 /// "path version" of a library that opens; empty if it does not.
 std::string askLibrary(const std::filesystem::path& path) {
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return {};
-    const auto getVersion = reinterpret_cast<int (*)(unsigned*)>(dlsym(library, "cuptiGetVersion"));
+    DynamicLibrary library(path);
+    if (!library) return {};
+    int (*getVersion)(unsigned*) = nullptr;
     unsigned version = 0;
-    if (getVersion == nullptr || getVersion(&version) != 0) return {};
+    if (!library.find(getVersion, "cuptiGetVersion") || getVersion(&version) != 0) return {};
     Dl_info info{};
     const bool isKnown = dladdr(reinterpret_cast<void*>(getVersion), &info) != 0;
     return fmt::format("{} (API version {})", isKnown ? info.dli_fname : path.c_str(), version);

@@ -1,8 +1,8 @@
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include "capture/doctor/diagnose.h"
 #include "capture/doctor/probe.h"
+#include "capture/machine/DynamicLibrary.h"
 
 namespace lanescope::capture {
 
@@ -13,11 +13,14 @@ constexpr const char* noLibrary = "none";
 constexpr const char* failedPrefix = "failed ";
 
 std::string askDriver() {
-    void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return noLibrary;
-    const auto initialise = reinterpret_cast<int (*)(unsigned)>(dlsym(library, "cuInit"));
-    const auto version = reinterpret_cast<int (*)(int*)>(dlsym(library, "cuDriverGetVersion"));
-    if (initialise == nullptr || version == nullptr) return noLibrary;
+    DynamicLibrary library("libcuda.so.1");
+    if (!library) return noLibrary;
+    int (*initialise)(unsigned) = nullptr;
+    int (*version)(int*) = nullptr;
+    library.need(initialise, "cuInit");
+    library.need(version, "cuDriverGetVersion");
+    if (library.missing() != nullptr) return noLibrary;
+    library.stay();  // it keeps threads of its own
     if (const int code = initialise(0); code != 0) return fmt::format("{}{}", failedPrefix, code);
     int number = 0;
     version(&number);

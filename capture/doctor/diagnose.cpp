@@ -15,6 +15,7 @@
 
 #include "capture/machine/queryMachine.h"
 #include "capture/record/AgentEnvironment.h"
+#include "model/format/environment.h"
 
 namespace lanescope::capture {
 
@@ -103,15 +104,11 @@ Check checkInjectionVariables(const std::filesystem::path& agent) {
 }
 
 Check checkNcclVariables() {
-    const auto value = [](const char* name) -> std::string_view {
-        const char* text = std::getenv(name);
-        return text != nullptr ? text : "";
-    };
-    if (const std::string_view off = value("NCCL_NVTX_DISABLE"); !off.empty() && off != "0")
+    if (const std::string off = environment("NCCL_NVTX_DISABLE"); !off.empty() && off != "0")
         return {CheckStatus::Warning, "nccl",
                 "NCCL_NVTX_DISABLE is set, so NCCL's calls will not be seen.",
                 "Unset it, or record with --nccl plugin."};
-    if (const std::string_view plugin = value("NCCL_PROFILER_PLUGIN"); !plugin.empty())
+    if (const std::string plugin = environment("NCCL_PROFILER_PLUGIN"); !plugin.empty())
         return {
             CheckStatus::Warning, "nccl",
             fmt::format("NCCL_PROFILER_PLUGIN is {}, so --nccl plugin will be refused.", plugin),

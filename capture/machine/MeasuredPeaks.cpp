@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
+#include "model/format/environment.h"
 
 #include "model/format/AtomicFile.h"
 
@@ -33,13 +34,9 @@ int64_t numberIn(const Json& object, const char* name) {
 }  // namespace
 
 Result<std::filesystem::path> MeasuredPeaks::defaultFile() {
-    const auto value = [](const char* name) {
-        const char* text = std::getenv(name);
-        return std::string(text != nullptr ? text : "");
-    };
-    if (const std::string state = value("XDG_STATE_HOME"); !state.empty())
+    if (const std::string state = environment("XDG_STATE_HOME"); !state.empty())
         return std::filesystem::path(state) / "lanescope" / "peaks.json";
-    if (const std::string home = value("HOME"); !home.empty())
+    if (const std::string home = environment("HOME"); !home.empty())
         return std::filesystem::path(home) / ".local" / "state" / "lanescope" / "peaks.json";
     return fail("Measured peaks have no place: neither XDG_STATE_HOME nor HOME is set.");
 }

@@ -1,88 +1,80 @@
 #include "capture/machine/NvmlLibrary.h"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
+#include <string>
 #include <utility>
+
+#include "model/format/environment.h"
 
 namespace lanescope::capture {
 
 std::optional<NvmlLibrary> NvmlLibrary::open(int* result) {
     if (result != nullptr) *result = -1;
-    const char* other = std::getenv("LANESCOPE_NVML");
-    void* handle = dlopen(other != nullptr && *other != '\0' ? other : "libnvidia-ml.so.1",
-                          RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return std::nullopt;
-    NvmlLibrary library(handle);
+    const std::string other = environment("LANESCOPE_NVML");
+    NvmlLibrary nvml(DynamicLibrary(other.empty() ? "libnvidia-ml.so.1" : other));
+    const DynamicLibrary& library = nvml.library_;
     int (*initialise)() = nullptr;
-    if (!library.find(initialise, "nvmlInit_v2")) return std::nullopt;
+    if (!library || !library.find(initialise, "nvmlInit_v2")) return std::nullopt;
     const int initialised = initialise();
     if (result != nullptr) *result = initialised;
     if (initialised != nvmlSuccess) return std::nullopt;
-    library.find(library.shutdown_, "nvmlShutdown");
-    library.find(library.systemDriverVersion, "nvmlSystemGetDriverVersion");
-    library.find(library.systemCudaVersion, "nvmlSystemGetCudaDriverVersion_v2");
-    library.find(library.systemProcessName, "nvmlSystemGetProcessName");
-    library.find(library.deviceCount, "nvmlDeviceGetCount_v2");
-    library.find(library.deviceByIndex, "nvmlDeviceGetHandleByIndex_v2");
-    library.find(library.deviceName, "nvmlDeviceGetName");
-    library.find(library.deviceUuid, "nvmlDeviceGetUUID");
-    library.find(library.devicePciInfo, "nvmlDeviceGetPciInfo_v3");
-    library.find(library.deviceMemory, "nvmlDeviceGetMemoryInfo");
-    library.find(library.deviceComputeCapability, "nvmlDeviceGetCudaComputeCapability");
-    library.find(library.devicePcieGeneration, "nvmlDeviceGetMaxPcieLinkGeneration");
-    library.find(library.devicePcieWidth, "nvmlDeviceGetMaxPcieLinkWidth");
-    library.find(library.deviceMemoryBusWidth, "nvmlDeviceGetMemoryBusWidth");
-    library.find(library.deviceMaximumClock, "nvmlDeviceGetMaxClockInfo");
-    library.find(library.deviceCpuAffinity, "nvmlDeviceGetCpuAffinity");
-    library.find(library.deviceLinkState, "nvmlDeviceGetNvLinkState");
-    library.find(library.deviceLinkVersion, "nvmlDeviceGetNvLinkVersion");
-    library.find(library.deviceLinkEnd, "nvmlDeviceGetNvLinkRemoteDeviceType");
-    library.find(library.deviceLinkPeer, "nvmlDeviceGetNvLinkRemotePciInfo_v2");
-    library.find(library.deviceCommonAncestor, "nvmlDeviceGetTopologyCommonAncestor");
-    library.find(library.deviceUtilization, "nvmlDeviceGetUtilizationRates");
-    library.find(library.devicePower, "nvmlDeviceGetPowerUsage");
-    library.find(library.deviceEnergy, "nvmlDeviceGetTotalEnergyConsumption");
-    library.find(library.deviceTemperature, "nvmlDeviceGetTemperature");
-    library.find(library.deviceClock, "nvmlDeviceGetClockInfo");
+    library.find(nvml.shutdown_, "nvmlShutdown");
+    library.find(nvml.systemDriverVersion, "nvmlSystemGetDriverVersion");
+    library.find(nvml.systemCudaVersion, "nvmlSystemGetCudaDriverVersion_v2");
+    library.find(nvml.systemProcessName, "nvmlSystemGetProcessName");
+    library.find(nvml.deviceCount, "nvmlDeviceGetCount_v2");
+    library.find(nvml.deviceByIndex, "nvmlDeviceGetHandleByIndex_v2");
+    library.find(nvml.deviceByUuid, "nvmlDeviceGetHandleByUUID");
+    library.find(nvml.deviceName, "nvmlDeviceGetName");
+    library.find(nvml.deviceUuid, "nvmlDeviceGetUUID");
+    library.find(nvml.devicePciInfo, "nvmlDeviceGetPciInfo_v3");
+    library.find(nvml.deviceMemory, "nvmlDeviceGetMemoryInfo");
+    library.find(nvml.deviceComputeCapability, "nvmlDeviceGetCudaComputeCapability");
+    library.find(nvml.devicePcieGeneration, "nvmlDeviceGetMaxPcieLinkGeneration");
+    library.find(nvml.devicePcieWidth, "nvmlDeviceGetMaxPcieLinkWidth");
+    library.find(nvml.deviceMemoryBusWidth, "nvmlDeviceGetMemoryBusWidth");
+    library.find(nvml.deviceMaximumClock, "nvmlDeviceGetMaxClockInfo");
+    library.find(nvml.deviceCpuAffinity, "nvmlDeviceGetCpuAffinity");
+    library.find(nvml.deviceLinkState, "nvmlDeviceGetNvLinkState");
+    library.find(nvml.deviceLinkVersion, "nvmlDeviceGetNvLinkVersion");
+    library.find(nvml.deviceLinkEnd, "nvmlDeviceGetNvLinkRemoteDeviceType");
+    library.find(nvml.deviceLinkPeer, "nvmlDeviceGetNvLinkRemotePciInfo_v2");
+    library.find(nvml.deviceCommonAncestor, "nvmlDeviceGetTopologyCommonAncestor");
+    library.find(nvml.deviceUtilization, "nvmlDeviceGetUtilizationRates");
+    library.find(nvml.devicePower, "nvmlDeviceGetPowerUsage");
+    library.find(nvml.deviceEnergy, "nvmlDeviceGetTotalEnergyConsumption");
+    library.find(nvml.deviceTemperature, "nvmlDeviceGetTemperature");
+    library.find(nvml.deviceClock, "nvmlDeviceGetClockInfo");
     // Its older name knows the same reasons.
-    if (!library.find(library.deviceThrottleReasons, "nvmlDeviceGetCurrentClocksEventReasons"))
-        library.find(library.deviceThrottleReasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
-    library.find(library.devicePcieThroughput, "nvmlDeviceGetPcieThroughput");
+    if (!library.find(nvml.deviceThrottleReasons, "nvmlDeviceGetCurrentClocksEventReasons"))
+        library.find(nvml.deviceThrottleReasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    library.find(nvml.devicePcieThroughput, "nvmlDeviceGetPcieThroughput");
     // The second version has the same layout.
-    if (!library.find(library.deviceProcesses, "nvmlDeviceGetComputeRunningProcesses_v3"))
-        library.find(library.deviceProcesses, "nvmlDeviceGetComputeRunningProcesses_v2");
-    library.find(library.deviceFieldValues, "nvmlDeviceGetFieldValues");
-    library.find(library.deviceMigMode, "nvmlDeviceGetMigMode");
-    library.find(library.gpmSupport, "nvmlGpmQueryDeviceSupport");
-    library.find(library.gpmAllocate, "nvmlGpmSampleAlloc");
-    library.find(library.gpmFree, "nvmlGpmSampleFree");
-    library.find(library.gpmSample, "nvmlGpmSampleGet");
-    library.find(library.gpmMetrics, "nvmlGpmMetricsGet");
-    return library;
+    if (!library.find(nvml.deviceProcesses, "nvmlDeviceGetComputeRunningProcesses_v3"))
+        library.find(nvml.deviceProcesses, "nvmlDeviceGetComputeRunningProcesses_v2");
+    library.find(nvml.deviceFieldValues, "nvmlDeviceGetFieldValues");
+    library.find(nvml.deviceMigMode, "nvmlDeviceGetMigMode");
+    library.find(nvml.gpmSupport, "nvmlGpmQueryDeviceSupport");
+    library.find(nvml.gpmAllocate, "nvmlGpmSampleAlloc");
+    library.find(nvml.gpmFree, "nvmlGpmSampleFree");
+    library.find(nvml.gpmSample, "nvmlGpmSampleGet");
+    library.find(nvml.gpmMetrics, "nvmlGpmMetricsGet");
+    return nvml;
 }
 
 NvmlLibrary::NvmlLibrary(NvmlLibrary&& other) noexcept
     : NvmlFunctions(other),
-      handle_(std::exchange(other.handle_, nullptr)),
+      library_(std::move(other.library_)),
       shutdown_(std::exchange(other.shutdown_, nullptr)) {}
 
 NvmlLibrary& NvmlLibrary::operator=(NvmlLibrary&& other) noexcept {
     std::swap(static_cast<NvmlFunctions&>(*this), static_cast<NvmlFunctions&>(other));
-    std::swap(handle_, other.handle_);
+    std::swap(library_, other.library_);
     std::swap(shutdown_, other.shutdown_);
     return *this;
 }
 
 NvmlLibrary::~NvmlLibrary() {
     if (shutdown_ != nullptr) shutdown_();
-    if (handle_ != nullptr) dlclose(handle_);
-}
-
-template <class Function>
-bool NvmlLibrary::find(Function& function, const char* name) {
-    function = reinterpret_cast<Function>(dlsym(handle_, name));
-    return function != nullptr;
 }
 
 std::optional<int64_t> numberIn(const NvmlFieldValue& field) {

@@ -2,6 +2,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
+
+#include "capture/machine/DynamicLibrary.h"
 
 namespace lanescope::capture {
 
@@ -80,12 +83,40 @@ struct NvmlGpmMetrics {
     void *sample1, *sample2;
     NvmlGpmMetric metrics[most];
 };
+/// `version` of the two structs with that member.
+inline constexpr unsigned nvmlGpmVersion = 1;
+
+/// Numbers of `nvmlGpmMetricId_t`. Activities in percent of the time, rates in MiB/s.
+enum NvmlGpmMetricId : unsigned {
+    nvmlGpmSmActivity = 2,
+    nvmlGpmSmOccupancy = 3,
+    nvmlGpmTensorActivity = 5,
+    nvmlGpmDramBandwidth = 10,  ///< Percent of what there is.
+    nvmlGpmFp64Activity = 11,
+    nvmlGpmFp32Activity = 12,
+    nvmlGpmFp16Activity = 13,
+    nvmlGpmPcieTransmitted = 20,
+    nvmlGpmPcieReceived = 21,
+    nvmlGpmLinksReceived = 60,
+    nvmlGpmLinksTransmitted = 61,
+};
+
 struct NvmlGpmSupport {
     unsigned version, isSupported;
 };
 
 /// Numbers of `nvmlIntNvLinkDeviceType_t`.
 enum NvmlLinkEnd : int { nvmlEndGpu = 0, nvmlEndSwitch = 2 };
+
+/// Numbers of `nvmlGpuTopologyLevel_t`: what two GPUs have in common.
+enum NvmlTopologyLevel : int {
+    nvmlSameBoard = 0,
+    nvmlOneSwitch = 10,
+    nvmlSwitches = 20,
+    nvmlHostBridge = 30,
+    nvmlNumaNode = 40,
+    nvmlWholeSystem = 50,
+};
 
 enum NvmlResult : int {
     nvmlSuccess = 0,
@@ -115,6 +146,7 @@ struct NvmlFunctions {
     int (*systemProcessName)(unsigned, char*, unsigned) = nullptr;
     int (*deviceCount)(unsigned*) = nullptr;
     int (*deviceByIndex)(unsigned, Device*) = nullptr;
+    int (*deviceByUuid)(const char*, Device*) = nullptr;
     int (*deviceName)(Device, char*, unsigned) = nullptr;
     int (*deviceUuid)(Device, char*, unsigned) = nullptr;
     int (*devicePciInfo)(Device, NvmlPciInfo*) = nullptr;
@@ -161,11 +193,9 @@ class NvmlLibrary : public NvmlFunctions {
     ~NvmlLibrary();
 
   private:
-    explicit NvmlLibrary(void* handle) : handle_(handle) {}
-    template <class Function>
-    bool find(Function& function, const char* name);
+    explicit NvmlLibrary(DynamicLibrary library) : library_(std::move(library)) {}
 
-    void* handle_ = nullptr;
+    DynamicLibrary library_;
     int (*shutdown_)() = nullptr;
 };
 

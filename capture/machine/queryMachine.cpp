@@ -130,19 +130,19 @@ LinkEnds followLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
     return ends;
 }
 
-/// As nvidia-smi topo -m has it; numbers of `nvmlGpuTopologyLevel_t`.
+/// As nvidia-smi topo -m has it; of a level that we do not know nothing.
 const char* abbreviationOf(int commonAncestor) {
     switch (commonAncestor) {
-        case 0:
-        case 10:
+        case nvmlSameBoard:
+        case nvmlOneSwitch:
             return "PIX";
-        case 20:
+        case nvmlSwitches:
             return "PXB";
-        case 30:
+        case nvmlHostBridge:
             return "PHB";
-        case 40:
+        case nvmlNumaNode:
             return "NODE";
-        case 50:
+        case nvmlWholeSystem:
             return "SYS";
         default:
             return "";
@@ -151,17 +151,17 @@ const char* abbreviationOf(int commonAncestor) {
 
 const char* connectionName(int commonAncestor) {
     switch (commonAncestor) {
-        case 0:
+        case nvmlSameBoard:
             return "same board";
-        case 10:
+        case nvmlOneSwitch:
             return "PCIe switch";
-        case 20:
+        case nvmlSwitches:
             return "PCIe switches";
-        case 30:
+        case nvmlHostBridge:
             return "host bridge";
-        case 40:
+        case nvmlNumaNode:
             return "NUMA node";
-        case 50:
+        case nvmlWholeSystem:
             return "system";
         default:
             return "unknown";
@@ -219,6 +219,17 @@ Machine queryMachine() {
                                                      devices[gpu], devices[peer], ends[gpu],
                                                      ends[peer]));
     return machine;
+}
+
+std::optional<unsigned> gpuUtilization(const std::string& uuid) {
+    const std::optional<NvmlLibrary> nvml = NvmlLibrary::open();
+    NvmlFunctions::Device device = nullptr;
+    NvmlUtilization busy{};
+    if (!nvml || nvml->deviceByUuid == nullptr || nvml->deviceUtilization == nullptr ||
+        nvml->deviceByUuid(uuid.c_str(), &device) != nvmlSuccess ||
+        nvml->deviceUtilization(device, &busy) != nvmlSuccess)
+        return std::nullopt;
+    return busy.gpu;
 }
 
 }  // namespace lanescope::capture

@@ -17,7 +17,7 @@ constexpr size_t textCount = 4;
 constexpr size_t longestText = 63;
 constexpr size_t mostOpen = 1u << 20;  // events that never end must not cost
 
-std::atomic<NcclRecorder*> newest{nullptr};
+std::atomic<NcclRecorder*> currentRecorder{nullptr};
 
 }  // namespace
 
@@ -42,13 +42,13 @@ NcclRecorder::NcclRecorder(Agent& agent)
 
 NcclRecorder* NcclRecorder::current() {
     Agent* const agent = Agent::current();
-    NcclRecorder* known = newest.load(std::memory_order_acquire);
+    NcclRecorder* known = currentRecorder.load(std::memory_order_acquire);
     // After a fork it is the parent's; agents are never destroyed, so no other has its address.
     if (!agent || (known && known->agent_ == agent)) [[likely]]
         return agent ? known : nullptr;
     auto* fresh = new (std::nothrow) NcclRecorder(*agent);
     if (!fresh) return nullptr;
-    if (newest.compare_exchange_strong(known, fresh)) {
+    if (currentRecorder.compare_exchange_strong(known, fresh)) {
         agent->add(*fresh);
         return fresh;
     }

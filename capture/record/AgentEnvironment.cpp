@@ -3,12 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
+
+#include "model/format/environment.h"
 
 namespace lanescope::capture {
 
@@ -17,16 +18,13 @@ namespace {
 constexpr const char* cudaVariable = "CUDA_INJECTION64_PATH";
 constexpr const char* nvtxVariable = "NVTX_INJECTION64_PATH";
 constexpr const char* ncclVariable = "NCCL_PROFILER_PLUGIN";
-constexpr const char* folderVariable = "LANESCOPE_AGENT_DIR";
-constexpr const char* optionsVariable = "LANESCOPE_AGENT_OPTIONS";
 constexpr const char* agentFileName = "liblanescope-agent.so";
 
-/// The injection variables that recording as `request` says needs.
-std::vector<const char*> neededVariables(const AgentRequest& request) {
+std::vector<const char*> variablesOf(const Injections& injections) {
     std::vector<const char*> names;
-    if (request.cuda) names.push_back(cudaVariable);
-    if (request.nvtx) names.push_back(nvtxVariable);
-    if (request.ncclPlugin) names.push_back(ncclVariable);
+    if (injections.cuda) names.push_back(cudaVariable);
+    if (injections.nvtx) names.push_back(nvtxVariable);
+    if (injections.nccl) names.push_back(ncclVariable);
     return names;
 }
 
@@ -74,34 +72,34 @@ Result<void> checkIsAgent(const std::filesystem::path& agent) {
     const bool isLibrary =
         bytes.size() > typeAt && bytes.compare(0, 4, "\177ELF") == 0 && bytes[typeAt] == 3;
     if (isLibrary && bytes.find("InitializeInjectionNvtx2") != std::string::npos &&
-        bytes.find(folderVariable) != std::string::npos)
+        bytes.find(agent::folderVariable) != std::string::npos)
         return {};
     return fail("{} is no agent of Lanescope: leave --agent out to load ours.", agent.string());
 }
 
-Result<void> checkForRivals(const std::filesystem::path& agent, const AgentRequest& request) {
-    for (const char* name : neededVariables(request)) {
-        const char* value = std::getenv(name);
-        if (value == nullptr || *value == '\0' || isSameFile(value, agent)) continue;
+Result<void> checkForRivals(const std::filesystem::path& agent, const Injections& injections) {
+    for (const char* name : variablesOf(injections)) {
+        const std::string value = environment(name);
+        if (value.empty() || isSameFile(value, agent)) continue;
         const Claim claim = claimOf(name);
         return fail(
             "Another tool is to be loaded into the program, and only one can: {} is {}. "
             "Unset it, or leave {} to it with {}.",
             name, value, claim.what, claim.option);
     }
-    if (const char* folder = std::getenv(folderVariable); folder != nullptr && *folder != '\0')
+    if (const std::string folder = environment(agent::folderVariable); !folder.empty())
         return fail(
             "'lanescope record' runs under another 'lanescope record' already ({} is {}): "
             "leave the inner one out.",
-            folderVariable, folder);
+            agent::folderVariable, folder);
     return {};
 }
 
 std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
-                                          const AgentRequest& request) {
-    const std::vector<const char*> injections = neededVariables(request);
-    std::vector<std::string_view> replaced{folderVariable, optionsVariable};
-    replaced.insert(replaced.end(), injections.begin(), injections.end());
+                                          const Injections& injections) {
+    const std::vector<const char*> set = variablesOf(injections);
+    std::vector<std::string_view> replaced{agent::folderVariable, agent::optionsVariable};
+    replaced.insert(replaced.end(), set.begin(), set.end());
     std::vector<std::string> result;
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         const std::string_view text = *entry;
@@ -109,15 +107,15 @@ std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
         if (std::find(replaced.begin(), replaced.end(), name) == replaced.end())
             result.emplace_back(text);
     }
-    for (const char* name : injections)
-        result.push_back(fmt::format("{}={}", name, agent.string()));
+    for (const char* name : set) result.push_back(fmt::format("{}={}", name, agent.string()));
     return result;
 }
 
 std::vector<std::string> agentEntries(const std::filesystem::path& runFolder,
-                                      const AgentRequest& request, int64_t baseRealtimeNs) {
-    return {fmt::format("{}={}", folderVariable, runFolder.string()),
-            fmt::format("{}={}", optionsVariable, agentOptions(request, baseRealtimeNs))};
+                                      agent::AgentOptions options, int64_t baseRealtimeNs) {
+    if (options.windows.hasTimes()) options.windows.baseNs = baseRealtimeNs;
+    return {fmt::format("{}={}", agent::folderVariable, runFolder.string()),
+            fmt::format("{}={}", agent::optionsVariable, agent::optionText(options))};
 }
 
 }  // namespace lanescope::capture

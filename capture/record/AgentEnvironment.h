@@ -4,10 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "capture/record/AgentRequest.h"
+#include "capture/options/AgentOptions.h"
 #include "model/format/Result.h"
 
 namespace lanescope::capture {
+
+/// What loads the agent into the program.
+struct Injections {
+    bool cuda = true, nvtx = true;
+    bool nccl = false;  ///< As NCCL's profiler plugin.
+};
 
 /// The agent: `given` if not empty, else the one that belongs to this program, beside it in the
 /// build or installation. Absolute. Fails if it is not there.
@@ -18,14 +24,15 @@ Result<void> checkIsAgent(const std::filesystem::path& agent);
 
 /// Fails if another tool has set the variables by which the agent is loaded, or if we run under
 /// `lanescope record` ourselves.
-Result<void> checkForRivals(const std::filesystem::path& agent, const AgentRequest& request);
+Result<void> checkForRivals(const std::filesystem::path& agent, const Injections& injections);
 
 /// Our environment with what loads the agent, as "NAME=value". `agentEntries` is the rest.
 std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
-                                          const AgentRequest& request);
+                                          const Injections& injections);
 
-/// The entries that say where the agent puts its logs and what goes into them.
+/// The entries that say where the agent puts its logs and what goes into them; `baseRealtimeNs` is
+/// the moment from which delays count.
 std::vector<std::string> agentEntries(const std::filesystem::path& runFolder,
-                                      const AgentRequest& request, int64_t baseRealtimeNs);
+                                      agent::AgentOptions options, int64_t baseRealtimeNs);
 
 }  // namespace lanescope::capture

@@ -9,7 +9,6 @@ namespace lanescope::capture {
 namespace {
 
 constexpr int64_t settlingNs = 1'000'000'000;
-constexpr int64_t nsPerMs = 1'000'000;
 
 bool isAlive(uint32_t pid) {
     return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
@@ -17,10 +16,10 @@ bool isAlive(uint32_t pid) {
 
 }  // namespace
 
-EndOfWindows::EndOfWindows(const CaptureWindows& windows, int64_t startRealtimeNs)
+EndOfWindows::EndOfWindows(const agent::WindowOptions& windows, int64_t startRealtimeNs)
     : count_(windows.count()) {
-    if (!windows.areInsideProgram() && windows.durationMs > 0)
-        endRealtimeNs_ = startRealtimeNs + (windows.delayMs + windows.durationMs) * nsPerMs;
+    if (!windows.areInsideProgram() && windows.durationNs > 0)
+        endRealtimeNs_ = startRealtimeNs + windows.delayNs + windows.durationNs;
 }
 
 bool EndOfWindows::isReached(const Collector& collector, int64_t nowRealtimeNs) {
@@ -36,7 +35,7 @@ bool EndOfWindows::isReached(const Collector& collector, int64_t nowRealtimeNs) 
 bool EndOfWindows::haveAllEnded(const Collector& collector) const {
     bool hasOneEnded = false;
     for (const WindowProgress& process : collector.windowProgress()) {
-        const bool hasEnded = count_ && process.ended >= *count_;
+        const bool hasEnded = count_ && static_cast<int64_t>(process.ended) >= *count_;
         if (!hasEnded && process.begun > 0 && isAlive(process.pid)) return false;
         hasOneEnded = hasOneEnded || hasEnded;
     }

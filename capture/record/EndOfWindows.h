@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "capture/collector/Collector.h"
-#include "capture/record/AgentRequest.h"
+#include "capture/options/WindowOptions.h"
 
 namespace lanescope::capture {
 
@@ -13,7 +13,7 @@ namespace lanescope::capture {
 class EndOfWindows {
   public:
     /// `startRealtimeNs` is the moment from which delays count.
-    EndOfWindows(const CaptureWindows& windows, int64_t startRealtimeNs);
+    EndOfWindows(const agent::WindowOptions& windows, int64_t startRealtimeNs);
 
     /// True once every process that recorded has closed its last window, and none has begun one
     /// for a second, in which ranks that are a little behind show up. Call it now and then.
@@ -22,7 +22,7 @@ class EndOfWindows {
   private:
     bool haveAllEnded(const Collector& collector) const;
 
-    std::optional<uint32_t> count_;
+    std::optional<int64_t> count_;
     std::optional<int64_t> endRealtimeNs_;
     std::optional<int64_t> allEndedSinceNs_;
 };

@@ -21,12 +21,6 @@ std::filesystem::path folderOf(const std::filesystem::path& file) {
     return folder.empty() ? "." : folder;
 }
 
-bool isThere(const std::filesystem::path& path) {
-    std::error_code error;
-    return std::filesystem::symlink_status(path, error).type() !=
-           std::filesystem::file_type::not_found;
-}
-
 /// What stands after a percent sign.
 struct Placeholder {
     char code = '\0';
@@ -95,6 +89,12 @@ bool isSameForAll(std::string_view variable) {
 }
 
 }  // namespace
+
+bool isThere(const std::filesystem::path& path) {
+    std::error_code error;
+    return std::filesystem::symlink_status(path, error).type() !=
+           std::filesystem::file_type::not_found;
+}
 
 Result<std::string> expandOutputPattern(std::string_view pattern, const OutputNameParts& parts) {
     std::string name;

@@ -1,21 +1,10 @@
 #include "capture/record/OutputPlace.h"
 
-#include <system_error>
 #include <utility>
 
 #include "capture/record/OutputName.h"
 
 namespace lanescope::capture {
-
-namespace {
-
-bool isThere(const std::filesystem::path& path) {
-    std::error_code error;
-    return std::filesystem::symlink_status(path, error).type() !=
-           std::filesystem::file_type::not_found;
-}
-
-}  // namespace
 
 Result<OutputPlace> OutputPlace::claim(const std::string& pattern, int pid, bool overwrite,
                                        const RunInfo& info) {

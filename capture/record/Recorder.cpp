@@ -35,6 +35,10 @@ constexpr auto lingerInterval = 50ms;
 /// was asleep.
 constexpr auto machinePatience = 30s;
 
+Injections injectionsOf(const RecordOptions& options) {
+    return {options.agentOptions.recordCuda, options.agentOptions.recordNvtx, options.ncclPlugin};
+}
+
 RunInfo describeRun(const RecordOptions& options) {
     RunInfo info;
     info.commandLine = options.commandLine;
@@ -42,8 +46,8 @@ RunInfo describeRun(const RecordOptions& options) {
     info.workingDirectory = std::filesystem::current_path(error).string();
     info.host = hostName();
     info.version = LANESCOPE_VERSION;
-    info.options = agentOptions(options.agentRequest, 0);
-    info.recordsCuda = options.agentRequest.cuda;
+    info.options = agent::optionText(options.agentOptions);
+    info.recordsCuda = options.agentOptions.recordCuda;
     const log::LauncherRank place = log::launcherRank();
     if (!place.rank.empty() && !place.worldSize.empty()) {
         info.rank = std::stoll(place.rank);
@@ -120,7 +124,7 @@ tl::expected<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
     auto agent = findAgent(options.agent);
     if (!agent) return refuse(agent.error());
     if (auto fits = checkIsAgent(*agent); !fits) return refuse(fits.error());
-    if (auto alone = checkForRivals(*agent, options.agentRequest); !alone)
+    if (auto alone = checkForRivals(*agent, injectionsOf(options)); !alone)
         return refuse(alone.error());
     std::string pattern = options.outputPattern;
     if (pattern.empty()) pattern = defaultOutputPattern(*program);
@@ -148,7 +152,7 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
     };
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     auto child = ChildProcess::fork(prepared->program, options.commandLine,
-                                    agentEnvironment(prepared->agent, options.agentRequest));
+                                    agentEnvironment(prepared->agent, injectionsOf(options)));
     if (!child) return refuse(child.error(), RefusalCause::ProgramCannotRun);
     // The program keeps its own way with signals. We take from here on what is meant for it, so
     // that nothing half made stays behind, and write the trace even if nobody reads our messages.
@@ -167,13 +171,13 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
     RunSamplers::prepare(options, folder.path());
     MainProcess program{static_cast<uint32_t>(child->pid()), 0, 0};
     if (auto begun =
-            child->begin(agentEntries(folder.path(), options.agentRequest, info.startRealtimeNs));
+            child->begin(agentEntries(folder.path(), options.agentOptions, info.startRealtimeNs));
         !begun) {
         folder.remove();
         return refuse(begun.error(), RefusalCause::ProgramCannotRun);
     }
     RunSamplers samplers(options, folder.path());
-    EndOfWindows endOfWindows(options.agentRequest.windows, info.startRealtimeNs);
+    EndOfWindows endOfWindows(options.agentOptions.windows, info.startRealtimeNs);
     std::atomic<bool> wasKilled = false;
     const auto killAtEnd = [&] {
         if (!options.killsAtEnd || wasKilled) return;

@@ -17,11 +17,12 @@ struct RecordOptions {
     bool overwrite = false;
     bool waitForAll = false;      ///< Until the last process of the run ends, not only the program.
     bool keepLogs = false;        ///< They stay anyway if not all of them could be read.
-    bool killsAtEnd = false;      ///< SIGTERM once the last window is over; see `CaptureWindows`.
+    bool killsAtEnd = false;      ///< SIGTERM once the last window is over; see `WindowOptions`.
     double counterHz = 10;        ///< How often counters are sampled; 0: not.
     double metricsHz = 0;         ///< The same for hardware counters of GPUs.
     std::filesystem::path agent;  ///< Empty: ours.
-    AgentRequest agentRequest;
+    bool ncclPlugin = false;      ///< NCCL's own profiler interface beside its NVTX ranges.
+    agent::AgentOptions agentOptions;
 };
 
 /// How a recording went. The program's status stands whatever became of the trace.

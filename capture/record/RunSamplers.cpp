@@ -22,7 +22,7 @@ constexpr std::chrono::seconds patience{2};
 
 void RunSamplers::prepare(const RecordOptions& options, const std::filesystem::path& runFolder) {
     // Where a file system has no pipes the counters are read at their own pace only.
-    if (!options.agentRequest.sampleAt.empty())
+    if (!options.agentOptions.sampleAt.empty())
         static_cast<void>(::mkfifo((runFolder / log::momentPipeName).c_str(), 0600));
 }
 

@@ -15,29 +15,28 @@ namespace lanescope::capture {
 
 namespace {
 
-constexpr unsigned gpmVersion = 1;
 constexpr unsigned maximumGpus = 1024;
 /// A timer may come a little early.
 constexpr int64_t jitterNs = 1'000'000;
 
 struct Metric {
-    unsigned id;  ///< NVML's.
+    NvmlGpmMetricId id;
     const char *name, *title, *unit, *direction;
     double factor;  ///< From NVML's unit to ours.
 };
 constexpr double bytesPerMiB = 1 << 20;
 constexpr Metric metrics[] = {
-    {2, "sm.activity", "SM activity", "%", "", 1},
-    {3, "sm.occupancy", "SM occupancy", "%", "", 1},
-    {5, "tensor.activity", "Tensor activity", "%", "", 1},
-    {10, "dram.bandwidth", "DRAM bandwidth used", "%", "", 1},
-    {11, "fp64.activity", "FP64 activity", "%", "", 1},
-    {12, "fp32.activity", "FP32 activity", "%", "", 1},
-    {13, "fp16.activity", "FP16 activity", "%", "", 1},
-    {20, "pcie.tx", "PCIe transmitted", "B/s", "tx", bytesPerMiB},
-    {21, "pcie.rx", "PCIe received", "B/s", "rx", bytesPerMiB},
-    {60, "nvlink.rx", "NVLink received", "B/s", "rx", bytesPerMiB},
-    {61, "nvlink.tx", "NVLink transmitted", "B/s", "tx", bytesPerMiB},
+    {nvmlGpmSmActivity, "sm.activity", "SM activity", "%", "", 1},
+    {nvmlGpmSmOccupancy, "sm.occupancy", "SM occupancy", "%", "", 1},
+    {nvmlGpmTensorActivity, "tensor.activity", "Tensor activity", "%", "", 1},
+    {nvmlGpmDramBandwidth, "dram.bandwidth", "DRAM bandwidth used", "%", "", 1},
+    {nvmlGpmFp64Activity, "fp64.activity", "FP64 activity", "%", "", 1},
+    {nvmlGpmFp32Activity, "fp32.activity", "FP32 activity", "%", "", 1},
+    {nvmlGpmFp16Activity, "fp16.activity", "FP16 activity", "%", "", 1},
+    {nvmlGpmPcieTransmitted, "pcie.tx", "PCIe transmitted", "B/s", "tx", bytesPerMiB},
+    {nvmlGpmPcieReceived, "pcie.rx", "PCIe received", "B/s", "rx", bytesPerMiB},
+    {nvmlGpmLinksReceived, "nvlink.rx", "NVLink received", "B/s", "rx", bytesPerMiB},
+    {nvmlGpmLinksTransmitted, "nvlink.tx", "NVLink transmitted", "B/s", "tx", bytesPerMiB},
 };
 
 }  // namespace
@@ -64,7 +63,7 @@ bool GpmSampler::begin() {
     for (unsigned index = 0; index < std::min(count, maximumGpus); ++index) {
         Gpu gpu;
         gpu.index = static_cast<int>(index);
-        NvmlGpmSupport support{gpmVersion, 0};
+        NvmlGpmSupport support{nvmlGpmVersion, 0};
         if (nvml_->deviceByIndex(index, &gpu.device) != nvmlSuccess ||
             nvml_->gpmSupport(gpu.device, &support) != nvmlSuccess || support.isSupported == 0 ||
             nvml_->gpmAllocate(&gpu.before) != nvmlSuccess ||
@@ -110,7 +109,7 @@ bool GpmSampler::sample(Gpu& gpu) {
         return true;
     }
     NvmlGpmMetrics& answer = answer_.front();
-    answer.version = gpmVersion;
+    answer.version = nvmlGpmVersion;
     answer.count = std::size(metrics);
     answer.sample1 = gpu.before;
     answer.sample2 = gpu.now;

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string_view>
 #include <system_error>
+#include "model/format/environment.h"
 
 namespace lanescope::capture {
 
@@ -17,17 +18,12 @@ using std::filesystem::path;
 
 constexpr size_t longestFirstLine = 512;
 
-path fromEnvironment(const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr ? value : "";
-}
-
 /// Where a program that is called by that name lies; empty if it is not there.
 path placeOf(const std::string& program) {
     if (program.empty()) return {};
     if (program.find('/') != std::string::npos)
         return ::access(program.c_str(), X_OK) == 0 ? path(program) : path();
-    std::istringstream folders(fromEnvironment("PATH").string());
+    std::istringstream folders(environment("PATH"));
     for (std::string folder; std::getline(folders, folder, ':');)
         if (const path candidate = path(folder) / program;
             !folder.empty() && ::access(candidate.c_str(), X_OK) == 0)
@@ -102,13 +98,13 @@ std::vector<path> pythonCuptiFolders(const std::string& program) {
     const path place = placeOf(program);
     const path interpreter = isPython(place) ? place : interpreterOf(place);
     if (isPython(interpreter)) folders.addPython(interpreter);
-    std::istringstream paths(fromEnvironment("PYTHONPATH").string());
+    std::istringstream paths(path(environment("PYTHONPATH")).string());
     for (std::string folder; std::getline(paths, folder, ':');)
         if (!folder.empty()) folders.addPackages(folder);
-    folders.addPrefix(fromEnvironment("VIRTUAL_ENV"));
-    folders.addPrefix(fromEnvironment("CONDA_PREFIX"));
+    folders.addPrefix(path(environment("VIRTUAL_ENV")));
+    folders.addPrefix(path(environment("CONDA_PREFIX")));
     folders.addPython(placeOf("python3"));
-    if (const path home = fromEnvironment("HOME"); !home.empty())
+    if (const path home = path(environment("HOME")); !home.empty())
         folders.addPrefix(home / ".local");
     return folders.take();
 }

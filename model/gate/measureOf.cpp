@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/format/matchesPattern.h"
 #include "model/gate/namePattern.h"
 #include "model/gate/partGroups.h"
 

@@ -4,10 +4,6 @@
 
 namespace lanescope {
 
-/// Whether `text` is like `pattern`, in which '*' stands for any text, also none. A pattern is
-/// always like itself. O(length of the text x length of the pattern) at worst.
-bool matchesPattern(std::string_view text, std::string_view pattern);
-
 /// Whether a condition that names `wanted` means this kernel: by its whole name, the name without
 /// parameters, or the base name.
 bool namesKernel(std::string_view demangled, std::string_view wanted);

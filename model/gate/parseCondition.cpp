@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "model/compare/StepParts.h"
+#include "model/format/parseDuration.h"
 #include "model/gate/Condition.h"
 #include "model/gate/ConditionScanner.h"
 #include "model/gate/partGroups.h"
@@ -18,12 +19,7 @@ struct UnitEntry {
     double factor;
 };
 
-constexpr std::array<UnitEntry, 16> units{{
-    {"ns", Dimension::Time, 1},
-    {"us", Dimension::Time, 1e3},
-    {"\u00b5s", Dimension::Time, 1e3},
-    {"ms", Dimension::Time, 1e6},
-    {"s", Dimension::Time, 1e9},
+constexpr std::array<UnitEntry, 11> units{{
     {"B", Dimension::Bytes, 1},
     {"kB", Dimension::Bytes, 1e3},
     {"MB", Dimension::Bytes, 1e6},
@@ -36,6 +32,14 @@ constexpr std::array<UnitEntry, 16> units{{
     {"TB/s", Dimension::Bandwidth, 1e3},
     {"", Dimension::Count, 1},
 }};
+
+/// How much of the dimension's own unit one of `unit` is; nothing if it has no such unit.
+std::optional<double> factorOf(std::string_view unit, Dimension dimension) {
+    if (dimension == Dimension::Time) return nsPerUnit(unit);
+    for (const UnitEntry& entry : units)
+        if (entry.name == unit && entry.dimension == dimension) return entry.factor;
+    return std::nullopt;
+}
 
 /// "a, b or c".
 template <class Range, class NameOf>
@@ -53,7 +57,7 @@ std::string alternatives(const Range& range, NameOf nameOf) {
 std::string_view unitsOf(Dimension dimension) {
     switch (dimension) {
         case Dimension::Time:
-            return "ns, us, ms, s or %";
+            return "ns, us, ms, s, min, h or %";
         case Dimension::Bytes:
             return "B, kB, MB, GB, KiB, MiB, GiB or %";
         case Dimension::Bandwidth:
@@ -170,9 +174,8 @@ class ConditionParser {
         const Dimension dimension = dimensionOf(test.measure);
         const std::string_view word =
             scanner_.peekWord() == "and" ? std::string_view() : scanner_.takeUnit();
-        for (const UnitEntry& unit : units) {
-            if (unit.name != word || unit.dimension != dimension) continue;
-            test.threshold.number *= unit.factor;
+        if (const std::optional<double> factor = factorOf(word, dimension)) {
+            test.threshold.number *= *factor;
             if (std::isfinite(test.threshold.number)) return {};
             return scanner_.failAt(unitPosition, "this number is too large");
         }

@@ -8,6 +8,7 @@
 
 #include "model/format/Result.h"
 #include "model/format/TimeRange.h"
+#include "model/format/parseStepRange.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -19,12 +20,7 @@ struct StepSelection {
     std::string rangeName;
     /// Only steps number `first` to `last`, counted from 0 in each run, both included. Warm-up is
     /// then whatever the caller wants: nothing else is left out.
-    struct Numbers {
-        int64_t first = 0;
-        int64_t last = 0;
-        bool operator==(const Numbers&) const = default;
-    };
-    std::optional<Numbers> numbers;
+    std::optional<StepRange> numbers;
     /// Exactly this stretch of time as the only step, whatever the ranges say: a slice, a
     /// selection.
     std::optional<TimeRange> stretch;
@@ -35,7 +31,7 @@ struct StepSelection {
 };
 
 /// "5-20" or "7" as numbers of steps; fails with a sentence for anything else.
-Result<StepSelection::Numbers> parseStepNumbers(std::string_view text);
+Result<StepRange> parseStepNumbers(std::string_view text);
 
 /// Where the steps of a run come from.
 enum class StepSource : uint8_t {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 
 #include "model/steps/StepSelection.h"
@@ -173,7 +172,7 @@ void leaveOutWarmUp(RunSteps& run) {
     }
 }
 
-Result<void> keepNumbers(const Trace& trace, RunSteps& run, StepSelection::Numbers numbers) {
+Result<void> keepNumbers(const Trace& trace, RunSteps& run, StepRange numbers) {
     int64_t found = 0;
     bool isAnyLeft = false;
     for (ProcessSteps& process : run.processes) {
@@ -190,20 +189,9 @@ Result<void> keepNumbers(const Trace& trace, RunSteps& run, StepSelection::Numbe
 
 }  // namespace
 
-Result<StepSelection::Numbers> parseStepNumbers(std::string_view text) {
-    const size_t dash = text.find('-');
-    const std::string_view first = text.substr(0, dash);
-    const std::string_view last = dash == std::string_view::npos ? first : text.substr(dash + 1);
-    StepSelection::Numbers numbers;
-    const auto read = [](std::string_view digits, int64_t& number) {
-        const char* const end = digits.data() + digits.size();
-        const auto [stop, error] = std::from_chars(digits.data(), end, number);
-        return error == std::errc() && stop == end && number >= 0;
-    };
-    if (!read(first, numbers.first) || !read(last, numbers.last) || numbers.last < numbers.first)
-        return fail("\"{}\" names no steps; write one number or two as in 5-20, counted from 0.",
-                    text);
-    return numbers;
+Result<StepRange> parseStepNumbers(std::string_view text) {
+    if (const std::optional<StepRange> numbers = parseStepRange(text)) return *numbers;
+    return fail("\"{}\" names no steps; write one number or two as in 5-20, counted from 0.", text);
 }
 
 Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {

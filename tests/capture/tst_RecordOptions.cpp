@@ -5,7 +5,6 @@
 
 #include "capture/collector/missingRanks.h"
 #include "capture/log/launcherRank.h"
-#include "capture/record/AgentRequest.h"
 #include "capture/record/OutputName.h"
 #include "tests/capture/TestLog.h"
 #include "tests/support/runTest.h"
@@ -74,29 +73,16 @@ class tst_RecordOptions : public QObject {
 
     void tellsTheAgentWhenToRecord() {
         QCOMPARE(optionsOf({"--capture-range", "cudaProfilerApi"}),
-                 QByteArray("cuda=1,nvtx=1,range=cudaProfilerApi,repeat=1"));
+                 QByteArray("cuda=1,nvtx=1,range=cudaProfilerApi"));
         QCOMPARE(optionsOf({"--capture-range", "nvtx:a,b:c@my domain", "--repeat", "0"}),
                  QByteArray("cuda=1,nvtx=1,range=nvtx:a%2Cb%3Ac@my%20domain,repeat=0"));
         QCOMPARE(optionsOf({"--steps", "10-12", "--step-range", "step*"}),
-                 QByteArray("cuda=1,nvtx=1,steps=11-13,step-range=step*"));
-        QCOMPARE(optionsOf({"--steps", "7"}), QByteArray("cuda=1,nvtx=1,steps=8-8"));
+                 QByteArray("cuda=1,nvtx=1,steps=10-12,step-range=step*"));
+        QCOMPARE(optionsOf({"--steps", "7"}), QByteArray("cuda=1,nvtx=1,steps=7-7"));
         const QRegularExpression timed(
             "^cuda=1,nvtx=1,delay-ms=1500,duration-ms=250,base-ns=(\\d{19})$");
         QVERIFY(timed.match(optionsOf({"--delay", "1.5", "--duration", ".25"})).hasMatch());
-    }
-
-    void knowsHowManyWindowsThereWillBe() {
-        CaptureWindows windows;
-        QVERIFY(windows.isEverything() && !windows.count());
-        windows.delayMs = 5;
-        QVERIFY(!windows.isEverything() && !windows.count());
-        windows.durationMs = 5;
-        QCOMPARE(windows.count().value_or(0), 1u);
-        windows.range = "cudaProfilerApi";
-        windows.repeat = 3;
-        QCOMPARE(windows.count().value_or(0), 3u);
-        windows.repeat = 0;
-        QVERIFY(!windows.count());
+        QVERIFY(timed.match(optionsOf({"--delay", "1500ms", "--duration", "250 ms"})).hasMatch());
     }
 
     void refusesOptionsThatMakeNoSense_data() {

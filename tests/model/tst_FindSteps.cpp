@@ -110,8 +110,8 @@ class TestFindSteps : public QObject {
     }
 
     void numbersAreReadFromText() {
-        QCOMPARE(*parseStepNumbers("5-20"), (StepSelection::Numbers{5, 20}));
-        QCOMPARE(*parseStepNumbers("7"), (StepSelection::Numbers{7, 7}));
+        QCOMPARE(*parseStepNumbers("5-20"), (StepRange{5, 20}));
+        QCOMPARE(*parseStepNumbers("7"), (StepRange{7, 7}));
         for (const char* text :
              {"", "-", "5-", "-3", "9-5", "a", "1-2-3", "1 - 2", "99999999999999999999"})
             QVERIFY2(!parseStepNumbers(text), text);

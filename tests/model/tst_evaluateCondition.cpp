@@ -167,22 +167,6 @@ class TestEvaluateCondition : public QObject {
         QVERIFY(outcomeOf("step > 1 s", RunComparison{}).state == ConditionState::NotComparable);
     }
 
-    void patterns() {
-        QVERIFY(matchesPattern("abc", "abc"));
-        QVERIFY(matchesPattern("abc", "a*c"));
-        QVERIFY(matchesPattern("abc", "*"));
-        QVERIFY(matchesPattern("", "*"));
-        QVERIFY(matchesPattern("aXbXc", "a*b*c"));
-        QVERIFY(matchesPattern("f(float*, int)", "f(float*, int)"));
-        QVERIFY(!matchesPattern("abc", "ab"));
-        QVERIFY(!matchesPattern("", "a"));
-        QVERIFY(!matchesPattern("abc", "*d"));
-        // Many stars over a long text must not take forever.
-        std::string stars, text(20'000, 'a');
-        for (int star = 0; star < 200; ++star) stars += "a*";
-        QVERIFY(!matchesPattern(text, stars + "b"));
-    }
-
     void everyPartHasANameThatIsFound() {
         for (size_t index = 0; index < stepPartCount; ++index) {
             const auto part = static_cast<StepPart>(index);

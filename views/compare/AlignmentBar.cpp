@@ -156,9 +156,9 @@ bool AlignmentBar::isWholeRun() const {
 
 void AlignmentBar::readNumbers() {
     const std::string text = numberEdit_->text().simplified().toStdString();
-    std::optional<StepSelection::Numbers> next;
+    std::optional<StepRange> next;
     if (!text.empty()) {
-        const Result<StepSelection::Numbers> parsed = parseStepNumbers(text);
+        const Result<StepRange> parsed = parseStepNumbers(text);
         if (!parsed) return setMessage(toQString(parsed.error().sentence));
         next = *parsed;
     }

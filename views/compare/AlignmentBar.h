@@ -36,7 +36,7 @@ class AlignmentBar : public QWidget {
     /// Empty for the steps that are found.
     QString rangeName() const;
     bool isWholeRun() const;
-    std::optional<StepSelection::Numbers> numbers() const { return numbers_; }
+    std::optional<StepRange> numbers() const { return numbers_; }
 
     /// The numbers of the steps that may be aligned at.
     void setSteps(std::vector<int64_t> numbers);
@@ -81,7 +81,7 @@ class AlignmentBar : public QWidget {
     QPushButton* swap_;
     QPushButton* ghost_;
     QLabel* message_;
-    std::optional<StepSelection::Numbers> numbers_;
+    std::optional<StepRange> numbers_;
     std::vector<int64_t> steps_;
 };
 

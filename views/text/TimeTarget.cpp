@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/format/parseDuration.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope {
@@ -55,21 +56,10 @@ bool take(std::string_view& text, char expected) {
     return true;
 }
 
-std::optional<double> nsPerUnit(std::string_view unit) {
-    constexpr std::pair<std::string_view, double> units[] = {
-        {"", 1e9},          {"s", 1e9}, {"ms", 1e6},   {"us", 1e3},  {"\xc2\xb5s", 1e3},
-        {"\xce\xbcs", 1e3}, {"ns", 1},  {"min", 60e9}, {"h", 3600e9}};
-    for (const auto& [name, ns] : units)
-        if (name == unit) return ns;
-    return std::nullopt;
-}
-
-std::optional<int64_t> parseDuration(std::string_view text) {
-    const auto number = takeNumber(text);
-    if (!number) return std::nullopt;
-    const auto unit = nsPerUnit(trimmed(text));
-    if (!unit || *number * *unit > 4e18) return std::nullopt;
-    return std::llround(*number * *unit);
+/// Without a sign, which here says what the time counts from.
+std::optional<int64_t> parseDistance(std::string_view text) {
+    if (!text.empty() && text.front() == '-') return std::nullopt;
+    return parseDuration(text);
 }
 
 /// Times of a file may be anything.
@@ -127,7 +117,7 @@ Result<int64_t> parseMoment(std::string_view text, const TimeContext& context, i
     text = trimmed(text);
     if (text.empty()) return fail(noTime(text));
     if (text.front() == '+' || text.front() == '-') {
-        const auto distance = parseDuration(trimmed(text.substr(1)));
+        const auto distance = parseDistance(trimmed(text.substr(1)));
         if (!distance) return fail(noTime(text));
         const auto timeNs = sum(baseNs, text.front() == '+' ? *distance : -*distance);
         if (!timeNs) return fail(noTime(text));
@@ -149,7 +139,7 @@ Result<int64_t> parseMoment(std::string_view text, const TimeContext& context, i
         return context.trace.startNs +
                std::llround(double(context.trace.durationNs()) * *percent / 100);
     }
-    const auto distance = parseDuration(text);
+    const auto distance = parseDistance(text);
     const auto timeNs = distance ? sum(*distance, context.originNs) : std::nullopt;
     if (!timeNs) return fail(noTime(text));
     return *timeNs;

@@ -443,7 +443,7 @@ class TestCompareView : public QObject {
         QSignalSpy compared(&job, &ComparisonJob::compared);
         for (int64_t last = 1; last <= 4; ++last) {
             StepSelection selection;
-            selection.numbers = StepSelection::Numbers{0, last};
+            selection.numbers = StepRange{0, last};
             job.start({baseline.trace, selection}, {{baseline.trace, selection}});
         }
         QVERIFY(QTest::qWaitFor([&] { return !job.isRunning(); }, patienceMs));

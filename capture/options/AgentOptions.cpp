@@ -1,0 +1,324 @@
+#include "capture/options/AgentOptions.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "model/format/matchesPattern.h"
+
+namespace lanescope::agent {
+
+namespace {
+
+constexpr int64_t nsPerMs = 1'000'000;
+constexpr int64_t longestMs = int64_t{1'000'000} * 3600 * 1000;  // so that nanoseconds fit
+constexpr uint64_t bytesPerMb = 1u << 20;
+constexpr int64_t mostMb = int64_t{1} << 40;
+
+/// A whole number from 0 to `most`.
+std::optional<int64_t> number(std::string_view text, int64_t most) {
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > most)
+        return std::nullopt;
+    return value;
+}
+
+bool isPlain(char character) {
+    static constexpr std::string_view others = "._-+/*?[]";
+    return (character >= '0' && character <= '9') || (character >= 'a' && character <= 'z') ||
+           (character >= 'A' && character <= 'Z') || others.find(character) != others.npos;
+}
+
+/// As in a URL, so that no value holds a comma or anything else that the text needs.
+std::string encoded(std::string_view value) {
+    static constexpr char digits[] = "0123456789ABCDEF";
+    std::string text;
+    for (const char character : value) {
+        const auto byte = static_cast<unsigned char>(character);
+        if (isPlain(character))
+            text += character;
+        else
+            text += {'%', digits[byte >> 4], digits[byte & 15]};
+    }
+    return text;
+}
+
+std::string decoded(std::string_view text) {
+    std::string plain;
+    for (size_t i = 0; i < text.size(); ++i) {
+        unsigned char byte = 0;
+        if (text[i] == '%' && i + 2 < text.size() &&
+            std::from_chars(&text[i + 1], &text[i + 1] + 2, byte, 16).ptr == &text[i + 1] + 2) {
+            plain += static_cast<char>(byte);
+            i += 2;
+        } else {
+            plain += text[i];
+        }
+    }
+    return plain;
+}
+
+template <class Value, size_t count>
+using Names = std::array<std::pair<Value, std::string_view>, count>;
+
+constexpr Names<ApiCalls, 4> apiNames{{{ApiCalls::Filtered, "filtered"},
+                                       {ApiCalls::All, "all"},
+                                       {ApiCalls::Launch, "launch"},
+                                       {ApiCalls::None, "none"}}};
+constexpr Names<GraphDetail, 2> graphNames{
+    {{GraphDetail::Nodes, "node"}, {GraphDetail::Whole, "whole"}}};
+
+template <class Value, size_t count>
+std::string_view nameIn(const Names<Value, count>& names, Value value) {
+    for (const auto& [each, name] : names)
+        if (each == value) return name;
+    return {};
+}
+template <class Value, size_t count>
+std::optional<Value> namedIn(const Names<Value, count>& names, std::string_view wanted) {
+    for (const auto& [value, name] : names)
+        if (name == wanted) return value;
+    return std::nullopt;
+}
+
+/// An option that is left out.
+constexpr std::nullopt_t left = std::nullopt;
+using Written = std::optional<std::string>;
+
+/// One option of the text.
+struct Option {
+    std::string_view name;
+    /// What stands behind the '='; nothing where that would say no more than its absence.
+    Written (*write)(const AgentOptions& options);
+    /// Takes what stands there; what is malformed changes nothing.
+    void (*read)(std::string_view value, AgentOptions& options);
+};
+
+template <bool AgentOptions::*member>
+void readFlag(std::string_view value, AgentOptions& options) {
+    if (value == "0" || value == "1") options.*member = value == "1";
+}
+template <bool AgentOptions::*member>
+constexpr Option flag(std::string_view name) {
+    return {name,
+            [](const AgentOptions& options) {
+                const bool isOn = options.*member;
+                return isOn == AgentOptions{}.*member ? Written() : Written(isOn ? "1" : "0");
+            },
+            readFlag<member>};
+}
+template <bool AgentOptions::*member>
+constexpr Option flagAlwaysWritten(std::string_view name) {
+    return {name, [](const AgentOptions& options) { return Written(options.*member ? "1" : "0"); },
+            readFlag<member>};
+}
+
+template <uint64_t AgentOptions::*member, int64_t fewest>
+constexpr Option megabytes(std::string_view name) {
+    return {name,
+            [](const AgentOptions& options) {
+                return options.*member == AgentOptions{}.*member
+                           ? Written()
+                           : Written(std::to_string(options.*member / bytesPerMb));
+            },
+            [](std::string_view value, AgentOptions& options) {
+                const auto mb = number(value, mostMb);
+                if (mb && *mb >= fewest) options.*member = static_cast<uint64_t>(*mb) * bytesPerMb;
+            }};
+}
+
+template <int64_t WindowOptions::*member>
+constexpr Option milliseconds(std::string_view name) {
+    return {name,
+            [](const AgentOptions& options) {
+                const int64_t ns = options.windows.*member;
+                return ns > 0 ? Written(std::to_string(ns / nsPerMs)) : Written();
+            },
+            [](std::string_view value, AgentOptions& options) {
+                WindowOptions& windows = options.windows;
+                const auto ms = number(value, longestMs);
+                if (!ms) return;
+                windows.*member = *ms * nsPerMs;
+                if (*ms > 0 && windows.isEverything()) windows.trigger = WindowTrigger::Time;
+            }};
+}
+
+/// "NAME" or "NAME@DOMAIN"; an '@' that belongs to one of them comes as %40.
+std::string rangeText(const WindowOptions& windows) {
+    const std::string name = encoded(windows.rangeName);
+    return windows.anyDomain ? name : name + "@" + encoded(windows.rangeDomain);
+}
+void readRange(std::string_view text, WindowOptions& windows) {
+    setRange(text, windows);
+    windows.rangeName = decoded(windows.rangeName);
+    windows.rangeDomain = decoded(windows.rangeDomain);
+}
+
+Written writePatterns(const AgentOptions& options) {
+    std::string text;
+    for (const std::string& pattern : options.only) {
+        if (pattern.empty()) continue;
+        text += (text.empty() ? "" : ":") + encoded(pattern);
+    }
+    return text.empty() ? Written() : Written(text);
+}
+void readPatterns(std::string_view text, AgentOptions& options) {
+    options.only.clear();
+    while (!text.empty()) {
+        const std::string_view one = text.substr(0, text.find(':'));
+        text.remove_prefix(std::min(text.size(), one.size() + 1));
+        if (!one.empty()) options.only.push_back(decoded(one));
+    }
+}
+
+Written writeTriggerRange(const AgentOptions& options) {
+    if (options.windows.trigger == WindowTrigger::CudaProfilerCalls) return "cudaProfilerApi";
+    if (options.windows.trigger != WindowTrigger::NvtxRange) return left;
+    return "nvtx:" + rangeText(options.windows);
+}
+void readTriggerRange(std::string_view value, AgentOptions& options) {
+    WindowOptions& windows = options.windows;
+    if (!setTriggerRange(value, windows) || windows.trigger != WindowTrigger::NvtxRange) return;
+    windows.rangeName = decoded(windows.rangeName);
+    windows.rangeDomain = decoded(windows.rangeDomain);
+}
+
+Written writeSteps(const AgentOptions& options) {
+    const WindowOptions& windows = options.windows;
+    if (windows.trigger != WindowTrigger::Steps) return left;
+    return std::to_string(windows.steps.first) + "-" + std::to_string(windows.steps.last);
+}
+void readSteps(std::string_view value, AgentOptions& options) {
+    const auto steps = parseStepRange(value);
+    if (!steps) return;
+    options.windows.trigger = WindowTrigger::Steps;
+    options.windows.steps = *steps;
+}
+
+Written writeStepRange(const AgentOptions& options) {
+    const WindowOptions& windows = options.windows;
+    const bool isDefault = windows.rangeName.empty() && windows.anyDomain;
+    if (windows.trigger != WindowTrigger::Steps || isDefault) return left;
+    return rangeText(windows);
+}
+
+constexpr std::array table = {
+    flagAlwaysWritten<&AgentOptions::recordCuda>("cuda"),
+    flagAlwaysWritten<&AgentOptions::recordNvtx>("nvtx"),
+    Option{"api",
+           [](const AgentOptions& options) {
+               return options.apiCalls == ApiCalls::Filtered ? Written()
+                                                             : Written(nameOf(options.apiCalls));
+           },
+           [](std::string_view value, AgentOptions& options) {
+               options.apiCalls = apiCallsNamed(value).value_or(options.apiCalls);
+           }},
+    Option{"graphs",
+           [](const AgentOptions& options) {
+               return options.graphs == GraphDetail::Nodes ? Written()
+                                                           : Written(nameOf(options.graphs));
+           },
+           [](std::string_view value, AgentOptions& options) {
+               options.graphs = graphDetailNamed(value).value_or(options.graphs);
+           }},
+    flag<&AgentOptions::recordMemsets>("memset"),
+    flag<&AgentOptions::recordMemory>("memory"),
+    flag<&AgentOptions::recordUnifiedMemory>("um"),
+    flag<&AgentOptions::yieldCupti>("yield"),
+    Option{"only", writePatterns, readPatterns},
+    megabytes<&AgentOptions::maximumLogBytes, 0>("max-log-mb"),
+    megabytes<&AgentOptions::maximumPartBytes, 1>("part-mb"),
+    Option{
+        "sample-at",
+        [](const AgentOptions& options) {
+            return options.sampleAt.empty() ? Written() : Written(encoded(options.sampleAt));
+        },
+        [](std::string_view value, AgentOptions& options) { options.sampleAt = decoded(value); }},
+    milliseconds<&WindowOptions::delayNs>("delay-ms"),
+    milliseconds<&WindowOptions::durationNs>("duration-ms"),
+    Option{"base-ns",
+           [](const AgentOptions& options) {
+               const int64_t baseNs = options.windows.baseNs;
+               return baseNs > 0 ? Written(std::to_string(baseNs)) : Written();
+           },
+           [](std::string_view value, AgentOptions& options) {
+               options.windows.baseNs = number(value, INT64_MAX).value_or(0);
+           }},
+    Option{"range", writeTriggerRange, readTriggerRange},
+    Option{"steps", writeSteps, readSteps},
+    Option{
+        "step-range", writeStepRange,
+        [](std::string_view value, AgentOptions& options) { readRange(value, options.windows); }},
+    Option{"repeat",
+           [](const AgentOptions& options) {
+               const int64_t repeat = options.windows.repeat;
+               return repeat == 1 ? Written() : Written(std::to_string(repeat));
+           },
+           [](std::string_view value, AgentOptions& options) {
+               int64_t& repeat = options.windows.repeat;
+               repeat = number(value, INT64_MAX).value_or(repeat);
+           }},
+};
+
+std::string_view baseName(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
+
+std::string optionText(const AgentOptions& options) {
+    std::string text;
+    for (const Option& option : table) {
+        const Written value = option.write(options);
+        if (!value) continue;
+        if (!text.empty()) text += ',';
+        text.append(option.name).append("=").append(*value);
+    }
+    return text;
+}
+
+void readOptionText(std::string_view text, AgentOptions& options) {
+    while (!text.empty()) {
+        const std::string_view one = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), one.size() + 1));
+        const size_t equals = one.find('=');
+        if (equals == std::string_view::npos) continue;
+        for (const Option& option : table)
+            if (option.name == one.substr(0, equals)) option.read(one.substr(equals + 1), options);
+    }
+}
+
+std::vector<std::string_view> optionNames() {
+    std::vector<std::string_view> names;
+    for (const Option& option : table) names.push_back(option.name);
+    return names;
+}
+
+std::string_view nameOf(ApiCalls calls) {
+    return nameIn(apiNames, calls);
+}
+std::string_view nameOf(GraphDetail graphs) {
+    return nameIn(graphNames, graphs);
+}
+std::optional<ApiCalls> apiCallsNamed(std::string_view name) {
+    return namedIn(apiNames, name);
+}
+std::optional<GraphDetail> graphDetailNamed(std::string_view name) {
+    return namedIn(graphNames, name);
+}
+
+bool suitsProgram(const std::vector<std::string>& patterns, std::string_view executable,
+                  std::string_view calledAs) {
+    if (patterns.empty()) return true;
+    for (const std::string& pattern : patterns) {
+        for (const std::string_view name :
+             {executable, baseName(executable), calledAs, baseName(calledAs)}) {
+            if (matchesPattern(name, pattern)) return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace lanescope::agent

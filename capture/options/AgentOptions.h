@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/options/WindowOptions.h"
+
+namespace lanescope::agent {
+
+/// The environment variables through which the launcher speaks to the agent.
+inline constexpr const char* folderVariable = "LANESCOPE_AGENT_DIR";
+inline constexpr const char* optionsVariable = "LANESCOPE_AGENT_OPTIONS";
+inline constexpr const char* cuptiVariable = "LANESCOPE_CUPTI";
+
+/// Which CUDA calls are recorded.
+enum class ApiCalls {
+    Filtered,  ///< The driver's calls, without those that only ask for or set a property.
+    All,       ///< All of the runtime's, and of the driver's those that start work.
+    Launch,    ///< Only those that start work on a GPU or wait for it.
+    None,
+};
+
+/// How work inside a CUDA graph is recorded.
+enum class GraphDetail {
+    Nodes,  ///< Each kernel and copy; makes launching a graph dearer.
+    Whole,  ///< One record for each launch of a graph.
+};
+
+/// What the launcher asks of the agent: `lanescope record` fills it in and writes it, as text, into
+/// the environment of the program, where the agent reads it.
+struct AgentOptions {
+    bool recordCuda = true;
+    bool recordNvtx = true;
+    ApiCalls apiCalls = ApiCalls::Filtered;
+    GraphDetail graphs = GraphDetail::Nodes;
+    bool recordMemsets = true;         ///< CUPTI makes each take the GPU 2 us longer.
+    bool recordMemory = false;         ///< Allocations of device memory, and memory pools.
+    bool recordUnifiedMemory = false;  ///< Migrations and page faults of managed memory.
+    /// Leave CUPTI to another tool in the process, such as PyTorch's profiler.
+    bool yieldCupti = false;
+    /// Patterns for names of programs; a program that none of them suits is left alone.
+    std::vector<std::string> only;
+    uint64_t maximumLogBytes = 0;          ///< Of this process, whole MiB; 0 for no limit.
+    uint64_t maximumPartBytes = 1u << 30;  ///< Of one file of the log, whole MiB.
+    /// A pattern of NVTX ranges whose beginnings and ends are told to samplers; empty: none.
+    std::string sampleAt;
+    WindowOptions windows;
+
+    bool operator==(const AgentOptions&) const = default;
+};
+
+/// The options as "name=value,name=value". In values %xx is the byte of that hexadecimal number,
+/// for all that the text needs for itself. Those at their default are left out, but for `cuda` and
+/// `nvtx`.
+std::string optionText(const AgentOptions& options);
+
+/// Reads such a text into `options`. What is unknown or malformed is ignored: an older agent may
+/// meet a newer launcher.
+void readOptionText(std::string_view text, AgentOptions& options);
+
+/// The names of all options, in the order in which they are written.
+std::vector<std::string_view> optionNames();
+
+/// The names of the ways to record calls, "filtered", and of graphs, "node".
+std::string_view nameOf(ApiCalls calls);
+std::string_view nameOf(GraphDetail graphs);
+std::optional<ApiCalls> apiCallsNamed(std::string_view name);
+std::optional<GraphDetail> graphDetailNamed(std::string_view name);
+
+/// Whether one of `patterns` suits the program of that executable and `argv[0]`: either as it is
+/// given or without its folders. No patterns suit every program.
+bool suitsProgram(const std::vector<std::string>& patterns, std::string_view executable,
+                  std::string_view calledAs);
+
+}  // namespace lanescope::agent
