@@ -1,4 +1,4 @@
-# Finds the headers of CUPTI and NVTX. Only headers: the agent opens the libraries at run time.
+# Finds the headers of CUPTI, NVTX and NVML. Only headers: the agent opens the libraries at run time.
 #
 # Looks in, first hit wins:
 #   LANESCOPE_CUDA_HEADERS_DIR   a folder given by the user
@@ -10,6 +10,8 @@
 #   lanescope_cupti_headers      INTERFACE target: cupti.h and the CUDA headers that it includes
 #   lanescope_nvtx_headers       INTERFACE target: nvtx3/nvToolsExt.h with the payload extension;
 #                                without them there is no agent, and configuring stops
+#   LANESCOPE_HAVE_NVML_HEADER   TRUE when nvml.h was found; only a test needs it
+#   lanescope_nvml_header        INTERFACE target: nvml.h
 
 include_guard(GLOBAL)
 set(LANESCOPE_CUDA_HEADERS_DIR "" CACHE PATH "Folder that holds cupti.h, cuda.h and nvtx3/")
@@ -78,3 +80,17 @@ if(NOT _lanescope_nvtx_dir)
 endif()
 target_include_directories(lanescope_nvtx_headers SYSTEM INTERFACE ${_lanescope_nvtx_dir})
 message(STATUS "NVTX: headers in ${_lanescope_nvtx_dir}")
+
+add_library(lanescope_nvml_header INTERFACE)
+set(LANESCOPE_HAVE_NVML_HEADER FALSE)
+foreach(_dir IN LISTS _lanescope_header_dirs)
+    if(EXISTS ${_dir}/nvml.h)
+        set(LANESCOPE_HAVE_NVML_HEADER TRUE)
+        target_include_directories(lanescope_nvml_header SYSTEM INTERFACE ${_dir})
+        message(STATUS "NVML: header in ${_dir}")
+        break()
+    endif()
+endforeach()
+if(BUILD_TESTING AND NOT LANESCOPE_HAVE_NVML_HEADER)
+    message(STATUS "NVML: no nvml.h was found, so our own declarations of it go untested; run installer/setup")
+endif()

@@ -121,6 +121,73 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(run.log().ends.size(), size_t{1});
     }
 
+    /// CUPTI gives buffers back on a thread of its own, and those with work that has not ended
+    /// late.
+    void losesNothingThatCuptiGivesInItsOwnTime() {
+        AgentRun run;
+        run.environment["STANDIN_CUPTI_THREAD"] = run.environment["STANDIN_CUPTI_KEEPS"] = "1";
+        run.arguments = {"--live",    "1",  "--tells-early", "1",  "--steps",        "60",
+                         "--kernels", "20", "--step-ms",     "10", "--gpu-delay-us", "300000",
+                         "--threads", "3"};
+        QVERIFY(run.run());
+        verifyUntouched(run, 0, "trained 3600 kernels\n");
+        QCOMPARE(run.log().kernels.size(), size_t{3600});
+        for (const log::KernelRecord& kernel : run.log().kernels)
+            QCOMPARE(kernel.endNs - kernel.startNs, 1'000);
+        QCOMPARE(run.log().ends.size(), size_t{1});
+        QVERIFY(run.log().notes.empty());
+    }
+
+    void tellsOfWorkThatHadNotEnded() {
+        AgentRun run;
+        run.environment["STANDIN_CUPTI_THREAD"] = run.environment["STANDIN_CUPTI_KEEPS"] = "1";
+        run.arguments = {"--live",    "1",  "--tells-early",  "1",        "--steps",          "10",
+                         "--kernels", "20", "--gpu-delay-us", "60000000", "--leaves-running", "1"};
+        QVERIFY(run.run());
+        verifyUntouched(run, 0, "trained 200 kernels\n");
+        QVERIFY(run.tookMs < 30'000);
+        QCOMPARE(run.log().kernels.size(), size_t{200});
+        for (const log::KernelRecord& kernel : run.log().kernels)
+            QVERIFY(kernel.startNs == 0 && kernel.endNs == 0);
+        QCOMPARE(run.log().ends.size(), size_t{1});
+    }
+
+    void takesLocksInOneOrder_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QString>("options");
+        QTest::addColumn<bool>("isOrdered");
+        const QStringList live{"--live",    "1", "--tells-early", "1", "--steps", "40",
+                               "--threads", "4", "--step-ms",     "5"};
+        QTest::newRow("all calls") << live << "api=all" << true;
+        QTest::newRow("steps") << live << "steps=3-9" << true;
+        QTest::newRow("calls open windows")
+            << live + QStringList{"--profile-from", "3", "--profile-to", "5"}
+            << "range=cudaProfilerApi" << true;
+        QTest::newRow("full log") << live << "max-log-mb=1" << true;
+        QTest::newRow("killed") << live + QStringList{"--exit-by", "term"} << "" << true;
+        QTest::newRow("forks") << live + QStringList{"--fork", "nvtx"} << "" << true;
+        QTest::newRow("badly, to see that it is found")
+            << QStringList{"--locks-badly", "1"} << "" << false;
+    }
+    void takesLocksInOneOrder() {
+        QFETCH(QStringList, arguments);
+        QFETCH(QString, options);
+        QFETCH(bool, isOrdered);
+        AgentRun run;
+        const QString found = run.folder + "/orders";
+        run.inChild = [] { std::signal(SIGTERM, SIG_DFL); };
+        run.environment["LD_PRELOAD"] =
+            LANESCOPE_BINARY_DIR "/lib/standin/libstandin-lock-order.so";
+        run.environment["STANDIN_LOCK_ORDER"] = found;
+        run.environment["STANDIN_CUPTI_THREAD"] = run.environment["STANDIN_CUPTI_KEEPS"] = "1";
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = options;
+        run.arguments = arguments;
+        QVERIFY(run.run());
+        QCOMPARE(run.log().ends.size(), size_t{1});
+        QFile file(found);
+        QCOMPARE(!file.open(QIODevice::ReadOnly), isOrdered);
+    }
+
     void saysWhatTorchProfilerLoses() {
         AgentRun plain;
         QVERIFY(plain.run());

@@ -76,22 +76,40 @@ class tst_AgentWindows : public QObject {
     void keepsSteps_data() {
         QTest::addColumn<int>("delayUs");
         QTest::addColumn<QString>("api");
+        QTest::addColumn<QString>("manner");
         for (const char* api : {"filtered", "launch", "all"}) {
-            QTest::addRow("at once, %s", api) << 0 << api;
-            QTest::addRow("two steps later, %s", api) << 25'000 << api;
-            QTest::addRow("long after, %s", api) << 400'000 << api;
+            QTest::addRow("at once, %s", api) << 0 << api << "";
+            QTest::addRow("two steps later, %s", api) << 25'000 << api << "";
+            QTest::addRow("long after, %s", api) << 400'000 << api << "";
+        }
+        for (const char* manner :
+             {"on a thread of CUPTI's", "kept back", "overtaking", "all of it"}) {
+            QTest::addRow("two steps later, %s", manner) << 25'000 << "filtered" << manner;
+            QTest::addRow("long after, %s", manner) << 400'000 << "filtered" << manner;
         }
     }
     void keepsSteps() {
         QFETCH(int, delayUs);
         QFETCH(QString, api);
+        QFETCH(QString, manner);
         AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "steps=4-6,api=" + api;
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = "steps=3-5,api=" + api;
         run.arguments = {"--live",         "1",
                          "--steps",        "20",
                          "--kernels",      "30",
                          "--step-ms",      "10",
                          "--gpu-delay-us", QString::number(delayUs)};
+        const bool isAll = manner == "all of it";
+        if (isAll || manner == "on a thread of CUPTI's")
+            run.environment["STANDIN_CUPTI_THREAD"] = "1";
+        if (isAll || manner == "kept back") {
+            run.environment["STANDIN_CUPTI_KEEPS"] = "1";
+            run.arguments << "--tells-early"
+                          << "1";
+        }
+        if (isAll || manner == "overtaking")
+            run.arguments << "--overtakes"
+                          << "1";
         QVERIFY(run.run());
         verifyGated(run.log());
         QCOMPARE(kernelsByStep(run.log()), (Steps{{4, 30}, {5, 30}, {6, 30}}));
@@ -104,11 +122,24 @@ class tst_AgentWindows : public QObject {
         QCOMPARE(run.log().nvtx.back().record.timestampNs, run.log().windows[1].timestampNs);
     }
 
+    void keepsStepsOfAllThreads_data() {
+        QTest::addColumn<bool>("isRough");
+        QTest::newRow("smooth") << false;
+        QTest::newRow("rough") << true;
+    }
     void keepsStepsOfAllThreads() {
+        QFETCH(bool, isRough);
         AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "steps=5-9";
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = "steps=4-8";
         run.arguments = {"--live",    "1", "--steps",   "40", "--kernels",      "200",
                          "--threads", "6", "--step-ms", "3",  "--gpu-delay-us", "7000"};
+        if (isRough) {
+            run.environment["STANDIN_CUPTI_THREAD"] = run.environment["STANDIN_CUPTI_KEEPS"] = "1";
+            run.arguments << "--tells-early"
+                          << "1"
+                          << "--overtakes"
+                          << "1";
+        }
         QVERIFY(run.run());
         verifyGated(run.log());
         QVERIFY(run.log().kernels.size() >= 5 * 200);
@@ -119,7 +150,7 @@ class tst_AgentWindows : public QObject {
 
     void repeatsSteps() {
         AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "steps=3-4,repeat=2";
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = "steps=2-3,repeat=2";
         run.arguments = {"--live", "1", "--steps", "16", "--kernels", "10", "--step-ms", "4"};
         QVERIFY(run.run());
         verifyGated(run.log());
@@ -214,7 +245,7 @@ class tst_AgentWindows : public QObject {
 
     void endsAWindowThatLastsTooLong() {
         AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "steps=2-1000,duration-ms=100";
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = "steps=1-999,duration-ms=100";
         run.arguments = {"--live", "1", "--steps", "100", "--kernels", "5", "--step-ms", "5"};
         QVERIFY(run.run());
         verifyGated(run.log());
@@ -232,9 +263,9 @@ class tst_AgentWindows : public QObject {
                                << "NVTX range";
         QTest::newRow("profiler") << "range=cudaProfilerApi"
                                   << "cudaProfilerStart";
-        QTest::newRow("steps") << "steps=500-600"
+        QTest::newRow("steps") << "steps=499-599"
                                << "steps";
-        QTest::newRow("step range") << "steps=1-2,step-range=epoch"
+        QTest::newRow("step range") << "steps=0-1,step-range=epoch"
                                     << "steps";
     }
     void saysThatNoWindowCame() {

@@ -19,8 +19,10 @@ int64_t nowNs() {
 
 }  // namespace
 
-void LiveGpu::begin(const std::string& path, int64_t delayUs) {
+void LiveGpu::begin(const std::string& path, int64_t delayUs, bool tellsEarly, bool overtakes) {
     delayNs_ = delayUs * 1'000;
+    tellsEarly_ = tellsEarly;
+    overtakes_ = overtakes;
     void* library = path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return;
     simulateRecord_ = reinterpret_cast<SimulateRecordFunction*>(::dlsym(library, "simulateRecord"));
@@ -32,9 +34,14 @@ void LiveGpu::callDriver(uint32_t callbackId, uint32_t correlation) {
     if (simulateDriverCall_) simulateDriverCall_(callbackId, correlation, nullptr);
 }
 
+uint32_t LiveGpu::nextCorrelation() {
+    const uint32_t call = lastCorrelation_++;
+    return (overtakes_ ? call ^ 1 : call) + 1;
+}
+
 void LiveGpu::launch(int thread, int step) {
     emitDue();
-    const uint32_t correlation = ++lastCorrelation_;
+    const uint32_t correlation = nextCorrelation();
     CUpti_ActivityAPI call{};
     call.kind = CUPTI_ACTIVITY_KIND_DRIVER;
     call.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
@@ -45,8 +52,10 @@ void LiveGpu::launch(int thread, int step) {
     call.correlationId = correlation;
     call.threadId = static_cast<uint32_t>(::gettid());
     if (simulateRecord_) simulateRecord_(&call);
+    const Kernel kernel{launchedNs + delayNs_, correlation, thread, step};
+    if (tellsEarly_) emit(kernel);
     const std::lock_guard lock(mutex_);
-    running_.push_back({launchedNs + delayNs_, correlation, thread, step});
+    running_.push_back(kernel);
 }
 
 void LiveGpu::emitDue() {
@@ -58,27 +67,31 @@ void LiveGpu::emitDue() {
             done = running_.front();
             running_.pop_front();
         }
-        CUpti_ActivityKernel10 kernel{};
-        kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-        kernel.start = static_cast<uint64_t>(done.startNs);
-        kernel.end = kernel.start + kernelNs;
-        kernel.contextId = 1;
-        kernel.streamId = 7;
-        kernel.correlationId = done.correlation;
-        kernel.name = "simulated_live";
-        kernel.gridX = 1;
-        kernel.gridY = done.step + 1;
-        kernel.gridZ = done.thread + 1;
-        if (simulateRecord_) simulateRecord_(&kernel);
+        if (!tellsEarly_) emit(done);
     }
 }
 
+void LiveGpu::emit(const Kernel& done) const {
+    CUpti_ActivityKernel10 kernel{};
+    kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    kernel.start = static_cast<uint64_t>(done.startNs);
+    kernel.end = kernel.start + kernelNs;
+    kernel.contextId = 1;
+    kernel.streamId = 7;
+    kernel.correlationId = done.correlation;
+    kernel.name = "simulated_live";
+    kernel.gridX = 1;
+    kernel.gridY = done.step + 1;
+    kernel.gridZ = done.thread + 1;
+    if (simulateRecord_) simulateRecord_(&kernel);
+}
+
 void LiveGpu::startProfiler() {
-    callDriver(CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, ++lastCorrelation_);
+    callDriver(CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, nextCorrelation());
 }
 
 void LiveGpu::stopProfiler() {
-    callDriver(CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, ++lastCorrelation_);
+    callDriver(CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, nextCorrelation());
 }
 
 void LiveGpu::synchronize() {

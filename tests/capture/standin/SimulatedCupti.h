@@ -6,9 +6,10 @@
 // play a training run without a GPU. Looked up by name; not part of any real CUPTI.
 //
 // The environment makes it misbehave:
-//   STANDIN_CUPTI_VERSION      what cuptiGetVersion answers and which record layouts it writes
-//   (130001) STANDIN_CUPTI_SUBSCRIBE    result of subscribing (39: another tool holds it; 999: no
-//   driver) STANDIN_CUPTI_HANG         "flush": cuptiActivityFlushAll never returns
+//   STANDIN_CUPTI_VERSION      what cuptiGetVersion answers and which record layouts it writes;
+//                              130001
+//   STANDIN_CUPTI_SUBSCRIBE    result of subscribing (39: another tool holds it; 999: no driver)
+//   STANDIN_CUPTI_HANG         "flush": cuptiActivityFlushAll never returns
 //   STANDIN_CUPTI_SLOW_MS      an ordinary flush takes that long and brings nothing
 //   STANDIN_CUPTI_SILENT       no callback when a context is made
 //   STANDIN_CUPTI_DROPPED      so many records were dropped, said once
@@ -17,6 +18,9 @@
 //                              with STANDIN_CUPTI_MIXED set we get a buffer of its instead
 //   STANDIN_CUPTI_DISABLED     a file to which a line is added for each kind that is disabled, its
 //                              number, and for each driver call no longer told of, "call"
+//   STANDIN_CUPTI_THREAD       1: buffers are given back on a thread of CUPTI's own
+//   STANDIN_CUPTI_KEEPS        1: an ordinary flush keeps a buffer back while a kernel in it has not
+//                              ended yet; one that is forced gives such a kernel without times
 //   STANDIN_CUPTI_UM           result of configuring the counters of managed memory
 
 #include <cstdint>

@@ -17,10 +17,14 @@ struct TrainingOptions {
     bool nvtxFirst = false;   ///< An NVTX call before the driver starts.
     bool live = false;        ///< Kernels by the clock (`LiveGpu`) instead of by the plan.
     int gpuDelayUs = 0;       ///< With `live`: from a launch to its kernel.
-    int profileFrom = 0;      ///< With `live`: cudaProfilerStart before this step, counted from 1,
-    int profileTo = 0;        ///< and cudaProfilerStop after that one.
-    int profileEvery = 0;     ///< And so again after so many steps.
-    bool rare = false;        ///< `SimulatedGpu::emitRareRecords`, half a second after the start.
+    bool tellsEarly = false;  ///< With `live`: see `LiveGpu::begin`; and the next.
+    bool overtakes = false;
+    bool leavesRunning = false;  ///< With `live`: ends without waiting for the GPU.
+    bool locksBadly = false;     ///< Takes two locks in both orders, one after the other.
+    int profileFrom = 0;   ///< With `live`: cudaProfilerStart before this step, counted from 1,
+    int profileTo = 0;     ///< and cudaProfilerStop after that one.
+    int profileEvery = 0;  ///< And so again after so many steps.
+    bool rare = false;     ///< `SimulatedGpu::emitRareRecords`, half a second after the start.
     bool nvtx = true;
     bool driver = true;
     std::string

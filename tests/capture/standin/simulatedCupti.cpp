@@ -1,7 +1,7 @@
 // SIMULATED: a stand-in for libcupti, for tests on machines without a GPU. It keeps CUPTI's
 // manners, as far as the agent sees them: buffers asked for on the thread that works, one for each
 // thread; records in the layout of the version it plays; buffers given back when they are full or
-// flushed.
+// flushed, if asked for on a thread of its own, and not while work in them is under way.
 
 #include <cupti.h>
 #include <cupti_activity_deprecated.h>
@@ -17,7 +17,9 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "tests/capture/standin/BufferDelivery.h"
 #include "tests/capture/standin/SimulatedCupti.h"
 
 #define SIMULATED_EXPORT extern "C" __attribute__((visibility("default")))
@@ -34,10 +36,14 @@ struct ThreadBuffer {
     std::mutex mutex;
     uint8_t* memory = nullptr;
     size_t bytes = 0, used = 0;
+    std::vector<CUpti_ActivityKernel9*> kernels;  ///< In it, if one keeps back what is under way.
 };
 
 struct Simulation {
     const long version = fromEnvironment("STANDIN_CUPTI_VERSION", 130001);
+    const bool hasThread = fromEnvironment("STANDIN_CUPTI_THREAD", 0) != 0;
+    const bool keepsBack = fromEnvironment("STANDIN_CUPTI_KEEPS", 0) != 0;
+    lanescope::standin::BufferDelivery delivery;
     CUpti_BuffersCallbackRequestFunc request = nullptr;
     CUpti_BuffersCallbackCompleteFunc complete = nullptr;
     CUpti_CallbackFunc callback = nullptr;
@@ -139,9 +145,33 @@ ThreadBuffer& threadBuffer() {
 
 /// Gives the buffer back; its mutex is held.
 void completeBuffer(ThreadBuffer& buffer) {
+    Simulation& s = simulation();
     if (!buffer.memory) return;
-    simulation().complete(nullptr, 0, buffer.memory, buffer.bytes, buffer.used);
+    if (s.hasThread)
+        s.delivery.give(s.complete, buffer.memory, buffer.bytes, buffer.used);
+    else
+        s.complete(nullptr, 0, buffer.memory, buffer.bytes, buffer.used);
     buffer.memory = nullptr;
+    buffer.kernels.clear();
+}
+
+uint64_t nowNs() {
+    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                     std::chrono::system_clock::now().time_since_epoch())
+                                     .count());
+}
+
+/// Whether a kernel in the buffer has not ended yet. With `endsThem` there are none afterwards:
+/// what is known of them is that they were launched.
+bool isUnderWay(ThreadBuffer& buffer, bool endsThem) {
+    const uint64_t now = nowNs();
+    bool isAny = false;
+    for (CUpti_ActivityKernel9* const kernel : buffer.kernels) {
+        if (kernel->end <= now) continue;
+        isAny = !endsThem;
+        if (endsThem) kernel->start = kernel->end = 0;
+    }
+    return isAny;
 }
 
 bool isWanted(const CUpti_Activity& activity) {
@@ -241,6 +271,8 @@ SIMULATED_EXPORT bool simulateRecord(const void* record) {
     std::memcpy(place, record, known < bytes ? known : bytes);
     if (activity.kind == CUPTI_ACTIVITY_KIND_OVERHEAD && bytes >= sizeof(CUpti_ActivityOverhead3))
         reinterpret_cast<CUpti_ActivityOverhead3*>(place)->overheadData = std::malloc(12);
+    if (s.keepsBack && activity.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+        buffer.kernels.push_back(reinterpret_cast<CUpti_ActivityKernel9*>(place));
     buffer.used += bytes + poisonBytes;
     return true;
 }
@@ -278,6 +310,7 @@ SIMULATED_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscribe
 
 SIMULATED_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle,
                                                  CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    simulation().delivery.pass();
     if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
         simulation().tellsContexts.store(enable != 0);
     }
@@ -301,12 +334,14 @@ SIMULATED_EXPORT CUptiResult cuptiActivityRegisterCallbacks(
 }
 
 SIMULATED_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+    simulation().delivery.pass();
     const std::lock_guard lock(simulation().mutex);
     simulation().kinds.insert(kind);
     return CUPTI_SUCCESS;
 }
 
 SIMULATED_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+    simulation().delivery.pass();
     const std::lock_guard lock(simulation().mutex);
     simulation().kinds.erase(kind);
     noteDisabled(std::to_string(kind));
@@ -345,6 +380,8 @@ SIMULATED_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flags) {
         return CUPTI_SUCCESS;
     }
     if (!s.complete) return CUPTI_SUCCESS;
+    s.delivery.pass();
+    const bool isForced = flags == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED;
     std::list<ThreadBuffer>::iterator buffer;
     {
         const std::lock_guard lock(s.mutex);
@@ -353,16 +390,18 @@ SIMULATED_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flags) {
     while (buffer != s.buffers.end()) {
         {
             const std::lock_guard lock(buffer->mutex);
-            completeBuffer(*buffer);
+            if (!isUnderWay(*buffer, isForced)) completeBuffer(*buffer);
         }
         const std::lock_guard lock(s.mutex);
         ++buffer;
     }
+    if (s.hasThread) s.delivery.waitForAll();
     return CUPTI_SUCCESS;
 }
 
 SIMULATED_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t validBytes,
                                                         CUpti_Activity** record) {
+    simulation().delivery.pass();
     uint8_t* next = buffer;
     if (*record)
         next = reinterpret_cast<uint8_t*>(*record) + recordBytes((*record)->kind) + poisonBytes;
@@ -377,6 +416,7 @@ SIMULATED_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t 
 
 SIMULATED_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t,
                                                                size_t* dropped) {
+    simulation().delivery.pass();
     const long count = fromEnvironment("STANDIN_CUPTI_DROPPED", 0);
     *dropped = simulation().saidDropped.exchange(true) ? 0 : static_cast<size_t>(count);
     return CUPTI_SUCCESS;

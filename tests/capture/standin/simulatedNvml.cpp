@@ -1,5 +1,6 @@
-// SIMULATED: an NVML for tests of the samplers on machines without a GPU. What it plays is said in
-// STANDIN_NVML, "name=value,name=value":
+// SIMULATED: an NVML for tests of the samplers on machines without a GPU. Its structs are laid out
+// here by hand, number by number, from NVIDIA's documentation, so that it shares no mistake with
+// who asks. What it plays is said in STANDIN_NVML, "name=value,name=value":
 //   gpus (2), links (4) of each GPU    all counters grow with time, each link at its own rate
 //   down=N         link N is not up
 //   lost-ms=N      GPU 0 falls off its bus after so long
@@ -23,17 +24,35 @@
 #include <ctime>
 #include <string>
 
-#include "capture/machine/NvmlLibrary.h"
-
-using namespace lanescope;
-using namespace lanescope::capture;
-
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
 namespace {
 
-constexpr int notSupported = nvmlNotSupported;
-constexpr int insufficientSize = nvmlInsufficientSize;
+// nvmlReturn_t
+constexpr int notSupported = 3, insufficientSize = 7, gpuIsLost = 15, wrongVersion = 25;
+// NVML_FI_DEV_...
+constexpr unsigned totalEnergy = 83, dataTransmitted = 138, dataReceived = 139, linkSpeed = 164;
+constexpr unsigned allLinks = 0xffffffff;
+constexpr unsigned typeUnsignedLongLong = 3;  // nvmlValueType_t
+constexpr int smClock = 1;                    // nvmlClockType_t
+
+/// Writes a member of a struct that lies so many bytes behind its beginning.
+template <class Value>
+void put(void* structure, size_t at, Value value) {
+    std::memcpy(static_cast<char*>(structure) + at, &value, sizeof value);
+}
+template <class Value>
+Value get(const void* structure, size_t at) {
+    Value value;
+    std::memcpy(&value, static_cast<const char*>(structure) + at, sizeof value);
+    return value;
+}
+
+/// nvmlPciInfo_t: two texts and five numbers, of which we say the bus.
+void putPciInfo(void* info, unsigned bus) {
+    std::memset(info, 0, 68);
+    put(info, 20, bus);
+}
 
 int64_t now(clockid_t clock) {
     timespec time{};
@@ -83,7 +102,7 @@ int trouble(void* device) {
     if (hangMs >= 0 && elapsed > hangMs)
         while (untilMs < 0 || elapsedMs() < untilMs) usleep(10'000);
     const long lostMs = setting("lost-ms", -1);
-    return lostMs >= 0 && elapsed > lostMs && indexOf(device) == 0 ? int{nvmlGpuIsLost} : 0;
+    return lostMs >= 0 && elapsed > lostMs && indexOf(device) == 0 ? gpuIsLost : 0;
 }
 
 int answer(void* device, const char* leftOutBy = "bare") {
@@ -120,9 +139,8 @@ EXPORTED int nvmlDeviceGetUUID(void* device, char* text, unsigned size) {
     std::snprintf(text, size, "GPU-00000000-0000-0000-0000-00000000000%d", indexOf(device));
     return 0;
 }
-EXPORTED int nvmlDeviceGetPciInfo_v3(void* device, NvmlPciInfo* info) {
-    *info = {};
-    info->bus = static_cast<unsigned>(indexOf(device)) + 16;
+EXPORTED int nvmlDeviceGetPciInfo_v3(void* device, void* info) {
+    putPciInfo(info, static_cast<unsigned>(indexOf(device)) + 16);
     return 0;
 }
 EXPORTED int nvmlDeviceGetMaxPcieLinkGeneration(void*, unsigned* value) {
@@ -157,24 +175,25 @@ EXPORTED int nvmlDeviceGetNvLinkState(void*, unsigned link, unsigned* isActive) 
     return 0;
 }
 EXPORTED int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int* kind) {
-    *kind = nvmlEndGpu;
+    *kind = 0;  // a GPU
     return 0;
 }
-EXPORTED int nvmlDeviceGetNvLinkRemotePciInfo_v2(void* device, unsigned, NvmlPciInfo* info) {
-    *info = {};
-    info->bus = static_cast<unsigned>(1 - indexOf(device)) + 16;
+EXPORTED int nvmlDeviceGetNvLinkRemotePciInfo_v2(void* device, unsigned, void* info) {
+    putPciInfo(info, static_cast<unsigned>(1 - indexOf(device)) + 16);
     return 0;
 }
 
-EXPORTED int nvmlDeviceGetMemoryInfo(void* device, NvmlMemory* memory) {
+EXPORTED int nvmlDeviceGetMemoryInfo(void* device, void* memory) {
     spend("memory");
     if (const int result = trouble(device)) return result;
-    *memory = {1000, 600, 400};
+    const unsigned long long numbers[] = {1000, 600, 400};  // total, free, used
+    std::memcpy(memory, numbers, sizeof numbers);
     return 0;
 }
-EXPORTED int nvmlDeviceGetUtilizationRates(void* device, NvmlUtilization* busy) {
+EXPORTED int nvmlDeviceGetUtilizationRates(void* device, void* busy) {
     spend("utilization");
-    *busy = {77, 33};
+    put(busy, 0, 77u);  // of the GPU
+    put(busy, 4, 33u);  // of its memory
     if (setting("mig", 0) != 0) return notSupported;
     return answer(device);
 }
@@ -194,7 +213,7 @@ EXPORTED int nvmlDeviceGetTemperature(void* device, int, unsigned* celsius) {
 }
 EXPORTED int nvmlDeviceGetClockInfo(void* device, int which, unsigned* megahertz) {
     spend("clock");
-    *megahertz = which == nvmlSmClock ? 1980 : 3201;
+    *megahertz = which == smClock ? 1980 : 3201;
     return answer(device);
 }
 EXPORTED int nvmlDeviceGetCurrentClocksEventReasons(void* device, unsigned long long* reasons) {
@@ -207,43 +226,51 @@ EXPORTED int nvmlDeviceGetPcieThroughput(void* device, int direction, unsigned* 
     return answer(device);
 }
 EXPORTED int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count,
-                                                     NvmlProcess* processes) {
+                                                     void* processes) {
     spend("processes");
     if (setting("mig", 0) != 0) return notSupported;
     if (const int result = answer(device)) return result;
     if (*count < 1) return insufficientSize;
     *count = 1;
-    processes[0] = {4242, 123'456'789, ~0u, ~0u};
+    put(processes, 0, 4242u);
+    put(processes, 8, 123'456'789ull);  // bytes
+    put(processes, 16, ~0u);            // instances
+    put(processes, 20, ~0u);
     return 0;
 }
-EXPORTED int nvmlDeviceGetFieldValues(void* device, int count, NvmlFieldValue* values) {
+EXPORTED int nvmlDeviceGetFieldValues(void* device, int count, void* values) {
+    constexpr size_t fieldValueBytes = 40;
     if (const int result = trouble(device)) return result;
     for (int at = 0; at < count; ++at) {
-        NvmlFieldValue& value = values[at];
-        spend(value.fieldId == nvmlTotalEnergy ? "energy" : "link");
-        value.timestampUs = now(CLOCK_REALTIME) * 1000;
-        value.valueType = nvmlUnsignedLongLong;
-        value.result = setting("bare", 0) != 0 ? notSupported : 0;
+        char* const value = static_cast<char*>(values) + fieldValueBytes * static_cast<size_t>(at);
+        const auto field = get<unsigned>(value, 0), scope = get<unsigned>(value, 4);
+        spend(field == totalEnergy ? "energy" : "link");
         const auto ms = static_cast<unsigned long long>(countedMs());
         const auto links = static_cast<unsigned long long>(setting("links", 4));
-        const unsigned long long share =
-            value.scopeId == nvmlAllLinks ? links * (links + 1) / 2 : value.scopeId + 1;
-        if (value.fieldId == nvmlTotalEnergy)
-            value.value.unsignedLongLong = ms * 400;
-        else if (value.fieldId == nvmlLinkTransmittedKiB)
-            value.value.unsignedLongLong = ms * share;
-        else if (value.fieldId == nvmlLinkReceivedKiB)
-            value.value.unsignedLongLong = ms * share * 2;
-        else if (value.fieldId == nvmlLinkSpeed)
-            value.value.unsignedLongLong = 26'562;
+        const unsigned long long share = scope == allLinks ? links * (links + 1) / 2 : scope + 1ull;
+        int result = setting("bare", 0) != 0 ? notSupported : 0;
+        unsigned long long answered = 0;
+        if (field == totalEnergy)
+            answered = ms * 400;
+        else if (field == dataTransmitted)
+            answered = ms * share;
+        else if (field == dataReceived)
+            answered = ms * share * 2;
+        else if (field == linkSpeed)
+            answered = 26'562;
         else
-            value.result = notSupported;
+            result = notSupported;
+        put<long long>(value, 8, now(CLOCK_REALTIME) * 1000);
+        put(value, 24, typeUnsignedLongLong);
+        put(value, 28, result);
+        put(value, 32, answered);
     }
     return 0;
 }
 
-EXPORTED int nvmlGpmQueryDeviceSupport(void*, NvmlGpmSupport* support) {
-    support->isSupported = static_cast<unsigned>(setting("gpm", 0));
+EXPORTED int nvmlGpmQueryDeviceSupport(void*, void* support) {
+    if (get<unsigned>(support, 0) != 1) return wrongVersion;
+    put(support, 4, static_cast<unsigned>(setting("gpm", 0)));
     return 0;
 }
 EXPORTED int nvmlGpmSampleAlloc(void** sample) {
@@ -262,15 +289,18 @@ EXPORTED int nvmlGpmSampleGet(void* device, void* sample) {
     return trouble(device);
 }
 /// Answers zeros, as the GPU does, where the samples are too near; and now and then by itself.
-EXPORTED int nvmlGpmMetricsGet(NvmlGpmMetrics* metrics) {
+EXPORTED int nvmlGpmMetricsGet(void* metrics) {
+    constexpr size_t firstMetric = 24, metricBytes = 40;
     static int calls = 0;
-    const int64_t between =
-        *static_cast<int64_t*>(metrics->sample2) - *static_cast<int64_t*>(metrics->sample1);
+    if (get<unsigned>(metrics, 0) != 1) return wrongVersion;
+    const int64_t between = *static_cast<int64_t*>(get<void*>(metrics, 16)) -
+                            *static_cast<int64_t*>(get<void*>(metrics, 8));
     const bool isArtefact = between < 95 || ++calls % 4 == 0;
-    for (unsigned at = 0; at < metrics->count; ++at) {
-        NvmlGpmMetric& metric = metrics->metrics[at];
-        metric.result = metric.id == 13 ? notSupported : 0;
-        metric.value = isArtefact ? 0 : metric.id;
+    for (unsigned at = 0; at < get<unsigned>(metrics, 4); ++at) {
+        char* const metric = static_cast<char*>(metrics) + firstMetric + metricBytes * at;
+        const auto id = get<unsigned>(metric, 0);
+        put(metric, 4, id == 13 ? notSupported : 0);
+        put(metric, 8, isArtefact ? 0.0 : double(id));
     }
     return 0;
 }

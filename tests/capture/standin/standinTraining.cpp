@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -93,7 +94,7 @@ void train(const TrainingOptions& options, const SimulatedGpu& gpu, LiveGpu& liv
         threads.emplace_back(work, thread);
     work(0);
     for (std::thread& thread : threads) thread.join();
-    live.synchronize();
+    if (!options.leavesRunning) live.synchronize();
     for (int i = 0; i < options.plan.untimedKernels; ++i) {
         gpu.launchUntimedKernel(static_cast<uint32_t>(options.plan.threads) *
                                     TrainingPlan::correlationsPerThread +
@@ -166,6 +167,16 @@ void churnThreads(int count, int atOnce) {
     }
 }
 
+void lockBadly() {
+    std::mutex one, other;
+    {
+        const std::lock_guard outer(one);
+        const std::lock_guard inner(other);
+    }
+    const std::lock_guard outer(other);
+    const std::lock_guard inner(one);
+}
+
 void closeEverythingAndWrite(const std::string& path) {
     for (int descriptor = 3; descriptor < 1024; ++descriptor) ::close(descriptor);
     // Takes the lowest numbers that have become free, as many as any other code held.
@@ -217,7 +228,8 @@ extern "C" const char* __asan_default_options() {
     return "detect_leaks=0";
 }
 
-/// Read by the thread sanitizer's runtime, which would end a child that begins threads after a fork.
+/// Read by the thread sanitizer's runtime, which would end a child that begins threads after a
+/// fork.
 extern "C" const char* __tsan_default_options();
 extern "C" const char* __tsan_default_options() {
     return "die_after_fork=0";
@@ -243,7 +255,7 @@ int main(int argc, char** argv) {
     if (options.driver) {
         SimulatedGpu::initializeDriver();
         gpu.begin(options.cupti, options.plan);
-        live.begin(options.cupti, options.gpuDelayUs);
+        live.begin(options.cupti, options.gpuDelayUs, options.tellsEarly, options.overtakes);
     }
     if (options.rare) {
         // Some kinds are asked for only when the first context is there.
@@ -256,6 +268,7 @@ int main(int argc, char** argv) {
             reinterpret_cast<void (*)()>(::dlsym(library, "pluginWork"))();
         }
     }
+    if (options.locksBadly) lockBadly();
     if (options.depth > 0) nestDeeply(options.depth);
     if (options.churn > 0) churnThreads(options.churn, options.threadsPerRound);
     std::printf("trained %lld kernels\n", static_cast<long long>(options.plan.kernels()));
