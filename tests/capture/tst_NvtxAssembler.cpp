@@ -167,7 +167,19 @@ class tst_NvtxAssembler : public QObject {
             record.rangeId = random() % 10;
             calls.push_back(record);
         }
-        assemble(calls);
+        const Assembled result = assemble(calls);
+        // Whatever the calls say, each gives at most one range or mark, and each end at most one of
+        // what is counted.
+        const auto beginnings =
+            std::count_if(calls.begin(), calls.end(), [](const NvtxRecord& record) {
+                return record.event == NvtxEvent::Push || record.event == NvtxEvent::Start ||
+                       record.event == NvtxEvent::Mark;
+            });
+        const auto ends = std::count_if(calls.begin(), calls.end(), [](const NvtxRecord& record) {
+            return record.event == NvtxEvent::Pop || record.event == NvtxEvent::End;
+        });
+        QCOMPARE(qint64(result.lines.size()), qint64(beginnings));
+        QVERIFY(result.guessed <= uint64_t(beginnings) && result.lost <= uint64_t(ends));
     }
 };
 

@@ -9,6 +9,7 @@
 #include "model/compare/storedSummary.h"
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
+#include "tests/capture/AgentRun.h"
 #include "tests/capture/standin/TrainingPlan.h"
 #include "tests/support/runTest.h"
 
@@ -72,6 +73,16 @@ class tst_RecordTraining : public QObject {
     }
 
     QString path(const char* name) const { return folder_.filePath(name); }
+
+    /// The log of the program that trains, as far as it is in the run folder.
+    static test::ProcessLog trainingLog(const QString& runFolder) {
+        test::AgentRun run;
+        run.folder = runFolder;
+        run.readLogs();
+        for (test::ProcessLog& log : run.logs)
+            if (!log.kernels.empty()) return std::move(log);
+        return {};
+    }
 
     static void compareWithPlan(const Trace& trace, const TrainingPlan& plan) {
         QCOMPARE(int64_t{trace.kernels.size()}, plan.kernels() - plan.untimedKernels);
@@ -162,13 +173,15 @@ class tst_RecordTraining : public QObject {
         QProcess process;
         start(process, recordCommand(path("lost.sqlite"), plan, {"--step-ms", "20"}));
         QVERIFY(process.waitForStarted());
-        QTest::qWait(1200);
+        // Once enough is in the logs for half a run; and then until the program itself, which goes
+        // on unrecorded by anybody, has come to its end.
+        const QString logs = path(".lost.sqlite.run");
+        QTRY_VERIFY_WITH_TIMEOUT(trainingLog(logs).kernels.size() > 100, 60'000);
         ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
         process.waitForFinished();
         QVERIFY(!QFile::exists(path("lost.sqlite")));
-        const QString logs = path(".lost.sqlite.run");
         QVERIFY(QDir(logs).exists());
-        QTest::qWait(2500);  // the program itself goes on to its end
+        QTRY_VERIFY_WITH_TIMEOUT(trainingLog(logs).ends.size() == 1, 60'000);
         QProcess recover;
         start(recover, {"recover", logs, "-o", path("found.sqlite")});
         QVERIFY(recover.waitForFinished(60'000));

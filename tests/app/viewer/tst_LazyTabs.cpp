@@ -16,6 +16,7 @@
 #include "app/viewer/icons.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
+#include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 #include "views/bandwidth/BandwidthPanel.h"
@@ -113,7 +114,7 @@ class TestLazyTabs : public QObject {
         QVERIFY(shown.wait());
         shown.show("Topology");
         shown.show("Kernels");
-        QTest::qWait(50);
+        test::settle();
         QVERIFY(!shown.tab("Topology")->content());
         shown.show("Topology");
         QTRY_VERIFY_WITH_TIMEOUT(shown.tab("Topology")->content(), patienceMs);

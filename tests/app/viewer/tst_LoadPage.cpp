@@ -14,6 +14,7 @@
 #include "model/format/Sqlite.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
+#include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 #include "views/compare/AnswerPreview.h"
@@ -86,7 +87,7 @@ class tst_LoadPage : public QObject {
         QTest::mouseClick(&button(page), Qt::LeftButton);
         QCOMPARE(closed.count(), 1);
         page.cancel();
-        QTest::qWait(300);
+        test::settle();
         QCOMPARE(answered.count() + loaded.count(), 0);
     }
 
@@ -101,8 +102,9 @@ class tst_LoadPage : public QObject {
         button(*page).setFocus();
         QTest::keyClick(&button(*page), Qt::Key_Space);
         QCOMPARE(tabs.count(), 0);
-        QTest::qWait(50);
+        test::settle();
         QVERIFY(tabs.documents().empty());
+        QCOMPARE(tabs.count(), 0);
     }
 
     void theDocumentTakesThePlaceOfThePreviewAndKeepsTheAnswer() {

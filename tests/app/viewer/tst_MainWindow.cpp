@@ -30,6 +30,7 @@
 #include "app/viewer/icons.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
+#include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 #include "views/compare/CompareView.h"
@@ -204,8 +205,10 @@ class TestMainWindow : public QObject {
         Shown shown;
         shown.window.openFiles({first_});
         shown.window.tabs().closeTab(0);
-        QTest::qWait(100);
+        test::settle();
         QCOMPARE(shown.window.tabs().count(), 0);
+        QVERIFY(shown.window.startPage().isVisible());
+        QVERIFY(!shown.window.isBusy());
     }
 
     void controlFSearchesAndEnterSelects() {

@@ -1,4 +1,5 @@
 #include <QApplication>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QProgressBar>
 #include <QPushButton>
@@ -12,6 +13,7 @@
 #include "app/viewer/TraceLoader.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
+#include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 
@@ -78,15 +80,24 @@ class TestTraceLoader : public QObject {
         QSignalSpy failed(&loader, &TraceLoader::failed);
         loader.start();
         loader.cancel();
-        QTest::qWait(200);
+        test::settle();
         QCOMPARE(loaded.count() + failed.count(), 0);
     }
 
     void mayBeDestroyedWhileReading() {
+        int arrived = 0;
         for (int i = 0; i < 20; ++i) {
             TraceLoader loader(folder_ / "good.lanescope");
+            const auto count = [&arrived] { ++arrived; };
+            connect(&loader, &TraceLoader::loaded, this, count);
+            connect(&loader, &TraceLoader::failed, this, count);
+            connect(&loader, &TraceLoader::progressed, this, count);
             loader.start();
         }
+        test::settle();
+        QCOMPARE(arrived, 0);
+        // The threads that were lent for reading are given back.
+        QCOMPARE(QThreadPool::globalInstance()->activeThreadCount(), 0);
     }
 
     void doesNotWaitForShortJobs() {
@@ -100,8 +111,13 @@ class TestTraceLoader : public QObject {
     void destroyingItWaitsForNothing() {
         // All threads are taken, that of the reading too, so it has not begun when it is destroyed.
         const BusyPool pool(2);
-        TraceLoader loader(folder_ / "good.lanescope");
-        loader.start();
+        QElapsedTimer timer;
+        {
+            TraceLoader loader(folder_ / "good.lanescope");
+            loader.start();
+            timer.start();
+        }
+        QVERIFY2(timer.elapsed() < 1'000, qPrintable(QString::number(timer.elapsed())));
     }
 
     void thePageShowsWhyAFileCannotBeShownAndCanBeClosed() {

@@ -14,6 +14,7 @@
 
 #include "tests/support/TraceBuilder.h"
 #include "tests/support/runTest.h"
+#include "tests/support/settle.h"
 #include "tests/support/simulatedMachine.h"
 #include "views/bandwidth/AdviceCard.h"
 #include "views/bandwidth/BandwidthPanel.h"
@@ -330,7 +331,7 @@ class TestBandwidthPanel : public QObject {
     void countsNothingWhileItIsNotOnTheScreen() {
         BandwidthPanel panel;
         panel.setTrace(simulatedMachine());
-        QTest::qWait(30);
+        test::settle();
         QVERIFY(panel.isStale());
         panel.show();
         waitForRows(panel);

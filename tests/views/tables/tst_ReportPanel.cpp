@@ -5,6 +5,7 @@
 
 #include "model/summary/reports.h"
 #include "tests/support/runTest.h"
+#include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportPanel.h"
@@ -43,7 +44,7 @@ class TestReportPanel : public QObject {
     void buildsNothingUntilItIsShown() {
         ReportPanel panel("cuda_gpu_kern_sum");
         panel.setTrace(simulatedTraining({.steps = 1}));
-        QTest::qWait(30);
+        test::settle();
         QVERIFY(panel.isStale());
         QCOMPARE(panel.view().model().rowCount(), 0);
         panel.show();

@@ -5,6 +5,7 @@
 #include <QThread>
 
 #include "tests/support/runTest.h"
+#include "tests/support/settle.h"
 #include "views/work/LatestJob.h"
 
 using namespace lanescope;
@@ -120,7 +121,8 @@ class TestLatestJob : public QObject {
         });
         job.cancel();
         gate.release();
-        QTRY_VERIFY(!job.isRunning());
+        test::settle();
+        QVERIFY(!job.isRunning());
         QVERIFY(!isPublished);
     }
 
@@ -137,7 +139,7 @@ class TestLatestJob : public QObject {
         delete job;
         gate->release();
         done->acquire();
-        QTest::qWait(50);
+        test::settle();
         QVERIFY(!isPublished);
     }
 };
