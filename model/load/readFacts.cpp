@@ -2,6 +2,8 @@
 #include <array>
 
 #include "model/format/factNames.h"
+#include "model/format/tables/Recording.h"
+#include "model/format/tables/Session.h"
 #include "model/load/TableReader.h"
 #include "model/load/readers.h"
 
@@ -117,27 +119,28 @@ void takeProcessFact(Process& process, std::string_view name, std::string_view v
 }
 
 void readExportFacts(LoadContext& context) {
-    TableReader reader(context, "TARGET_INFO_SYSTEM_ENV", {"name", "value"}, "description");
+    constexpr const auto& k = tables::systemEnvironment;
+    TableReader reader(context, k, {k.name, k.value}, "description");
     while (reader.next())
         for (const ExportFact& fact : exportFacts)
-            if (reader.text(0) == fact.name && !reader.text(1).empty())
-                context.trace().facts.*fact.member = reader.text(1);
+            if (reader.text(k.name) == fact.name && !reader.text(k.value).empty())
+                context.trace().facts.*fact.member = reader.text(k.value);
 }
 
 }  // namespace
 
 void readFacts(LoadContext& context, FileDirectory& directory) {
     readExportFacts(context);
-    TableReader reader(context, "LANESCOPE_PROPERTIES", {"globalPid", "name", "value"},
-                       "description");
+    constexpr const auto& k = tables::properties;
+    TableReader reader(context, k, {k.globalPid, k.name, k.value}, "description");
     while (reader.next()) {
-        const std::string name(reader.text(1));
-        const std::string value(reader.text(2));
-        if (reader.isNull(0)) {
+        const std::string name(reader.text(k.name));
+        const std::string value(reader.text(k.value));
+        if (reader.isNull(k.globalPid)) {
             takeRunFact(context.trace(), name, value);
             continue;
         }
-        const std::optional<int64_t> id = reader.integer(0);
+        const std::optional<int64_t> id = reader.integer(k.globalPid);
         const uint32_t process = id ? directory.identities.process(*id) : noIndex;
         if (process == noIndex)
             reader.skipRow();

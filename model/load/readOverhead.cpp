@@ -4,10 +4,11 @@
 #include <array>
 #include <limits>
 
-#include "model/values/formatValue.h"
 #include "model/format/GlobalId.h"
+#include "model/format/tables/ApiCalls.h"
 #include "model/load/TableReader.h"
 #include "model/load/readers.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 
@@ -27,16 +28,16 @@ void readOverhead(LoadContext& context) {
     std::array<Overhead, 3> overheads{{{3, "flushing CUPTI's buffers"},
                                        {4, "CUPTI's instrumentation"},
                                        {5, "setting up CUPTI's resources"}}};
-    TableReader reader(context, "CUPTI_ACTIVITY_KIND_OVERHEAD",
-                       {"start", "end", "overheadType", "globalTid"}, "overhead");
+    constexpr const auto& k = tables::overheads;
+    TableReader reader(context, k, {k.start, k.end, k.overheadType, k.globalTid}, "overhead");
     while (reader.next()) {
-        const std::optional<int64_t> thread = reader.integer(3);
-        const int64_t type = reader.integerOr(2, 0);
+        const std::optional<int64_t> thread = reader.integer(k.globalTid);
+        const int64_t type = reader.integerOr(k.overheadType, 0);
         const auto found = std::find_if(overheads.begin(), overheads.end(),
                                         [&](const Overhead& each) { return each.type == type; });
         // Work on no thread of the program does not hold the program up.
         if (found == overheads.end() || !thread || threadIdOf(*thread) == 0) continue;
-        const std::optional<TimeRange> times = reader.times(0, 1);
+        const std::optional<TimeRange> times = reader.times(k.start, k.end);
         if (!times) continue;
         const int64_t room = std::numeric_limits<int64_t>::max() / 4 - found->totalNs;
         found->totalNs += std::min(times->endNs - times->startNs, room);

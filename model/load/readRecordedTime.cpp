@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "model/format/tables/Recording.h"
 #include "model/load/TableReader.h"
 #include "model/load/readers.h"
 
@@ -16,8 +17,9 @@ bool startsBefore(const TimeRange& a, const TimeRange& b) {
     return a.startNs < b.startNs;
 }
 
-uint32_t processIn(RowReader& reader, Identities& identities) {
-    const std::optional<int64_t> id = reader.integer(0);
+template <class Table>
+uint32_t processIn(TableReader<Table>& reader, const Table& table, Identities& identities) {
+    const std::optional<int64_t> id = reader.integer(table.globalPid);
     return id ? identities.process(*id) : noIndex;
 }
 
@@ -35,14 +37,15 @@ void tidy(std::vector<TimeRange>& windows) {
 }
 
 void readWindows(LoadContext& context, FileDirectory& directory) {
-    TableReader reader(context, "LANESCOPE_WINDOWS", {"globalPid", "startNs", "endNs"}, "windows");
+    constexpr const auto& k = tables::windows;
+    TableReader reader(context, k, {k.globalPid, k.startNs, k.endNs}, "windows");
     while (reader.next()) {
-        const uint32_t index = processIn(reader, directory.identities);
-        const std::optional<int64_t> startNs = reader.time(1);
+        const uint32_t index = processIn(reader, k, directory.identities);
+        const std::optional<int64_t> startNs = reader.time(k.startNs);
         if (index == noIndex || !startNs) continue;
         Process& process = context.trace().processes[index];
         // One that was open when the process ended reaches to its end, which may not be known.
-        const std::optional<int64_t> endNs = reader.isNull(2) ? neverNs : reader.time(2);
+        const std::optional<int64_t> endNs = reader.isNull(k.endNs) ? neverNs : reader.time(k.endNs);
         if (!endNs || process.windows.size() >= maximumRanges) {
             reader.skipRow();
             continue;
@@ -54,15 +57,15 @@ void readWindows(LoadContext& context, FileDirectory& directory) {
 }
 
 void readGaps(LoadContext& context, FileDirectory& directory) {
-    TableReader reader(context, "LANESCOPE_GAPS",
-                       {"globalPid", "what", "startNs", "endNs", "count"}, "gaps");
+    constexpr const auto& k = tables::gaps;
+    TableReader reader(context, k, {k.globalPid, k.what, k.startNs, k.endNs, k.count}, "gaps");
     while (reader.next()) {
-        const uint32_t index = processIn(reader, directory.identities);
-        const std::optional<int64_t> startNs = reader.time(2);
-        const std::optional<int64_t> endNs = startNs ? reader.time(3) : std::nullopt;
+        const uint32_t index = processIn(reader, k, directory.identities);
+        const std::optional<int64_t> startNs = reader.time(k.startNs);
+        const std::optional<int64_t> endNs = startNs ? reader.time(k.endNs) : std::nullopt;
         if (index == noIndex || !endNs) continue;
         // A kind that this program does not know is a loss all the same.
-        const int64_t what = reader.integerOr(1, 0);
+        const int64_t what = reader.integerOr(k.what, 0);
         const bool isNumber = what >= 0 && what <= UINT32_MAX;
         std::vector<Gap>& gaps = context.trace().processes[index].gaps;
         if (gaps.size() >= maximumRanges) {
@@ -71,7 +74,7 @@ void readGaps(LoadContext& context, FileDirectory& directory) {
         }
         gaps.push_back({isNumber ? static_cast<Loss>(what) : Loss::Unknown,
                         {*startNs, std::max(*startNs, *endNs)},
-                        std::max<int64_t>(0, reader.integerOr(4, 0))});
+                        std::max<int64_t>(0, reader.integerOr(k.count, 0))});
     }
     for (Process& process : context.trace().processes)
         std::stable_sort(process.gaps.begin(), process.gaps.end(),

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "model/format/tables/Links.h"
 #include "model/load/TableReader.h"
 #include "model/load/readers.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr size_t maximumConnections = 1 << 13;
 constexpr int64_t maximumGpu = 1 << 16;
+constexpr const auto& k = tables::topology;
 
 /// nvidia-smi's word for a connection of a file that does not have it.
 std::string abbreviationOf(std::string_view name, int32_t nvlinks) {
@@ -29,15 +31,16 @@ std::string abbreviationOf(std::string_view name, int32_t nvlinks) {
     return {};
 }
 
-void keepConnection(Interconnect& interconnect, RowReader& reader, int64_t gpu, int64_t peer) {
+void keepConnection(Interconnect& interconnect, TableReader<tables::Topology>& reader, int64_t gpu,
+                    int64_t peer) {
     if (gpu < 0 || peer < 0 || gpu > maximumGpu || peer > maximumGpu) return;
     GpuConnection connection;
     connection.gpu = gpu;
     connection.peer = peer;
     connection.nvlinks =
-        static_cast<int32_t>(std::clamp<int64_t>(reader.integerOr(2, 0), 0, maximumGpu));
-    connection.name = reader.text(3);
-    connection.abbreviation = reader.text(4);
+        static_cast<int32_t>(std::clamp<int64_t>(reader.integerOr(k.nvlinkCount, 0), 0, maximumGpu));
+    connection.name = reader.text(k.connection);
+    connection.abbreviation = reader.text(k.abbreviation);
     if (connection.abbreviation.empty())
         connection.abbreviation = abbreviationOf(connection.name, connection.nvlinks);
     interconnect.connections.push_back(std::move(connection));
@@ -63,12 +66,12 @@ void tidy(std::vector<GpuConnection>& connections) {
 
 void readTopology(LoadContext& context) {
     Interconnect& interconnect = context.trace().interconnect;
-    TableReader reader(context, "LANESCOPE_TOPOLOGY",
-                       {"gpuId", "peerGpuId", "nvlinkCount", "connection", "abbreviation"},
+    TableReader reader(context, k,
+                       {k.gpuId, k.peerGpuId, k.nvlinkCount, k.connection, k.abbreviation},
                        "description");
     while (reader.next()) {
-        const std::optional<int64_t> gpu = reader.integer(0);
-        const std::optional<int64_t> peer = reader.integer(1);
+        const std::optional<int64_t> gpu = reader.integer(k.gpuId);
+        const std::optional<int64_t> peer = reader.integer(k.peerGpuId);
         if (!gpu || !peer || *gpu == *peer ||
             interconnect.connections.size() >= maximumConnections) {
             reader.skipRow();

@@ -6,6 +6,9 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include "model/load/loadTrace.h"
+#include "model/summary/describeTrace.h"
+#include "model/trace/notesOf.h"
 #include "tests/app/sampleTrace.h"
 #include "tests/support/runTest.h"
 
@@ -181,6 +184,30 @@ class TestCommandLine : public QObject {
         QCOMPARE(process["properties"].toObject()["cuptiVersion"].toString(), QString("130001"));
         const QJsonObject gpu = object["gpus"].toArray()[0].toObject();
         QCOMPARE(gpu["properties"].toObject()["nvlinkCount"].toString(), QString("18"));
+    }
+
+    /// The same description that the viewer's page of health shows.
+    void infoPrintsAllThatTheTraceSaysOfItself() {
+        const Result<TracePtr> trace = loadTrace(fast_.toStdString());
+        QVERIFY(trace.has_value());
+        const TraceDescription description = describeTrace(**trace);
+        const QByteArray text = run({"info", fast_}).output;
+        const auto says = [&text](const std::string& part) { return text.contains(part.c_str()); };
+        for (const Property& fact : description.run)
+            QVERIFY2(says(fact.name) && says(fact.value), fact.name.c_str());
+        for (const auto& things : {description.gpus, description.processes})
+            for (const DescribedThing& thing : things) {
+                QVERIFY2(says(thing.title), thing.title.c_str());
+                for (const Property& fact : thing.facts)
+                    QVERIFY2(says(fact.name) && says(fact.value), fact.name.c_str());
+            }
+        QCOMPARE(description.health.size(), size_t{1});
+        QVERIFY2(says("warning: " + shownText(description.health[0])), text);
+        const QByteArray json = run({"info", fast_, "--format", "json"}).output;
+        const QJsonArray health = QJsonDocument::fromJson(json).object()["health"].toArray();
+        QCOMPARE(health.size(), 1);
+        QCOMPARE(health[0].toObject()["code"].toString(), QString("simulated"));
+        QCOMPARE(health[0].toObject()["severity"].toString(), QString("warning"));
     }
 
     void statsPrintsTheReportsAsked() {
