@@ -1,10 +1,12 @@
 #include "model/build/GpuLanes.h"
 
+#include <array>
 #include <limits>
 #include <optional>
 
 #include "model/trace/categories.h"
 #include "model/trace/isStopped.h"
+#include "model/trace/kinds.h"
 
 namespace lanescope {
 
@@ -26,7 +28,7 @@ class GpuWorkCollector {
     GpuWorkCollector(const Trace& trace, const WorkNames& names, const std::stop_token& stop)
         : trace_(trace), names_(names), stop_(stop), builders_(trace.streams.size()) {
         for (const LaunchConfig& config : trace.launchConfigs) {
-            kernelName_.push_back(config.shortName != 0 ? config.shortName : config.demangledName);
+            kernelName_.push_back(kinds::Kernel::nameIndex(config));
             kernelCategory_.push_back(kernelCategory(trace.strings.at(kernelName_.back())));
         }
     }
@@ -35,19 +37,9 @@ class GpuWorkCollector {
         int64_t untilNs = 0;
         while (const auto kind = earliest(untilNs)) {
             if (stop_.stop_requested()) break;
-            switch (*kind) {
-                case EventKind::Kernel:
-                    take(kernel_, trace_.kernels, untilNs, [this] { addKernel(); });
-                    break;
-                case EventKind::Memcpy:
-                    take(memcpy_, trace_.memcpys, untilNs, [this] { addMemcpy(); });
-                    break;
-                case EventKind::Memset:
-                    take(memset_, trace_.memsets, untilNs, [this] { addMemset(); });
-                    break;
-                default:
-                    take(graph_, trace_.graphs, untilNs, [this] { addGraph(); });
-            }
+            visitKind(*kind, [&](auto each) {
+                if constexpr (each.isGpuWork) take(each, untilNs);
+            });
         }
         return std::move(builders_);
     }
@@ -69,47 +61,46 @@ class GpuWorkCollector {
                 untilNs = std::min(untilNs, startNs);
             }
         };
-        look(trace_.kernels, kernel_, EventKind::Kernel);
-        look(trace_.memcpys, memcpy_, EventKind::Memcpy);
-        look(trace_.memsets, memset_, EventKind::Memset);
-        look(trace_.graphs, graph_, EventKind::Graph);
+        forEachKind([&](auto each) {
+            if constexpr (each.isGpuWork) look(each.table(trace_), next_[index(each)], each.kind);
+        });
         return first;
     }
 
-    template <class Table, class Add>
-    void take(uint32_t& row, const Table& table, int64_t untilNs, Add add) {
+    template <class Kind>
+    void take(Kind kind, int64_t untilNs) {
+        const auto& table = kind.table(trace_);
+        uint32_t& row = next_[index(kind)];
         do {
-            add();
+            add(kind, row);
             ++row;
         } while (row < table.size() && table.startNs[row] <= untilNs && !isStopped(stop_, row));
     }
 
-    void addKernel() {
-        const KernelTable& table = trace_.kernels;
-        const uint32_t config = table.config[kernel_];
-        add(table, kernel_, kernelName_[config], EventKind::Kernel, kernelCategory_[config]);
+    void add(kinds::Kernel kind, uint32_t row) {
+        const uint32_t config = trace_.kernels.config[row];
+        add(kind, row, kernelName_[config], kernelCategory_[config]);
     }
-    void addMemcpy() {
-        const MemcpyTable& table = trace_.memcpys;
-        const MemcpyKind kind = table.kind[memcpy_];
-        add(table, memcpy_, names_.ofMemcpy(table.bytes[memcpy_], kind), EventKind::Memcpy,
-            memcpyCategory(kind));
+    void add(kinds::Memcpy kind, uint32_t row) {
+        const MemcpyKind direction = trace_.memcpys.kind[row];
+        add(kind, row, names_.ofMemcpy(trace_.memcpys.bytes[row], direction),
+            memcpyCategory(direction));
     }
-    void addMemset() {
-        const MemsetTable& table = trace_.memsets;
-        add(table, memset_, names_.ofMemset(table.bytes[memset_]), EventKind::Memset,
-            SliceCategory::Memset);
+    void add(kinds::Memset kind, uint32_t row) {
+        add(kind, row, names_.ofMemset(trace_.memsets.bytes[row]), kind.categoryOf(trace_, row));
     }
-    void addGraph() {
-        const GraphTable& table = trace_.graphs;
-        add(table, graph_, names_.ofGraph(table.graph[graph_]), EventKind::Graph,
-            SliceCategory::Graph);
+    void add(kinds::Graph kind, uint32_t row) {
+        add(kind, row, names_.ofGraph(trace_.graphs.graph[row]), kind.categoryOf(trace_, row));
     }
-    template <class Table>
-    void add(const Table& table, uint32_t row, StringIndex name, EventKind kind,
-             SliceCategory category) {
+    template <class Kind>
+    void add(Kind kind, uint32_t row, StringIndex name, SliceCategory category) {
+        const auto& table = kind.table(trace_);
         builders_[table.stream[row]].add(table.startNs[row], table.endNs[row], name,
-                                         EventRef(kind, row), category);
+                                         EventRef(kind.kind, row), category);
+    }
+    template <class Kind>
+    static constexpr size_t index(Kind) {
+        return static_cast<size_t>(Kind::kind);
     }
 
     const Trace& trace_;
@@ -118,7 +109,7 @@ class GpuWorkCollector {
     std::vector<StringIndex> kernelName_;  ///< By launch configuration, as the following.
     std::vector<SliceCategory> kernelCategory_;
     std::vector<LaneBuilder> builders_;
-    uint32_t kernel_ = 0, memcpy_ = 0, memset_ = 0, graph_ = 0;  ///< The next row of each table.
+    std::array<uint32_t, EventRef::kindLimit> next_{};  ///< Row of each table, by kind.
 };
 
 /// Which rows of the NVTX table are calls of NCCL.

@@ -28,10 +28,10 @@ void addHostTracks(Trace& trace);
 /// everything else are folded. What follows from copies and collectives stands below the streams.
 void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t parent);
 void addComputedTracks(Trace& trace, uint32_t gpu, uint32_t parent);
-/// Append the track of the page faults of a GPU, or of the CPU in a process, if there were any.
-void addGpuFaultTrack(Trace& trace, uint32_t gpu, uint32_t parent);
-void addCpuFaultTrack(Trace& trace, uint32_t process, uint32_t parent);
-/// Whether the three above have anything to append.
+/// Appends a track for each kind of events that has tracks of its own and happened to this GPU or
+/// process: `kind` is `GpuEvents` or `ProcessEvents`.
+void addEventTracks(Trace& trace, TrackKind kind, uint32_t subject, uint32_t parent);
+/// Whether the above have anything to append.
 bool gpuHasOtherTracks(const Trace& trace, uint32_t gpu);
 bool processHasOtherTracks(const Trace& trace, uint32_t process);
 /// Says in each track when nothing was recorded that could stand there, and when something of it

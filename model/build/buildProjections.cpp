@@ -6,9 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "model/trace/ExtremesTree.h"
 #include "model/build/LanePacker.h"
 #include "model/build/permute.h"
+#include "model/trace/ExtremesTree.h"
+#include "model/trace/eventFacts.h"
 
 namespace lanescope {
 
@@ -26,19 +27,6 @@ struct LaunchedWork {
 
 /// What one thread launched on one stream, in order of the calls; by thread and stream.
 using WorkOfThreads = std::map<std::pair<uint32_t, uint32_t>, std::vector<LaunchedWork>>;
-
-uint32_t streamOf(const Trace& trace, EventRef work) {
-    switch (work.kind()) {
-        case EventKind::Kernel:
-            return trace.kernels.stream[work.row()];
-        case EventKind::Memcpy:
-            return trace.memcpys.stream[work.row()];
-        case EventKind::Graph:
-            return trace.graphs.stream[work.row()];
-        default:
-            return trace.memsets.stream[work.row()];
-    }
-}
 
 WorkOfThreads joinCallsWithWork(const Trace& trace, const std::stop_token& stop) {
     WorkOfThreads joined;

@@ -4,16 +4,17 @@
 #include <limits>
 #include <unordered_map>
 
-#include "model/select/buildTraceSums.h"
-#include "model/trace/buildLinkCounters.h"
 #include "model/build/buildMemory.h"
 #include "model/build/buildNcclWork.h"
 #include "model/build/buildProjections.h"
 #include "model/build/buildTracks.h"
 #include "model/build/buildWaits.h"
-#include "model/trace/isStopped.h"
-#include "model/trace/runTasks.h"
 #include "model/build/sortTables.h"
+#include "model/select/buildTraceSums.h"
+#include "model/trace/buildLinkCounters.h"
+#include "model/trace/isStopped.h"
+#include "model/trace/kinds.h"
+#include "model/trace/runTasks.h"
 
 namespace lanescope {
 
@@ -68,23 +69,14 @@ class RangeFinder {
 
 void findRanges(Trace& trace, const std::stop_token& stop) {
     RangeFinder finder(trace, stop);
-    const auto ofStream = [&trace](const auto& table) {
-        return [&](uint32_t row) { return trace.streams[table.stream[row]].process; };
-    };
-    const auto ofThread = [&trace](const auto& table) {
-        return [&](uint32_t row) { return trace.threads[table.thread[row]].process; };
-    };
-    finder.take(trace.kernels, ofStream(trace.kernels));
-    finder.take(trace.memcpys, ofStream(trace.memcpys));
-    finder.take(trace.memsets, ofStream(trace.memsets));
-    finder.take(trace.graphs, ofStream(trace.graphs));
-    finder.take(trace.pageFaults, [&trace](uint32_t row) { return trace.pageFaults.process[row]; });
+    forEachKind([&](auto each) {
+        if constexpr (each.origin == kinds::Origin::Recorded)
+            finder.take(each.table(trace),
+                        [&](uint32_t row) { return each.processOf(trace, row); });
+    });
     const MemoryEventTable& memory = trace.memoryEvents;
     for (uint32_t row = 0; row < memory.size() && !isStopped(stop, row); ++row)
         finder.take(TimeRange{memory.timeNs[row], memory.timeNs[row]}, memory.process[row]);
-    finder.take(trace.apiCalls, ofThread(trace.apiCalls));
-    finder.take(trace.syncs, [&trace](uint32_t row) { return trace.syncs.process[row]; });
-    finder.take(trace.nvtx, ofThread(trace.nvtx));
     finder.finish();
 }
 

@@ -127,7 +127,7 @@ void addGpuTracks(Trace& trace, GpuLanes work, const std::stop_token& stop) {
             trace.tracks[projected].lanes = std::move(projections[stream]);
         }
         addComputedTracks(trace, gpu, gpuTrack);
-        addGpuFaultTrack(trace, gpu, gpuTrack);
+        addEventTracks(trace, TrackKind::GpuEvents, gpu, gpuTrack);
         trace.tracks[gpuTrack].lanes.push_back(std::move(work.busyOfGpu[gpu]));
     }
 }

@@ -53,7 +53,7 @@ std::set<uint32_t> processesOf(const Trace& trace, const Track& track) {
     std::set<uint32_t> processes;
     switch (track.kind) {
         case TrackKind::Gpu:
-        case TrackKind::GpuPageFaults:
+        case TrackKind::GpuEvents:
             for (const Stream& stream : trace.streams)
                 if (stream.gpu == track.subject) processes.insert(stream.process);
             break;
@@ -62,7 +62,7 @@ std::set<uint32_t> processesOf(const Trace& trace, const Track& track) {
             processes.insert(trace.streams[track.subject].process);
             break;
         case TrackKind::Process:
-        case TrackKind::CpuPageFaults:
+        case TrackKind::ProcessEvents:
             processes.insert(track.subject);
             break;
         case TrackKind::Thread:
@@ -91,8 +91,8 @@ bool concerns(Loss what, TrackKind track) {
         case TrackKind::Gpu:
         case TrackKind::Stream:
         case TrackKind::ThreadApi:
-        case TrackKind::GpuPageFaults:
-        case TrackKind::CpuPageFaults:
+        case TrackKind::GpuEvents:
+        case TrackKind::ProcessEvents:
             return isAny || what == Loss::CudaActivity;
         case TrackKind::Counter:
         case TrackKind::CounterStates:

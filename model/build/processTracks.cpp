@@ -71,7 +71,7 @@ void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex b
                      info.name.empty() ? fmt::format("Process {}", info.pid) : info.name,
                      processSubtitle(info));
         addCounterTracks(trace, noIndex, process, processTrack);
-        addCpuFaultTrack(trace, process, processTrack);
+        addEventTracks(trace, TrackKind::ProcessEvents, process, processTrack);
         std::vector<size_t> threadTracks;
         for (size_t i = 0; i < threads.size(); ++i) {
             threadTracks.push_back(trace.tracks.size());

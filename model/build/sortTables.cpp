@@ -1,9 +1,12 @@
 #include "model/build/sortTables.h"
 
+#include <algorithm>
+#include <functional>
 #include <limits>
 #include <vector>
 
 #include "model/build/permute.h"
+#include "model/trace/kinds.h"
 #include "model/trace/runTasks.h"
 
 namespace lanescope {
@@ -32,123 +35,91 @@ std::vector<uint32_t> orderOf(const Table& table, const std::stop_token& stop) {
         [&](uint32_t a, uint32_t b) { return isBefore(a, startNs[a], b, startNs[b]); }, stop);
 }
 
-template <class Table, class... Columns>
-void sortTable(const std::stop_token& stop, Table& table, Columns... columns) {
-    const std::vector<uint32_t> order = orderOf(table, stop);
-    if (order.empty()) return;
-    permute(table.startNs, order, stop);
-    permute(table.endNs, order, stop);
-    (permute(table.*columns, order, stop), ...);
-}
+/// Puts every column of a table into the order of the given rows.
+class Permuter {
+  public:
+    Permuter(const std::vector<uint32_t>& order, const std::stop_token& stop)
+        : order_(order), stop_(stop) {}
 
-/// Of several events at one moment the file's order counts: what is freed may be allocated anew.
-template <class Table, class... Columns>
-void sortMoments(const std::stop_token& stop, Table& table, Columns... columns) {
+    template <class T>
+    void operator()(Column<T>& column) {
+        permute(column, order_, stop_);
+    }
+    template <class T>
+    void operator()(RecordColumn<T>& records) {
+        permute(records, order_, stop_);
+    }
+    void operator()(bool) {}  // something said of the whole table
+
+  private:
+    const std::vector<uint32_t>& order_;
+    const std::stop_token& stop_;
+};
+
+/// Sorts a table by one of its columns. Of several rows with one value the file's order counts:
+/// what is freed may be allocated anew.
+template <class Table, class T>
+void sortBy(Table& table, const Column<T>& column, const std::stop_token& stop) {
     const std::vector<uint32_t> order = sortedOrder(
-        table.size(),
-        [&table](uint32_t a, uint32_t b) { return table.timeNs[a] < table.timeNs[b]; }, stop);
-    if (order.empty()) return;
-    permute(table.timeNs, order, stop);
-    (permute(table.*columns, order, stop), ...);
+        table.size(), [&column](uint32_t a, uint32_t b) { return column[a] < column[b]; }, stop);
+    if (!order.empty()) forEachField(table, Permuter(order, stop));
 }
 
-void renumber(Column<uint32_t>& rows, const std::vector<uint32_t>& newRow) {
+/// `rows` are rows of a table that was put into this order.
+void renumber(Column<uint32_t>& rows, const std::vector<uint32_t>& order) {
+    if (order.empty()) return;
+    std::vector<uint32_t> newRow(order.size());
+    for (uint32_t row = 0; row < order.size(); ++row) newRow[order[row]] = row;
     Column<uint32_t> renumbered;
     for (const uint32_t row : rows) renumbered.push_back(newRow[row]);
     rows = std::move(renumbered);
 }
 
-void sortNccl(NcclTable& table, const std::stop_token& stop) {
-    const std::vector<uint32_t> order = sortedOrder(
-        table.size(), [&table](uint32_t a, uint32_t b) { return table.nvtx[a] < table.nvtx[b]; },
-        stop);
-    if (order.empty()) return;
-    permute(table.nvtx, order, stop);
-    permute(table.operation, order, stop);
-    permute(table.bytes, order, stop);
-    permute(table.communicator, order, stop);
-    permute(table.facts, order, stop);
+// What points to rows of a table follows them.
+
+template <class Kind>
+void follow(Trace&, Kind, const std::vector<uint32_t>&, const std::stop_token&) {}
+
+void follow(Trace& trace, kinds::Nvtx, const std::vector<uint32_t>& order,
+            const std::stop_token& stop) {
+    renumber(trace.nccl.nvtx, order);
+    sortBy(trace.nccl, trace.nccl.nvtx, stop);
 }
 
-void sortNvtx(Trace& trace, const std::stop_token& stop) {
-    NvtxTable& table = trace.nvtx;
-    const std::vector<uint32_t> order = orderOf(table, stop);
-    if (!order.empty()) {
-        permute(table.startNs, order, stop);
-        permute(table.endNs, order, stop);
-        permute(table.text, order, stop);
-        permute(table.domain, order, stop);
-        permute(table.category, order, stop);
-        permute(table.colorArgb, order, stop);
-        permute(table.thread, order, stop);
-        permute(table.depth, order, stop);
-        permute(table.style, order, stop);
-        permute(table.isOpen, order, stop);
-        permute(table.payload, order, stop);
-        std::vector<uint32_t> newRow(order.size());
-        for (uint32_t row = 0; row < order.size(); ++row) newRow[order[row]] = row;
-        renumber(trace.nccl.nvtx, newRow);
-    }
-    sortNccl(trace.nccl, stop);
+void follow(Trace& trace, kinds::Memcpy, const std::vector<uint32_t>& order,
+            const std::stop_token& stop) {
+    renumber(trace.migrations.memcpy, order);
+    sortBy(trace.migrations, trace.migrations.memcpy, stop);
 }
 
-void sortMemcpys(Trace& trace, const std::stop_token& stop) {
-    using M = MemcpyTable;
-    MigrationTable& migrations = trace.migrations;
-    const std::vector<uint32_t> order =
-        migrations.size() > 0 ? orderOf(trace.memcpys, stop) : std::vector<uint32_t>();
-    sortTable(stop, trace.memcpys, &M::bytes, &M::kind, &M::sourceMemory, &M::destinationMemory,
-              &M::sourceDevice, &M::destinationDevice, &M::stream, &M::correlation);
-    if (order.empty()) return;
-    std::vector<uint32_t> newRow(order.size());
-    for (uint32_t row = 0; row < order.size(); ++row) newRow[order[row]] = row;
-    renumber(migrations.memcpy, newRow);
-    const std::vector<uint32_t> byRow = sortedOrder(
-        migrations.size(),
-        [&migrations](uint32_t a, uint32_t b) {
-            return migrations.memcpy[a] < migrations.memcpy[b];
-        },
-        stop);
-    if (byRow.empty()) return;
-    permute(migrations.memcpy, byRow, stop);
-    permute(migrations.address, byRow, stop);
-    permute(migrations.cause, byRow, stop);
+template <class Kind>
+void sortEvents(Trace& trace, Kind kind, const std::stop_token& stop) {
+    const std::vector<uint32_t> order = orderOf(kind.table(trace), stop);
+    if (!order.empty()) forEachField(kind.table(trace), Permuter(order, stop));
+    follow(trace, kind, order, stop);
 }
 
 }  // namespace
 
 void sortTables(Trace& trace, unsigned threads, const std::stop_token& stop) {
-    using K = KernelTable;
-    using S = MemsetTable;
-    using G = GraphTable;
-    using F = PageFaultTable;
-    using E = MemoryEventTable;
-    using P = MemoryPoolTable;
-    using A = ApiTable;
-    using W = SyncTable;
-    // The largest first.
-    runTasks(
-        threads,
-        {[&] {
-             sortTable(stop, trace.apiCalls, &A::name, &A::thread, &A::correlation, &A::returnValue,
-                       &A::isDriver);
-         },
-         [&] {
-             sortTable(stop, trace.kernels, &K::config, &K::stream, &K::correlation, &K::graphNode);
-         },
-         [&] { sortNvtx(trace, stop); },
-         [&] {
-             sortMemcpys(trace, stop);
-             sortTable(stop, trace.memsets, &S::bytes, &S::value, &S::memory, &S::stream,
-                       &S::correlation);
-             sortTable(stop, trace.graphs, &G::graph, &G::stream, &G::correlation);
-             sortTable(stop, trace.pageFaults, &F::address, &F::count, &F::access, &F::process,
-                       &F::gpu, &F::instruction);
-             sortMoments(stop, trace.memoryEvents, &E::bytes, &E::address, &E::kind, &E::isFree,
-                         &E::isPooled, &E::process, &E::gpu, &E::correlation);
-             sortMoments(stop, trace.memoryPools, &P::bytes, &P::address, &P::process, &P::gpu);
-             sortTable(stop, trace.syncs, &W::type, &W::stream, &W::process, &W::correlation);
-         }});
+    struct Sorting {
+        uint32_t rows;
+        std::function<void()> run;
+    };
+    std::vector<Sorting> sortings;
+    forEachKind([&](auto each) {
+        if constexpr (each.origin == kinds::Origin::Recorded)
+            sortings.push_back({each.size(trace), [&, each] { sortEvents(trace, each, stop); }});
+    });
+    sortings.push_back({trace.memoryEvents.size(), [&] {
+                            sortBy(trace.memoryEvents, trace.memoryEvents.timeNs, stop);
+                            sortBy(trace.memoryPools, trace.memoryPools.timeNs, stop);
+                        }});
+    // The largest first, so that the threads end together.
+    std::ranges::stable_sort(sortings, std::greater(), &Sorting::rows);
+    Tasks tasks;
+    for (Sorting& sorting : sortings) tasks.push_back(std::move(sorting.run));
+    runTasks(threads, tasks);
 }
 
 }  // namespace lanescope

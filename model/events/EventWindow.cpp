@@ -1,66 +1,38 @@
 #include "model/events/EventWindow.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <tuple>
+
+#include "model/trace/eventFacts.h"
 
 namespace lanescope {
 
 namespace {
 
-/// In the order in which events of one start stand.
-constexpr std::array tableKinds{EventKind::Nvtx,   EventKind::Api,       EventKind::Sync,
-                                EventKind::Graph,  EventKind::Kernel,    EventKind::Memcpy,
-                                EventKind::Memset, EventKind::PageFault, EventKind::Projection};
-
 /// How many waits before the range are looked at for one that is still under way.
 constexpr uint32_t mostWaitsAgo = 65'536;
 
 int orderOf(EventKind kind) {
-    return static_cast<int>(std::ranges::find(tableKinds, kind) - tableKinds.begin());
+    return static_cast<int>(std::ranges::find(kindsInOrder(), kind) - kindsInOrder().begin());
 }
 
 }  // namespace
 
 EventKinds EventKinds::recorded() {
     EventKinds kinds;
-    for (const EventKind kind : tableKinds) kinds.add(kind);
-    return kinds.remove(EventKind::Projection);
+    for (const EventKind kind : kindsInOrder())
+        if (isRecorded(kind)) kinds.add(kind);
+    return kinds;
 }
 
-uint32_t eventCount(const Trace& trace, EventKind kind) {
-    switch (kind) {
-        case EventKind::Kernel:
-            return trace.kernels.size();
-        case EventKind::Memcpy:
-            return trace.memcpys.size();
-        case EventKind::Memset:
-            return trace.memsets.size();
-        case EventKind::Api:
-            return trace.apiCalls.size();
-        case EventKind::Sync:
-            return trace.syncs.size();
-        case EventKind::Nvtx:
-            return trace.nvtx.size();
-        case EventKind::Projection:
-            return trace.projections.size();
-        case EventKind::Graph:
-            return trace.graphs.size();
-        case EventKind::PageFault:
-            return trace.pageFaults.size();
-        default:
-            return 0;
-    }
-}
-
-EventWindow::EventWindow(const Trace& trace, TimeRange range, EventKinds kinds)
+EventWindow::EventWindow(const Trace& trace, TimeRange range, EventKinds wanted)
     : trace_(&trace), range_(range) {
-    addStraddling(range, kinds);
+    addStraddling(range, wanted);
     size_ = static_cast<int64_t>(straddling_.size());
-    for (const EventKind kind : tableKinds) {
-        if (!kinds.has(kind)) continue;
-        const Interval whole{kind, 0, eventCount(trace, kind)};
+    for (const EventKind kind : kindsInOrder()) {
+        if (!wanted.has(kind) || isSampled(kind)) continue;
+        const Interval whole{kind, 0, trace.rowCount(kind)};
         const Interval inside{kind, lowerRow(whole, range.startNs), lowerRow(whole, range.endNs)};
         if (inside.first >= inside.end) continue;
         intervals_.push_back(inside);
@@ -69,7 +41,7 @@ EventWindow::EventWindow(const Trace& trace, TimeRange range, EventKinds kinds)
 }
 
 /// The slices of a lane do not overlap, so at most one of each was under way.
-void EventWindow::addStraddling(TimeRange range, EventKinds kinds) {
+void EventWindow::addStraddling(TimeRange range, EventKinds wanted) {
     for (const Track& track : trace_->tracks) {
         for (const Lane& lane : track.lanes) {
             uint32_t low = 0, high = lane.size();
@@ -79,10 +51,10 @@ void EventWindow::addStraddling(TimeRange range, EventKinds kinds) {
             }
             if (low == 0 || lane.endNs(low - 1) <= range.startNs) continue;
             const EventRef event = lane.event[low - 1];
-            if (event.isValid() && kinds.has(event.kind())) straddling_.push_back(event);
+            if (event.isValid() && wanted.has(event.kind())) straddling_.push_back(event);
         }
     }
-    if (kinds.has(EventKind::Sync)) addWaiting(range);
+    if (wanted.has(EventKind::Sync)) addWaiting(range);
     std::sort(straddling_.begin(), straddling_.end(), [this](EventRef a, EventRef b) {
         return std::tuple(startOf(a.kind(), a.row()), orderOf(a.kind()), a.row()) <
                std::tuple(startOf(b.kind(), b.row()), orderOf(b.kind()), b.row());

@@ -24,16 +24,13 @@ class EventKinds {
     uint32_t bits_ = 0;
 };
 
-/// How many events of a kind a trace holds.
-uint32_t eventCount(const Trace& trace, EventKind kind);
-
 /// The events of some kinds that overlap a range of time, in order of start, without a list of
 /// them: only where the range begins and ends in each table is kept. Making one takes
 /// O(lanes log n), whatever there is in the range. Refers to the trace. Any thread.
 class EventWindow {
   public:
     EventWindow() = default;
-    EventWindow(const Trace& trace, TimeRange range, EventKinds kinds);
+    EventWindow(const Trace& trace, TimeRange range, EventKinds wanted);
 
     int64_t size() const { return size_; }
     /// The events `[first, first + count)` as far as there are any. O(kinds log^2 n + count).
@@ -47,7 +44,7 @@ class EventWindow {
         EventKind kind = EventKind::None;
         uint32_t first = 0, end = 0;
     };
-    void addStraddling(TimeRange range, EventKinds kinds);
+    void addStraddling(TimeRange range, EventKinds wanted);
     void addWaiting(TimeRange range);
     int64_t startOf(EventKind kind, uint32_t row) const;
     /// The first row of the interval that starts at `timeNs` or later.

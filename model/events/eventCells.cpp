@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
+#include "model/trace/eventFacts.h"
+
 namespace lanescope {
 
 namespace {
@@ -22,34 +26,8 @@ std::string streamText(const Trace& trace, uint32_t index) {
                                : fmt::format("stream {}", stream.streamId);
 }
 
-/// The number of a table's column of streams; `noIndex` for events of no stream.
-uint32_t streamOf(const Trace& trace, EventRef event) {
-    const uint32_t row = event.row();
-    switch (event.kind()) {
-        case EventKind::Kernel:
-            return trace.kernels.stream[row];
-        case EventKind::Memcpy:
-            return trace.memcpys.stream[row];
-        case EventKind::Memset:
-            return trace.memsets.stream[row];
-        case EventKind::Graph:
-            return trace.graphs.stream[row];
-        case EventKind::Sync:
-            return trace.syncs.stream[row];
-        case EventKind::Projection:
-            return trace.projections.stream[row];
-        default:
-            return noIndex;
-    }
-}
-
-uint32_t threadOf(const Trace& trace, EventRef event) {
-    if (event.kind() == EventKind::Api) return trace.apiCalls.thread[event.row()];
-    if (event.kind() == EventKind::Nvtx) return trace.nvtx.thread[event.row()];
-    return noIndex;
-}
-
-Cell placeOf(const Trace& trace, EventRef event) {
+/// The stream or thread that it is on.
+Cell lineCell(const Trace& trace, EventRef event) {
     if (const uint32_t stream = streamOf(trace, event); stream != noIndex)
         return streamText(trace, stream);
     if (const uint32_t thread = threadOf(trace, event); thread != noIndex)
@@ -57,55 +35,27 @@ Cell placeOf(const Trace& trace, EventRef event) {
     return {};
 }
 
-Cell gpuOf(const Trace& trace, EventRef event) {
-    uint32_t gpu = noIndex;
-    if (const uint32_t stream = streamOf(trace, event); stream != noIndex)
-        gpu = trace.streams[stream].gpu;
-    if (event.kind() == EventKind::PageFault) gpu = trace.pageFaults.gpu[event.row()];
+Cell gpuCell(const Trace& trace, EventRef event) {
+    const uint32_t gpu = gpuOf(trace, event);
     if (gpu == noIndex) return {};
     return static_cast<int64_t>(trace.gpus[gpu].id);
 }
 
-Cell bytesOf(const Trace& trace, EventRef event) {
-    if (event.kind() == EventKind::Memcpy) return int64_t{trace.memcpys.bytes[event.row()]};
-    if (event.kind() == EventKind::Memset) return int64_t{trace.memsets.bytes[event.row()]};
-    return {};
+Cell bytesCell(const Trace& trace, EventRef event) {
+    const std::optional<int64_t> bytes = bytesOf(trace, event);
+    return bytes ? Cell(*bytes) : Cell();
 }
 
-Cell rateOf(const Trace& trace, EventRef event) {
-    const Cell bytes = bytesOf(trace, event);
+Cell rateCell(const Trace& trace, EventRef event) {
+    const std::optional<int64_t> bytes = bytesOf(trace, event);
     const int64_t durationNs = trace.rangeOf(event).durationNs();
-    const auto* count = std::get_if<int64_t>(&bytes);
     // Without a duration there is no rate.
-    if (!count || durationNs <= 0) return {};
-    return static_cast<double>(*count) / static_cast<double>(durationNs);
+    if (!bytes || durationNs <= 0) return {};
+    return static_cast<double>(*bytes) / static_cast<double>(durationNs);
 }
 
-Cell correlationOf(const Trace& trace, EventRef event) {
-    uint32_t correlation = 0;
-    const uint32_t row = event.row();
-    switch (event.kind()) {
-        case EventKind::Kernel:
-            correlation = trace.kernels.correlation[row];
-            break;
-        case EventKind::Memcpy:
-            correlation = trace.memcpys.correlation[row];
-            break;
-        case EventKind::Memset:
-            correlation = trace.memsets.correlation[row];
-            break;
-        case EventKind::Graph:
-            correlation = trace.graphs.correlation[row];
-            break;
-        case EventKind::Api:
-            correlation = trace.apiCalls.correlation[row];
-            break;
-        case EventKind::Sync:
-            correlation = trace.syncs.correlation[row];
-            break;
-        default:
-            break;
-    }
+Cell correlationCell(const Trace& trace, EventRef event) {
+    const uint32_t correlation = correlationOf(trace, event);
     return correlation != 0 ? Cell(static_cast<int64_t>(correlation)) : Cell();
 }
 
@@ -124,31 +74,6 @@ const std::vector<ReportColumn>& eventColumns() {
     return columns;
 }
 
-std::string_view nameOfKind(EventKind kind) {
-    switch (kind) {
-        case EventKind::Kernel:
-            return "Kernel";
-        case EventKind::Memcpy:
-            return "Memcpy";
-        case EventKind::Memset:
-            return "Memset";
-        case EventKind::Api:
-            return "CUDA API call";
-        case EventKind::Sync:
-            return "Synchronization";
-        case EventKind::Nvtx:
-            return "NVTX";
-        case EventKind::Projection:
-            return "NVTX on the GPU";
-        case EventKind::Graph:
-            return "CUDA graph";
-        case EventKind::PageFault:
-            return "Page fault";
-        default:
-            return "";
-    }
-}
-
 Cell eventCell(const Trace& trace, EventRef event, EventColumn column) {
     switch (column) {
         case EventColumn::Start:
@@ -159,16 +84,16 @@ Cell eventCell(const Trace& trace, EventRef event, EventColumn column) {
             return std::string(nameOfKind(event.kind()));
         case EventColumn::Name:
             return trace.nameOf(event);
-        case EventColumn::Place:
-            return placeOf(trace, event);
+        case EventColumn::Line:
+            return lineCell(trace, event);
         case EventColumn::Gpu:
-            return gpuOf(trace, event);
+            return gpuCell(trace, event);
         case EventColumn::Bytes:
-            return bytesOf(trace, event);
+            return bytesCell(trace, event);
         case EventColumn::Rate:
-            return rateOf(trace, event);
+            return rateCell(trace, event);
         case EventColumn::Correlation:
-            return correlationOf(trace, event);
+            return correlationCell(trace, event);
     }
     return {};
 }

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <string_view>
 #include <vector>
 
-#include "model/values/ReportTable.h"
 #include "model/trace/Trace.h"
+#include "model/values/ReportTable.h"
 
 namespace lanescope {
 
@@ -14,7 +13,7 @@ enum class EventColumn : uint8_t {
     Duration,
     Kind,
     Name,
-    Place,
+    Line,  ///< The thread or stream.
     Gpu,
     Bytes,
     Rate,
@@ -23,9 +22,6 @@ enum class EventColumn : uint8_t {
 inline constexpr size_t eventColumnCount = 9;
 
 const std::vector<ReportColumn>& eventColumns();
-
-/// "Kernel", "Memcpy", "CUDA API call".
-std::string_view nameOfKind(EventKind kind);
 
 /// One event as the cells of these columns; what an event has not is empty. O(1).
 std::vector<Cell> eventCells(const Trace& trace, EventRef event);

@@ -31,8 +31,8 @@ std::vector<std::string> wordsOf(const std::string& text) {
 
 bool holdsAll(const Trace& trace, EventRef event, const std::vector<std::string>& words) {
     std::string text = trace.nameOf(event);
-    const Cell place = eventCell(trace, event, EventColumn::Place);
-    if (const auto* placeText = std::get_if<std::string>(&place)) text += '\n' + *placeText;
+    const Cell line = eventCell(trace, event, EventColumn::Line);
+    if (const auto* lineText = std::get_if<std::string>(&line)) text += '\n' + *lineText;
     text = lowered(std::move(text));
     return std::ranges::all_of(
         words, [&](const std::string& word) { return text.find(word) != std::string::npos; });

@@ -14,8 +14,8 @@ namespace lanescope {
 struct EventRequest {
     TimeRange range;
     EventKinds kinds = EventKinds::recorded();
-    std::string
-        words{};  ///< Only events whose name or place holds all of them; no matter the case.
+    /// Only events whose name, thread or stream holds all of them; no matter the case.
+    std::string words{};
     EventColumn sortedBy = EventColumn::Start;
     bool isDescending = false;
     int64_t mostScanned = 1'000'000;  ///< Later events of the range are not looked at.

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+
+#include "model/trace/eventFacts.h"
 
 namespace lanescope {
 
@@ -69,13 +70,10 @@ void collect(const Table& table, EventKind kind, const Column<uint32_t>& subject
 
 }  // namespace
 
-ChromeRows::ChromeRows(const Trace& trace)
-    : trace_(trace),
-      apiTid_(trace.apiCalls.size(), noRow),
-      nvtxTid_(trace.nvtx.size(), noRow),
-      kernelTid_(trace.kernels.size(), noRow),
-      memcpyTid_(trace.memcpys.size(), noRow),
-      memsetTid_(trace.memsets.size(), noRow) {
+ChromeRows::ChromeRows(const Trace& trace) : trace_(trace) {
+    for (const EventKind kind :
+         {EventKind::Api, EventKind::Nvtx, EventKind::Kernel, EventKind::Memcpy, EventKind::Memset})
+        tids_[static_cast<size_t>(kind)].assign(trace.rowCount(kind), noTid);
     placeCpu();
     placeGpu();
 }
@@ -84,25 +82,19 @@ int64_t ChromeRows::pidOfGpu(uint32_t gpu) {
     return firstGpuPid + gpu;
 }
 
-ChromeRows::Place ChromeRows::placeOfThread(uint32_t thread) const {
+ChromeRows::Row ChromeRows::rowOfThread(uint32_t thread) const {
     return {trace_.processes[trace_.threads[thread].process].pid, trace_.threads[thread].tid};
 }
 
-ChromeRows::Place ChromeRows::placeOf(EventRef event) const {
-    const uint32_t row = event.row();
-    const uint32_t tid = tidsOf(event.kind())[row];
-    switch (event.kind()) {
-        case EventKind::Api:
-            return {placeOfThread(trace_.apiCalls.thread[row]).pid, tid};
-        case EventKind::Nvtx:
-            return {placeOfThread(trace_.nvtx.thread[row]).pid, tid};
-        case EventKind::Kernel:
-            return {pidOfGpu(trace_.streams[trace_.kernels.stream[row]].gpu), tid};
-        case EventKind::Memcpy:
-            return {pidOfGpu(trace_.streams[trace_.memcpys.stream[row]].gpu), tid};
-        default:
-            return {pidOfGpu(trace_.streams[trace_.memsets.stream[row]].gpu), tid};
-    }
+ChromeRows::Row ChromeRows::rowOf(EventRef event) const {
+    const uint32_t tid = tids_[static_cast<size_t>(event.kind())][event.row()];
+    const uint32_t thread = threadOf(trace_, event);
+    if (thread != noIndex) return {rowOfThread(thread).pid, tid};
+    return {pidOfGpu(gpuOf(trace_, event)), tid};
+}
+
+uint32_t& ChromeRows::tidOf(EventRef event) {
+    return tids_[static_cast<size_t>(event.kind())][event.row()];
 }
 
 void ChromeRows::placeCpu() {
@@ -117,12 +109,11 @@ void ChromeRows::placeCpu() {
     for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
         sortIntervals(intervals[thread]);
         Packer packer(true);
-        const Place own = placeOfThread(thread);
+        const Row own = rowOfThread(thread);
         for (const Interval& interval : intervals[thread]) {
             const size_t row = packer.place(interval);
             if (row == mostRows) continue;
-            tidsOf(interval.event.kind())[interval.event.row()] =
-                row == 0 ? own.tid : nextTid + static_cast<uint32_t>(row) - 1;
+            tidOf(interval.event) = row == 0 ? own.tid : nextTid + static_cast<uint32_t>(row) - 1;
         }
         names_.push_back({own, trace_.threads[thread].name});
         for (size_t row = 1; row < packer.rowCount(); ++row)
@@ -143,8 +134,7 @@ void ChromeRows::placeGpu() {
         for (const Interval& interval : intervals[index]) {
             const size_t row = packer.place(interval);
             if (row == mostRows) continue;
-            tidsOf(interval.event.kind())[interval.event.row()] =
-                nextTid + static_cast<uint32_t>(row);
+            tidOf(interval.event) = nextTid + static_cast<uint32_t>(row);
         }
         const Stream& stream = trace_.streams[index];
         const uint32_t pid = trace_.processes[stream.process].pid;
@@ -154,25 +144,6 @@ void ChromeRows::placeGpu() {
                  fmt::format("{}, PID {}", numbered(fmt::format("Stream {}", stream.streamId), row),
                              pid)});
     }
-}
-
-const std::vector<uint32_t>& ChromeRows::tidsOf(EventKind kind) const {
-    switch (kind) {
-        case EventKind::Api:
-            return apiTid_;
-        case EventKind::Nvtx:
-            return nvtxTid_;
-        case EventKind::Kernel:
-            return kernelTid_;
-        case EventKind::Memcpy:
-            return memcpyTid_;
-        default:
-            return memsetTid_;
-    }
-}
-
-std::vector<uint32_t>& ChromeRows::tidsOf(EventKind kind) {
-    return const_cast<std::vector<uint32_t>&>(std::as_const(*this).tidsOf(kind));
 }
 
 }  // namespace lanescope

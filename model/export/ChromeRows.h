@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,14 +14,14 @@ namespace lanescope {
 /// never nests, calls and push/pop ranges do.
 class ChromeRows {
   public:
-    static constexpr uint32_t noRow = 0xffffffff;
-    /// A row of the Chrome trace; `tid` is `noRow` for what finds no room.
-    struct Place {
+    static constexpr uint32_t noTid = 0xffffffff;
+    /// A row of the Chrome trace; `tid` is `noTid` for what finds no room.
+    struct Row {
         int64_t pid = 0;
         uint32_t tid = 0;
     };
-    struct NamedPlace {
-        Place place;
+    struct NamedRow {
+        Row row;
         std::string name;
     };
 
@@ -28,22 +29,22 @@ class ChromeRows {
     explicit ChromeRows(const Trace& trace);
 
     /// Of an API call, push/pop range or GPU operation. O(1).
-    Place placeOf(EventRef event) const;
+    Row rowOf(EventRef event) const;
     /// Of what a thread does outside of slices: marks and start/end ranges.
-    Place placeOfThread(uint32_t thread) const;
+    Row rowOfThread(uint32_t thread) const;
     static int64_t pidOfGpu(uint32_t gpu);
     /// Every row but those of processes as a whole.
-    const std::vector<NamedPlace>& names() const { return names_; }
+    const std::vector<NamedRow>& names() const { return names_; }
 
   private:
     void placeCpu();
     void placeGpu();
-    std::vector<uint32_t>& tidsOf(EventKind kind);
-    const std::vector<uint32_t>& tidsOf(EventKind kind) const;
+    uint32_t& tidOf(EventRef event);
 
     const Trace& trace_;
-    std::vector<uint32_t> apiTid_, nvtxTid_, kernelTid_, memcpyTid_, memsetTid_;
-    std::vector<NamedPlace> names_;
+    /// By kind and row.
+    std::array<std::vector<uint32_t>, EventRef::kindLimit> tids_;
+    std::vector<NamedRow> names_;
 };
 
 }  // namespace lanescope

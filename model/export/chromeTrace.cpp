@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "model/export/ChromeRows.h"
+#include "model/trace/kinds.h"
 
 namespace lanescope {
 
@@ -41,7 +42,7 @@ class Writer {
     }
 
   private:
-    using Place = ChromeRows::Place;
+    using Row = ChromeRows::Row;
 
     template <class... Args>
     void event(fmt::format_string<Args...> format, Args&&... args) {
@@ -63,9 +64,9 @@ class Writer {
         return text;
     }
 
-    void name(std::string_view what, Place place, const std::string& text) {
-        event(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what, place.pid,
-              place.tid, jsonString(text));
+    void name(std::string_view what, Row row, const std::string& text) {
+        event(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what, row.pid,
+              row.tid, jsonString(text));
     }
 
     void writeNames() {
@@ -74,8 +75,8 @@ class Writer {
         for (uint32_t index = 0; index < trace_.gpus.size(); ++index)
             name("process_name", {ChromeRows::pidOfGpu(index), 0},
                  fmt::format("GPU {} {}", trace_.gpus[index].id, trace_.gpus[index].name));
-        for (const ChromeRows::NamedPlace& row : rows_.names())
-            name("thread_name", row.place, row.name);
+        for (const ChromeRows::NamedRow& each : rows_.names())
+            name("thread_name", each.row, each.name);
     }
 
     static std::string nameOf(const Process& process) {
@@ -85,54 +86,55 @@ class Writer {
     }
 
     /// A slice; a pair of asynchronous events if there is no row left for it.
-    template <class Table>
-    void slice(const Table& table, EventRef event, std::string_view category,
-               const std::string& quotedName, const std::string& arguments) {
-        const uint32_t row = event.row();
-        const Place place = rows_.placeOf(event);
-        if (place.tid == ChromeRows::noRow)
-            return pair(table, row, {place.pid, 0}, category, quotedName, arguments);
-        this->event(
+    template <class Kind>
+    void slice(Kind kind, uint32_t row, const std::string& quotedName,
+               const std::string& arguments) {
+        const Row at = rows_.rowOf(EventRef(kind.kind, row));
+        if (at.tid == ChromeRows::noTid) return pair(kind, row, {at.pid, 0}, quotedName, arguments);
+        const TimeRange range = kind.rangeOf(trace_, row);
+        event(
             R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
-            category, quotedName, place.pid, place.tid, microseconds(table.startNs[row]),
-            microseconds(table.endNs[row] - table.startNs[row]), arguments);
+            kind.identifier, quotedName, at.pid, at.tid, microseconds(range.startNs),
+            microseconds(range.durationNs()), arguments);
     }
 
     /// For what may overlap in any way, which slices must not.
-    template <class Table>
-    void pair(const Table& table, uint32_t row, Place place, std::string_view category,
-              const std::string& quotedName, const std::string& arguments) {
+    template <class Kind>
+    void pair(Kind kind, uint32_t row, Row at, const std::string& quotedName,
+              const std::string& arguments) {
+        const TimeRange range = kind.rangeOf(trace_, row);
         for (const char phase : {'b', 'e'})
             event(
                 R"({{"ph":"{}","cat":"{}","id":{},"name":{},"pid":{},"tid":{},"ts":{},"args":{{{}}}}})",
-                phase, category, row, quotedName, place.pid, place.tid,
-                microseconds(phase == 'b' ? table.startNs[row] : table.endNs[row]), arguments);
+                phase, kind.identifier, row, quotedName, at.pid, at.tid,
+                microseconds(phase == 'b' ? range.startNs : range.endNs), arguments);
     }
 
     void writeCpu() {
         const ApiTable& calls = trace_.apiCalls;
         for (uint32_t row = 0; row < calls.size() && isWanted_; ++row)
-            slice(calls, EventRef(EventKind::Api, row), "cuda_api", string(calls.name[row]),
+            slice(kinds::Api{}, row, string(calls.name[row]),
                   fmt::format(R"("correlation":{})", calls.correlation[row]));
         for (uint32_t row = 0; row < trace_.nvtx.size() && isWanted_; ++row) writeRange(row);
     }
 
     void writeRange(uint32_t row) {
         const NvtxTable& nvtx = trace_.nvtx;
-        const Place place = rows_.placeOfThread(nvtx.thread[row]);
+        const Row at = rows_.rowOfThread(nvtx.thread[row]);
         const std::string& text = string(nvtx.text[row]);
         const std::string arguments = fmt::format(R"("domain":{})", string(nvtx.domain[row]));
         switch (nvtx.style[row]) {
             case NvtxStyle::PushPop:
-                slice(nvtx, EventRef(EventKind::Nvtx, row), "nvtx", text, arguments);
+                slice(kinds::Nvtx{}, row, text, arguments);
                 break;
             case NvtxStyle::StartEnd:
-                pair(nvtx, row, place, "nvtx", text, arguments);
+                pair(kinds::Nvtx{}, row, at, text, arguments);
                 break;
             case NvtxStyle::Mark:
                 event(
-                    R"({{"ph":"i","s":"t","cat":"nvtx","name":{},"pid":{},"tid":{},"ts":{},"args":{{{}}}}})",
-                    text, place.pid, place.tid, microseconds(nvtx.startNs[row]), arguments);
+                    R"({{"ph":"i","s":"t","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"args":{{{}}}}})",
+                    kinds::Nvtx::identifier, text, at.pid, at.tid, microseconds(nvtx.startNs[row]),
+                    arguments);
                 break;
         }
     }
@@ -141,7 +143,7 @@ class Writer {
         const KernelTable& kernels = trace_.kernels;
         for (uint32_t row = 0; row < kernels.size() && isWanted_; ++row) {
             const LaunchConfig& config = trace_.launchConfigs[kernels.config[row]];
-            slice(kernels, EventRef(EventKind::Kernel, row), "kernel", string(config.demangledName),
+            slice(kinds::Kernel{}, row, string(config.demangledName),
                   fmt::format(R"("grid":[{}],"block":[{}],"registers per thread":{},)"
                               R"("shared memory":{},"correlation":{})",
                               fmt::join(config.grid, ","), fmt::join(config.block, ","),
@@ -151,7 +153,7 @@ class Writer {
         }
         const MemcpyTable& memcpys = trace_.memcpys;
         for (uint32_t row = 0; row < memcpys.size() && isWanted_; ++row)
-            slice(memcpys, EventRef(EventKind::Memcpy, row), "memcpy",
+            slice(kinds::Memcpy{}, row,
                   fmt::format(R"("Memcpy {}")", lanescope::name(memcpys.kind[row])),
                   fmt::format(R"("bytes":{},"source":"{}","destination":"{}","correlation":{})",
                               memcpys.bytes[row], lanescope::name(memcpys.sourceMemory[row]),
@@ -159,7 +161,7 @@ class Writer {
                               memcpys.correlation[row]));
         const MemsetTable& memsets = trace_.memsets;
         for (uint32_t row = 0; row < memsets.size() && isWanted_; ++row)
-            slice(memsets, EventRef(EventKind::Memset, row), "memset", R"("Memset")",
+            slice(kinds::Memset{}, row, R"("Memset")",
                   fmt::format(R"("bytes":{},"correlation":{})", memsets.bytes[row],
                               memsets.correlation[row]));
     }
@@ -172,8 +174,8 @@ class Writer {
             const bool isGpuWork =
                 kind == EventKind::Kernel || kind == EventKind::Memcpy || kind == EventKind::Memset;
             if (!isWanted_ || !isGpuWork) return;
-            const Place from = rows_.placeOf(call), to = rows_.placeOf(work);
-            if (from.tid == ChromeRows::noRow || to.tid == ChromeRows::noRow) return;
+            const Row from = rows_.rowOf(call), to = rows_.rowOf(work);
+            if (from.tid == ChromeRows::noTid || to.tid == ChromeRows::noTid) return;
             ++id;
             event(
                 R"({{"ph":"s","cat":"launch","name":"launch","id":{},"pid":{},"tid":{},"ts":{}}})",

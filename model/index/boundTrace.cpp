@@ -70,27 +70,101 @@ class TypeBounds {
     const RowCounts& rows_;
 };
 
-/// How long the columns of a table are; nothing if they are not equally long.
-class EqualSizes {
+size_t countOf(const Trace& trace, RowsOf of) {
+    switch (of) {
+        case RowsOf::Strings:
+            return trace.strings.size();
+        case RowsOf::Threads:
+            return trace.threads.size();
+        case RowsOf::Streams:
+            return trace.streams.size();
+        case RowsOf::Processes:
+            return trace.processes.size();
+        case RowsOf::Gpus:
+            return trace.gpus.size();
+        case RowsOf::LaunchConfigs:
+            return trace.launchConfigs.size();
+        case RowsOf::Memcpys:
+            return trace.memcpys.size();
+        case RowsOf::Nvtx:
+            return trace.nvtx.size();
+        case RowsOf::StreamWaits:
+            return trace.streamWaits.size();
+    }
+    return 0;
+}
+
+/// Bounds an index into `count` rows. False if there is none that it could read as.
+template <class T>
+bool boundRows(Column<T>& column, size_t count, bool mayBeNone = false) {
+    const int64_t last = static_cast<int64_t>(count) - 1;
+    if constexpr (std::is_same_v<T, int16_t>) {
+        column.bound(mayBeNone ? -1 : 0, last);
+    } else if (count > 0) {
+        column.bound(0, last, mayBeNone);
+    } else if (mayBeNone) {
+        column.bound(noIndex, noIndex);
+    }
+    return count > 0 || mayBeNone || column.empty();
+}
+
+/// Bounds the columns of a table, each by what the list of its fields says, and notices columns
+/// that are not equally long.
+class TableBounds {
   public:
+    TableBounds(const Trace& trace, const RowCounts& rows) : trace_(trace), types_(rows) {}
+
+    bool isSound() const { return isSound_; }
+
     template <class T>
-    void operator()(const Column<T>& column) {
+    void operator()(Column<T>& column) {
+        static_assert(!std::is_same_v<T, uint32_t>, "say in the list: number, rowOf or rowOrNone");
         take(column.size());
+        types_(column);
+    }
+    void number(Column<uint32_t>& column) { take(column.size()); }
+    template <class T>
+    void row(RowField<Column<T>> row) {
+        boundTo(row.field, row.of, row.mayBeNone);
     }
     template <class T>
-    void operator()(const RecordColumn<T>& records) {
-        for (const Column<int64_t>& field : records.fields()) take(field.size());
+    void operator()(RecordColumn<T>& records) {
+        T record;
+        forEachField(record, RecordBounds{*this, records.fields().begin()});
     }
     void operator()(bool) {}  // something said of the whole table
-    bool areEqual() const { return areEqual_; }
 
   private:
+    /// The same for the fields of records, which are columns of plain numbers.
+    struct RecordBounds {
+        TableBounds& table;
+        std::vector<Column<int64_t>>::iterator column;
+
+        template <class T>
+        void operator()(T&) {
+            static_assert(!std::is_same_v<T, uint32_t>,
+                          "say in the list: number, rowOf or rowOrNone");
+            table(*column++);
+        }
+        void number(uint32_t&) { table(*column++); }
+        void row(RowField<uint32_t> row) { table.boundTo(*column++, row.of, row.mayBeNone); }
+    };
+
+    template <class T>
+    void boundTo(Column<T>& column, RowsOf of, bool mayBeNone) {
+        take(column.size());
+        isSound_ = boundRows(column, countOf(trace_, of), mayBeNone) && isSound_;
+    }
     void take(size_t size) {
-        areEqual_ = areEqual_ && size == size_.value_or(size) && size <= EventRef::maximumRow + 1;
+        isSound_ =
+            isSound_ && size == size_.value_or(size) && size <= EventRef::maximumRow + size_t{1};
         size_ = size;
     }
+
+    const Trace& trace_;
+    TypeBounds types_;
     std::optional<size_t> size_;
-    bool areEqual_ = true;
+    bool isSound_ = true;
 };
 
 bool isTime(int64_t timeNs, int64_t latestNs = greatestTimeNs) {
@@ -137,7 +211,7 @@ class TraceBounds {
     TraceBounds(Trace& trace, RowCounts& rows) : trace_(trace), rows_(rows) {}
 
     bool apply() {
-        return areTimesSound(trace_) && checkPlaces() && boundTables() && boundNccl() &&
+        return areTimesSound(trace_) && checkPlaces() && boundTables() && boundLinks() &&
                boundCounters() && boundTracks() && boundSums();
     }
 
@@ -160,62 +234,19 @@ class TraceBounds {
         return trace_.strings.size() > 0;
     }
 
-    template <class Table>
-    bool boundTable(Table& table) {
-        EqualSizes sizes;
-        forEachField(table, sizes);
-        TypeBounds types(rows_);
-        forEachField(table, types);
-        return sizes.areEqual();
-    }
-    /// An index into a table of `limit` rows; without any it must not be used.
-    static bool index(Column<uint32_t>& column, size_t limit, bool mayBeNone = false) {
-        column.bound(0, static_cast<int64_t>(limit) - 1, mayBeNone);
-        return limit > 0 || column.empty();
-    }
-
     bool boundTables() {
-        const size_t strings = trace_.strings.size();
-        const size_t threads = trace_.threads.size();
-        const size_t streams = trace_.streams.size();
-        const size_t processes = trace_.processes.size();
-        const size_t gpus = trace_.gpus.size();
-        Trace& t = trace_;
-        const auto device = [gpus](Column<int16_t>& column) {
-            column.bound(-1, static_cast<int64_t>(gpus) - 1);
-        };
-        device(t.memcpys.sourceDevice);
-        device(t.memcpys.destinationDevice);
-        return boundTable(t.kernels) && index(t.kernels.config, t.launchConfigs.size()) &&
-               index(t.kernels.stream, streams) && boundTable(t.memcpys) &&
-               index(t.memcpys.stream, streams) && boundTable(t.migrations) &&
-               index(t.migrations.memcpy, t.memcpys.size()) && boundTable(t.memsets) &&
-               index(t.memsets.stream, streams) && boundTable(t.graphs) &&
-               index(t.graphs.stream, streams) && boundTable(t.memoryEvents) &&
-               index(t.memoryEvents.process, processes) && index(t.memoryEvents.gpu, gpus, true) &&
-               boundTable(t.memoryPools) && index(t.memoryPools.process, processes) &&
-               index(t.memoryPools.gpu, gpus, true) && boundTable(t.allocations) &&
-               index(t.allocations.process, processes) && index(t.allocations.gpu, gpus, true) &&
-               boundTable(t.pageFaults) && index(t.pageFaults.process, processes) &&
-               index(t.pageFaults.gpu, gpus, true) && index(t.pageFaults.instruction, strings) &&
-               boundTable(t.apiCalls) && index(t.apiCalls.name, strings) &&
-               index(t.apiCalls.thread, threads) && boundTable(t.syncs) &&
-               index(t.syncs.stream, streams, true) && index(t.syncs.process, processes) &&
-               boundTable(t.eventRecords) && index(t.eventRecords.stream, streams) &&
-               boundTable(t.eventWaits) && index(t.eventWaits.stream, streams) &&
-               boundTable(t.streamWaits) && index(t.streamWaits.waitingStream, streams) &&
-               index(t.streamWaits.recordedStream, streams) &&
-               index(t.streamWaits.byRecord, t.streamWaits.size()) && boundTable(t.nvtx) &&
-               index(t.nvtx.text, strings) && index(t.nvtx.domain, strings) &&
-               index(t.nvtx.category, strings) && index(t.nvtx.thread, threads) &&
-               index(t.nvtx.payload, strings) && boundTable(t.projections) &&
-               index(t.projections.nvtx, t.nvtx.size()) && index(t.projections.stream, streams) &&
-               boundLinks();
+        bool areSound = true;
+        forEachTable(trace_, [&](auto& table) {
+            TableBounds bounds(trace_, rows_);
+            forEachField(table, bounds);
+            areSound = areSound && bounds.isSound();
+        });
+        return areSound;
     }
 
     bool boundLinks() {
         const auto rows = [](Column<uint32_t>& links, size_t limit) {
-            return links.size() <= limit && index(links, limit);
+            return links.size() <= limit && boundRows(links, limit);
         };
         LaunchLinks& links = trace_.links;
         return rows(links.calls, trace_.apiCalls.size()) &&
@@ -223,21 +254,6 @@ class TraceBounds {
                rows(links.memcpys, trace_.memcpys.size()) &&
                rows(links.memsets, trace_.memsets.size()) &&
                rows(links.graphs, trace_.graphs.size());
-    }
-
-    bool boundNccl() {
-        NcclTable& nccl = trace_.nccl;
-        if (!boundTable(nccl) || !index(nccl.nvtx, trace_.nvtx.size()) ||
-            !index(nccl.operation, trace_.strings.size()))
-            return false;
-        // In the order of their `forEachField`: four names first, the launching thread later.
-        constexpr size_t names = 4;
-        constexpr size_t launchThread = 13;
-        std::vector<Column<int64_t>>& fields = nccl.facts.fields();
-        for (size_t field = 0; field < names; ++field)
-            fields[field].bound(0, int64_t{trace_.strings.size()} - 1);
-        fields[launchThread].bound(0, static_cast<int64_t>(trace_.threads.size()) - 1, true);
-        return !trace_.threads.empty() || nccl.size() == 0;
     }
 
     bool boundCounters() {
@@ -259,13 +275,13 @@ class TraceBounds {
     bool isSubject(const Track& track) const {
         switch (track.kind) {
             case TrackKind::Gpu:
-            case TrackKind::GpuPageFaults:
+            case TrackKind::GpuEvents:
                 return isBelow(track.subject, trace_.gpus);
             case TrackKind::Stream:
             case TrackKind::StreamProjection:
                 return isBelow(track.subject, trace_.streams);
             case TrackKind::Process:
-            case TrackKind::CpuPageFaults:
+            case TrackKind::ProcessEvents:
                 return isBelow(track.subject, trace_.processes);
             case TrackKind::Thread:
             case TrackKind::ThreadNvtx:
@@ -305,7 +321,7 @@ class TraceBounds {
             lane.name.size() != count || lane.event.size() != count ||
             lane.category.size() != count ||
             lane.busyNs.size() != (count > 0 ? count / Lane::busyStep + 1 : 0) ||
-            !index(lane.name, trace_.strings.size()))
+            !boundRows(lane.name, trace_.strings.size()))
             return false;
         return boundTiles(lane.tiles, count);
     }
@@ -320,8 +336,8 @@ class TraceBounds {
                 level.slice.size() != buckets + 1 || level.busyNs.size() != buckets + 1 ||
                 level.overhangNs.size() != buckets + 1)
                 return false;
-            index(level.slice, count + 1);
-            index(level.name, trace_.strings.size());
+            boundRows(level.slice, count + 1);
+            boundRows(level.name, trace_.strings.size());
         }
         // Pictures rely on a coarsest level of few buckets.
         if (!tiles.levels.empty() && tiles.levels.back().bucketCount() > LaneTiles::leastBuckets)
@@ -330,7 +346,7 @@ class TraceBounds {
         for (LaneTiles::Runs& runs : tiles.runs) {
             below = (below + LaneTiles::runLength - 1) / LaneTiles::runLength;
             if (runs.widest.size() != below || runs.widestNs.size() != below) return false;
-            index(runs.widest, count);
+            boundRows(runs.widest, count);
         }
         return tiles.runs.empty() || below <= LaneTiles::runLength;
     }
@@ -366,9 +382,7 @@ class TraceBounds {
 
 bool boundTrace(Trace& trace, RowCounts& rows) {
     for (size_t kind = 0; kind < rows.size(); ++kind)
-        rows[kind] = kind <= static_cast<size_t>(EventKind::CounterSample)
-                         ? trace.rowCount(static_cast<EventKind>(kind))
-                         : 0;
+        rows[kind] = trace.rowCount(static_cast<EventKind>(kind));
     return TraceBounds(trace, rows).apply();
 }
 

@@ -1,60 +1,50 @@
 #pragma once
 
-#include <concepts>
-
 #include "model/trace/Trace.h"
+#include "model/trace/fields.h"
 
 namespace lanescope {
 
-// What an index stores: one `forEachField` for each struct of a trace, which names all its members
-// in their order. The writer, the reader and the tests go through these lists, so a member is
-// added here and nowhere else. `trace/Tables.h` has that of `NcclFacts`.
-
-template <class Self, class T>
-concept Of = std::same_as<std::remove_const_t<Self>, T>;
-
-template <class Visitor, class... Fields>
-void visitEach(Visitor& visit, Fields&... fields) {
-    (visit(fields), ...);
-}
+// What an index stores: the lists of members of `trace/fields.h`. Those of the tables of events
+// stand beside them in `trace/Tables.h`.
 
 template <Of<TimeRange> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.startNs, s.endNs);
 }
 template <Of<Gpu> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.id, s.name, s.uuid, s.busLocation, s.memoryBytes,
               s.memoryBandwidthBytesPerSecond, s.smCount, s.computeMajor, s.computeMinor);
 }
 template <Of<Gap> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.what, s.range, s.count);
 }
 template <Of<Process> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.globalPid, s.pid, s.name, s.rank, s.localRank, s.worldSize,
               s.endedAbnormally, s.range, s.hasWindows, s.windows, s.gaps, s.facts);
 }
 template <Of<Thread> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.globalTid, s.tid, s.process, s.name);
 }
 template <Of<Stream> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.process, s.gpu, s.contextId, s.streamId, s.isNullStream);
 }
 template <Of<HealthNote> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.severity, s.code, s.sentence, s.globalPid, s.timeNs, s.count,
               s.unknownCode);
 }
 template <Of<EventCount> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.name, s.total, s.untimed);
 }
 template <Of<Property> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.name, s.value);
 }
 /// The members that `forEachFact` names.
@@ -63,202 +53,129 @@ void visitFacts(Facts& facts, V& visit) {
     forEachFact(facts, [&visit](const FactName&, auto& member) { visit(member); });
 }
 template <Of<SampledGpuFacts> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.cudaDevice);
     visitFacts(s, visit);
 }
 template <Of<SamplerFacts> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.host);
     visitFacts(s, visit);
     visitEach(visit, s.gpus);
 }
 template <Of<HostName> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.number, s.name);
 }
 template <Of<RunFacts> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitFacts(s, visit);
     visitEach(visit, s.hosts, s.samplers, s.others);
 }
 template <Of<ProcessFacts> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitFacts(s, visit);
     visitEach(visit, s.others);
 }
 template <Of<GpuFacts> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.gpu);
     visitFacts(s, visit);
     visitEach(visit, s.others);
 }
 template <Of<LaunchConfig> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.demangledName, s.shortName, s.mangledName, s.grid, s.block,
               s.registersPerThread, s.staticSharedBytes, s.dynamicSharedBytes);
 }
 
-template <Of<KernelTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.config, s.stream, s.correlation, s.graphNode);
-}
-template <Of<MemcpyTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.bytes, s.kind, s.sourceMemory, s.destinationMemory,
-              s.sourceDevice, s.destinationDevice, s.stream, s.correlation);
-}
-template <Of<MigrationTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.memcpy, s.address, s.cause);
-}
-template <Of<MemsetTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.bytes, s.value, s.memory, s.stream, s.correlation);
-}
-template <Of<GraphTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.graph, s.stream, s.correlation);
-}
-template <Of<MemoryEventTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.timeNs, s.bytes, s.address, s.kind, s.isFree, s.isPooled, s.process, s.gpu,
-              s.correlation);
-}
-template <Of<MemoryPoolTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.timeNs, s.bytes, s.address, s.process, s.gpu);
-}
-template <Of<AllocationTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.bytes, s.address, s.kind, s.isLive, s.isPooled,
-              s.process, s.gpu);
-}
-template <Of<PageFaultTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.address, s.count, s.access, s.process, s.gpu,
-              s.instruction);
-}
-template <Of<ApiTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.name, s.thread, s.correlation, s.returnValue,
-              s.isDriver);
-}
-template <Of<SyncTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.type, s.stream, s.process, s.correlation);
-}
-template <Of<NvtxTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.text, s.domain, s.category, s.colorArgb, s.hasColors,
-              s.thread, s.depth, s.style, s.isOpen, s.payload);
-}
-template <Of<ProjectionTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.startNs, s.endNs, s.nvtx, s.stream, s.operationCount, s.depth);
-}
-template <Of<NcclTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.nvtx, s.operation, s.bytes, s.communicator, s.facts);
-}
-template <Of<EventCallTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.stream, s.event, s.eventSync, s.correlation);
-}
-template <Of<StreamWaitTable> S, class V>
-void forEachField(S& s, V& visit) {
-    visitEach(visit, s.waitingStream, s.waitCorrelation, s.recordedStream, s.recordCorrelation,
-              s.byRecord);
-}
 template <Of<LaunchLinks> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.calls, s.kernels, s.memcpys, s.memsets, s.graphs);
 }
 template <Of<LaneSums> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.listEnd, s.key, s.count, s.totalNs, s.minimumNs, s.maximumNs, s.bytes,
               s.untimedBytes);
 }
 template <Of<UnionSums> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.timeNs, s.busyNs);
 }
 template <Of<TrackSums> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.lanes, s.busy);
 }
 template <Of<TraceSums> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.tracks);
 }
 
 template <Of<LaneTiles::Level> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.shift, s.firstBucket, s.slice, s.busyNs, s.overhangNs, s.widestNs,
               s.category, s.name);
 }
 template <Of<LaneTiles::Runs> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.widest, s.widestNs);
 }
 template <Of<LaneTiles> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.levels, s.runs);
 }
 template <Of<Lane> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.startNs, s.durationNs, s.name, s.event, s.category, s.busyNs, s.tiles);
 }
 template <Of<Track> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.kind, s.title, s.subtitle, s.parent, s.depth, s.subject, s.isInitiallyFolded,
               s.lanes, s.unrecorded, s.lossy);
 }
 template <Of<CounterSeries> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.name, s.key, s.source, s.unit, s.gpu, s.process, s.link, s.core, s.device,
               s.intervalNs);
     CounterSeries::forEachOwnField(s, visit);
 }
 template <Of<CounterSeries::Level> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.timesNs, s.least, s.greatest);
 }
 
 template <Of<LinkPeak> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.kind, s.gpu, s.peer, s.direction, s.memory, s.bytesPerSecond, s.links,
               s.generation, s.width, s.origin);
 }
 template <Of<GpuConnection> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.gpu, s.peer, s.nvlinks, s.name, s.abbreviation);
 }
 template <Of<GpuAffinity> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.gpu, s.cpus, s.numaNode);
 }
 template <Of<SampledRange> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.name, s.occurrence, s.globalPid, s.range, s.startReading, s.endReading);
 }
 template <Of<GpuProcessUse> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.timeNs, s.gpu, s.pid, s.name, s.bytes, s.smPercent);
 }
 template <Of<Interconnect> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.peaks, s.connections, s.affinities, s.sampledRanges, s.gpuProcesses);
 }
 
 /// All but where the trace lies.
 template <Of<Trace> S, class V>
-void forEachField(S& s, V& visit) {
+void forEachField(S& s, V&& visit) {
     visitEach(visit, s.producer, s.range, s.startUtcNs, s.facts, s.gpuFacts, s.health, s.counts,
               s.strings, s.gpus, s.interconnect, s.processes, s.threads, s.streams, s.launchConfigs);
-    visitEach(visit, s.kernels, s.memcpys, s.migrations, s.memsets, s.graphs, s.memoryEvents,
-              s.memoryPools, s.allocations, s.pageFaults, s.apiCalls, s.syncs, s.eventRecords,
-              s.eventWaits, s.streamWaits, s.nvtx, s.projections, s.nccl);
+    forEachTable(s, visit);
     visitEach(visit, s.counters, s.counterRows, s.tracks, s.links, s.sums);
 }
 

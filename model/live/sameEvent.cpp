@@ -1,13 +1,11 @@
 #include "model/live/sameEvent.h"
 
-#include "model/events/EventWindow.h"
-
 namespace lanescope {
 
 EventRef sameEvent(const Trace& before, EventRef event, const Trace& after) {
-    if (!event.isValid() || event.row() >= eventCount(before, event.kind())) return {};
+    if (!event.isValid() || event.row() >= before.rowCount(event.kind())) return {};
     const TimeRange range = before.rangeOf(event);
-    uint32_t low = 0, high = eventCount(after, event.kind());
+    uint32_t low = 0, high = after.rowCount(event.kind());
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         const int64_t startNs = after.rangeOf(EventRef(event.kind(), middle)).startNs;
@@ -15,7 +13,7 @@ EventRef sameEvent(const Trace& before, EventRef event, const Trace& after) {
     }
     const std::string name = before.nameOf(event);
     EventRef open;
-    for (; low < eventCount(after, event.kind()); ++low) {
+    for (; low < after.rowCount(event.kind()); ++low) {
         const EventRef found(event.kind(), low);
         const TimeRange there = after.rangeOf(found);
         if (there.startNs != range.startNs) break;

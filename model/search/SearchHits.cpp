@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "model/trace/eventFacts.h"
+
 namespace lanescope {
 
 namespace {
-
-constexpr size_t kindCount = 16;
 
 /// The hits by kind and row.
 class HitRows {
@@ -24,34 +24,17 @@ class HitRows {
         const std::vector<bool>& rows = rows_[static_cast<size_t>(event.kind())];
         return event.row() < rows.size() && rows[event.row()];
     }
-    bool has(std::initializer_list<EventKind> kinds) const {
-        return std::any_of(kinds.begin(), kinds.end(), [this](EventKind kind) {
-            return !rows_[static_cast<size_t>(kind)].empty();
-        });
-    }
+    bool has(EventKind kind) const { return !rows_[static_cast<size_t>(kind)].empty(); }
 
   private:
-    std::array<std::vector<bool>, kindCount> rows_;
+    std::array<std::vector<bool>, EventRef::kindLimit> rows_;
 };
 
 /// Whether a track of this kind could hold one of the hits.
-bool mayHold(TrackKind kind, const HitRows& hits) {
-    switch (kind) {
-        case TrackKind::Stream:
-            return hits.has(
-                {EventKind::Kernel, EventKind::Memcpy, EventKind::Memset, EventKind::Graph});
-        case TrackKind::StreamProjection:
-            return hits.has({EventKind::Projection});
-        case TrackKind::ThreadNvtx:
-            return hits.has({EventKind::Nvtx});
-        case TrackKind::ThreadApi:
-            return hits.has({EventKind::Api});
-        case TrackKind::GpuPageFaults:
-        case TrackKind::CpuPageFaults:
-            return hits.has({EventKind::PageFault});
-        default:
-            return false;
-    }
+bool mayHold(TrackKind track, const HitRows& hits) {
+    return std::ranges::any_of(kindsInOrder(), [&](EventKind kind) {
+        return hits.has(kind) && lanescope::mayHold(track, kind);
+    });
 }
 
 SliceMarks marksOf(const Lane& lane, const HitRows& hits) {

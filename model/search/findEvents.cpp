@@ -1,7 +1,5 @@
 #include "model/search/findEvents.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -9,6 +7,7 @@
 #include <unordered_map>
 
 #include "model/search/NameTests.h"
+#include "model/trace/kinds.h"
 
 namespace lanescope {
 
@@ -96,11 +95,12 @@ class Search {
   public:
     Search(const Trace& trace, const NamePattern& pattern, TimeRange range)
         : trace_(trace), range_(range), tests_(trace, pattern) {
-        addGpuWork();
-        addPageFaults();
-        add(EventKind::Api, trace.apiCalls,
-            scanOf(trace.apiCalls.name, [this](StringIndex name) { return tests_.isHit(name); }));
-        addRanges();
+        markNcclCalls();
+        forEachKind([this](auto each) {
+            // What is drawn nowhere could not be shown, and curves have no names.
+            if constexpr (!each.tracks.empty() && each.origin != kinds::Origin::Sampled)
+                sources_.emplace_back(each.kind, each.table(trace_).startNs, range_, scan(each));
+        });
     }
     Search(const Search&) = delete;
     Search& operator=(const Search&) = delete;
@@ -116,11 +116,6 @@ class Search {
     }
 
   private:
-    template <class Table>
-    void add(EventKind kind, const Table& table, RowScan scan) {
-        sources_.emplace_back(kind, table.startNs, range_, std::move(scan));
-    }
-
     /// Fills the batch with the next hits; true if they are the last.
     bool collect(std::vector<EventRef>& batch) {
         int64_t rowsLeft = mostRowsAtOnce;
@@ -145,57 +140,49 @@ class Search {
         return false;
     }
 
-    void addGpuWork() {
-        add(EventKind::Kernel, trace_.kernels, scanOf(trace_.kernels.config, [this](uint32_t row) {
-                return tests_.isConfigHit(row);
-            }));
-        add(EventKind::Memcpy, trace_.memcpys,
-            scanOf(trace_.memcpys.kind, [this](MemcpyKind kind) { return tests_.isHit(kind); }));
-        if (tests_.isMemsetHit())
-            add(EventKind::Memset, trace_.memsets,
-                scanOf(trace_.memsets.memory, [](MemoryKind) { return true; }));
-        add(EventKind::Graph, trace_.graphs,
-            scanOf(trace_.graphs.graph,
-                   [this, known = std::unordered_map<int64_t, bool>()](int64_t graph) mutable {
-                       const auto [found, isNew] = known.try_emplace(graph, false);
-                       if (isNew) found->second = tests_.isHit(fmt::format("CUDA graph {}", graph));
-                       return found->second;
-                   }));
+    RowScan scan(kinds::Kernel) {
+        return scanOf(trace_.kernels.config,
+                      [this](uint32_t config) { return tests_.isConfigHit(config); });
     }
-
-    void addPageFaults() {
-        // Few names for many events: tested when first seen, as any other.
-        add(EventKind::PageFault, trace_.pageFaults,
-            [this, known = std::unordered_map<uint32_t, bool>()](
-                uint32_t first, uint32_t count, std::vector<uint32_t>& rows) mutable {
-                const PageFaultTable& faults = trace_.pageFaults;
-                for (uint32_t row = first; row < first + count; ++row) {
-                    const uint32_t kind = static_cast<uint32_t>(faults.access[row]) << 1 |
-                                          (faults.gpu[row] == noIndex ? 1 : 0);
-                    const auto [found, isNew] = known.try_emplace(kind, false);
-                    if (isNew)
-                        found->second =
-                            tests_.isHit(trace_.nameOf(EventRef(EventKind::PageFault, row)));
-                    if (found->second) rows.push_back(row);
-                }
-            });
+    RowScan scan(kinds::Memcpy) {
+        return scanOf(trace_.memcpys.kind, [this](MemcpyKind kind) { return tests_.isHit(kind); });
     }
-
-    void addRanges() {
-        markNcclCalls();
-        add(EventKind::Nvtx, trace_.nvtx,
-            [this, scan = scanOf(trace_.nvtx.text, [this](StringIndex text) {
-                       return tests_.isHit(text);
-                   })](uint32_t first, uint32_t count, std::vector<uint32_t>& rows) {
-                scan(first, count, rows);
-                addNcclCalls(first, first + count, rows);
-            });
-        add(EventKind::Projection, trace_.projections,
-            scanOf(trace_.projections.nvtx, [this](uint32_t row) {
-                return row < trace_.nvtx.size() &&
-                       (tests_.isHit(trace_.nvtx.text[row]) ||
-                        std::binary_search(ncclCalls_.begin(), ncclCalls_.end(), row));
-            }));
+    RowScan scan(kinds::Memset) {
+        return [isHit = tests_.isMemsetHit()](uint32_t first, uint32_t count,
+                                              std::vector<uint32_t>& rows) {
+            for (uint32_t row = first; isHit && row < first + count; ++row) rows.push_back(row);
+        };
+    }
+    RowScan scan(kinds::Api) {
+        return scanOf(trace_.apiCalls.name,
+                      [this](StringIndex name) { return tests_.isHit(name); });
+    }
+    RowScan scan(kinds::Nvtx) {
+        return [this, byText = scanOf(trace_.nvtx.text, [this](StringIndex text) {
+                          return tests_.isHit(text);
+                      })](uint32_t first, uint32_t count, std::vector<uint32_t>& rows) {
+            byText(first, count, rows);
+            addNcclCalls(first, first + count, rows);
+        };
+    }
+    RowScan scan(kinds::Projection) {
+        return scanOf(trace_.projections.nvtx, [this](uint32_t row) {
+            return row < trace_.nvtx.size() &&
+                   (tests_.isHit(trace_.nvtx.text[row]) ||
+                    std::binary_search(ncclCalls_.begin(), ncclCalls_.end(), row));
+        });
+    }
+    /// Any other kind has few names for many events: they are tested when first seen.
+    template <class Kind>
+    RowScan scan(Kind) {
+        return [this, known = std::unordered_map<uint64_t, bool>()](
+                   uint32_t first, uint32_t count, std::vector<uint32_t>& rows) mutable {
+            for (uint32_t row = first; row < first + count; ++row) {
+                const auto [found, isNew] = known.try_emplace(Kind::nameKey(trace_, row), false);
+                if (isNew) found->second = tests_.isHit(Kind::nameOf(trace_, row));
+                if (found->second) rows.push_back(row);
+            }
+        };
     }
 
     void markNcclCalls() {

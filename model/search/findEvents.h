@@ -11,11 +11,11 @@ namespace lanescope {
 /// Takes the next hits, now and then none; false ends the search.
 using HitSink = std::function<bool(std::span<const EventRef> hits)>;
 
-/// Finds the events whose name matches and that start in `range`, in order of start: kernels (by
-/// short or full name), memcpys ("memcpy HtoD"), memsets, CUDA graphs, page faults, API calls, NVTX
-/// ranges and what they did on the GPU; NCCL calls also by data type, algorithm, protocol and
-/// communicator. Each distinct name is tested once, so the time goes by the events, about a
-/// nanosecond for one that is no hit. False if `sink` ended it. Any thread.
+/// Finds the events whose name matches and that start in `range`, in order of start: all that stand
+/// on a track as slices, kernels by short or full name, memcpys by direction ("memcpy HtoD"), NCCL
+/// calls also by data type, algorithm, protocol and communicator. Each distinct name is tested
+/// once, so the time goes by the events, about a nanosecond for one that is no hit. False if `sink`
+/// ended it. Any thread.
 bool findEvents(const Trace& trace, const NamePattern& pattern, TimeRange range,
                 const HitSink& sink);
 

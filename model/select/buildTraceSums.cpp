@@ -1,23 +1,18 @@
 #include "model/select/buildTraceSums.h"
 
+#include <algorithm>
+
 #include "model/select/buildUnionSums.h"
 #include "model/select/sumSlices.h"
+#include "model/trace/eventFacts.h"
 #include "model/trace/runTasks.h"
 
 namespace lanescope {
 
 bool holdsEvents(TrackKind kind) {
-    switch (kind) {
-        case TrackKind::Stream:
-        case TrackKind::StreamProjection:
-        case TrackKind::ThreadNvtx:
-        case TrackKind::ThreadApi:
-        case TrackKind::GpuPageFaults:
-        case TrackKind::CpuPageFaults:
-            return true;
-        default:
-            return false;
-    }
+    return std::ranges::any_of(kindsInOrder(), [kind](EventKind events) {
+        return !isSampled(events) && mayHold(kind, events);
+    });
 }
 
 TraceSums buildTraceSums(const Trace& trace, unsigned threads, const std::stop_token& stop) {

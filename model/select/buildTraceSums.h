@@ -7,7 +7,8 @@
 
 namespace lanescope {
 
-/// Whether the slices of a track are events themselves, and no sum of others.
+/// Whether the slices of a track are events themselves, no sum of others and no values of a
+/// counter.
 bool holdsEvents(TrackKind kind);
 
 /// Sums up the tracks of a trace, on as many threads; not all if stopped. O(n). `Trace::sums` are

@@ -4,30 +4,12 @@
 
 #include <array>
 
+#include "model/trace/eventFacts.h"
 #include "model/values/formatTable.h"
 
 namespace lanescope {
 
 namespace {
-
-std::string_view kindName(EventKind kind) {
-    switch (kind) {
-        case EventKind::Kernel:
-            return "kernel";
-        case EventKind::Graph:
-            return "CUDA graph";
-        case EventKind::Api:
-            return "API call";
-        case EventKind::Nvtx:
-            return "NVTX range";
-        case EventKind::Projection:
-            return "NVTX on the GPU";
-        case EventKind::PageFault:
-            return "page fault";
-        default:
-            return "";
-    }
-}
 
 double percent(int64_t part, int64_t whole) {
     return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
@@ -43,10 +25,10 @@ ReportTable selectedNames(const Trace& trace, const SelectionStatistics& statist
                      {"Count", Unit::Count},     {"Mean", Unit::Nanoseconds},
                      {"Min", Unit::Nanoseconds}, {"Max", Unit::Nanoseconds},
                      {"Name", Unit::Text}};
-    std::array<size_t, 16> taken{};
+    std::array<size_t, EventRef::kindLimit> taken{};
     for (const NameStatistics& entry : statistics.names) {
         if (++taken[static_cast<size_t>(entry.key.kind())] > most) continue;
-        table.rows.push_back({std::string(kindName(entry.key.kind())), entry.sums.totalNs,
+        table.rows.push_back({std::string(nameOfKind(entry.key.kind())), entry.sums.totalNs,
                               entry.sums.count, entry.meanNs(), entry.sums.minimumNs,
                               entry.sums.maximumNs, nameOf(trace, entry.key)});
     }

@@ -4,16 +4,11 @@
 #include <array>
 #include <span>
 
+#include "model/trace/eventFacts.h"
+
 namespace lanescope {
 
 namespace {
-
-/// Bytes that the event moved or set; 0 of anything else.
-int64_t bytesOf(const Trace& trace, EventRef event) {
-    if (event.kind() == EventKind::Memcpy) return trace.memcpys.bytes[event.row()];
-    if (event.kind() == EventKind::Memset) return trace.memsets.bytes[event.row()];
-    return 0;
-}
 
 /// `bytes * part / whole` to the nearest, for part of a copy.
 int64_t shareOf(int64_t bytes, int64_t partNs, int64_t wholeNs) {
@@ -193,7 +188,8 @@ SumKey sumKeyOf(const Trace& trace, const Lane& lane, uint32_t slice) {
 Sums sumsOfSlice(const Trace& trace, const Lane& lane, uint32_t slice, TimeRange range) {
     const TimeRange whole{lane.startNs[slice], lane.endNs(slice)};
     const int64_t partNs = whole.intersected(range).durationNs();
-    return sumsOf(partNs, shareOf(bytesOf(trace, lane.event[slice]), partNs, whole.durationNs()));
+    return sumsOf(
+        partNs, shareOf(bytesOf(trace, lane.event[slice]).value_or(0), partNs, whole.durationNs()));
 }
 
 void sumSlices(const Trace& trace, const Lane& lane, uint32_t first, uint32_t end,
@@ -209,7 +205,7 @@ void sumSlices(const Trace& trace, const Lane& lane, uint32_t first, uint32_t en
         lane.event.copyTo(std::span(events).first(count), from);
         for (uint32_t index = 0; index < count; ++index)
             table.add(keyOf(trace, events[index], names[index]),
-                      sumsOf(durationsNs[index], bytesOf(trace, events[index])));
+                      sumsOf(durationsNs[index], bytesOf(trace, events[index]).value_or(0)));
     }
 }
 

@@ -57,17 +57,12 @@ class RowMaker {
     std::vector<Cell> row(EventRef event) const {
         std::vector<Cell> cells(columnCount);
         const uint32_t index = event.row();
-        switch (event.kind()) {
-            case EventKind::Kernel:
-                fillKernel(cells, index);
-                break;
-            case EventKind::Memcpy:
-                fillMemcpy(cells, index);
-                break;
-            default:
-                fillMemset(cells, index);
-                break;
-        }
+        if (event.kind() == EventKind::Kernel)
+            fillKernel(cells, index);
+        else if (event.kind() == EventKind::Memcpy)
+            fillMemcpy(cells, index);
+        else
+            fillMemset(cells, index);
         return cells;
     }
 

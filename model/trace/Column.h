@@ -15,7 +15,7 @@
 namespace lanescope {
 
 /// How many rows each table of a trace has, by `EventKind`.
-using RowCounts = std::array<uint32_t, 16>;
+using RowCounts = std::array<uint32_t, EventRef::kindLimit>;
 
 /// One column of a table: numbers, enumerators or `EventRef`s, packed in blocks of 256 values of
 /// as many bytes as their spread needs. Read by value, like a vector; grows at its end. A column
@@ -88,8 +88,8 @@ class Column {
         packedCount_ = count;
         return true;
     }
-    /// Of a mapped column: what does not lie between the two reads as `least`. `noIndex` stays if it
-    /// `mayBeNone`.
+    /// Of a mapped column: what does not lie between the two reads as `least`. `noIndex` stays if
+    /// it `mayBeNone`.
     void bound(int64_t least, int64_t greatest, bool mayBeNone = false) {
         least_ = least;
         span_ = static_cast<uint64_t>(greatest) - static_cast<uint64_t>(least);

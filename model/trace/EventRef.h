@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 
 namespace lanescope {
@@ -8,7 +9,8 @@ namespace lanescope {
 /// Stands for "none" where an index into a table is asked for.
 inline constexpr uint32_t noIndex = 0xffffffff;
 
-/// Which table of a `Trace` a row belongs to.
+/// Which table of a `Trace` a row belongs to. `trace/kinds.h` describes each. The numbers stand in
+/// index files.
 enum class EventKind : uint8_t {
     None = 0,
     Kernel,
@@ -45,6 +47,8 @@ class EventRef {
     static constexpr int rowBits = 28;
     /// A table holds at most this many rows; the loader says so when a file has more.
     static constexpr uint32_t maximumRow = (1u << rowBits) - 1;
+    /// The number of any kind is below; for arrays by kind that a damaged file must not overrun.
+    static constexpr size_t kindLimit = size_t{1} << (32 - rowBits);
 
   private:
     uint32_t bits_ = 0;

@@ -23,7 +23,7 @@ enum class SliceCategory : uint8_t {
     NcclCall,
     Projection,
     Graph,
-    PageFault,
+    ManagedMemory,  ///< What befell it, but for copies.
     Counter,
     Busy,
 };

@@ -10,12 +10,16 @@
 #include "model/trace/Column.h"
 #include "model/trace/RecordColumn.h"
 #include "model/trace/StringTable.h"
+#include "model/trace/fields.h"
 
 namespace lanescope {
 
 // The events of a trace, one struct of equally long columns per kind, each sorted by start. Times
 // are nanoseconds from the start of the session. Events without a time ("not timed" by CUPTI) are
 // not here; `Trace::counts` says how many there were.
+//
+// The list beside each names its columns, says which of them hold rows of something else, and is
+// what an index stores: whoever changes one raises `indexVersion`.
 
 /// What kernels launched alike share; kept once. Bytes are bytes, sizes are threads or blocks.
 struct LaunchConfig {
@@ -38,6 +42,11 @@ struct KernelTable {
     Column<uint64_t> graphNode;    ///< CUDA graph node id, 0 outside a graph.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
+template <Of<KernelTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::LaunchConfigs, s.config),
+              rowOf(RowsOf::Streams, s.stream), number(s.correlation), s.graphNode);
+}
 
 struct MemcpyTable {
     Column<int64_t> startNs, endNs, bytes;
@@ -47,6 +56,12 @@ struct MemcpyTable {
     Column<uint32_t> stream, correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
+template <Of<MemcpyTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.startNs, s.endNs, s.bytes, s.kind, s.sourceMemory, s.destinationMemory,
+              rowOrNone(RowsOf::Gpus, s.sourceDevice), rowOrNone(RowsOf::Gpus, s.destinationDevice),
+              rowOf(RowsOf::Streams, s.stream), number(s.correlation));
+}
 
 /// What made managed memory move. The numbers are the file's (`ENUM_CUDA_UNIF_MEM_MIGRATION`).
 enum class MigrationCause : uint8_t {
@@ -65,6 +80,10 @@ struct MigrationTable {
     Column<MigrationCause> cause;
     uint32_t size() const { return static_cast<uint32_t>(memcpy.size()); }
 };
+template <Of<MigrationTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, rowOf(RowsOf::Memcpys, s.memcpy), s.address, s.cause);
+}
 
 struct MemsetTable {
     Column<int64_t> startNs, endNs, bytes;
@@ -73,6 +92,11 @@ struct MemsetTable {
     Column<uint32_t> stream, correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
+template <Of<MemsetTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.startNs, s.endNs, s.bytes, number(s.value), s.memory,
+              rowOf(RowsOf::Streams, s.stream), number(s.correlation));
+}
 
 /// Launches of CUDA graphs that were recorded as a whole, without the kernels in them.
 struct GraphTable {
@@ -81,6 +105,11 @@ struct GraphTable {
     Column<uint32_t> stream, correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
+template <Of<GraphTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.startNs, s.endNs, s.graph, rowOf(RowsOf::Streams, s.stream),
+              number(s.correlation));
+}
 
 /// Memory that was allocated or freed, as recorded.
 struct MemoryEventTable {
@@ -93,6 +122,12 @@ struct MemoryEventTable {
     Column<uint32_t> correlation;  ///< Of the call that did it; 0 = none.
     uint32_t size() const { return static_cast<uint32_t>(timeNs.size()); }
 };
+template <Of<MemoryEventTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.timeNs, s.bytes, s.address, s.kind, s.isFree, s.isPooled,
+              rowOf(RowsOf::Processes, s.process), rowOrNone(RowsOf::Gpus, s.gpu),
+              number(s.correlation));
+}
 
 /// How large a memory pool was from some moment on.
 struct MemoryPoolTable {
@@ -101,6 +136,11 @@ struct MemoryPoolTable {
     Column<uint32_t> process, gpu;
     uint32_t size() const { return static_cast<uint32_t>(timeNs.size()); }
 };
+template <Of<MemoryPoolTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.timeNs, s.bytes, s.address, rowOf(RowsOf::Processes, s.process),
+              rowOrNone(RowsOf::Gpus, s.gpu));
+}
 
 /// Allocations and the frees that ended them, joined by process and address.
 struct AllocationTable {
@@ -114,6 +154,11 @@ struct AllocationTable {
     Column<uint32_t> process, gpu;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
+template <Of<AllocationTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.startNs, s.endNs, s.bytes, s.address, s.kind, s.isLive, s.isPooled,
+              rowOf(RowsOf::Processes, s.process), rowOrNone(RowsOf::Gpus, s.gpu));
+}
 
 /// The numbers are the file's (`ENUM_CUDA_UNIF_MEM_ACCESS_TYPE`).
 enum class FaultAccess : uint8_t { Unknown = 0, Read = 1, Write = 2, Atomic = 3, Prefetch = 4 };
@@ -128,6 +173,12 @@ struct PageFaultTable {
     Column<StringIndex> instruction;  ///< That faulted, on the CPU; 0 if unknown.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
+template <Of<PageFaultTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.startNs, s.endNs, s.address, s.count, s.access,
+              rowOf(RowsOf::Processes, s.process), rowOrNone(RowsOf::Gpus, s.gpu),
+              rowOf(RowsOf::Strings, s.instruction));
+}
 
 struct ApiTable {
     Column<int64_t> startNs, endNs;
@@ -138,6 +189,11 @@ struct ApiTable {
     Column<uint8_t> isDriver;  ///< 1 for a driver call, 0 for a runtime call.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
+template <Of<ApiTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Strings, s.name),
+              rowOf(RowsOf::Threads, s.thread), number(s.correlation), s.returnValue, s.isDriver);
+}
 
 /// The numbers are the file's (`ENUM_CUPTI_SYNC_TYPE`).
 enum class SyncType : uint8_t {
@@ -156,6 +212,11 @@ struct SyncTable {
     Column<uint32_t> correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
+template <Of<SyncTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.startNs, s.endNs, s.type, rowOrNone(RowsOf::Streams, s.stream),
+              rowOf(RowsOf::Processes, s.process), number(s.correlation));
+}
 
 /// Calls that have to do with CUDA events: records of an event in a stream, or waits of a stream
 /// for one. Only while a trace is loaded; `buildWaits` makes `StreamWaitTable` of them.
@@ -166,6 +227,11 @@ struct EventCallTable {
     Column<uint32_t> correlation;
     uint32_t size() const { return static_cast<uint32_t>(stream.size()); }
 };
+template <Of<EventCallTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, rowOf(RowsOf::Streams, s.stream), number(s.event), number(s.eventSync),
+              number(s.correlation));
+}
 
 /// Where a stream was told to wait for what another one had been given by then, sorted by waiting
 /// stream and the correlation of the call that says to wait.
@@ -175,12 +241,18 @@ struct StreamWaitTable {
     Column<uint32_t> byRecord;  ///< Rows in order of recorded stream and its correlation.
     uint32_t size() const { return static_cast<uint32_t>(waitingStream.size()); }
 };
+template <Of<StreamWaitTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, rowOf(RowsOf::Streams, s.waitingStream), number(s.waitCorrelation),
+              rowOf(RowsOf::Streams, s.recordedStream), number(s.recordCorrelation),
+              rowOf(RowsOf::StreamWaits, s.byRecord));
+}
 
 enum class NvtxStyle : uint8_t { PushPop, StartEnd, Mark };
 
 struct NvtxTable {
-    Column<int64_t> startNs,
-        endNs;  ///< Equal for a mark. A range never closed ends with the trace.
+    /// Equal for a mark. A range never closed ends with the trace.
+    Column<int64_t> startNs, endNs;
     Column<StringIndex> text;
     Column<StringIndex> domain;    ///< Name of the domain; 0 is the default domain.
     Column<StringIndex> category;  ///< Name, 0 if none.
@@ -193,6 +265,13 @@ struct NvtxTable {
     bool hasColors = false;       ///< Whether the program gave any range a colour.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
+template <Of<NvtxTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Strings, s.text),
+              rowOf(RowsOf::Strings, s.domain), rowOf(RowsOf::Strings, s.category),
+              number(s.colorArgb), s.hasColors, rowOf(RowsOf::Threads, s.thread), s.depth, s.style,
+              s.isOpen, rowOf(RowsOf::Strings, s.payload));
+}
 
 /// From the first start to the last end of the GPU work whose launching calls lie in an NVTX range.
 struct ProjectionTable {
@@ -203,6 +282,11 @@ struct ProjectionTable {
     Column<uint16_t> depth;  ///< Lane within the stream's projection track.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
+template <Of<ProjectionTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Nvtx, s.nvtx),
+              rowOf(RowsOf::Streams, s.stream), number(s.operationCount), s.depth);
+}
 
 /// What is known of an NCCL call beside its name and size. Most of it only NCCL's profiler plugin
 /// tells; negative numbers and text 0 mean that nobody did.
@@ -224,22 +308,14 @@ struct NcclFacts {
     uint32_t sharedBy = 1;               ///< How many calls that work is done for at once.
 };
 
-template <class Facts, class Visitor>
-void forEachNcclField(Facts& f, Visitor visit) {
-    visit(f.datatype), visit(f.algorithm), visit(f.protocol), visit(f.communicatorName);
-    visit(f.count), visit(f.sequence), visit(f.rank), visit(f.rankCount);
-    visit(f.root), visit(f.peer), visit(f.channels), visit(f.warps);
-    visit(f.isCaptured), visit(f.launchThread);
-    visit(f.launch.startNs), visit(f.launch.endNs), visit(f.gpu.startNs), visit(f.gpu.endNs);
-    visit(f.operationCount), visit(f.sharedBy);
-}
-template <class Visitor>
-void forEachField(NcclFacts& facts, Visitor visit) {
-    forEachNcclField(facts, visit);
-}
-template <class Visitor>
-void forEachField(const NcclFacts& facts, Visitor visit) {
-    forEachNcclField(facts, visit);
+template <Of<NcclFacts> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, rowOf(RowsOf::Strings, s.datatype), rowOf(RowsOf::Strings, s.algorithm),
+              rowOf(RowsOf::Strings, s.protocol), rowOf(RowsOf::Strings, s.communicatorName),
+              s.count, s.sequence, s.rank, s.rankCount, s.root, s.peer, s.channels, s.warps,
+              s.isCaptured, rowOrNone(RowsOf::Threads, s.launchThread), s.launch.startNs,
+              s.launch.endNs, s.gpu.startNs, s.gpu.endNs, number(s.operationCount),
+              number(s.sharedBy));
 }
 
 /// NCCL calls: rows of `NvtxTable` that NCCL itself announced, with what it said about them.
@@ -251,5 +327,10 @@ struct NcclTable {
     RecordColumn<NcclFacts> facts;
     uint32_t size() const { return static_cast<uint32_t>(nvtx.size()); }
 };
+template <Of<NcclTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, rowOf(RowsOf::Nvtx, s.nvtx), rowOf(RowsOf::Strings, s.operation), s.bytes,
+              s.communicator, s.facts);
+}
 
 }  // namespace lanescope

@@ -20,6 +20,7 @@
 #include "model/trace/Tables.h"
 #include "model/trace/TraceSums.h"
 #include "model/trace/Track.h"
+#include "model/trace/fields.h"
 
 namespace lanescope {
 
@@ -137,7 +138,8 @@ class Trace {
     };
     SamplePlace samplePlace(EventRef event) const;
     EventRef sampleEvent(uint32_t counter, uint32_t sample) const;
-    /// Where it is drawn; invalid if on no track. O(log n) in the lane times tracks of its subject.
+    /// Where it is drawn; invalid if on no track. O(tracks), and O(log n) in the lanes of its
+    /// track.
     SliceLocation locate(EventRef event) const;
     bool isEmpty() const { return range.isEmpty(); }
     /// How many events of a kind there are.
@@ -149,6 +151,15 @@ class Trace {
     /// What the columns are views of, if they are mapped.
     std::shared_ptr<const void> backing;
 };
+
+/// Visits the tables of a trace, in the order in which an index stores them.
+template <Of<Trace> S, class V>
+void forEachTable(S& trace, V&& visit) {
+    visitEach(visit, trace.kernels, trace.memcpys, trace.migrations, trace.memsets, trace.graphs,
+              trace.memoryEvents, trace.memoryPools, trace.allocations, trace.pageFaults,
+              trace.apiCalls, trace.syncs, trace.eventRecords, trace.eventWaits, trace.streamWaits,
+              trace.nvtx, trace.projections, trace.nccl);
+}
 
 using TracePtr = std::shared_ptr<const Trace>;
 

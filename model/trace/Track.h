@@ -63,8 +63,8 @@ enum class TrackKind : uint8_t {
     Counter,        ///< One `CounterSeries`; its one lane is empty.
     CounterStates,  ///< One of flags: a slice, a `CounterSample`, for as long as a flag stood.
     CounterGroup,   ///< Counters that belong together, as children; its one lane is empty.
-    GpuPageFaults,  ///< Of managed memory, by a GPU or by the CPUs that a process ran on.
-    CpuPageFaults,
+    GpuEvents,      ///< Of one kind, that happened to a GPU and on no stream of it.
+    ProcessEvents,  ///< Of one kind, that happened to a process and on no thread of it.
 };
 
 /// A titled band of the timeline with its lanes. Tracks stand in pre-order in `Trace::tracks`; a

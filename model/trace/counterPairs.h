@@ -16,5 +16,7 @@ struct CounterPairs {
 
 /// O(n log n).
 CounterPairs counterPairs(const std::vector<CounterSeries>& counters);
+/// The same for one counter, of which it says `upperOf`. O(n).
+uint32_t upperCounterOf(const std::vector<CounterSeries>& counters, uint32_t counter);
 
 }  // namespace lanescope

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/trace/eventFacts.h"
+
 namespace lanescope {
 
 namespace {
@@ -18,21 +20,8 @@ struct Launch {
 };
 
 Launch launchOf(const Trace& trace, EventRef event) {
-    const auto in = [row = event.row()](const auto& table) {
-        return row < table.size() ? Launch{table.stream[row], table.correlation[row]} : Launch{};
-    };
-    switch (event.kind()) {
-        case EventKind::Kernel:
-            return in(trace.kernels);
-        case EventKind::Memcpy:
-            return in(trace.memcpys);
-        case EventKind::Memset:
-            return in(trace.memsets);
-        case EventKind::Graph:
-            return in(trace.graphs);
-        default:
-            return {};
-    }
+    if (!isGpuWork(event.kind())) return {};
+    return {streamOf(trace, event), correlationOf(trace, event)};
 }
 
 const Track* trackOf(const Trace& trace, uint32_t stream) {

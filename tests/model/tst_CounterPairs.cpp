@@ -47,6 +47,34 @@ class TestCounterPairs : public QObject {
         QCOMPARE(pairs.upperOf[2], 0u);
     }
 
+    void ofOneCounterSaysTheSame() {
+        std::vector<CounterSeries> counters{series("pcie.tx", 0),
+                                            series("pcie.tx", 0),
+                                            series("pcie.rx", 0),
+                                            series("pcie.rx", 0),
+                                            series("pcie.rx", 1),
+                                            series("nvlink.rx", 0, 3),
+                                            series("nvlink.tx", 0, 3),
+                                            series("disk.write", 0),
+                                            series("disk.tx", 0),
+                                            series(".rx", 0),
+                                            series("", 0)};
+        for (const CounterSeries& each : simulatedMachine()->counters) {
+            counters.emplace_back();
+            counters.back().key = each.key;
+            counters.back().source = each.source;
+            counters.back().device = each.device;
+            counters.back().unit = each.unit;
+            counters.back().link = each.link;
+        }
+        const CounterPairs pairs = counterPairs(counters);
+        for (uint32_t counter = 0; counter < counters.size(); ++counter)
+            QCOMPARE(upperCounterOf(counters, counter), pairs.upperOf[counter]);
+        QCOMPARE(pairs.upperOf[2], 0u);
+        // What is written does not go with what was sent.
+        QCOMPARE(pairs.upperOf[7], noIndex);
+    }
+
     void eachCounterHasOnePlaceOnTheTimeline() {
         const TracePtr trace = simulatedMachine();
         const CounterPairs pairs = counterPairs(trace->counters);

@@ -20,7 +20,7 @@ std::vector<EventRef> plainly(const Trace& trace, TimeRange range, EventKinds wa
     std::vector<EventRef> found;
     for (const EventKind kind : kinds) {
         if (!wanted.has(kind)) continue;
-        for (uint32_t row = 0; row < eventCount(trace, kind); ++row) {
+        for (uint32_t row = 0; row < trace.rowCount(kind); ++row) {
             const TimeRange event = trace.rangeOf(EventRef(kind, row));
             const bool startsInside = event.startNs >= range.startNs && event.startNs < range.endNs;
             const bool isUnderWay = event.startNs < range.startNs && event.endNs > range.startNs;
@@ -132,7 +132,7 @@ void tst_EventWindow::knowsWhereEachEventStands() {
     for (size_t index = 0; index < whole.size(); ++index)
         QCOMPARE(window.indexOf(whole[index]).value_or(-1), int64_t(index));
     for (const EventKind kind : kinds) {
-        for (uint32_t row = 0; row < eventCount(*trace, kind); ++row) {
+        for (uint32_t row = 0; row < trace->rowCount(kind); ++row) {
             const EventRef event(kind, row);
             const bool isInside = std::ranges::find(whole, event) != whole.end();
             QCOMPARE(window.indexOf(event).has_value(), isInside);

@@ -201,8 +201,8 @@ class tst_Memory : public QObject {
         const TracePtr trace = builder.finish();
         QCOMPARE(trace->nameOf(ofGpu), "GPU page fault, write");
         QCOMPARE(trace->nameOf(ofCpu), "CPU page fault");
-        QCOMPARE(trace->tracks[trace->locate(ofGpu).track].kind, TrackKind::GpuPageFaults);
-        QCOMPARE(trace->tracks[trace->locate(ofCpu).track].kind, TrackKind::CpuPageFaults);
+        QCOMPARE(trace->tracks[trace->locate(ofGpu).track].kind, TrackKind::GpuEvents);
+        QCOMPARE(trace->tracks[trace->locate(ofCpu).track].kind, TrackKind::ProcessEvents);
         QCOMPARE(valueOf(describe(*trace, ofGpu), "Fault groups"), "12");
         QCOMPARE(valueOf(describe(*trace, ofCpu), "Instruction"), "0x4011f6");
     }

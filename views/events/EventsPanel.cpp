@@ -16,13 +16,16 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <iterator>
 #include <memory>
+#include <vector>
 
 #include "model/events/eventsAsText.h"
+#include "model/trace/eventFacts.h"
 #include "model/values/formatValue.h"
 #include "views/events/EventTableModel.h"
-#include "views/work/LatestJob.h"
 #include "views/text/toQString.h"
+#include "views/work/LatestJob.h"
 
 namespace lanescope {
 namespace {
@@ -30,11 +33,16 @@ namespace {
 /// Between a change of the range and the next look at the table; several changes make one.
 constexpr int settleMs = 60;
 
-constexpr std::array kindsOffered{EventKind::Kernel, EventKind::Memcpy,   EventKind::Memset,
-                                  EventKind::Graph,  EventKind::Api,      EventKind::Sync,
-                                  EventKind::Nvtx,   EventKind::PageFault};
-
 constexpr std::array<int, eventColumnCount> columnWidths{15, 11, 14, 40, 22, 6, 11, 13, 11};
+
+const std::vector<EventKind>& kindsOffered() {
+    static const std::vector<EventKind> kinds = [] {
+        std::vector<EventKind> recorded;
+        std::ranges::copy_if(kindsInOrder(), std::back_inserter(recorded), isRecorded);
+        return recorded;
+    }();
+    return kinds;
+}
 
 QString number(int64_t count) {
     return toQString(formatCount(count));
@@ -151,7 +159,7 @@ void EventsPanel::fillKindsMenu() {
     QAction* all = menu->addAction(tr("All kinds"));
     menu->addSeparator();
     std::vector<QAction*> choices;
-    for (const EventKind kind : kindsOffered) {
+    for (const EventKind kind : kindsOffered()) {
         QAction* choice = menu->addAction(toQString(nameOfKind(kind)));
         choice->setCheckable(true);
         choice->setChecked(true);
@@ -171,13 +179,13 @@ void EventsPanel::fillKindsMenu() {
 
 void EventsPanel::updateKindsText() {
     QStringList names;
-    for (const EventKind kind : kindsOffered)
+    for (const EventKind kind : kindsOffered())
         if (request_.kinds.has(kind)) names << toQString(nameOfKind(kind));
     const auto count = static_cast<size_t>(names.size());
-    kinds_->setText(count == kindsOffered.size() ? tr("All kinds")
-                    : count == 0                 ? tr("No kind")
-                    : count == 1                 ? names.front()
-                                 : tr("%1 of %2 kinds").arg(count).arg(kindsOffered.size()));
+    kinds_->setText(count == kindsOffered().size() ? tr("All kinds")
+                    : count == 0                   ? tr("No kind")
+                    : count == 1                   ? names.front()
+                                 : tr("%1 of %2 kinds").arg(count).arg(kindsOffered().size()));
 }
 
 QString EventsPanel::remark() const {

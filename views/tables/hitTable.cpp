@@ -3,38 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "model/trace/eventFacts.h"
+
 namespace lanescope {
-namespace {
-
-std::string kindName(EventKind kind) {
-    switch (kind) {
-        case EventKind::Kernel:
-            return "kernel";
-        case EventKind::Memcpy:
-            return "memcpy";
-        case EventKind::Memset:
-            return "memset";
-        case EventKind::Api:
-            return "API call";
-        case EventKind::Sync:
-            return "synchronization";
-        case EventKind::Nvtx:
-            return "NVTX range";
-        case EventKind::Projection:
-            return "NVTX range on the GPU";
-        case EventKind::Graph:
-            return "CUDA graph";
-        case EventKind::PageFault:
-            return "page fault";
-        case EventKind::CounterSample:
-            return "counter";
-        case EventKind::None:
-            break;
-    }
-    return {};
-}
-
-}  // namespace
 
 ReportTable hitTable(const Trace& trace, std::span<const EventRef> events) {
     ReportTable table;
@@ -48,8 +19,8 @@ ReportTable hitTable(const Trace& trace, std::span<const EventRef> events) {
     table.rows.reserve(count);
     for (const EventRef event : events.first(count)) {
         const TimeRange range = trace.rangeOf(event);
-        table.rows.push_back(
-            {range.startNs, range.durationNs(), kindName(event.kind()), trace.nameOf(event)});
+        table.rows.push_back({range.startNs, range.durationNs(),
+                              std::string(nameOfKind(event.kind())), trace.nameOf(event)});
     }
     return table;
 }

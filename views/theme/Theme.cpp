@@ -36,7 +36,7 @@ std::array<QColor, sliceCategoryCount> categoryColors(const Theme& theme) {
     set(SliceCategory::NcclCall, theme.isDark ? 0xff8a61a3 : 0xffb996cb);
     set(SliceCategory::Projection, theme.isDark ? 0xff3d665f : 0xffa5cbc2);
     set(SliceCategory::Graph, 0xff3fa39a);
-    set(SliceCategory::PageFault, 0xffd76b8a);
+    set(SliceCategory::ManagedMemory, 0xffd76b8a);
     set(SliceCategory::Counter, theme.isDark ? 0xff7f9bbd : 0xff7d9cc0);
     colors[static_cast<size_t>(SliceCategory::Busy)] = theme.busyGpu;
     return colors;
@@ -64,7 +64,7 @@ void makeColorBlindSafe(Theme& theme) {
     set(SliceCategory::Memset, 0xff8c8c8c);
     set(SliceCategory::NcclCall, theme.isDark ? 0xff9c5f8a : 0xffdfa6c6);
     set(SliceCategory::Graph, 0xff0072b2);
-    set(SliceCategory::PageFault, 0xffcc79a7);
+    set(SliceCategory::ManagedMemory, 0xffcc79a7);
     theme.kernels = colorsFrom({0xff56b4e9, 0xff0072b2, 0xff9ad3f2, 0xff2a7aab, 0xff78c3ec,
                                 0xff035d91, 0xffb9dff5, 0xff4a9cc9});
     theme.distinct = colorsFrom({0xff56b4e9, 0xffe69f00, 0xff00765a, 0xfff0e442, 0xff0072b2,

@@ -5,6 +5,7 @@
 
 #include "model/compare/Collectives.h"
 #include "model/load/NcclCalls.h"
+#include "model/trace/eventFacts.h"
 
 namespace lanescope {
 namespace {
@@ -72,28 +73,8 @@ QRgb SliceColors::colorByName(const Lane& lane, const Look& look) {
     return *known;
 }
 
-uint32_t SliceColors::streamOf(EventRef event) const {
-    const auto in = [row = event.row()](const auto& table) {
-        return row < table.size() ? uint32_t{table.stream[row]} : noIndex;
-    };
-    switch (event.kind()) {
-        case EventKind::Kernel:
-            return in(trace_->kernels);
-        case EventKind::Memcpy:
-            return in(trace_->memcpys);
-        case EventKind::Memset:
-            return in(trace_->memsets);
-        case EventKind::Graph:
-            return in(trace_->graphs);
-        case EventKind::Projection:
-            return in(trace_->projections);
-        default:
-            return noIndex;
-    }
-}
-
 QRgb SliceColors::colorByStream(const Lane& lane, uint32_t slice) const {
-    const uint32_t stream = streamOf(lane.event[slice]);
+    const uint32_t stream = streamOf(*trace_, lane.event[slice]);
     return stream == noIndex ? grey_ : theme_.colorOfNumber(stream).rgb();
 }
 
@@ -117,7 +98,7 @@ QRgb SliceColors::colorByOperation(const Look& look) {
 
 QString SliceColors::meaningOf(const Lane& lane, uint32_t slice) const {
     if (mode_ == ColorMode::Stream) {
-        const uint32_t stream = streamOf(lane.event[slice]);
+        const uint32_t stream = streamOf(*trace_, lane.event[slice]);
         if (stream == noIndex) return QStringLiteral("grey: on no stream");
         return QStringLiteral("colour: stream %1").arg(trace_->streams[stream].streamId);
     }

@@ -74,7 +74,6 @@ class SliceColors {
     QRgb colorByName(const Lane& lane, const Look& look);
     QRgb colorByStream(const Lane& lane, uint32_t slice) const;
     QRgb colorByOperation(const Look& look);
-    uint32_t streamOf(EventRef event) const;
     std::string operationOf(SliceCategory category, StringIndex name) const;
 
     TracePtr trace_;

@@ -15,7 +15,7 @@ uint32_t processOf(const Trace& trace, const Track& track) {
         case TrackKind::StreamProjection:
             return trace.streams[track.subject].process;
         case TrackKind::Process:
-        case TrackKind::CpuPageFaults:
+        case TrackKind::ProcessEvents:
             return track.subject;
         case TrackKind::Thread:
         case TrackKind::ThreadNvtx:

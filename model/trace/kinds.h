@@ -1,0 +1,124 @@
+#pragma once
+
+#include <array>
+#include <utility>
+
+#include "model/trace/kinds/Api.h"
+#include "model/trace/kinds/CounterSample.h"
+#include "model/trace/kinds/Graph.h"
+#include "model/trace/kinds/Kernel.h"
+#include "model/trace/kinds/Memcpy.h"
+#include "model/trace/kinds/Memset.h"
+#include "model/trace/kinds/Nvtx.h"
+#include "model/trace/kinds/PageFault.h"
+#include "model/trace/kinds/Projection.h"
+#include "model/trace/kinds/Sync.h"
+
+// Every kind of event, described in `kinds/` and met here. Whatever depends on the kind of an event
+// asks its description; nothing else switches over `EventKind`. `eventFacts.h` has the questions
+// that most ask of a single event, and is quicker to compile.
+
+namespace lanescope {
+
+namespace kinds {
+
+/// Stands for `EventKind::None` and for numbers that are no kind, which a damaged file may hold.
+struct None : Unplaced {
+    static constexpr EventKind kind = EventKind::None;
+    static constexpr Origin origin = Origin::Derived;
+    static constexpr std::string_view identifier = "", name = "", plural = "";
+
+    static uint32_t size(const Trace&) { return 0; }
+    static TimeRange rangeOf(const Trace&, uint32_t) { return {}; }
+    static std::string nameOf(const Trace&, uint32_t) { return {}; }
+    static SliceCategory categoryOf(const Trace&, uint32_t) { return SliceCategory::Busy; }
+    static void describe(const Trace&, uint32_t, Details&) {}
+};
+
+}  // namespace kinds
+
+/// `visit(description)` of a kind: `visitKind(kind, [](auto each) { return each.plural; })`. Of
+/// `kinds::None` for a number that is no kind.
+// An enumerator without a description must not compile, whatever the warnings are set to.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wswitch"
+template <class Visitor>
+constexpr decltype(auto) visitKind(EventKind kind, Visitor&& visit) {
+    const auto described = [&visit]<kinds::EventDescription Kind>(Kind each) -> decltype(auto) {
+        return visit(each);
+    };
+    switch (kind) {
+        case EventKind::Kernel:
+            return described(kinds::Kernel{});
+        case EventKind::Memcpy:
+            return described(kinds::Memcpy{});
+        case EventKind::Memset:
+            return described(kinds::Memset{});
+        case EventKind::Api:
+            return described(kinds::Api{});
+        case EventKind::Sync:
+            return described(kinds::Sync{});
+        case EventKind::Nvtx:
+            return described(kinds::Nvtx{});
+        case EventKind::Projection:
+            return described(kinds::Projection{});
+        case EventKind::Graph:
+            return described(kinds::Graph{});
+        case EventKind::PageFault:
+            return described(kinds::PageFault{});
+        case EventKind::CounterSample:
+            return described(kinds::CounterSample{});
+        case EventKind::None:
+            break;
+    }
+    return described(kinds::None{});
+}
+#pragma GCC diagnostic pop
+
+/// The same for one event, if the trace has it: `visit(description, row)`; else `kinds::None` and
+/// row 0.
+template <class Visitor>
+decltype(auto) visitKind(const Trace& trace, EventRef event, Visitor&& visit) {
+    return visitKind(event.kind(), [&](auto each) -> decltype(auto) {
+        if (event.row() < each.size(trace)) return visit(each, event.row());
+        return visit(kinds::None{}, uint32_t{0});
+    });
+}
+
+namespace kinds {
+
+template <class... Kinds>
+struct KindList {
+    static constexpr std::array numbers{Kinds::kind...};
+    template <class Visitor>
+    static void visit(Visitor& visit) {
+        (visit(Kinds{}), ...);
+    }
+};
+
+/// In the order in which events that start together are listed: what holds or causes others first.
+using InOrder =
+    KindList<Nvtx, Api, Sync, Graph, Kernel, Memcpy, Memset, PageFault, Projection, CounterSample>;
+
+constexpr bool isEachInOrderOnce() {
+    std::array<int, EventRef::kindLimit> times{};
+    for (const EventKind kind : InOrder::numbers) ++times[static_cast<size_t>(kind)];
+    for (size_t number = 0; number < times.size(); ++number) {
+        const bool isKind = visitKind(static_cast<EventKind>(number),
+                                      [](auto each) { return each.kind != EventKind::None; });
+        if (times[number] != (isKind ? 1 : 0)) return false;
+    }
+    return true;
+}
+static_assert(isEachInOrderOnce(), "a kind is missing in the order, or stands there twice");
+
+}  // namespace kinds
+
+/// `visit(description)` for every kind, in the order in which events that start together are
+/// listed.
+template <class Visitor>
+void forEachKind(Visitor&& visit) {
+    kinds::InOrder::visit(visit);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include "model/trace/categories.h"
+#include "model/trace/kinds/OfTable.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope::kinds {
+
+struct Api : OfTable<EventKind::Api, &Trace::apiCalls> {
+    static constexpr std::string_view identifier = "cuda_api";
+    static constexpr std::string_view name = "CUDA API call", plural = "CUDA API calls";
+
+    static std::string nameOf(const Trace& trace, uint32_t row) {
+        return std::string(trace.strings.at(trace.apiCalls.name[row]));
+    }
+    static SliceCategory categoryOf(const Trace& trace, uint32_t row) {
+        return apiCategory(trace.strings.at(trace.apiCalls.name[row]));
+    }
+
+    static constexpr std::array tracks{TrackKind::ThreadApi};
+    static TrackSubject trackOf(const Trace& trace, uint32_t row) {
+        return {TrackKind::ThreadApi, trace.apiCalls.thread[row]};
+    }
+
+    static void describe(const Trace& trace, uint32_t row, Details& details) {
+        const ApiTable& table = trace.apiCalls;
+        details.add(table.isDriver[row] != 0 ? "CUDA driver call" : "CUDA runtime call",
+                    nameOf(trace, row));
+        details.addTimes();
+        details.addThread(table.thread[row]);
+        if (table.returnValue[row] != 0)
+            details.add("Returned", fmt::format("error {}", table.returnValue[row]));
+        const std::vector<EventRef> work = trace.launchedWork(EventRef(kind, row));
+        if (work.empty()) return;
+        details.add("Launched", trace.nameOf(work.front()));
+        if (work.size() > 1)
+            details.add("Operations", formatCount(static_cast<int64_t>(work.size())));
+    }
+};
+
+}  // namespace lanescope::kinds

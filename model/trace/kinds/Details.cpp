@@ -1,0 +1,89 @@
+#include "model/trace/kinds/Details.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "model/trace/ncclDetails.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope::kinds {
+
+std::string exactSeconds(int64_t timeNs) {
+    const int64_t second = 1'000'000'000;
+    return fmt::format("{}{}.{:09} s", timeNs < 0 ? "-" : "", std::abs(timeNs / second),
+                       std::abs(timeNs % second));
+}
+
+void Details::add(std::string name, std::string value) {
+    if (!value.empty()) lines_.push_back({std::move(name), std::move(value)});
+}
+
+void Details::addTimes() {
+    const TimeRange range = trace_.rangeOf(event_);
+    add("Start", exactSeconds(range.startNs));
+    if (range.durationNs() > 0) add("Duration", formatDuration(range.durationNs()));
+}
+
+void Details::addThread(uint32_t thread) {
+    const Thread& info = trace_.threads[thread];
+    add("Thread", info.name.empty() ? fmt::format("TID {}", info.tid)
+                                    : fmt::format("{} (TID {})", info.name, info.tid));
+    addProcess(info.process);
+}
+
+void Details::addProcess(uint32_t process) {
+    const Process& info = trace_.processes[process];
+    std::string text =
+        fmt::format("{}{}PID {}", info.name, info.name.empty() ? "" : ", ", info.pid);
+    if (info.rank) text += fmt::format(", rank {}", *info.rank);
+    add("Process", std::move(text));
+}
+
+void Details::addGpu(uint32_t gpu) {
+    const Gpu& info = trace_.gpus[gpu];
+    add("GPU", info.name.empty() ? fmt::format("{}", info.id)
+                                 : fmt::format("{} ({})", info.id, info.name));
+}
+
+void Details::addStream(uint32_t stream) {
+    const Stream& info = trace_.streams[stream];
+    addGpu(info.gpu);
+    add("Stream", fmt::format("{}{}, context {}", info.streamId,
+                              info.isNullStream ? " (default)" : "", info.contextId));
+    addProcess(info.process);
+}
+
+void Details::addLaunch() {
+    const EventRef call = trace_.launchingCall(event_);
+    if (!call.isValid()) return;
+    add("Launched by", trace_.nameOf(call));
+    const Thread& thread = trace_.threads[trace_.apiCalls.thread[call.row()]];
+    add("Launching thread", thread.name.empty() ? fmt::format("TID {}", thread.tid) : thread.name);
+    const int64_t waitNs = trace_.rangeOf(event_).startNs - trace_.rangeOf(call).startNs;
+    if (waitNs >= 0) add("Launch to start", formatDuration(waitNs));
+}
+
+void Details::addBandwidth(int64_t bytes) {
+    const int64_t durationNs = trace_.rangeOf(event_).durationNs();
+    add("Size", fmt::format("{} ({} bytes)", formatBytes(bytes), formatCount(bytes)));
+    if (durationNs > 0)
+        add("Bandwidth", fmt::format("{:.2f} GB/s",
+                                     static_cast<double>(bytes) / static_cast<double>(durationNs)));
+}
+
+void Details::addNcclCall(uint32_t call) {
+    if (call == noIndex) return;
+    for (Property& line : describeNcclCall(trace_, call))
+        add(std::move(line.name), std::move(line.value));
+}
+
+void Details::addRange(uint32_t nvtx) {
+    const NvtxTable& table = trace_.nvtx;
+    add("Domain", std::string(trace_.strings.at(table.domain[nvtx])));
+    add("Category", std::string(trace_.strings.at(table.category[nvtx])));
+    addNcclCall(ncclCallOfRange(trace_, nvtx));
+    add("Payload", std::string(trace_.strings.at(table.payload[nvtx])));
+}
+
+}  // namespace lanescope::kinds

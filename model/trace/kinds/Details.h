@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/trace/Trace.h"
+
+namespace lanescope::kinds {
+
+/// Collects the lines about one event, leaving out what is not known.
+class Details {
+  public:
+    Details(const Trace& trace, EventRef event) : trace_(trace), event_(event) {}
+
+    std::vector<Property> take() { return std::move(lines_); }
+
+    /// Nothing if `value` is empty.
+    void add(std::string name, std::string value);
+    void addTimes();
+    /// The thread and its process.
+    void addThread(uint32_t thread);
+    void addProcess(uint32_t process);
+    void addGpu(uint32_t gpu);
+    /// The stream, its GPU and its process.
+    void addStream(uint32_t stream);
+    /// The call that launched this work, and how long the work waited for the GPU.
+    void addLaunch();
+    void addBandwidth(int64_t bytes);
+    /// What NCCL said of the call, a row of `Trace::nccl`; nothing for `noIndex`.
+    void addNcclCall(uint32_t call);
+    /// What a range of `Trace::nvtx` has beside its name and times.
+    void addRange(uint32_t nvtx);
+
+  private:
+    const Trace& trace_;
+    EventRef event_;
+    std::vector<Property> lines_;
+};
+
+/// "9.521234567 s", on the same clock as the ruler of the timeline.
+std::string exactSeconds(int64_t timeNs);
+
+}  // namespace lanescope::kinds

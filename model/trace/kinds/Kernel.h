@@ -1,0 +1,55 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "model/trace/categories.h"
+#include "model/trace/kinds/OfTable.h"
+#include "model/trace/ncclDetails.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope::kinds {
+
+struct Kernel : GpuWork<EventKind::Kernel, &Trace::kernels> {
+    static constexpr std::string_view identifier = "kernel";
+    static constexpr std::string_view name = "Kernel", plural = "kernels";
+
+    /// The short name, if it has one.
+    static StringIndex nameIndex(const LaunchConfig& config) {
+        return config.shortName != 0 ? config.shortName : config.demangledName;
+    }
+    static std::string nameOf(const Trace& trace, uint32_t row) {
+        return std::string(trace.strings.at(nameIndex(configOf(trace, row))));
+    }
+    static SliceCategory categoryOf(const Trace& trace, uint32_t row) {
+        return kernelCategory(trace.strings.at(nameIndex(configOf(trace, row))));
+    }
+
+    static void describe(const Trace& trace, uint32_t row, Details& details) {
+        const LaunchConfig& config = configOf(trace, row);
+        details.add("Kernel", std::string(trace.strings.at(config.shortName)));
+        details.addTimes();
+        details.add("Grid", dimensions(config.grid));
+        details.add("Block", dimensions(config.block));
+        details.add("Registers per thread", fmt::format("{}", config.registersPerThread));
+        details.add("Static shared memory", formatBytes(config.staticSharedBytes));
+        details.add("Dynamic shared memory", formatBytes(config.dynamicSharedBytes));
+        details.addStream(trace.kernels.stream[row]);
+        details.addLaunch();
+        details.addNcclCall(ncclCallOfWork(trace, EventRef(kind, row)));
+        if (trace.kernels.graphNode[row] != 0)
+            details.add("CUDA graph node", fmt::format("{}", trace.kernels.graphNode[row]));
+        details.add("Full name", std::string(trace.strings.at(config.demangledName)));
+    }
+
+  private:
+    static const LaunchConfig& configOf(const Trace& trace, uint32_t row) {
+        return trace.launchConfigs[trace.kernels.config[row]];
+    }
+    static std::string dimensions(const std::array<uint32_t, 3>& size) {
+        return fmt::format("{} x {} x {}", size[0], size[1], size[2]);
+    }
+};
+
+}  // namespace lanescope::kinds

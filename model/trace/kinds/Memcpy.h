@@ -1,0 +1,73 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/trace/categories.h"
+#include "model/trace/kinds/OfTable.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope::kinds {
+
+struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
+    static constexpr std::string_view identifier = "memcpy";
+    static constexpr std::string_view name = "Memcpy", plural = "memcpys";
+
+    static std::string nameOf(const Trace& trace, uint32_t row) {
+        return fmt::format("{} {}", lanescope::name(trace.memcpys.kind[row]),
+                           formatBytes(trace.memcpys.bytes[row]));
+    }
+    static SliceCategory categoryOf(const Trace& trace, uint32_t row) {
+        return memcpyCategory(trace.memcpys.kind[row]);
+    }
+
+    static void describe(const Trace& trace, uint32_t row, Details& details) {
+        const MemcpyTable& table = trace.memcpys;
+        details.add("Memcpy", fmt::format("{} ({})", lanescope::name(table.kind[row]),
+                                          longName(table.kind[row])));
+        details.addTimes();
+        details.addBandwidth(table.bytes[row]);
+        details.add("From", fmt::format("{} memory{}", lanescope::name(table.sourceMemory[row]),
+                                        device(trace, table.sourceDevice[row])));
+        details.add("To", fmt::format("{} memory{}", lanescope::name(table.destinationMemory[row]),
+                                      device(trace, table.destinationDevice[row])));
+        addMigration(trace, row, details);
+        details.addStream(table.stream[row]);
+        details.addLaunch();
+    }
+
+  private:
+    static std::string device(const Trace& trace, int16_t gpu) {
+        if (gpu < 0 || static_cast<size_t>(gpu) >= trace.gpus.size()) return {};
+        return fmt::format(" of GPU {}", trace.gpus[static_cast<size_t>(gpu)].id);
+    }
+    /// Why and from where managed memory moved, if that is what the copy is.
+    static void addMigration(const Trace& trace, uint32_t memcpy, Details& details) {
+        const MigrationTable& table = trace.migrations;
+        const auto found = std::lower_bound(table.memcpy.begin(), table.memcpy.end(), memcpy);
+        if (found == table.memcpy.end() || *found != memcpy) return;
+        const auto row = static_cast<size_t>(found - table.memcpy.begin());
+        details.add("Cause", std::string(nameOfCause(table.cause[row])));
+        details.add("Address", fmt::format("{:#x}", table.address[row]));
+    }
+    static std::string_view nameOfCause(MigrationCause cause) {
+        switch (cause) {
+            case MigrationCause::UserPrefetch:
+                return "the program prefetched it";
+            case MigrationCause::PageFault:
+                return "a page fault";
+            case MigrationCause::SpeculativePrefetch:
+                return "the driver prefetched it";
+            case MigrationCause::Eviction:
+                return "eviction, to make room";
+            case MigrationCause::AccessCounters:
+                return "it was accessed from afar too often";
+            case MigrationCause::Unknown:
+                break;
+        }
+        return "";
+    }
+};
+
+}  // namespace lanescope::kinds
