@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/compare/RunSummary.h"
-#include "model/values/ReportTable.h"
+#include "model/values/DurationScale.h"
 
 namespace lanescope {
 
@@ -58,8 +58,15 @@ struct Claim {
     double noiseNs = 0;
 };
 
+// Times of the mean step are rounded once, here: to multiples of the last digit that `WorkerComparison::scale`
+// shows. The mean step is rounded; then its parts, so that they sum to it; then the contributors of each
+// part, so that they sum to the part (the greatest remainders are rounded up). A range is the sum of its
+// contributors, and a difference that of the two rounded numbers. Whoever shows such a time writes it with that scale,
+// so a sentence, a table, a chart and a file give one number. What nobody adds up (medians, quantiles,
+// single steps, summed durations) stays exact, and is written by `shownNumbers.h`.
+
 /// One part of the step in both runs, means per step. Over all parts each column sums to the mean
-/// step time of its run, to the nanosecond.
+/// step time of its run.
 struct PartDifference {
     StepPart part = StepPart::Compute;
     int64_t baselineNs = 0;
@@ -117,6 +124,9 @@ struct WorkerComparison {
     uint32_t baselineWorker = noIndex;  ///< Index into `RunSummary::workers`.
     uint32_t candidateWorker = noIndex;
     std::string baselineLabel, candidateLabel;  ///< "rank 1, GPU 1".
+    /// Of the times of the mean step; it depends on the baseline only, so that its numbers are the same
+    /// against every candidate.
+    DurationScale scale;
     StepDistribution baseline, candidate;
     Claim claim;
     std::vector<PartDifference> parts;  ///< All of them, in the order of the enumeration.
@@ -128,22 +138,25 @@ struct WorkerComparison {
     int64_t lostNs() const { return candidate.meanNs - baseline.meanNs; }
 };
 
-/// One reason of the difference, for the sentence.
+/// One reason of the difference.
 struct Cause {
     StepPart part = StepPart::Compute;
-    int64_t lostNs = 0;       ///< Per step; negative if the candidate saves it.
-    std::string contributor;  ///< "AllReduce"; empty if no single one stands out.
-    std::string path;
-    double baselineGBps = 0, candidateGBps = 0;  ///< Of a collective or copy, if both are known.
-    /// "+31 ms exposed NCCL AllReduce in the mean step, bus bandwidth 112 → 24 GB/s".
+    int64_t lostNs = 0;  ///< Per step; negative if the candidate saves it.
+    /// The contributor of the part that changed most; nothing if no single one stands out.
+    std::optional<ContributorDifference> main;
+    bool hasLostNvlink = false;  ///< It went over NVLink, and does no longer.
+    /// In words: "+31.204 ms exposed NCCL AllReduce in the mean step, bus bandwidth 112.0 → 24.3 GB/s".
     std::string text;
 };
 
-/// The one answer.
+/// The one answer: what was found, then the same in words.
 struct Answer {
     Outcome outcome = Outcome::Nothing;
-    std::string sentence;       ///< "Candidate is 23 % slower (p < 0.001): +31 ms exposed ..."
     std::vector<Cause> causes;  ///< Weightiest first; at most three.
+    /// Of `RunComparison::outliers`, if the runs are alike but for it: the step of the candidate that
+    /// stands out most, then those that lost their time in the same way.
+    std::vector<uint32_t> tellingOutliers;
+    std::string sentence;  ///< "Candidate is 23.1 % slower (p < 0.001): +31.204 ms exposed ..."
     std::vector<std::string> details;  ///< Further sentences: which steps, which rank, outliers.
     std::vector<std::string>
         cautions;  ///< What makes the numbers doubtful; to be shown before them.
@@ -161,12 +174,17 @@ struct RunComparison {
     StepSource baselineSource = StepSource::WholeRun, candidateSource = StepSource::WholeRun;
     std::string baselinePattern, candidatePattern;
     std::vector<WorkerComparison> workers;  ///< Pairs; in the order of the candidate's workers.
+    /// The same pairs with times to the nanosecond: what conditions are tested by.
+    std::vector<WorkerComparison> exact;
     uint32_t critical = noIndex;  ///< The pair the answer is about; `noIndex` if there is none.
     std::vector<RunOutlier> outliers;
     Answer answer;
 
     const WorkerComparison* criticalPair() const {
         return critical < workers.size() ? &workers[critical] : nullptr;
+    }
+    const WorkerComparison* exactCriticalPair() const {
+        return critical < exact.size() ? &exact[critical] : nullptr;
     }
 };
 
@@ -176,20 +194,5 @@ struct RunComparison {
 /// sorting and for at most some hundred renamed kernels, which is quadratic; any thread. The same
 /// input gives the same answer.
 RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate);
-
-/// Tables of one pair for `lanescope compare` and the viewer, means per step. Parts: Part,
-/// Baseline, Candidate, Lost, Share of Difference (percent; empty if there is none); the last row
-/// is the mean step, to which the others sum.
-ReportTable partsTable(const WorkerComparison& pair);
-/// Part, Kind, Name, Range; Count, Time (of the step) and With Hidden (all its time) of either
-/// side; Lost, Bandwidth of either side, Match, Baseline Name (if it is another). Cells of a side
-/// that does not have the contributor are empty.
-ReportTable contributorsTable(const WorkerComparison& pair);
-/// Run, Worker, Step, Name, Time, Excess, Part, Part Excess, Contributor, Range; greatest first.
-ReportTable outliersTable(const RunComparison& comparison);
-/// Baseline, Candidate (workers), then Steps and Median of either side, Change, p, Outcome.
-ReportTable workersTable(const RunComparison& comparison);
-/// Side, Worker, Step, Name, Wall, then every part: one row per compared step.
-ReportTable stepsTable(BaselineRun baseline, CandidateRun candidate);
 
 }  // namespace lanescope

@@ -6,38 +6,49 @@ namespace lanescope {
 
 namespace {
 
-struct PartName {
+struct PartEntry {
     std::string_view shown;
     std::string_view identifier;
+    PartGroup group;
 };
 
-constexpr std::array<PartName, stepPartCount> partNames{{
-    {"compute", "compute"},
-    {"exposed communication", "exposed_communication"},
-    {"exposed PtoP copies", "exposed_ptop"},
-    {"exposed HtoD copies", "exposed_htod"},
-    {"exposed DtoH copies", "exposed_dtoh"},
-    {"exposed DtoD copies", "exposed_dtod"},
-    {"exposed other copies", "exposed_other_copy"},
-    {"memset", "memset"},
-    {"data loading", "data_loading_idle"},
-    {"synchronization idle", "synchronization_idle"},
-    {"launch-bound idle", "launch_bound_idle"},
-    {"other idle", "other_idle"},
+constexpr std::array<PartEntry, stepPartCount> entries{{
+    {"compute", "compute", PartGroup::Kernels},
+    {"exposed communication", "exposed_communication", PartGroup::Collectives},
+    {"exposed PtoP copies", "exposed_ptop", PartGroup::Copies},
+    {"exposed HtoD copies", "exposed_htod", PartGroup::Copies},
+    {"exposed DtoH copies", "exposed_dtoh", PartGroup::Copies},
+    {"exposed DtoD copies", "exposed_dtod", PartGroup::Copies},
+    {"exposed other copies", "exposed_other_copy", PartGroup::Copies},
+    {"memset", "memset", PartGroup::Copies},
+    {"data loading", "data_loading_idle", PartGroup::Idle},
+    {"synchronization idle", "synchronization_idle", PartGroup::Idle},
+    {"launch-bound idle", "launch_bound_idle", PartGroup::Idle},
+    {"other idle", "other_idle", PartGroup::Idle},
 }};
 
 }  // namespace
 
 std::string_view name(StepPart part) {
-    return partNames[static_cast<size_t>(part)].shown;
+    return entries[static_cast<size_t>(part)].shown;
 }
 
 std::string_view identifier(StepPart part) {
-    return partNames[static_cast<size_t>(part)].identifier;
+    return entries[static_cast<size_t>(part)].identifier;
+}
+
+PartGroup groupOf(StepPart part) {
+    return entries[static_cast<size_t>(part)].group;
+}
+
+std::string_view name(PartGroup group) {
+    static constexpr std::array<std::string_view, partGroupCount> all{"Kernels", "Collectives", "Copies and memsets",
+                                                                      "While the GPU was idle"};
+    return all[static_cast<size_t>(group)];
 }
 
 bool isIdle(StepPart part) {
-    return part >= StepPart::DataLoading;
+    return groupOf(part) == PartGroup::Idle;
 }
 
 int64_t StepParts::sum() const {

@@ -29,6 +29,13 @@ inline constexpr size_t stepPartCount = 12;
 std::string_view name(StepPart part);
 /// For files and programs: "compute", "exposed_communication", "launch_bound_idle".
 std::string_view identifier(StepPart part);
+
+/// What the contributors of a part are listed among.
+enum class PartGroup : uint8_t { Kernels, Collectives, Copies, Idle };
+inline constexpr size_t partGroupCount = 4;
+PartGroup groupOf(StepPart part);
+/// How a list of them is headed: "Kernels", "Collectives", "Copies and memsets", "While the GPU was idle".
+std::string_view name(PartGroup group);
 /// Nothing runs on the GPU in this part.
 bool isIdle(StepPart part);
 

@@ -4,8 +4,8 @@
 
 namespace lanescope {
 
-/// The answer of a comparison whose figures are complete: sentence, causes, details. Cautions are
-/// left to the caller.
+/// The answer of a comparison whose figures are complete: outcome, causes, and the steps that tell
+/// something. Its words (`sayAnswer`) and cautions are left to the caller.
 Answer answerOf(const RunComparison& comparison, const RunSummary& baseline,
                 const RunSummary& candidate);
 

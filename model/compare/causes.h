@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/compare/RunComparison.h"
@@ -10,11 +8,8 @@ namespace lanescope {
 
 /// Why the steps of the candidate take longer, or shorter if they do: the parts that changed in
 /// that direction, weightiest first, at most three, each with at least a sixth of all that changed
-/// so. Empty if the means are equal. `pair` is of a worker of these runs.
+/// so, without words. Empty if the means are equal. `pair` is of a worker of these runs.
 std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& baseline,
                             const RunSummary& candidate);
-
-/// A name for a sentence: without a kernel's parameters, printable, at most some sixty characters.
-std::string shortContributorName(std::string_view name);
 
 }  // namespace lanescope

@@ -3,6 +3,7 @@
 
 #include "model/compare/RunComparison.h"
 #include "model/compare/answer.h"
+#include "model/compare/answerSentences.h"
 #include "model/compare/cautions.h"
 #include "model/compare/compareWorkers.h"
 
@@ -103,13 +104,16 @@ RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {
     comparison.baselinePattern = before.pattern;
     comparison.candidatePattern = after.pattern;
     for (const WorkerPair& pair : pairsOf(before, after)) {
-        WorkerComparison workers =
+        ComparedWorkers workers =
             compareWorkers(before.workers[pair.baseline], after.workers[pair.candidate]);
-        workers.baselineWorker = pair.baseline;
-        workers.candidateWorker = pair.candidate;
-        comparison.workers.push_back(std::move(workers));
+        for (WorkerComparison* each : {&workers.shown, &workers.exact}) {
+            each->baselineWorker = pair.baseline;
+            each->candidateWorker = pair.candidate;
+        }
+        comparison.workers.push_back(std::move(workers.shown));
+        comparison.exact.push_back(std::move(workers.exact));
     }
-    comparison.critical = criticalPairOf(comparison.workers, before, after);
+    comparison.critical = criticalPairOf(comparison.exact, before, after);
     addOutliers(before, false, comparison.outliers);
     addOutliers(after, true, comparison.outliers);
     std::stable_sort(
@@ -117,6 +121,7 @@ RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {
         [](const RunOutlier& a, const RunOutlier& b) { return a.step.excessNs > b.step.excessNs; });
     comparison.answer = answerOf(comparison, before, after);
     comparison.answer.cautions = cautionsOf(before, after);
+    sayAnswer(comparison, before, after);
     return comparison;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include "model/compare/judgeSteps.h"
@@ -21,12 +22,39 @@ int64_t countOf(const WorkerSummary& worker) {
     return static_cast<int64_t>(worker.steps.size());
 }
 
-/// The mean step, split so that the parts sum to it.
-StepParts meanParts(const WorkerSummary& worker, int64_t meanNs) {
-    const StepParts total = worker.totalParts();
-    const std::vector<int64_t> shares = shareOut(total.ns, countOf(worker), meanNs);
-    StepParts mean;
-    std::copy(shares.begin(), shares.end(), mean.ns.begin());
+/// The mean step of one side in multiples of a quantum.
+struct MeanStep {
+    int64_t ns = 0;
+    StepParts parts;                 ///< They sum to `ns`.
+    std::vector<int64_t> exposedNs;  ///< By contributor; those of a part sum to it.
+};
+
+MeanStep meanStep(const WorkerSummary& worker, int64_t quantumNs) {
+    MeanStep mean;
+    mean.exposedNs.resize(worker.contributors.size());
+    const int64_t divisor = countOf(worker) * quantumNs;
+    if (divisor == 0) return mean;
+    const auto share = [&](std::span<const int64_t> sums, int64_t ns) {
+        std::vector<int64_t> shares = shareOut(sums, divisor, ns / quantumNs);
+        for (int64_t& each : shares) each *= quantumNs;
+        return shares;
+    };
+    const int64_t wallNs = worker.totalWallNs();
+    mean.ns = (wallNs / divisor + (wallNs % divisor * 2 >= divisor ? 1 : 0)) * quantumNs;
+    const std::vector<int64_t> parts = share(worker.totalParts().ns, mean.ns);
+    std::copy(parts.begin(), parts.end(), mean.parts.ns.begin());
+    for (size_t part = 0; part < stepPartCount; ++part) {
+        std::vector<int64_t> sums;
+        std::vector<size_t> places;
+        for (size_t index = 0; index < worker.contributors.size(); ++index) {
+            if (worker.contributors[index].part != static_cast<StepPart>(part)) continue;
+            sums.push_back(worker.contributors[index].exposedNs);
+            places.push_back(index);
+        }
+        const std::vector<int64_t> shares = share(sums, mean.parts.ns[part]);
+        for (size_t index = 0; index < places.size(); ++index)
+            mean.exposedNs[places[index]] = shares[index];
+    }
     return mean;
 }
 
@@ -46,26 +74,6 @@ ContributorShare shareOf(const Contributor& contributor, int64_t steps) {
     return share;
 }
 
-/// Each contributor per step; those of a part sum to that part of `mean`.
-std::vector<ContributorShare> sharesOf(const WorkerSummary& worker, const StepParts& mean) {
-    std::vector<ContributorShare> shares;
-    for (const Contributor& each : worker.contributors)
-        shares.push_back(shareOf(each, countOf(worker)));
-    for (size_t part = 0; part < stepPartCount; ++part) {
-        std::vector<int64_t> exposed;
-        std::vector<size_t> places;
-        for (size_t index = 0; index < worker.contributors.size(); ++index) {
-            if (worker.contributors[index].part != static_cast<StepPart>(part)) continue;
-            exposed.push_back(worker.contributors[index].exposedNs);
-            places.push_back(index);
-        }
-        const std::vector<int64_t> perStep = shareOut(exposed, countOf(worker), mean.ns[part]);
-        for (size_t index = 0; index < places.size(); ++index)
-            shares[places[index]].exposedNs = perStep[index];
-    }
-    return shares;
-}
-
 bool standsBefore(const ContributorDifference& a, const ContributorDifference& b) {
     const auto key = [](const ContributorDifference& each) {
         return std::tuple(each.part, -each.lostNs(), -each.candidate.exposedNs);
@@ -74,16 +82,17 @@ bool standsBefore(const ContributorDifference& a, const ContributorDifference& b
                             : std::tie(a.name(), a.path) < std::tie(b.name(), b.path);
 }
 
-std::vector<ContributorDifference> contributorDifferences(const WorkerSummary& baseline,
-                                                          const WorkerSummary& candidate,
-                                                          const StepParts& baselineMean,
-                                                          const StepParts& candidateMean) {
-    const std::vector<ContributorShare> before = sharesOf(baseline, baselineMean);
-    const std::vector<ContributorShare> after = sharesOf(candidate, candidateMean);
+std::vector<ContributorDifference> contributorDifferences(
+    const WorkerSummary& baseline, const WorkerSummary& candidate, const MeanStep& before,
+    const MeanStep& after, const std::vector<ContributorMatch>& matches) {
     std::vector<ContributorDifference> differences;
-    for (const ContributorMatch& match :
-         matchContributors(baseline.contributors, candidate.contributors, countOf(baseline),
-                           countOf(candidate))) {
+    const auto side = [](const WorkerSummary& worker, const MeanStep& mean, uint32_t index) {
+        if (index == noIndex) return ContributorShare{};
+        ContributorShare share = shareOf(worker.contributors[index], countOf(worker));
+        share.exposedNs = mean.exposedNs[index];
+        return share;
+    };
+    for (const ContributorMatch& match : matches) {
         ContributorDifference difference;
         difference.match = match.kind;
         const Contributor& known = match.candidate != noIndex
@@ -92,8 +101,8 @@ std::vector<ContributorDifference> contributorDifferences(const WorkerSummary& b
         difference.part = known.part;
         difference.kind = known.kind;
         difference.path = known.path;
-        if (match.baseline != noIndex) difference.baseline = before[match.baseline];
-        if (match.candidate != noIndex) difference.candidate = after[match.candidate];
+        difference.baseline = side(baseline, before, match.baseline);
+        difference.candidate = side(candidate, after, match.candidate);
         differences.push_back(std::move(difference));
     }
     std::sort(differences.begin(), differences.end(), standsBefore);
@@ -117,9 +126,25 @@ std::vector<RangeDifference> rangeDifferences(
     return ranges;
 }
 
+/// Fills in the times of the mean step.
+void addMeanStep(const WorkerSummary& baseline, const WorkerSummary& candidate,
+                 const std::vector<ContributorMatch>& matches, int64_t quantumNs,
+                 WorkerComparison& pair) {
+    const MeanStep before = meanStep(baseline, quantumNs);
+    const MeanStep after = meanStep(candidate, quantumNs);
+    pair.baseline.meanNs = before.ns;
+    pair.candidate.meanNs = after.ns;
+    for (size_t index = 0; index < stepPartCount; ++index) {
+        const auto part = static_cast<StepPart>(index);
+        pair.parts.push_back({part, before.parts[part], after.parts[part]});
+    }
+    pair.contributors = contributorDifferences(baseline, candidate, before, after, matches);
+    pair.ranges = rangeDifferences(pair.contributors);
+}
+
 }  // namespace
 
-WorkerComparison compareWorkers(const WorkerSummary& baseline, const WorkerSummary& candidate) {
+ComparedWorkers compareWorkers(const WorkerSummary& baseline, const WorkerSummary& candidate) {
     WorkerComparison pair;
     pair.baselineLabel = baseline.label();
     pair.candidateLabel = candidate.label();
@@ -128,15 +153,14 @@ WorkerComparison compareWorkers(const WorkerSummary& baseline, const WorkerSumma
     pair.baseline = distributionOf(before);
     pair.candidate = distributionOf(after);
     pair.claim = judgeSteps(before, after);
-    const StepParts baselineMean = meanParts(baseline, pair.baseline.meanNs);
-    const StepParts candidateMean = meanParts(candidate, pair.candidate.meanNs);
-    for (size_t index = 0; index < stepPartCount; ++index) {
-        const auto part = static_cast<StepPart>(index);
-        pair.parts.push_back({part, baselineMean[part], candidateMean[part]});
-    }
-    pair.contributors = contributorDifferences(baseline, candidate, baselineMean, candidateMean);
-    pair.ranges = rangeDifferences(pair.contributors);
-    return pair;
+    pair.scale =
+        DurationScale::ofStep(before.empty() ? pair.candidate.meanNs : pair.baseline.meanNs);
+    const std::vector<ContributorMatch> matches = matchContributors(
+        baseline.contributors, candidate.contributors, countOf(baseline), countOf(candidate));
+    ComparedWorkers compared{pair, pair};
+    addMeanStep(baseline, candidate, matches, pair.scale.quantumNs(), compared.shown);
+    addMeanStep(baseline, candidate, matches, 1, compared.exact);
+    return compared;
 }
 
 }  // namespace lanescope

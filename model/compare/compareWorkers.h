@@ -4,8 +4,13 @@
 
 namespace lanescope {
 
-/// Two workers against each other: distributions, claim, parts, contributors, ranges. The indices
-/// of the workers are left to the caller.
-WorkerComparison compareWorkers(const WorkerSummary& baseline, const WorkerSummary& candidate);
+/// One pair of workers, but for its place in the runs: with times of the mean step as they are shown, and
+/// to the nanosecond.
+struct ComparedWorkers {
+    WorkerComparison shown, exact;
+};
+
+/// Compares a worker with its counterpart. O(n log n), and quadratic in renamed kernels.
+ComparedWorkers compareWorkers(const WorkerSummary& baseline, const WorkerSummary& candidate);
 
 }  // namespace lanescope

@@ -6,8 +6,9 @@
 #include <array>
 #include <cmath>
 
-#include "model/values/formatValue.h"
+#include "model/compare/shownNumbers.h"
 #include "model/gate/measureOf.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 
@@ -34,23 +35,30 @@ std::string quantity(const ConditionTest& test) {
                        name(test.measure));
 }
 
-std::string formatted(double number, Dimension dimension) {
-    switch (dimension) {
-        case Dimension::Time:
-            return formatCell(number, Unit::Nanoseconds);
-        case Dimension::Bytes:
-            return formatCell(number, Unit::Bytes);
-        case Dimension::Bandwidth:
-            return formatCell(number, Unit::GigabytesPerSecond);
-        case Dimension::Count:
-            break;
-    }
-    return formatCell(number, Unit::Count);
-}
+/// Writes the numbers of a test as the tables of the comparison do.
+struct NumberWriter {
+    Dimension dimension;
+    std::optional<DurationScale> scale;
 
-std::string withSign(double number, Dimension dimension) {
-    return (number > 0 ? "+" : "") + formatted(number, dimension);
-}
+    std::string operator()(double number) const {
+        switch (dimension) {
+            case Dimension::Time:
+                return scale ? scale->text(std::llround(number)) : timeText(number);
+            case Dimension::Bytes:
+                return formatCell(number, Unit::Bytes);
+            case Dimension::Bandwidth:
+                return rateText(number) + " GB/s";
+            case Dimension::Count:
+                break;
+        }
+        return countText(number);
+    }
+    std::string difference(double number) const {
+        const std::string text = (*this)(std::abs(number));
+        const bool isNothing = text.find_first_of("123456789") == std::string::npos;
+        return (isNothing ? "" : number < 0 ? "-" : "+") + text;
+    }
+};
 
 /// The difference in percent of the baseline; nothing against a baseline of nothing, but 0 if
 /// both are.
@@ -60,12 +68,12 @@ std::optional<double> percentOf(double baseline, double candidate) {
     return std::nullopt;
 }
 
-std::string findingOf(const ConditionTest& test, double baseline, double candidate) {
-    const Dimension dimension = dimensionOf(test.measure);
+std::string findingOf(const ConditionTest& test, double baseline, double candidate,
+                      const NumberWriter& write) {
     const std::optional<double> percent = percentOf(baseline, candidate);
-    return fmt::format("{} was {} and is {} ({}{})", quantity(test), formatted(baseline, dimension),
-                       formatted(candidate, dimension), withSign(candidate - baseline, dimension),
-                       percent ? fmt::format(", {:+.1f} %", *percent) : std::string());
+    return fmt::format("{} was {} and is {} ({}{})", quantity(test), write(baseline),
+                       write(candidate), write.difference(candidate - baseline),
+                       percent ? ", " + percentDifferenceText(*percent) + " %" : std::string());
 }
 
 TestOutcome judged(TestOutcome outcome, bool isHolding) {
@@ -89,7 +97,8 @@ TestOutcome evaluateVerdict(const ConditionTest& test, const RunComparison& comp
                   found == (test.subject == Subject::Slower ? Outcome::Slower : Outcome::Faster));
 }
 
-TestOutcome evaluateNumbers(const ConditionTest& test, const Measured& measured) {
+TestOutcome evaluateNumbers(const ConditionTest& test, const Measured& measured,
+                            const NumberWriter& write) {
     TestOutcome outcome;
     outcome.baseline = measured.baseline;
     outcome.candidate = measured.candidate;
@@ -100,13 +109,12 @@ TestOutcome evaluateNumbers(const ConditionTest& test, const Measured& measured)
     if (!measured.candidate) return notComparable("the candidate has no such number");
     const double candidate = *measured.candidate;
     if (test.threshold.kind == ThresholdKind::Value && !measured.baseline) {
-        outcome.finding = fmt::format("{} is {}", quantity(test),
-                                      formatted(candidate, dimensionOf(test.measure)));
+        outcome.finding = fmt::format("{} is {}", quantity(test), write(candidate));
         return judged(std::move(outcome), holds(test.relation, candidate, test.threshold.number));
     }
     if (!measured.baseline) return notComparable("the baseline has no such number");
     const double baseline = *measured.baseline;
-    outcome.finding = findingOf(test, baseline, candidate);
+    outcome.finding = findingOf(test, baseline, candidate, write);
     double number = candidate;
     if (test.threshold.kind == ThresholdKind::Difference) number = candidate - baseline;
     if (test.threshold.kind == ThresholdKind::Percent) {
@@ -120,8 +128,19 @@ TestOutcome evaluateNumbers(const ConditionTest& test, const Measured& measured)
 TestOutcome evaluateTest(const ConditionTest& test, const RunComparison& comparison,
                          bool isMissingFine) {
     if (measuresOf(test.subject).empty()) return evaluateVerdict(test, comparison);
-    const Measured measured = measureOf(test, comparison);
-    if (measured.missing.empty()) return evaluateNumbers(test, measured);
+    const Measured measured = measureOf(test, comparison, comparison.exactCriticalPair());
+    if (measured.missing.empty()) {
+        NumberWriter write{dimensionOf(test.measure), std::nullopt};
+        TestOutcome outcome = evaluateNumbers(test, measured, write);
+        if (!isOfMeanStep(test)) return outcome;
+        // In the numbers of the tables, unless these would tell something else than the exact ones.
+        const WorkerComparison* pair = comparison.criticalPair();
+        write.scale = pair->scale;
+        const TestOutcome shown =
+            evaluateNumbers(test, measureOf(test, comparison, pair), write);
+        if (shown.state == outcome.state) outcome.finding = shown.finding;
+        return outcome;
+    }
     TestOutcome outcome;
     outcome.finding = fmt::format("{}: {}", quantity(test), measured.missing);
     if (measured.isUnknownName && isMissingFine) outcome.state = ConditionState::Skipped;

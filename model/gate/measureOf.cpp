@@ -173,8 +173,20 @@ Measured measureContributors(const ConditionTest& test, const WorkerComparison& 
 
 }  // namespace
 
-Measured measureOf(const ConditionTest& test, const RunComparison& comparison) {
-    const WorkerComparison* pair = comparison.criticalPair();
+bool isOfMeanStep(const ConditionTest& test) {
+    switch (test.measure) {
+        case Measure::Mean:
+        case Measure::Exposed:
+            return true;
+        case Measure::Time:
+            return test.subject == Subject::Part || test.subject == Subject::Range;
+        default:
+            return false;
+    }
+}
+
+Measured measureOf(const ConditionTest& test, const RunComparison& comparison,
+                   const WorkerComparison* pair) {
     if (!pair) return missing("there is nothing to compare");
     switch (test.subject) {
         case Subject::Step:

@@ -16,8 +16,12 @@ struct Measured {
     bool isUnknownName = false;  ///< Because neither side has anything of the name.
 };
 
-/// Looks up the numbers in the pair of workers that the comparison is about. What a name that
-/// stands for several means is summed; of bandwidths, bytes and durations are. O(contributors).
-Measured measureOf(const ConditionTest& test, const RunComparison& comparison);
+/// Looks up the numbers in a pair of workers of the comparison, exact or as they are shown; null has none. What a name
+/// that stands for several means is summed; of bandwidths, bytes and durations are. O(contributors).
+Measured measureOf(const ConditionTest& test, const RunComparison& comparison,
+                   const WorkerComparison* pair);
+
+/// The test asks for a time of the mean step, which is shown in the scale of the comparison.
+bool isOfMeanStep(const ConditionTest& test);
 
 }  // namespace lanescope

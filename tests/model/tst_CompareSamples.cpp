@@ -57,15 +57,18 @@ class TestCompareSamples : public QObject {
         QVERIFY(answer.cautions.empty());
         QCOMPARE(answer.causes.size(), size_t{1});
         QCOMPARE(answer.causes[0].part, StepPart::ExposedCommunication);
-        QCOMPARE(answer.causes[0].contributor, std::string("AllReduce"));
-        QCOMPARE(answer.causes[0].path, std::string("backward"));
+        QVERIFY(answer.causes[0].main);
+        const ContributorDifference& main = *answer.causes[0].main;
+        QCOMPARE(main.name(), std::string("AllReduce"));
+        QCOMPARE(main.path, std::string("backward"));
         // Means over all steps, of which some waited for the other rank.
-        QCOMPARE(qRound(answer.causes[0].baselineGBps * 10), 530);
-        QCOMPARE(qRound(answer.causes[0].candidateGBps * 10), 257);
+        QCOMPARE(qRound(main.baseline.gigabytesPerSecond * 10), 530);
+        QCOMPARE(qRound(main.candidate.gigabytesPerSecond * 10), 257);
         const QString sentence = QString::fromStdString(answer.sentence);
         QVERIFY2(sentence.startsWith("Candidate is 9.9 % slower (median step; p = 0.004): +"),
                  qPrintable(sentence));
-        QVERIFY(sentence.contains("exposed NCCL AllReduce in the mean step, bus bandwidth 53 → 26 GB/s"));
+        QVERIFY(sentence.contains(
+            "+4.241 ms exposed NCCL AllReduce in the mean step, bus bandwidth 53.0 → 25.7 GB/s"));
         QVERIFY(sentence.contains("no longer over the NVLink that joins these GPUs"));
     }
 

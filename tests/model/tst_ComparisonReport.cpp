@@ -5,18 +5,18 @@
 #include <QSet>
 #include <QXmlStreamReader>
 #include <QtTest>
-#include <numeric>
 #include <random>
 
+#include "model/compare/shownNumbers.h"
 #include "model/export/comparison/ChartAxis.h"
 #include "model/export/comparison/ComparisonReport.h"
+#include "model/export/comparison/ReportGroup.h"
 #include "model/export/comparison/TextGrid.h"
-#include "model/export/comparison/DurationScale.h"
-#include "model/export/comparison/comparisonRows.h"
-#include "model/export/comparison/htmlStyle.h"
 #include "model/export/comparison/htmlText.h"
+#include "model/export/comparison/reportFiles.h"
 #include "model/export/comparison/stepChart.h"
 #include "model/export/comparison/waterfallChart.h"
+#include "model/values/fromIdentifier.h"
 #include "model/values/kernelName.h"
 #include "tests/support/TraceBuilder.h"
 #include "tests/support/runTest.h"
@@ -70,23 +70,6 @@ class TestComparisonReport : public QObject {
     Q_OBJECT
 
   private slots:
-    void roundingKeepsTheSum() {
-        std::mt19937_64 random(7);
-        for (int round = 0; round < 500; ++round) {
-            const int64_t quantum = std::array<int64_t, 4>{1, 10, 1000, 1'000'000}[random() % 4];
-            std::vector<int64_t> values(random() % 14);
-            for (int64_t& value : values) value = static_cast<int64_t>(random() % 100'000'000);
-            const std::vector<int64_t> rounded = roundedToSum(values, quantum);
-            const int64_t exact = std::accumulate(values.begin(), values.end(), int64_t{0});
-            const int64_t sum = std::accumulate(rounded.begin(), rounded.end(), int64_t{0});
-            QVERIFY(std::abs(sum - exact) * 2 <= quantum);
-            for (size_t index = 0; index < values.size(); ++index) {
-                QCOMPARE(rounded[index] % quantum, 0);
-                QVERIFY(std::abs(rounded[index] - values[index]) < quantum);
-            }
-        }
-    }
-
     void timesOfATableShareAUnit() {
         QCOMPARE(DurationScale::fitting(2'000'000).number(1'234'567), std::string("1.235"));
         QCOMPARE(DurationScale::fitting(5'000'000'000).number(1'234'567'890), std::string("1.235"));
@@ -98,10 +81,18 @@ class TestComparisonReport : public QObject {
         QCOMPARE(ms.difference(400), std::string("0.000"));
         QCOMPARE(ms.difference(600), std::string("+0.001"));
         QCOMPARE(ms.difference(-600), std::string("-0.001"));
-        QCOMPARE(percentDifference(100, 635), std::string("+535.0"));
-        QCOMPARE(percentDifference(100, 1'000'000), std::string("+999,900.0"));
-        QCOMPARE(percentDifference(0, 5), std::string());
-        QCOMPARE(percentDifference(1'000'000, 1'000'001), std::string("0.0"));
+        QCOMPARE(ms.differenceText(-600), std::string("-0.001 ms"));
+        // What is small beside a long step can still be seen.
+        QCOMPARE(DurationScale::ofStep(12'345'678'901).text(12'345'678'901),
+                 std::string("12,345.679 ms"));
+        QCOMPARE(DurationScale::ofStep(123'456'789'012).unit, std::string_view("s"));
+        QCOMPARE(DurationScale::ofStep(999'000).unit, std::string_view("us"));
+        QCOMPARE(percentDifferenceText(535), std::string("+535.0"));
+        QCOMPARE(percentDifferenceText(999'900), std::string("+999,900.0"));
+        QCOMPARE(percentDifferenceText(-0.04), std::string("0.0"));
+        QCOMPARE(percentDifferenceText(0.04), std::string("0.0"));
+        QCOMPARE(timeDifferenceText(7.2314e6), std::string("+7.231 ms"));
+        QCOMPARE(pValueEquation(0.0042), std::string("p = 0.0042"));
     }
 
     void textIsCutInTheMiddleAndWrappedBetweenWords() {
@@ -191,25 +182,62 @@ class TestComparisonReport : public QObject {
     }
 
     void chartsAreWellFormed() {
-        Waterfall waterfall{"w", "a < b & \"c\"", "base<line", "end", 1, 100, {}};
-        verifyIsXml(waterfallChart(waterfall));
-        waterfall.bars = {{"<x>", 30}, {"y", -120}, {"z", 0}, {"w", 5}};
-        verifyIsXml(waterfallChart(waterfall));
-        waterfall.startNs = 0;
-        waterfall.bars.clear();
-        verifyIsXml(waterfallChart(waterfall));
-        verifyIsXml(stepChart({}));
-        StepSeries empty;
-        StepSeries one{"<one>", {"<a>"}, {5}, 0, 5, 5, 5};
-        StepSeries outlier{"o", {}, std::vector<int64_t>(50, 1000), 1, 1000, 1000, 1000};
-        outlier.wallNs[49] = 9'000'000'000;
-        outlier.wallNs[0] = 1001;
-        StepSeries many{"m", {}, std::vector<int64_t>(30'000, 1000), 7, 1000, 900, 1100};
-        verifyIsXml(stepChart({empty, one}));
-        verifyIsXml(stepChart({one, outlier}));
-        const std::string large = stepChart({outlier, many});
+        WorkerComparison pair;
+        pair.baseline.meanNs = pair.candidate.meanNs = 100;
+        const WaterfallTitles titles{"w", "a < b & \"c\"", "base<line", "end", 1};
+        verifyIsXml(waterfallChart(waterfallBars(pair), titles));
+        pair.parts = {{StepPart::Compute, 40, 70}, {StepPart::Memset, 120, 0}};
+        pair.candidate.meanNs = 10;
+        verifyIsXml(waterfallChart(waterfallBars(pair), titles));
+        pair = {};
+        verifyIsXml(waterfallChart(waterfallBars(pair), titles));
+        verifyIsXml(stepChart({}, {}));
+        const auto stepsOf = [](std::vector<int64_t> wallNs) {
+            WorkerSummary worker;
+            for (const int64_t ns : wallNs)
+                worker.steps.push_back({std::ssize(worker.steps), "<a>", 0, ns, {}});
+            return worker;
+        };
+        std::vector<int64_t> times(50, 1000);
+        times[49] = 9'000'000'000;
+        times[0] = 1001;
+        const WorkerSummary one = stepsOf({5}), outlier = stepsOf(times),
+                            many = stepsOf(std::vector<int64_t>(30'000, 1000));
+        const std::vector<StepLabel> labels{{"<one>", 0}, {"o", 7}};
+        const auto chart = [&](const WorkerSummary* a, const WorkerSummary* b) {
+            return stepChart(stepBars(std::vector<StepBarsOf>{{a, {}}, {b, {}}}), labels);
+        };
+        verifyIsXml(chart(nullptr, &one));
+        verifyIsXml(chart(&one, &outlier));
+        const std::string large = chart(&outlier, &many);
         verifyIsXml(large);
         QVERIFY(large.size() < 200'000);
+    }
+
+    void aWaterfallPutsSmallPartsTogetherAndEndsAtTheCandidate() {
+        std::mt19937_64 random(13);
+        for (int round = 0; round < 300; ++round) {
+            WorkerComparison pair;
+            for (size_t part = 0; part < stepPartCount; ++part) {
+                const auto ns = [&] { return static_cast<int64_t>(random() % (1u << (random() % 20))); };
+                pair.parts.push_back({static_cast<StepPart>(part), ns(), ns()});
+                pair.baseline.meanNs += pair.parts.back().baselineNs;
+                pair.candidate.meanNs += pair.parts.back().candidateNs;
+            }
+            const WaterfallBars waterfall = waterfallBars(pair);
+            QVERIFY(waterfall.bars.size() <= 8);
+            int64_t levelNs = waterfall.baselineNs;
+            int64_t before = INT64_MAX;
+            for (const WaterfallBars::Bar& bar : waterfall.bars) {
+                QCOMPARE(bar.fromNs, levelNs);
+                levelNs = bar.toNs;
+                if (!bar.part) continue;
+                QCOMPARE(bar.lostNs(), pair.parts[static_cast<size_t>(*bar.part)].lostNs());
+                QVERIFY(std::abs(bar.lostNs()) <= before);
+                before = std::abs(bar.lostNs());
+            }
+            QCOMPARE(levelNs, waterfall.candidateNs);
+        }
     }
 
     void anAxisHasRoundMarksWithinIt() {
@@ -231,38 +259,74 @@ class TestComparisonReport : public QObject {
         const ComparisonReport report =
             reportOf(training(1), {training(1.1), training(1.2), training(1.3)});
         size_t columns = 0;
-        for (const CandidateGroup& group : candidateGroups(report, 2)) {
+        for (const ReportGroup& group : reportGroups(report, 2)) {
             QVERIFY(group.candidates.size() <= 2);
+            QCOMPARE(group.view.candidates.size(), group.candidates.size());
             columns += group.candidates.size();
         }
         QCOMPARE(columns, size_t{3});
     }
 
+    void theBaselineHasTheSameNumbersAgainstEveryCandidate() {
+        const ComparisonReport report =
+            reportOf(training(1), {training(1.1), training(40), training(0.01)});
+        for (const ReportGroup& group : reportGroups(report, 3)) {
+            for (const auto& candidate : group.view.candidates) {
+                QVERIFY(candidate.pair->scale == group.view.scale());
+                for (size_t part = 0; part < stepPartCount; ++part)
+                    QCOMPARE(candidate.pair->parts[part].baselineNs,
+                             group.view.first().parts[part].baselineNs);
+            }
+        }
+    }
+
     void listsHoldTheWeightiestRowsByLoss() {
         const ComparisonReport report = reportOf(training(1), {training(1.3)});
-        const CandidateGroup group = candidateGroups(report, 1)[0];
-        const auto all = contributorRows(report, group, ContributorList::Kernels, 0);
-        const auto three = contributorRows(report, group, ContributorList::Kernels, 3);
+        const ReportGroup group = reportGroups(report, 1)[0];
+        const auto rows = [&](size_t top) {
+            std::vector<ComparisonRow> kept = contributorRows(group.view, PartGroup::Kernels);
+            keepWeightiest(kept, top);
+            return kept;
+        };
+        const std::vector<ComparisonRow> all = rows(0), three = rows(3);
         QVERIFY(all.size() > 3);
         QCOMPARE(three.size(), size_t{3});
         QVERIFY(std::is_sorted(all.begin(), all.end(), [](const auto& a, const auto& b) {
-            return a.greatestLossNs > b.greatestLossNs;
+            return a.greatestLossNs() > b.greatestLossNs();
         }));
-        int64_t least = std::abs(three[0].greatestLossNs);
-        for (const auto& row : three) least = std::min(least, std::abs(row.greatestLossNs));
-        QCOMPARE(
-            std::count_if(all.begin(), all.end(),
-                          [&](const auto& row) { return std::abs(row.greatestLossNs) > least; }),
-            2);
+        int64_t least = std::abs(three[0].greatestLossNs());
+        for (const auto& row : three) least = std::min(least, std::abs(row.greatestLossNs()));
+        const auto isGreater = [least](const ComparisonRow& row) {
+            return std::abs(row.greatestLossNs()) > least;
+        };
+        QVERIFY(std::count_if(all.begin(), all.end(), isGreater) <= 2);
     }
 
     void everyContributorIsInOneList() {
         const ComparisonReport report = reportOf(training(1), {training(1.3)});
-        const CandidateGroup group = candidateGroups(report, 1)[0];
+        const ReportGroup group = reportGroups(report, 1)[0];
         size_t listed = 0;
-        for (size_t list = 0; list < contributorListCount; ++list)
-            listed += contributorRows(report, group, static_cast<ContributorList>(list), 0).size();
-        QCOMPARE(listed, pairOf(report, 0).contributors.size());
+        for (size_t parts = 0; parts < partGroupCount; ++parts)
+            listed += contributorRows(group.view, static_cast<PartGroup>(parts)).size();
+        QCOMPARE(listed, group.view.first().contributors.size());
+        QCOMPARE(contributorRows(group.view).size(), listed);
+    }
+
+    void identifiersAreReadBack() {
+        QCOMPARE(fromIdentifier("too_few_steps", Outcome::Faster), std::optional(Outcome::TooFewSteps));
+        QCOMPARE(fromIdentifier("only_candidate", MatchKind::OnlyCandidate),
+                 std::optional(MatchKind::OnlyCandidate));
+        QCOMPARE(fromIdentifier("not_seen", NvlinkVerdict::Use::Used),
+                 std::optional(NvlinkVerdict::Use::NotSeen));
+        QCOMPARE(fromIdentifier("copies", LinkEvidence::Collectives),
+                 std::optional(LinkEvidence::Copies));
+        QCOMPARE(fromIdentifier("graph", ContributorKind::Others),
+                 std::optional(ContributorKind::Graph));
+        QCOMPARE(fromIdentifier("whole_run", StepSource::Chosen), std::optional(StepSource::WholeRun));
+        QCOMPARE(fromIdentifier("not_met", ConditionState::Skipped),
+                 std::optional(ConditionState::NotMet));
+        QVERIFY(!fromIdentifier("not seen", NvlinkVerdict::Use::Used));
+        QVERIFY(!fromIdentifier("", Outcome::Faster));
     }
 
     void emptyRunsMakeEveryFormat() {

@@ -40,8 +40,8 @@ AnswerPreview::AnswerPreview(QWidget* parent)
 void AnswerPreview::setComparison(const StoredComparison& stored, size_t candidateCount) {
     headline_->setAnswer(stored.comparison.answer);
     waterfall_->setPair(&stored.pair());
-    steps_->setWorkers(&stored.baselineWorker(), &stored.candidateWorker(),
-                       stored.pair().baseline.medianNs, stored.pair().candidate.medianNs);
+    steps_->setSteps({&stored.baselineWorker(), stored.pair().baseline},
+                     {&stored.candidateWorker(), stored.pair().candidate});
     const QString origin =
         tr("From the summaries stored in the traces. Timelines and tables "
            "appear when the events have been read.");

@@ -26,6 +26,20 @@ enum PageNumber : size_t {
     WorkersPage,
 };
 
+/// What is shown of contributors; rates only of those that move bytes.
+Layout contributorColumns(bool hasRates) {
+    Layout layout{{Field::Part},     {Field::Name},      {Field::Range},
+                  {Field::Lost},     {Field::Baseline},  {Field::Candidate}};
+    if (hasRates)
+        for (const Field field : {Field::BaselineSize, Field::CandidateSize, Field::BaselineRate,
+                                  Field::CandidateRate})
+            layout.push_back({field});
+    for (const Field field :
+         {Field::BaselineCount, Field::CandidateCount, Field::Match, Field::OtherLost})
+        layout.push_back({field});
+    return layout;
+}
+
 }  // namespace
 
 CompareTables::CompareTables(QWidget* parent) : QTabWidget(parent), partBox_(new QComboBox(this)) {
@@ -78,8 +92,8 @@ ReportView* CompareTables::makeView(size_t number) {
     view->setEmptyText(tr("Nothing to compare here."));
     view->table().setAccessibleName(pages_[number].title);
     const auto choose = [this, number](int row) {
-        if (row >= 0 && size_t(row) < pages_[number].rows.size())
-            emit rowChosen(pages_[number].rows[size_t(row)]);
+        if (row >= 0 && size_t(row) < pages_[number].leads.size())
+            emit rowChosen(pages_[number].leads[size_t(row)]);
     };
     connect(&view->table(), &QTableView::clicked, this, [view, choose](const QModelIndex& clicked) {
         choose(view->filter().mapToSource(clicked).row());
@@ -97,11 +111,14 @@ void CompareTables::fill(size_t number, ReportView& view) {
     Page& page = pages_[number];
     if (!page.pending) return;
     const bool hasRows = !page.pending->rows.empty();
-    view.setTable(std::move(*page.pending));
+    auto& model = static_cast<DifferenceModel&>(view.model());
+    ReportTable report = page.pending->asReport();
+    model.setComparison(std::move(*page.pending));
+    view.setTable(std::move(report));
     page.pending.reset();
     if (page.isFitted || !hasRows) return;
     page.isFitted = true;
-    const int column = static_cast<const DifferenceModel&>(view.model()).lostColumn();
+    const int column = model.lostColumn();
     const bool keepsOrder = number == StepsPage || column < 0;
     view.fitAndSort(keepsOrder ? -1 : column, Qt::DescendingOrder);
 }
@@ -118,26 +135,66 @@ void CompareTables::showEvent(QShowEvent* event) {
     fillVisible();
 }
 
-void CompareTables::setPage(size_t number, CompareTable table) {
+void CompareTables::setPage(size_t number, ComparisonTable table) {
     Page& page = pages_[number];
-    const bool hasRows = !table.table.rows.empty();
-    page.rows = std::move(table.rows);
-    page.pending = std::move(table.table);
+    const bool hasRows = !table.rows.empty();
+    page.leads = table.leads;
+    page.pending = std::move(table);
     setTabVisible(indexOf(page.tab), hasRows);
 }
 
 void CompareTables::setPair(const ComparedPair& shown) {
-    setPage(PartsPage, partRows(shown));
-    setPage(ContributorsPage, contributorRows(shown, {}));
-    setPage(KernelsPage, contributorRows(shown, {ContributorKind::Kernel}));
-    setPage(CollectivesPage, contributorRows(shown, {ContributorKind::Collective}));
-    setPage(CopiesPage, contributorRows(shown, {ContributorKind::Copy, ContributorKind::Memset}));
-    setPage(CountersPage, counterRows(shown));
-    setPage(RangesPage, rangeRows(shown));
-    setPage(UnmatchedPage, unmatchedRows(shown));
-    setPage(StepsPage, stepRows(shown));
-    setPage(OutliersPage, outlierRows(shown));
-    setPage(WorkersPage, workerRows(shown));
+    const ComparisonView view = shown.view();
+    const RunComparison& comparison = shown.runs.comparisons[shown.candidate];
+    const auto setRows = [&](size_t page, const std::vector<ComparisonRow>& rows,
+                             const Layout& layout) {
+        setPage(page, tableOf(view, rows, layout, Wording::Wide));
+    };
+    setRows(PartsPage, partRows(view),
+            {{Field::Part},
+             {Field::Baseline},
+             {Field::Candidate},
+             {Field::Lost},
+             {Field::BaselineShare},
+             {Field::CandidateShare},
+             {Field::OtherLost}});
+    // What only another candidate has is not of this comparison.
+    const auto isOther = [](const ComparisonRow& row) { return !row.candidates.front().lostNs; };
+    const auto contributors = [&](std::optional<PartGroup> group) {
+        std::vector<ComparisonRow> rows = contributorRows(view, group);
+        std::erase_if(rows, isOther);
+        return rows;
+    };
+    setRows(ContributorsPage, contributors(std::nullopt), contributorColumns(false));
+    for (const auto& [page, group] : {std::pair(KernelsPage, PartGroup::Kernels),
+                                      std::pair(CollectivesPage, PartGroup::Collectives),
+                                      std::pair(CopiesPage, PartGroup::Copies)})
+        setRows(page, contributors(group), contributorColumns(hasBandwidth(group)));
+    setPage(CountersPage, counterTable(shown.runs.counters[shown.candidate]));
+    setRows(RangesPage, rangeRows(view, true),
+            {{Field::Range},
+             {Field::Part},
+             {Field::Baseline},
+             {Field::Candidate},
+             {Field::Lost},
+             {Field::OtherLost}});
+    std::vector<ComparisonRow> unmatched = unmatchedRows(view, true);
+    const std::vector<ComparisonRow> added = unmatchedRows(view, false);
+    unmatched.insert(unmatched.end(), added.begin(), added.end());
+    std::erase_if(unmatched, isOther);
+    setRows(UnmatchedPage, unmatched,
+            {{Field::Match},
+             {Field::Part},
+             {Field::Kind},
+             {Field::Name},
+             {Field::Range},
+             {Field::OnlyCount},
+             {Field::OnlyTotal},
+             {Field::Lost}});
+    setPage(StepsPage, stepTable(shown.baselineWorker(), shown.candidateWorker()));
+    setPage(OutliersPage, outlierTable(comparison, Wording::Wide, &shown.baselineWorker(),
+                                       &shown.candidateWorker()));
+    setPage(WorkersPage, workerTable(comparison));
     fillVisible();
 }
 

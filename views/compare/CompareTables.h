@@ -4,7 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "views/compare/comparisonTables.h"
+#include "model/compare/ComparisonTable.h"
+#include "views/compare/ComparedRuns.h"
 #include "views/work/LazyTab.h"
 #include "views/theme/Theme.h"
 
@@ -35,7 +36,7 @@ class CompareTables : public QTabWidget {
     ReportView* find(const QString& title);
 
   signals:
-    void rowChosen(const lanescope::CompareRow& row);
+    void rowChosen(const lanescope::RowLead& row);
     void partChosen(std::optional<lanescope::StepPart> part);
 
   protected:
@@ -45,12 +46,12 @@ class CompareTables : public QTabWidget {
     struct Page {
         QString title;
         PanelTab<ReportView>* tab;
-        std::vector<CompareRow> rows;
-        std::optional<ReportTable> pending;  ///< What its view does not show yet.
+        std::vector<RowLead> leads;
+        std::optional<ComparisonTable> pending;  ///< What its view does not show yet.
         bool isFitted = false;
     };
     void addPage(const QString& title, const QString& toolTip);
-    void setPage(size_t page, CompareTable table);
+    void setPage(size_t page, ComparisonTable table);
     ReportView* makeView(size_t page);
     void fill(size_t page, ReportView& view);
     /// Those on the screen.

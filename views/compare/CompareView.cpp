@@ -193,8 +193,8 @@ void CompareView::showStored(const StoredComparison& stored) {
     if (runs_) return;
     headline_->setAnswer(stored.comparison.answer);
     waterfall_->setPair(&stored.pair());
-    steps_->setWorkers(&stored.baselineWorker(), &stored.candidateWorker(),
-                       stored.pair().baseline.medianNs, stored.pair().candidate.medianNs);
+    steps_->setSteps({&stored.baselineWorker(), stored.pair().baseline},
+                     {&stored.candidateWorker(), stored.pair().candidate});
 }
 
 void CompareView::pairTimelines() {
@@ -311,8 +311,7 @@ std::optional<ComparedPair> CompareView::shownPair() const {
 const WorkerSummary* CompareView::workerOf(bool isCandidate) const {
     const std::optional<ComparedPair> pair = shownPair();
     if (!pair) return nullptr;
-    return isCandidate ? &runs_->candidates[shown_].summary.workers[pair->workers().candidateWorker]
-                       : &runs_->baseline.summary.workers[pair->workers().baselineWorker];
+    return isCandidate ? &pair->candidateWorker() : &pair->baselineWorker();
 }
 
 void CompareView::showPair() {
@@ -326,8 +325,8 @@ void CompareView::showPair() {
     waterfall_->setPair(pair ? &pair->workers() : nullptr);
     const WorkerSummary* before = workerOf(false);
     const WorkerSummary* after = workerOf(true);
-    steps_->setWorkers(before, after, pair ? pair->workers().baseline.medianNs : 0,
-                       pair ? pair->workers().candidate.medianNs : 0);
+    steps_->setSteps({before, pair ? pair->workers().baseline : StepDistribution{}},
+                     {after, pair ? pair->workers().candidate : StepDistribution{}});
     if (pair) {
         tables_->setPair(*pair);
     } else {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "views/compare/ComparedRuns.h"
-#include "views/compare/comparisonTables.h"
 #include "views/theme/Theme.h"
 
 class QLabel;
@@ -103,7 +102,7 @@ class CompareView : public QWidget {
     void scrollToWorker();
     void showDetails(const TracePtr& trace, EventRef event);
     void updatePanels();
-    void showRow(const CompareRow& row);
+    void showRow(const RowLead& row);
     void showInstance(const WorstInstance& worst);
     void showEvents(EventRef baselineEvent, EventRef candidateEvent);
     void selectBoth(EventRef baseline, EventRef candidate);

@@ -121,7 +121,7 @@ void CompareView::showStep(int step) {
     visibleRange_->setRange({-longestNs / 40, longestNs + longestNs / 40});
 }
 
-void CompareView::showRow(const CompareRow& row) {
+void CompareView::showRow(const RowLead& row) {
     if (row.step >= 0) return showStep(row.step);
     if (row.baselineEvent.isValid() || row.candidateEvent.isValid())
         return showEvents(row.baselineEvent, row.candidateEvent);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/compare/RunComparison.h"
+#include "model/compare/ComparisonView.h"
 #include "model/compare/counterDifferences.h"
 #include "model/trace/Trace.h"
 
@@ -25,5 +25,23 @@ struct ComparedRuns {
 };
 
 using ComparedRunsPtr = std::shared_ptr<const ComparedRuns>;
+
+/// Which candidate, and which pair of workers of its comparison, is on the screen.
+struct ComparedPair {
+    const ComparedRuns& runs;
+    size_t candidate = 0;
+    uint32_t pair = 0;
+
+    const WorkerComparison& workers() const { return runs.comparisons[candidate].workers[pair]; }
+    const WorkerSummary& baselineWorker() const {
+        return runs.baseline.summary.workers[workers().baselineWorker];
+    }
+    const WorkerSummary& candidateWorker() const {
+        return runs.candidates[candidate].summary.workers[workers().candidateWorker];
+    }
+    /// The candidate on the screen, then all others; those without a counterpart of the baseline's worker have no
+    /// numbers.
+    ComparisonView view() const;
+};
 
 }  // namespace lanescope

@@ -3,22 +3,22 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "views/text/toQString.h"
+
 namespace lanescope {
 
 DifferenceModel::DifferenceModel(QObject* parent) : ReportModel(parent) {}
 
-void DifferenceModel::setTable(ReportTable table) {
-    greatestLossNs_.assign(table.columns.size(), 0);
-    for (size_t column = 0; column < table.columns.size(); ++column) {
-        if (!table.columns[column].name.starts_with("Lost")) continue;
-        for (const auto& row : table.rows) {
-            const auto* lost = column < row.size() ? std::get_if<int64_t>(&row[column]) : nullptr;
-            if (lost)
+void DifferenceModel::setComparison(ComparisonTable table) {
+    comparison_ = std::move(table);
+    greatestLossNs_.assign(comparison_.columns.size(), 0);
+    for (size_t column = 0; column < comparison_.columns.size(); ++column) {
+        if (!comparison_.isLoss(column)) continue;
+        for (const std::vector<Cell>& row : comparison_.rows)
+            if (const auto* lost = std::get_if<int64_t>(&row[column]))
                 greatestLossNs_[column] =
                     std::max<int64_t>({greatestLossNs_[column], std::abs(*lost), 1});
-        }
     }
-    ReportModel::setTable(std::move(table));
 }
 
 void DifferenceModel::setTheme(const Theme& theme) {
@@ -30,8 +30,8 @@ void DifferenceModel::setTheme(const Theme& theme) {
 }
 
 bool DifferenceModel::isLostColumn(int column) const {
-    return column >= 0 && column < columnCount() &&
-           table().columns[size_t(column)].name.starts_with("Lost");
+    return column >= 0 && column < std::ssize(comparison_.columns) &&
+           comparison_.isLoss(size_t(column));
 }
 
 int DifferenceModel::lostColumn() const {
@@ -50,6 +50,11 @@ QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
     const bool isLost = index.isValid() && isLostColumn(index.column());
     const int64_t lostNs = isLost ? lostNsAt(index.row(), index.column()) : 0;
     switch (role) {
+        case Qt::DisplayRole:
+            if (!cellAt(index.row(), index.column()) ||
+                index.row() >= std::ssize(comparison_.rows))
+                return {};
+            return toQString(comparison_.text(size_t(index.row()), size_t(index.column())));
         case Qt::ForegroundRole:
         case BarColorRole:
             return lostNs != 0 ? QVariant(lostNs > 0 ? theme_.slower : theme_.faster) : QVariant();

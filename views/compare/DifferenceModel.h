@@ -2,19 +2,21 @@
 
 #include <vector>
 
+#include "model/compare/ComparisonTable.h"
 #include "views/tables/ReportModel.h"
 #include "views/theme/Theme.h"
 
 namespace lanescope {
 
-/// Rows of a comparison. Every column whose name begins with "Lost" is tinted by who lost time, and
-/// has a bar of the time at stake.
+/// Rows of a comparison, with its numbers as it writes them. Every column of lost time is tinted by who lost
+/// it, and has a bar of the time at stake.
 class DifferenceModel : public ReportModel {
     Q_OBJECT
   public:
     explicit DifferenceModel(QObject* parent = nullptr);
 
-    void setTable(ReportTable table) override;
+    /// The table of which the next `setTable` has the plain numbers.
+    void setComparison(ComparisonTable table);
     void setTheme(const Theme& theme);
     /// The first column of time lost, or -1.
     int lostColumn() const;
@@ -27,6 +29,7 @@ class DifferenceModel : public ReportModel {
     bool isLostColumn(int column) const;
     int64_t lostNsAt(int row, int column) const;
 
+    ComparisonTable comparison_;
     std::vector<int64_t> greatestLossNs_;  // by column; 0 for others than lost time
     Theme theme_ = Theme::light();
 };

@@ -9,7 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/values/formatTable.h"
+#include "model/compare/shownNumbers.h"
+#include "model/values/formatValue.h"
 #include "views/theme/chartStyle.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
@@ -18,15 +19,6 @@ namespace lanescope {
 namespace {
 
 constexpr double barWidth = 0.4;
-constexpr size_t mostBars = 1000;  // of one side
-
-std::optional<WorkerSummary> stepsOf(const WorkerSummary* worker) {
-    if (!worker) return std::nullopt;
-    WorkerSummary copy;
-    copy.steps = worker->steps;
-    copy.outliers = worker->outliers;
-    return copy;
-}
 
 }  // namespace
 
@@ -41,12 +33,8 @@ StepChart::StepChart(QWidget* parent) : QWidget(parent), plot_(new QCustomPlot(t
     rebuild();
 }
 
-void StepChart::setWorkers(const WorkerSummary* baseline, const WorkerSummary* candidate,
-                           double baselineMedianNs, double candidateMedianNs) {
-    baseline_ = stepsOf(baseline);
-    candidate_ = stepsOf(candidate);
-    baselineMedianNs_ = baselineMedianNs;
-    candidateMedianNs_ = candidateMedianNs;
+void StepChart::setSteps(const StepBarsOf& baseline, const StepBarsOf& candidate) {
+    bars_ = stepBars(std::vector{baseline, candidate});
     if (chosen_ >= stepCount()) chosen_ = -1;
     rebuild();
 }
@@ -63,9 +51,7 @@ void StepChart::setChosen(int step) {
 }
 
 int StepChart::stepCount() const {
-    const size_t before = baseline_ ? baseline_->steps.size() : 0;
-    const size_t after = candidate_ ? candidate_->steps.size() : 0;
-    return int(std::max(before, after));
+    return int(bars_.stepCount);
 }
 
 void StepChart::rebuild() {
@@ -73,35 +59,36 @@ void StepChart::rebuild() {
     plot_->clearItems();
     setUpAxes();
     markChosen();
-    addSide(baseline_, -barWidth / 2, theme_.baseline, baselineMedianNs_);
-    addSide(candidate_, barWidth / 2, theme_.candidate, candidateMedianNs_);
     addLegend();
-    if (stepCount() == 0) sayEmpty(*plot_, theme_, font(), tr("No steps to compare"));
-    setAccessibleDescription(
-        stepCount() == 0 ? tr("No steps")
-                         : tr("Medians: %1 in the baseline, %2 in the candidate")
-                               .arg(toQString(formatDuration(std::llround(baselineMedianNs_))),
-                                    toQString(formatDuration(std::llround(candidateMedianNs_)))));
+    if (stepCount() == 0) {
+        sayEmpty(*plot_, theme_, font(), tr("No steps to compare"));
+        setAccessibleDescription(tr("No steps"));
+    } else {
+        addSide(bars_.runs.front(), -barWidth / 2, theme_.baseline);
+        addSide(bars_.runs.back(), barWidth / 2, theme_.candidate);
+        setAccessibleDescription(
+            tr("Medians: %1 in the baseline, %2 in the candidate")
+                .arg(toQString(timeText(bars_.runs.front().steps.medianNs)),
+                     toQString(timeText(bars_.runs.back().steps.medianNs))));
+    }
     plot_->replot(QCustomPlot::rpQueuedReplot);
 }
 
 void StepChart::setUpAxes() {
     styleChart(*plot_, theme_, font());
     double greatest = 1;
-    for (const auto* side : {&baseline_, &candidate_}) {
-        if (!*side) continue;
-        for (const StepSummary& step : (*side)->steps)
-            greatest = std::max(greatest, double(step.wallNs));
-    }
+    for (const StepBars::Run& run : bars_.runs)
+        for (const StepBars::Bar& bar : run.bars)
+            greatest = std::max(greatest, double(bar.longestNs));
     const ChartUnit unit = chartUnit(greatest);
     nsPerUnit_ = unit.nsPerUnit;
     const int count = stepCount();
-    const auto& named =
-        candidate_ && int(candidate_->steps.size()) == count ? candidate_ : baseline_;
     auto names = QSharedPointer<QCPAxisTickerText>::create();
     const int every = std::max(1, (count + 15) / 16);
-    for (int index = 0; named && index < count; index += every)
-        names->addTick(index, QString::number(named->steps[size_t(index)].number));
+    // The candidate's numbers, unless the baseline has more steps.
+    for (const StepBars::Run& run : bars_.runs)
+        for (int index = 0; int(run.stepCount()) == count && index < count; index += every)
+            names->addTick(index, QString::number(run.numbers[size_t(index)]));
     plot_->xAxis->setTicker(names);
     plot_->xAxis->setRange(-0.6, std::max(1, count) - 0.4);
     plot_->xAxis->setLabel(tr("step"));
@@ -115,28 +102,21 @@ void StepChart::setUpAxes() {
     plot_->yAxis->setLabel(QLatin1String(unit.name));
 }
 
-void StepChart::addSide(const std::optional<WorkerSummary>& worker, double offset,
-                        const QColor& color, double medianNs) {
-    if (!worker) return;
+void StepChart::addSide(const StepBars::Run& run, double offset, const QColor& color) {
+    if (run.bars.empty()) return;
     auto* bars = new QCPBars(plot_->xAxis, plot_->yAxis);
-    // Of more steps than can be told apart, a bar is as high as the longest of several.
-    const size_t count = worker->steps.size();
-    const size_t perBar = std::max<size_t>(1, count / mostBars);
-    bars->setWidth(barWidth * double(perBar));
+    // Where several steps are put together, a bar is as high as the longest of them.
+    const auto perBar = double(bars_.stepsPerBar);
+    bars->setWidth(barWidth * perBar);
     bars->setPen(Qt::NoPen);
     bars->setBrush(Theme::mix(theme_.canvas, color, 0.75));
-    for (size_t first = 0; first < count; first += perBar) {
-        int64_t longestNs = 0;
-        for (size_t index = first; index < std::min(count, first + perBar); ++index)
-            longestNs = std::max(longestNs, worker->steps[index].wallNs);
-        const double middle = double(first) + double(perBar - 1) / 2;
-        bars->addData(middle + offset * double(perBar), double(longestNs) / nsPerUnit_);
-    }
-    markOutliers(*worker, offset);
-    if (worker->steps.empty()) return;
+    for (const StepBars::Bar& bar : run.bars)
+        bars->addData(double(bar.first) + (perBar - 1) / 2 + offset * perBar,
+                      double(bar.longestNs) / nsPerUnit_);
+    markOutliers(run, offset);
     auto* line = new QCPItemLine(plot_);
-    line->start->setCoords(plot_->xAxis->range().lower, medianNs / nsPerUnit_);
-    line->end->setCoords(plot_->xAxis->range().upper, medianNs / nsPerUnit_);
+    line->start->setCoords(plot_->xAxis->range().lower, run.steps.medianNs / nsPerUnit_);
+    line->end->setCoords(plot_->xAxis->range().upper, run.steps.medianNs / nsPerUnit_);
     line->setPen(QPen(Theme::mix(color, theme_.text, 0.3), 1.4, Qt::DashLine));
 }
 
@@ -149,25 +129,21 @@ void StepChart::addLegend() {
         text->position->setCoords(place, 0);
         text->setPositionAlignment((place > 0.5 ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignTop);
         text->setText(
-            tr("%1, median %2").arg(side, toQString(formatDuration(std::llround(medianNs)))));
+            tr("%1, median %2").arg(side, toQString(timeText(medianNs))));
         text->setColor(theme_.text);
         text->setFont(font());
         text->setPadding({6, 0, 6, 1});
         text->setBrush(Theme::mix(theme_.canvas, color, 0.22));
     };
-    add(0, tr("baseline"), baselineMedianNs_, theme_.baseline);
-    add(1, tr("candidate"), candidateMedianNs_, theme_.candidate);
+    add(0, tr("baseline"), bars_.runs.front().steps.medianNs, theme_.baseline);
+    add(1, tr("candidate"), bars_.runs.back().steps.medianNs, theme_.candidate);
 }
 
-void StepChart::markOutliers(const WorkerSummary& worker, double offset) {
-    for (const OutlierStep& outlier : worker.outliers) {
-        const auto at =
-            std::find_if(worker.steps.begin(), worker.steps.end(),
-                         [&](const StepSummary& step) { return step.startNs == outlier.startNs; });
-        if (at == worker.steps.end()) continue;
+void StepChart::markOutliers(const StepBars::Run& run, double offset) {
+    for (const StepBars::Mark& each : run.marks) {
         auto* mark = new QCPItemText(plot_);
-        mark->position->setCoords(double(at - worker.steps.begin()) + offset,
-                                  double(outlier.wallNs) / nsPerUnit_);
+        mark->position->setCoords(double(each.step) + offset,
+                                  double(each.outlier.wallNs) / nsPerUnit_);
         mark->setPositionAlignment(Qt::AlignHCenter | Qt::AlignBottom);
         mark->setText(QStringLiteral("\u25bc"));
         mark->setColor(theme_.slower);
@@ -187,23 +163,21 @@ void StepChart::markChosen() {
 
 QString StepChart::tipAt(int step) const {
     QStringList lines;
-    const auto add = [&](const std::optional<WorkerSummary>& worker, const QString& side) {
-        if (!worker || size_t(step) >= worker->steps.size()) return;
-        const StepSummary& summary = worker->steps[size_t(step)];
+    const auto add = [&](const StepBars::Run& run, const QString& side) {
+        if (size_t(step) >= run.stepCount()) return;
         QString line = tr("%1, step %2: %3")
                            .arg(side)
-                           .arg(summary.number)
-                           .arg(toQString(formatDuration(summary.wallNs)));
-        for (const OutlierStep& outlier : worker->outliers) {
-            if (outlier.startNs != summary.startNs) continue;
-            line += tr(" (%1 more than the median, most of it %2)")
-                        .arg(toQString(formatDuration(outlier.excessNs)),
-                             toQString(name(outlier.part)));
-        }
+                           .arg(run.numbers[size_t(step)])
+                           .arg(toQString(formatDuration(run.wallNs[size_t(step)])));
+        for (const StepBars::Mark& mark : run.marks)
+            if (mark.step == size_t(step))
+                line += tr(" (%1 more than the median, most of it %2)")
+                            .arg(toQString(formatDuration(mark.outlier.excessNs)),
+                                 toQString(name(mark.outlier.part)));
         lines << line;
     };
-    add(baseline_, tr("Baseline"));
-    add(candidate_, tr("Candidate"));
+    add(bars_.runs.front(), tr("Baseline"));
+    add(bars_.runs.back(), tr("Candidate"));
     return lines.join(QLatin1Char('\n'));
 }
 

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <QWidget>
-#include <optional>
-#include <vector>
 
-#include "model/compare/RunSummary.h"
+#include "model/compare/StepBars.h"
 #include "views/theme/Theme.h"
 
 class QCustomPlot;
@@ -18,9 +16,8 @@ class StepChart : public QWidget {
   public:
     explicit StepChart(QWidget* parent = nullptr);
 
-    /// Both null for nothing. Medians are in nanoseconds.
-    void setWorkers(const WorkerSummary* baseline, const WorkerSummary* candidate,
-                    double baselineMedianNs, double candidateMedianNs);
+    /// The baseline and the candidate.
+    void setSteps(const StepBarsOf& baseline, const StepBarsOf& candidate);
     void setTheme(const Theme& theme);
     /// The step that is marked, by its place among the compared ones; -1 for none.
     void setChosen(int step);
@@ -44,15 +41,13 @@ class StepChart : public QWidget {
   private:
     void rebuild();
     void setUpAxes();
-    void addSide(const std::optional<WorkerSummary>& worker, double offset, const QColor& color,
-                 double medianNs);
-    void markOutliers(const WorkerSummary& worker, double offset);
+    void addSide(const StepBars::Run& run, double offset, const QColor& color);
+    void markOutliers(const StepBars::Run& run, double offset);
     void markChosen();
     void addLegend();
     QString tipAt(int step) const;
 
-    std::optional<WorkerSummary> baseline_, candidate_;  // without their contributors
-    double baselineMedianNs_ = 0, candidateMedianNs_ = 0;
+    StepBars bars_;  // of the baseline and the candidate; empty for nothing
     int chosen_ = -1;
     double nsPerUnit_ = 1;
     Theme theme_ = Theme::light();

@@ -7,19 +7,15 @@
 #include <QToolTip>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
-#include "model/values/formatTable.h"
 #include "views/theme/chartStyle.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 
 namespace lanescope {
 namespace {
-
-constexpr size_t mostParts = 7;
-// What is less than this share of all changes goes into one column.
-constexpr double leastShare = 0.01;
 
 /// In two lines, so that columns stand close together.
 QString inLines(QString text) {
@@ -47,8 +43,12 @@ WaterfallChart::WaterfallChart(QWidget* parent) : QWidget(parent), plot_(new QCu
 }
 
 void WaterfallChart::setPair(const WorkerComparison* pair) {
-    pair_.reset();
-    if (pair) pair_ = *pair;
+    bars_.reset();
+    parts_.clear();
+    if (pair) {
+        bars_ = waterfallBars(*pair);
+        parts_ = pair->parts;
+    }
     rebuild();
 }
 
@@ -65,61 +65,41 @@ void WaterfallChart::setChosen(std::optional<StepPart> part) {
 
 std::vector<StepPart> WaterfallChart::parts() const {
     std::vector<StepPart> parts;
-    for (const Column& column : columns_)
-        if (column.part) parts.push_back(*column.part);
+    if (!bars_) return parts;
+    for (const WaterfallBars::Bar& bar : bars_->bars)
+        if (bar.part) parts.push_back(*bar.part);
     return parts;
 }
 
-void WaterfallChart::setColumns() {
-    columns_.clear();
-    if (!pair_) return;
-    std::vector<PartDifference> parts = pair_->parts;
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const PartDifference& a, const PartDifference& b) {
-                         return std::abs(a.lostNs()) > std::abs(b.lostNs());
-                     });
-    double allNs = 0;
-    for (const PartDifference& part : parts) allNs += double(std::abs(part.lostNs()));
-    int64_t levelNs = pair_->baseline.meanNs;
-    columns_.push_back({tr("baseline"), std::nullopt, 0, levelNs, true, false});
-    int64_t restNs = 0;
-    for (const PartDifference& part : parts) {
-        const bool isSmall = double(std::abs(part.lostNs())) < leastShare * allNs;
-        if (part.lostNs() == 0 || isSmall || columns_.size() > mostParts) {
-            restNs += part.lostNs();
-            continue;
-        }
-        columns_.push_back(
-            {inLines(toQString(name(part.part))), part.part, levelNs, levelNs + part.lostNs()});
-        levelNs += part.lostNs();
-    }
-    if (restNs != 0)
-        columns_.push_back({tr("all\nothers"), std::nullopt, levelNs, levelNs + restNs});
-    columns_.push_back({tr("candidate"), std::nullopt, 0, pair_->candidate.meanNs, true, true});
+size_t WaterfallChart::columnCount() const {
+    return bars_ ? bars_->bars.size() + 2 : 0;
 }
 
 void WaterfallChart::rebuild() {
-    setColumns();
     plot_->clearPlottables();
     plot_->clearItems();
     setUpAxes();
-    for (size_t index = 0; index < columns_.size(); ++index) addColumn(index);
-    if (columns_.empty()) sayEmpty(*plot_, theme_, font(), tr("No steps to compare"));
+    if (bars_) {
+        addRun(0, bars_->baselineNs, theme_.baseline);
+        for (size_t bar = 0; bar < bars_->bars.size(); ++bar) addBar(bar + 1, bars_->bars[bar]);
+        addRun(columnCount() - 1, bars_->candidateNs, theme_.candidate);
+    } else {
+        sayEmpty(*plot_, theme_, font(), tr("No steps to compare"));
+    }
     setAccessibleDescription(description());
     plot_->replot(QCustomPlot::rpQueuedReplot);
 }
 
 void WaterfallChart::setUpAxes() {
     styleChart(*plot_, theme_, font());
-    double least = 0, greatest = 1;
+    const double least = bars_ ? double(bars_->lowestNs()) : 0;
+    const double greatest = bars_ ? std::max(1.0, double(bars_->highestNs())) : 1;
     auto names = QSharedPointer<QCPAxisTickerText>::create();
-    for (size_t index = 0; index < columns_.size(); ++index) {
-        const Column& column = columns_[index];
-        const auto [low, high] =
-            std::minmax(column.isRun ? column.toNs : column.fromNs, column.toNs);
-        least = index == 0 ? double(low) : std::min(least, double(low));
-        greatest = std::max(greatest, double(high));
-        names->addTick(double(index), column.label);
+    if (bars_) {
+        names->addTick(0, tr("baseline"));
+        for (size_t bar = 0; bar < bars_->bars.size(); ++bar)
+            names->addTick(double(bar + 1), inLines(toQString(bars_->bars[bar].label)));
+        names->addTick(double(columnCount() - 1), tr("candidate"));
     }
     const ChartUnit unit = chartUnit(greatest);
     nsPerUnit_ = unit.nsPerUnit;
@@ -127,7 +107,7 @@ void WaterfallChart::setUpAxes() {
     const double span = std::max(greatest - least, greatest * 0.02);
     const double bottom = std::max(0.0, least - span * 0.6);
     plot_->xAxis->setTicker(names);
-    plot_->xAxis->setRange(-0.6, std::max<double>(1, double(columns_.size())) - 0.4);
+    plot_->xAxis->setRange(-0.6, std::max<double>(1, double(columnCount())) - 0.4);
     // Room over the highest column for its number, whatever the height of the chart.
     const int labelHeight = fontMetrics().height() + 6;
     const double inner = std::max(40, height() - 3 * fontMetrics().height() - 16);
@@ -138,59 +118,60 @@ void WaterfallChart::setUpAxes() {
     plot_->yAxis->setLabel(tr("%1 a step").arg(QLatin1String(unit.name)));
 }
 
-QColor WaterfallChart::colorOf(const Column& column) const {
-    if (column.isRun) return column.isCandidate ? theme_.candidate : theme_.baseline;
-    return column.toNs > column.fromNs ? theme_.slower : theme_.faster;
+void WaterfallChart::addRun(size_t column, int64_t ns, const QColor& color) {
+    addRectangle(column, plot_->yAxis->range().lower * nsPerUnit_, double(ns), color, false, true,
+                 bars_->scale.text(ns));
 }
 
-void WaterfallChart::addColumn(size_t index) {
-    const Column& column = columns_[index];
-    const bool isChosen = column.part && column.part == chosen_;
-    const double bottom = column.isRun ? plot_->yAxis->range().lower
-                                       : double(std::min(column.fromNs, column.toNs)) / nsPerUnit_;
-    const double top = double(std::max(column.fromNs, column.toNs)) / nsPerUnit_;
-    auto* bar = new QCPItemRect(plot_);
-    bar->topLeft->setCoords(double(index) - 0.33, top);
-    bar->bottomRight->setCoords(double(index) + 0.33, bottom);
-    bar->setBrush(colorOf(column));
+void WaterfallChart::addBar(size_t column, const WaterfallBars::Bar& bar) {
+    const bool isChosen = bar.part && bar.part == chosen_;
+    addRectangle(column, double(std::min(bar.fromNs, bar.toNs)),
+                 double(std::max(bar.fromNs, bar.toNs)),
+                 bar.lostNs() > 0 ? theme_.slower : theme_.faster, isChosen, isChosen,
+                 bars_->scale.differenceText(bar.lostNs()));
+}
+
+void WaterfallChart::addRectangle(size_t column, double bottomNs, double topNs, const QColor& color,
+                                  bool isChosen, bool isBold, const std::string& text) {
+    auto* rectangle = new QCPItemRect(plot_);
+    rectangle->topLeft->setCoords(double(column) - 0.33, topNs / nsPerUnit_);
+    rectangle->bottomRight->setCoords(double(column) + 0.33, bottomNs / nsPerUnit_);
+    rectangle->setBrush(color);
     // Its own colour around it, so that the smallest change is still a line.
-    bar->setPen(isChosen ? QPen(theme_.text, 2) : QPen(colorOf(column), 1));
-    if (index + 1 < columns_.size()) {
+    rectangle->setPen(isChosen ? QPen(theme_.text, 2) : QPen(color, 1));
+    if (column + 1 < columnCount()) {
         auto* level = new QCPItemLine(plot_);
-        const double at = double(column.toNs) / nsPerUnit_;
-        level->start->setCoords(double(index) + 0.33, at);
-        level->end->setCoords(double(index) + 0.67, at);
+        const int64_t levelNs = column == 0 ? bars_->baselineNs : bars_->bars[column - 1].toNs;
+        level->start->setCoords(double(column) + 0.33, double(levelNs) / nsPerUnit_);
+        level->end->setCoords(double(column) + 0.67, double(levelNs) / nsPerUnit_);
         level->setPen(QPen(theme_.mutedText, 1, Qt::DotLine));
     }
     auto* value = new QCPItemText(plot_);
-    value->position->setCoords(double(index), top);
+    value->position->setCoords(double(column), topNs / nsPerUnit_);
     value->setPositionAlignment(Qt::AlignHCenter | Qt::AlignBottom);
     value->setPadding({0, 0, 0, 2});
     QFont bold = font();
     bold.setWeight(QFont::DemiBold);
-    value->setFont(column.isRun || isChosen ? bold : font());
+    value->setFont(isBold ? bold : font());
     value->setColor(theme_.text);
-    value->setText(column.isRun ? toQString(formatDuration(column.toNs))
-                                : signedDuration(column.toNs - column.fromNs));
+    value->setText(toQString(text));
 }
 
 QString WaterfallChart::description() const {
-    QStringList texts;
-    for (const Column& column : columns_) {
-        QString label = column.label;
-        texts << label.replace(QLatin1Char('\n'), QLatin1Char(' ')) + QStringLiteral(": ") +
-                     (column.isRun ? toQString(formatDuration(column.toNs))
-                                   : signedDuration(column.toNs - column.fromNs));
-    }
+    if (!bars_) return {};
+    QStringList texts{tr("baseline: %1").arg(toQString(bars_->scale.text(bars_->baselineNs)))};
+    for (const WaterfallBars::Bar& bar : bars_->bars)
+        texts << toQString(bar.label + ": " + bars_->scale.differenceText(bar.lostNs()));
+    texts << tr("candidate: %1").arg(toQString(bars_->scale.text(bars_->candidateNs)));
     return texts.join(QStringLiteral("; "));
 }
 
-std::optional<size_t> WaterfallChart::columnAt(QPoint position) const {
-    if (columns_.empty() || position.y() < plot_->axisRect()->top()) return std::nullopt;
+std::optional<StepPart> WaterfallChart::partAt(QPoint position) const {
+    if (!bars_ || position.y() < plot_->axisRect()->top()) return std::nullopt;
     const double key = plot_->xAxis->pixelToCoord(position.x());
-    const auto index = static_cast<int64_t>(std::floor(key + 0.5));
-    if (index < 0 || index >= std::ssize(columns_)) return std::nullopt;
-    return static_cast<size_t>(index);
+    const auto bar = static_cast<int64_t>(std::floor(key + 0.5)) - 1;
+    if (bar < 0 || bar >= std::ssize(bars_->bars)) return std::nullopt;
+    return bars_->bars[size_t(bar)].part;
 }
 
 void WaterfallChart::choose(std::optional<StepPart> part) {
@@ -203,21 +184,19 @@ bool WaterfallChart::eventFilter(QObject* watched, QEvent* event) {
     if (watched != plot_) return QWidget::eventFilter(watched, event);
     if (event->type() == QEvent::MouseButtonPress) {
         setFocus(Qt::MouseFocusReason);
-        const auto index = columnAt(static_cast<QMouseEvent*>(event)->pos());
-        if (index && columns_[*index].part) choose(columns_[*index].part);
+        if (const auto part = partAt(static_cast<QMouseEvent*>(event)->pos())) choose(part);
         return true;
     }
     if (event->type() == QEvent::ToolTip) {
         const auto* help = static_cast<QHelpEvent*>(event);
-        const auto index = columnAt(help->pos());
-        if (index && columns_[*index].part && pair_) {
-            const PartDifference& part = pair_->parts[static_cast<size_t>(*columns_[*index].part)];
+        if (const auto chosen = partAt(help->pos())) {
+            const PartDifference& part = parts_[static_cast<size_t>(*chosen)];
             QToolTip::showText(
                 help->globalPos(),
                 plainToolTip(tr("%1: %2 against %3 a step. Click to see what it is made of.")
                                  .arg(toQString(name(part.part)),
-                                      toQString(formatDuration(part.candidateNs)),
-                                      toQString(formatDuration(part.baselineNs)))),
+                                      toQString(bars_->scale.text(part.candidateNs)),
+                                      toQString(bars_->scale.text(part.baselineNs)))),
                 plot_);
         }
         return true;

@@ -2,13 +2,13 @@
 
 #include <QWidget>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "model/compare/RunComparison.h"
+#include "model/compare/WaterfallBars.h"
 #include "views/theme/Theme.h"
 
 class QCustomPlot;
-class QMouseEvent;
 
 namespace lanescope {
 
@@ -45,25 +45,21 @@ class WaterfallChart : public QWidget {
     bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
-    struct Column {
-        QString label;
-        std::optional<StepPart> part;  // none for the runs and for what is too small
-        int64_t fromNs = 0;
-        int64_t toNs = 0;
-        bool isRun = false;
-        bool isCandidate = false;
-    };
     void rebuild();
-    void setColumns();
     void setUpAxes();
-    void addColumn(size_t index);
-    QColor colorOf(const Column& column) const;
+    /// The baseline's column, the bars', the candidate's.
+    size_t columnCount() const;
+    void addRun(size_t column, int64_t ns, const QColor& color);
+    void addBar(size_t column, const WaterfallBars::Bar& bar);
+    void addRectangle(size_t column, double bottomNs, double topNs, const QColor& color,
+                      bool isChosen, bool isBold, const std::string& text);
     void choose(std::optional<StepPart> part);
-    std::optional<size_t> columnAt(QPoint position) const;
+    /// The part under the pointer.
+    std::optional<StepPart> partAt(QPoint position) const;
     QString description() const;
 
-    std::optional<WorkerComparison> pair_;
-    std::vector<Column> columns_;
+    std::optional<WaterfallBars> bars_;
+    std::vector<PartDifference> parts_;  // of which the tool tips tell
     std::optional<StepPart> chosen_;
     Theme theme_ = Theme::light();
     double nsPerUnit_ = 1;

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "model/export/comparison/DurationScale.h"
+#include "model/values/DurationScale.h"
 
 namespace lanescope {
 

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "model/export/comparison/htmlText.h"
 
@@ -89,11 +87,6 @@ std::string HtmlTable::html() && {
     html_ += isInFoot_ ? "</tfoot>" : "</tbody>";
     html_ += "</table></div>\n";
     return std::move(html_);
-}
-
-std::string_view lossKind(int64_t lostNs, int64_t leastNs) {
-    if (std::abs(lostNs) < std::max<int64_t>(leastNs, 1)) return {};
-    return lostNs > 0 ? "lost" : "saved";
 }
 
 }  // namespace lanescope

@@ -42,7 +42,4 @@ class HtmlTable {
     bool isInRow_ = false, isInFoot_ = false;
 };
 
-/// "lost" or "saved" for what is worth a colour, empty for less than `leastNs`.
-std::string_view lossKind(int64_t lostNs, int64_t leastNs);
-
 }  // namespace lanescope

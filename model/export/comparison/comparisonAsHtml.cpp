@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/compare/shownNumbers.h"
 #include "model/export/comparison/ComparisonReport.h"
 #include "model/export/comparison/comparisonSentences.h"
 #include "model/export/comparison/compositionChart.h"
-#include "model/export/comparison/htmlStyle.h"
 #include "model/export/comparison/htmlTables.h"
 #include "model/export/comparison/htmlText.h"
+#include "model/export/comparison/reportFiles.h"
 #include "model/export/comparison/stepChart.h"
 #include "model/export/comparison/waterfallChart.h"
 #include "model/values/formatValue.h"
@@ -35,7 +36,7 @@ std::string badgeText(const RunComparison& comparison) {
     const Outcome outcome = comparison.answer.outcome;
     const WorkerComparison* pair = comparison.criticalPair();
     if (pair && (outcome == Outcome::Slower || outcome == Outcome::Faster))
-        return fmt::format("{:.1f} % {}", std::abs(pair->claim.percent), name(outcome));
+        return fmt::format("{} % {}", percentText(std::abs(pair->claim.percent)), name(outcome));
     return outcome == Outcome::Nothing ? "nothing to compare" : std::string(name(outcome));
 }
 
@@ -46,17 +47,16 @@ std::string figure(std::string_view label, std::string_view value) {
 
 /// The numbers that a claim rests on.
 std::string claimFigures(const WorkerComparison& pair) {
-    const auto time = [](double ns) { return formatDuration(static_cast<int64_t>(ns)); };
-    const auto signedTime = [&](double ns) { return (ns > 0 ? "+" : "") + time(ns); };
+    const Claim& claim = pair.claim;
     std::string html = "<ul class=\"figures\">\n";
-    html += figure("baseline, median step", time(pair.baseline.medianNs));
-    html += figure("candidate, median step", time(pair.candidate.medianNs));
-    html += figure("difference", signedTime(pair.claim.differenceNs));
-    if (pair.claim.outcome != Outcome::TooFewSteps) {
-        html += figure(
-            "95 % confidence interval",
-            fmt::format("{} to {}", signedTime(pair.claim.lowNs), signedTime(pair.claim.highNs)));
-        html += figure("Mann-Whitney U test", pValueEquation(pair.claim.pValue));
+    html += figure("baseline, median step", timeText(pair.baseline.medianNs));
+    html += figure("candidate, median step", timeText(pair.candidate.medianNs));
+    html += figure("difference", timeDifferenceText(claim.differenceNs));
+    if (claim.outcome != Outcome::TooFewSteps) {
+        html += figure("95 % confidence interval",
+                       fmt::format("{} to {}", timeDifferenceText(claim.lowNs),
+                                   timeDifferenceText(claim.highNs)));
+        html += figure("Mann-Whitney U test", pValueEquation(claim.pValue));
     }
     html += figure("steps, baseline and candidate",
                    fmt::format("{} and {}", formatCount(pair.baseline.count),
@@ -64,13 +64,54 @@ std::string claimFigures(const WorkerComparison& pair) {
     return html + "</ul>\n";
 }
 
+/// The skeleton of the page with a text in place of each mark, in the order in which they stand in it. What
+/// was put in is not looked at again.
+std::string filledPage(const std::vector<std::pair<std::string_view, std::string>>& texts) {
+    const std::string_view page = reportPage();
+    std::string html;
+    size_t from = 0;
+    for (const auto& [mark, text] : texts) {
+        const size_t at = std::min(page.find(mark, from), page.size());
+        html.append(page.substr(from, at - from)).append(text);
+        from = std::min(at + mark.size(), page.size());
+    }
+    return html.append(page.substr(from));
+}
+
 class HtmlReport {
   public:
     explicit HtmlReport(const ComparisonReport& report)
-        : report_(report), groups_(candidateGroups(report, candidatesAbreast)) {}
+        : report_(report), groups_(reportGroups(report, candidatesAbreast)) {}
 
     std::string html() {
-        addHead();
+        std::string candidates;
+        for (const ComparedCandidate& candidate : report_.candidates)
+            candidates += (candidates.empty() ? "" : ", ") + titleOf(candidate.summary);
+        const std::string baseline = titleOf(report_.baseline);
+        addContent();
+        return filledPage(
+            {{"<!--policy-->",
+              fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+                          "'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri "
+                          "'none'; form-action 'none'\">",
+                          reportStyleHash(), reportScriptHash())},
+             {"<!--title-->", fmt::format("{} against {}", candidates, baseline)},
+             {"<link rel=\"stylesheet\" href=\"report.css\">",
+              fmt::format("<style>{}</style>", reportStyle())},
+             {"<!--heading-->",
+              fmt::format("{} <span class=\"against\">against {}</span>", candidates, baseline)},
+             {"<!--content-->", html_},
+             {"<script src=\"report.js\"></script>",
+              fmt::format("<script>{}</script>", reportScript())}});
+    }
+
+  private:
+    static constexpr size_t candidatesAbreast = 4;
+
+    bool isSingle() const { return report_.candidates.size() == 1; }
+    std::string titleOf(const RunSummary& run) const { return htmlEscaped(run.facts.title); }
+
+    void addContent() {
         for (size_t index = 0; index < report_.candidates.size(); ++index) addAnswer(index);
         addConditions();
         addParts();
@@ -82,38 +123,6 @@ class HtmlReport {
         addSection("Every worker", "The median step of each process on its GPU.",
                    workersHtml(report_));
         addSection("The runs", "", factsHtml(report_));
-        html_ +=
-            "</main>\n<footer><p>Made by lanescope compare. Times are those of the worker that "
-            "the others wait for; the parts of a step sum to it exactly. This page needs no "
-            "other file.</p></footer>\n<script>";
-        html_ += reportScript();
-        html_ += "</script>\n</body>\n</html>\n";
-        return std::move(html_);
-    }
-
-  private:
-    static constexpr size_t candidatesAbreast = 4;
-
-    bool isSingle() const { return report_.candidates.size() == 1; }
-    std::string titleOf(const RunSummary& run) const { return htmlEscaped(run.facts.title); }
-
-    void addHead() {
-        std::string candidates;
-        for (const ComparedCandidate& candidate : report_.candidates)
-            candidates += (candidates.empty() ? "" : ", ") + titleOf(candidate.summary);
-        html_ = fmt::format(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-            "style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action "
-            "'none'\">\n"
-            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-            "<title>{} against {}</title>\n<style>",
-            reportStyleHash(), reportScriptHash(), candidates, titleOf(report_.baseline));
-        html_ += reportStyle();
-        html_ += fmt::format(
-            "</style>\n</head>\n<body>\n<header>\n<p class=\"maker\">Lanescope comparison</p>\n"
-            "<h1>{} <span class=\"against\">against {}</span></h1>\n</header>\n<main>\n",
-            candidates, titleOf(report_.baseline));
     }
 
     void addSection(std::string_view title, std::string_view note, const std::string& content) {
@@ -185,83 +194,71 @@ class HtmlReport {
         return isSingle() ? "candidate" : fmt::format("[{}]", index + 1);
     }
 
-    std::string compositionOf(const CandidateGroup& group) const {
+    std::string compositionOf(const ReportGroup& group) const {
         std::vector<StepComposition> runs{{"baseline", {}}};
-        for (const PartDifference& part : pairOf(report_, group.candidates.front()).parts)
-            runs[0].parts[part.part] = part.baselineNs;
-        for (const size_t index : group.candidates) {
-            runs.push_back({runLabel(index), {}});
-            for (const PartDifference& part : pairOf(report_, index).parts)
-                runs.back().parts[part.part] = part.candidateNs;
+        for (const size_t index : group.candidates) runs.push_back({runLabel(index), {}});
+        for (const ComparisonRow& row : partRows(group.view)) {
+            runs[0].parts[*row.part] = *row.baseline.ns;
+            for (size_t column = 0; column < row.candidates.size(); ++column)
+                runs[column + 1].parts[*row.part] = *row.candidates[column].ns;
         }
-        return "<figure>\n" + compositionChart(runs) + "</figure>\n";
+        return "<figure>\n" + compositionChart(runs, group.view.scale()) + "</figure>\n";
     }
 
-    std::string waterfallOf(size_t index) const {
-        const WorkerComparison& pair = pairOf(report_, index);
-        Waterfall waterfall;
-        waterfall.id = fmt::format("waterfall-{}", index);
-        waterfall.title = fmt::format(
+    std::string waterfallOf(size_t index, const WorkerComparison& pair) const {
+        WaterfallTitles titles;
+        titles.id = fmt::format("waterfall-{}", index);
+        titles.title = fmt::format(
             "From the baseline's mean step of {} to the candidate's of {}, part by part",
-            formatDuration(pair.baseline.meanNs), formatDuration(pair.candidate.meanNs));
-        waterfall.startLabel = "baseline";
-        waterfall.endLabel = runLabel(index);
-        waterfall.startNs = pair.baseline.meanNs;
-        waterfall.endColor = static_cast<int>(index) + 1;
-        for (const PartDifference& part : pair.parts)
-            waterfall.bars.push_back({std::string(name(part.part)), part.lostNs()});
+            pair.scale.text(pair.baseline.meanNs), pair.scale.text(pair.candidate.meanNs));
+        titles.startLabel = "baseline";
+        titles.endLabel = runLabel(index);
+        titles.endColor = static_cast<int>(index) + 1;
         std::string caption;
         if (!isSingle())
             caption =
                 fmt::format("<figcaption>{}</figcaption>\n", candidateHeading(report_, index));
-        return fmt::format("<figure>\n{}{}</figure>\n", caption, waterfallChart(waterfall));
+        return fmt::format("<figure>\n{}{}</figure>\n", caption,
+                           waterfallChart(waterfallBars(pair), titles));
     }
 
     void addParts() {
         std::string content;
-        for (const CandidateGroup& group : groups_) {
+        for (const ReportGroup& group : groups_) {
             content += compositionOf(group);
-            for (const size_t index : group.candidates) content += waterfallOf(index);
-            content += partsTableHtml(report_, group);
+            for (size_t column = 0; column < group.candidates.size(); ++column)
+                content +=
+                    waterfallOf(group.candidates[column], *group.view.candidates[column].pair);
+            content += partsTableHtml(group);
         }
         addSection("Where the time of a step goes",
                    groups_.empty()
                        ? ""
-                       : "Mean step of " + placeSentence(report_, groups_.front()) +
+                       : "Mean step of " + placeSentence(groups_.front().view) +
                              ". Each moment counts for one part only: what the GPU computes "
                              "hides everything else.",
                    content);
     }
 
-    static StepSeries seriesOf(const RunSummary& run, uint32_t worker,
-                               const StepDistribution& steps, std::string label) {
-        StepSeries series;
-        series.label = std::move(label);
-        series.medianNs = steps.medianNs;
-        series.firstQuartileNs = steps.firstQuartileNs;
-        series.thirdQuartileNs = steps.thirdQuartileNs;
-        if (worker >= run.workers.size()) return series;
-        for (const StepSummary& step : run.workers[worker].steps) {
-            series.names.push_back(step.name.empty() ? fmt::format("step {}", step.number)
-                                                     : step.name);
-            series.wallNs.push_back(step.wallNs);
-        }
-        return series;
+    static StepBarsOf stepsOf(const RunSummary& run, uint32_t worker,
+                              const StepDistribution& steps) {
+        return {worker < run.workers.size() ? &run.workers[worker] : nullptr, steps};
     }
 
     void addSteps() {
         std::string content;
-        for (const CandidateGroup& group : groups_) {
-            std::vector<StepSeries> runs{
-                seriesOf(report_.baseline, group.baselineWorker,
-                         pairOf(report_, group.candidates.front()).baseline, "baseline")};
-            for (const size_t index : group.candidates) {
-                const WorkerComparison& pair = pairOf(report_, index);
-                runs.push_back(seriesOf(report_.candidates[index].summary, pair.candidateWorker,
-                                        pair.candidate, runLabel(index)));
-                runs.back().color = static_cast<int>(index) + 1;
+        for (const ReportGroup& group : groups_) {
+            std::vector<StepBarsOf> runs{
+                stepsOf(report_.baseline, group.baselineWorker, group.view.first().baseline)};
+            std::vector<StepLabel> labels{{"baseline", 0}};
+            for (size_t column = 0; column < group.candidates.size(); ++column) {
+                const size_t index = group.candidates[column];
+                const WorkerComparison& pair = *group.view.candidates[column].pair;
+                runs.push_back(stepsOf(report_.candidates[index].summary, pair.candidateWorker,
+                                       pair.candidate));
+                labels.push_back({runLabel(index), static_cast<int>(index) + 1});
             }
-            content += "<figure>\n" + stepChart(runs) + "</figure>\n";
+            content += "<figure>\n" + stepChart(stepBars(runs), labels) + "</figure>\n";
         }
         addSection(
             "Step by step",
@@ -272,19 +269,19 @@ class HtmlReport {
     }
 
     void addContributors() {
-        std::string content, unmatched;
-        for (const CandidateGroup& group : groups_) {
-            for (size_t list = 0; list < contributorListCount; ++list)
-                content += contributorsHtml(report_, group, static_cast<ContributorList>(list));
+        std::string content;
+        for (const ReportGroup& group : groups_) {
+            for (size_t parts = 0; parts < partGroupCount; ++parts)
+                content += contributorsHtml(report_, group, static_cast<PartGroup>(parts));
             content += rangesHtml(report_, group);
-            content += unmatchedHtml(report_, group);
+            content += unmatchedHtml(group);
         }
         addSection("What lost the time",
                    "Time of a mean step that nothing else hides, greatest loss first.", content);
     }
 
     const ComparisonReport& report_;
-    std::vector<CandidateGroup> groups_;
+    std::vector<ReportGroup> groups_;
     std::string html_;
 };
 

@@ -145,8 +145,8 @@ Json answerJson(const Answer& answer) {
     for (const Cause& cause : answer.causes)
         causes.push_back({{"part", identifier(cause.part)},
                           {"lostNs", cause.lostNs},
-                          {"contributor", cause.contributor},
-                          {"path", cause.path},
+                          {"contributor", cause.main ? cause.main->name() : ""},
+                          {"path", cause.main ? cause.main->path : ""},
                           {"text", cause.text}});
     return {{"outcome", identifier(answer.outcome)},
             {"sentence", answer.sentence},

@@ -25,10 +25,10 @@ class TextReport {
         addRuns();
         if (report_.candidates.size() == 1)
             addDetails();  // of several candidates they would bury the rest
-        for (const CandidateGroup& group : candidateGroups(report_, candidatesAbreast)) {
+        for (const ReportGroup& group : reportGroups(report_, candidatesAbreast)) {
             text_ += partsText(report_, group);
-            for (size_t list = 0; list < contributorListCount; ++list)
-                text_ += contributorsText(report_, group, static_cast<ContributorList>(list));
+            for (size_t parts = 0; parts < partGroupCount; ++parts)
+                text_ += contributorsText(report_, group, static_cast<PartGroup>(parts));
             text_ += rangesText(report_, group);
             text_ += unmatchedText(report_, group, true) + unmatchedText(report_, group, false);
         }
@@ -77,16 +77,16 @@ class TextReport {
 
     void addRuns() {
         TextGrid grid(std::vector(3, TextGrid::Side::Left));
-        const std::vector<CandidateGroup> groups =
-            candidateGroups(report_, report_.candidates.size());
+        const std::vector<ReportGroup> groups =
+            reportGroups(report_, report_.candidates.size());
         if (groups.empty()) {
             grid.add({"Baseline", sourceSentence(report_.baseline),
                       printable(report_.baseline.facts.title)});
         }
-        for (const CandidateGroup& group : groups)
+        for (const ReportGroup& group : groups)
             grid.add({"Baseline",
                       cutTo(stepsSentence(report_.baseline, group.baselineWorker,
-                                          pairOf(report_, group.candidates.front()).baseline),
+                                          group.view.first().baseline),
                             widestSteps),
                       printable(report_.baseline.facts.title)});
         for (size_t index = 0; index < report_.candidates.size(); ++index) {

@@ -4,18 +4,10 @@
 
 #include <algorithm>
 
+#include "model/compare/shownNumbers.h"
 #include "model/values/formatValue.h"
-#include "model/values/kernelName.h"
 
 namespace lanescope {
-
-std::string candidateMark(const ComparisonReport& report, size_t candidate) {
-    return report.candidates.size() == 1 ? std::string() : fmt::format("[{}] ", candidate + 1);
-}
-
-std::string candidateColumn(const ComparisonReport& report, size_t candidate) {
-    return report.candidates.size() == 1 ? "Candidate" : fmt::format("[{}]", candidate + 1);
-}
 
 std::vector<ReportCaution> cautionsOf(const ComparisonReport& report) {
     std::vector<ReportCaution> cautions;
@@ -50,14 +42,6 @@ std::vector<ReportOutlier> outliersOf(const ComparisonReport& report) {
     return outliers;
 }
 
-std::string outlierReason(const OutlierStep& step) {
-    std::string text = fmt::format("{} +{}", name(step.part), formatDuration(step.partExcessNs));
-    if (!step.contributor.empty())
-        text += fmt::format(", {}", printable(withoutParameters(step.contributor)));
-    if (!step.path.empty()) text += fmt::format(" in {}", printable(step.path));
-    return text;
-}
-
 std::string sourceSentence(const RunSummary& run) {
     switch (run.source) {
         case StepSource::NvtxRange:
@@ -75,37 +59,22 @@ std::string sourceSentence(const RunSummary& run) {
 std::string stepsSentence(const RunSummary& run, uint32_t worker, const StepDistribution& steps) {
     const std::string label =
         worker < run.workers.size() ? run.workers[worker].label() : std::string();
-    const std::string median = formatDuration(static_cast<int64_t>(steps.medianNs));
+    const std::string median = timeText(steps.medianNs);
     if (run.source == StepSource::WholeRun || run.source == StepSource::Chosen)
         return fmt::format("{}, {}: {}", sourceSentence(run), label, median);
     return fmt::format("{} {}, {}: median {}", formatCount(steps.count), sourceSentence(run), label,
                        median);
 }
 
-std::string placeSentence(const ComparisonReport& report, const CandidateGroup& group) {
-    const std::string& baseline = pairOf(report, group.candidates.front()).baselineLabel;
+std::string placeSentence(const ComparisonView& view) {
+    const std::string& baseline = view.first().baselineLabel;
     std::string place = baseline;
-    for (const size_t candidate : group.candidates) {
-        const std::string& label = pairOf(report, candidate).candidateLabel;
+    for (const ComparisonView::Candidate& candidate : view.candidates) {
+        const std::string& label = candidate.pair->candidateLabel;
         if (label != baseline && place.find(label) == std::string::npos)
             place += (place == baseline ? " against " : ", ") + label;
     }
     return place;
-}
-
-std::string pValueText(double pValue) {
-    return pValue < 0.001 ? "< 0.001" : fmt::format("{:.3f}", pValue);
-}
-
-std::string pValueEquation(double pValue) {
-    return pValue < 0.001 ? "p < 0.001" : fmt::format("p = {:.3f}", pValue);
-}
-
-std::string rateText(const ContributorShare* share) {
-    if (!share || share->gigabytesPerSecond <= 0) return "-";
-    const double rate = share->gigabytesPerSecond;
-    if (rate >= 0.0995) return withThousands(fmt::format("{:.1f}", rate));
-    return rate >= 0.00095 ? fmt::format("{:.2g}", rate) : "< 0.001";
 }
 
 std::string gpusSentence(const SummaryFacts& facts) {

@@ -6,7 +6,6 @@
 
 #include "model/export/comparison/ChartAxis.h"
 #include "model/export/comparison/htmlText.h"
-#include "model/values/formatValue.h"
 
 namespace lanescope {
 
@@ -31,7 +30,8 @@ std::vector<StepPart> visibleParts(const std::vector<StepComposition>& runs) {
     return parts;
 }
 
-std::string barOf(const StepComposition& run, const ChartAxis& axis, double y) {
+std::string barOf(const StepComposition& run, const ChartAxis& axis, const DurationScale& scale,
+                  double y) {
     std::string svg = fmt::format("<text class=\"end strong\" x=\"{}\" y=\"{}\">{}</text>",
                                   plotLeft - 12, y + 15, htmlEscaped(run.label));
     int64_t begin = 0;
@@ -45,11 +45,11 @@ std::string barOf(const StepComposition& run, const ChartAxis& axis, double y) {
             "<title>{}, {}: {}</title></rect>",
             identifier(part), svgNumber(left), y,
             svgNumber(axis.pixelOf(static_cast<double>(begin)) - left), barHeight,
-            htmlEscaped(run.label), name(part), formatDuration(run.parts[part]));
+            htmlEscaped(run.label), name(part), scale.text(run.parts[part]));
     }
     return svg + fmt::format("<text class=\"strong\" x=\"{}\" y=\"{}\">{}</text>\n",
                              svgNumber(axis.pixelOf(static_cast<double>(begin)) + 8), y + 15,
-                             formatDuration(run.parts.sum()));
+                             scale.text(run.parts.sum()));
 }
 
 std::string legendOf(const std::vector<StepPart>& parts, double top) {
@@ -67,7 +67,7 @@ std::string legendOf(const std::vector<StepPart>& parts, double top) {
 
 }  // namespace
 
-std::string compositionChart(const std::vector<StepComposition>& runs) {
+std::string compositionChart(const std::vector<StepComposition>& runs, const DurationScale& scale) {
     int64_t longest = 1;
     for (const StepComposition& run : runs) longest = std::max(longest, run.parts.sum());
     const ChartAxis axis(0, static_cast<double>(longest), plotLeft, plotRight);
@@ -80,7 +80,7 @@ std::string compositionChart(const std::vector<StepComposition>& runs) {
         chartWidth, legendTop + legendRowHeight * static_cast<double>(legendRows));
     double y = 0;
     for (const StepComposition& run : runs) {
-        svg += barOf(run, axis, y);
+        svg += barOf(run, axis, scale, y);
         y += rowHeight;
     }
     return svg + legendOf(parts, legendTop) + "</svg>\n";

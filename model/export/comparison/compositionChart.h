@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/compare/StepParts.h"
+#include "model/values/DurationScale.h"
 
 namespace lanescope {
 
@@ -14,7 +15,7 @@ struct StepComposition {
 };
 
 /// One bar for each run, all on one axis from 0, split into the parts of the step in the colours of
-/// the legend below them. An SVG element; texts are escaped.
-std::string compositionChart(const std::vector<StepComposition>& runs);
+/// the legend below them, with times in `scale`. An SVG element; texts are escaped.
+std::string compositionChart(const std::vector<StepComposition>& runs, const DurationScale& scale);
 
 }  // namespace lanescope

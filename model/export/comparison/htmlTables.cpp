@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
-#include "model/export/comparison/DurationScale.h"
+#include "model/compare/ComparisonTable.h"
+#include "model/compare/answerSentences.h"
+#include "model/compare/shownNumbers.h"
 #include "model/export/comparison/HtmlTable.h"
 #include "model/export/comparison/comparisonSentences.h"
 #include "model/export/comparison/htmlText.h"
@@ -16,201 +19,205 @@ namespace lanescope {
 
 namespace {
 
-using Columns = std::vector<HtmlTable::Column>;
-
-bool isSingle(const ComparisonReport& report) {
-    return report.candidates.size() == 1;
+double numberIn(const Cell& cell) {
+    if (const auto* whole = std::get_if<int64_t>(&cell)) return static_cast<double>(*whole);
+    const auto* real = std::get_if<double>(&cell);
+    return real ? *real : std::nan("");
 }
 
-void addTime(HtmlTable& table, const DurationScale& scale, int64_t ns) {
-    table.number(scale.number(ns), static_cast<double>(ns));
+/// Losses begin a group, and numbers of another unit.
+bool beginsGroup(const ComparisonTable& table, size_t column) {
+    if (column == 0 || table.columns[column - 1].form == Form::Text) return false;
+    const bool isLoss = table.isLoss(column) || table.columns[column].form == Form::Change;
+    const bool wasLoss = table.isLoss(column - 1) || table.columns[column - 1].form == Form::Change;
+    return !isLoss && (wasLoss || table.unitOf(column) != table.unitOf(column - 1));
 }
 
-/// A loss in colour if it is at least a fiftieth of the greatest of its table.
-void addLoss(HtmlTable& table, const DurationScale& scale, int64_t ns, int64_t greatestNs) {
-    table.number(scale.difference(ns), static_cast<double>(ns),
-                 lossKind(ns, std::max(scale.quantumNs(), std::abs(greatestNs) / 50)));
-}
-
-template <class Row>
-int64_t greatestLossOf(const std::vector<Row>& rows) {
-    int64_t greatest = 0;
-    for (const Row& row : rows) greatest = std::max(greatest, std::abs(row.greatestLossNs));
+/// The greatest loss of the table, sums left out.
+double greatestLossOf(const ComparisonTable& table, size_t rowCount) {
+    double greatest = 0;
+    for (size_t row = 0; row < rowCount; ++row)
+        for (size_t column = 0; column < table.columns.size(); ++column)
+            if (table.isLoss(column) && std::isfinite(numberIn(table.rows[row][column])))
+                greatest = std::max(greatest, std::abs(numberIn(table.rows[row][column])));
     return greatest;
 }
 
-/// Columns of a list: its losses, its times, its bandwidths, its name.
-Columns listColumns(const ComparisonReport& report, const CandidateGroup& group,
-                    const DurationScale& scale, bool hasRate, std::string_view heading) {
-    Columns columns;
-    const std::string unit(scale.unit);
-    for (const size_t candidate : group.candidates)
-        columns.push_back(
-            {isSingle(report) ? "Lost" : candidateColumn(report, candidate) + " lost", unit, true});
-    columns.push_back({"Baseline", unit, true, true});
-    for (const size_t candidate : group.candidates)
-        columns.push_back({candidateColumn(report, candidate), unit, true});
-    if (hasRate) {
-        columns.push_back({"Baseline", "GB/s", true, true});
-        for (const size_t candidate : group.candidates)
-            columns.push_back({candidateColumn(report, candidate), "GB/s", true});
-    }
-    columns.push_back({std::string(heading), {}, false, true});
-    return columns;
+std::string countChange(const ComparisonRow& row) {
+    if (row.candidates.size() != 1 || !row.baseline.share || !row.candidates[0].share) return {};
+    const std::string before = countText(row.baseline.share->count);
+    const std::string after = countText(row.candidates[0].share->count);
+    return before == after ? fmt::format("{} a step", after)
+                           : fmt::format("{} a step, was {}", after, before);
 }
 
-void addRate(HtmlTable& table, const ContributorShare* share) {
-    if (!share || share->gigabytesPerSecond <= 0) {
-        table.nothing();
-        return;
-    }
-    table.number(rateText(share), share->gigabytesPerSecond);
-}
-
-/// The candidate's side, or null where it has none.
-const ContributorShare* candidateShare(const ContributorDifference* difference) {
-    const bool isThere = difference && difference->match != MatchKind::OnlyBaseline;
-    return isThere ? &difference->candidate : nullptr;
-}
-
-std::string countChange(const ContributorRow& row) {
-    const ContributorShare* candidate =
-        row.candidates.size() == 1 ? candidateShare(row.candidates[0]) : nullptr;
-    const auto count = [](double number) { return withThousands(fmt::format("{:.4g}", number)); };
-    if (!row.baseline || !candidate) return {};
-    if (count(row.baseline->count) == count(candidate->count))
-        return fmt::format("{} a step", count(candidate->count));
-    return fmt::format("{} a step, was {}", count(candidate->count), count(row.baseline->count));
-}
-
-/// What stands under a name: where it is, how often, what it was called before.
-std::string belowName(const ContributorRow& row) {
+/// A name, with where it is, how often, and what it was called before under it.
+void addName(const ComparisonRow& row, HtmlTable& table) {
     std::string below;
-    const auto add = [&below](std::string text) {
-        if (text.empty()) return;
-        below += (below.empty() ? "" : " \u00b7 ") + text;
+    const auto add = [&below](const std::string& text) {
+        if (!text.empty()) below += (below.empty() ? "" : " \u00b7 ") + text;
     };
-    add(std::string(row.path));
+    add(row.path);
     add(countChange(row));
     if (!row.formerName.empty()) add(fmt::format("was {}", withoutParameters(row.formerName)));
-    return below;
+    std::vector<std::string_view> tags;
+    if (isIdle(*row.part)) tags.push_back(name(*row.part));
+    if (row.match == MatchKind::OnlyBaseline) tags.push_back("gone");
+    if (row.match == MatchKind::OnlyCandidate) tags.push_back("new");
+    if (!row.formerName.empty()) tags.push_back("renamed");
+    table.name(withoutParameters(row.name), below, tags);
+}
+
+/// Draws a table; `rows` are those of its contributors, if it is of such. What is lost is coloured if it is
+/// a fiftieth of the greatest loss.
+std::string tableHtml(const ComparisonTable& shown, const std::vector<ComparisonRow>& rows = {},
+                      bool hasSum = false) {
+    std::vector<HtmlTable::Column> columns;
+    for (size_t column = 0; column < shown.columns.size(); ++column)
+        columns.push_back({shown.columns[column].name, std::string(shown.unitOf(column)),
+                           shown.columns[column].form != Form::Text, beginsGroup(shown, column)});
+    HtmlTable table(columns, "", !hasSum);
+    const double greatest = greatestLossOf(shown, shown.rows.size() - (hasSum ? 1 : 0));
+    const double least = std::max(static_cast<double>(shown.scale.quantumNs()), greatest / 50);
+    for (size_t row = 0; row < shown.rows.size(); ++row) {
+        if (hasSum && row + 1 == shown.rows.size()) table.beginFoot();
+        table.beginRow();
+        for (size_t column = 0; column < shown.columns.size(); ++column) {
+            const std::string text = shown.number(row, column);
+            const double value = numberIn(shown.rows[row][column]);
+            const bool isColored = shown.isLoss(column) && std::abs(value) >= least;
+            if (shown.columns[column].name == "Name" && !rows.empty())
+                addName(rows[row], table);
+            else if (shown.columns[column].form == Form::Text)
+                shown.columns[column].name == "Range" ? table.name(text) : table.text(text);
+            else if (text.empty())
+                table.nothing();
+            else
+                table.number(text, value, !isColored ? "" : value > 0 ? "lost" : "saved");
+        }
+    }
+    return std::move(table).html();
 }
 
 }  // namespace
 
 std::string candidateHeading(const ComparisonReport& report, size_t candidate) {
-    if (isSingle(report)) return "Candidate";
+    if (report.candidates.size() == 1) return "Candidate";
     return htmlEscaped(
         fmt::format("[{}] {}", candidate + 1, report.candidates[candidate].summary.facts.title));
 }
 
-std::string partsTableHtml(const ComparisonReport& report, const CandidateGroup& group) {
-    int64_t greatest = pairOf(report, group.candidates.front()).baseline.meanNs;
-    for (const size_t candidate : group.candidates)
-        greatest = std::max(greatest, pairOf(report, candidate).candidate.meanNs);
-    const DurationScale scale = DurationScale::fitting(greatest);
-    const std::string unit(scale.unit);
-    Columns columns{{"Part of the mean step"}, {"Baseline", unit, true}};
-    for (const size_t candidate : group.candidates) {
-        columns.push_back({candidateColumn(report, candidate), unit, true, true});
-        columns.push_back({"Lost", unit, true});
-        columns.push_back({"Lost", "%", true});
+std::string partsTableHtml(const ReportGroup& group) {
+    std::vector<ComparisonRow> rows = partRows(group.view);
+    rows.push_back(stepRow(group.view));
+    ComparisonTable table = tableOf(group.view, rows,
+                                    {{Field::Part},
+                                     {Field::Baseline},
+                                     {Field::Candidate, Field::Lost, Field::Change}},
+                                    Wording::Narrow);
+    table.columns.front().name = "Part of the mean step";
+    return tableHtml(table, {}, true);
+}
+
+std::string contributorsHtml(const ComparisonReport& report, const ReportGroup& group,
+                             PartGroup parts) {
+    std::vector<ComparisonRow> rows = contributorRows(group.view, parts);
+    keepWeightiest(rows, report.top, hasBandwidth(parts));
+    if (rows.empty()) return {};
+    Layout layout{{Field::Lost}, {Field::Baseline}, {Field::Candidate}};
+    if (hasBandwidth(parts)) {
+        layout.push_back({Field::BaselineRate});
+        layout.push_back({Field::CandidateRate});
     }
-    HtmlTable table(columns, "", false);
-    int64_t greatestLoss = 0;
-    const auto addRow = [&](std::string_view title, int64_t baselineNs,
-                            const std::vector<int64_t>& candidateNs) {
+    layout.push_back({Field::Name});
+    return fmt::format("<h3>{}</h3>\n", htmlEscaped(name(parts))) +
+           tableHtml(tableOf(group.view, rows, layout, Wording::Narrow), rows);
+}
+
+std::string rangesHtml(const ComparisonReport& report, const ReportGroup& group) {
+    std::vector<ComparisonRow> rows = rangeRows(group.view, false);
+    keepWeightiest(rows, report.top);
+    if (rows.empty()) return {};
+    return "<h3>NVTX ranges</h3>\n" +
+           tableHtml(tableOf(
+               group.view, rows,
+               {{Field::Lost}, {Field::Baseline}, {Field::Candidate}, {Field::Range}},
+               Wording::Narrow));
+}
+
+std::string unmatchedHtml(const ReportGroup& group) {
+    std::string html;
+    for (const bool isOfBaseline : {true, false}) {
+        const std::vector<ComparisonRow> rows = unmatchedRows(group.view, isOfBaseline);
+        if (rows.empty()) continue;
+        const Layout layout{{Field::OnlyTotal}, {Field::OnlyCount}, {Field::Kind}, {Field::Name}};
+        html += fmt::format("<details><summary>{} ({})</summary>\n{}</details>\n",
+                            isOfBaseline ? "Only in the baseline" : "Only in a candidate",
+                            formatCount(static_cast<int64_t>(rows.size())),
+                            tableHtml(tableOf(group.view, rows, layout, Wording::Narrow), rows));
+    }
+    return html;
+}
+
+std::string outliersHtml(const ComparisonReport& report) {
+    const std::vector<ReportOutlier> outliers = outliersOf(report);
+    if (outliers.empty()) return {};
+    HtmlTable table({{"Run"},
+                     {"Worker"},
+                     {"Step"},
+                     {"Time", {}, true},
+                     {"Over the median", {}, true},
+                     {"Where it went"}},
+                    "");
+    for (const ReportOutlier& outlier : outliers) {
+        const OutlierStep& step = outlier.outlier->step;
         table.beginRow();
-        table.text(title);
-        addTime(table, scale, baselineNs);
-        for (const int64_t ns : candidateNs) {
-            addTime(table, scale, ns);
-            addLoss(table, scale, ns - baselineNs, greatestLoss);
-            if (baselineNs == 0)
-                table.nothing();
-            else
-                table.number(percentDifference(baselineNs, ns),
-                             static_cast<double>(ns - baselineNs));
-        }
-    };
-    const std::vector<PartRow> rows = partRows(report, group, scale.quantumNs());
-    for (const PartRow& row : rows)
-        for (const int64_t ns : row.candidateNs)
-            greatestLoss = std::max(greatestLoss, std::abs(ns - row.baselineNs));
-    int64_t baselineSum = 0;
-    std::vector<int64_t> candidateSums(group.candidates.size());
-    for (const PartRow& row : rows) {
-        addRow(name(row.part), row.baselineNs, row.candidateNs);
-        baselineSum += row.baselineNs;
-        for (size_t column = 0; column < candidateSums.size(); ++column)
-            candidateSums[column] += row.candidateNs[column];
+        table.text(!outlier.candidate ? "Baseline" : candidateColumn(report, *outlier.candidate));
+        table.text(outlier.outlier->worker);
+        table.text(step.name.empty() ? fmt::format("step {}", step.number) : step.name);
+        table.number(formatDuration(step.wallNs), static_cast<double>(step.wallNs));
+        table.number("+" + formatDuration(step.excessNs), static_cast<double>(step.excessNs));
+        table.text(outlierReason(step));
     }
-    table.beginFoot();
-    addRow("step", baselineSum, candidateSums);
     return std::move(table).html();
 }
 
-std::string contributorsHtml(const ComparisonReport& report, const CandidateGroup& group,
-                             ContributorList list) {
-    const std::vector<ContributorRow> rows = contributorRows(report, group, list, report.top);
-    if (rows.empty()) return {};
-    int64_t greatest = 0;
-    for (const ContributorRow& row : rows) {
-        if (row.baseline) greatest = std::max(greatest, row.baseline->exposedNs);
-        greatest = std::max(greatest, std::abs(row.greatestLossNs));
+std::string workersHtml(const ComparisonReport& report) {
+    std::string html;
+    for (size_t index = 0; index < report.candidates.size(); ++index) {
+        const RunComparison& comparison = report.candidates[index].comparison;
+        if (comparison.workers.size() < 2) continue;
+        if (report.candidates.size() > 1)
+            html += fmt::format("<h3>{}</h3>\n", candidateHeading(report, index));
+        html += tableHtml(workerTable(comparison));
     }
-    const DurationScale scale = DurationScale::fitting(greatest);
-    HtmlTable table(listColumns(report, group, scale, hasBandwidth(list), "Name"), "");
-    for (const ContributorRow& row : rows) {
-        table.beginRow();
-        for (const ContributorDifference* difference : row.candidates) {
-            if (difference)
-                addLoss(table, scale, difference->lostNs(), greatestLossOf(rows));
-            else
-                table.nothing();
-        }
-        if (row.baseline)
-            addTime(table, scale, row.baseline->exposedNs);
-        else
-            table.nothing();
-        for (const ContributorDifference* difference : row.candidates) {
-            if (const ContributorShare* share = candidateShare(difference))
-                addTime(table, scale, share->exposedNs);
-            else
-                table.nothing();
-        }
-        if (hasBandwidth(list)) {
-            addRate(table, row.baseline);
-            for (const ContributorDifference* difference : row.candidates)
-                addRate(table, candidateShare(difference));
-        }
-        std::vector<std::string_view> tags;
-        if (list == ContributorList::Idle) tags.push_back(name(row.part));
-        if (row.isOnlyBaseline) tags.push_back("gone");
-        if (row.isOnlyCandidate) tags.push_back("new");
-        if (!row.formerName.empty()) tags.push_back("renamed");
-        table.name(withoutParameters(row.name), belowName(row), tags);
-    }
-    return fmt::format("<h3>{}</h3>\n", htmlEscaped(titleOf(list))) + std::move(table).html();
+    return html;
 }
 
-std::string rangesHtml(const ComparisonReport& report, const CandidateGroup& group) {
-    const std::vector<RangeRow> rows = rangeRows(report, group, report.top);
-    if (rows.empty()) return {};
-    int64_t greatest = 0;
-    for (const RangeRow& row : rows)
-        greatest = std::max({greatest, row.baselineNs, std::abs(row.greatestLossNs)});
-    const DurationScale scale = DurationScale::fitting(greatest);
-    HtmlTable table(listColumns(report, group, scale, false, "Range"), "");
-    for (const RangeRow& row : rows) {
+std::string factsHtml(const ComparisonReport& report) {
+    std::vector<HtmlTable::Column> columns{{""}, {"Baseline"}};
+    for (size_t index = 0; index < report.candidates.size(); ++index)
+        columns.push_back({candidateColumn(report, index)});
+    HtmlTable table(columns, "", false);
+    const auto addRow = [&](std::string_view title, auto textOf) {
+        std::vector<std::string> texts{textOf(report.baseline)};
+        for (const ComparedCandidate& candidate : report.candidates)
+            texts.push_back(textOf(candidate.summary));
+        if (std::all_of(texts.begin(), texts.end(), [](const auto& text) { return text.empty(); }))
+            return;
         table.beginRow();
-        for (const int64_t ns : row.candidateNs)
-            addLoss(table, scale, ns - row.baselineNs, greatestLossOf(rows));
-        addTime(table, scale, row.baselineNs);
-        for (const int64_t ns : row.candidateNs) addTime(table, scale, ns);
-        table.name(row.path);
-    }
-    return "<h3>NVTX ranges</h3>\n" + std::move(table).html();
+        table.text(title);
+        for (const std::string& text : texts) table.name(text);
+    };
+    addRow("File", [](const RunSummary& run) { return run.facts.title; });
+    addRow("Steps", [](const RunSummary& run) { return sourceSentence(run); });
+    addRow("GPUs", [](const RunSummary& run) { return gpusSentence(run.facts); });
+    addRow("Processes", [](const RunSummary& run) { return formatCount(run.facts.worldSize); });
+    addRow("Command", [](const RunSummary& run) { return run.facts.commandLine; });
+    addRow("Driver", [](const RunSummary& run) { return run.facts.driver; });
+    addRow("CUDA", [](const RunSummary& run) { return run.facts.cuda; });
+    addRow("Recorded by", [](const RunSummary& run) { return run.facts.producer; });
+    return std::move(table).html();
 }
 
 }  // namespace lanescope

@@ -2,20 +2,20 @@
 
 #include <string>
 
-#include "model/export/comparison/comparisonRows.h"
+#include "model/export/comparison/ReportGroup.h"
 
 namespace lanescope {
 
 // The tables of the HTML report, each as a piece of the page; empty where there is nothing to show.
 
 /// The parts of a step, every column with its sum.
-std::string partsTableHtml(const ComparisonReport& report, const CandidateGroup& group);
-/// Contributors of one list, with its heading.
-std::string contributorsHtml(const ComparisonReport& report, const CandidateGroup& group,
-                             ContributorList list);
-std::string rangesHtml(const ComparisonReport& report, const CandidateGroup& group);
+std::string partsTableHtml(const ReportGroup& group);
+/// Contributors of one group of parts, with its heading.
+std::string contributorsHtml(const ComparisonReport& report, const ReportGroup& group,
+                             PartGroup parts);
+std::string rangesHtml(const ComparisonReport& report, const ReportGroup& group);
 /// What only one side has, both lists.
-std::string unmatchedHtml(const ComparisonReport& report, const CandidateGroup& group);
+std::string unmatchedHtml(const ReportGroup& group);
 std::string outliersHtml(const ComparisonReport& report);
 /// Every worker of every candidate; only where there are several.
 std::string workersHtml(const ComparisonReport& report);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/compare/shownNumbers.h"
 #include "model/export/comparison/ChartAxis.h"
 #include "model/export/comparison/htmlText.h"
 #include "model/values/formatValue.h"
@@ -15,20 +16,14 @@ namespace {
 constexpr double chartWidth = 1060, plotLeft = 78, plotRight = 880;
 constexpr double plotTop = 18, plotBottom = 286, chartHeight = 326;
 constexpr int marks = 6;
-constexpr size_t mostDots = 1000;
-constexpr size_t mostBins = 200;
 constexpr size_t mostNumbers = 16;  ///< Below the axis.
 constexpr double labelHeight = 32;
 
-std::string_view orEmpty(const std::vector<std::string>& names, size_t index) {
-    return index < names.size() ? std::string_view(names[index]) : std::string_view();
-}
-
 /// From a little under the shortest to a little over the longest; without steps that would press
 /// all others together.
-ChartAxis axisFor(const std::vector<StepSeries>& runs) {
+ChartAxis axisFor(const std::vector<StepBars::Run>& runs) {
     std::vector<int64_t> all;
-    for (const StepSeries& run : runs) all.insert(all.end(), run.wallNs.begin(), run.wallNs.end());
+    for (const StepBars::Run& run : runs) all.insert(all.end(), run.wallNs.begin(), run.wallNs.end());
     if (all.empty()) return {0, 1, plotBottom, plotTop};
     std::sort(all.begin(), all.end());
     const auto low = static_cast<double>(all.front());
@@ -48,16 +43,19 @@ size_t roundStep(size_t steps) {
 
 class StepPainter {
   public:
-    explicit StepPainter(const std::vector<StepSeries>& runs) : runs_(runs), axis_(axisFor(runs)) {
-        for (const StepSeries& run : runs) longest_ = std::max(longest_, run.wallNs.size());
-    }
+    StepPainter(const StepBars& steps, const std::vector<StepLabel>& labels)
+        : runs_(steps.runs),
+          labels_(labels),
+          axis_(axisFor(steps.runs)),
+          isBinned_(steps.stepsPerBar > 1),
+          longest_(steps.stepCount) {}
 
     std::string paint() {
         begin();
         for (size_t run = 0; run < runs_.size(); ++run)
-            if (!isBinned(run)) paintSpread(run);
+            if (!isBinned_) paintSpread(run);
         for (size_t run = 0; run < runs_.size(); ++run) {
-            if (isBinned(run))
+            if (isBinned_)
                 paintBins(run);
             else
                 paintDots(run);
@@ -67,13 +65,12 @@ class StepPainter {
     }
 
   private:
-    std::string colorOf(size_t run) const { return runColorClass(runs_[run].color); }
+    std::string colorOf(size_t run) const { return runColorClass(labels_[run].color); }
     double xOf(size_t index) const {
         const double share =
             (static_cast<double>(index) + 0.5) / static_cast<double>(std::max<size_t>(longest_, 1));
         return plotLeft + share * (plotRight - plotLeft);
     }
-    bool isBinned(size_t run) const { return runs_[run].wallNs.size() > mostDots; }
     bool isBeyond(int64_t ns) const { return static_cast<double>(ns) > axis_.toNs(); }
 
     void begin() {
@@ -100,26 +97,26 @@ class StepPainter {
     }
 
     void paintSpread(size_t index) {
-        const StepSeries& run = runs_[index];
-        if (run.wallNs.empty()) return;
-        const double top = std::max(plotTop, axis_.pixelOf(run.thirdQuartileNs));
+        const StepBars::Run& run = runs_[index];
+        if (run.bars.empty()) return;
+        const double top = std::max(plotTop, axis_.pixelOf(run.steps.thirdQuartileNs));
         const double bottom =
-            std::max(top, std::min(plotBottom, axis_.pixelOf(run.firstQuartileNs)));
+            std::max(top, std::min(plotBottom, axis_.pixelOf(run.steps.firstQuartileNs)));
         svg_ += fmt::format(
             "<rect class=\"spread {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>"
             "<path class=\"line {}\" d=\"M{} {}H{}\"/>\n",
             colorOf(index), plotLeft, svgNumber(top), plotRight - plotLeft, svgNumber(bottom - top),
-            colorOf(index), plotLeft, svgNumber(pixelWithin(run.medianNs)), plotRight);
+            colorOf(index), plotLeft, svgNumber(pixelWithin(run.steps.medianNs)), plotRight);
     }
 
     void paintDots(size_t index) {
-        const StepSeries& run = runs_[index];
+        const StepBars::Run& run = runs_[index];
         const std::string_view radius = longest_ <= 60 ? "4" : longest_ <= 400 ? "3" : "2";
         for (size_t step = 0; step < run.wallNs.size(); ++step) {
             const int64_t ns = run.wallNs[step];
             const std::string title =
-                fmt::format("<title>{} {}: {}</title>", htmlEscaped(run.label),
-                            htmlEscaped(orEmpty(run.names, step)), formatDuration(ns));
+                fmt::format("<title>{} {}: {}</title>", htmlEscaped(labels_[index].text),
+                            htmlEscaped(run.names[step]), formatDuration(ns));
             if (isBeyond(ns)) {
                 paintBeyond(index, xOf(step), ns, title);
                 continue;
@@ -140,24 +137,17 @@ class StepPainter {
             svgNumber(isAtEdge ? x - 9 : x + 9), plotTop - 3, formatDuration(ns));
     }
 
-    /// A band from the shortest to the longest of each bin of steps, and a line along their
-    /// medians.
+    /// A band from the shortest to the longest of each bar, and a line along their medians.
     void paintBins(size_t index) {
-        const StepSeries& run = runs_[index];
-        const size_t perBin = (longest_ + mostBins - 1) / mostBins;
         std::string top, bottom, middle;
-        for (size_t begin = 0; begin < run.wallNs.size(); begin += perBin) {
-            const size_t end = std::min(begin + perBin, run.wallNs.size());
-            std::vector<int64_t> bin(run.wallNs.begin() + static_cast<ptrdiff_t>(begin),
-                                     run.wallNs.begin() + static_cast<ptrdiff_t>(end));
-            std::sort(bin.begin(), bin.end());
-            const std::string x = svgNumber(xOf(begin + (end - begin) / 2));
+        for (const StepBars::Bar& bar : runs_[index].bars) {
+            const std::string x = svgNumber(xOf(bar.first + bar.count / 2));
             const auto point = [&](int64_t ns) {
                 return fmt::format("{} {}", x, svgNumber(pixelWithin(static_cast<double>(ns))));
             };
-            top += (top.empty() ? "M" : "L") + point(bin.back());
-            bottom.insert(0, "L" + point(bin.front()));
-            middle += (middle.empty() ? "M" : "L") + point(bin[bin.size() / 2]);
+            top += (top.empty() ? "M" : "L") + point(bar.longestNs);
+            bottom.insert(0, "L" + point(bar.shortestNs));
+            middle += (middle.empty() ? "M" : "L") + point(bar.medianNs);
         }
         svg_ += fmt::format(
             "<path class=\"range {}\" d=\"{}{}z\"/><path class=\"line {}\" d=\"{}\"/>\n",
@@ -174,34 +164,36 @@ class StepPainter {
         for (size_t run = 0; run < runs_.size(); ++run)
             if (!runs_[run].wallNs.empty()) order.push_back(run);
         std::stable_sort(order.begin(), order.end(), [this](size_t a, size_t b) {
-            return runs_[a].medianNs > runs_[b].medianNs;
+            return runs_[a].steps.medianNs > runs_[b].steps.medianNs;
         });
         double next = plotTop;
         double lowest = plotBottom - static_cast<double>(order.size()) * labelHeight;
         for (const size_t run : order) {
             // No lower than where the rest still fits above the bottom.
-            const double y = std::max(next, std::min(pixelWithin(runs_[run].medianNs) - 6, lowest));
+            const double y = std::max(next, std::min(pixelWithin(runs_[run].steps.medianNs) - 6, lowest));
             next = y + labelHeight;
             lowest += labelHeight;
             svg_ += fmt::format(
                 "<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>"
                 "<text class=\"muted\" x=\"{}\" y=\"{}\">median {}</text>\n",
-                colorOf(run), plotRight + 12, svgNumber(y + 8), htmlEscaped(runs_[run].label),
+                colorOf(run), plotRight + 12, svgNumber(y + 8), htmlEscaped(labels_[run].text),
                 plotRight + 12, svgNumber(y + 22),
-                formatDuration(static_cast<int64_t>(runs_[run].medianNs)));
+                timeText(runs_[run].steps.medianNs));
         }
     }
 
-    const std::vector<StepSeries>& runs_;
+    const std::vector<StepBars::Run>& runs_;
+    const std::vector<StepLabel>& labels_;
     ChartAxis axis_;
-    size_t longest_ = 0;
+    bool isBinned_;
+    size_t longest_;
     std::string svg_;
 };
 
 }  // namespace
 
-std::string stepChart(const std::vector<StepSeries>& runs) {
-    return StepPainter(runs).paint();
+std::string stepChart(const StepBars& steps, const std::vector<StepLabel>& labels) {
+    return StepPainter(steps, labels).paint();
 }
 
 }  // namespace lanescope

@@ -1,25 +1,22 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "model/compare/StepBars.h"
+
 namespace lanescope {
 
-/// The steps of one run, one after the other.
-struct StepSeries {
-    std::string label;
-    std::vector<std::string> names;  ///< Of the steps, for the pointer; as many as `wallNs`.
-    std::vector<int64_t> wallNs;
+/// How a run of a chart is called and coloured.
+struct StepLabel {
+    std::string text;
     int color = 0;  ///< Number of the run: 0 the baseline, 1 the first candidate.
-    double medianNs = 0;
-    double firstQuartileNs = 0, thirdQuartileNs = 0;
 };
 
 /// Steps of several runs over their order, as an SVG element: a dot for each step, a line for the
-/// median and a band between the quartiles. A run of more than a thousand steps becomes a band from
-/// the shortest to the longest of every few steps, with a line along their medians. Steps far
-/// longer than the rest stand at the upper edge, as a triangle with its time. Texts are escaped.
-std::string stepChart(const std::vector<StepSeries>& runs);
+/// median and a band between the quartiles. Where several steps are put together it is a band from
+/// the shortest to the longest, with a line along their medians. Steps far longer than the rest stand at the
+/// upper edge, as a triangle with its time. As many labels as runs. Texts are escaped.
+std::string stepChart(const StepBars& steps, const std::vector<StepLabel>& labels);
 
 }  // namespace lanescope

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
-#include "model/export/comparison/DurationScale.h"
+#include "model/compare/ComparisonTable.h"
+#include "model/compare/answerSentences.h"
+#include "model/compare/shownNumbers.h"
 #include "model/export/comparison/TextGrid.h"
 #include "model/export/comparison/comparisonSentences.h"
 #include "model/values/formatValue.h"
@@ -19,193 +20,140 @@ using Side = TextGrid::Side;
 
 constexpr size_t widestRange = 24;
 
-/// A grid whose second line holds the units: heading and unit of a column are added together.
-struct GridBuilder {
-    std::vector<Side> sides;
-    std::vector<std::string> headings, units;
-
-    void column(Side side, std::string heading, std::string_view unit = {}) {
-        sides.push_back(side);
-        headings.push_back(std::move(heading));
-        units.emplace_back(unit);
-    }
-    TextGrid begin() {
-        TextGrid grid(sides);
-        grid.add(headings);
-        grid.add(units);
-        grid.addRule();
-        return grid;
-    }
-};
-
 bool isSingle(const ComparisonReport& report) {
     return report.candidates.size() == 1;
 }
 
-std::string lossHeading(const ComparisonReport& report, size_t candidate) {
-    return candidateMark(report, candidate) + (isSingle(report) ? "Lost" : "lost");
-}
-
-/// Columns of a list: what was lost, what it took, and where it is.
-GridBuilder listColumns(const ComparisonReport& report, const CandidateGroup& group,
-                        const DurationScale& scale, bool isDetailed, bool hasRate, bool hasRange,
-                        std::string_view heading) {
-    GridBuilder builder;
-    for (size_t column = 0; column < group.candidates.size(); ++column)
-        builder.column(Side::Right, lossHeading(report, group.candidates[column]), scale.unit);
-    builder.column(Side::Right, "Baseline", scale.unit);
-    if (isDetailed) builder.column(Side::Right, "Candidate", scale.unit);
-    if (isDetailed && hasRate) {
-        builder.column(Side::Right, "Baseline", "GB/s");
-        builder.column(Side::Right, "Candidate", "GB/s");
+/// The columns that have something to say; the first and the last always stand.
+std::vector<size_t> columnsOf(const ComparisonTable& table) {
+    std::vector<size_t> columns;
+    for (size_t column = 0; column < table.columns.size(); ++column) {
+        const bool isAtEdge = column == 0 || column + 1 == table.columns.size();
+        const auto isFilled = [&](const auto& row) {
+            const auto* text = std::get_if<std::string>(&row[column]);
+            return !text || !text->empty();
+        };
+        if (isAtEdge || std::any_of(table.rows.begin(), table.rows.end(), isFilled))
+            columns.push_back(column);
     }
-    if (hasRange) builder.column(Side::Left, "Range");
-    builder.column(Side::Left, std::string(heading));
-    return builder;
+    return columns;
 }
 
-std::string rowTitle(const ContributorRow& row, ContributorList list) {
-    std::string title = printable(withoutParameters(row.name));
+/// A table with the units of its columns on the second line, and a rule before its last row if that is a
+/// sum.
+std::string gridText(const ComparisonTable& table, bool hasSum = false) {
+    const std::vector<size_t> columns = columnsOf(table);
+    std::vector<Side> sides;
+    std::vector<std::string> headings, units;
+    for (const size_t column : columns) {
+        const bool isText = table.columns[column].form == Form::Text;
+        sides.push_back(isText ? Side::Left : Side::Right);
+        headings.push_back(table.columns[column].name);
+        units.emplace_back(table.unitOf(column));
+    }
+    TextGrid grid(sides);
+    grid.add(headings);
+    grid.add(units);
+    grid.addRule();
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+        if (hasSum && row + 1 == table.rows.size()) grid.addRule();
+        std::vector<std::string> cells;
+        for (const size_t column : columns) {
+            std::string text = table.number(row, column);
+            if (table.columns[column].form == Form::Text)
+                text = printable(text);
+            else if (text.empty())
+                text = "-";
+            const bool isLast = column + 1 == table.columns.size();
+            cells.push_back(table.columns[column].name == "Range" && !isLast
+                                ? cutTo(text, widestRange)
+                                : text);
+        }
+        grid.add(std::move(cells));
+    }
+    return grid.text();
+}
+
+std::string titleOf(const ComparisonRow& row) {
+    std::string title(withoutParameters(row.name));
     if (!row.formerName.empty())
-        title += " (was " + printable(withoutParameters(row.formerName)) + ")";
-    if (row.isOnlyBaseline) title = "(gone) " + title;
-    if (row.isOnlyCandidate) title = "(new) " + title;
-    return list == ContributorList::Idle ? fmt::format("{}: {}", name(row.part), title) : title;
-}
-
-const ContributorDifference* firstShareOf(const ContributorRow& row) {
-    return *std::find_if(row.candidates.begin(), row.candidates.end(),
-                         [](const auto* difference) { return difference != nullptr; });
+        title += fmt::format(" (was {})", withoutParameters(row.formerName));
+    if (row.match == MatchKind::OnlyBaseline) title = "(gone) " + title;
+    if (row.match == MatchKind::OnlyCandidate) title = "(new) " + title;
+    return isIdle(*row.part) ? fmt::format("{}: {}", name(*row.part), title) : title;
 }
 
 }  // namespace
 
-std::string partsText(const ComparisonReport& report, const CandidateGroup& group) {
-    int64_t greatest = pairOf(report, group.candidates.front()).baseline.meanNs;
-    for (const size_t candidate : group.candidates)
-        greatest = std::max(greatest, pairOf(report, candidate).candidate.meanNs);
-    const DurationScale scale = DurationScale::fitting(greatest);
-    GridBuilder builder;
-    builder.column(Side::Left, "Mean step");
-    builder.column(Side::Right, "Baseline", scale.unit);
-    for (size_t column = 0; column < group.candidates.size(); ++column) {
-        builder.column(Side::Right, candidateColumn(report, group.candidates[column]), scale.unit);
-        builder.column(Side::Right, lossHeading(report, group.candidates[column]), scale.unit);
-        if (isSingle(report)) builder.column(Side::Right, "", "%");
-    }
-    TextGrid grid = builder.begin();
-    PartRow sum;
-    sum.candidateNs.resize(group.candidates.size());
-    const auto add = [&](std::string_view title, const PartRow& row) {
-        std::vector<std::string> cells{std::string(title), scale.number(row.baselineNs)};
-        for (const int64_t ns : row.candidateNs) {
-            cells.push_back(scale.number(ns));
-            cells.push_back(scale.difference(ns - row.baselineNs));
-            if (isSingle(report)) cells.push_back(percentDifference(row.baselineNs, ns));
-        }
-        grid.add(std::move(cells));
-    };
-    for (const PartRow& row : partRows(report, group, scale.quantumNs())) {
-        add(name(row.part), row);
-        sum.baselineNs += row.baselineNs;
-        for (size_t column = 0; column < row.candidateNs.size(); ++column)
-            sum.candidateNs[column] += row.candidateNs[column];
-    }
-    grid.addRule();
-    add("step", sum);
-    return fmt::format("\nWhere the time of a step goes ({})\n\n", placeSentence(report, group)) +
-           grid.text();
+std::string partsText(const ComparisonReport& report, const ReportGroup& group) {
+    std::vector<ComparisonRow> rows = partRows(group.view);
+    rows.push_back(stepRow(group.view));
+    const std::vector<Field> ofCandidate =
+        isSingle(report) ? std::vector{Field::Candidate, Field::Lost, Field::Change}
+                         : std::vector{Field::Candidate, Field::Lost};
+    ComparisonTable table =
+        tableOf(group.view, rows, {{Field::Part}, {Field::Baseline}, ofCandidate}, Wording::Narrow);
+    table.columns.front().name = "Mean step";
+    return fmt::format("\nWhere the time of a step goes ({})\n\n", placeSentence(group.view)) +
+           gridText(table, true);
 }
 
-std::string contributorsText(const ComparisonReport& report, const CandidateGroup& group,
-                             ContributorList list) {
-    const std::vector<ContributorRow> rows = contributorRows(report, group, list, report.top);
+std::string contributorsText(const ComparisonReport& report, const ReportGroup& group,
+                             PartGroup parts) {
+    std::vector<ComparisonRow> rows = contributorRows(group.view, parts);
+    keepWeightiest(rows, report.top, hasBandwidth(parts));
     if (rows.empty()) return {};
-    int64_t greatest = 0;
-    bool hasRange = false;
-    for (const ContributorRow& row : rows) {
-        if (row.baseline) greatest = std::max(greatest, row.baseline->exposedNs);
-        greatest = std::max(greatest, std::abs(row.greatestLossNs));
-        hasRange = hasRange || !row.path.empty();
+    for (ComparisonRow& row : rows) row.name = titleOf(row);
+    Layout layout{{Field::Lost}, {Field::Baseline}};
+    if (isSingle(report)) layout.push_back({Field::Candidate});
+    if (isSingle(report) && hasBandwidth(parts)) {
+        layout.push_back({Field::BaselineRate});
+        layout.push_back({Field::CandidateRate});
     }
-    const DurationScale scale = DurationScale::fitting(greatest);
-    GridBuilder builder =
-        listColumns(report, group, scale, isSingle(report), hasBandwidth(list), hasRange, "Name");
-    TextGrid grid = builder.begin();
-    for (const ContributorRow& row : rows) {
-        std::vector<std::string> cells;
-        for (const ContributorDifference* difference : row.candidates)
-            cells.push_back(difference ? scale.difference(difference->lostNs()) : "-");
-        cells.push_back(row.baseline ? scale.number(row.baseline->exposedNs) : "-");
-        if (isSingle(report)) {
-            const ContributorShare* share =
-                row.isOnlyBaseline ? nullptr : &row.candidates[0]->candidate;
-            cells.push_back(share ? scale.number(share->exposedNs) : "-");
-            if (hasBandwidth(list)) {
-                cells.push_back(rateText(row.baseline));
-                cells.push_back(rateText(share));
-            }
-        }
-        if (hasRange) cells.push_back(cutTo(printable(row.path), widestRange));
-        cells.push_back(rowTitle(row, list));
-        grid.add(std::move(cells));
-    }
-    return fmt::format("\n{}: time of a step that nothing else hides\n\n", titleOf(list)) +
-           grid.text();
+    layout.push_back({Field::Range});
+    layout.push_back({Field::Name});
+    return fmt::format("\n{}: time of a step that nothing else hides\n\n", name(parts)) +
+           gridText(tableOf(group.view, rows, layout, Wording::Narrow));
 }
 
-std::string rangesText(const ComparisonReport& report, const CandidateGroup& group) {
-    const std::vector<RangeRow> rows = rangeRows(report, group, report.top);
+std::string rangesText(const ComparisonReport& report, const ReportGroup& group) {
+    std::vector<ComparisonRow> rows = rangeRows(group.view, false);
+    keepWeightiest(rows, report.top);
     if (rows.empty()) return {};
-    int64_t greatest = 0;
-    for (const RangeRow& row : rows)
-        greatest = std::max({greatest, row.baselineNs, std::abs(row.greatestLossNs)});
-    const DurationScale scale = DurationScale::fitting(greatest);
-    GridBuilder builder =
-        listColumns(report, group, scale, isSingle(report), false, false, "Range");
-    TextGrid grid = builder.begin();
-    for (const RangeRow& row : rows) {
-        std::vector<std::string> cells;
-        for (const int64_t ns : row.candidateNs)
-            cells.push_back(scale.difference(ns - row.baselineNs));
-        cells.push_back(scale.number(row.baselineNs));
-        if (isSingle(report)) cells.push_back(scale.number(row.candidateNs[0]));
-        cells.push_back(printable(row.path));
-        grid.add(std::move(cells));
-    }
-    return "\nNVTX ranges: time of a step that belongs to them\n\n" + grid.text();
+    Layout layout{{Field::Lost}, {Field::Baseline}};
+    if (isSingle(report)) layout.push_back({Field::Candidate});
+    layout.push_back({Field::Range});
+    return "\nNVTX ranges: time of a step that belongs to them\n\n" +
+           gridText(tableOf(group.view, rows, layout, Wording::Narrow));
 }
 
-std::string unmatchedText(const ComparisonReport& report, const CandidateGroup& group,
+std::string unmatchedText(const ComparisonReport& report, const ReportGroup& group,
                           bool isOfBaseline) {
-    const std::vector<ContributorRow> rows = unmatchedRows(report, group, isOfBaseline);
+    const std::vector<ComparisonRow> rows = unmatchedRows(group.view, isOfBaseline);
     if (rows.empty()) return {};
     std::string text =
         isOfBaseline
             ? "\nOnly in the baseline\n\n"
             : fmt::format("\nOnly in {}\n\n", isSingle(report) ? "the candidate" : "candidates");
+    const ComparisonTable table = tableOf(
+        group.view, rows, {{Field::OnlyTotal}, {Field::Kind}, {Field::Name}}, Wording::Narrow);
     const size_t shown = report.top == 0 ? rows.size() : std::min(rows.size(), report.top);
     TextGrid grid({Side::Right, Side::Left, Side::Left});
-    for (size_t index = 0; index < shown; ++index) {
-        const ContributorRow& row = rows[index];
-        const ContributorShare& share = isOfBaseline ? *row.baseline : firstShareOf(row)->candidate;
-        grid.add({formatDuration(share.totalNs), std::string(name(row.kind)),
-                  printable(withoutParameters(row.name))});
-    }
+    for (size_t row = 0; row < shown; ++row)
+        grid.add({table.number(row, 0), table.number(row, 1),
+                  printable(withoutParameters(rows[row].name))});
     text += grid.text();
     if (rows.size() > shown) text += fmt::format("... and {} more.\n", rows.size() - shown);
     return text;
 }
 
 std::string outliersText(const ComparisonReport& report) {
+    const std::vector<ReportOutlier> outliers = outliersOf(report);
+    if (outliers.empty()) return {};
     TextGrid grid({Side::Left, Side::Left, Side::Left, Side::Right, Side::Right, Side::Left});
-    bool isEmpty = true;
-    for (const ReportOutlier& outlier : outliersOf(report)) {
-        if (isEmpty) {
-            grid.add({"Run", "Worker", "Step", "Time", "Over median", "Where it went"});
-            grid.addRule();
-        }
-        isEmpty = false;
+    grid.add({"Run", "Worker", "Step", "Time", "Over median", "Where it went"});
+    grid.addRule();
+    for (const ReportOutlier& outlier : outliers) {
         const OutlierStep& step = outlier.outlier->step;
         grid.add({outlier.candidate
                       ? isSingle(report) ? "candidate" : fmt::format("[{}]", *outlier.candidate + 1)
@@ -214,7 +162,7 @@ std::string outliersText(const ComparisonReport& report) {
                   formatDuration(step.wallNs), "+" + formatDuration(step.excessNs),
                   outlierReason(step)});
     }
-    return isEmpty ? std::string() : "\nSteps that stand out\n\n" + grid.text();
+    return "\nSteps that stand out\n\n" + grid.text();
 }
 
 std::string workersText(const ComparisonReport& report) {
@@ -222,18 +170,8 @@ std::string workersText(const ComparisonReport& report) {
     for (size_t index = 0; index < report.candidates.size(); ++index) {
         const RunComparison& comparison = report.candidates[index].comparison;
         if (comparison.workers.size() < 2) continue;
-        TextGrid grid({Side::Left, Side::Right, Side::Right, Side::Right, Side::Left});
-        grid.add({"Worker", "Baseline", "Candidate", "%", "Finding"});
-        grid.addRule();
-        for (const WorkerComparison& pair : comparison.workers)
-            grid.add({printable(pair.candidateLabel),
-                      formatDuration(static_cast<int64_t>(pair.baseline.medianNs)),
-                      formatDuration(static_cast<int64_t>(pair.candidate.medianNs)),
-                      percentDifference(static_cast<int64_t>(pair.baseline.medianNs),
-                                        static_cast<int64_t>(pair.candidate.medianNs)),
-                      std::string(name(pair.claim.outcome))});
         text += fmt::format("\n{}Median step of every worker\n\n", candidateMark(report, index)) +
-                grid.text();
+                gridText(workerTable(comparison).withColumns({0, 1, 4, 5, 6, 7, 8}));
     }
     return text;
 }

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "model/export/comparison/comparisonRows.h"
+#include "model/export/comparison/ReportGroup.h"
 
 namespace lanescope {
 
@@ -10,12 +10,12 @@ namespace lanescope {
 // there is nothing to show.
 
 /// The parts of a step, every column with its sum.
-std::string partsText(const ComparisonReport& report, const CandidateGroup& group);
-std::string contributorsText(const ComparisonReport& report, const CandidateGroup& group,
-                             ContributorList list);
-std::string rangesText(const ComparisonReport& report, const CandidateGroup& group);
+std::string partsText(const ComparisonReport& report, const ReportGroup& group);
+std::string contributorsText(const ComparisonReport& report, const ReportGroup& group,
+                             PartGroup parts);
+std::string rangesText(const ComparisonReport& report, const ReportGroup& group);
 /// What only the baseline has, or only candidates.
-std::string unmatchedText(const ComparisonReport& report, const CandidateGroup& group,
+std::string unmatchedText(const ComparisonReport& report, const ReportGroup& group,
                           bool isOfBaseline);
 std::string outliersText(const ComparisonReport& report);
 /// The median step of every worker, for runs of several.

@@ -19,11 +19,16 @@ using namespace lanescope;
 
 namespace {
 
-ReportTable lossTable(std::vector<int64_t> lostNs) {
-    ReportTable table;
-    table.columns = {{"Name", Unit::Text}, {"Lost", Unit::Nanoseconds}};
-    for (const int64_t lost : lostNs) table.rows.push_back({std::string("row"), lost});
+ComparisonTable lossTable(const std::vector<int64_t>& lostNs) {
+    ComparisonTable table;
+    table.columns = {{"Name", Form::Text}, {"Lost", Form::StepLoss}};
+    for (const int64_t lost : lostNs) table.add({std::string("row"), lost});
     return table;
+}
+
+void show(const ComparisonTable& table, DifferenceModel& model) {
+    model.setComparison(table);
+    model.setTable(table.asReport());
 }
 
 Answer answerOf(std::string sentence) {
@@ -54,17 +59,17 @@ class TestCompareParts : public QObject {
         DifferenceModel model;
         QAbstractItemModelTester tester(&model,
                                         QAbstractItemModelTester::FailureReportingMode::QtTest);
-        model.setTable(lossTable({5, -3, 0}));
+        show(lossTable({5, -3, 0}), model);
         QCOMPARE(model.rowCount(), 3);
         model.setTheme(Theme::dark());
-        model.setTable({});
+        show({}, model);
     }
 
     void lostTimeIsColouredAsSlowerAndWonTimeAsFaster() {
         const Theme theme = Theme::light();
         DifferenceModel model;
         model.setTheme(theme);
-        model.setTable(lossTable({5, -10, 0}));
+        show(lossTable({5, -10, 0}), model);
         const auto color = [&](int row) { return model.index(row, 1).data(Qt::ForegroundRole); };
         QCOMPARE(color(0).value<QColor>(), theme.slower);
         QCOMPARE(color(1).value<QColor>(), theme.faster);
@@ -72,6 +77,8 @@ class TestCompareParts : public QObject {
         QCOMPARE(model.index(0, 1).data(ReportModel::ShareRole).toDouble(), 0.5);
         QCOMPARE(model.index(1, 1).data(ReportModel::ShareRole).toDouble(), 1.0);
         QCOMPARE(model.lostNsAt(1), -10);
+        show(lossTable({5'000'000}), model);
+        QCOMPARE(model.index(0, 1).data().toString(), QString("+5.000 ms"));
     }
 
     void aLongAnswerIsBrokenAndCutAtTheEdge() {
@@ -123,9 +130,10 @@ class TestCompareParts : public QObject {
         const WorkerComparison pair =
             pairWith(50'000'000, {{StepPart::Compute, -3'000'000},
                                   {StepPart::ExposedCommunication, 9'000'000},
-                                  {StepPart::Memset, 10}});
+                                  {StepPart::Memset, 10},
+                                  {StepPart::OtherIdle, 20}});
         chart.setPair(&pair);
-        // The memset is too small for a column of its own.
+        // The last two are too small for columns of their own.
         QCOMPARE(chart.parts(),
                  (std::vector<StepPart>{StepPart::ExposedCommunication, StepPart::Compute}));
         QVERIFY(chart.accessibleDescription().contains("exposed communication"));
@@ -195,14 +203,14 @@ class TestCompareParts : public QObject {
         for (int i = 0; i < 5; ++i) b.steps.push_back({i, "", i * 100, 95, {}});
         StepChart chart;
         chart.resize(500, 180);
-        chart.setWorkers(&a, &b, 90, 95);
+        chart.setSteps({&a, {}}, {&b, {}});
         QCOMPARE(chart.stepCount(), 5);
         chart.setChosen(4);
         QVERIFY(!chart.grab().isNull());
-        chart.setWorkers(&a, nullptr, 90, 0);
+        chart.setSteps({&a, {}}, {});
         QCOMPARE(chart.stepCount(), 3);
         QCOMPARE(chart.chosen(), -1);
-        chart.setWorkers(nullptr, nullptr, 0, 0);
+        chart.setSteps({}, {});
         QVERIFY(!chart.grab().isNull());
     }
 
@@ -214,7 +222,7 @@ class TestCompareParts : public QObject {
                 worker.steps.push_back({i, "", i * 100, i == longest ? 400 : 90, {}});
             StepChart chart;
             chart.resize(500, 180);
-            chart.setWorkers(&worker, nullptr, 90, 0);
+            chart.setSteps({&worker, {}}, {});
             auto* const plot = chart.findChild<QCustomPlot*>();
             const auto* const bars = plot->findChild<QCPBars*>();
             double greatest = 0;

@@ -1,7 +1,8 @@
-#include "model/export/comparison/DurationScale.h"
+#include "model/values/DurationScale.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -15,6 +16,11 @@ DurationScale DurationScale::fitting(int64_t greatestNs) {
     if (size >= 1'000'000) return {1'000'000, "ms", 3};
     if (size >= 1'000) return {1'000, "us", 3};
     return {1, "ns", 0};
+}
+
+DurationScale DurationScale::ofStep(int64_t stepNs) {
+    constexpr int64_t longestInMs = 100'000'000'000;
+    return fitting(stepNs < longestInMs ? std::min<int64_t>(stepNs, 999'999'999) : stepNs);
 }
 
 std::string DurationScale::number(int64_t ns) const {
@@ -32,13 +38,12 @@ std::string DurationScale::difference(int64_t ns) const {
     return ns > 0 && !isNothing ? "+" + text : text;
 }
 
-std::string percentDifference(int64_t before, int64_t after) {
-    if (before == 0) return {};
-    const double percent = 100 * (static_cast<double>(after) - static_cast<double>(before)) /
-                           static_cast<double>(before);
-    const std::string text = fmt::format("{:.1f}", percent);
-    if (text == "-0.0" || text == "0.0") return "0.0";
-    return (percent > 0 ? "+" : "") + withThousands(text);
+std::string DurationScale::text(int64_t ns) const {
+    return fmt::format("{} {}", number(ns), unit);
+}
+
+std::string DurationScale::differenceText(int64_t ns) const {
+    return fmt::format("{} {}", difference(ns), unit);
 }
 
 }  // namespace lanescope

@@ -4,7 +4,8 @@
 #include <array>
 #include <map>
 
-#include "model/export/comparison/ComparisonReport.h"
+#include "model/compare/ComparisonTable.h"
+#include "model/export/comparison/ReportGroup.h"
 #include "model/values/formatTable.h"
 
 namespace lanescope {
@@ -23,16 +24,6 @@ ReportTable tableWith(std::string name, std::vector<ReportColumn> columns) {
 
 Cell text(std::string_view text) {
     return std::string(text);
-}
-
-Cell rate(double gigabytesPerSecond) {
-    return gigabytesPerSecond > 0 ? Cell(gigabytesPerSecond) : Cell();
-}
-
-/// In percent of the baseline; empty against nothing.
-Cell change(int64_t baselineNs, int64_t candidateNs) {
-    if (baselineNs == 0) return {};
-    return 100 * (static_cast<double>(candidateNs) / static_cast<double>(baselineNs) - 1);
 }
 
 const std::string& titleOf(const ComparedCandidate& candidate) {
@@ -79,72 +70,59 @@ ReportTable summaryTable(const ComparisonReport& report) {
     return table;
 }
 
-ReportTable partsTable(const ComparisonReport& report) {
-    ReportTable table = tableWith("parts", {{"Worker", Unit::Text},
-                                            {"Part", Unit::Text},
-                                            {"Baseline", Unit::Nanoseconds},
-                                            {"Candidate Time", Unit::Nanoseconds},
-                                            {"Lost", Unit::Nanoseconds},
-                                            {"Change", Unit::Percent}});
-    for (const ComparedCandidate& candidate : report.candidates)
-        for (const WorkerComparison& pair : candidate.comparison.workers)
-            for (const PartDifference& part : pair.parts)
-                table.rows.push_back({titleOf(candidate), pair.candidateLabel,
-                                      text(identifier(part.part)), part.baselineNs,
-                                      part.candidateNs, part.lostNs(),
-                                      change(part.baselineNs, part.candidateNs)});
-    return table;
-}
-
-ReportTable contributorsTable(const ComparisonReport& report) {
-    ReportTable table = tableWith("contributors", {{"Worker", Unit::Text},
-                                                   {"Part", Unit::Text},
-                                                   {"Kind", Unit::Text},
-                                                   {"Baseline", Unit::Nanoseconds},
-                                                   {"Candidate Time", Unit::Nanoseconds},
-                                                   {"Lost", Unit::Nanoseconds},
-                                                   {"Baseline Total", Unit::Nanoseconds},
-                                                   {"Candidate Total", Unit::Nanoseconds},
-                                                   {"Baseline Count", Unit::Count},
-                                                   {"Candidate Count", Unit::Count},
-                                                   {"Baseline Size", Unit::Bytes},
-                                                   {"Candidate Size", Unit::Bytes},
-                                                   {"Baseline Rate", Unit::GigabytesPerSecond},
-                                                   {"Candidate Rate", Unit::GigabytesPerSecond},
-                                                   {"Match", Unit::Text},
-                                                   {"Range", Unit::Text},
-                                                   {"Baseline Name", Unit::Text},
-                                                   {"Candidate Name", Unit::Text}});
+/// The rows of every pair of workers under each other, with their candidate and their worker before them.
+ReportTable tableOfPairs(const ComparisonReport& report, std::string_view name, const Layout& layout,
+                         std::vector<ComparisonRow> (*rowsOf)(const ComparisonView&)) {
+    const WorkerComparison none;
+    ReportTable table = tableWith(std::string(name), {{"Worker", Unit::Text}});
+    const ReportTable empty = tableOf(viewOf(none), {}, layout, Wording::Programs).asReport();
+    table.columns.insert(table.columns.end(), empty.columns.begin(), empty.columns.end());
     for (const ComparedCandidate& candidate : report.candidates) {
         for (const WorkerComparison& pair : candidate.comparison.workers) {
-            for (const ContributorDifference& one : pair.contributors) {
-                const ContributorShare &before = one.baseline, &after = one.candidate;
-                table.rows.push_back(
-                    {titleOf(candidate), pair.candidateLabel, text(identifier(one.part)),
-                     text(identifier(one.kind)), before.exposedNs, after.exposedNs, one.lostNs(),
-                     before.totalNs, after.totalNs, before.count, after.count, before.bytes,
-                     after.bytes, rate(before.gigabytesPerSecond), rate(after.gigabytesPerSecond),
-                     text(identifier(one.match)), one.path, before.name, after.name});
+            const ComparisonView view = viewOf(pair);
+            for (Row& cells : tableOf(view, rowsOf(view), layout, Wording::Programs).rows) {
+                Row& row = table.rows.emplace_back(Row{titleOf(candidate), pair.candidateLabel});
+                row.insert(row.end(), cells.begin(), cells.end());
             }
         }
     }
     return table;
 }
 
+ReportTable partsTable(const ComparisonReport& report) {
+    return tableOfPairs(
+        report, "parts",
+        {{Field::Part}, {Field::Baseline}, {Field::Candidate}, {Field::Lost}, {Field::Change}},
+        [](const ComparisonView& view) { return partRows(view, true); });
+}
+
+ReportTable contributorsTable(const ComparisonReport& report) {
+    return tableOfPairs(report, "contributors",
+                        {{Field::Part},
+                         {Field::Kind},
+                         {Field::Baseline},
+                         {Field::Candidate},
+                         {Field::Lost},
+                         {Field::BaselineTotal},
+                         {Field::CandidateTotal},
+                         {Field::BaselineCount},
+                         {Field::CandidateCount},
+                         {Field::BaselineSize},
+                         {Field::CandidateSize},
+                         {Field::BaselineRate},
+                         {Field::CandidateRate},
+                         {Field::Match},
+                         {Field::Range},
+                         {Field::BaselineName},
+                         {Field::CandidateName}},
+                        [](const ComparisonView& view) { return contributorRows(view); });
+}
+
 ReportTable rangesTable(const ComparisonReport& report) {
-    ReportTable table = tableWith("ranges", {{"Worker", Unit::Text},
-                                             {"Range", Unit::Text},
-                                             {"Part", Unit::Text},
-                                             {"Baseline", Unit::Nanoseconds},
-                                             {"Candidate Time", Unit::Nanoseconds},
-                                             {"Lost", Unit::Nanoseconds}});
-    for (const ComparedCandidate& candidate : report.candidates)
-        for (const WorkerComparison& pair : candidate.comparison.workers)
-            for (const RangeDifference& range : pair.ranges)
-                table.rows.push_back({titleOf(candidate), pair.candidateLabel, range.path,
-                                      text(identifier(range.part)), range.baselineNs,
-                                      range.candidateNs, range.lostNs()});
-    return table;
+    return tableOfPairs(
+        report, "ranges",
+        {{Field::Range}, {Field::Part}, {Field::Baseline}, {Field::Candidate}, {Field::Lost}},
+        [](const ComparisonView& view) { return rangeRows(view, true); });
 }
 
 void addSteps(ReportTable& table, const Cell& candidate, const RunSummary& run) {
@@ -175,22 +153,14 @@ ReportTable stepsTable(const ComparisonReport& report) {
 }
 
 ReportTable outliersTable(const ComparisonReport& report) {
-    ReportTable table = tableWith("outliers", {{"Run", Unit::Text},
-                                               {"Worker", Unit::Text},
-                                               {"Step", Unit::Identifier},
-                                               {"Wall", Unit::Nanoseconds},
-                                               {"Excess", Unit::Nanoseconds},
-                                               {"Part", Unit::Text},
-                                               {"Part Excess", Unit::Nanoseconds},
-                                               {"Contributor", Unit::Text},
-                                               {"Range", Unit::Text}});
-    for (const ComparedCandidate& candidate : report.candidates)
-        for (const RunOutlier& outlier : candidate.comparison.outliers)
-            table.rows.push_back(
-                {titleOf(candidate), text(outlier.isCandidate ? "candidate" : "baseline"),
-                 outlier.worker, outlier.step.number, outlier.step.wallNs, outlier.step.excessNs,
-                 text(identifier(outlier.step.part)), outlier.step.partExcessNs,
-                 outlier.step.contributor, outlier.step.path});
+    ReportTable table =
+        tableWith("outliers", outlierTable({}, Wording::Programs).asReport().columns);
+    for (const ComparedCandidate& candidate : report.candidates) {
+        for (Row& cells : outlierTable(candidate.comparison, Wording::Programs).rows) {
+            Row& row = table.rows.emplace_back(Row{titleOf(candidate)});
+            row.insert(row.end(), cells.begin(), cells.end());
+        }
+    }
     return table;
 }
 

@@ -1,0 +1,297 @@
+#include "model/compare/ComparisonTable.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "model/compare/shownNumbers.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+enum class Owner : uint8_t { Row, Baseline, Candidate };
+
+struct FieldEntry {
+    std::string_view name;
+    Form form;
+    Owner owner;
+};
+
+/// In the order of the enumeration.
+constexpr std::array fieldEntries{
+    FieldEntry{"Part", Form::Text, Owner::Row},
+    FieldEntry{"Kind", Form::Text, Owner::Row},
+    FieldEntry{"Match", Form::Text, Owner::Row},
+    FieldEntry{"Name", Form::Text, Owner::Row},
+    FieldEntry{"Range", Form::Text, Owner::Row},
+    FieldEntry{"", Form::StepTime, Owner::Baseline},
+    FieldEntry{"", Form::StepTime, Owner::Candidate},
+    FieldEntry{"Lost", Form::StepLoss, Owner::Candidate},
+    FieldEntry{"Lost", Form::StepLoss, Owner::Candidate},
+    FieldEntry{"Change", Form::Change, Owner::Candidate},
+    FieldEntry{"Share", Form::Percent, Owner::Baseline},
+    FieldEntry{"Share", Form::Percent, Owner::Candidate},
+    FieldEntry{"Total", Form::Time, Owner::Baseline},
+    FieldEntry{"Total", Form::Time, Owner::Candidate},
+    FieldEntry{"Count", Form::Count, Owner::Baseline},
+    FieldEntry{"Count", Form::Count, Owner::Candidate},
+    FieldEntry{"Size", Form::Size, Owner::Baseline},
+    FieldEntry{"Size", Form::Size, Owner::Candidate},
+    FieldEntry{"Rate", Form::Rate, Owner::Baseline},
+    FieldEntry{"Rate", Form::Rate, Owner::Candidate},
+    FieldEntry{"Name", Form::Text, Owner::Baseline},
+    FieldEntry{"Name", Form::Text, Owner::Candidate},
+    FieldEntry{"Count", Form::Count, Owner::Row},
+    FieldEntry{"Time", Form::Time, Owner::Row},
+};
+
+const FieldEntry& entryOf(Field field) {
+    return fieldEntries[static_cast<size_t>(field)];
+}
+
+
+Cell share(std::optional<int64_t> ns, int64_t stepNs) {
+    if (!ns || stepNs <= 0) return {};
+    return 100.0 * static_cast<double>(*ns) / static_cast<double>(stepNs);
+}
+
+Cell orNothing(std::optional<int64_t> ns) {
+    return ns ? Cell(*ns) : Cell();
+}
+
+template <class Enumeration>
+std::string wordFor(Enumeration value, Wording wording) {
+    return std::string(wording == Wording::Programs ? identifier(value) : name(value));
+}
+
+/// What a contributor's share says, or nothing.
+Cell cellOf(const ContributorShare* share, std::string_view what) {
+    if (!share) return {};
+    if (what == "Total" || what == "Time") return share->totalNs;
+    if (what == "Count") return share->count;
+    if (what == "Size") return share->bytes;
+    if (what == "Name") return share->name;
+    return share->gigabytesPerSecond > 0 ? Cell(share->gigabytesPerSecond) : Cell();
+}
+
+Cell cellOf(const ComparisonView& view, const ComparisonRow& row, Field field, size_t candidate,
+            Wording wording) {
+    const RowSide& side = row.candidates[candidate];
+    switch (field) {
+        case Field::Part:
+            return row.part ? wordFor(*row.part, wording) : row.name;
+        case Field::Kind:
+            return wordFor(row.kind, wording);
+        case Field::Match:
+            return wordFor(row.match, wording);
+        case Field::Name:
+            return row.name;
+        case Field::Range:
+            // Only the row of a range has no name of its own.
+            return row.name.empty() && wording != Wording::Programs ? "(outside of any range)"
+                                                                    : row.path;
+        case Field::Baseline:
+            return orNothing(row.baseline.ns);
+        case Field::Candidate:
+            return orNothing(side.ns);
+        case Field::Lost:
+        case Field::OtherLost:
+            return orNothing(side.lostNs);
+        case Field::Change:
+            return side.lostNs ? share(side.lostNs, row.baseline.ns.value_or(0)) : Cell();
+        case Field::BaselineShare:
+            return share(row.baseline.ns, view.first().baseline.meanNs);
+        case Field::CandidateShare:
+            return share(side.ns, view.candidates[candidate].pair
+                                      ? view.candidates[candidate].pair->candidate.meanNs
+                                      : 0);
+        case Field::OnlyCount:
+        case Field::OnlyTotal:
+            return cellOf(row.onlyShare(), entryOf(field).name);
+        default:
+            break;
+    }
+    const bool isBaseline = entryOf(field).owner == Owner::Baseline;
+    return cellOf(isBaseline ? row.baseline.share : side.share, entryOf(field).name);
+}
+
+std::string headingOf(const ComparisonView& view, Field field, size_t candidate, Wording wording) {
+    const FieldEntry& entry = entryOf(field);
+    const std::string& heading = view.candidates[candidate].heading;
+    const std::string what(entry.name);
+    switch (field) {
+        case Field::Baseline:
+            return "Baseline";
+        case Field::Candidate:
+            return wording == Wording::Programs ? "Candidate Time" : heading;
+        case Field::OtherLost:
+            return "Lost: " + heading;
+        case Field::Lost:
+            return view.isSingle() || wording != Wording::Narrow ? what : heading + " lost";
+        case Field::Change:
+            return what;
+        default:
+            break;
+    }
+    if (entry.owner == Owner::Row) return what;
+    const std::string run = entry.owner == Owner::Baseline ? "Baseline" : "Candidate";
+    // The unit below tells it from the times.
+    if (wording == Wording::Narrow && entry.form == Form::Rate)
+        return entry.owner == Owner::Baseline ? run : heading;
+    return run + " " + what;
+}
+
+struct Place {
+    Field field;
+    size_t candidate;
+};
+
+/// Which field of which candidate each column holds.
+std::vector<Place> placesOf(const ComparisonView& view, const Layout& layout, Wording wording) {
+    std::vector<Place> places;
+    for (const std::vector<Field>& group : layout) {
+        const Field first = group.front();
+        const bool isOfCandidates = entryOf(first).owner == Owner::Candidate;
+        const size_t from = first == Field::OtherLost ? 1 : 0;
+        const bool isOfAll = wording == Wording::Narrow || first == Field::OtherLost;
+        const size_t to = isOfCandidates && isOfAll ? view.candidates.size() : 1;
+        for (size_t candidate = from; candidate < to; ++candidate)
+            for (const Field field : group) places.push_back({field, candidate});
+    }
+    return places;
+}
+
+Unit unitFor(Form form) {
+    switch (form) {
+        case Form::StepTime:
+        case Form::StepLoss:
+        case Form::Time:
+        case Form::Loss:
+            return Unit::Nanoseconds;
+        case Form::Percent:
+        case Form::Change:
+            return Unit::Percent;
+        case Form::Rate:
+            return Unit::GigabytesPerSecond;
+        case Form::Count:
+            return Unit::Count;
+        case Form::Size:
+            return Unit::Bytes;
+        case Form::Number:
+            return Unit::Identifier;
+        case Form::Text:
+            break;
+    }
+    return Unit::Text;
+}
+
+double toDouble(const Cell& cell) {
+    if (const auto* whole = std::get_if<int64_t>(&cell)) return static_cast<double>(*whole);
+    const auto* real = std::get_if<double>(&cell);
+    return real ? *real : 0;
+}
+
+}  // namespace
+
+void ComparisonTable::add(std::vector<Cell> row, RowLead lead) {
+    rows.push_back(std::move(row));
+    leads.push_back(std::move(lead));
+}
+
+bool ComparisonTable::isLoss(size_t column) const {
+    return columns[column].form == Form::StepLoss || columns[column].form == Form::Loss;
+}
+
+std::string_view ComparisonTable::unitOf(size_t column) const {
+    switch (columns[column].form) {
+        case Form::StepTime:
+        case Form::StepLoss:
+            return scale.unit;
+        case Form::Percent:
+        case Form::Change:
+            return "%";
+        case Form::Rate:
+            return "GB/s";
+        default:
+            return {};
+    }
+}
+
+std::string ComparisonTable::number(size_t row, size_t column) const {
+    const Cell& cell = rows[row][column];
+    if (std::holds_alternative<std::monostate>(cell)) return {};
+    const double value = toDouble(cell);
+    switch (columns[column].form) {
+        case Form::StepTime:
+            return scale.number(std::llround(value));
+        case Form::StepLoss:
+            return scale.difference(std::llround(value));
+        case Form::Time:
+            return timeText(value);
+        case Form::Loss:
+            return timeDifferenceText(value);
+        case Form::Percent:
+            return percentText(value);
+        case Form::Change:
+            return percentDifferenceText(value);
+        case Form::Rate:
+            return rateText(value);
+        case Form::Count:
+            return countText(value);
+        case Form::Size:
+        case Form::Number:
+        case Form::Text:
+            break;
+    }
+    return formatCell(cell, unitFor(columns[column].form));
+}
+
+std::string ComparisonTable::text(size_t row, size_t column) const {
+    std::string text = number(row, column);
+    const std::string_view unit = unitOf(column);
+    if (!text.empty() && !unit.empty()) text.append(" ").append(unit);
+    return text;
+}
+
+ReportTable ComparisonTable::asReport() const {
+    ReportTable table;
+    table.name = name;
+    for (const ComparisonColumn& column : columns)
+        table.columns.push_back({column.name, unitFor(column.form)});
+    table.rows = rows;
+    return table;
+}
+
+ComparisonTable ComparisonTable::withColumns(std::initializer_list<size_t> wanted) const {
+    ComparisonTable table;
+    table.name = name;
+    table.scale = scale;
+    for (const size_t column : wanted) table.columns.push_back(columns[column]);
+    for (size_t row = 0; row < rows.size(); ++row) {
+        std::vector<Cell> cells;
+        for (const size_t column : wanted) cells.push_back(rows[row][column]);
+        table.add(std::move(cells), leads[row]);
+    }
+    return table;
+}
+
+ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRow> rows,
+                        const Layout& layout, Wording wording) {
+    ComparisonTable table;
+    table.scale = view.scale();
+    const std::vector<Place> places = placesOf(view, layout, wording);
+    for (const Place& place : places)
+        table.columns.push_back(
+            {headingOf(view, place.field, place.candidate, wording), entryOf(place.field).form});
+    for (const ComparisonRow& row : rows) {
+        std::vector<Cell> cells;
+        for (const Place& place : places)
+            cells.push_back(cellOf(view, row, place.field, place.candidate, wording));
+        table.add(std::move(cells), row.lead);
+    }
+    return table;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,212 @@
+#include "model/compare/ComparisonView.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <tuple>
+
+namespace lanescope {
+
+namespace {
+
+const ContributorShare* shareOf(const ContributorDifference& difference, MatchKind unless,
+                                const ContributorShare& share) {
+    return difference.match == unless ? nullptr : &share;
+}
+
+RowSide sideOf(const ContributorShare* share) {
+    return share ? RowSide{share->exposedNs, {}, share} : RowSide{};
+}
+
+RowLead leadTo(const ContributorDifference& each) {
+    InstanceQuery query;
+    query.part = each.part;
+    query.kind = each.kind;
+    if (each.match != MatchKind::OnlyCandidate) {
+        query.baselineName = each.baseline.name;
+        query.baselinePath = each.path;
+    }
+    if (each.match != MatchKind::OnlyBaseline) {
+        query.candidateName = each.candidate.name;
+        query.candidatePath = each.path;
+    }
+    return {std::move(query), each.part};
+}
+
+/// A row of what every run has, if only for no time.
+ComparisonRow rowOf(std::string_view name, std::optional<StepPart> part, int64_t baselineNs,
+                    size_t candidateCount) {
+    ComparisonRow row;
+    row.part = part;
+    row.name = name;
+    row.baseline.ns = baselineNs;
+    row.candidates.resize(candidateCount);
+    row.lead.part = part;
+    return row;
+}
+
+ComparisonRow rowOf(const ContributorDifference& difference, size_t candidateCount) {
+    ComparisonRow row;
+    row.part = difference.part;
+    row.kind = difference.kind;
+    row.match = difference.match;
+    row.path = difference.path;
+    row.name = difference.name();
+    row.baseline =
+        sideOf(shareOf(difference, MatchKind::OnlyCandidate, difference.baseline));
+    row.candidates.resize(candidateCount);
+    row.lead = leadTo(difference);
+    return row;
+}
+
+void addCandidate(const ContributorDifference& difference, size_t candidate, ComparisonRow& row) {
+    row.candidates[candidate] =
+        sideOf(shareOf(difference, MatchKind::OnlyBaseline, difference.candidate));
+    row.candidates[candidate].lostNs = difference.lostNs();
+    if (difference.match == MatchKind::OnlyBaseline) return;
+    if (row.match == MatchKind::OnlyBaseline) row.match = difference.match;
+    if (difference.match != MatchKind::SamePosition) return;
+    row.match = difference.match;
+    row.name = difference.candidate.name;
+    row.formerName = difference.baseline.name;
+}
+
+}  // namespace
+
+int64_t ComparisonRow::greatestLossNs() const {
+    int64_t greatest = 0;
+    for (const RowSide& side : candidates)
+        if (std::abs(side.lostNs.value_or(0)) > std::abs(greatest)) greatest = *side.lostNs;
+    return greatest;
+}
+
+const ContributorShare* ComparisonRow::onlyShare() const {
+    if (match == MatchKind::OnlyBaseline) return baseline.share;
+    if (match != MatchKind::OnlyCandidate) return nullptr;
+    const auto side = std::find_if(candidates.begin(), candidates.end(),
+                                   [](const RowSide& each) { return each.share != nullptr; });
+    return side == candidates.end() ? nullptr : side->share;
+}
+
+std::vector<ComparisonRow> partRows(const ComparisonView& view, bool hasAll) {
+    std::vector<ComparisonRow> rows;
+    for (const PartDifference& part : view.first().parts)
+        rows.push_back(
+            rowOf(lanescope::name(part.part), part.part, part.baselineNs, view.candidates.size()));
+    for (size_t column = 0; column < view.candidates.size(); ++column) {
+        const WorkerComparison* pair = view.candidates[column].pair;
+        for (size_t part = 0; pair && part < std::min(rows.size(), pair->parts.size()); ++part)
+            rows[part].candidates[column] = {pair->parts[part].candidateNs,
+                                             pair->parts[part].lostNs()};
+    }
+    std::erase_if(rows, [hasAll](const ComparisonRow& row) {
+        return !hasAll && row.baseline.ns == 0 &&
+               std::all_of(row.candidates.begin(), row.candidates.end(),
+                           [](const RowSide& side) { return side.ns.value_or(0) == 0; });
+    });
+    return rows;
+}
+
+ComparisonRow stepRow(const ComparisonView& view) {
+    ComparisonRow row =
+        rowOf("step", std::nullopt, view.first().baseline.meanNs, view.candidates.size());
+    for (size_t column = 0; column < view.candidates.size(); ++column)
+        if (const WorkerComparison* pair = view.candidates[column].pair)
+            row.candidates[column] = {pair->candidate.meanNs, pair->lostNs()};
+    return row;
+}
+
+std::vector<ComparisonRow> contributorRows(const ComparisonView& view,
+                                           std::optional<PartGroup> group) {
+    using Key = std::tuple<StepPart, ContributorKind, std::string_view, std::string_view, bool>;
+    std::map<Key, size_t> places;
+    std::vector<ComparisonRow> rows;
+    for (size_t column = 0; column < view.candidates.size(); ++column) {
+        const WorkerComparison* pair = view.candidates[column].pair;
+        if (!pair) continue;
+        for (const ContributorDifference& each : pair->contributors) {
+            if (group && groupOf(each.part) != *group) continue;
+            const bool isNew = each.match == MatchKind::OnlyCandidate;
+            const Key key{each.part, each.kind, each.path,
+                          isNew ? each.candidate.name : each.baseline.name, isNew};
+            const auto place = places.try_emplace(key, rows.size()).first;
+            if (place->second == rows.size())
+                rows.push_back(rowOf(each, view.candidates.size()));
+            addCandidate(each, column, rows[place->second]);
+        }
+    }
+    return rows;
+}
+
+std::vector<ComparisonRow> unmatchedRows(const ComparisonView& view, bool isOfBaseline) {
+    std::vector<ComparisonRow> rows = contributorRows(view);
+    const MatchKind wanted = isOfBaseline ? MatchKind::OnlyBaseline : MatchKind::OnlyCandidate;
+    std::erase_if(rows, [wanted](const ComparisonRow& row) {
+        return row.match != wanted || isIdle(*row.part) || row.kind == ContributorKind::Others;
+    });
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+        return std::abs(a.greatestLossNs()) > std::abs(b.greatestLossNs());
+    });
+    return rows;
+}
+
+std::vector<ComparisonRow> rangeRows(const ComparisonView& view, bool isByPart) {
+    using Key = std::pair<std::string_view, std::optional<StepPart>>;
+    std::map<Key, size_t> places;
+    std::vector<ComparisonRow> rows;
+    for (size_t column = 0; column < view.candidates.size(); ++column) {
+        const WorkerComparison* pair = view.candidates[column].pair;
+        if (!pair) continue;
+        std::map<size_t, int64_t> baselineNs;  // the same against every candidate, so set, not added
+        for (const RangeDifference& range : pair->ranges) {
+            if (range.path.empty() && !isByPart) continue;
+            const std::optional<StepPart> part =
+                isByPart ? std::optional(range.part) : std::nullopt;
+            const auto place = places.try_emplace(Key{range.path, part}, rows.size()).first;
+            if (place->second == rows.size()) {
+                rows.push_back(rowOf(range.path, part, 0, view.candidates.size()));
+                rows.back().path = range.path;
+            }
+            RowSide& side = rows[place->second].candidates[column];
+            side.ns = side.ns.value_or(0) + range.candidateNs;
+            baselineNs[place->second] += range.baselineNs;
+        }
+        for (const auto& [row, ns] : baselineNs) rows[row].baseline.ns = ns;
+    }
+    for (ComparisonRow& row : rows) {
+        for (size_t column = 0; column < row.candidates.size(); ++column) {
+            if (!view.candidates[column].pair) continue;
+            RowSide& side = row.candidates[column];
+            side.ns = side.ns.value_or(0);
+            side.lostNs = *side.ns - *row.baseline.ns;
+        }
+        // The contributor of that range that lost most stands for it.
+        const ContributorDifference* worst = nullptr;
+        for (const ContributorDifference& each : view.first().contributors)
+            if (each.path == row.path && (!row.part || each.part == *row.part) &&
+                (!worst || each.lostNs() > worst->lostNs()))
+                worst = &each;
+        if (worst) row.lead = leadTo(*worst);
+    }
+    return rows;
+}
+
+void keepWeightiest(std::vector<ComparisonRow>& rows, size_t top, bool keepsUnchanged) {
+    if (top > 0 && !keepsUnchanged)
+        std::erase_if(rows, [](const ComparisonRow& row) { return row.greatestLossNs() == 0; });
+    if (top > 0 && rows.size() > top) {
+        std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+            return std::abs(a.greatestLossNs()) > std::abs(b.greatestLossNs());
+        });
+        rows.erase(rows.begin() + static_cast<ptrdiff_t>(top), rows.end());
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+        return a.greatestLossNs() > b.greatestLossNs();
+    });
+}
+
+bool hasBandwidth(PartGroup group) {
+    return group == PartGroup::Collectives || group == PartGroup::Copies;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,261 @@
+#include "model/compare/answerSentences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "model/compare/nvlinkSentence.h"
+#include "model/compare/shownNumbers.h"
+#include "model/values/formatValue.h"
+#include "model/values/kernelName.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t mostOutliersTold = 3;
+constexpr size_t longestName = 60;
+/// Bandwidths that differ by less are the same, for a sentence.
+constexpr double bandwidthTolerance = 0.1;
+
+/// A name for a sentence: without a kernel's parameters, printable, at most some sixty characters.
+std::string shortContributorName(std::string_view name) {
+    // "void gemm<float>(float*, int)": what is in the parentheses tells no two kernels apart.
+    std::string_view kept = name;
+    if (kept.ends_with(')')) {
+        int depth = 0;
+        for (size_t at = kept.size(); at-- > 1;) {
+            if (kept[at] == ')') ++depth;
+            if (kept[at] != '(' || --depth > 0) continue;
+            kept = kept.substr(0, at);
+            break;
+        }
+    }
+    if (kept.starts_with("void ")) kept.remove_prefix(5);
+    std::string text = printable(kept);
+    if (displayWidth(text) <= longestName) return text;
+    size_t end = 0;
+    for (size_t width = 0; width < longestName - 1 && end < text.size(); ++width) {
+        ++end;
+        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
+    }
+    return text.substr(0, end) + "\xe2\x80\xa6";
+}
+
+bool isOtherBandwidth(double before, double after) {
+    return before > 0 && after > 0 &&
+           std::abs(after - before) > bandwidthTolerance * std::max(before, after);
+}
+
+std::string bandwidthText(const ContributorDifference& main) {
+    const double before = main.baseline.gigabytesPerSecond;
+    const double after = main.candidate.gigabytesPerSecond;
+    if (!isOtherBandwidth(before, after)) return {};
+    return fmt::format(", {}bandwidth {} \u2192 {} GB/s",
+                       main.kind == ContributorKind::Collective ? "bus " : "", rateText(before),
+                       rateText(after));
+}
+
+std::string matchText(const ContributorDifference& main) {
+    if (main.match == MatchKind::OnlyCandidate) return ", which the baseline does not have";
+    if (main.match == MatchKind::OnlyBaseline) return ", which the candidate does not have";
+    if (main.match == MatchKind::SamePosition)
+        return fmt::format(", in the place of {}", shortContributorName(main.baseline.name));
+    const double before = main.baseline.count, after = main.candidate.count;
+    const bool isWork = main.kind == ContributorKind::Kernel ||
+                        main.kind == ContributorKind::Copy ||
+                        main.kind == ContributorKind::Collective;
+    if (isWork && std::abs(after - before) > 0.1 * std::max(before, after))
+        return fmt::format(", {} instead of {} a step", countText(after), countText(before));
+    return {};
+}
+
+/// "+7.104 ms exposed NCCL AllReduce in the mean step, bus bandwidth 210.3 → 27.1 GB/s".
+std::string causeText(const Cause& cause, const DurationScale& scale) {
+    const std::string time = scale.differenceText(cause.lostNs);
+    std::string text = fmt::format("{} {} in the mean step", time, name(cause.part));
+    if (cause.main) {
+        const ContributorDifference& main = *cause.main;
+        const std::string which = shortContributorName(main.name());
+        const std::string mainTime = scale.differenceText(main.lostNs());
+        const bool isKernel = main.kind == ContributorKind::Kernel;
+        if (main.kind == ContributorKind::Collective)
+            text = fmt::format("{} exposed NCCL {} in the mean step", time, which);
+        else if (main.kind == ContributorKind::Idle)
+            text += fmt::format(", {} {}{}", mainTime, which,
+                                main.path.empty() ? "" : " in " + printable(main.path));
+        else
+            text += fmt::format(", {} in {}{}", mainTime, isKernel ? "kernel " : "", which);
+        if (main.kind != ContributorKind::Idle) text += bandwidthText(main) + matchText(main);
+    }
+    return cause.hasLostNvlink ? text + ", no longer over the NVLink that joins these GPUs" : text;
+}
+
+std::string medians(const WorkerComparison& pair) {
+    return fmt::format("{} against {}", timeText(pair.candidate.medianNs),
+                       timeText(pair.baseline.medianNs));
+}
+
+/// "Candidate is 11.2 % slower (median step; p < 0.001)": causes, which add up, are of the mean step.
+std::string claimText(const Claim& claim) {
+    const bool isSlower = claim.outcome == Outcome::Slower;
+    if (isSlower && claim.percent >= 100)  // no one pictures 640 %
+        return fmt::format("Candidate takes {:.1f} times as long (median step; {})",
+                           1 + claim.percent / 100, pValueEquation(claim.pValue));
+    return fmt::format("Candidate is {} % {} (median step; {})", percentText(std::abs(claim.percent)),
+                       isSlower ? "slower" : "faster", pValueEquation(claim.pValue));
+}
+
+std::string joined(const std::vector<Cause>& causes) {
+    std::string text;
+    for (const Cause& cause : causes) text += (text.empty() ? "" : "; ") + cause.text;
+    return text;
+}
+
+/// "step 6".
+std::string stepText(const OutlierStep& step) {
+    const bool isNumbered = step.name.find_first_of("0123456789") != std::string::npos;
+    return isNumbered ? printable(step.name)
+                      : fmt::format("{} {}", step.name.empty() ? "step" : printable(step.name),
+                                    step.number);
+}
+
+/// "step 6 of the candidate (rank 0, GPU 0) took 5.1 ms longer than its median: launch-bound idle
+/// outside CUDA calls on the main thread, in optimizer".
+std::string outlierText(const RunOutlier& outlier) {
+    const OutlierStep& step = outlier.step;
+    std::string text =
+        fmt::format("{} of the {} ({}) took {} longer than its median: {}", stepText(step),
+                    outlier.isCandidate ? "candidate" : "baseline", outlier.worker,
+                    formatDuration(step.excessNs), name(step.part));
+    if (!step.contributor.empty())
+        text += fmt::format(" {}{}", isIdle(step.part) ? "" : "in ",
+                            shortContributorName(step.contributor));
+    if (!step.path.empty()) text += fmt::format(", in {}", printable(step.path));
+    return text;
+}
+
+std::string emptySentence(const RunSummary& baseline, const RunSummary& candidate) {
+    if (baseline.isEmpty() && candidate.isEmpty())
+        return "Neither run has GPU work, so there is nothing to compare.";
+    const bool isBaseline = baseline.isEmpty();
+    return fmt::format("The {} {} has no GPU work, so there is nothing to compare.",
+                       isBaseline ? "baseline" : "candidate",
+                       printable((isBaseline ? baseline : candidate).facts.title));
+}
+
+std::string tellingText(const RunComparison& comparison) {
+    const std::vector<uint32_t>& telling = comparison.answer.tellingOutliers;
+    if (telling.empty()) return {};
+    const std::string text = "; but " + outlierText(comparison.outliers[telling.front()]);
+    if (telling.size() == 1) return text;
+    if (telling.size() == 2)
+        return text + ", and likewise " + stepText(comparison.outliers[telling.back()].step);
+    return text + fmt::format(", and likewise {} other steps", telling.size() - 1);
+}
+
+std::string sentenceOf(const RunComparison& comparison, const WorkerComparison& pair) {
+    const Claim& claim = pair.claim;
+    const std::vector<Cause>& causes = comparison.answer.causes;
+    switch (claim.outcome) {
+        case Outcome::Slower:
+        case Outcome::Faster:
+            return claimText(claim) + (causes.empty() ? "" : ": " + joined(causes)) + ".";
+        case Outcome::TooFewSteps:
+            return fmt::format(
+                "Too few steps to tell a difference from chance ({} and {}): median step {}, {} %{}.",
+                pair.baseline.count, pair.candidate.count, medians(pair),
+                percentDifferenceText(claim.percent), causes.empty() ? "" : "; " + joined(causes));
+        case Outcome::WithinNoise:
+            return fmt::format(
+                "Candidate is within noise of the baseline: median step {} ({} %, {}){}.",
+                medians(pair), percentDifferenceText(claim.percent), pValueEquation(claim.pValue),
+                tellingText(comparison));
+        case Outcome::Nothing:
+            break;
+    }
+    return {};
+}
+
+std::string stepsOfSide(const WorkerSummary& worker, std::string_view side) {
+    std::string text =
+        fmt::format("{}: {} of {} steps", side, worker.steps.size(), worker.foundSteps);
+    if (worker.warmUpSteps == 1) text += ", the first left out as warm-up";
+    if (worker.warmUpSteps > 1)
+        text += fmt::format(", the first {} left out as warm-up", worker.warmUpSteps);
+    if (worker.isLastLeftOut) text += ", the last since no next one ends it";
+    return text;
+}
+
+std::vector<std::string> detailsOf(const RunComparison& comparison, const WorkerComparison& pair,
+                                   const RunSummary& baseline, const RunSummary& candidate) {
+    std::vector<std::string> details;
+    const WorkerSummary& before = baseline.workers[pair.baselineWorker];
+    const WorkerSummary& after = candidate.workers[pair.candidateWorker];
+    const bool areKernels = comparison.candidateSource == StepSource::KernelPattern;
+    const std::string pattern =
+        comparison.candidatePattern.empty()
+            ? std::string()
+            : fmt::format("Steps {} \"{}\". ", areKernels ? "begin with kernel" : "are",
+                          shortContributorName(comparison.candidatePattern));
+    details.push_back(fmt::format("{}{}; {}.", pattern, stepsOfSide(before, "Baseline"),
+                                  stepsOfSide(after, "candidate")));
+    if (comparison.workers.size() > 1)
+        details.push_back(fmt::format(
+            "The answer is about {}, whose steps are longest apart from waiting for other ranks.",
+            pair.candidateLabel));
+    details.push_back(
+        fmt::format("Steps, candidate against baseline: medians {}; 95th percentiles {} against "
+                    "{}; means {} against {}.",
+                    medians(pair), timeText(pair.candidate.p95Ns), timeText(pair.baseline.p95Ns),
+                    pair.scale.text(pair.candidate.meanNs), pair.scale.text(pair.baseline.meanNs)));
+    if (pair.claim.outcome != Outcome::TooFewSteps)
+        details.push_back(fmt::format(
+            "Difference of medians {} (95 % confidence {} to {}); differences up to {} count as "
+            "noise.",
+            timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
+            timeDifferenceText(pair.claim.highNs), timeText(pair.claim.noiseNs)));
+    for (size_t index = 0; index < comparison.outliers.size(); ++index) {
+        if (index == mostOutliersTold) {
+            details.push_back(fmt::format("{} more steps stand out.",
+                                          comparison.outliers.size() - mostOutliersTold));
+            break;
+        }
+        std::string text = outlierText(comparison.outliers[index]);
+        text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+        details.push_back(text + ".");
+    }
+    return details;
+}
+
+}  // namespace
+
+void sayAnswer(RunComparison& comparison, const RunSummary& baseline, const RunSummary& candidate) {
+    Answer& answer = comparison.answer;
+    const WorkerComparison* pair = comparison.criticalPair();
+    if (!pair || answer.outcome == Outcome::Nothing) {
+        answer.sentence = emptySentence(baseline, candidate);
+        return;
+    }
+    for (Cause& cause : answer.causes) cause.text = causeText(cause, pair->scale);
+    answer.sentence = sentenceOf(comparison, *pair);
+    answer.details = detailsOf(comparison, *pair, baseline, candidate);
+    const std::string nvlink = nvlinkSentence(baseline, candidate);
+    // First where it may explain the difference: there is not always room for all of them.
+    if (!nvlink.empty())
+        answer.details.insert(
+            isNvlinkUseOther(baseline, candidate) ? answer.details.begin() : answer.details.end(),
+            nvlink);
+}
+
+std::string outlierReason(const OutlierStep& step) {
+    std::string text = fmt::format("{} +{}", name(step.part), formatDuration(step.partExcessNs));
+    if (!step.contributor.empty())
+        text += fmt::format(", {}", printable(withoutParameters(step.contributor)));
+    if (!step.path.empty()) text += fmt::format(" in {}", printable(step.path));
+    return text;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "model/compare/RunComparison.h"
+
+namespace lanescope {
+
+// How a comparison writes its numbers, wherever they stand. Times of the mean step are written by
+// `WorkerComparison::scale`.
+
+/// "72.92 ms": a median, a quantile, a single step.
+std::string timeText(double ns);
+/// "+7.231 ms".
+std::string timeDifferenceText(double ns);
+/// "9.9", "+9.9", in percent; nothing rounds to "-0.0".
+std::string percentText(double percent);
+std::string percentDifferenceText(double percent);
+/// "< 0.001" or "0.042"; with "p " before, and a "=" where it takes one.
+std::string pValueText(double pValue);
+std::string pValueEquation(double pValue);
+/// "199.2", "0.0021": a bandwidth in GB/s.
+std::string rateText(double gigabytesPerSecond);
+/// "12", "1,234", "0.3333": how often in a step.
+std::string countText(double count);
+
+}  // namespace lanescope

@@ -1,0 +1,18 @@
+#include "views/compare/ComparedRuns.h"
+
+namespace lanescope {
+
+ComparisonView ComparedPair::view() const {
+    ComparisonView view;
+    view.candidates.push_back({"Candidate", &workers()});
+    for (size_t other = 0; other < runs.candidates.size(); ++other) {
+        if (other == candidate) continue;
+        const WorkerComparison* same = nullptr;
+        for (const WorkerComparison& each : runs.comparisons[other].workers)
+            if (!same && each.baselineWorker == workers().baselineWorker) same = &each;
+        view.candidates.push_back({runs.candidates[other].trace->title, same});
+    }
+    return view;
+}
+
+}  // namespace lanescope
