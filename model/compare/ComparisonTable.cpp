@@ -51,7 +51,6 @@ const FieldEntry& entryOf(Field field) {
     return fieldEntries[static_cast<size_t>(field)];
 }
 
-
 Cell share(std::optional<int64_t> ns, int64_t stepNs) {
     if (!ns || stepNs <= 0) return {};
     return 100.0 * static_cast<double>(*ns) / static_cast<double>(stepNs);

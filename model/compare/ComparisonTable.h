@@ -33,8 +33,8 @@ struct ComparisonColumn {
     Form form = Form::Text;
 };
 
-/// A table of a comparison, drawn by whoever shows it. Cells hold plain numbers: times in nanoseconds, rates
-/// in 10^9 bytes a second, shares in percent.
+/// A table of a comparison, drawn by whoever shows it. Cells hold plain numbers: times in
+/// nanoseconds, rates in 10^9 bytes a second, shares in percent.
 struct ComparisonTable {
     std::string name;  ///< "parts".
     DurationScale scale;
@@ -44,7 +44,8 @@ struct ComparisonTable {
 
     void add(std::vector<Cell> row, RowLead lead = {});
     bool isLoss(size_t column) const;
-    /// Of all numbers of a column: "ms", "%", "GB/s"; empty where there is none or each has its own.
+    /// Of all numbers of a column: "ms", "%", "GB/s"; empty where there is none or each has its
+    /// own.
     std::string_view unitOf(size_t column) const;
     /// "+4.241", "72.92 ms", a name: a cell without `unitOf` its column; empty for an empty cell.
     std::string number(size_t row, size_t column) const;
@@ -58,37 +59,54 @@ struct ComparisonTable {
 
 /// What a column of a comparison's rows can hold.
 enum class Field : uint8_t {
-    Part, Kind, Match, Name, Range,
-    Baseline, Candidate, Lost, OtherLost,  ///< Of the mean step; OtherLost: of all candidates but the first.
-    Change,                                ///< Lost time in percent of the baseline's.
-    BaselineShare, CandidateShare,         ///< Of the mean step of that run, in percent.
-    BaselineTotal, CandidateTotal,         ///< Hidden time, too.
-    BaselineCount, CandidateCount, BaselineSize, CandidateSize, BaselineRate, CandidateRate,
-    BaselineName, CandidateName,
-    OnlyCount, OnlyTotal,  ///< Of the only side that has it.
+    Part,
+    Kind,
+    Match,
+    Name,
+    Range,
+    Baseline,
+    Candidate,
+    Lost,
+    OtherLost,  ///< Of the mean step; OtherLost: of all candidates but the first.
+    Change,     ///< Lost time in percent of the baseline's.
+    BaselineShare,
+    CandidateShare,  ///< Of the mean step of that run, in percent.
+    BaselineTotal,
+    CandidateTotal,  ///< Hidden time, too.
+    BaselineCount,
+    CandidateCount,
+    BaselineSize,
+    CandidateSize,
+    BaselineRate,
+    CandidateRate,
+    BaselineName,
+    CandidateName,
+    OnlyCount,
+    OnlyTotal,  ///< Of the only side that has it.
 };
 
 /// How a table is headed, what its words are, and whose columns it has.
 enum class Wording : uint8_t {
-    Narrow,    ///< For people, all candidates; units stand below, so that two columns may be "Baseline".
+    Narrow,    ///< For people, all candidates; units stand below, so that two columns may be
+               ///< "Baseline".
     Wide,      ///< For people, the first candidate; each column is named apart.
     Programs,  ///< The same with identifiers instead of words.
 };
 
-/// The columns of a table: one for each field, and of what is the candidates' one for each of them. The
-/// fields of one group stand together, candidate by candidate.
+/// The columns of a table: one for each field, and of what is the candidates' one for each of them.
+/// The fields of one group stand together, candidate by candidate.
 using Layout = std::vector<std::vector<Field>>;
 
 ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRow> rows,
                         const Layout& layout, Wording wording);
 
-/// Run, Worker, Step, Name, Wall, Excess, Part, Part Excess, Contributor, Range: the steps that stand out. Rows lead to
-/// the step of the same number of these workers, if they are given.
+/// Run, Worker, Step, Name, Wall, Excess, Part, Part Excess, Contributor, Range: the steps that
+/// stand out. Rows lead to the step of the same number of these workers, if they are given.
 ComparisonTable outlierTable(const RunComparison& comparison, Wording wording,
                              const WorkerSummary* baseline = nullptr,
                              const WorkerSummary* candidate = nullptr);
-/// Every pair of workers by its median step: Baseline, Candidate, Baseline Steps, Candidate Steps, Baseline Median,
-/// Candidate Median, Change, p, Outcome.
+/// Every pair of workers by its median step: Baseline, Candidate, Baseline Steps, Candidate Steps,
+/// Baseline Median, Candidate Median, Change, p, Outcome.
 ComparisonTable workerTable(const RunComparison& comparison);
 /// Every compared step against the one in its place.
 ComparisonTable stepTable(const WorkerSummary& baseline, const WorkerSummary& candidate);

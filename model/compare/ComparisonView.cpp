@@ -52,8 +52,7 @@ ComparisonRow rowOf(const ContributorDifference& difference, size_t candidateCou
     row.match = difference.match;
     row.path = difference.path;
     row.name = difference.name();
-    row.baseline =
-        sideOf(shareOf(difference, MatchKind::OnlyCandidate, difference.baseline));
+    row.baseline = sideOf(shareOf(difference, MatchKind::OnlyCandidate, difference.baseline));
     row.candidates.resize(candidateCount);
     row.lead = leadTo(difference);
     return row;
@@ -130,8 +129,7 @@ std::vector<ComparisonRow> contributorRows(const ComparisonView& view,
             const Key key{each.part, each.kind, each.path,
                           isNew ? each.candidate.name : each.baseline.name, isNew};
             const auto place = places.try_emplace(key, rows.size()).first;
-            if (place->second == rows.size())
-                rows.push_back(rowOf(each, view.candidates.size()));
+            if (place->second == rows.size()) rows.push_back(rowOf(each, view.candidates.size()));
             addCandidate(each, column, rows[place->second]);
         }
     }
@@ -157,7 +155,8 @@ std::vector<ComparisonRow> rangeRows(const ComparisonView& view, bool isByPart) 
     for (size_t column = 0; column < view.candidates.size(); ++column) {
         const WorkerComparison* pair = view.candidates[column].pair;
         if (!pair) continue;
-        std::map<size_t, int64_t> baselineNs;  // the same against every candidate, so set, not added
+        std::map<size_t, int64_t>
+            baselineNs;  // the same against every candidate, so set, not added
         for (const RangeDifference& range : pair->ranges) {
             if (range.path.empty() && !isByPart) continue;
             const std::optional<StepPart> part =

@@ -10,8 +10,8 @@
 
 namespace lanescope {
 
-/// Comparisons of one worker of the baseline with its counterparts, side by side: what text, pages, files and
-/// windows lay out. It points into the comparisons, which outlive it.
+/// Comparisons of one worker of the baseline with its counterparts, side by side: what text, pages,
+/// files and windows lay out. It points into the comparisons, which outlive it.
 struct ComparisonView {
     struct Candidate {
         std::string heading;  ///< Of its column: "Candidate", "[2]", "slow.sqlite".
@@ -28,14 +28,14 @@ struct ComparisonView {
 struct RowLead {
     std::optional<InstanceQuery> query = {};  ///< A contributor: go to its worst instance.
     std::optional<StepPart> part = {};
-    int step = -1;                                ///< By its place among the compared ones.
+    int step = -1;                                     ///< By its place among the compared ones.
     EventRef baselineEvent = {}, candidateEvent = {};  ///< Exactly these.
 };
 
 /// What one run has of a row.
 struct RowSide {
-    std::optional<int64_t> ns;                ///< Of the mean step; nothing if it does not have it.
-    std::optional<int64_t> lostNs;            ///< Of a candidate: against the baseline, if either has it.
+    std::optional<int64_t> ns;      ///< Of the mean step; nothing if it does not have it.
+    std::optional<int64_t> lostNs;  ///< Of a candidate: against the baseline, if either has it.
     const ContributorShare* share = nullptr;  ///< Of a contributor that it has.
 };
 
@@ -45,8 +45,9 @@ struct ComparisonRow {
     ContributorKind kind = ContributorKind::Others;
     MatchKind match = MatchKind::SameName;  ///< Only in the baseline: no candidate has it.
     std::string path;
-    std::string name;        ///< Of the part, range or contributor, as the candidates call it.
-    std::string formerName;  ///< Of the contributor in the baseline, if it was found under another name.
+    std::string name;  ///< Of the part, range or contributor, as the candidates call it.
+    std::string
+        formerName;  ///< Of the contributor in the baseline, if it was found under another name.
     RowSide baseline;
     std::vector<RowSide> candidates;  ///< As many as the view has.
     RowLead lead;
@@ -61,18 +62,19 @@ struct ComparisonRow {
 std::vector<ComparisonRow> partRows(const ComparisonView& view, bool hasAll = false);
 /// The mean step, to which they sum.
 ComparisonRow stepRow(const ComparisonView& view);
-/// Every contributor, or those of one group of parts, once. The same contributor: same part, kind and range,
-/// and the same name in the baseline; what only candidates have goes by their name for it. In the order of the
-/// candidates' comparisons.
+/// Every contributor, or those of one group of parts, once. The same contributor: same part, kind
+/// and range, and the same name in the baseline; what only candidates have goes by their name for
+/// it. In the order of the candidates' comparisons.
 std::vector<ComparisonRow> contributorRows(const ComparisonView& view,
                                            std::optional<PartGroup> group = std::nullopt);
 /// Contributors but idle time that only the baseline or only candidates have, longest first.
 std::vector<ComparisonRow> unmatchedRows(const ComparisonView& view, bool isOfBaseline);
-/// NVTX ranges, by their parts or with all of them together; time outside of any counts with its parts only.
+/// NVTX ranges, by their parts or with all of them together; time outside of any counts with its
+/// parts only.
 std::vector<ComparisonRow> rangeRows(const ComparisonView& view, bool isByPart);
 
-/// The `top` rows that weigh most either way (all for 0) and changed at all, lost first and saved last. Those of a
-/// group that has bandwidths are worth a look unchanged.
+/// The `top` rows that weigh most either way (all for 0) and changed at all, lost first and saved
+/// last. Those of a group that has bandwidths are worth a look unchanged.
 void keepWeightiest(std::vector<ComparisonRow>& rows, size_t top, bool keepsUnchanged = false);
 /// Its contributors move bytes.
 bool hasBandwidth(PartGroup group);

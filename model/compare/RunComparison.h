@@ -58,12 +58,13 @@ struct Claim {
     double noiseNs = 0;
 };
 
-// Times of the mean step are rounded once, here: to multiples of the last digit that `WorkerComparison::scale`
-// shows. The mean step is rounded; then its parts, so that they sum to it; then the contributors of each
-// part, so that they sum to the part (the greatest remainders are rounded up). A range is the sum of its
-// contributors, and a difference that of the two rounded numbers. Whoever shows such a time writes it with that scale,
-// so a sentence, a table, a chart and a file give one number. What nobody adds up (medians, quantiles,
-// single steps, summed durations) stays exact, and is written by `shownNumbers.h`.
+// Times of the mean step are rounded once, here: to multiples of the last digit that
+// `WorkerComparison::scale` shows. The mean step is rounded; then its parts, so that they sum to
+// it; then the contributors of each part, so that they sum to the part (the greatest remainders are
+// rounded up). A range is the sum of its contributors, and a difference that of the two rounded
+// numbers. Whoever shows such a time writes it with that scale, so a sentence, a table, a chart and
+// a file give one number. What nobody adds up (medians, quantiles, single steps, summed durations)
+// stays exact, and is written by `shownNumbers.h`.
 
 /// One part of the step in both runs, means per step. Over all parts each column sums to the mean
 /// step time of its run.
@@ -124,8 +125,8 @@ struct WorkerComparison {
     uint32_t baselineWorker = noIndex;  ///< Index into `RunSummary::workers`.
     uint32_t candidateWorker = noIndex;
     std::string baselineLabel, candidateLabel;  ///< "rank 1, GPU 1".
-    /// Of the times of the mean step; it depends on the baseline only, so that its numbers are the same
-    /// against every candidate.
+    /// Of the times of the mean step; it depends on the baseline only, so that its numbers are the
+    /// same against every candidate.
     DurationScale scale;
     StepDistribution baseline, candidate;
     Claim claim;
@@ -145,7 +146,8 @@ struct Cause {
     /// The contributor of the part that changed most; nothing if no single one stands out.
     std::optional<ContributorDifference> main;
     bool hasLostNvlink = false;  ///< It went over NVLink, and does no longer.
-    /// In words: "+31.204 ms exposed NCCL AllReduce in the mean step, bus bandwidth 112.0 → 24.3 GB/s".
+    /// In words: "+31.204 ms exposed NCCL AllReduce in the mean step, bus bandwidth 112.0 → 24.3
+    /// GB/s".
     std::string text;
 };
 
@@ -153,8 +155,8 @@ struct Cause {
 struct Answer {
     Outcome outcome = Outcome::Nothing;
     std::vector<Cause> causes;  ///< Weightiest first; at most three.
-    /// Of `RunComparison::outliers`, if the runs are alike but for it: the step of the candidate that
-    /// stands out most, then those that lost their time in the same way.
+    /// Of `RunComparison::outliers`, if the runs are alike but for it: the step of the candidate
+    /// that stands out most, then those that lost their time in the same way.
     std::vector<uint32_t> tellingOutliers;
     std::string sentence;  ///< "Candidate is 23.1 % slower (p < 0.001): +31.204 ms exposed ..."
     std::vector<std::string> details;  ///< Further sentences: which steps, which rank, outliers.

@@ -10,8 +10,8 @@
 
 namespace lanescope {
 
-/// Steps of several runs over their order, as charts draw them: up to a thousand steps each by itself, of more so
-/// many neighbours put together that there are no more than a thousand.
+/// Steps of several runs over their order, as charts draw them: up to a thousand steps each by
+/// itself, of more so many neighbours put together that there are no more than a thousand.
 struct StepBars {
     /// A step, or a few that follow each other.
     struct Bar {

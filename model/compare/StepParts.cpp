@@ -42,8 +42,8 @@ PartGroup groupOf(StepPart part) {
 }
 
 std::string_view name(PartGroup group) {
-    static constexpr std::array<std::string_view, partGroupCount> all{"Kernels", "Collectives", "Copies and memsets",
-                                                                      "While the GPU was idle"};
+    static constexpr std::array<std::string_view, partGroupCount> all{
+        "Kernels", "Collectives", "Copies and memsets", "While the GPU was idle"};
     return all[static_cast<size_t>(group)];
 }
 

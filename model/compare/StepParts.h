@@ -34,7 +34,8 @@ std::string_view identifier(StepPart part);
 enum class PartGroup : uint8_t { Kernels, Collectives, Copies, Idle };
 inline constexpr size_t partGroupCount = 4;
 PartGroup groupOf(StepPart part);
-/// How a list of them is headed: "Kernels", "Collectives", "Copies and memsets", "While the GPU was idle".
+/// How a list of them is headed: "Kernels", "Collectives", "Copies and memsets", "While the GPU was
+/// idle".
 std::string_view name(PartGroup group);
 /// Nothing runs on the GPU in this part.
 bool isIdle(StepPart part);

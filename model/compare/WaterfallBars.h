@@ -9,8 +9,8 @@
 
 namespace lanescope {
 
-/// How the baseline's mean step becomes the candidate's: which bars stand between the two, in which order, and
-/// what is put together. A chart only draws them.
+/// How the baseline's mean step becomes the candidate's: which bars stand between the two, in which
+/// order, and what is put together. A chart only draws them.
 struct WaterfallBars {
     struct Bar {
         std::string label;             ///< "exposed communication", "3 other parts".
@@ -27,8 +27,8 @@ struct WaterfallBars {
     int64_t highestNs() const;
 };
 
-/// A bar for each part that changed: at most seven, each of at least a hundredth of all changes; the rest is
-/// put together if it does not cancel itself out. Linear.
+/// A bar for each part that changed: at most seven, each of at least a hundredth of all changes;
+/// the rest is put together if it does not cancel itself out. Linear.
 WaterfallBars waterfallBars(const WorkerComparison& pair);
 
 }  // namespace lanescope

@@ -8,8 +8,8 @@ namespace lanescope {
 
 namespace {
 
-/// The longest step of the candidate that stands out, if it does so more than any of the baseline, and
-/// those that lost their time as it did.
+/// The longest step of the candidate that stands out, if it does so more than any of the baseline,
+/// and those that lost their time as it did.
 std::vector<uint32_t> tellingOutliers(const std::vector<RunOutlier>& outliers) {
     const RunOutlier* longest = nullptr;
     int64_t baselineNs = 0;

@@ -98,14 +98,16 @@ std::string medians(const WorkerComparison& pair) {
                        timeText(pair.baseline.medianNs));
 }
 
-/// "Candidate is 11.2 % slower (median step; p < 0.001)": causes, which add up, are of the mean step.
+/// "Candidate is 11.2 % slower (median step; p < 0.001)": causes, which add up, are of the mean
+/// step.
 std::string claimText(const Claim& claim) {
     const bool isSlower = claim.outcome == Outcome::Slower;
     if (isSlower && claim.percent >= 100)  // no one pictures 640 %
         return fmt::format("Candidate takes {:.1f} times as long (median step; {})",
                            1 + claim.percent / 100, pValueEquation(claim.pValue));
-    return fmt::format("Candidate is {} % {} (median step; {})", percentText(std::abs(claim.percent)),
-                       isSlower ? "slower" : "faster", pValueEquation(claim.pValue));
+    return fmt::format("Candidate is {} % {} (median step; {})",
+                       percentText(std::abs(claim.percent)), isSlower ? "slower" : "faster",
+                       pValueEquation(claim.pValue));
 }
 
 std::string joined(const std::vector<Cause>& causes) {
@@ -126,10 +128,9 @@ std::string stepText(const OutlierStep& step) {
 /// outside CUDA calls on the main thread, in optimizer".
 std::string outlierText(const RunOutlier& outlier) {
     const OutlierStep& step = outlier.step;
-    std::string text =
-        fmt::format("{} of the {} ({}) took {} longer than its median: {}", stepText(step),
-                    outlier.isCandidate ? "candidate" : "baseline", outlier.worker,
-                    formatDuration(step.excessNs), name(step.part));
+    std::string text = fmt::format("{} of the {} ({}) took {} longer than its median: {}",
+                                   stepText(step), outlier.isCandidate ? "candidate" : "baseline",
+                                   outlier.worker, formatDuration(step.excessNs), name(step.part));
     if (!step.contributor.empty())
         text += fmt::format(" {}{}", isIdle(step.part) ? "" : "in ",
                             shortContributorName(step.contributor));
@@ -165,7 +166,8 @@ std::string sentenceOf(const RunComparison& comparison, const WorkerComparison& 
             return claimText(claim) + (causes.empty() ? "" : ": " + joined(causes)) + ".";
         case Outcome::TooFewSteps:
             return fmt::format(
-                "Too few steps to tell a difference from chance ({} and {}): median step {}, {} %{}.",
+                "Too few steps to tell a difference from chance ({} and {}): median step {}, {} "
+                "%{}.",
                 pair.baseline.count, pair.candidate.count, medians(pair),
                 percentDifferenceText(claim.percent), causes.empty() ? "" : "; " + joined(causes));
         case Outcome::WithinNoise:

@@ -6,8 +6,8 @@
 
 namespace lanescope {
 
-/// Puts the answer of a comparison, whose figures are complete, into words: its sentence, the text of
-/// its causes, and its details. The numbers are those of the tables.
+/// Puts the answer of a comparison, whose figures are complete, into words: its sentence, the text
+/// of its causes, and its details. The numbers are those of the tables.
 void sayAnswer(RunComparison& comparison, const RunSummary& baseline, const RunSummary& candidate);
 
 /// "exposed communication +12.30 ms, AllReduce in backward": where the time of a step went.

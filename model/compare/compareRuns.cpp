@@ -66,26 +66,26 @@ void addOutliers(const RunSummary& run, bool isCandidate, std::vector<RunOutlier
 }  // namespace
 
 std::string_view name(Outcome outcome) {
-    static constexpr std::array<std::string_view, 5> all{"nothing", "too few steps", "within noise", "slower",
-                                                         "faster"};
+    static constexpr std::array<std::string_view, 5> all{"nothing", "too few steps", "within noise",
+                                                         "slower", "faster"};
     return all[static_cast<size_t>(outcome)];
 }
 
 std::string_view identifier(Outcome outcome) {
-    static constexpr std::array<std::string_view, 5> all{"nothing", "too_few_steps", "within_noise", "slower",
-                                                         "faster"};
+    static constexpr std::array<std::string_view, 5> all{"nothing", "too_few_steps", "within_noise",
+                                                         "slower", "faster"};
     return all[static_cast<size_t>(outcome)];
 }
 
 std::string_view name(MatchKind kind) {
-    static constexpr std::array<std::string_view, 4> all{"same name", "same position", "only in baseline",
-                                                         "only in candidate"};
+    static constexpr std::array<std::string_view, 4> all{"same name", "same position",
+                                                         "only in baseline", "only in candidate"};
     return all[static_cast<size_t>(kind)];
 }
 
 std::string_view identifier(MatchKind kind) {
-    static constexpr std::array<std::string_view, 4> all{"same_name", "same_position", "only_baseline",
-                                                         "only_candidate"};
+    static constexpr std::array<std::string_view, 4> all{"same_name", "same_position",
+                                                         "only_baseline", "only_candidate"};
     return all[static_cast<size_t>(kind)];
 }
 

@@ -4,8 +4,8 @@
 
 namespace lanescope {
 
-/// One pair of workers, but for its place in the runs: with times of the mean step as they are shown, and
-/// to the nanosecond.
+/// One pair of workers, but for its place in the runs: with times of the mean step as they are
+/// shown, and to the nanosecond.
 struct ComparedWorkers {
     WorkerComparison shown, exact;
 };

@@ -136,8 +136,7 @@ TestOutcome evaluateTest(const ConditionTest& test, const RunComparison& compari
         // In the numbers of the tables, unless these would tell something else than the exact ones.
         const WorkerComparison* pair = comparison.criticalPair();
         write.scale = pair->scale;
-        const TestOutcome shown =
-            evaluateNumbers(test, measureOf(test, comparison, pair), write);
+        const TestOutcome shown = evaluateNumbers(test, measureOf(test, comparison, pair), write);
         if (shown.state == outcome.state) outcome.finding = shown.finding;
         return outcome;
     }
@@ -162,12 +161,14 @@ ConditionState stateOf(const std::vector<TestOutcome>& tests) {
 }  // namespace
 
 std::string_view name(ConditionState state) {
-    static constexpr std::array<std::string_view, 4> all{"not met", "met", "not comparable", "skipped"};
+    static constexpr std::array<std::string_view, 4> all{"not met", "met", "not comparable",
+                                                         "skipped"};
     return all[static_cast<size_t>(state)];
 }
 
 std::string_view identifier(ConditionState state) {
-    static constexpr std::array<std::string_view, 4> all{"not_met", "met", "not_comparable", "skipped"};
+    static constexpr std::array<std::string_view, 4> all{"not_met", "met", "not_comparable",
+                                                         "skipped"};
     return all[static_cast<size_t>(state)];
 }
 

@@ -16,8 +16,9 @@ struct Measured {
     bool isUnknownName = false;  ///< Because neither side has anything of the name.
 };
 
-/// Looks up the numbers in a pair of workers of the comparison, exact or as they are shown; null has none. What a name
-/// that stands for several means is summed; of bandwidths, bytes and durations are. O(contributors).
+/// Looks up the numbers in a pair of workers of the comparison, exact or as they are shown; null
+/// has none. What a name that stands for several means is summed; of bandwidths, bytes and
+/// durations are. O(contributors).
 Measured measureOf(const ConditionTest& test, const RunComparison& comparison,
                    const WorkerComparison* pair);
 

@@ -14,8 +14,8 @@ struct DurationScale {
 
     /// The unit in which the greatest time has one to three digits before the point.
     static DurationScale fitting(int64_t greatestNs);
-    /// The same for the parts of a step of this length; but milliseconds up to 100 s, so that what is
-    /// small beside a long step can still be seen.
+    /// The same for the parts of a step of this length; but milliseconds up to 100 s, so that what
+    /// is small beside a long step can still be seen.
     static DurationScale ofStep(int64_t stepNs);
     /// The last digit that is shown.
     int64_t quantumNs() const { return decimals == 0 ? unitNs : unitNs / 1000; }

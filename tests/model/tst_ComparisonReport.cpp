@@ -219,7 +219,9 @@ class TestComparisonReport : public QObject {
         for (int round = 0; round < 300; ++round) {
             WorkerComparison pair;
             for (size_t part = 0; part < stepPartCount; ++part) {
-                const auto ns = [&] { return static_cast<int64_t>(random() % (1u << (random() % 20))); };
+                const auto ns = [&] {
+                    return static_cast<int64_t>(random() % (1u << (random() % 20)));
+                };
                 pair.parts.push_back({static_cast<StepPart>(part), ns(), ns()});
                 pair.baseline.meanNs += pair.parts.back().baselineNs;
                 pair.candidate.meanNs += pair.parts.back().candidateNs;
@@ -313,7 +315,8 @@ class TestComparisonReport : public QObject {
     }
 
     void identifiersAreReadBack() {
-        QCOMPARE(fromIdentifier("too_few_steps", Outcome::Faster), std::optional(Outcome::TooFewSteps));
+        QCOMPARE(fromIdentifier("too_few_steps", Outcome::Faster),
+                 std::optional(Outcome::TooFewSteps));
         QCOMPARE(fromIdentifier("only_candidate", MatchKind::OnlyCandidate),
                  std::optional(MatchKind::OnlyCandidate));
         QCOMPARE(fromIdentifier("not_seen", NvlinkVerdict::Use::Used),
@@ -322,7 +325,8 @@ class TestComparisonReport : public QObject {
                  std::optional(LinkEvidence::Copies));
         QCOMPARE(fromIdentifier("graph", ContributorKind::Others),
                  std::optional(ContributorKind::Graph));
-        QCOMPARE(fromIdentifier("whole_run", StepSource::Chosen), std::optional(StepSource::WholeRun));
+        QCOMPARE(fromIdentifier("whole_run", StepSource::Chosen),
+                 std::optional(StepSource::WholeRun));
         QCOMPARE(fromIdentifier("not_met", ConditionState::Skipped),
                  std::optional(ConditionState::NotMet));
         QVERIFY(!fromIdentifier("not seen", NvlinkVerdict::Use::Used));

@@ -56,7 +56,8 @@ Rows pageRows(const QString& html, const QString& after) {
     Rows rows;
     const qsizetype from = html.indexOf("<tbody>", html.indexOf(after));
     const QString table = html.mid(from, html.indexOf("</table>", from) - from);
-    static const QRegularExpression row("<tr>(.*?)</tr>", QRegularExpression::DotMatchesEverythingOption);
+    static const QRegularExpression row("<tr>(.*?)</tr>",
+                                        QRegularExpression::DotMatchesEverythingOption);
     static const QRegularExpression cell("<t[dh][^>]*>(.*?)</t[dh]>");
     static const QRegularExpression tag("<[^>]*>");
     if (html.indexOf(after) < 0) return rows;
@@ -68,7 +69,8 @@ Rows pageRows(const QString& html, const QString& after) {
     return rows;
 }
 
-/// The fields of a table as CSV, by column; no name of these runs has commas or quotes but between quotes.
+/// The fields of a table as CSV, by column; no name of these runs has commas or quotes but between
+/// quotes.
 QList<QMap<QString, QString>> csvRows(const ComparisonReport& report, const std::string& table) {
     const Result<std::string> csv = comparisonAsCsv(report, {table});
     if (!csv) qFatal("%s", csv.error().sentence.c_str());
@@ -125,8 +127,9 @@ class Places {
         for (const QMap<QString, QString>& row : csvRows(report_, "parts")) {
             if (row["Worker"] != qt(pair_.candidateLabel)) continue;
             const auto part = std::find_if(
-                pair_.parts.begin(), pair_.parts.end(),
-                [&](const PartDifference& each) { return qt(std::string(identifier(each.part))) == row["Part"]; });
+                pair_.parts.begin(), pair_.parts.end(), [&](const PartDifference& each) {
+                    return qt(std::string(identifier(each.part))) == row["Part"];
+                });
             const QStringList cells = rowCalled(text, qt(std::string(name(part->part))));
             if (cells.isEmpty()) continue;
             ++checked;
@@ -139,7 +142,8 @@ class Places {
             QCOMPARE(json["baselineNs"].toInteger(), row["Baseline (ns)"].toLongLong());
         }
         QCOMPARE(checked, int(text.size()) - 1);
-        QCOMPARE(time(QString::number(json_["baselineSteps"].toObject()["meanNs"].toInteger())), text.last()[1]);
+        QCOMPARE(time(QString::number(json_["baselineSteps"].toObject()["meanNs"].toInteger())),
+                 text.last()[1]);
     }
 
     void checkSentence() const {
@@ -155,9 +159,10 @@ class Places {
             if (!cause.main || cause.main->kind == ContributorKind::Collective) continue;
             const QString lost = loss(QString::number(cause.main->lostNs()));
             QVERIFY2(words.contains(", " + lost + unit + " "), qPrintable(words));
-            QVERIFY(std::any_of(contributors.begin(), contributors.end(), [&](const QStringList& each) {
-                return each[0] == lost && each.last() == qt(cause.main->name());
-            }));
+            QVERIFY(
+                std::any_of(contributors.begin(), contributors.end(), [&](const QStringList& each) {
+                    return each[0] == lost && each.last() == qt(cause.main->name());
+                }));
         }
         const QString means = QString("means %1 against %2.")
                                   .arg(qt(pair_.scale.text(pair_.candidate.meanNs)),
@@ -191,8 +196,9 @@ class Places {
 
     void checkMedians() const {
         const QMap<QString, QString> row = csvRows(report_, "summary").front();
-        for (const auto& [column, ns] : {std::pair("Baseline Median (ns)", pair_.baseline.medianNs),
-                                         std::pair("Candidate Median (ns)", pair_.candidate.medianNs)}) {
+        for (const auto& [column, ns] :
+             {std::pair("Baseline Median (ns)", pair_.baseline.medianNs),
+              std::pair("Candidate Median (ns)", pair_.candidate.medianNs)}) {
             const QString shown = qt(timeText(row[column].toDouble()));
             QCOMPARE(row[column].toDouble(), ns);
             QVERIFY(text_.contains("median " + shown));
@@ -202,7 +208,8 @@ class Places {
         const QString percent = qt(percentText(std::abs(pair_.claim.percent))) + " %";
         QCOMPARE(qt(percentText(std::abs(row["Change (%)"].toDouble()))) + " %", percent);
         if (comparison_.answer.outcome != Outcome::TooFewSteps)
-            QVERIFY(html_.contains("<b>" + qt(pValueEquation(pair_.claim.pValue)).replace("<", "&lt;") + "</b>"));
+            QVERIFY(html_.contains(
+                "<b>" + qt(pValueEquation(pair_.claim.pValue)).replace("<", "&lt;") + "</b>"));
         const bool isTimes = pair_.claim.percent >= 100;  // "2.3 times as long"
         if (comparison_.answer.outcome == Outcome::Slower && !isTimes)
             QVERIFY(qt(comparison_.answer.sentence).contains(" " + percent + " slower"));

@@ -357,12 +357,13 @@ class TestRunComparison : public QObject {
         const RunSummary after = Maker(Training{.ranks = 2, .seed = 3, .stallUs = 4000}).summary();
         const RunComparison comparison = compareRuns(BaselineRun{before}, CandidateRun{after});
         const ComparisonView view{{{"Candidate", comparison.criticalPair()}}};
-        const Layout layout{{Field::Part},          {Field::Kind},           {Field::Match},
-                            {Field::Name},          {Field::Range},          {Field::Baseline},
-                            {Field::Candidate},     {Field::Lost},           {Field::OtherLost},
-                            {Field::Change},        {Field::BaselineShare},  {Field::CandidateShare},
-                            {Field::BaselineTotal}, {Field::CandidateTotal}, {Field::BaselineRate},
-                            {Field::OnlyCount},     {Field::OnlyTotal}};
+        const Layout layout{
+            {Field::Part},          {Field::Kind},           {Field::Match},
+            {Field::Name},          {Field::Range},          {Field::Baseline},
+            {Field::Candidate},     {Field::Lost},           {Field::OtherLost},
+            {Field::Change},        {Field::BaselineShare},  {Field::CandidateShare},
+            {Field::BaselineTotal}, {Field::CandidateTotal}, {Field::BaselineRate},
+            {Field::OnlyCount},     {Field::OnlyTotal}};
         for (const ComparisonTable& table :
              {tableOf(view, partRows(view), layout, Wording::Wide),
               tableOf(view, contributorRows(view), layout, Wording::Programs),

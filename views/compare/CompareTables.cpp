@@ -28,11 +28,11 @@ enum PageNumber : size_t {
 
 /// What is shown of contributors; rates only of those that move bytes.
 Layout contributorColumns(bool hasRates) {
-    Layout layout{{Field::Part},     {Field::Name},      {Field::Range},
-                  {Field::Lost},     {Field::Baseline},  {Field::Candidate}};
+    Layout layout{{Field::Part}, {Field::Name},     {Field::Range},
+                  {Field::Lost}, {Field::Baseline}, {Field::Candidate}};
     if (hasRates)
-        for (const Field field : {Field::BaselineSize, Field::CandidateSize, Field::BaselineRate,
-                                  Field::CandidateRate})
+        for (const Field field :
+             {Field::BaselineSize, Field::CandidateSize, Field::BaselineRate, Field::CandidateRate})
             layout.push_back({field});
     for (const Field field :
          {Field::BaselineCount, Field::CandidateCount, Field::Match, Field::OtherLost})

@@ -6,8 +6,8 @@
 
 #include "model/compare/ComparisonTable.h"
 #include "views/compare/ComparedRuns.h"
-#include "views/work/LazyTab.h"
 #include "views/theme/Theme.h"
+#include "views/work/LazyTab.h"
 
 class QComboBox;
 

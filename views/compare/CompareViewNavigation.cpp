@@ -3,6 +3,7 @@
 #include <QScopedValueRollback>
 #include <algorithm>
 
+#include "model/compare/shownNumbers.h"
 #include "model/compare/stepDifferences.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareSide.h"
@@ -11,10 +12,10 @@
 #include "views/compare/DifferenceLane.h"
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
-#include "views/theme/chartStyle.h"
-#include "views/work/LatestJob.h"
+#include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/VisibleRange.h"
+#include "views/work/LatestJob.h"
 
 namespace lanescope {
 
@@ -74,7 +75,7 @@ void CompareView::showLane() {
     QString text = tr("Lost per step");
     if (steps.size() > 1) {
         text = tr("Lost per step, and in all\n%1 in %2 steps")
-                   .arg(signedDuration(steps.back().lostInAllNs))
+                   .arg(toQString(timeDifferenceText(double(steps.back().lostInAllNs))))
                    .arg(steps.size());
     }
     laneLabel_->setText(text);

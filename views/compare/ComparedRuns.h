@@ -39,8 +39,8 @@ struct ComparedPair {
     const WorkerSummary& candidateWorker() const {
         return runs.candidates[candidate].summary.workers[workers().candidateWorker];
     }
-    /// The candidate on the screen, then all others; those without a counterpart of the baseline's worker have no
-    /// numbers.
+    /// The candidate on the screen, then all others; those without a counterpart of the baseline's
+    /// worker have no numbers.
     ComparisonView view() const;
 };
 

@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "views/theme/chartStyle.h"
+#include "model/compare/shownNumbers.h"
 #include "views/text/plainToolTip.h"
+#include "views/text/toQString.h"
 #include "views/timeline/TimeScale.h"
 #include "views/timeline/VisibleRange.h"
 
@@ -112,7 +113,7 @@ void DifferenceLane::paintColumns(QPainter& painter) const {
         painter.fillRect(column,
                          Theme::mix(theme_.canvas, isLost ? theme_.slower : theme_.faster, 0.35));
         if (right - left < leastTextWidth) continue;
-        const QString text = signedDuration(step.lostNs());
+        const QString text = toQString(timeDifferenceText(double(step.lostNs())));
         const double from = std::max(0.0, left) + 6;
         if (std::min<double>(width(), right) - from < metrics.horizontalAdvance(text) + 6) continue;
         painter.setPen(theme_.text);
@@ -173,7 +174,8 @@ bool DifferenceLane::event(QEvent* event) {
         help->globalPos(),
         plainToolTip(tr("Step %1: %2 against the baseline's; %3 so far")
                          .arg(step.number)
-                         .arg(signedDuration(step.lostNs()), signedDuration(step.lostInAllNs))),
+                         .arg(toQString(timeDifferenceText(double(step.lostNs()))),
+                              toQString(timeDifferenceText(double(step.lostInAllNs))))),
         this);
     return true;
 }

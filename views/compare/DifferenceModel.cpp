@@ -51,8 +51,7 @@ QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
     const int64_t lostNs = isLost ? lostNsAt(index.row(), index.column()) : 0;
     switch (role) {
         case Qt::DisplayRole:
-            if (!cellAt(index.row(), index.column()) ||
-                index.row() >= std::ssize(comparison_.rows))
+            if (!cellAt(index.row(), index.column()) || index.row() >= std::ssize(comparison_.rows))
                 return {};
             return toQString(comparison_.text(size_t(index.row()), size_t(index.column())));
         case Qt::ForegroundRole:

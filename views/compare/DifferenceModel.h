@@ -8,8 +8,8 @@
 
 namespace lanescope {
 
-/// Rows of a comparison, with its numbers as it writes them. Every column of lost time is tinted by who lost
-/// it, and has a bar of the time at stake.
+/// Rows of a comparison, with its numbers as it writes them. Every column of lost time is tinted by
+/// who lost it, and has a bar of the time at stake.
 class DifferenceModel : public ReportModel {
     Q_OBJECT
   public:

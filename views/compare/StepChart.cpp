@@ -11,9 +11,9 @@
 
 #include "model/compare/shownNumbers.h"
 #include "model/values/formatValue.h"
-#include "views/theme/chartStyle.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
+#include "views/theme/chartStyle.h"
 
 namespace lanescope {
 namespace {
@@ -66,10 +66,9 @@ void StepChart::rebuild() {
     } else {
         addSide(bars_.runs.front(), -barWidth / 2, theme_.baseline);
         addSide(bars_.runs.back(), barWidth / 2, theme_.candidate);
-        setAccessibleDescription(
-            tr("Medians: %1 in the baseline, %2 in the candidate")
-                .arg(toQString(timeText(bars_.runs.front().steps.medianNs)),
-                     toQString(timeText(bars_.runs.back().steps.medianNs))));
+        setAccessibleDescription(tr("Medians: %1 in the baseline, %2 in the candidate")
+                                     .arg(toQString(timeText(bars_.runs.front().steps.medianNs)),
+                                          toQString(timeText(bars_.runs.back().steps.medianNs))));
     }
     plot_->replot(QCustomPlot::rpQueuedReplot);
 }
@@ -128,8 +127,7 @@ void StepChart::addLegend() {
         text->position->setType(QCPItemPosition::ptAxisRectRatio);
         text->position->setCoords(place, 0);
         text->setPositionAlignment((place > 0.5 ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignTop);
-        text->setText(
-            tr("%1, median %2").arg(side, toQString(timeText(medianNs))));
+        text->setText(tr("%1, median %2").arg(side, toQString(timeText(medianNs))));
         text->setColor(theme_.text);
         text->setFont(font());
         text->setPadding({6, 0, 6, 1});

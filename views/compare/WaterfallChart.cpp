@@ -10,9 +10,9 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "views/theme/chartStyle.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
+#include "views/theme/chartStyle.h"
 
 namespace lanescope {
 namespace {

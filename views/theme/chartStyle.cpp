@@ -2,11 +2,6 @@
 
 #include <qcustomplot.h>
 
-#include <cstdlib>
-
-#include "model/values/formatTable.h"
-#include "views/text/toQString.h"
-
 namespace lanescope {
 
 void styleChart(QCustomPlot& plot, const Theme& theme, const QFont& font) {
@@ -44,12 +39,6 @@ ChartUnit chartUnit(double greatestNs) {
     if (greatestNs >= 2e6) return {1e6, "ms"};
     if (greatestNs >= 2e3) return {1e3, "us"};
     return {};
-}
-
-QString signedDuration(int64_t durationNs) {
-    const QString text = toQString(formatDuration(std::abs(durationNs)));
-    if (durationNs == 0) return text;
-    return (durationNs > 0 ? QStringLiteral("+") : QStringLiteral("\u2212")) + text;
 }
 
 }  // namespace lanescope

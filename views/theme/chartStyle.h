@@ -1,7 +1,6 @@
 #pragma once
 
 #include <QFont>
-#include <cstdint>
 
 #include "views/theme/Theme.h"
 
@@ -22,8 +21,5 @@ struct ChartUnit {
     const char* name = "ns";
 };
 ChartUnit chartUnit(double greatestNs);
-
-/// "+7.12 ms", "−31.0 us", "0 ns".
-QString signedDuration(int64_t durationNs);
 
 }  // namespace lanescope

@@ -9,8 +9,9 @@
 
 namespace lanescope {
 
-/// Candidates that are compared with the same worker of the baseline, so that one column holds its numbers. Nearly
-/// always there is one group; candidates without steps are in none. It points into the report.
+/// Candidates that are compared with the same worker of the baseline, so that one column holds its
+/// numbers. Nearly always there is one group; candidates without steps are in none. It points into
+/// the report.
 struct ReportGroup {
     uint32_t baselineWorker = 0;
     std::vector<size_t> candidates;  ///< Indices into `ComparisonReport::candidates`.

@@ -70,8 +70,10 @@ ReportTable summaryTable(const ComparisonReport& report) {
     return table;
 }
 
-/// The rows of every pair of workers under each other, with their candidate and their worker before them.
-ReportTable tableOfPairs(const ComparisonReport& report, std::string_view name, const Layout& layout,
+/// The rows of every pair of workers under each other, with their candidate and their worker before
+/// them.
+ReportTable tableOfPairs(const ComparisonReport& report, std::string_view name,
+                         const Layout& layout,
                          std::vector<ComparisonRow> (*rowsOf)(const ComparisonView&)) {
     const WorkerComparison none;
     ReportTable table = tableWith(std::string(name), {{"Worker", Unit::Text}});
@@ -177,8 +179,8 @@ ReportTable conditionsTable(const ComparisonReport& report) {
         "conditions", {{"Condition", Unit::Text}, {"State", Unit::Text}, {"Finding", Unit::Text}});
     for (const ComparedCandidate& candidate : report.candidates)
         for (const ConditionOutcome& condition : candidate.conditions)
-            table.rows.push_back({titleOf(candidate), condition.text, text(identifier(condition.state)),
-                                  condition.sentence});
+            table.rows.push_back({titleOf(candidate), condition.text,
+                                  text(identifier(condition.state)), condition.sentence});
     return table;
 }
 

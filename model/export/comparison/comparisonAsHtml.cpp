@@ -64,8 +64,8 @@ std::string claimFigures(const WorkerComparison& pair) {
     return html + "</ul>\n";
 }
 
-/// The skeleton of the page with a text in place of each mark, in the order in which they stand in it. What
-/// was put in is not looked at again.
+/// The skeleton of the page with a text in place of each mark, in the order in which they stand in
+/// it. What was put in is not looked at again.
 std::string filledPage(const std::vector<std::pair<std::string_view, std::string>>& texts) {
     const std::string_view page = reportPage();
     std::string html;

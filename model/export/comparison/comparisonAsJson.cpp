@@ -51,9 +51,8 @@ Json runJson(const RunSummary& run) {
     const Json traffic{{"use", identifier(nvlink.use)},
                        {"evidence", identifier(nvlink.evidence)},
                        {"bytesPerStep", nvlink.bytesPerStep ? Json(*nvlink.bytesPerStep) : Json()},
-                       {"bestBytesPerSecond", nvlink.bestBytesPerSecond > 0
-                                                  ? Json(nvlink.bestBytesPerSecond)
-                                                  : Json()}};
+                       {"bestBytesPerSecond",
+                        nvlink.bestBytesPerSecond > 0 ? Json(nvlink.bestBytesPerSecond) : Json()}};
     return {{"title", facts.title},
             {"producer", facts.producer},
             {"commandLine", facts.commandLine},

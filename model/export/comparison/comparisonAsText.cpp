@@ -77,8 +77,7 @@ class TextReport {
 
     void addRuns() {
         TextGrid grid(std::vector(3, TextGrid::Side::Left));
-        const std::vector<ReportGroup> groups =
-            reportGroups(report_, report_.candidates.size());
+        const std::vector<ReportGroup> groups = reportGroups(report_, report_.candidates.size());
         if (groups.empty()) {
             grid.add({"Baseline", sourceSentence(report_.baseline),
                       printable(report_.baseline.facts.title)});

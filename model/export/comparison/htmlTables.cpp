@@ -68,8 +68,8 @@ void addName(const ComparisonRow& row, HtmlTable& table) {
     table.name(withoutParameters(row.name), below, tags);
 }
 
-/// Draws a table; `rows` are those of its contributors, if it is of such. What is lost is coloured if it is
-/// a fiftieth of the greatest loss.
+/// Draws a table; `rows` are those of its contributors, if it is of such. What is lost is coloured
+/// if it is a fiftieth of the greatest loss.
 std::string tableHtml(const ComparisonTable& shown, const std::vector<ComparisonRow>& rows = {},
                       bool hasSum = false) {
     std::vector<HtmlTable::Column> columns;
@@ -110,11 +110,10 @@ std::string candidateHeading(const ComparisonReport& report, size_t candidate) {
 std::string partsTableHtml(const ReportGroup& group) {
     std::vector<ComparisonRow> rows = partRows(group.view);
     rows.push_back(stepRow(group.view));
-    ComparisonTable table = tableOf(group.view, rows,
-                                    {{Field::Part},
-                                     {Field::Baseline},
-                                     {Field::Candidate, Field::Lost, Field::Change}},
-                                    Wording::Narrow);
+    ComparisonTable table =
+        tableOf(group.view, rows,
+                {{Field::Part}, {Field::Baseline}, {Field::Candidate, Field::Lost, Field::Change}},
+                Wording::Narrow);
     table.columns.front().name = "Part of the mean step";
     return tableHtml(table, {}, true);
 }
@@ -139,10 +138,9 @@ std::string rangesHtml(const ComparisonReport& report, const ReportGroup& group)
     keepWeightiest(rows, report.top);
     if (rows.empty()) return {};
     return "<h3>NVTX ranges</h3>\n" +
-           tableHtml(tableOf(
-               group.view, rows,
-               {{Field::Lost}, {Field::Baseline}, {Field::Candidate}, {Field::Range}},
-               Wording::Narrow));
+           tableHtml(tableOf(group.view, rows,
+                             {{Field::Lost}, {Field::Baseline}, {Field::Candidate}, {Field::Range}},
+                             Wording::Narrow));
 }
 
 std::string unmatchedHtml(const ReportGroup& group) {

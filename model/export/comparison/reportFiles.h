@@ -13,8 +13,8 @@ std::string_view reportStyle();
 /// Makes the tables sortable, by key too; the page loses nothing else without it.
 std::string_view reportScript();
 
-/// SHA-256 of the last two in Base64: the page's content security policy names them, so that the browser
-/// runs nothing else, even if markup from a trace should ever get through.
+/// SHA-256 of the last two in Base64: the page's content security policy names them, so that the
+/// browser runs nothing else, even if markup from a trace should ever get through.
 std::string_view reportStyleHash();
 std::string_view reportScriptHash();
 

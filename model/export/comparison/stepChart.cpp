@@ -23,7 +23,8 @@ constexpr double labelHeight = 32;
 /// all others together.
 ChartAxis axisFor(const std::vector<StepBars::Run>& runs) {
     std::vector<int64_t> all;
-    for (const StepBars::Run& run : runs) all.insert(all.end(), run.wallNs.begin(), run.wallNs.end());
+    for (const StepBars::Run& run : runs)
+        all.insert(all.end(), run.wallNs.begin(), run.wallNs.end());
     if (all.empty()) return {0, 1, plotBottom, plotTop};
     std::sort(all.begin(), all.end());
     const auto low = static_cast<double>(all.front());
@@ -170,15 +171,15 @@ class StepPainter {
         double lowest = plotBottom - static_cast<double>(order.size()) * labelHeight;
         for (const size_t run : order) {
             // No lower than where the rest still fits above the bottom.
-            const double y = std::max(next, std::min(pixelWithin(runs_[run].steps.medianNs) - 6, lowest));
+            const double y =
+                std::max(next, std::min(pixelWithin(runs_[run].steps.medianNs) - 6, lowest));
             next = y + labelHeight;
             lowest += labelHeight;
             svg_ += fmt::format(
                 "<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>"
                 "<text class=\"muted\" x=\"{}\" y=\"{}\">median {}</text>\n",
                 colorOf(run), plotRight + 12, svgNumber(y + 8), htmlEscaped(labels_[run].text),
-                plotRight + 12, svgNumber(y + 22),
-                timeText(runs_[run].steps.medianNs));
+                plotRight + 12, svgNumber(y + 22), timeText(runs_[run].steps.medianNs));
         }
     }
 

@@ -15,8 +15,8 @@ struct StepLabel {
 
 /// Steps of several runs over their order, as an SVG element: a dot for each step, a line for the
 /// median and a band between the quartiles. Where several steps are put together it is a band from
-/// the shortest to the longest, with a line along their medians. Steps far longer than the rest stand at the
-/// upper edge, as a triangle with its time. As many labels as runs. Texts are escaped.
+/// the shortest to the longest, with a line along their medians. Steps far longer than the rest
+/// stand at the upper edge, as a triangle with its time. As many labels as runs. Texts are escaped.
 std::string stepChart(const StepBars& steps, const std::vector<StepLabel>& labels);
 
 }  // namespace lanescope

@@ -39,8 +39,8 @@ std::vector<size_t> columnsOf(const ComparisonTable& table) {
     return columns;
 }
 
-/// A table with the units of its columns on the second line, and a rule before its last row if that is a
-/// sum.
+/// A table with the units of its columns on the second line, and a rule before its last row if that
+/// is a sum.
 std::string gridText(const ComparisonTable& table, bool hasSum = false) {
     const std::vector<size_t> columns = columnsOf(table);
     std::vector<Side> sides;
@@ -65,9 +65,8 @@ std::string gridText(const ComparisonTable& table, bool hasSum = false) {
             else if (text.empty())
                 text = "-";
             const bool isLast = column + 1 == table.columns.size();
-            cells.push_back(table.columns[column].name == "Range" && !isLast
-                                ? cutTo(text, widestRange)
-                                : text);
+            cells.push_back(
+                table.columns[column].name == "Range" && !isLast ? cutTo(text, widestRange) : text);
         }
         grid.add(std::move(cells));
     }

@@ -11,7 +11,8 @@ struct WaterfallTitles {
     std::string id;     ///< Of the picture on its page; letters and digits.
     std::string title;  ///< For those who do not see it.
     std::string startLabel, endLabel;
-    int endColor = 1;  ///< Number of the run whose colour the last bar has; the first has that of run 0.
+    int endColor =
+        1;  ///< Number of the run whose colour the last bar has; the first has that of run 0.
 };
 
 /// The picture as an SVG element. Its axis begins at 0 unless the differences would be too small to

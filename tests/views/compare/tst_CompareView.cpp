@@ -2,11 +2,13 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QLineEdit>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTableView>
 #include <QTest>
 
+#include "model/export/comparison/ComparisonReport.h"
 #include "tests/support/TraceBuilder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -100,7 +102,8 @@ class TestCompareView : public QObject {
         // Not shared with anybody yet, so it may still change.
         auto doubtful = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));
         auto sound = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));
-        doubtful->health = {{Severity::Warning, HealthCode::EventsDropped, "Records were dropped."}};
+        doubtful->health = {
+            {Severity::Warning, HealthCode::EventsDropped, "Records were dropped."}};
         sound->health.clear();
         Compared compared(doubtful, sound);
         QVERIFY(compared.view.baseline().healthBar().isVisible());
@@ -308,6 +311,44 @@ class TestCompareView : public QObject {
         const WorkerComparison& pair = *compared.view.runs()->comparisons.front().criticalPair();
         QCOMPARE(baselineNs, pair.baseline.meanNs);
         QCOMPARE(candidateNs, pair.candidate.meanNs);
+    }
+
+    void theWindowGivesTheNumbersOfTheTextReport() {
+        Compared compared(simulatedTraining({.steps = 6}),
+                          simulatedTraining({.steps = 6, .kernelScale = 1.4371}));
+        QVERIFY(compared.wait());
+        const ComparedRuns& runs = *compared.view.runs();
+        const ComparisonReport report{
+            runs.baseline.summary, {{runs.candidates[0].summary, runs.comparisons[0], {}}}, {}, 0};
+        const QString text = QString::fromStdString(comparisonAsText(report));
+        int checked = 0;
+        for (const QString title : {"Parts", "Kernels", "Collectives", "Copies"}) {
+            const ReportModel& model = compared.table(title).model();
+            const auto cell = [&](int row, const QString& heading) {
+                for (int column = 0; column < model.columnCount(); ++column) {
+                    if (model.headerData(column, Qt::Horizontal).toString() != heading) continue;
+                    const QString shown = model.index(row, column).data().toString();
+                    if (heading == "Part") return shown;
+                    return shown.isEmpty() ? QString("-") : shown.section(' ', 0, 0);
+                }
+                return QString();
+            };
+            for (int row = 0; row < model.rowCount(); ++row) {
+                const QString lost = QRegularExpression::escape(cell(row, "Lost"));
+                const QString sides = cell(row, "Baseline") + "\\s+" + cell(row, "Candidate");
+                const QString line =
+                    title == "Parts" ? "\n" + cell(row, "Part") + ".*\\s" + sides + "\\s+" + lost
+                                     : "\n\\s*" + lost + "\\s+" + sides;
+                QVERIFY2(text.contains(QRegularExpression(line + "\\s")), qPrintable(line + text));
+                ++checked;
+                if (title != "Parts") continue;
+                const QString shown = compared.view.waterfall().accessibleDescription();
+                if (shown.contains(cell(row, "Part")))
+                    QVERIFY2(shown.contains(cell(row, "Lost")), qPrintable(shown));
+            }
+        }
+        QVERIFY(checked > 10);
+        QVERIFY(text.simplified().contains(compared.view.headline().headline()));
     }
 
     void tablesBeginWithTheGreatestLoss() {
