@@ -18,6 +18,9 @@
 #include "app/cli/RecoverCommand.h"
 #include "capture/sample/runSampler.h"
 #endif
+#ifdef LANESCOPE_HAS_PM
+#include "capture/cupti/makePmSampler.h"
+#endif
 
 namespace {
 
@@ -49,7 +52,11 @@ int run(int argc, char** argv) {
     if (argc > 1 && argv[1] == capture::samplerCommand) {
         const auto options = capture::SamplerOptions::fromWords({argv + 2, argv + argc});
         if (!options) return reportFailure(options.error());
-        capture::runSampler(*options);
+#ifdef LANESCOPE_HAS_PM
+        capture::runSampler(*options, capture::makePmSampler);
+#else
+        capture::runSampler(*options, {});
+#endif
     }
 #endif
     int exitStatus = exitOk;

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "capture/sample/makePmSampler.h"
+#include "capture/cupti/makePmSampler.h"
 
 namespace lanescope::capture {
 

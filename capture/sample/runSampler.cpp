@@ -19,7 +19,6 @@
 #include "capture/sample/PcieSampler.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/SamplerThread.h"
-#include "capture/sample/makePmSampler.h"
 #include "capture/sample/pythonCuptiFolders.h"
 
 namespace lanescope::capture {
@@ -38,7 +37,7 @@ constexpr uint64_t maximumLogBytes = uint64_t{16} << 30;
 /// The samplers of this process.
 class Samplers {
   public:
-    explicit Samplers(const SamplerOptions& options)
+    Samplers(const SamplerOptions& options, const MakeMetricsSampler& makeMetricsSampler)
         : options_(options),
           log_(options.runFolder.string() + "/" + options.host + ".sampler." +
                    std::to_string(::getpid()),
@@ -56,10 +55,10 @@ class Samplers {
         if (options.metricsHz > 0) {
             const int64_t periodNs =
                 options.metricsHz > usualMetricsHz ? fastDecodePeriodNs : decodePeriodNs;
-            auto sampler = makePmSampler(log_, options.metricsHz, periodNs,
-                                         pythonCuptiFolders(options.program));
-            if (sampler != nullptr)
-                add(std::move(sampler), periodNs);
+            if (makeMetricsSampler)
+                add(makeMetricsSampler(log_, options.metricsHz, periodNs,
+                                       pythonCuptiFolders(options.program)),
+                    periodNs);
             else
                 log_.note(Severity::Warning, HealthCode::GpuMetricsAbsent,
                           "This Lanescope was built without CUPTI, so it samples no GPU metrics.");
@@ -160,12 +159,12 @@ class Samplers {
 
 }  // namespace
 
-void runSampler(const SamplerOptions& options) {
+void runSampler(const SamplerOptions& options, const MakeMetricsSampler& makeMetricsSampler) {
     // The recorder tells us when to end; what ends the program is not meant for us.
     for (const int signal : {SIGINT, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
     ::setpriority(PRIO_PROCESS, 0, niceness);
     // Never destroyed: a thread of it may hang in the driver.
-    auto* samplers = new Samplers(options);
+    auto* samplers = new Samplers(options, makeMetricsSampler);
     samplers->run();
     samplers->end();
     ::_exit(0);

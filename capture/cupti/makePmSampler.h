@@ -10,9 +10,7 @@
 
 namespace lanescope::capture {
 
-/// A sampler of the GPUs' hardware counters by CUPTI, at `hz` samples a second, whose `sample` is
-/// called each `takePeriodNs`. CUPTI is looked for in `folders`, too. Null if this program was
-/// built without CUPTI. What it calls may crash: have it in a process of its own.
+/// The sampler of hardware counters by CUPTI: a `MakeMetricsSampler`. Never null.
 std::unique_ptr<Sampler> makePmSampler(SampleLog& log, double hz, int64_t takePeriodNs,
                                        std::vector<std::filesystem::path> folders);
 
