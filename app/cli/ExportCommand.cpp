@@ -28,9 +28,9 @@ Result<void> runExport(const ExportOptions& options) {
         output->write(text);
         return output->isWanted();
     });
-    const Result<void> closed = output->close();
+    if (const Result<void> closed = output->close(); !closed) return closed;
     reportHealth(**trace);
-    return closed;
+    return {};
 }
 
 }  // namespace
