@@ -4,7 +4,7 @@
 
 #include "model/format/Result.h"
 
-namespace lanescope::capture {
+namespace lanescope {
 class Database;
 }
 
