@@ -198,7 +198,7 @@ struct MemoryPoolRecord {
     uint8_t reserved[2];
 };
 
-/// Managed memory moved or was missed: a migration, page faults, thrashing, throttling.
+/// Managed memory moved or was missed: a migration, faults, thrashing, throttling.
 struct UnifiedMemoryRecord {
     RecordHeader header;
     int64_t startNs, endNs;  ///< `endNs` 0: a moment.

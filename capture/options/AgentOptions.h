@@ -38,7 +38,7 @@ struct AgentOptions {
     GraphDetail graphs = GraphDetail::Nodes;
     bool recordMemsets = true;         ///< CUPTI makes each take the GPU 2 us longer.
     bool recordMemory = false;         ///< Allocations of device memory, and memory pools.
-    bool recordUnifiedMemory = false;  ///< Migrations and page faults of managed memory.
+    bool recordUnifiedMemory = false;  ///< What befalls managed memory.
     /// Leave CUPTI to another tool in the process, such as PyTorch's profiler.
     bool yieldCupti = false;
     /// Patterns for names of programs; a program that none of them suits is left alone.

@@ -36,8 +36,7 @@ void forEachField(S& s, V&& visit) {
 }
 template <Of<HealthNote> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.severity, s.code, s.sentence, s.globalPid, s.timeNs, s.count,
-              s.unknownCode);
+    visitEach(visit, s.severity, s.code, s.sentence, s.globalPid, s.timeNs, s.count, s.unknownCode);
 }
 template <Of<EventCount> S, class V>
 void forEachField(S& s, V&& visit) {
@@ -174,7 +173,8 @@ void forEachField(S& s, V&& visit) {
 template <Of<Trace> S, class V>
 void forEachField(S& s, V&& visit) {
     visitEach(visit, s.producer, s.range, s.startUtcNs, s.facts, s.gpuFacts, s.health, s.counts,
-              s.strings, s.gpus, s.interconnect, s.processes, s.threads, s.streams, s.launchConfigs);
+              s.strings, s.gpus, s.interconnect, s.processes, s.threads, s.streams,
+              s.launchConfigs);
     forEachTable(s, visit);
     visitEach(visit, s.counters, s.counterRows, s.tracks, s.links, s.sums);
 }

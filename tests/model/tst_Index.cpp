@@ -12,6 +12,7 @@
 #include "model/index/openTrace.h"
 #include "model/index/readIndex.h"
 #include "model/index/writeIndex.h"
+#include "model/trace/EventDetails.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/TraceBuilder.h"
 #include "tests/support/runTest.h"
@@ -216,6 +217,55 @@ class tst_Index : public QObject {
             QVERIFY(!trace.has_value());
             QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
         }
+    }
+
+    /// Each fact that is a row of something else, whatever its place in the list.
+    void boundsWhatNcclNames() {
+        struct Spoil {
+            int64_t spoilt = 0;
+            void operator()(auto&) {}
+            void row(RowField<uint32_t> row) { row.field = 1'000'000'000, ++spoilt; }
+        };
+        struct Check {
+            const Trace& trace;
+            bool areWithin = true;
+            void operator()(const auto&) {}
+            void row(RowField<uint32_t> row) {
+                const size_t count = row.of == RowsOf::Threads ? trace.threads.size()
+                                                               : trace.strings.size();
+                areWithin = areWithin && row.field < count;
+            }
+        };
+        TraceBuilder builder;
+        builder.addNccl(builder.defaultThread(), "AllReduce", 64, 0, 10);
+        const TracePtr trace = builder.finish();
+        NcclFacts facts = trace->nccl.facts[0];
+        Spoil spoil;
+        forEachField(facts, spoil);
+        QCOMPARE(spoil.spoilt, 5);
+        // Of a trace that no loader would make.
+        const_cast<Trace&>(*trace).nccl.facts.set(0, facts);
+        QVERIFY(writeIndex(*trace, {1, 2, 3}, *folder_ / "spoilt").has_value());
+        const std::shared_ptr<Trace> read = readIndex(*folder_ / "spoilt", {1, 2, 3});
+        QVERIFY(read);
+        NcclFacts bounded = read->nccl.facts[0];
+        Check check{*read};
+        forEachField(bounded, check);
+        QVERIFY(check.areWithin);
+        QVERIFY(!describe(*read, {EventKind::Nvtx, 0}).empty());
+    }
+
+    void holdsFaultsOfCpusWhereNoGpuIs() {
+        TraceBuilder builder;
+        builder.addApi(builder.defaultThread(), "cuInit", 0, 50);
+        builder.addPageFault(0, noIndex, 0x7f0000000000, 1, FaultAccess::Unknown, 20, 30);
+        const TracePtr trace = builder.finish();
+        QVERIFY(trace->gpus.empty());
+        QVERIFY(writeIndex(*trace, {1, 2, 3}, *folder_ / "cpu").has_value());
+        const std::shared_ptr<Trace> read = readIndex(*folder_ / "cpu", {1, 2, 3});
+        QVERIFY(read);
+        QVERIFY(dumpOf(*read) == dumpOf(*trace));
+        QVERIFY(read->locate({EventKind::PageFault, 0}).isValid());
     }
 
     void isForWhoeverMayReadTheTrace() {

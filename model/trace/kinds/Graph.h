@@ -8,7 +8,7 @@ namespace lanescope::kinds {
 
 struct Graph : GpuWork<EventKind::Graph, &Trace::graphs> {
     static constexpr std::string_view identifier = "cuda_graph";
-    static constexpr std::string_view name = "CUDA graph", plural = "CUDA graphs";
+    static constexpr std::string_view name = "CUDA graph", plural = "CUDA graph launches";
 
     static std::string nameOf(const Trace& trace, uint32_t row) {
         return fmt::format("CUDA graph {}", trace.graphs.graph[row]);

@@ -7,7 +7,7 @@ namespace lanescope::kinds {
 
 struct Nvtx : OfTable<EventKind::Nvtx, &Trace::nvtx> {
     static constexpr std::string_view identifier = "nvtx";
-    static constexpr std::string_view name = "NVTX range", plural = "NVTX ranges";
+    static constexpr std::string_view name = "NVTX range", plural = "NVTX events";
 
     static std::string nameOf(const Trace& trace, uint32_t row) {
         return std::string(trace.strings.at(trace.nvtx.text[row]));

@@ -1,0 +1,142 @@
+#include <QtTest>
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/trace/eventFacts.h"
+#include "model/trace/kinds.h"
+#include "tests/support/runTest.h"
+#include "tests/support/simulatedMachine.h"
+#include "tests/support/simulatedMemory.h"
+#include "tests/support/simulatedTraining.h"
+
+using namespace lanescope;
+
+/// The descriptions of the kinds of events against the traces that are built of them.
+class tst_EventKinds : public QObject {
+    Q_OBJECT
+
+    std::vector<TracePtr> traces_;
+
+    /// Every slice of a track that stands for one event.
+    template <class Visitor>
+    void forEachSlice(Visitor visit) const {
+        for (const TracePtr& trace : traces_)
+            for (const Track& track : trace->tracks)
+                for (const Lane& lane : track.lanes)
+                    for (uint32_t slice = 0; slice < lane.size(); ++slice)
+                        if (lane.event[slice].isValid()) visit(*trace, track, lane, slice);
+    }
+
+  private slots:
+    void initTestCase() {
+        traces_ = {simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}),
+                   simulatedMemory(), simulatedMachine()};
+    }
+
+    void haveNamesOfTheirOwn() {
+        std::set<std::string_view> identifiers, names;
+        size_t count = 0;
+        forEachKind([&](auto each) {
+            ++count;
+            identifiers.insert(each.identifier);
+            names.insert(each.name);
+            QVERIFY(!each.identifier.empty() && !each.name.empty() && !each.plural.empty());
+            QVERIFY(std::ranges::all_of(each.identifier, [](char letter) {
+                return letter == '_' || (letter >= 'a' && letter <= 'z');
+            }));
+        });
+        QCOMPARE(identifiers.size(), count);
+        QCOMPARE(names.size(), count);
+        QCOMPARE(kindsInOrder().size(), count);
+    }
+
+    void tellWhereAnEventIsDrawn() {
+        std::set<EventKind> met;
+        forEachSlice([&](const Trace& trace, const Track& track, const Lane& lane,
+                         uint32_t slice) {
+            const EventRef event = lane.event[slice];
+            met.insert(event.kind());
+            QVERIFY(mayHold(track.kind, event.kind()));
+            if (isSampled(event.kind())) return;  // a state lasts over samples that say the same
+            QCOMPARE(lane.startNs[slice], trace.rangeOf(event).startNs);
+            const kinds::TrackSubject own = visitKind(
+                trace, event, [&](auto each, uint32_t row) { return each.trackOf(trace, row); });
+            QCOMPARE(own.kind, track.kind);
+            QCOMPARE(own.subject, track.subject);
+        });
+        for (const EventKind kind : kindsInOrder())
+            if (kind != EventKind::Sync && kind != EventKind::CounterSample)
+                QVERIFY2(met.contains(kind), std::string(nameOfKind(kind)).c_str());
+    }
+
+    void tellWhatAnEventIsDrawnAs() {
+        forEachSlice([](const Trace& trace, const Track&, const Lane& lane, uint32_t slice) {
+            const EventRef event = lane.event[slice];
+            QCOMPARE(lane.category[slice], visitKind(trace, event, [&](auto each, uint32_t row) {
+                         return each.categoryOf(trace, row);
+                     }));
+        });
+    }
+
+    void tellWhoseAnEventIs() {
+        for (const TracePtr& trace : traces_) {
+            for (uint32_t row = 0; row < trace->kernels.size(); ++row) {
+                const EventRef kernel(EventKind::Kernel, row);
+                const uint32_t stream = trace->kernels.stream[row];
+                QCOMPARE(streamOf(*trace, kernel), stream);
+                QCOMPARE(gpuOf(*trace, kernel), trace->streams[stream].gpu);
+                QCOMPARE(threadOf(*trace, kernel), noIndex);
+                QCOMPARE(correlationOf(*trace, kernel), uint32_t{trace->kernels.correlation[row]});
+                QVERIFY(!bytesOf(*trace, kernel));
+            }
+            for (uint32_t row = 0; row < trace->apiCalls.size(); ++row) {
+                const EventRef call(EventKind::Api, row);
+                QCOMPARE(threadOf(*trace, call), uint32_t{trace->apiCalls.thread[row]});
+                QCOMPARE(streamOf(*trace, call), noIndex);
+                QCOMPARE(gpuOf(*trace, call), noIndex);
+            }
+            for (uint32_t row = 0; row < trace->memcpys.size(); ++row)
+                QCOMPARE(*bytesOf(*trace, {EventKind::Memcpy, row}),
+                         int64_t{trace->memcpys.bytes[row]});
+        }
+    }
+
+    /// The names that a search tests once for all events of one key.
+    void haveOneNameForEachKey() {
+        for (const TracePtr& trace : traces_)
+            forEachKind([&](auto each) {
+                if constexpr (requires { each.nameKey(*trace, 0); }) {
+                    std::map<uint64_t, std::string> names;
+                    for (uint32_t row = 0; row < each.size(*trace); ++row) {
+                        const std::string name = each.nameOf(*trace, row);
+                        const auto [known, isNew] =
+                            names.try_emplace(each.nameKey(*trace, row), name);
+                        QCOMPARE(known->second, name);
+                    }
+                }
+            });
+    }
+
+    void knowNothingOfWhatIsNotThere() {
+        const Trace& trace = *traces_.front();
+        for (uint32_t number = 0; number < EventRef::kindLimit; ++number) {
+            const auto kind = static_cast<EventKind>(number);
+            const EventRef beyond(kind, trace.rowCount(kind));
+            QCOMPARE(trace.rangeOf(beyond), TimeRange{});
+            QVERIFY(trace.nameOf(beyond).empty());
+            QVERIFY(!trace.locate(beyond).isValid());
+            QVERIFY(!trace.launchingCall(beyond).isValid());
+            QCOMPARE(streamOf(trace, beyond), noIndex);
+            QCOMPARE(gpuOf(trace, beyond), noIndex);
+        }
+        const auto noKind = static_cast<EventKind>(EventRef::kindLimit - 1);
+        QCOMPARE(trace.rowCount(noKind), 0u);
+        QVERIFY(nameOfKind(noKind).empty());
+    }
+};
+
+LANESCOPE_TEST(tst_EventKinds, NoApplication)
+#include "tst_EventKinds.moc"
