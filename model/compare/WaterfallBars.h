@@ -27,8 +27,8 @@ struct WaterfallBars {
     int64_t highestNs() const;
 };
 
-/// A bar for each part that changed: at most seven, each of at least a hundredth of all changes;
-/// the rest is put together if it does not cancel itself out. Linear.
+/// A bar for each part that changed: the seven weightiest, each of at least a hundredth of all
+/// changes. The rest is put together, unless it is one part or cancels itself out.
 WaterfallBars waterfallBars(const WorkerComparison& pair);
 
 }  // namespace lanescope
