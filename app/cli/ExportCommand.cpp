@@ -6,6 +6,7 @@
 #include "app/cli/Output.h"
 #include "app/cli/loadForCommand.h"
 #include "model/export/chromeTrace.h"
+#include "model/load/TraceFormat.h"
 
 namespace lanescope {
 
@@ -38,7 +39,7 @@ Result<void> runExport(const ExportOptions& options) {
 void addExport(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ExportOptions>();
     CLI::App* command = app.add_subcommand("export", "Write a trace in the format of another tool");
-    command->add_option("FILE", options->file, "A trace, or an SQLite export of Nsight Systems")
+    command->add_option("FILE", options->file, readableFormats())
         ->required();
     command
         ->add_option("-f,--format", options->format,

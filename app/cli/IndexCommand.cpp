@@ -5,6 +5,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/loadForCommand.h"
 #include "model/index/indexPath.h"
+#include "model/load/TraceFormat.h"
 
 namespace lanescope {
 
@@ -34,7 +35,7 @@ void addIndex(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<IndexOptions>();
     CLI::App* command =
         app.add_subcommand("index", "Make the index that lets a large trace open at once");
-    command->add_option("FILE", options->file, "A trace, or an SQLite export of Nsight Systems")
+    command->add_option("FILE", options->file, readableFormats())
         ->required();
     command->add_flag("--remove", options->isRemoving, "Remove the index instead");
     command->footer(

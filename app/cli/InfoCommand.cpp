@@ -7,6 +7,7 @@
 #include "app/cli/loadForCommand.h"
 #include "app/cli/topologyInfo.h"
 #include "app/cli/traceInfo.h"
+#include "model/load/TraceFormat.h"
 
 namespace lanescope {
 
@@ -37,7 +38,7 @@ void addInfo(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<InfoOptions>();
     CLI::App* command =
         app.add_subcommand("info", "Print what a trace holds: host, processes, GPUs, health");
-    command->add_option("FILE", options->file, "A trace, or an SQLite export of Nsight Systems")
+    command->add_option("FILE", options->file, readableFormats())
         ->required();
     command->add_option("-f,--format", options->format, "text or json")
         ->check(CLI::IsMember({"text", "json"}))

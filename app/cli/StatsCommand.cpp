@@ -7,8 +7,9 @@
 #include "app/cli/loadForCommand.h"
 #include "app/cli/parseRange.h"
 #include "app/cli/statsSelection.h"
-#include "model/values/formatTable.h"
+#include "model/load/TraceFormat.h"
 #include "model/summary/reports.h"
+#include "model/values/formatTable.h"
 
 namespace lanescope {
 
@@ -26,9 +27,9 @@ struct StatsOptions {
 
 std::string reportList() {
     std::string text = "Reports:\n";
-    for (const ReportInfo& info : allReports())
-        text += fmt::format("  {:<24} {}{}\n", info.name, info.description,
-                            info.isDefault ? "" : " (only when asked for)");
+    for (const Report* report : allReports())
+        text += fmt::format("  {:<24} {}{}\n", report->info.name, report->info.description,
+                            report->info.isDefault ? "" : " (only when asked for)");
     return text;
 }
 
@@ -155,12 +156,11 @@ int runAndReport(const StatsOptions& options) {
 void addStats(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<StatsOptions>();
     CLI::App* command = app.add_subcommand("stats", "Print summaries of a trace");
-    command->add_option("FILE", options->file, "A trace, or an SQLite export of Nsight Systems")
-        ->required();
+    command->add_option("FILE", options->file, readableFormats())->required();
     command->add_option("-r,--report", options->reports, "Report to print; may be given many times")
         ->allow_extra_args(false)
         ->check([](const std::string& name) {
-            const Result<ReportInfo> report = findReport(name);
+            const Result<const Report*> report = findReport(name);
             return report ? std::string() : report.error().sentence;
         });
     command->add_option("-f,--format", options->format, "text, csv or json")
@@ -175,13 +175,9 @@ void addStats(CLI::App& app, int& exitStatus) {
             return range ? std::string() : range.error().sentence;
         });
     command
-        ->add_option(
-            "--by", options->by,
-            "What memcpy_bandwidth tells copies apart by: memory, size, device, range (all its "
-            "instances together) or instance; link for nvlink_by_range, collective for "
-            "nccl_lateness")
-        ->check(
-            CLI::IsMember({"memory", "size", "device", "range", "instance", "link", "collective"}));
+        ->add_option("--by", options->by,
+                     "What reports tell their rows apart by: " + variantsSentence())
+        ->check(CLI::IsMember(variantNames()));
     command->add_option("--range-name", options->rangeName,
                         "NVTX ranges that reports by range are about, '#' for any number "
                         "(\"epoch #\"); the steps if not given");

@@ -13,13 +13,10 @@ namespace lanescope {
 
 namespace {
 
-/// The default of `--by`.
-constexpr std::string_view byMemory = "memory";
-
 bool isAny(const std::vector<std::string>& reports, bool ReportInfo::*property) {
     return std::any_of(reports.begin(), reports.end(), [&](const std::string& name) {
-        const Result<ReportInfo> info = findReport(name);
-        return info && (*info).*property;
+        const Result<const Report*> report = findReport(name);
+        return report && (*report)->info.*property;
     });
 }
 
@@ -43,33 +40,48 @@ std::vector<TimeRange> rangesCalled(const Trace& trace, const std::string& name)
 
 }  // namespace
 
+std::string variantsSentence() {
+    std::string sentence;
+    for (const ReportVariants& variants : reportVariants()) {
+        if (!sentence.empty()) sentence += "; ";
+        sentence += fmt::format("{} by {}", variants.report, fmt::join(variants.by, ", "));
+    }
+    return sentence;
+}
+
+std::vector<std::string> variantNames() {
+    std::vector<std::string> names;
+    for (const ReportVariants& variants : reportVariants())
+        for (const std::string_view by : variants.by)
+            if (std::find(names.begin(), names.end(), by) == names.end()) names.emplace_back(by);
+    return names;
+}
+
 Result<std::vector<std::string>> reportsAsked(const std::vector<std::string>& names,
                                               const std::string& by) {
     std::vector<std::string> reports = names;
     if (reports.empty())
-        for (const ReportInfo& info : allReports())
-            if (info.isDefault) reports.emplace_back(info.name);
+        for (const Report* report : allReports())
+            if (report->info.isDefault) reports.emplace_back(report->info.name);
     bool isTold = by.empty();
     for (std::string& name : reports) {
-        const bool isAsIs = by == byMemory && name == "memcpy_bandwidth";
+        const Result<const Report*> report = findReport(name);
+        const bool isAsIs = report && !by.empty() && (*report)->info.by == by;
         const bool isOther = !isAsIs && !by.empty() && findReport(name + ":" + by).has_value();
         if (isOther) name += ":" + by;
         isTold |= isAsIs || isOther;
     }
     if (isTold) return reports;
-    return fail(
-        "No report that was asked for can be told apart by {}: memcpy_bandwidth can be by "
-        "memory, size, device, range and instance, nvlink_by_range by link, nccl_lateness by "
-        "collective.",
-        by);
+    return fail("No report that was asked for can be told apart by {}; there are: {}.", by,
+                variantsSentence());
 }
 
 Result<void> checkRangeNameIsUsed(const std::vector<std::string>& reports,
                                   const std::string& rangeName) {
     if (rangeName.empty() || isAny(reports, &ReportInfo::isByRange)) return {};
     std::vector<std::string_view> byRange;
-    for (const ReportInfo& info : allReports())
-        if (info.isByRange) byRange.push_back(info.name);
+    for (const Report* report : allReports())
+        if (report->info.isByRange) byRange.push_back(report->info.name);
     return fail(
         "--range-name is for reports by NVTX range, and none was asked for; add one with "
         "--report: {}.",

@@ -8,6 +8,11 @@
 
 namespace lanescope {
 
+/// "memcpy_bandwidth by memory, size; ...": what reports can tell their rows apart by.
+std::string variantsSentence();
+/// All that any report can be told apart by.
+std::vector<std::string> variantNames();
+
 /// The names of the reports that `stats` prints, told apart by `by` where a report can be; all that
 /// are printed by default if none is named. Fails if none of them can be told apart so.
 Result<std::vector<std::string>> reportsAsked(const std::vector<std::string>& names,

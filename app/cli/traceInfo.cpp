@@ -133,7 +133,7 @@ Json noteAsJson(const Trace& trace, const HealthNote& note) {
 }  // namespace
 
 std::string infoAsText(const Trace& trace) {
-    const TraceDescription description = describeTrace(trace);
+    const DescribedTrace description = describeTrace(trace);
     std::vector<Property> peaks;
     for (const MemoryPeak& peak : description.memoryPeaks) peaks.push_back(peak.line);
     std::string text;
@@ -147,7 +147,7 @@ std::string infoAsText(const Trace& trace) {
 }
 
 std::string infoAsJson(const Trace& trace) {
-    const TraceDescription description = describeTrace(trace);
+    const DescribedTrace description = describeTrace(trace);
     Json json;
     json["file"] = trace.path.string();
     json["producer"] = trace.producer;

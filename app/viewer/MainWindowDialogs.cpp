@@ -19,7 +19,7 @@ namespace lanescope {
 namespace {
 
 QString traceFilter() {
-    return MainWindow::tr("Traces (*.sqlite *.sqlite.gz *.sqlite3 *.db);;All files (*)");
+    return MainWindow::tr("Traces (%1);;All files (*)").arg(toQString(formatPatterns()));
 }
 
 void say(QMainWindow* window, const Result<void>& result, const QString& path) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/viewer/HitNavigator.h"
+#include "model/summary/reports.h"
 #include "model/trace/notesOf.h"
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/details/HealthPanel.h"
@@ -12,24 +13,21 @@
 #include "views/tables/ReportView.h"
 #include "views/tables/SelectionPanel.h"
 #include "views/tables/hitTable.h"
+#include "views/text/toQString.h"
 #include "views/topology/TopologyPanel.h"
 
 namespace lanescope {
 namespace {
 
-struct NamedReport {
-    const char* title;
-    const char* report;
-};
-
-/// In the order of the tabs; bandwidth and topology come after the kernels.
-constexpr NamedReport namedReports[] = {
-    {QT_TRANSLATE_NOOP("TraceTables", "Kernels"), "cuda_gpu_kern_sum"},
-    {QT_TRANSLATE_NOOP("TraceTables", "NVTX ranges"), "nvtx_sum"},
-    {QT_TRANSLATE_NOOP("TraceTables", "NVTX on the GPU"), "nvtx_gpu_proj_sum"},
-    {QT_TRANSLATE_NOOP("TraceTables", "CUDA API"), "cuda_api_sum"},
-    {QT_TRANSLATE_NOOP("TraceTables", "NCCL"), "nccl_sum"},
-};
+/// In the order of the tabs; bandwidth and topology come after the first.
+std::vector<const Report*> reportsOfTabs() {
+    std::vector<const Report*> reports;
+    for (const Report* report : allReports())
+        if (report->tab.place > 0) reports.push_back(report);
+    std::sort(reports.begin(), reports.end(),
+              [](const Report* a, const Report* b) { return a->tab.place < b->tab.place; });
+    return reports;
+}
 
 }  // namespace
 
@@ -62,11 +60,11 @@ TraceTables::TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent)
 }
 
 void TraceTables::addTabs() {
-    for (const NamedReport& named : namedReports) {
-        auto* tab = new PanelTab<ReportPanel>([this, &named] { return makeReport(named.report); },
+    for (const Report* report : reportsOfTabs()) {
+        auto* tab = new PanelTab<ReportPanel>([this, report] { return makeReport(*report); },
                                               [](ReportPanel& panel) { return &panel.view(); });
-        reports_.push_back(tab);
-        addTab(tab, tr(named.title));
+        reports_.emplace_back(report, tab);
+        addTab(tab, tr(report->tab.title.data()));
     }
     insertTab(1, bandwidth_, tr("Memcpy bandwidth"));
     insertTab(2, topology_, tr("Topology"));
@@ -81,13 +79,20 @@ void TraceTables::chooseFirst() {
     if (trace_->memcpys.size() > 0)
         setCurrentWidget(bandwidth_);
     else if (trace_->nvtx.size() > 0)
-        setCurrentWidget(reports_[1]);
+        setCurrentWidget(tabOf("nvtx_sum"));
     else if (trace_->apiCalls.size() > 0)
-        setCurrentWidget(reports_[3]);
+        setCurrentWidget(tabOf("cuda_api_sum"));
 }
 
-ReportPanel* TraceTables::makeReport(const char* report) {
-    auto* panel = new ReportPanel(QString::fromLatin1(report));
+PanelTab<ReportPanel>* TraceTables::tabOf(std::string_view report) const {
+    const auto found = std::find_if(reports_.begin(), reports_.end(), [&](const auto& each) {
+        return each.first->info.name == report;
+    });
+    return found == reports_.end() ? reports_.front().second : found->second;
+}
+
+ReportPanel* TraceTables::makeReport(const Report& report) {
+    auto* panel = new ReportPanel(toQString(report.info.name));
     connect(panel, &ReportPanel::nameActivated, this, &TraceTables::nameActivated);
     panel->setTrace(trace_);
     panel->setRange(range_);
@@ -146,7 +151,7 @@ void TraceTables::setTrace(TracePtr trace) {
     const auto update = [this](auto* panel) {
         if (panel) panel->setTrace(trace_);
     };
-    for (const auto* tab : reports_) update(tab->panel());
+    for (const auto& report : reports_) update(report.second->panel());
     update(selection_->panel());
     update(bandwidth_->panel());
     update(topology_->panel());
@@ -159,7 +164,7 @@ void TraceTables::setRange(std::optional<TimeRange> range) {
     const auto update = [this](auto* panel) {
         if (panel) panel->setRange(range_);
     };
-    for (const auto* tab : reports_) update(tab->panel());
+    for (const auto& report : reports_) update(report.second->panel());
     update(selection_->panel());
     update(bandwidth_->panel());
     update(topology_->panel());

@@ -2,17 +2,20 @@
 
 #include <QTabWidget>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/trace/Trace.h"
-#include "views/work/LazyTab.h"
 #include "views/theme/Theme.h"
+#include "views/work/LazyTab.h"
 
 namespace lanescope {
 
 class BandwidthPanel;
 class HealthPanel;
 class HitNavigator;
+struct Report;
 class ReportPanel;
 class ReportView;
 class SelectionPanel;
@@ -44,7 +47,9 @@ class TraceTables : public QTabWidget {
     void rangeActivated(lanescope::TimeRange range);
 
   private:
-    ReportPanel* makeReport(const char* report);
+    ReportPanel* makeReport(const Report& report);
+    /// The tab of a report by its name.
+    PanelTab<ReportPanel>* tabOf(std::string_view report) const;
     SelectionPanel* makeSelection();
     BandwidthPanel* makeBandwidth();
     TopologyPanel* makeTopology();
@@ -62,7 +67,7 @@ class TraceTables : public QTabWidget {
     TimeRange visible_;
     Theme theme_ = Theme::light();
     int shownHits_ = -1;
-    std::vector<PanelTab<ReportPanel>*> reports_;
+    std::vector<std::pair<const Report*, PanelTab<ReportPanel>*>> reports_;  ///< In order of tabs.
     PanelTab<SelectionPanel>* selection_;
     PanelTab<BandwidthPanel>* bandwidth_;
     PanelTab<TopologyPanel>* topology_;

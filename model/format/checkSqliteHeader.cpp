@@ -8,7 +8,8 @@
 #include <fstream>
 #include <string>
 #include <string_view>
-#include <system_error>
+
+#include "model/format/checkFile.h"
 
 namespace lanescope {
 
@@ -21,25 +22,13 @@ uint32_t bigEndian32(const unsigned char* bytes) {
 }  // namespace
 
 Result<void> checkSqliteHeader(const std::filesystem::path& path) {
-    const std::string shown = path.string();
-    std::error_code error;
-    const auto status = std::filesystem::status(path, error);
-    if (status.type() == std::filesystem::file_type::not_found)
-        return fail("There is no file {}: check the path.", shown);
-    if (error) return fail("Cannot look at {}: {}.", shown, error.message());
-    if (status.type() == std::filesystem::file_type::directory)
-        return fail("{} is a folder: name the trace file in it.", shown);
-    if (status.type() != std::filesystem::file_type::regular)
-        return fail("{} is not a regular file: name a trace file.", shown);
-    const uintmax_t size = std::filesystem::file_size(path, error);
-    if (error) return fail("Cannot look at {}: {}.", shown, error.message());
-    if (size == 0) return fail("The file {} is empty: nothing was recorded into it.", shown);
-
+    const Result<uint64_t> size = checkFile(path);
+    if (!size) return fail(size.error());
     std::ifstream file(path, std::ios::binary);
-    if (!file) return fail("Cannot read {}: {}.", shown, std::strerror(errno));
+    if (!file) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
     std::array<unsigned char, sqliteHeaderBytes> header{};
     file.read(reinterpret_cast<char*>(header.data()), header.size());
-    return checkSqliteHeader(std::span(header).first(static_cast<size_t>(file.gcount())), size,
+    return checkSqliteHeader(std::span(header).first(static_cast<size_t>(file.gcount())), *size,
                              path);
 }
 

@@ -16,17 +16,14 @@ constexpr double readingShare = 0.9;
 
 /// A trace by its index, with where that lies.
 struct Indexed {
-    std::shared_ptr<Trace> trace;
+    TracePtr trace;
     std::filesystem::path index;
 };
 
 Indexed findIndexed(const std::filesystem::path& path, const SourceKey& source) {
     for (const std::filesystem::path& index : indexPaths(path)) {
-        std::shared_ptr<Trace> trace = readIndex(index, source);
-        if (!trace) continue;
-        trace->path = path;
-        trace->title = path.filename().string();
-        return {std::move(trace), index};
+        TracePtr trace = readIndex(index, source, path);
+        if (trace) return {std::move(trace), index};
     }
     return {};
 }
@@ -57,27 +54,27 @@ Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions&
     const std::optional<SourceKey> source = isSmall ? std::nullopt : sourceKeyOf(path);
     if (!source) return loadTrace(path, progress);
     if (Indexed indexed = findIndexed(path, *source); indexed.trace)
-        return TracePtr(std::move(indexed.trace));
+        return indexed.trace;
     if (!options.mayWrite) return loadTrace(path, progress);
 
-    Result<std::shared_ptr<Trace>> trace = readTrace(path, partOf(progress, 0, readingShare));
-    if (!trace) return fail(trace.error());
+    Result<TraceBuilder> builder = readTrace(path, partOf(progress, 0, readingShare));
+    if (!builder) return fail(builder.error());
     bool isWanted = true;
     const auto ask = [&] {
         isWanted = isWanted && (!progress || progress(readingShare, "writing the index"));
         return isWanted;
     };
-    const Result<void> written = writeSomewhere(**trace, *source, ask);
+    const Result<void> written = writeSomewhere(builder->trace(), *source, ask);
     if (!isWanted) return fail("Opening {} was cancelled.", path.string());
     if (written)
         if (Indexed indexed = findIndexed(path, *source); indexed.trace)
-            return TracePtr(std::move(indexed.trace));
+            return indexed.trace;
     if (!written)
-        (*trace)->health.push_back(
+        builder->note(
             {Severity::Info, HealthCode::IndexNotWritten,
              fmt::format("No index could be written, so the trace is read anew each time. {}",
                          written.error().sentence)});
-    return TracePtr(std::move(*trace));
+    return builder->take();
 }
 
 Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,

@@ -54,19 +54,29 @@ std::optional<Bytes> fieldsOf(Bytes file, const SourceKey& source) {
 
 }  // namespace
 
-std::shared_ptr<Trace> readIndex(const std::filesystem::path& path, const SourceKey& source) {
+/// Who may make a trace without a builder: its events are a finished trace's, and `boundTrace` sees
+/// to it that they can do no harm.
+class IndexedTrace {
+  public:
+    static std::shared_ptr<Trace> create() { return std::shared_ptr<Trace>(new Trace()); }
+};
+
+TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source,
+                   const std::filesystem::path& tracePath) {
     std::optional<MappedFile> file = MappedFile::open(path);
     if (!file) return nullptr;
     const auto backing = std::make_shared<Backing>(Backing{std::move(*file)});
     const Bytes bytes = backing->file.bytes();
     const std::optional<Bytes> fields = fieldsOf(bytes, source);
     if (!fields) return nullptr;
-    auto trace = std::make_shared<Trace>();
+    const std::shared_ptr<Trace> trace = IndexedTrace::create();
     FieldReader reader(bytes, *fields);
     reader(*trace);
     if (!reader.isGood() || !reader.isAtEnd() || !boundTrace(*trace, backing->rows))
         return nullptr;
     trace->backing = backing;
+    trace->path = tracePath;
+    trace->title = tracePath.filename().string();
     return trace;
 }
 

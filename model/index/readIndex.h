@@ -9,7 +9,8 @@ namespace lanescope {
 
 /// The trace that an index holds, its columns mapped from the file. Null if there is no index, or
 /// none of this version and of the file with `source`, or if it is damaged: then the trace must be
-/// read anew. `path` and `title` are left to the caller. O(tracks).
-std::shared_ptr<Trace> readIndex(const std::filesystem::path& path, const SourceKey& source);
+/// read anew. `trace` is where that file lies. O(tracks).
+TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source,
+                   const std::filesystem::path& trace);
 
 }  // namespace lanescope

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "model/build/LoadProgress.h"
 #include "model/format/Result.h"
 #include "model/format/TemporaryFile.h"
-#include "model/load/loadTrace.h"
 
 namespace lanescope {
 
@@ -21,10 +21,10 @@ struct UnpackLimits {
 /// Whether the content, not the name, of `path` is that of gzip. False if it cannot be read.
 bool isGzip(const std::filesystem::path& path);
 
-/// Unpacks a trace that was compressed with gzip into a temporary file that has no name. Stops at
-/// the first bytes if what is packed is no SQLite file. `progress` hears fractions in [0, 1].
-/// Errors: damaged, cut short, no trace, too large, no space, cancelled; each one sentence about
-/// `path`. Linear in the size; blocks.
+/// Unpacks an SQLite file that was compressed with gzip into a temporary file that has no name,
+/// since SQLite reads anywhere in its file. Stops at the first bytes if it is none. `progress`
+/// hears fractions in [0, 1]. Errors: damaged, cut short, no trace, too large, no space, cancelled;
+/// each one sentence about `path`. Linear in the size; blocks.
 Result<TemporaryFile> unpackGzip(const std::filesystem::path& path, const UnpackLimits& limits,
                                  const LoadProgress& progress);
 

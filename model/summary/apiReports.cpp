@@ -1,8 +1,10 @@
 #include "model/summary/GroupedValues.h"
-#include "model/summary/reportBuilders.h"
+#include "model/summary/reportList.h"
 #include "model/summary/summaryTable.h"
 
 namespace lanescope {
+
+namespace {
 
 ReportTable apiSummary(const ReportQuery& query) {
     const ApiTable& calls = query.trace.apiCalls;
@@ -18,5 +20,14 @@ ReportTable apiSummary(const ReportQuery& query) {
     }
     return summaryTable({.countColumn = "Num Calls", .labelColumns = {"Name"}}, std::move(rows));
 }
+
+}  // namespace
+
+const Report apiSummaryReport{
+    .info = {.name = "cuda_api_sum",
+             .title = "CUDA API Summary",
+             .description = "Time inside each CUDA runtime and driver call"},
+    .build = apiSummary,
+    .tab = {"CUDA API", 4}};
 
 }  // namespace lanescope

@@ -6,8 +6,8 @@
 
 #include "model/bandwidth/CopyIndex.h"
 #include "model/bandwidth/CopyRangeTable.h"
+#include "model/summary/reportList.h"
 #include "model/values/formatValue.h"
-#include "model/summary/reportBuilders.h"
 
 namespace lanescope {
 
@@ -127,8 +127,6 @@ ReportTable bandwidthBy(const ReportQuery& query, CopyGrouping grouping) {
     return table;
 }
 
-}  // namespace
-
 ReportTable memcpyBandwidth(const ReportQuery& query) {
     return bandwidthBy(query, CopyGrouping::Memory);
 }
@@ -140,8 +138,6 @@ ReportTable memcpyBandwidthBySize(const ReportQuery& query) {
 ReportTable memcpyBandwidthByDevice(const ReportQuery& query) {
     return bandwidthBy(query, CopyGrouping::Device);
 }
-
-namespace {
 
 constexpr const char* processNote =
     "Copies count where they run on the GPU, for the process of the range; those that "
@@ -157,8 +153,6 @@ bool tellsGpus(const std::vector<CopiesOfRange>& ranges) {
 void append(std::vector<Cell>& cells, std::vector<Cell> others) {
     std::move(others.begin(), others.end(), std::back_inserter(cells));
 }
-
-}  // namespace
 
 ReportTable memcpyBandwidthByRange(const ReportQuery& query) {
     const CopyIndex index(borrowed(query));
@@ -222,5 +216,47 @@ ReportTable memcpyAdvice(const ReportQuery& query) {
         table.rows.push_back({advice.gainNs, std::move(advice.sentence)});
     return table;
 }
+
+}  // namespace
+
+const Report memcpyBandwidthReport{
+    .info = {.name = "memcpy_bandwidth",
+             .title = "Memcpy Bandwidth",
+             .description = "Bandwidth of each kind of memcpy between each two kinds of memory",
+             .by = "memory"},
+    .build = memcpyBandwidth};
+
+const Report memcpyAdviceReport{.info = {.name = "memcpy_advice",
+                                         .title = "Memcpy Advice",
+                                         .description = "What could be better about the memcpys"},
+                                .build = memcpyAdvice};
+
+const Report memcpyBandwidthBySizeReport{.info = {.name = "memcpy_bandwidth:size",
+                                                  .title = "Memcpy Bandwidth by Size",
+                                                  .description = "The same, by size of the copies",
+                                                  .isDefault = false},
+                                         .build = memcpyBandwidthBySize};
+
+const Report memcpyBandwidthByDeviceReport{.info = {.name = "memcpy_bandwidth:device",
+                                                    .title = "Memcpy Bandwidth by GPU",
+                                                    .description = "The same, by GPU",
+                                                    .isDefault = false},
+                                           .build = memcpyBandwidthByDevice};
+
+const Report memcpyBandwidthByRangeReport{
+    .info = {.name = "memcpy_bandwidth:range",
+             .title = "Memcpy Bandwidth by NVTX Range",
+             .description = "The same, for all instances of an NVTX range (steps, unless named)",
+             .isDefault = false,
+             .isByRange = true},
+    .build = memcpyBandwidthByRange};
+
+const Report memcpyBandwidthByInstanceReport{
+    .info = {.name = "memcpy_bandwidth:instance",
+             .title = "Memcpy Bandwidth by Instance of an NVTX Range",
+             .description = "The same, for each instance on its own",
+             .isDefault = false,
+             .isByRange = true},
+    .build = memcpyBandwidthByInstance};
 
 }  // namespace lanescope

@@ -9,12 +9,12 @@
 #include <tuple>
 
 #include "model/bandwidth/CopyRangeTable.h"
-#include "model/steps/rangePattern.h"
-#include "model/values/formatValue.h"
 #include "model/format/GlobalId.h"
-#include "model/values/Statistics.h"
+#include "model/steps/rangePattern.h"
 #include "model/summary/linkCounters.h"
 #include "model/trace/gpusOfProcess.h"
+#include "model/values/Statistics.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 
@@ -262,8 +262,6 @@ ReportTable nvlinkOfInstances(const ReportQuery& query, bool isByLink) {
     return table;
 }
 
-}  // namespace
-
 ReportTable nvlinkByRange(const ReportQuery& query) {
     return nvlinkOfInstances(query, false);
 }
@@ -327,5 +325,35 @@ ReportTable energyByRange(const ReportQuery& query) {
             "half a second has a step of it too many or too few. The sum over many is right.");
     return table;
 }
+
+}  // namespace
+
+const Report nvlinkByRangeReport{
+    .info = {.name = "nvlink_by_range",
+             .title = "NVLink Traffic by NVTX Range",
+             .description =
+                 "Bytes over NVLink in each instance of an NVTX range, of the GPUs of its process",
+             .isDefault = false,
+             .isByRange = true,
+             .isSampled = true},
+    .build = nvlinkByRange};
+
+const Report nvlinkByRangeAndLinkReport{
+    .info = {.name = "nvlink_by_range:link",
+             .title = "NVLink Traffic by NVTX Range and Link",
+             .description = "The same, for each link on its own",
+             .isDefault = false,
+             .isByRange = true,
+             .isSampled = true},
+    .build = nvlinkByRangeAndLink};
+
+const Report energyByRangeReport{
+    .info = {.name = "energy_by_range",
+             .title = "Energy by NVTX Range",
+             .description = "Energy in each instance of an NVTX range, of the GPUs of its process",
+             .isDefault = false,
+             .isByRange = true,
+             .isSampled = true},
+    .build = energyByRange};
 
 }  // namespace lanescope

@@ -133,7 +133,8 @@ std::string processTitle(const Process& process) {
     if (process.rank && process.worldSize) line += fmt::format(" of {}", *process.worldSize);
     if (process.localRank) line += fmt::format(", local rank {}", *process.localRank);
     if (process.facts.isForked) line += ", forked";
-    if (process.facts.endSignal) line += fmt::format(", ended by signal {}", *process.facts.endSignal);
+    if (process.facts.endSignal)
+        line += fmt::format(", ended by signal {}", *process.facts.endSignal);
     if (process.endedAbnormally) line += ", ended abnormally";
     return line;
 }
@@ -166,9 +167,9 @@ void addLosses(Lines& lines, const Process& process) {
         ++total.stretches;
     }
     for (const auto& entry : totals)
-        lines.add("Lost", fmt::format("{} in {} stretch{}", lostText(entry.first, entry.second.count),
-                                      entry.second.stretches,
-                                      entry.second.stretches == 1 ? "" : "es"));
+        lines.add("Lost",
+                  fmt::format("{} in {} stretch{}", lostText(entry.first, entry.second.count),
+                              entry.second.stretches, entry.second.stretches == 1 ? "" : "es"));
 }
 
 /// Its command, host and agent only if they are not those of the run.
@@ -245,8 +246,8 @@ std::vector<MemoryPeak> describeMemory(const Trace& trace) {
 
 }  // namespace
 
-TraceDescription describeTrace(const Trace& trace) {
-    TraceDescription description;
+DescribedTrace describeTrace(const Trace& trace) {
+    DescribedTrace description;
     description.run = describeRun(trace);
     for (const Gpu& gpu : trace.gpus) description.gpus.push_back(describeGpu(trace, gpu));
     for (const Process& process : trace.processes)

@@ -27,7 +27,7 @@ struct MemoryPeak {
 
 /// What a trace says of itself, in words for people. Texts are as the file has them, so they may
 /// hold any character.
-struct TraceDescription {
+struct DescribedTrace {
     std::vector<Property> run;
     std::vector<DescribedThing> gpus;
     std::vector<DescribedThing> processes;
@@ -37,7 +37,7 @@ struct TraceDescription {
 };
 
 /// O(n log n) in facts, counters and notes.
-TraceDescription describeTrace(const Trace& trace);
+DescribedTrace describeTrace(const Trace& trace);
 
 // The same facts under the names and with the values that files have, for programs. Those of a
 // process include its rank.

@@ -65,8 +65,6 @@ void addThrottling(const Trace& trace, TimeRange range, ReportTable& table) {
     }
 }
 
-}  // namespace
-
 ReportTable gpuActivity(const ReportQuery& query) {
     ReportTable table;
     table.columns = {{"GPU", Unit::Identifier}, {"Counter", Unit::Text}, {"Mean", Unit::Count},
@@ -92,5 +90,14 @@ ReportTable gpuActivity(const ReportQuery& query) {
                      [](const auto& a, const auto& b) { return a[0] < b[0]; });
     return table;
 }
+
+}  // namespace
+
+const Report gpuActivityReport{
+    .info = {.name = "gpu_activity",
+             .title = "GPU Activity",
+             .description = "Utilization, clocks, power and throttling of each GPU, as sampled",
+             .isSampled = true},
+    .build = gpuActivity};
 
 }  // namespace lanescope

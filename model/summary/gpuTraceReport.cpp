@@ -1,27 +1,13 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
+#include <utility>
 
-#include "model/summary/reportBuilders.h"
+#include "model/summary/gpuListing.h"
+#include "model/summary/reportList.h"
 
 namespace lanescope {
 
 namespace {
-
-struct GpuEvent {
-    int64_t startNs;
-    EventRef event;
-};
-
-template <class Table>
-void append(const ReportQuery& query, const Table& table, EventKind kind,
-            std::vector<GpuEvent>& events) {
-    for (uint32_t row = 0; row < table.size(); ++row) {
-        if (query.includes(table.startNs[row], table.endNs[row]))
-            events.push_back({table.startNs[row], EventRef(kind, row)});
-    }
-}
 
 Cell gigabytesPerSecond(int64_t bytes, int64_t durationNs) {
     if (durationNs <= 0) return {};
@@ -142,39 +128,21 @@ std::vector<ReportColumn> traceColumns() {
             {"Name", Unit::Text}};
 }
 
-/// A row takes about a kilobyte, so a part some megabytes.
-constexpr size_t rowsPerPart = 8192;
+void gpuTraceInParts(const ReportQuery& query, const PartSink& sink) {
+    ReportTable part;
+    part.columns = traceColumns();
+    const RowMaker maker(query.trace);
+    listInParts(
+        std::move(part), gpuListing(query), [&maker](EventRef event) { return maker.row(event); },
+        sink);
+}
 
 }  // namespace
 
-void gpuTraceInParts(const ReportQuery& query, const std::function<bool(ReportTable&)>& sink) {
-    const Trace& trace = query.trace;
-    std::vector<GpuEvent> events;
-    append(query, trace.kernels, EventKind::Kernel, events);
-    append(query, trace.memcpys, EventKind::Memcpy, events);
-    append(query, trace.memsets, EventKind::Memset, events);
-    std::stable_sort(events.begin(), events.end(),
-                     [](const GpuEvent& a, const GpuEvent& b) { return a.startNs < b.startNs; });
-
-    ReportTable part;
-    part.columns = traceColumns();
-    const RowMaker maker(trace);
-    size_t next = 0;
-    do {
-        part.rows.clear();
-        for (; next < events.size() && part.rows.size() < rowsPerPart; ++next)
-            part.rows.push_back(maker.row(events[next].event));
-    } while (sink(part) && next < events.size());
-}
-
-ReportTable gpuTrace(const ReportQuery& query) {
-    ReportTable table;
-    gpuTraceInParts(query, [&table](ReportTable& part) {
-        table.columns = part.columns;
-        std::move(part.rows.begin(), part.rows.end(), std::back_inserter(table.rows));
-        return true;
-    });
-    return table;
-}
+const Report gpuTraceReport{.info = {.name = "cuda_gpu_trace",
+                                     .title = "CUDA GPU Trace",
+                                     .description = "Every kernel, memcpy and memset, by start",
+                                     .isDefault = false},
+                            .list = gpuTraceInParts};
 
 }  // namespace lanescope

@@ -1,5 +1,5 @@
 #include "model/summary/GroupedValues.h"
-#include "model/summary/reportBuilders.h"
+#include "model/summary/reportList.h"
 #include "model/summary/summaryTable.h"
 
 namespace lanescope {
@@ -22,8 +22,6 @@ ReportTable summaryByName(const ReportQuery& query, StringIndex LaunchConfig::*n
     return summaryTable({.labelColumns = {"Name"}}, std::move(rows));
 }
 
-}  // namespace
-
 ReportTable kernelSummary(const ReportQuery& query) {
     return summaryByName(query, &LaunchConfig::demangledName);
 }
@@ -31,5 +29,20 @@ ReportTable kernelSummary(const ReportQuery& query) {
 ReportTable kernelBaseNameSummary(const ReportQuery& query) {
     return summaryByName(query, &LaunchConfig::shortName);
 }
+
+}  // namespace
+
+const Report kernelSummaryReport{.info = {.name = "cuda_gpu_kern_sum",
+                                          .title = "CUDA GPU Kernel Summary",
+                                          .description = "Time of each kernel, by full name"},
+                                 .build = kernelSummary,
+                                 .tab = {"Kernels", 1}};
+
+const Report kernelBaseNameSummaryReport{
+    .info = {.name = "cuda_gpu_kern_sum:base",
+             .title = "CUDA GPU Kernel Summary (base names)",
+             .description = "Time of each kernel, template and function arguments left out",
+             .isDefault = false},
+    .build = kernelBaseNameSummary};
 
 }  // namespace lanescope

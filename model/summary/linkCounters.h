@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "model/bandwidth/counterIntegral.h"
-#include "model/summary/reportBuilders.h"
+#include "model/summary/Report.h"
 
 namespace lanescope {
 

@@ -17,8 +17,6 @@ Cell rateOf(const CounterIntegral& integral) {
     return integral.hasValue() ? Cell(integral.mean() / 1e9) : Cell();
 }
 
-}  // namespace
-
 ReportTable nvlinkSummary(const ReportQuery& query) {
     ReportTable table;
     table.columns = {{"GPU", Unit::Identifier},
@@ -64,5 +62,15 @@ ReportTable nvlinkSummary(const ReportQuery& query) {
         table.notes = judgeNvlink(query.trace, query.range).sentences;
     return table;
 }
+
+}  // namespace
+
+const Report nvlinkSummaryReport{
+    .info = {.name = "nvlink",
+             .title = "NVLink Traffic",
+             .description =
+                 "Bytes that each GPU sent and received over NVLink, by link, by its counters",
+             .isSampled = true},
+    .build = nvlinkSummary};
 
 }  // namespace lanescope

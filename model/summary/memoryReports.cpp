@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "model/summary/GroupedValues.h"
-#include "model/summary/reportBuilders.h"
+#include "model/summary/reportList.h"
 #include "model/summary/summaryTable.h"
 
 namespace lanescope {
@@ -39,8 +39,6 @@ void forEachOperation(const ReportQuery& query, Add add) {
     }
 }
 
-}  // namespace
-
 ReportTable memoryTimeSummary(const ReportQuery& query) {
     GroupedValues durations;
     forEachOperation(query, [&](uint64_t key, int64_t startNs, int64_t endNs, int64_t) {
@@ -61,5 +59,19 @@ ReportTable memorySizeSummary(const ReportQuery& query) {
                          .labelColumns = {"Operation"}},
                         rowsByOperation(sizes));
 }
+
+}  // namespace
+
+const Report memoryTimeSummaryReport{
+    .info = {.name = "cuda_gpu_mem_time_sum",
+             .title = "CUDA GPU MemOps Summary (by Time)",
+             .description = "Time of each kind of memcpy and of memsets"},
+    .build = memoryTimeSummary};
+
+const Report memorySizeSummaryReport{
+    .info = {.name = "cuda_gpu_mem_size_sum",
+             .title = "CUDA GPU MemOps Summary (by Size)",
+             .description = "Bytes of each kind of memcpy and of memsets"},
+    .build = memorySizeSummary};
 
 }  // namespace lanescope

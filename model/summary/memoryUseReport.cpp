@@ -4,8 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "model/summary/reportList.h"
 #include "model/values/Statistics.h"
-#include "model/summary/reportBuilders.h"
 
 namespace lanescope {
 
@@ -45,8 +45,6 @@ std::string deviceName(const Trace& trace, uint32_t gpu, MemoryKind kind) {
     return info.name.empty() ? fmt::format("GPU {}", info.id)
                              : fmt::format("{} ({})", info.name, info.id);
 }
-
-}  // namespace
 
 ReportTable memoryUseSummary(const ReportQuery& query) {
     const Trace& trace = query.trace;
@@ -90,5 +88,14 @@ ReportTable memoryUseSummary(const ReportQuery& query) {
     }
     return report;
 }
+
+}  // namespace
+
+const Report memoryUseSummaryReport{
+    .info = {.name = "cuda_memory_sum",
+             .title = "CUDA Memory Summary",
+             .description =
+                 "Allocations, peak and what was never freed, by GPU and kind of memory"},
+    .build = memoryUseSummary};
 
 }  // namespace lanescope

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "model/values/significance.h"
-#include "model/values/formatValue.h"
+#include "model/summary/reportList.h"
 #include "model/values/Statistics.h"
-#include "model/summary/reportBuilders.h"
+#include "model/values/formatValue.h"
+#include "model/values/significance.h"
 
 namespace lanescope {
 
@@ -211,8 +211,6 @@ struct RankLateness {
     int64_t waitedNs = 0;  ///< For the rank that entered last.
 };
 
-}  // namespace
-
 ReportTable ncclLateness(const ReportQuery& query) {
     ReportTable table;
     table.columns = {{"Communicator", Unit::Text},    {"Rank", Unit::Identifier},
@@ -273,5 +271,21 @@ ReportTable ncclLatenessByCollective(const ReportQuery& query) {
     addNotes(trace, collectives, table);
     return table;
 }
+
+}  // namespace
+
+const Report ncclLatenessReport{
+    .info = {.name = "nccl_lateness",
+             .title = "NCCL Lateness",
+             .description = "How late each rank enters collectives, and how often it is the last",
+             .isDefault = false},
+    .build = ncclLateness};
+
+const Report ncclLatenessByCollectiveReport{
+    .info = {.name = "nccl_lateness:collective",
+             .title = "NCCL Lateness by Collective",
+             .description = "When each rank entered each collective",
+             .isDefault = false},
+    .build = ncclLatenessByCollective};
 
 }  // namespace lanescope

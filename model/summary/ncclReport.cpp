@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
+#include "model/summary/reportList.h"
 #include "model/trace/NcclBandwidth.h"
 #include "model/values/Statistics.h"
-#include "model/summary/reportBuilders.h"
 
 namespace lanescope {
 
@@ -74,8 +74,6 @@ std::vector<Cell> rowOf(const Trace& trace, const Key& key, Calls& calls) {
             ifGpu(gpu.maximum)};
 }
 
-}  // namespace
-
 ReportTable ncclSummary(const ReportQuery& query) {
     const Trace& trace = query.trace;
     std::map<Key, Calls> groups;
@@ -114,5 +112,16 @@ ReportTable ncclSummary(const ReportQuery& query) {
     });
     return table;
 }
+
+}  // namespace
+
+const Report ncclSummaryReport{
+    .info =
+        {.name = "nccl_sum",
+         .title = "NCCL Summary",
+         .description =
+             "Calls, GPU time and bus bandwidth of each NCCL operation, by communicator and size"},
+    .build = ncclSummary,
+    .tab = {"NCCL", 5}};
 
 }  // namespace lanescope

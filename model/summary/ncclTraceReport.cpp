@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "model/summary/reportList.h"
 #include "model/trace/NcclBandwidth.h"
-#include "model/summary/reportBuilders.h"
 
 namespace lanescope {
 
@@ -55,8 +55,6 @@ std::vector<Cell> rowOf(const Trace& trace, uint32_t row) {
         text(facts.communicatorName)};
 }
 
-}  // namespace
-
 ReportTable ncclTrace(const ReportQuery& query) {
     const Trace& trace = query.trace;
     ReportTable table;
@@ -92,5 +90,13 @@ ReportTable ncclTrace(const ReportQuery& query) {
     }
     return table;
 }
+
+}  // namespace
+
+const Report ncclTraceReport{.info = {.name = "nccl_trace",
+                                      .title = "NCCL Trace",
+                                      .description = "Every NCCL operation, by start",
+                                      .isDefault = false},
+                             .build = ncclTrace};
 
 }  // namespace lanescope

@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 
+#include "model/summary/gpuListing.h"
+#include "model/summary/reportList.h"
 #include "model/values/Statistics.h"
-#include "model/summary/reportBuilders.h"
 
 namespace lanescope {
 
 namespace {
-
-constexpr size_t rowsPerPart = 8192;
 
 /// "[CUDA memcpy HtoD]", as nvprof calls a copy.
 std::string copyName(MemcpyKind kind) {
@@ -100,19 +99,6 @@ Tallies apiCalls(const ReportQuery& query) {
     for (const auto& [name, tally] : byName)
         tallies[std::string(query.trace.strings.at(name))] = tally;
     return tallies;
-}
-
-struct GpuEvent {
-    int64_t startNs;
-    EventRef event;
-};
-
-template <class Table>
-void append(const ReportQuery& query, const Table& table, EventKind kind,
-            std::vector<GpuEvent>& events) {
-    for (uint32_t row = 0; row < table.size(); ++row)
-        if (query.includes(table.startNs[row], table.endNs[row]))
-            events.push_back({table.startNs[row], EventRef(kind, row)});
 }
 
 std::string dimensions(const std::array<uint32_t, 3>& size) {
@@ -238,8 +224,6 @@ class RowMaker {
     bool hasPeers_;
 };
 
-}  // namespace
-
 ReportTable nvprofSummary(const ReportQuery& query) {
     ReportTable table;
     table.style = ReportStyle::Nvprof;
@@ -252,40 +236,32 @@ ReportTable nvprofSummary(const ReportQuery& query) {
     return table;
 }
 
-void nvprofGpuTraceInParts(const ReportQuery& query,
-                           const std::function<bool(ReportTable&)>& sink) {
-    const Trace& trace = query.trace;
-    std::vector<GpuEvent> events;
-    append(query, trace.kernels, EventKind::Kernel, events);
-    append(query, trace.memcpys, EventKind::Memcpy, events);
-    append(query, trace.memsets, EventKind::Memset, events);
-    std::stable_sort(events.begin(), events.end(),
-                     [](const GpuEvent& a, const GpuEvent& b) { return a.startNs < b.startNs; });
-    const bool hasPeers = std::any_of(events.begin(), events.end(), [&](const GpuEvent& each) {
-        return each.event.kind() == EventKind::Memcpy &&
-               trace.memcpys.kind[each.event.row()] == MemcpyKind::PtoP;
+void nvprofGpuTraceInParts(const ReportQuery& query, const PartSink& sink) {
+    const MemcpyTable& memcpys = query.trace.memcpys;
+    const std::vector<EventRef> events = gpuListing(query);
+    const bool hasPeers = std::any_of(events.begin(), events.end(), [&](EventRef each) {
+        return each.kind() == EventKind::Memcpy && memcpys.kind[each.row()] == MemcpyKind::PtoP;
     });
-    const RowMaker maker(trace, hasPeers);
+    const RowMaker maker(query.trace, hasPeers);
     ReportTable part;
     part.style = ReportStyle::Nvprof;
     part.columns = maker.columns();
-    size_t next = 0;
-    do {
-        part.rows.clear();
-        for (; next < events.size() && part.rows.size() < rowsPerPart; ++next)
-            part.rows.push_back(maker.row(events[next].event));
-    } while (sink(part) && next < events.size());
+    listInParts(
+        std::move(part), events, [&maker](EventRef event) { return maker.row(event); }, sink);
 }
 
-ReportTable nvprofGpuTrace(const ReportQuery& query) {
-    ReportTable table;
-    nvprofGpuTraceInParts(query, [&table](ReportTable& part) {
-        table.columns = part.columns;
-        table.style = part.style;
-        std::move(part.rows.begin(), part.rows.end(), std::back_inserter(table.rows));
-        return true;
-    });
-    return table;
-}
+}  // namespace
+
+const Report nvprofSummaryReport{.info = {.name = "nvprof_summary",
+                                          .title = "Profiling result",
+                                          .description = "What nvprof prints without options",
+                                          .isDefault = false},
+                                 .build = nvprofSummary};
+
+const Report nvprofGpuTraceReport{.info = {.name = "nvprof_gpu_trace",
+                                           .title = "Profiling result",
+                                           .description = "What nvprof --print-gpu-trace prints",
+                                           .isDefault = false},
+                                  .list = nvprofGpuTraceInParts};
 
 }  // namespace lanescope

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "model/values/Statistics.h"
 #include "model/summary/nvtxLabels.h"
 #include "model/summary/rangeProjections.h"
-#include "model/summary/reportBuilders.h"
+#include "model/summary/reportList.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 
@@ -55,8 +55,6 @@ std::vector<ProjectedRanges> collect(const ReportQuery& query) {
     return groups;
 }
 
-}  // namespace
-
 ReportTable nvtxGpuProjectionSummary(const ReportQuery& query) {
     ReportTable table;
     table.columns = {{"Range", Unit::Text},
@@ -90,5 +88,14 @@ ReportTable nvtxGpuProjectionSummary(const ReportQuery& query) {
     });
     return table;
 }
+
+}  // namespace
+
+const Report nvtxGpuProjectionSummaryReport{
+    .info = {.name = "nvtx_gpu_proj_sum",
+             .title = "NVTX GPU Projection Summary",
+             .description = "Time the GPU took for the work launched inside each NVTX range"},
+    .build = nvtxGpuProjectionSummary,
+    .tab = {"NVTX on the GPU", 3}};
 
 }  // namespace lanescope

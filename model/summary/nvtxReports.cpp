@@ -1,6 +1,6 @@
 #include "model/summary/GroupedValues.h"
 #include "model/summary/nvtxLabels.h"
-#include "model/summary/reportBuilders.h"
+#include "model/summary/reportList.h"
 #include "model/summary/summaryTable.h"
 
 namespace lanescope {
@@ -33,8 +33,6 @@ ReportTable summaryOfStyle(const ReportQuery& query, NvtxStyle style) {
     return summaryTable({.labelColumns = {"Range"}}, std::move(rows));
 }
 
-}  // namespace
-
 ReportTable nvtxSummary(const ReportQuery& query) {
     std::vector<SummaryRow> rows;
     appendRows(query, NvtxStyle::PushPop, true, rows);
@@ -49,5 +47,27 @@ ReportTable nvtxPushPopSummary(const ReportQuery& query) {
 ReportTable nvtxStartEndSummary(const ReportQuery& query) {
     return summaryOfStyle(query, NvtxStyle::StartEnd);
 }
+
+}  // namespace
+
+const Report nvtxSummaryReport{.info = {.name = "nvtx_sum",
+                                        .title = "NVTX Range Summary",
+                                        .description = "Time inside each NVTX range, on the CPU"},
+                               .build = nvtxSummary,
+                               .tab = {"NVTX ranges", 2}};
+
+const Report nvtxPushPopSummaryReport{
+    .info = {.name = "nvtx_pushpop_sum",
+             .title = "NVTX Push/Pop Range Summary",
+             .description = "Time inside each pushed and popped NVTX range",
+             .isDefault = false},
+    .build = nvtxPushPopSummary};
+
+const Report nvtxStartEndSummaryReport{
+    .info = {.name = "nvtx_startend_sum",
+             .title = "NVTX Start/End Range Summary",
+             .description = "Time inside each started and ended NVTX range",
+             .isDefault = false},
+    .build = nvtxStartEndSummary};
 
 }  // namespace lanescope

@@ -42,9 +42,8 @@ std::vector<Property> propertiesOf(const RunFacts& facts) {
     for (const HostName& host : facts.hosts)
         properties.add(numberedFactName("host", host.number), host.name);
     for (const SamplerFacts& samplers : facts.samplers) {
-        properties.addNamed(samplers, [&](std::string_view name) {
-            return hostFactName(samplers.host, name);
-        });
+        properties.addNamed(
+            samplers, [&](std::string_view name) { return hostFactName(samplers.host, name); });
         for (const SampledGpuFacts& gpu : samplers.gpus)
             properties.addNamed(gpu, [&](std::string_view name) {
                 return hostFactName(samplers.host, numberedFactName(name, gpu.cudaDevice));

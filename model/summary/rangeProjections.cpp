@@ -9,7 +9,8 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t mostOpenRanges = 256;  // keeps a file of ranges that all overlap from taking for ever
+constexpr size_t mostOpenRanges =
+    256;  // keeps a file of ranges that all overlap from taking for ever
 
 /// The row of the shortest open range that lies around `row`, or `noIndex`.
 uint32_t enclosingRange(const NvtxTable& nvtx, const std::vector<uint32_t>& open, uint32_t row) {
@@ -24,8 +25,8 @@ uint32_t enclosingRange(const NvtxTable& nvtx, const std::vector<uint32_t>& open
     return tightest;
 }
 
-/// Finds the range around each range: of the same thread, of any domain and style, as start-end ranges
-/// need not nest.
+/// Finds the range around each range: of the same thread, of any domain and style, as start-end
+/// ranges need not nest.
 void nest(const NvtxTable& nvtx, std::vector<RangeProjection>& projections) {
     std::vector<uint32_t> rows(nvtx.size());
     std::iota(rows.begin(), rows.end(), 0u);

@@ -4,33 +4,35 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "model/format/Result.h"
 #include "model/format/TimeRange.h"
-#include "model/values/ReportTable.h"
+#include "model/summary/Report.h"
 #include "model/trace/Trace.h"
+#include "model/values/ReportTable.h"
 
 namespace lanescope {
 
-struct ReportInfo {
-    std::string_view name;   ///< "cuda_gpu_kern_sum", as Nsight Systems calls it where it has one.
-    std::string_view title;  ///< "CUDA GPU Kernel Summary".
-    std::string_view description;  ///< One line for `--help` and tool tips.
-    bool isDefault = true;         ///< Among those that `stats` prints when none is named.
-    bool isByRange = false;        ///< About the NVTX ranges that are named when it is made.
-    bool isSampled = false;        ///< About counters, which may begin before the first event.
-};
-
 /// Every report there is, in the order in which `stats` prints them.
-std::span<const ReportInfo> allReports();
+std::span<const Report* const> allReports();
 
 /// The report called `name`; fails with the list of names if there is none.
-Result<ReportInfo> findReport(std::string_view name);
+Result<const Report*> findReport(std::string_view name);
 
-/// Builds a report over the events that overlap `range` (each counted in full; the whole trace if
-/// not given). Fails with the list of names for an unknown one. A report without events has no
-/// rows. Reports by NVTX range are about the ranges called `rangeName` ('#' stands for any number),
-/// about the steps if it is empty. Linear in the events; any thread.
+/// A report that can tell its rows apart by several things, and which those are.
+struct ReportVariants {
+    std::string_view report;
+    std::vector<std::string_view> by;
+};
+/// All of those, in the order of the reports. "report:by" is the name of each.
+std::vector<ReportVariants> reportVariants();
+
+/// Makes a report over the events that overlap the range of the query (each counted in full; the
+/// whole trace if not given). A report without events has no rows. Linear in the events; any
+/// thread.
+ReportTable makeReport(const Report& report, const ReportQuery& query);
+/// The same of a report by name; fails with the list of names for an unknown one.
 Result<ReportTable> makeReport(const Trace& trace, std::string_view name,
                                std::optional<TimeRange> range = std::nullopt,
                                std::string_view rangeName = {});
@@ -41,6 +43,8 @@ using ReportSink = std::function<bool(const ReportTable& part)>;
 
 /// `makeReport`, but handed out in parts of some thousand rows, so that a listing of every event
 /// never stands in memory as a whole. Calls `sink` at least once, with no rows if there are none.
+void makeReportInParts(const Report& report, const ReportQuery& query, const ReportSink& sink);
+/// The same of a report by name.
 Result<void> makeReportInParts(const Trace& trace, std::string_view name,
                                std::optional<TimeRange> range, const ReportSink& sink,
                                std::string_view rangeName = {});

@@ -24,8 +24,8 @@ struct SummaryLayout {
     std::vector<std::string_view> labelColumns;  ///< As many as each row has labels.
 };
 
-/// The table every `_sum` report is: share, total, count, Avg, Med, Min, Max, StdDev, labels. Greatest
-/// total first; equal totals by label, so that the order never depends on the file's.
+/// The table every `_sum` report is: share, total, count, Avg, Med, Min, Max, StdDev, labels.
+/// Greatest total first; equal totals by label, so that the order never depends on the file's.
 ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> rows);
 
 }  // namespace lanescope

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "model/summary/reportList.h"
 #include "model/values/Statistics.h"
-#include "model/summary/reportBuilders.h"
 
 namespace lanescope {
 
@@ -48,8 +48,6 @@ std::map<uint64_t, Moves> movesByAddress(const ReportQuery& query) {
     }
     return moves;
 }
-
-}  // namespace
 
 ReportTable unifiedMemorySummary(const ReportQuery& query) {
     const std::map<uint64_t, Moves> byAddress = movesByAddress(query);
@@ -111,5 +109,27 @@ ReportTable cpuPageFaultSummary(const ReportQuery& query) {
         table.rows.push_back({count, std::string(strings.at(instruction))});
     return table;
 }
+
+}  // namespace
+
+const Report unifiedMemoryTotalsReport{
+    .info = {.name = "um_total_sum",
+             .title = "Unified Memory Totals Summary",
+             .description = "Migrations and page faults of managed memory in all"},
+    .build = unifiedMemoryTotals};
+
+const Report unifiedMemorySummaryReport{
+    .info = {.name = "um_sum",
+             .title = "Unified Memory Analysis Summary",
+             .description = "Migrations and page faults of managed memory, by address",
+             .isDefault = false},
+    .build = unifiedMemorySummary};
+
+const Report cpuPageFaultSummaryReport{
+    .info = {.name = "um_cpu_page_faults_sum",
+             .title = "Unified Memory CPU Page Faults Summary",
+             .description = "Page faults of the CPU in managed memory, by instruction",
+             .isDefault = false},
+    .build = cpuPageFaultSummary};
 
 }  // namespace lanescope

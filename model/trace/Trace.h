@@ -82,23 +82,28 @@ struct SliceLocation {
     bool isValid() const { return track != noIndex; }
 };
 
-/// Everything a trace file holds, in memory. Filled by `loadTrace`, immutable and shared as
-/// `shared_ptr<const Trace>` from then on; every member function may be called from any thread.
-class Trace {
-  public:
+/// What a trace says beside its events.
+struct TraceDescription {
     std::filesystem::path path;
     std::string title;       ///< File name without folder.
     std::string producer;    ///< "Lanescope 0.1.0", "Nsight Systems 2026.2.1".
-    TimeRange range;         ///< First event to last event or process end.
     int64_t startUtcNs = 0;  ///< Of time 0, since 1970; 0 if unknown.
     RunFacts facts;
     std::vector<GpuFacts> gpuFacts;  ///< By the number of the GPU.
     std::vector<HealthNote> health;
+    Interconnect interconnect;
+};
+
+/// Everything a trace file holds, in memory. Only a `TraceBuilder` makes one, or the index of one
+/// that was made before; immutable and shared as `shared_ptr<const Trace>` from then on. Every
+/// member function may be called from any thread.
+class Trace : public TraceDescription {
+  public:
+    TimeRange range;  ///< First event to last event or process end.
     std::vector<EventCount> counts;
 
     StringTable strings;
     std::vector<Gpu> gpus;
-    Interconnect interconnect;
     std::vector<Process> processes;
     std::vector<Thread> threads;
     std::vector<Stream> streams;
@@ -150,6 +155,11 @@ class Trace {
 
     /// What the columns are views of, if they are mapped.
     std::shared_ptr<const void> backing;
+
+  private:
+    friend class TraceBuilder;  // fills and finishes it
+    friend class IndexedTrace;  // maps one that was finished
+    Trace() = default;
 };
 
 /// Visits the tables of a trace, in the order in which an index stores them.

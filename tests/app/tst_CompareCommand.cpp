@@ -11,7 +11,7 @@
 #include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
 #include "tests/app/sampleTrace.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
@@ -82,7 +82,7 @@ qint64 sumOf(const QJsonArray& objects, const QString& key) {
 
 /// A trace whose every name is hostile to a web page, a terminal and a table.
 bool writeHostileTrace(const QString& path, int64_t extraNs) {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
     const uint32_t stream = builder.defaultStream();
     for (int step = 0; step < 8; ++step) {
@@ -98,7 +98,7 @@ bool writeHostileTrace(const QString& path, int64_t extraNs) {
 }
 
 bool writeTraceWithoutSteps(const QString& path, int64_t kernelNs) {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     builder.launch(builder.defaultThread(), builder.defaultStream(), "once", 1'000, 20'000,
                    20'000 + kernelNs);
     return writeTrace(*builder.finish(), path.toStdString()).has_value();
@@ -152,7 +152,7 @@ class TestCompareCommand : public QObject {
         QVERIFY(writeTraceWithoutSteps(oneStep_, 1'000'000));
         QVERIFY(writeTraceWithoutSteps(oneSlowStep_, 1'500'000));
         empty_ = path("nothing.sqlite");
-        QVERIFY(writeTrace(*TraceBuilder().finish(), empty_.toStdString()));
+        QVERIFY(writeTrace(*SimulatedTrace().finish(), empty_.toStdString()));
         QVERIFY(!fast_.isEmpty() && !slow_.isEmpty() && !same_.isEmpty());
     }
 

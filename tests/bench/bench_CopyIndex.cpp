@@ -4,7 +4,7 @@
 
 #include "model/bandwidth/CopyIndex.h"
 #include "model/bandwidth/copyCharts.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 
 using namespace lanescope;
 
@@ -17,7 +17,7 @@ constexpr double wantedMs = 20;
 /// Copies of many sizes, of four kinds and two memories, and as many kernels beside them.
 TracePtr manyCopies() {
     std::mt19937 random(1);
-    TraceBuilder builder;
+    SimulatedTrace builder;
     builder.addGpu();
     builder.addGpu();
     const uint32_t streams[] = {builder.addStream(0, 0, 7), builder.addStream(0, 0, 8),

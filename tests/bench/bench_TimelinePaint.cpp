@@ -4,7 +4,7 @@
 #include <QTest>
 #include <random>
 
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackPainter.h"
 
@@ -33,7 +33,7 @@ class bench_TimelinePaint : public QObject {
 
 void bench_TimelinePaint::initTestCase() {
     std::mt19937 random(1);
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
     for (int i = 0; i < streamCount; ++i) {
         const uint32_t stream = builder.addStream(0, gpu, i + 1);

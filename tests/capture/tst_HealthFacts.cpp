@@ -152,7 +152,7 @@ class tst_HealthFacts : public QObject {
         const auto place = placeOf(*trace, healthPlaces(*trace), notes[0]);
         QVERIFY(place && !place->isEnd);
         QCOMPARE(place->range, gaps[0].range);
-        const TraceDescription description = describeTrace(*trace);
+        const DescribedTrace description = describeTrace(*trace);
         const auto& facts = description.processes[0].facts;
         QVERIFY(std::any_of(facts.begin(), facts.end(), [](const Property& fact) {
             return fact.name == "Lost" && fact.value.find("12") != std::string::npos;

@@ -16,7 +16,7 @@
 #include "model/summary/reports.h"
 #include "model/trace/EventDetails.h"
 #include "tests/support/TemporaryFolder.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMemory.h"
 #include "tests/support/simulatedTraining.h"
@@ -117,7 +117,7 @@ class tst_IndexFuzz : public QObject {
                     static_cast<char>(random());
             seal(broken);
             std::ofstream(path_, std::ios::binary) << broken;
-            if (const auto trace = readIndex(path_, source)) useSums(*trace);
+            if (const auto trace = readIndex(path_, source, "trace")) useSums(*trace);
         }
     }
 
@@ -169,10 +169,10 @@ class tst_IndexFuzz : public QObject {
 
     void timesOutOfRangeAreRefused() {
         const auto isRefused = [this](const std::function<void(Trace&)>& breakIt) {
-            TraceBuilder builder;
+            SimulatedTrace builder;
             builder.addApi(builder.defaultThread(), "cudaMalloc", 10, 20);
-            Trace& trace = builder.trace();
             const TracePtr finished = builder.finish();
+            Trace& trace = forged(finished);
             trace.interconnect.sampledRanges = {{"step", 0, 0, {1, 2}, {0, 1}, {2, 3}}};
             trace.processes[0].windows = {{0, 1}, {2, int64_t{1} << 62}};
             trace.processes[0].gaps = {{Loss::NvtxCalls, {3, 4}, 1}};
@@ -181,7 +181,7 @@ class tst_IndexFuzz : public QObject {
             trace.counterRows.push_back(0);
             breakIt(trace);
             if (!writeIndex(trace, source, path_)) qFatal("no index");
-            return readIndex(path_, source) == nullptr;
+            return readIndex(path_, source, "trace") == nullptr;
         };
         QVERIFY(!isRefused([](Trace&) {}));
         const TimeRange bad[]{{INT64_MIN, 0}, {0, INT64_MAX}, {INT64_MIN, INT64_MAX}, {10, 9}};
@@ -215,7 +215,7 @@ class tst_IndexFuzz : public QObject {
   private:
     void check(const std::string& bytes) {
         std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
-        const std::shared_ptr<Trace> trace = readIndex(path_, source);
+        const TracePtr trace = readIndex(path_, source, "trace");
         trace ? ++opened_ : ++refused_;
         if (trace) use(*trace);
     }

@@ -4,7 +4,7 @@
 #include <QtTest>
 
 #include "model/export/chromeTrace.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -38,7 +38,7 @@ class TestChromeTrace : public QObject {
 
   private slots:
     void holdsEveryEventWithItsTimeToTheNanosecond() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.launch(thread, builder.defaultStream(), "gemm", 1'001, 10'007, 20'010);
         builder.addNvtx(thread, "a \"step\"\n\xff", 0, 30'000);
@@ -59,7 +59,7 @@ class TestChromeTrace : public QObject {
     }
 
     void arrowsLeadFromTheCallToItsKernel() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.launch(thread, builder.defaultStream(), "gemm", 1'000, 10'000, 20'000);
         builder.addKernel(builder.defaultStream(), "alone", 30'000, 31'000);
@@ -82,7 +82,7 @@ class TestChromeTrace : public QObject {
     }
 
     void slicesOfOneRowNeverOverlapPartially() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
         builder.addKernel(stream, "first", 0, 100);
         builder.addKernel(stream, "launched early", 90, 200);

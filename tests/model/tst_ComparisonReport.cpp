@@ -18,7 +18,7 @@
 #include "model/export/comparison/waterfallChart.h"
 #include "model/values/fromIdentifier.h"
 #include "model/values/kernelName.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -334,7 +334,7 @@ class TestComparisonReport : public QObject {
     }
 
     void emptyRunsMakeEveryFormat() {
-        const ComparisonReport report = reportOf(summaryOf(TraceBuilder().finish()), {training(1)});
+        const ComparisonReport report = reportOf(summaryOf(SimulatedTrace().finish()), {training(1)});
         QVERIFY(!comparisonAsText(report).empty());
         QVERIFY(comparisonAsHtml(report).ends_with("</html>\n"));
         QVERIFY(

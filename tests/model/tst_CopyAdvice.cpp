@@ -3,7 +3,7 @@
 #include <set>
 
 #include "model/bandwidth/CopyIndex.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -19,7 +19,7 @@ class TestCopyAdvice : public QObject {
 
   private slots:
     void saysWhatPinningWouldGain() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addMemcpy(stream, MemcpyKind::HtoD, 1'000 * ms, 0, 100 * ms, 0,
                           MemoryKind::Pageable);
@@ -39,7 +39,7 @@ class TestCopyAdvice : public QObject {
     }
 
     void saysNothingOfWhatIsWell() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addMemcpy(stream, MemcpyKind::HtoD, 55 * ms, 0, ms);
         builder.addKernel(builder.addStream(0, 0, 9), "k", 0, 100 * ms);
@@ -47,7 +47,7 @@ class TestCopyAdvice : public QObject {
     }
 
     void tinyCopiesAndCopiesOverPcieAreNamed() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addGpu();
         builder.addGpu();
         const uint32_t stream = builder.addStream(0, 0, 7);
@@ -55,7 +55,7 @@ class TestCopyAdvice : public QObject {
         for (int count = 0; count < 2'000; ++count, timeNs += 10'000)
             builder.addMemcpy(stream, MemcpyKind::HtoD, 8, timeNs, timeNs + 1'500);
         builder.addPeerCopy(stream, 0, 1, 100 * ms, timeNs, timeNs + 10 * ms);
-        builder.trace().interconnect.connections = {{0, 1, 0, "host bridge", "PHB"}};
+        builder.description().interconnect.connections = {{0, 1, 0, "host bridge", "PHB"}};
         std::set<AdviceKind> kinds;
         for (const BandwidthAdvice& each : CopyIndex(builder.finish()).advice()) {
             kinds.insert(each.kind);
@@ -70,7 +70,7 @@ class TestCopyAdvice : public QObject {
 
     void nothingIsHiddenBehindKernelsThatAreNotThere() {
         const auto overlapAdvice = [](int64_t kernelNs) {
-            TraceBuilder builder;
+            SimulatedTrace builder;
             const uint32_t stream = builder.defaultStream();
             for (int copy = 0; copy < 10; ++copy)
                 builder.addMemcpy(stream, MemcpyKind::HtoD, 500 * ms, copy * 20 * ms,
@@ -88,7 +88,7 @@ class TestCopyAdvice : public QObject {
     }
 
     void waitingIsWhatTheCopyItselfDoesNotTake() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         for (int copy = 0; copy < 10; ++copy) {
             const int64_t at = copy * 10 * ms;

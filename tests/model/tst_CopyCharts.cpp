@@ -4,7 +4,7 @@
 #include <set>
 
 #include "model/bandwidth/copyCharts.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -15,7 +15,7 @@ constexpr int copyCount = 3000;
 
 /// Copies of sizes and rates over many powers of ten, some without bytes, some without time.
 TracePtr simulatedCopies(double slowest, double fastest) {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     std::mt19937_64 random(7);
     const uint32_t stream = builder.defaultStream();
     std::uniform_real_distribution<double> share(0, 1);
@@ -157,7 +157,7 @@ class TestCopyCharts : public QObject {
     }
 
     void withoutCopiesThereIsNothing() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 10);
         const CopyIndex index(builder.finish());
         QVERIFY(copyCells(index, {}, {}).cells.empty());

@@ -10,7 +10,7 @@
 #include "model/bandwidth/CopyIndex.h"
 #include "model/bandwidth/CopyRangeTable.h"
 #include "model/bandwidth/RankSequence.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -22,7 +22,7 @@ constexpr int64_t ms = 1'000'000;
 /// A few may be so long that they reach over many others.
 TracePtr randomCopies(unsigned seed, bool hasLongOnes = false) {
     std::mt19937 random(seed);
-    TraceBuilder builder;
+    SimulatedTrace builder;
     builder.addGpu();
     builder.addGpu();
     const uint32_t streams[] = {builder.addStream(0, 0, 7), builder.addStream(0, 0, 8),
@@ -253,7 +253,7 @@ class TestCopyIndex : public QObject {
     void adviceOnARangeIsThatOfItsCopiesAlone() {
         constexpr int count = 5'000;
         const auto build = [](int from, int to) {
-            TraceBuilder builder;
+            SimulatedTrace builder;
             const uint32_t stream = builder.defaultStream();
             for (int copy = from; copy < to; ++copy) {
                 const int64_t at = copy * 10'000;
@@ -282,7 +282,7 @@ class TestCopyIndex : public QObject {
     }
 
     void sumsTooLargeAreNotKeptReady() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         for (int copy = 0; copy < 4; ++copy)
             builder.addMemcpy(stream, MemcpyKind::HtoD, INT64_MAX / 3, copy * 10, copy * 10 + 5);
@@ -352,7 +352,7 @@ class TestCopyIndex : public QObject {
     }
 
     void copiesWithoutBytesOrTimeHaveNoRate() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addMemcpy(stream, MemcpyKind::HtoD, 0, 0, 100);
         builder.addMemcpy(stream, MemcpyKind::HtoD, 4096, 200, 200);
@@ -367,10 +367,10 @@ class TestCopyIndex : public QObject {
     }
 
     void measuredPeaksWinOverNominalOnes() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addMemcpy(stream, MemcpyKind::HtoD, 27'500 * 1000, 0, ms);
-        Interconnect& links = builder.trace().interconnect;
+        Interconnect& links = builder.description().interconnect;
         LinkPeak nominal;
         nominal.kind = LinkKind::Pcie;
         nominal.gpu = 0;
@@ -399,7 +399,7 @@ class TestCopyIndex : public QObject {
     }
 
     void rangesCountTheirOwnProcessOnly() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t other = builder.addProcess(4243, "python3");
         const uint32_t stream = builder.defaultStream();
         const uint32_t second = builder.addStream(other, 0, 7);
@@ -423,7 +423,7 @@ class TestCopyIndex : public QObject {
     }
 
     void allInstancesOfARangeAreSummedUp() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         constexpr int64_t sizes[] = {100, 300, 500};
         for (int epoch = 0; epoch < 4; ++epoch) {
@@ -465,7 +465,7 @@ class TestCopyIndex : public QObject {
     }
 
     void sharesAboveThePeakAreExplained() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addGpu();
         const uint32_t stream = builder.addStream(0, 0, 7);
         builder.addMemcpy(stream, MemcpyKind::DtoD, 4 * ms, 0, 1'000, 0, MemoryKind::Device,
@@ -474,7 +474,7 @@ class TestCopyIndex : public QObject {
         memory.kind = LinkKind::Dram;
         memory.gpu = 0;
         memory.bytesPerSecond = 4'800'000'000'000;
-        builder.trace().interconnect.peaks = {memory};
+        builder.description().interconnect.peaks = {memory};
         const auto rows = CopyIndex(builder.finish()).statistics({});
         QVERIFY(*rows[0].peakPercent() > 100);
         QVERIFY(rows[0].whyBeyondPeak().find("L2 cache") != std::string_view::npos);

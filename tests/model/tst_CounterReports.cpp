@@ -8,7 +8,7 @@
 #include "model/summary/reports.h"
 #include "model/trace/buildLinkCounters.h"
 #include "model/trace/gpusOfProcess.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -41,7 +41,7 @@ CounterSeries sentOver(uint32_t gpu, int32_t link, std::vector<double> values) {
 /// Two ranks with three steps of two seconds each, each with kernels on a GPU of its own and a
 /// little work on that of the other; counters as given.
 TracePtr twoRanks(std::vector<CounterSeries> counters) {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t gpus[] = {builder.addGpu(), builder.addGpu()};
     for (uint32_t rank = 0; rank < 2; ++rank) {
         const uint32_t process = builder.addProcess(100 + rank, "python3", int(rank));
@@ -55,7 +55,7 @@ TracePtr twoRanks(std::vector<CounterSeries> counters) {
             builder.addKernel(stream, "gemm", startNs + 10, startNs + second);
         }
     }
-    builder.trace().counters = std::move(counters);
+    for (CounterSeries& counter : counters) builder.counter(std::move(counter));
     return builder.finish();
 }
 
@@ -128,11 +128,12 @@ class TestCounterReports : public QObject {
     }
 
     void aProcessWithoutGpuWorkTellsOfAllGpus() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addGpu();
         builder.addGpu();
         builder.addNvtx(builder.defaultThread(), "epoch", 0, second);
-        builder.trace().counters = {sentOver(0, -1, {5, 5}), sentOver(1, -1, {6, 6})};
+        builder.counter(sentOver(0, -1, {5, 5}));
+        builder.counter(sentOver(1, -1, {6, 6}));
         const ReportTable table = report(*builder.finish(), "nvlink_by_range", "epoch");
         QCOMPARE(table.rows.size(), size_t{2});
         QCOMPARE(whole(table, 1, "Sent"), int64_t{6});
@@ -160,12 +161,12 @@ class TestCounterReports : public QObject {
     }
 
     void rangesWithReadingsAreFoundByTheirPattern() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addGpu();
         builder.defaultThread();
-        builder.trace().counters = {sentOver(0, -1, {5, 5, 5})};
-        const int64_t process = builder.trace().processes.front().globalPid;
-        builder.trace().interconnect.sampledRanges = {
+        builder.counter(sentOver(0, -1, {5, 5, 5}));
+        const int64_t process = builder.processes().front().globalPid;
+        builder.description().interconnect.sampledRanges = {
             {"step 0", 0, process, {0, second}, {0, 10}, {second, second + 10}},
             {"step 1", 1, process, {second, 2 * second}, {}, {}}};
         const TracePtr trace = builder.finish();
@@ -190,19 +191,20 @@ class TestCounterReports : public QObject {
     }
 
     void ofARangeReadAtBothEndsNvmlTellsAndElseHardware() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addGpu();
         builder.defaultThread();
-        builder.trace().counters = {sampledBy("nvml", sentOver(0, -1, {5, 5, 5, 5})),
-                                    sampledBy("pm", sentOver(0, -1, {6}))};
+        builder.counter(sampledBy("nvml", sentOver(0, -1, {5, 5, 5, 5})));
+        CounterSeries hardware = sampledBy("pm", sentOver(0, -1, {6}));
         // Often, but never just when a range begins or ends.
         std::vector<int64_t> timesNs;
         for (int64_t timeNs = -second / 7; timeNs < 3 * second; timeNs += second / 7)
             timesNs.push_back(timeNs);
         std::vector<double> values(timesNs.size(), 6);
-        builder.trace().counters[1].set(timesNs, values, 3 * second);
-        const int64_t process = builder.trace().processes.front().globalPid;
-        builder.trace().interconnect.sampledRanges = {
+        hardware.set(timesNs, values, 3 * second);
+        builder.counter(std::move(hardware));
+        const int64_t process = builder.processes().front().globalPid;
+        builder.description().interconnect.sampledRanges = {
             {"read", 0, process, {0, second}, {0, 10}, {second, second + 10}},
             {"between", 0, process, {second / 2, 5 * second / 2}, {}, {}}};
         const ReportTable table = report(*builder.finish(), "nvlink_by_range");

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "model/events/listEvents.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -39,7 +39,7 @@ std::vector<uint32_t> sortedBits(std::vector<EventRef> events) {
 
 /// Many events that start at the same moment, and some that last long.
 TracePtr crowded() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     std::mt19937 random(7);
     const uint32_t thread = builder.defaultThread();
     const uint32_t stream = builder.defaultStream();
@@ -150,7 +150,7 @@ void tst_EventWindow::isEmptyWithoutKindsOrTime() {
 }
 
 void tst_EventWindow::describesACopy() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const EventRef copy =
         builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 4096, 100, 300, 17);
     const EventRef instant =

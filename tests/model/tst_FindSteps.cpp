@@ -4,7 +4,7 @@
 #include "model/steps/StepSelection.h"
 #include "model/steps/kernelPattern.h"
 #include "model/steps/rangeNames.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -15,7 +15,7 @@ constexpr int64_t ms = 1'000'000;
 
 /// Ranges called "step 0", "step 1" ... of these lengths, `pauseMs` apart, each with a kernel.
 TracePtr stepsOf(const std::vector<int64_t>& lengthsMs, int64_t pauseMs = 0) {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
     const uint32_t stream = builder.defaultStream();
     int64_t at = 5 * ms;
@@ -31,7 +31,7 @@ TracePtr stepsOf(const std::vector<int64_t>& lengthsMs, int64_t pauseMs = 0) {
 
 /// A run without ranges: each step is the same kernels, after a different beginning.
 TracePtr kernelsOnly(int steps, int layers, bool logsEveryThird = false) {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t stream = builder.defaultStream();
     int64_t at = 0;
     const auto add = [&](const std::string& name) {
@@ -139,19 +139,18 @@ class TestFindSteps : public QObject {
     }
 
     void rangesThatNeverEndedAreNoSteps() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addKernel(builder.defaultStream(), "gemm", 0, 50 * ms);
-        for (int step = 0; step < 5; ++step)
+        for (int step = 0; step < 4; ++step)
             builder.addNvtx(thread, "step " + std::to_string(step), step * 10 * ms,
                             (step + 1) * 10 * ms);
-        NvtxTable& ranges = builder.trace().nvtx;
-        ranges.isOpen.set(ranges.size() - 1, 1);  // the process was killed within it
+        builder.addOpenNvtx(thread, "step 4", 40 * ms);  // the process was killed within it
         QCOMPARE(stepsIn(builder.finish()).steps.size(), size_t{4});
     }
 
     void stepsBeatEpochsAndPartsOfSteps() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addKernel(builder.defaultStream(), "gemm", 0, 100 * ms);
         for (int epoch = 0; epoch < 4; ++epoch)
@@ -179,18 +178,18 @@ class TestFindSteps : public QObject {
     }
 
     void aRunWithoutRepetitionIsOneStep() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         for (int index = 0; index < 20; ++index)
             builder.addKernel(builder.defaultStream(), "kernel" + std::to_string(index), index * ms,
                               (index + 1) * ms);
         const Result<RunSteps> run = findSteps(*builder.finish());
         QCOMPARE(run->source, StepSource::WholeRun);
         QCOMPARE(run->processes.at(0).steps.at(0).range, (TimeRange{0, 20 * ms}));
-        QVERIFY(findSteps(*TraceBuilder().finish())->processes.empty());
+        QVERIFY(findSteps(*SimulatedTrace().finish())->processes.empty());
     }
 
     void warmUpIsTheSameForAllRanks() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t first = builder.defaultThread();
         builder.addKernel(builder.defaultStream(), "gemm", 0, ms);
         const uint32_t process = builder.addProcess(4243, "python3", 1);
@@ -209,8 +208,8 @@ class TestFindSteps : public QObject {
     }
 
     void commonNamesComeMostFrequentFirst() {
-        TraceBuilder first, second;
-        for (TraceBuilder* builder : {&first, &second}) {
+        SimulatedTrace first, second;
+        for (SimulatedTrace* builder : {&first, &second}) {
             const uint32_t thread = builder->defaultThread();
             builder->addNvtx(thread, "epoch", 0, 1000);
             for (int step = 0; step < 4; ++step)
@@ -225,13 +224,13 @@ class TestFindSteps : public QObject {
     }
 
     void stepsBeyondARecordedWindowAreLeftOut() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addKernel(builder.defaultStream(), "gemm", 0, 50 * ms);
         for (const int step : {0, 1, 2, 3, 40, 41, 42, 43})
             builder.addNvtx(thread, "step " + std::to_string(step), step * 10 * ms,
                             (step + 1) * 10 * ms);
-        Process& process = builder.trace().processes[0];
+        Process& process = builder.processes()[0];
         process.hasWindows = true;
         process.windows = {{0, 45 * ms}, {395 * ms, 450 * ms}};
         const ProcessSteps steps = stepsIn(builder.finish());
@@ -251,7 +250,7 @@ class TestFindSteps : public QObject {
     }
 
     void pathsBeginWithinTheStep() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addNvtx(thread, "epoch 1", 0, 100);
         builder.addNvtx(thread, "step 7", 10, 60);

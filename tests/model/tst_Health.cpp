@@ -7,7 +7,7 @@
 #include "model/summary/describeTrace.h"
 #include "model/trace/healthPlaces.h"
 #include "model/trace/notesOf.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -72,8 +72,8 @@ class tst_Health : public QObject {
     }
 
     void theSameIsSaidOnceAndTheGravestFirst() {
-        TraceBuilder builder;
-        builder.trace().health = {{Severity::Info, HealthCode::Windows, "It had windows.", 1},
+        SimulatedTrace builder;
+        builder.description().health = {{Severity::Info, HealthCode::Windows, "It had windows.", 1},
                                   {Severity::Info, HealthCode::Windows, "It had windows.", 2},
                                   {Severity::Error, HealthCode::LogDamaged, "It is damaged."},
                                   {Severity::Info, HealthCode::NoCupti, "It had windows."}};
@@ -85,7 +85,7 @@ class tst_Health : public QObject {
     }
 
     void aNoteOnAnotherProcessHasNoPlace() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 100);
         builder.addGap(0, Loss::CudaActivity, 10, 20, 3);
         const TracePtr trace = builder.finish();
@@ -118,7 +118,7 @@ class tst_Health : public QObject {
     }
 
     void factsHaveNamesForPeople() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         Trace& trace = builder.trace();
         trace.facts.hostMemoryBytes = int64_t{64} << 30;
         trace.facts.samplers = {{"", "", "", "clocks every 100 ms", "", "", "", {}}};
@@ -129,7 +129,7 @@ class tst_Health : public QObject {
         trace.processes[0].facts.cuptiPath = "/usr/lib/libcupti.so";
         trace.processes[0].rank = 1;
         trace.processes[0].worldSize = 4;
-        const TraceDescription description = describeTrace(trace);
+        const DescribedTrace description = describeTrace(trace);
         const auto value = [](const std::vector<Property>& facts, const char* name) {
             for (const Property& fact : facts)
                 if (fact.name == name) return fact.value;

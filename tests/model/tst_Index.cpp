@@ -14,7 +14,7 @@
 #include "model/index/writeIndex.h"
 #include "model/trace/EventDetails.h"
 #include "tests/support/TemporaryFolder.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 #include "tests/support/simulatedMemory.h"
@@ -142,7 +142,8 @@ class tst_Index : public QObject {
         QVERIFY(namesEveryMember<SampledRange>());
         QVERIFY(namesEveryMember<GpuProcessUse>());
         QVERIFY(namesEveryMember<Interconnect>());
-        Trace trace;
+        const TraceBuilder empty;
+        const Trace& trace = empty.trace();
         MemberMap map;
         map(trace.path);
         map(trace.title);
@@ -166,13 +167,13 @@ class tst_Index : public QObject {
 
     void holdsTracesOfEveryKind() {
         std::vector<TracePtr> traces{simulatedTraining({.steps = 60}), simulatedMemory(),
-                                     TraceBuilder().finish()};
+                                     SimulatedTrace().finish()};
         for (const std::filesystem::path& path : sampleExports())
             if (const auto trace = loadTrace(path)) traces.push_back(*trace);
         for (const TracePtr& trace : traces) {
             const SourceKey key{1, 2, 3};
             QVERIFY(writeIndex(*trace, key, *folder_ / "index").has_value());
-            const std::shared_ptr<Trace> read = readIndex(*folder_ / "index", key);
+            const TracePtr read = readIndex(*folder_ / "index", key, "trace");
             QVERIFY2(read, trace->title.c_str());
             QVERIFY2(dumpOf(*read) == dumpOf(*trace), trace->title.c_str());
         }
@@ -198,10 +199,10 @@ class tst_Index : public QObject {
         QVERIFY(writeTrace(*simulatedTraining({.steps = 150, .ncclPlugin = true}), path));
         std::string alone;
         for (const unsigned threads : {1u, 2u, 5u}) {
-            const auto trace = readTrace(path, {}, threads);
+            const auto trace = readTrace(path, {}, {.threads = threads});
             QVERIFY(trace.has_value());
-            QVERIFY((*trace)->kernels.size() > 20'000);
-            QVERIFY(writeIndex(**trace, {1, 2, 3}, *folder_ / "large").has_value());
+            QVERIFY(trace->trace().kernels.size() > 20'000);
+            QVERIFY(writeIndex(trace->trace(), {1, 2, 3}, *folder_ / "large").has_value());
             const std::string bytes = readFile(*folder_ / "large");
             if (threads == 1) alone = bytes;
             QVERIFY(!bytes.empty() && bytes == alone);
@@ -213,7 +214,7 @@ class tst_Index : public QObject {
         QVERIFY(writeTrace(*simulatedTraining({.steps = 150}), path));
         for (const unsigned threads : {1u, 2u, 5u}) {
             const auto trace = readTrace(
-                path, [](double, std::string_view) { return false; }, threads);
+                path, [](double, std::string_view) { return false; }, {.threads = threads});
             QVERIFY(!trace.has_value());
             QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
         }

@@ -3,10 +3,12 @@
 #include <random>
 #include <tuple>
 
+#include "model/build/TraceBuilder.h"
+#include "model/format/GlobalId.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/Trace.h"
 #include "model/trace/runTasks.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -22,31 +24,34 @@ struct Launch {
 };
 
 /// Tables with correlations that repeat, are missing and come in any order.
-Trace randomTrace(uint32_t seed, uint32_t rows) {
+TracePtr randomTrace(uint32_t seed, uint32_t rows) {
     std::mt19937 random(seed);
-    Trace trace;
-    trace.processes.resize(3);
-    for (uint32_t i = 0; i < 5; ++i) trace.threads.push_back({int64_t{i}, i, i % 3, {}});
-    for (uint32_t i = 0; i < 4; ++i) trace.streams.push_back({i % 3, 0, 1, int64_t{i}, false});
+    TraceBuilder builder;
+    std::vector<uint32_t> threads, streams;
+    for (uint32_t i = 0; i < 5; ++i)
+        threads.push_back(builder.thread(globalTid(1 + i % 3, 10 + i)));
+    for (uint32_t i = 0; i < 4; ++i) streams.push_back(builder.stream(i % 3, builder.gpu(0), 1, i));
     const auto correlation = [&] { return static_cast<uint32_t>(random() % (rows + 1)); };
-    for (uint32_t row = 0; row < rows; ++row) {
-        trace.apiCalls.thread.push_back(static_cast<uint32_t>(random() % 5));
-        trace.apiCalls.correlation.push_back(correlation());
-        trace.apiCalls.startNs.push_back(row);
-    }
-    const auto fill = [&](auto& table, uint32_t count) {
-        for (uint32_t row = 0; row < count; ++row) {
-            table.startNs.push_back(row);
-            table.stream.push_back(static_cast<uint32_t>(random() % 4));
-            table.correlation.push_back(correlation());
-        }
-    };
-    fill(trace.kernels, rows);
-    fill(trace.memcpys, rows / 3);
-    fill(trace.memsets, rows / 4);
-    fill(trace.graphs, rows / 5);
-    trace.links = buildLaunchLinks(trace, 2);
-    return trace;
+    const auto stream = [&] { return streams[random() % 4]; };
+    for (uint32_t row = 0; row < rows; ++row)
+        builder.api({.startNs = row,
+                     .endNs = row,
+                     .thread = threads[random() % 5],
+                     .correlation = correlation()});
+    for (uint32_t row = 0; row < rows; ++row)
+        builder.kernel(
+            {.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation()});
+    for (uint32_t row = 0; row < rows / 3; ++row)
+        builder.memcpy(
+            {.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation()});
+    for (uint32_t row = 0; row < rows / 4; ++row)
+        builder.memset(
+            {.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation()});
+    for (uint32_t row = 0; row < rows / 5; ++row)
+        builder.graph(
+            {.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation()});
+    builder.finish(2);
+    return builder.take();
 }
 
 /// Every piece of work with the first call of its correlation, by looking at all calls.
@@ -84,7 +89,8 @@ class tst_LaunchLinks : public QObject {
   private slots:
     void walkThroughAllLaunchesLikeThePlainLoop() {
         for (uint32_t seed = 0; seed < 20; ++seed) {
-            const Trace trace = randomTrace(seed, seed * 30);
+            const TracePtr made = randomTrace(seed, seed * 30);
+            const Trace& trace = *made;
             std::vector<Launch> walked;
             forEachLaunch(trace, [&](uint32_t call, EventRef work) {
                 const uint32_t process = trace.threads[trace.apiCalls.thread[call]].process;
@@ -95,7 +101,8 @@ class tst_LaunchLinks : public QObject {
     }
 
     void findTheCallOfWorkAndTheWorkOfACall() {
-        const Trace trace = randomTrace(7, 500);
+        const TracePtr made = randomTrace(7, 500);
+        const Trace& trace = *made;
         const std::vector<Launch> launches = plainLaunches(trace);
         QVERIFY(launches.size() > 100);
         for (const Launch& launch : launches) {
@@ -112,7 +119,8 @@ class tst_LaunchLinks : public QObject {
     }
 
     void areTheSameForAnyThreads() {
-        const Trace trace = randomTrace(3, 5000);
+        const TracePtr made = randomTrace(3, 5000);
+        const Trace& trace = *made;
         for (const unsigned threads : {1u, 3u, 8u}) {
             const LaunchLinks links = buildLaunchLinks(trace, threads);
             QVERIFY(links.calls == trace.links.calls);

@@ -5,7 +5,7 @@
 #include "model/bandwidth/counterIntegral.h"
 #include "model/load/loadTrace.h"
 #include "model/trace/buildLinkCounters.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -15,17 +15,17 @@ namespace {
 constexpr int64_t ms = 1'000'000;
 
 TracePtr twoGpus(std::vector<GpuConnection> connections, int64_t bytes, int64_t ns) {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     builder.addGpu();
     builder.addGpu();
     const uint32_t stream = builder.addStream(0, 0, 7);
     builder.addPeerCopy(stream, 0, 1, bytes, 0, ns);
     builder.addPeerCopy(stream, 0, 1, bytes, ns / 2, ns + ns / 2);
-    builder.trace().interconnect.connections = std::move(connections);
+    builder.description().interconnect.connections = std::move(connections);
     LinkPeak pcie;
     pcie.gpu = 0;
     pcie.bytesPerSecond = 63'000'000'000;
-    builder.trace().interconnect.peaks = {pcie};
+    builder.description().interconnect.peaks = {pcie};
     return builder.finish();
 }
 
@@ -54,7 +54,7 @@ class TestLinkUse : public QObject {
     }
 
     void theLargestAndTheSlowestCopyOfAPairAreKnown() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addGpu();
         builder.addGpu();
         const uint32_t stream = builder.addStream(0, 0, 7);
@@ -73,7 +73,7 @@ class TestLinkUse : public QObject {
     }
 
     void copiesWithoutBytesOrTimeHaveNoRate() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addGpu();
         builder.addGpu();
         const uint32_t stream = builder.addStream(0, 0, 7);
@@ -118,7 +118,7 @@ class TestLinkUse : public QObject {
     }
 
     void computedPeerCopiesAreToldApartByDirection() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addGpu();
         builder.addGpu();
         const uint32_t stream = builder.addStream(0, 0, 7);

@@ -6,7 +6,7 @@
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/writeTrace.h"
 
@@ -49,7 +49,7 @@ class tst_LoadMemory : public QObject {
     void init() { folder_ = std::make_unique<TemporaryFolder>(); }
 
     void readsBackWhatWasWritten() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addApi(builder.defaultThread(), "cudaGraphLaunch", 10, 20, 7);
         builder.addGraph(stream, 3, 100, 900, 7);

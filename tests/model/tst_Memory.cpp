@@ -3,7 +3,7 @@
 #include <random>
 
 #include "model/trace/EventDetails.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -36,7 +36,7 @@ class tst_Memory : public QObject {
 
   private slots:
     void joinsAllocationsWithTheirFrees() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 4096, 100);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x200, 1024, 200);
@@ -61,7 +61,7 @@ class tst_Memory : public QObject {
 
     void agreesWithThePlainSum() {
         std::mt19937 random(3);
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.defaultStream();
         std::map<uint64_t, int64_t> live;
         std::vector<std::pair<int64_t, int64_t>> expected;
@@ -93,7 +93,7 @@ class tst_Memory : public QObject {
     }
 
     void saysWhatDoesNotMatch() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.addFree(0, 0, 0xdead, 10);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 100, 20);
@@ -108,7 +108,7 @@ class tst_Memory : public QObject {
     }
 
     void tellsKindsAndProcessesApart() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         const uint32_t other = builder.addProcess(4243, "python3", 1);
         builder.addKernel(builder.addStream(other, 0, 7), "gemm", 0, 1000);
@@ -133,7 +133,7 @@ class tst_Memory : public QObject {
     }
 
     void showsMemoryWithoutAnyOtherWork() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addGpu();
         builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 100, 10);
         builder.addAllocation(0, 0, MemoryKind::Pinned, 0x200, 100, 20);
@@ -144,7 +144,7 @@ class tst_Memory : public QObject {
     }
 
     void samplesAreEvents() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 3 << 20, 100);
         builder.addFree(0, 0, 0x100, 400);
@@ -174,7 +174,7 @@ class tst_Memory : public QObject {
     }
 
     void graphsStandOnTheirStream() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         const EventRef call = builder.addApi(builder.defaultThread(), "cudaGraphLaunch", 0, 10, 5);
         builder.addNvtx(builder.defaultThread(), "step", 0, 20);
@@ -193,7 +193,7 @@ class tst_Memory : public QObject {
     }
 
     void pageFaultsStandWhereTheyHappened() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         const EventRef ofGpu = builder.addPageFault(0, 0, 0x7000, 12, FaultAccess::Write, 100, 300);
         const EventRef ofCpu =
@@ -208,7 +208,7 @@ class tst_Memory : public QObject {
     }
 
     void marksWhatWasNotRecorded() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 100);
         builder.addWindow(0, 0, 100);
         builder.addWindow(0, 500, 600);
@@ -232,7 +232,7 @@ class tst_Memory : public QObject {
     }
 
     void lossesShowOnlyWhereTheyWere() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", 0, 100, 900);
         builder.addNvtx(builder.defaultThread(), "step", 0, 1000);
         builder.addGap(0, Loss::NvtxCalls, 200, 300, 5);

@@ -1,7 +1,7 @@
 #include <QtTest>
 
 #include "model/summary/reports.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -26,7 +26,7 @@ class tst_MemoryReports : public QObject {
 
   private slots:
     void sumsUpAllocations() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x1, 100, 10);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x2, 300, 20);
@@ -51,7 +51,7 @@ class tst_MemoryReports : public QObject {
     }
 
     void sumsUpOnlyTheRange() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x1, 100, 10);
         builder.addFree(0, 0, 0x1, 30);
@@ -66,7 +66,7 @@ class tst_MemoryReports : public QObject {
     }
 
     void countsMigrationsAndFaults() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         // In no order of time, so that rows move when they are sorted.
         builder.addMigration(stream, MemcpyKind::UvmDtoH, 0x3000, 1024, 10, 20);

@@ -2,7 +2,7 @@
 #include <random>
 
 #include "model/summary/reports.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -26,17 +26,16 @@ struct Job {
     /// A call that takes 10 us, and its kernel from `kernelNs` on if that is not negative.
     void call(size_t rank, std::string_view operation, int64_t bytes, int64_t callNs,
               int64_t kernelNs = -1, int64_t sequence = -1, uint64_t communicator = world) {
-        builder.addNccl(threads[rank], operation, bytes, callNs, callNs + 10 * us, communicator);
         NcclFacts facts;
         facts.sequence = sequence;
-        const uint32_t row = builder.trace().nccl.size() - 1;
-        builder.trace().nccl.facts.set(row, facts);
+        builder.addNccl(threads[rank], operation, bytes, callNs, callNs + 10 * us, communicator,
+                        facts);
         if (kernelNs >= 0)
             builder.launch(threads[rank], streams[rank], "ncclDevKernel", callNs + us, kernelNs,
                            kernelNs + 50 * us);
     }
 
-    TraceBuilder builder;
+    SimulatedTrace builder;
     std::vector<uint32_t> processes, threads, streams;
 };
 

@@ -2,7 +2,7 @@
 
 #include "model/values/formatAsNvprof.h"
 #include "model/summary/reports.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -10,11 +10,10 @@ using namespace lanescope;
 namespace {
 
 TracePtr vectorAdd(bool hasPeer = false) {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     builder.addGpu("Tesla T4");
     builder.addGpu("Tesla T4");
     const uint32_t stream = builder.addStream(0, 0, 7, true);
-    builder.trace().streams[stream].contextId = 1;
     builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 126'780'000);
     builder.addMemcpy(stream, MemcpyKind::HtoD, 256 << 10, 465'870'000, 465'896'016, 1,
                       MemoryKind::Pageable);
@@ -85,7 +84,7 @@ class TestNvprofReports : public QObject {
     }
 
     void copiesOfNoTimeHaveNoThroughput() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 8, 5, 5);
         builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 0, 6, 8);
         const QStringList lines = linesOf(*builder.finish(), "nvprof_gpu_trace");

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -81,7 +81,7 @@ void tst_Projections::matchThePlainLoop() {
     const auto upTo = [&random](int64_t most) {
         return std::uniform_int_distribution<int64_t>(0, most)(random);
     };
-    TraceBuilder builder;
+    SimulatedTrace builder;
     builder.addGpu();
     const uint32_t process = builder.addProcess(77, "other");
     for (uint32_t i = 0; i < 3; ++i) builder.addThread(i == 2 ? process : 0, 100 + i);
@@ -112,7 +112,7 @@ void tst_Projections::matchThePlainLoop() {
 }
 
 void tst_Projections::spanFromFirstStartToLastEnd() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
     const uint32_t stream = builder.defaultStream();
     builder.launch(thread, stream, "before", 0, 10'000, 20'000);
@@ -128,7 +128,7 @@ void tst_Projections::spanFromFirstStartToLastEnd() {
 }
 
 void tst_Projections::belongToTheThreadThatLaunched() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t main = builder.defaultThread();
     const uint32_t other = builder.addThread(0, 99);
     builder.launch(other, builder.defaultStream(), "kernel", 100, 10'000, 20'000);
@@ -140,7 +140,7 @@ void tst_Projections::belongToTheThreadThatLaunched() {
 }
 
 void tst_Projections::areSortedAndNested() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
     const uint32_t stream = builder.defaultStream();
     builder.launch(thread, stream, "kernel", 200, 10'000, 20'000);

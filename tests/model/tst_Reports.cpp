@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "model/summary/reports.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -45,7 +45,7 @@ class TestReports : public QObject {
 
   private slots:
     void kernelSummaryHasNsightsColumnsAndFigures() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addKernel(stream, "gemm", 0, 100);
         builder.addKernel(stream, "gemm", 200, 500);
@@ -70,13 +70,13 @@ class TestReports : public QObject {
     }
 
     void kernelSummaryLeavesMemoryOperationsOut() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 10, 0, 10);
         QVERIFY(report(*builder.finish(), "cuda_gpu_kern_sum").rows.empty());
     }
 
     void memorySummariesCountCopiesAndMemsets() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addMemcpy(stream, MemcpyKind::HtoD, 1000, 0, 100);
         builder.addMemcpy(stream, MemcpyKind::HtoD, 3000, 100, 400);
@@ -103,7 +103,7 @@ class TestReports : public QObject {
     }
 
     void apiSummaryCountsCalls() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addApi(thread, "cudaMalloc", 0, 30);
         builder.addApi(thread, "cudaFree", 40, 50);
@@ -116,7 +116,7 @@ class TestReports : public QObject {
     }
 
     void rangeSummariesTellStylesAndDomainsApart() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addNvtx(thread, "step", 0, 100);
         builder.addNvtx(thread, "step", 100, 300);
@@ -141,7 +141,7 @@ class TestReports : public QObject {
     }
 
     void projectionSpansTheWorkOfAllStreamsLaunchedInARange() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         const uint32_t other = builder.addThread(0, 4300);
         const uint32_t first = builder.defaultStream();
@@ -173,7 +173,7 @@ class TestReports : public QObject {
     }
 
     void gpuTraceListsEverythingByStart() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addKernel(stream, "gemm", 200, 300, 5);
         builder.addMemcpy(stream, MemcpyKind::HtoD, 4000, 0, 100, 3, MemoryKind::Pageable);
@@ -201,7 +201,7 @@ class TestReports : public QObject {
     }
 
     void gpuTraceInPartsIsTheWholeTrace() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         for (int64_t event = 0; event < 20'000; ++event)
             builder.addKernel(builder.defaultStream(), "k", event * 10, event * 10 + 5);
         const TracePtr trace = builder.finish();
@@ -223,15 +223,14 @@ class TestReports : public QObject {
     }
 
     void ncclSummarySplitsByCommunicatorAndSizeAndLeavesUnknownsEmpty() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         const uint32_t stream = builder.defaultStream();
         const auto reduce = [&](int64_t bytes, int64_t callNs, int64_t startNs, int64_t endNs) {
-            builder.addNccl(thread, "AllReduce", bytes, callNs, callNs + 10'000, 0xabc);
-            NcclFacts facts = builder.trace().nccl.facts.back();
+            NcclFacts facts;
             facts.rankCount = 8;
-            facts.algorithm = builder.trace().strings.intern("NVLS");
-            builder.trace().nccl.facts.setBack(facts);
+            facts.algorithm = builder.intern("NVLS");
+            builder.addNccl(thread, "AllReduce", bytes, callNs, callNs + 10'000, 0xabc, facts);
             builder.launch(thread, stream, "ncclDevKernel_AllReduce", callNs + 1'000, startNs, endNs);
         };
         reduce(1'000'000, 0, 20'000, 30'000);
@@ -259,18 +258,17 @@ class TestReports : public QObject {
     }
 
     void ncclTraceHasARowForEachCall() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         const uint32_t stream = builder.defaultStream();
-        builder.addNccl(thread, "AllGather", 1'000, 0, 10'000, 0xabc);
-        NcclFacts facts = builder.trace().nccl.facts.back();
+        NcclFacts facts;
         facts.rankCount = 4;
         facts.rank = 3;
         facts.sequence = 12;
         facts.count = 500;
         facts.channels = 16;
-        facts.datatype = builder.trace().strings.intern("bfloat16");
-        builder.trace().nccl.facts.setBack(facts);
+        facts.datatype = builder.intern("bfloat16");
+        builder.addNccl(thread, "AllGather", 1'000, 0, 10'000, 0xabc, facts);
         builder.launch(thread, stream, "ncclDevKernel_AllGather", 1'000, 20'000, 21'000);
         builder.addNccl(thread, "Recv", -1, 30'000, 31'000, 0);
         const TracePtr trace = builder.finish();
@@ -292,7 +290,7 @@ class TestReports : public QObject {
     }
 
     void rangeKeepsWhatOverlapsItInFull() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addKernel(stream, "before", 0, 100);
         builder.addKernel(stream, "into", 150, 250);
@@ -305,15 +303,16 @@ class TestReports : public QObject {
     }
 
     void everyReportWorksOnAnEmptyTraceAndFillsItsColumns() {
-        const TracePtr empty = TraceBuilder().finish();
-        TraceBuilder builder;
+        const TracePtr empty = SimulatedTrace().finish();
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addNvtx(thread, "step", 0, 100'000);
         builder.addNccl(thread, "Send", 10, 1'000, 90'000);
         builder.launch(thread, builder.defaultStream(), "a", 2'000, 10'000, 20'000);
         builder.addMemcpy(0, MemcpyKind::DtoH, 1, 0, 0);
         const TracePtr full = builder.finish();
-        for (const ReportInfo& info : allReports()) {
+        for (const Report* each : allReports()) {
+            const ReportInfo& info = each->info;
             const Result<ReportTable> none = makeReport(*empty, info.name);
             QVERIFY(none.has_value());
             QVERIFY(none->rows.empty());
@@ -327,7 +326,7 @@ class TestReports : public QObject {
     }
 
     void unknownReportIsRefusedWithTheNamesThereAre() {
-        const Result<ReportTable> table = makeReport(*TraceBuilder().finish(), "kernels");
+        const Result<ReportTable> table = makeReport(*SimulatedTrace().finish(), "kernels");
         QVERIFY(!table.has_value());
         const QString sentence = QString::fromStdString(table.error().sentence);
         QVERIFY(sentence.contains("\"kernels\""));

@@ -6,7 +6,7 @@
 #include "model/compare/ComparisonTable.h"
 #include "model/compare/RunComparison.h"
 #include "model/compare/matchContributors.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -44,7 +44,7 @@ class Maker {
 
     TracePtr make() {
         for (int rank = 0; rank < training_.ranks; ++rank) addRank(rank);
-        builder_.trace().interconnect.connections.push_back({0, 1, 18, "NVLink", "NV18"});
+        builder_.description().interconnect.connections.push_back({0, 1, 18, "NVLink", "NV18"});
         return builder_.finish("simulated-" + std::to_string(training_.seed));
     }
 
@@ -54,8 +54,8 @@ class Maker {
         if (rank > 0)
             process = builder_.addProcess(static_cast<uint32_t>(4242 + rank), "python3", rank);
         else
-            builder_.trace().processes[0].rank = 0;
-        thread_ = builder_.addThread(process, builder_.trace().processes[process].pid, "python3");
+            builder_.processes()[0].rank = 0;
+        thread_ = builder_.addThread(process, builder_.processes()[process].pid, "python3");
         stream_ = builder_.addStream(process, builder_.addGpu(training_.gpu), 7, true);
         nowNs_ = 0;
         for (int step = 0; step < training_.steps; ++step) addStep(step, rank);
@@ -98,7 +98,7 @@ class Maker {
 
     Training training_;
     std::mt19937 random_;
-    TraceBuilder builder_;
+    SimulatedTrace builder_;
     uint32_t thread_ = 0, stream_ = 0, correlation_ = 0;
     int64_t nowNs_ = 0;
 };
@@ -328,7 +328,7 @@ class TestRunComparison : public QObject {
     }
 
     void nothingIsSaidPlainly() {
-        const RunSummary empty = *summarizeRun(*TraceBuilder().finish("empty.sqlite"));
+        const RunSummary empty = *summarizeRun(*SimulatedTrace().finish("empty.sqlite"));
         const RunSummary run = Maker(Training{}).summary();
         for (const auto& [before, after] :
              {std::pair(&empty, &run), std::pair(&run, &empty), std::pair(&empty, &empty)}) {
@@ -418,7 +418,7 @@ class TestRunComparison : public QObject {
 
     void onlyTheSameDurationsAreTheSameRecording() {
         const auto summaryWith = [](int64_t kernelUs) {
-            TraceBuilder builder;
+            SimulatedTrace builder;
             for (int64_t index = 0; index < 8; ++index)
                 builder.addKernel(builder.defaultStream(), "gemm", index * 100 * us,
                                   (index * 100 + kernelUs) * us);

@@ -6,7 +6,7 @@
 #include "model/select/buildTraceSums.h"
 #include "model/select/slicesIn.h"
 #include "model/select/sumSlices.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -99,7 +99,7 @@ TracePtr randomTrace(int sliceCount, int nameCount, unsigned seed) {
     const auto below = [&random](int limit) {
         return static_cast<int>(random() % unsigned(limit));
     };
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
     const uint32_t streams[] = {builder.addStream(0, gpu, 7), builder.addStream(0, gpu, 9)};
     const uint32_t thread = builder.defaultThread();
@@ -189,7 +189,7 @@ class TestSelectionStatistics : public QObject {
     }
 
     void slicesAreClippedAtTheEdges() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addMemcpy(stream, MemcpyKind::HtoD, 1'000, 100, 200);
         builder.addKernel(stream, "k", 300, 400);
@@ -212,7 +212,7 @@ class TestSelectionStatistics : public QObject {
     }
 
     void copiesWithoutLengthHaveBytesButNoRate() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addMemcpy(stream, MemcpyKind::DtoH, 64, 100, 100);
         builder.addMemcpy(stream, MemcpyKind::DtoD, 0, 200, 300);

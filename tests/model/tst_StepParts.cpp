@@ -5,7 +5,7 @@
 
 #include "model/compare/RunSummary.h"
 #include "model/compare/WorkerTimeline.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -95,7 +95,7 @@ class RandomRun {
     }
 
     std::mt19937 random_;
-    TraceBuilder builder_;
+    SimulatedTrace builder_;
     uint32_t main_, autograd_, loader_, compute_, other_;
     uint32_t correlation_ = 0;
     std::vector<int64_t> starts_;
@@ -254,7 +254,7 @@ RunSummary summaryOf(const TracePtr& trace, const StepSelection& selection = {})
 
 /// One step from 0 to `lengthUs`, in which a kernel runs at its beginning.
 struct OneStep {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     uint32_t thread = builder.defaultThread();
     uint32_t stream = builder.defaultStream();
     uint32_t correlation = 0;
@@ -423,7 +423,7 @@ class TestStepParts : public QObject {
     }
 
     void withoutCallsIdleTimeHasNoKnownCause() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 50 * us);
         builder.addKernel(builder.defaultStream(), "gemm", 80 * us, 100 * us);
         const WorkerSummary worker = summaryOf(builder.finish()).workers.at(0);
@@ -433,8 +433,8 @@ class TestStepParts : public QObject {
     }
 
     void busBandwidthUsesTheRanksOfTheCommunicator() {
-        TraceBuilder builder;
-        builder.trace().processes[0].rank = 0;
+        SimulatedTrace builder;
+        builder.processes()[0].rank = 0;
         const uint32_t first = builder.defaultThread();
         const uint32_t stream = builder.defaultStream();
         const uint32_t second = builder.addThread(builder.addProcess(4243, "python3", 1), 4243);
@@ -450,7 +450,7 @@ class TestStepParts : public QObject {
     }
 
     void aStalledStepIsNamed() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         const uint32_t stream = builder.defaultStream();
         int64_t at = 0;

@@ -6,7 +6,7 @@
 #include "model/load/loadTrace.h"
 #include "model/trace/flows.h"
 #include "tests/support/TemporaryFolder.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/writeTrace.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 /// Correlations ascend with every call; a launch is a call, too.
 struct Calls {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     uint32_t thread = builder.defaultThread();
     uint32_t gpu = builder.addGpu();
     uint32_t compute = builder.addStream(0, gpu, 7);
@@ -43,18 +43,13 @@ struct Calls {
         nowNs += 200;
         return event;
     }
-    void add(EventCallTable& table, uint32_t stream, uint32_t event, uint32_t eventSync) {
-        table.stream.push_back(stream);
-        table.event.push_back(event);
-        table.eventSync.push_back(eventSync);
-        table.correlation.push_back(++correlation);
-        eventCalls.push_back({&table == &builder.trace().eventRecords, stream, event, correlation});
-    }
     void record(uint32_t stream, uint32_t event, uint32_t eventSync = noIndex) {
-        add(builder.trace().eventRecords, stream, event, eventSync);
+        builder.eventRecord({stream, event, eventSync, ++correlation});
+        eventCalls.push_back({true, stream, event, correlation});
     }
     void wait(uint32_t stream, uint32_t event, uint32_t eventSync = noIndex) {
-        add(builder.trace().eventWaits, stream, event, eventSync);
+        builder.eventWait({stream, event, eventSync, ++correlation});
+        eventCalls.push_back({false, stream, event, correlation});
     }
     /// Every (before, after), found by looking at everything.
     std::vector<std::pair<EventRef, EventRef>> plainLoop() const {

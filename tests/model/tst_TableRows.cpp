@@ -7,7 +7,7 @@
 #include <random>
 
 #include "model/format/Sqlite.h"
-#include "model/load/TableRows.h"
+#include "model/load/sqlite/TableRows.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 
@@ -82,7 +82,7 @@ Reading read(const std::filesystem::path& path, unsigned threads) {
     const auto database = Database::openReadOnly(path);
     Reading reading;
     if (!database) return reading;
-    Trace trace;
+    TraceBuilder trace;
     const LoadProgress progress;
     LoadContext context(*database, trace, threads, progress);
     TableRows rows(context, table, "number, word, share");
@@ -168,7 +168,7 @@ class tst_TableRows : public QObject {
         const std::vector<Row> rows = write(folder / "trace", {});
         const auto database = Database::openReadOnly(folder / "trace");
         QVERIFY(database.has_value() && !rows.empty());
-        Trace trace;
+        TraceBuilder trace;
         const LoadProgress progress;
         LoadContext context(*database, trace, 4, progress);
         for (int round = 0; round < 5; ++round) {
@@ -196,7 +196,7 @@ class tst_TableRows : public QObject {
         QVERIFY(!write(folder / "trace", {}).empty());
         const auto database = Database::openReadOnly(folder / "trace");
         QVERIFY(database.has_value());
-        Trace trace;
+        TraceBuilder trace;
         const LoadProgress progress;
         LoadContext context(*database, trace, 3, progress);
         for (int batches = 0; batches < 6; ++batches) {

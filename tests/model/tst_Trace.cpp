@@ -1,7 +1,7 @@
 #include <QtTest>
 
 #include "model/trace/EventDetails.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -62,7 +62,7 @@ void tst_Trace::internsEachTextOnce() {
 }
 
 void tst_Trace::linksCallsAndWorkWithinAProcess() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
     const uint32_t other = builder.addProcess(77, "other");
     const uint32_t threads[] = {builder.addThread(0, 1), builder.addThread(other, 2)};
@@ -141,7 +141,7 @@ void tst_Trace::standsTracksInOrder() {
 }
 
 void tst_Trace::busyStreamsStandFirstAndQuietOnesFolded() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
     const uint32_t quiet = builder.addStream(0, gpu, 14);
     const uint32_t some = builder.addStream(0, gpu, 15);
@@ -162,7 +162,7 @@ void tst_Trace::busyStreamsStandFirstAndQuietOnesFolded() {
 }
 
 void tst_Trace::sumsUpFoldedTracks() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
     const uint32_t stream = builder.defaultStream();
     const uint32_t second = builder.addStream(0, 0, 13);
@@ -188,7 +188,7 @@ void tst_Trace::namesStreamsAndWhoseTheyAre() {
 }
 
 void tst_Trace::categoriesFollowNames() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
     const uint32_t stream = builder.defaultStream();
     const std::pair<const char*, SliceCategory> calls[] = {
@@ -229,7 +229,7 @@ void tst_Trace::categoriesFollowNames() {
 }
 
 void tst_Trace::depthCountsWithinThreadAndDomain() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
     builder.addNvtx(thread, "outer", 0, 100);
     builder.addNvtx(thread, "inner", 10, 50);
@@ -242,24 +242,22 @@ void tst_Trace::depthCountsWithinThreadAndDomain() {
 }
 
 void tst_Trace::openRangesEndWithTheirProcess() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
     builder.addApi(thread, "cudaMalloc", 0, 900);
     const uint32_t other = builder.addThread(builder.addProcess(77, "other"), 78);
     builder.addApi(other, "cudaMalloc", 0, 5'000);
-    builder.addNvtx(thread, "open", 100, 100);
-    builder.trace().nvtx.isOpen.set(0, 1);
+    builder.addOpenNvtx(thread, "open", 100);
     const TracePtr trace = builder.finish();
     QCOMPARE(trace->nvtx.endNs[0], int64_t{900});
     QCOMPARE(trace->range, (TimeRange{0, 5'000}));
 }
 
 void tst_Trace::aHangAtTheEndOfAProcessShows() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 900);
-    builder.addNvtx(builder.defaultThread(), "hangs", 1'000, 1'000);
-    builder.trace().nvtx.isOpen.set(0, 1);
-    builder.trace().processes[0].range.endNs = 60'000;
+    builder.addOpenNvtx(builder.defaultThread(), "hangs", 1'000);
+    builder.processes()[0].range.endNs = 60'000;
     const TracePtr trace = builder.finish();
     QCOMPARE(trace->nvtx.endNs[0], int64_t{60'000});
     QCOMPARE(trace->nvtx.isOpen[0], uint8_t{1});
@@ -268,16 +266,15 @@ void tst_Trace::aHangAtTheEndOfAProcessShows() {
 }
 
 void tst_Trace::openRangesOfUnknownEndReachToTheEndOfTheTrace() {
-    TraceBuilder builder;
-    builder.addNvtx(builder.defaultThread(), "hangs", 1'000, 1'000);
-    builder.trace().nvtx.isOpen.set(0, 1);
+    SimulatedTrace builder;
+    builder.addOpenNvtx(builder.defaultThread(), "hangs", 1'000);
     const uint32_t other = builder.addThread(builder.addProcess(77, "other"), 78);
     builder.addApi(other, "cudaMalloc", 0, 5'000);
     QCOMPARE(builder.finish()->nvtx.endNs[0], int64_t{5'000});
 }
 
 void tst_Trace::describesACopyWithItsBandwidth() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const EventRef copy =
         builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 55'500'000, 0, 1'000'000);
     const TracePtr trace = builder.finish();
@@ -300,7 +297,7 @@ void tst_Trace::describesNothingForNothing() {
 }
 
 void tst_Trace::anEmptyTraceHasNoTracks() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const TracePtr trace = builder.finish();
     QVERIFY(trace->tracks.empty());
     QVERIFY(trace->isEmpty());

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "model/compare/counterDifferences.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMemory.h"
 
@@ -23,10 +23,10 @@ CounterSeries counter(std::string name, uint32_t gpu, std::vector<int64_t> times
 
 /// Two GPUs and these counters.
 TracePtr traceWith(std::vector<CounterSeries> counters) {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     builder.addGpu();
     builder.addGpu();
-    builder.trace().counters = std::move(counters);
+    for (CounterSeries& counter : counters) builder.counter(std::move(counter));
     return builder.finish();
 }
 

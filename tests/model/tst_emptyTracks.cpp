@@ -2,7 +2,7 @@
 #include <random>
 
 #include "model/reduce/emptyTracks.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -13,7 +13,7 @@ constexpr int64_t spanNs = 1'000'000;
 
 /// Kernels, calls and ranges here and there on several streams and threads, copies for counters.
 TracePtr randomTrace(std::mt19937& random) {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t process = builder.addProcess(7, "training");
     const uint32_t gpu = builder.addGpu();
     const auto below = [&](int64_t limit) { return static_cast<int64_t>(random() % limit); };
@@ -72,14 +72,15 @@ class tst_emptyTracks : public QObject {
     }
 
     void aCounterIsEmptyWhereItIsZeroOrUnknown() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 100'000);
-        CounterSeries& counter = builder.trace().counters.emplace_back();
+        CounterSeries counter;
         counter.name = "Power";
         counter.key = "power";
         counter.source = "nvml";
         counter.gpu = 0;
         counter.set({10'000, 20'000, 30'000}, {0, 5, 0}, 40'000);
+        builder.counter(std::move(counter));
         const TracePtr trace = builder.finish();
         const auto found = std::ranges::find(trace->tracks, TrackKind::Counter, &Track::kind);
         QVERIFY(found != trace->tracks.end());
@@ -93,7 +94,7 @@ class tst_emptyTracks : public QObject {
     void whatWasNotRecordedIsShown() {
         const TimeRange between{40'000, 50'000};
         for (const bool hasWindows : {false, true}) {
-            TraceBuilder builder;
+            SimulatedTrace builder;
             builder.addKernel(builder.defaultStream(), "gemm", 10'000, 20'000);
             builder.addKernel(builder.defaultStream(), "gemm", 100'000, 110'000);
             if (hasWindows) {

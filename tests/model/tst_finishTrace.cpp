@@ -1,16 +1,18 @@
 #include <QtTest>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <latch>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <thread>
 
-#include "model/format/GlobalId.h"
-#include "model/build/finishTrace.h"
-#include "model/load/loadTrace.h"
+#include "model/build/TraceBuilder.h"
 #include "model/build/permute.h"
+#include "model/format/GlobalId.h"
+#include "model/load/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/writeTrace.h"
@@ -20,47 +22,32 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Filled tables that nobody sorted: calls, the kernels that they launched, and ranges around them.
-std::unique_ptr<Trace> unfinishedTrace(uint32_t rows) {
+/// Calls, the kernels that they launched and ranges around them, out of order.
+TraceBuilder unfinishedTrace(uint32_t rows) {
     std::mt19937 random(rows);
-    auto trace = std::make_unique<Trace>();
-    trace->gpus.emplace_back();
-    Process& process = trace->processes.emplace_back();
-    process.pid = 4242;
-    process.globalPid = globalPid(process.pid);
-    trace->threads.push_back({globalTid(process.pid, process.pid), process.pid, 0, {}});
-    for (int64_t id = 0; id < 3; ++id) trace->streams.push_back({0, 0, 1, id, false});
-    trace->launchConfigs.emplace_back();
-    const StringIndex name = trace->strings.intern("simulated");
-    trace->launchConfigs.front().demangledName = name;
+    TraceBuilder builder;
+    const uint32_t thread = builder.thread(globalTid(4242, 4242));
+    std::array<uint32_t, 3> streams{};
+    for (uint32_t id = 0; id < 3; ++id) streams[id] = builder.stream(0, builder.gpu(0), 1, id);
+    const StringIndex name = builder.intern("simulated");
+    LaunchConfig launch;
+    launch.demangledName = name;
     for (uint32_t row = 0; row < rows; ++row) {
         const int64_t startNs = int64_t{row} * 100 + static_cast<int64_t>(random() % 10'000);
-        trace->apiCalls.startNs.push_back(startNs);
-        trace->apiCalls.endNs.push_back(startNs + 20);
-        trace->apiCalls.name.push_back(name);
-        trace->apiCalls.thread.push_back(0);
-        trace->apiCalls.correlation.push_back(row + 1);
-        trace->apiCalls.returnValue.push_back(0);
-        trace->apiCalls.isDriver.push_back(0);
-        trace->kernels.startNs.push_back(startNs + 50);
-        trace->kernels.endNs.push_back(startNs + 90);
-        trace->kernels.config.push_back(0);
-        trace->kernels.stream.push_back(row % 3);
-        trace->kernels.correlation.push_back(row + 1);
-        trace->kernels.graphNode.push_back(0);
-        trace->nvtx.startNs.push_back(startNs - 10);
-        trace->nvtx.endNs.push_back(startNs + 30);
-        trace->nvtx.text.push_back(name);
-        trace->nvtx.domain.push_back(0);
-        trace->nvtx.category.push_back(0);
-        trace->nvtx.colorArgb.push_back(0);
-        trace->nvtx.thread.push_back(0);
-        trace->nvtx.depth.push_back(0);
-        trace->nvtx.style.push_back(NvtxStyle::PushPop);
-        trace->nvtx.isOpen.push_back(0);
-        trace->nvtx.payload.push_back(0);
+        builder.api({.startNs = startNs,
+                     .endNs = startNs + 20,
+                     .name = name,
+                     .thread = thread,
+                     .correlation = row + 1});
+        builder.kernel({.startNs = startNs + 50,
+                        .endNs = startNs + 90,
+                        .stream = streams[row % 3],
+                        .correlation = row + 1,
+                        .launch = launch});
+        builder.nvtx(
+            {.startNs = startNs - 10, .endNs = startNs + 30, .text = name, .thread = thread});
     }
-    return trace;
+    return builder;
 }
 
 /// Whether two traces that were finished are the same, as far as finishing makes them.
@@ -100,17 +87,18 @@ class tst_finishTrace : public QObject {
         std::stop_source stop;
         stop.request_stop();
         for (const unsigned threads : {1u, 2u, 3u}) {
-            const std::unique_ptr<Trace> trace = unfinishedTrace(1000);
-            QVERIFY(!finishTrace(*trace, threads, stop.get_token()));
-            QVERIFY(trace->tracks.empty());
+            TraceBuilder builder = unfinishedTrace(1000);
+            QVERIFY(!builder.finish(threads, stop.get_token()));
+            QVERIFY(builder.trace().tracks.empty());
         }
     }
 
     void canBeStoppedAtAnyMoment() {
         constexpr uint32_t rows = 60'000;
         constexpr int delays = 36;
-        const std::unique_ptr<Trace> expected = unfinishedTrace(rows);
-        QVERIFY(finishTrace(*expected));
+        TraceBuilder whole = unfinishedTrace(rows);
+        QVERIFY(whole.finish());
+        const TracePtr expected = whole.take();
         QCOMPARE(expected->links.kernels.size(), size_t{rows});
         QCOMPARE(expected->nvtx.depth.size(), size_t{rows});
         QCOMPARE(expected->sums.tracks.size(), expected->tracks.size());
@@ -118,7 +106,7 @@ class tst_finishTrace : public QObject {
         std::chrono::nanoseconds after{0};
         for (int delay = 0; delay < delays; ++delay, after += after / 4 + 10us) {
             const unsigned threads = 1 + static_cast<unsigned>(delay) % 3;
-            std::unique_ptr<Trace> trace = unfinishedTrace(rows);
+            std::optional<TraceBuilder> builder = unfinishedTrace(rows);
             std::stop_source stop;
             std::latch begun{1};
             std::jthread stopper([&stop, &begun, after] {
@@ -127,23 +115,23 @@ class tst_finishTrace : public QObject {
                 stop.request_stop();
             });
             begun.count_down();
-            const bool isFinished = finishTrace(*trace, threads, stop.get_token());
+            const bool isFinished = builder->finish(threads, stop.get_token());
             // It ends before its time only if asked to, and else has left nothing out.
-            QVERIFY(isFinished ? areAlike(*trace, *expected) : stop.stop_requested());
+            QVERIFY(isFinished ? areAlike(builder->trace(), *expected) : stop.stop_requested());
             stopper.join();
             // Once stopped, it is freed; another one, of which nobody asked that, is whole.
-            trace.reset();
+            builder.reset();
             if (isFinished || delay % 6 != 0) continue;
-            const std::unique_ptr<Trace> anew = unfinishedTrace(rows);
-            QVERIFY(finishTrace(*anew, threads));
-            QVERIFY(areAlike(*anew, *expected));
+            TraceBuilder anew = unfinishedTrace(rows);
+            QVERIFY(anew.finish(threads));
+            QVERIFY(areAlike(anew.trace(), *expected));
         }
     }
 
     void aLoadIsCancelledBeforeTheTraceIsFinished() {
         const TemporaryFolder folder;
         const std::filesystem::path path = folder / "small.sqlite";
-        QVERIFY(writeTrace(*unfinishedTrace(100), path));
+        QVERIFY(writeTrace(unfinishedTrace(100).trace(), path));
         int asked = 0;
         const Result<TracePtr> trace = loadTrace(path, [&](double, std::string_view what) {
             asked += what == "tracks" ? 1 : 0;

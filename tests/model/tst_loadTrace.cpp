@@ -4,7 +4,7 @@
 #include "model/format/GlobalId.h"
 #include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
-#include "model/load/apiName.h"
+#include "model/load/sqlite/apiName.h"
 #include "model/load/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
@@ -373,9 +373,9 @@ void tst_loadTrace::saysWhyItCannotOpen_data() {
     QTest::addColumn<QString>("fragment");
     QTest::newRow("missing") << QString() << QByteArray() << "There is no file";
     QTest::newRow("empty") << QString() << QByteArray("") << "is empty";
-    QTest::newRow("text") << QString() << QByteArray("start,end\n1,2\n") << "no SQLite file";
+    QTest::newRow("text") << QString() << QByteArray("start,end\n1,2\n") << "is not a trace";
     QTest::newRow("other database")
-        << QString("CREATE TABLE bookmarks (url TEXT)") << QByteArray() << "without the tables";
+        << QString("CREATE TABLE bookmarks (url TEXT)") << QByteArray() << "is not a trace";
 }
 
 void tst_loadTrace::saysWhyItCannotOpen() {

@@ -1,7 +1,7 @@
 #include <QTest>
 
 #include "model/compare/trackPairs.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 /// One GPU with a stream for each id, each with a kernel.
 TracePtr withStreams(std::initializer_list<int64_t> streamIds) {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
     int64_t nowNs = 0;
     for (const int64_t id : streamIds) {
@@ -87,7 +87,7 @@ class TestTrackPairs : public QObject {
     }
 
     void anEmptyTracePairsWithNothing() {
-        const TracePtr empty = TraceBuilder().finish();
+        const TracePtr empty = SimulatedTrace().finish();
         const TracePtr some = withStreams({7});
         checkOrder(*empty, *some);
         checkOrder(*some, *empty);

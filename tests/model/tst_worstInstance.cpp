@@ -2,7 +2,7 @@
 
 #include "model/compare/stepDifferences.h"
 #include "model/compare/worstInstance.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -11,7 +11,7 @@ namespace {
 
 /// A step for each inner list; in it a "gemm" for each number, as long as that, and an HtoD copy.
 TracePtr steps(const std::vector<std::vector<int64_t>>& gemms, bool hasCopy = true) {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
     const uint32_t thread = builder.addThread(0, 4242, "python3");
     const uint32_t stream = builder.addStream(0, gpu, 7, true);

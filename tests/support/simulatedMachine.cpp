@@ -4,7 +4,7 @@
 #include <limits>
 #include <random>
 
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 
 namespace lanescope {
 
@@ -96,7 +96,7 @@ class Simulation {
     }
 
     void addTopology() {
-        Interconnect& links = builder_.trace().interconnect;
+        Interconnect& links = builder_.description().interconnect;
         for (int64_t gpu = 0; gpu < options_.gpuCount; ++gpu) {
             LinkPeak pcie;
             pcie.gpu = gpu;
@@ -134,15 +134,19 @@ class Simulation {
                           : GpuConnection{gpu, peer, 0, "system", "SYS"};
     }
 
-    /// Adds a series with a value for each sample, of which some are unknown.
-    template <class Value>
-    CounterSeries& addSeries(const char* name, const char* key, const char* source,
-                             CounterUnit unit, Value valueAt) {
+    static CounterSeries series(const char* name, const char* key, const char* source,
+                                CounterUnit unit) {
         CounterSeries series;
         series.name = name;
         series.key = key;
         series.source = source;
         series.unit = unit;
+        return series;
+    }
+
+    /// Adds a series with a value for each sample, of which some are unknown.
+    template <class Value>
+    void addSeries(CounterSeries series, Value valueAt) {
         const int64_t endNs = options_.steps * stepNs;
         std::vector<int64_t> times;
         std::vector<double> values;
@@ -152,17 +156,17 @@ class Simulation {
             values.push_back(isLost ? unknown : valueAt(atNs % stepNs));
         }
         series.set(std::move(times), std::move(values), endNs);
-        builder_.trace().counters.push_back(std::move(series));
-        return builder_.trace().counters.back();
+        builder_.counter(std::move(series));
     }
 
     void addGpuCounters(uint32_t gpu) {
         const auto isBusy = [](int64_t ns) { return ns > 4'000'000 && ns < 16'000'000; };
         const auto add = [&](const char* name, const char* key, const char* source,
                              CounterUnit unit, double idle, double busy) {
-            addSeries(name, key, source, unit, [&](int64_t ns) {
-                return (isBusy(ns) ? busy : idle) * jitter(0.06);
-            }).gpu = gpu;
+            CounterSeries ofGpu = series(name, key, source, unit);
+            ofGpu.gpu = gpu;
+            addSeries(std::move(ofGpu),
+                      [&](int64_t ns) { return (isBusy(ns) ? busy : idle) * jitter(0.06); });
         };
         add("SM activity", "sm.activity", "gpm", CounterUnit::Percent, 2, 88);
         add("SM occupancy", "sm.occupancy", "gpm", CounterUnit::Percent, 1, 42);
@@ -173,43 +177,50 @@ class Simulation {
         add("Power", "power", "nvml", CounterUnit::Watts, 130, 640);
         add("Temperature", "temperature", "nvml", CounterUnit::Celsius, 52, 58);
         add("SM clock", "clock.sm", "nvml", CounterUnit::Hertz, 1.98e9, 1.755e9);
-        addSeries("Throttle reasons", "throttle.reasons", "nvml", CounterUnit::Flags,
-                  [&](int64_t ns) { return isBusy(ns) && ns > 10'000'000 ? 4.0 : 0.0; })
-            .gpu = gpu;
+        CounterSeries reasons =
+            series("Throttle reasons", "throttle.reasons", "nvml", CounterUnit::Flags);
+        reasons.gpu = gpu;
+        addSeries(std::move(reasons),
+                  [&](int64_t ns) { return isBusy(ns) && ns > 10'000'000 ? 4.0 : 0.0; });
         for (int link = 0; link < options_.linksPerGpu; ++link) {
             for (const bool isSent : {true, false}) {
-                CounterSeries& series =
-                    addSeries(isSent ? "NVLink transmitted" : "NVLink received",
-                              isSent ? "nvlink.tx" : "nvlink.rx", "nvml",
-                              CounterUnit::BytesPerSecond, [&](int64_t ns) {
-                                  const bool isOn = ns > 9'000'000 && ns < 14'000'000;
-                                  return isOn ? (isSent ? 5e9 : 4.6e9) * jitter(0.1) : 0.0;
-                              });
-                series.gpu = gpu;
-                series.link = link;
+                CounterSeries ofLink = series(isSent ? "NVLink transmitted" : "NVLink received",
+                                              isSent ? "nvlink.tx" : "nvlink.rx", "nvml",
+                                              CounterUnit::BytesPerSecond);
+                ofLink.gpu = gpu;
+                ofLink.link = link;
+                addSeries(std::move(ofLink), [&](int64_t ns) {
+                    const bool isOn = ns > 9'000'000 && ns < 14'000'000;
+                    return isOn ? (isSent ? 5e9 : 4.6e9) * jitter(0.1) : 0.0;
+                });
             }
         }
     }
 
     void addHostCounters() {
-        addSeries("CPU", "cpu.share", "host", CounterUnit::Percent,
+        addSeries(series("CPU", "cpu.share", "host", CounterUnit::Percent),
                   [&](int64_t) { return 310 * jitter(0.2); });
-        for (int core = 0; core < 8; ++core)
-            addSeries("CPU", "cpu.share", "host", CounterUnit::Percent, [&](int64_t) {
+        for (int core = 0; core < 8; ++core) {
+            CounterSeries ofCore = series("CPU", "cpu.share", "host", CounterUnit::Percent);
+            ofCore.core = core;
+            addSeries(std::move(ofCore), [&](int64_t) {
                 return std::min(100.0, (20 + 11 * core) * jitter(0.4));
-            }).core = core;
-        addSeries("Memory available", "memory.available", "host", CounterUnit::Bytes,
+            });
+        }
+        addSeries(series("Memory available", "memory.available", "host", CounterUnit::Bytes),
                   [&](int64_t) { return 410e9 * jitter(0.01); });
-        addSeries("read", "disk.read", "host", CounterUnit::BytesPerSecond, [&](int64_t ns) {
+        CounterSeries disk = series("read", "disk.read", "host", CounterUnit::BytesPerSecond);
+        disk.device = "nvme0n1";
+        addSeries(std::move(disk), [&](int64_t ns) {
             return ns < 6'000'000 ? 2.1e9 * jitter(0.3) : 0.0;
-        }).device = "nvme0n1";
-        addSeries("received", "net.rx", "host", CounterUnit::BytesPerSecond, [&](int64_t) {
-            return 1.2e6 * jitter(0.8);
-        }).device = "eth0";
+        });
+        CounterSeries net = series("received", "net.rx", "host", CounterUnit::BytesPerSecond);
+        net.device = "eth0";
+        addSeries(std::move(net), [&](int64_t) { return 1.2e6 * jitter(0.8); });
     }
 
     SimulatedMachine options_;
-    TraceBuilder builder_;
+    SimulatedTrace builder_;
     std::mt19937_64 random_{11};
 };
 

@@ -1,6 +1,6 @@
 #include "tests/support/simulatedMemory.h"
 
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 
 namespace lanescope {
 
@@ -13,7 +13,7 @@ constexpr int64_t stepNs = 20 * ms;
 constexpr int layers = 12;
 
 /// Activations grow through the forward pass and go in the backward pass.
-void addStep(TraceBuilder& builder, int64_t startNs, uint32_t step) {
+void addStep(SimulatedTrace& builder, int64_t startNs, uint32_t step) {
     const uint32_t thread = builder.defaultThread();
     const uint32_t stream = builder.defaultStream();
     builder.addNvtx(thread, "step " + std::to_string(step), startNs, startNs + 18 * ms);
@@ -43,11 +43,10 @@ void addStep(TraceBuilder& builder, int64_t startNs, uint32_t step) {
 }  // namespace
 
 TracePtr simulatedMemory() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     builder.defaultThread();
     builder.defaultStream();
-    builder.addStream(0, 0, 0);
-    builder.trace().streams[1].contextId = 0;  // As the driver's migrations stand in a file.
+    builder.stream(0, 0, 0, 0);  // As the driver's migrations stand in a file.
     builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 6144 * mebibyte, 100 * us);
     builder.addAllocation(0, 0, MemoryKind::Pinned, 0x200, 512 * mebibyte, 200 * us);
     for (const uint32_t step : {0u, 1u, 5u, 6u}) addStep(builder, 1 * ms + step * stepNs, step);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 
 namespace lanescope {
 
@@ -19,13 +19,13 @@ constexpr int64_t bucketBytes = 25 << 20;
 /// One rank: a process with a main and an autograd thread and two streams.
 class Rank {
   public:
-    Rank(TraceBuilder& builder, const SimulatedTraining& options, int number)
+    Rank(SimulatedTrace& builder, const SimulatedTraining& options, int number)
         : builder_(builder), options_(options), random_(static_cast<uint32_t>(number) + 1) {
         const auto pid = static_cast<uint32_t>(4242 + number);
         const uint32_t gpu = builder.addGpu();
         uint32_t process = 0;
         if (number == 0)
-            builder.trace().processes[0].rank = 0;
+            builder.processes()[0].rank = 0;
         else
             process = builder.addProcess(pid, "python3", number);
         main_ = builder.addThread(process, pid, "python3");
@@ -121,27 +121,27 @@ class Rank {
     void reduceGradients() {
         const int64_t startNs = cpuNs_;
         const uint32_t correlation = call(autograd_, "cudaLaunchKernelExC", 7'000);
-        builder_.addNccl(autograd_, "AllReduce", bucketBytes, startNs, cpuNs_);
-        if (options_.ncclPlugin) describeReduction({startNs, cpuNs_});
+        builder_.addNccl(autograd_, "AllReduce", bucketBytes, startNs, cpuNs_,
+                         SimulatedTrace::someCommunicator,
+                         options_.ncclPlugin ? reductionFacts({startNs, cpuNs_}) : NcclFacts());
         const int64_t onGpuNs = std::max(communicationNs_ + 1'000, gpuNs_);
         communicationNs_ = onGpuNs + jittered(310'000);
         builder_.addKernel(communication_, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", onGpuNs,
                            communicationNs_, correlation);
     }
 
-    void describeReduction(TimeRange launch) {
-        Trace& trace = builder_.trace();
-        NcclFacts facts = trace.nccl.facts.back();
-        facts.datatype = trace.strings.intern("bfloat16");
-        facts.algorithm = trace.strings.intern("RING");
-        facts.protocol = trace.strings.intern("LL");
+    NcclFacts reductionFacts(TimeRange launch) {
+        NcclFacts facts;
+        facts.datatype = builder_.intern("bfloat16");
+        facts.algorithm = builder_.intern("RING");
+        facts.protocol = builder_.intern("LL");
         facts.count = bucketBytes / 2;
         facts.sequence = reductions_++;
         facts.channels = 16;
         facts.warps = 8;
         facts.launchThread = autograd_;
         facts.launch = launch;
-        trace.nccl.facts.setBack(facts);
+        return facts;
     }
 
     void optimizer() {
@@ -164,7 +164,7 @@ class Rank {
         builder_.addSync(compute_, SyncType::Stream, startNs, endNs, correlation);
     }
 
-    TraceBuilder& builder_;
+    SimulatedTrace& builder_;
     const SimulatedTraining& options_;
     std::mt19937 random_;
     uint32_t main_, autograd_, compute_, communication_;
@@ -176,7 +176,7 @@ class Rank {
 }  // namespace
 
 TracePtr simulatedTraining(const SimulatedTraining& options) {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     for (int number = 0; number < std::max(1, options.gpuCount); ++number) {
         Rank rank(builder, options, number);
         for (int index = 0; index < options.steps; ++index) rank.step(index);

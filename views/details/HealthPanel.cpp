@@ -34,12 +34,12 @@ void HealthPanel::refresh() {
     notes_->clearSheet();
     facts_->clearSheet();
     if (!trace_) return;
-    const TraceDescription description = describeTrace(*trace_);
+    const DescribedTrace description = describeTrace(*trace_);
     showNotes(description);
     showFacts(description);
 }
 
-void HealthPanel::showNotes(const TraceDescription& description) {
+void HealthPanel::showNotes(const DescribedTrace& description) {
     notes_->addHeading(tr("What was lost or is doubtful"));
     for (const HealthNote& note : description.health) {
         const QColor color = note.severity == Severity::Error     ? theme_.error
@@ -54,7 +54,7 @@ void HealthPanel::showNotes(const TraceDescription& description) {
     notes_->finish();
 }
 
-void HealthPanel::showFacts(const TraceDescription& description) {
+void HealthPanel::showFacts(const DescribedTrace& description) {
     facts_->addHeading(tr("The run"));
     facts_->addFacts(description.run);
     showThings(tr("GPUs"), description.gpus);

@@ -9,7 +9,7 @@ namespace lanescope {
 
 class FactSheet;
 struct DescribedThing;
-struct TraceDescription;
+struct DescribedTrace;
 
 /// What `describeTrace` says of a trace: what was lost or is doubtful, what was recorded, and where
 /// and how.
@@ -25,8 +25,8 @@ class HealthPanel : public QWidget {
 
   private:
     void refresh();
-    void showNotes(const TraceDescription& description);
-    void showFacts(const TraceDescription& description);
+    void showNotes(const DescribedTrace& description);
+    void showFacts(const DescribedTrace& description);
     void showThings(const QString& heading, const std::vector<DescribedThing>& things);
 
     TracePtr trace_;

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "model/compare/Collectives.h"
-#include "model/load/NcclCalls.h"
 #include "model/trace/eventFacts.h"
+#include "model/trace/ncclOperation.h"
 
 namespace lanescope {
 namespace {

@@ -18,7 +18,7 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/icons.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/notes/MarkStore.h"
@@ -115,7 +115,7 @@ class TestFinder : public QObject {
     }
 
     void namesAreKeptOnceWithTheirKind() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 10);
         builder.addKernel(builder.defaultStream(), "gemm", 20, 30);
         builder.addNvtx(builder.defaultThread(), "forward", 0, 50);

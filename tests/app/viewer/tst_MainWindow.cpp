@@ -28,6 +28,7 @@
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
 #include "app/viewer/icons.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
@@ -315,10 +316,10 @@ class TestMainWindow : public QObject {
 
     void abnormalEndsAreSaidInABanner() {
         Shown shown;
-        auto trace = std::make_shared<Trace>();
-        trace->title = "cut.lanescope";
-        trace->health = {{Severity::Warning, HealthCode::ProcessEndedAbnormally, "4242 is gone."}};
-        shown.window.tabs().showTrace(trace);
+        SimulatedTrace builder;
+        builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 1'000);
+        builder.note({Severity::Warning, HealthCode::ProcessEndedAbnormally, "4242 is gone."});
+        shown.window.tabs().showTrace(builder.finish("cut.lanescope"));
         TracePage* page = shown.window.tabs().currentTrace();
         QVERIFY(page->healthBar().isVisible());
         QVERIFY(page->healthBar().text().contains("4242"));

@@ -7,7 +7,7 @@
 
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/SearchBar.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "views/timeline/TimelineView.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 struct Searched {
     Searched() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         for (int i = 0; i < 3; ++i) {
             builder.addKernel(builder.defaultStream(), "gemm", i * 1'000'000,
                               i * 1'000'000 + 500'000);
@@ -138,7 +138,7 @@ class TestSearchBar : public QObject {
 
     void hitsOfTwoTimelinesStandInOrderOfTime() {
         const auto traceAt = [](int64_t offsetNs) {
-            TraceBuilder builder;
+            SimulatedTrace builder;
             for (int i = 0; i < 4; ++i)
                 builder.addKernel(builder.defaultStream(), "gemm", offsetNs + i * 1'000,
                                   offsetNs + i * 1'000 + 100);

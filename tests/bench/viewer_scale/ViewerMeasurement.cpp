@@ -9,7 +9,7 @@
 
 #include "app/viewer/TraceLoader.h"
 #include "model/index/indexPath.h"
-#include "model/build/finishTrace.h"
+#include "model/build/TraceBuilder.h"
 #include "model/search/SearchHits.h"
 #include "model/search/findEvents.h"
 #include "model/select/SelectionStatistics.h"
@@ -84,14 +84,14 @@ class Measurement {
     /// What a window without any events takes.
     void measureEmptyWindow() {
         const ProcessMemory before = processMemory();
-        auto trace = std::make_shared<Trace>();
-        finishTrace(*trace);
+        TraceBuilder builder;
+        builder.finish();
         auto view = std::make_unique<TimelineView>();
         view->resize(screen);
         view->setRowHeight(RowHeight::Compact);
         view->show();
         QCoreApplication::processEvents();
-        view->setTrace(std::move(trace));
+        view->setTrace(builder.take());
         view->unfoldAll();
         view->repaint();
         const ProcessMemory after = processMemory();

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "model/search/findEvents.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -73,7 +73,7 @@ class tst_findEvents : public QObject {
 
   private slots:
     void initTestCase() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         const uint32_t stream = builder.defaultStream();
         builder.addApi(thread, "cudaMemcpyAsync", 0, 10);
@@ -106,16 +106,14 @@ class tst_findEvents : public QObject {
     }
 
     void findsNcclCallsByHowNcclDidThem() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         for (const char* type : {"bfloat16", "float32"}) {
             const bool isFirst = builder.trace().nccl.size() == 0;
-            builder.addNccl(thread, "AllReduce", 64, isFirst ? 0 : 20, isFirst ? 10 : 30);
-            const auto last = builder.trace().nccl.facts.size() - 1;
-            NcclFacts facts = builder.trace().nccl.facts[last];
-            facts.datatype = builder.trace().strings.intern(type);
-            facts.algorithm = builder.trace().strings.intern("NVLS_TREE");
-            builder.trace().nccl.facts.set(last, facts);
+            NcclFacts facts;
+            facts.datatype = builder.intern(type);
+            facts.algorithm = builder.intern("NVLS_TREE");
+            builder.addNccl(thread, "AllReduce", 64, isFirst ? 0 : 20, isFirst ? 10 : 30, 1, facts);
         }
         const TracePtr trace = builder.finish();
         QCOMPARE(found(*trace, "bfloat"), (std::vector<EventRef>{{EventKind::Nvtx, 0}}));
@@ -125,7 +123,7 @@ class tst_findEvents : public QObject {
     }
 
     void findsGraphsAndPageFaults() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addGraph(stream, 7, 0, 10);
         builder.addGraph(stream, 8, 20, 30);
@@ -140,7 +138,7 @@ class tst_findEvents : public QObject {
     }
 
     void findsRangesOnTheGpuToo() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addNvtx(thread, "forward", 0, 100);
         builder.launch(thread, builder.defaultStream(), "gemm", 10, 200, 300);
@@ -194,7 +192,7 @@ class tst_findEvents : public QObject {
 
     void findsNothingForWhatIsNotThere() {
         QVERIFY(found(*trace_, "no such name").empty());
-        QVERIFY(found(*TraceBuilder().finish(), "x").empty());
+        QVERIFY(found(*SimulatedTrace().finish(), "x").empty());
     }
 };
 

@@ -12,7 +12,7 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedMachine.h"
@@ -176,7 +176,7 @@ class TestBandwidthPanel : public QObject {
     }
 
     void rowsByRangeAreOfAnyRangeThatIsNamed() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         for (int epoch = 0; epoch < 3; ++epoch) {
             const int64_t at = epoch * 100 * ms;
@@ -226,7 +226,7 @@ class TestBandwidthPanel : public QObject {
     }
 
     void copiesWithoutBytesOrTimeHaveNoRateAndNoPoint() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addGpu();
         const uint32_t stream = builder.addStream(0, 0, 7);
         builder.addMemcpy(stream, MemcpyKind::HtoD, 4096, 10, 10);
@@ -247,7 +247,7 @@ class TestBandwidthPanel : public QObject {
     }
 
     void aShareAboveThePeakIsNoNumber() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addGpu();
         builder.addMemcpy(builder.addStream(0, 0, 7), MemcpyKind::DtoD, 4 * ms, 0, 1'000, 0,
                           MemoryKind::Device, MemoryKind::Device);
@@ -255,7 +255,7 @@ class TestBandwidthPanel : public QObject {
         memory.kind = LinkKind::Dram;
         memory.gpu = 0;
         memory.bytesPerSecond = 4'800'000'000'000;
-        builder.trace().interconnect.peaks = {memory};
+        builder.description().interconnect.peaks = {memory};
         ShownPanel shown(builder.finish());
         const ReportView& view = shown.panel.view();
         QCOMPARE(cellOf(view, 0, "Of Peak", Qt::DisplayRole).toString(), "> 100 %");
@@ -338,7 +338,7 @@ class TestBandwidthPanel : public QObject {
     }
 
     void aTraceWithoutCopiesSaysSo() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 10);
         ShownPanel shown(builder.finish());
         QCOMPARE(shown.panel.view().model().rowCount(), 0);

@@ -9,7 +9,7 @@
 #include <QTest>
 
 #include "model/export/comparison/ComparisonReport.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/compare/AlignmentBar.h"
@@ -37,7 +37,7 @@ constexpr int patienceMs = 60'000;
 /// "step 0", "step 1", ... as long as `durationsNs`, each half of it a kernel, from `offsetNs` on.
 TracePtr numberedSteps(const std::vector<int64_t>& durationsNs, int64_t offsetNs = 0,
                        std::string title = "steps.lanescope") {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
     const uint32_t thread = builder.addThread(0, 4242, "python3");
     const uint32_t stream = builder.addStream(0, gpu, 7, true);
@@ -517,7 +517,7 @@ class TestCompareView : public QObject {
     }
 
     void runsWithNothingInThemAreShownAndSaid() {
-        Compared compared(TraceBuilder().finish(), numberedSteps(evenSteps));
+        Compared compared(SimulatedTrace().finish(), numberedSteps(evenSteps));
         QVERIFY(compared.wait());
         QVERIFY(!compared.view.headline().headline().isEmpty());
         QVERIFY(!compared.view.grab().isNull());

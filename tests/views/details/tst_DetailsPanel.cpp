@@ -6,7 +6,7 @@
 #include <QTextLayout>
 
 #include "model/trace/EventDetails.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/FactSheet.h"
@@ -31,7 +31,7 @@ class TestDetailsPanel : public QObject {
     Q_OBJECT
   private slots:
     void showsEveryPropertyOfTheEvent() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const EventRef kernel = builder.launch(builder.defaultThread(), builder.defaultStream(),
                                                "gemm", 1'000, 10'000, 30'000);
         const TracePtr trace = builder.finish();
@@ -46,7 +46,7 @@ class TestDetailsPanel : public QObject {
     }
 
     void theTitleIsNotSaidTwice() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const EventRef kernel = builder.launch(builder.defaultThread(), builder.defaultStream(),
                                                "gemm", 1'000, 10'000, 30'000);
         DetailsPanel panel;
@@ -56,7 +56,7 @@ class TestDetailsPanel : public QObject {
     }
 
     void aClickOnALinkGoesFromTheKernelToItsCallAndBack() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const EventRef kernel = builder.launch(builder.defaultThread(), builder.defaultStream(),
                                                "gemm", 1'000, 10'000, 30'000);
         const TracePtr trace = builder.finish();
@@ -86,7 +86,7 @@ class TestDetailsPanel : public QObject {
     }
 
     void namesAreTakenLiterally() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const EventRef range =
             builder.addNvtx(builder.defaultThread(), "<b>bold</b> & <img src='x'>", 0, 100);
         const TracePtr trace = builder.finish();
@@ -97,7 +97,7 @@ class TestDetailsPanel : public QObject {
     }
 
     void longNamesWrapInsteadOfRunningOutOfSight() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const EventRef kernel =
             builder.addKernel(builder.defaultStream(), std::string(600, 'k'), 0, 100);
         DetailsPanel panel;
@@ -111,7 +111,7 @@ class TestDetailsPanel : public QObject {
     void namesBreakWhereAReaderWouldAndAreCopiedWhole() {
         const QString name =
             "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const EventRef kernel =
             builder.addKernel(builder.defaultStream(), name.toStdString(), 0, 100);
         DetailsPanel panel;
@@ -137,7 +137,7 @@ class TestDetailsPanel : public QObject {
     void withoutAnEventItSaysWhatToDo() {
         DetailsPanel panel;
         QVERIFY(panel.sheet().text().contains("Click a slice"));
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 100);
         panel.setTrace(builder.finish());
         panel.setEvent(EventRef(EventKind::Kernel, 0));

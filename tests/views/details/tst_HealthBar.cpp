@@ -5,7 +5,7 @@
 
 #include "model/summary/describeTrace.h"
 #include "model/trace/notesOf.h"
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "views/text/toQString.h"
 #include "views/details/FactSheet.h"
@@ -46,13 +46,14 @@ class TestHealthBar : public QObject {
     }
 
     void thePanelListsEveryNoteGravestFirst() {
-        auto trace = std::make_shared<Trace>();
-        trace->health = {{Severity::Info, HealthCode::Windows, "Information."},
-                         {Severity::Error, HealthCode::LogDamaged, "Grave."},
-                         {Severity::Info, HealthCode::Windows, "Information.", 7}};
-        trace->counts = {{"kernels", 1'234, 5}};
+        TraceBuilder builder;
+        builder.note({Severity::Info, HealthCode::Windows, "Information."});
+        builder.note({Severity::Error, HealthCode::LogDamaged, "Grave."});
+        builder.note({Severity::Info, HealthCode::Windows, "Information.", 7});
+        builder.count("kernels", 1'234, 5);
+        builder.finish();
         HealthPanel panel;
-        panel.setTrace(trace);
+        panel.setTrace(builder.take());
         const QString text = panel.notes().text();
         QVERIFY(text.indexOf("Grave.") >= 0);
         QVERIFY(text.indexOf("Grave.") < text.indexOf("Information."));
@@ -77,7 +78,7 @@ class TestHealthBar : public QObject {
         panel.setTrace(made);
         const QString notes = panel.notes().text();
         const QString facts = panel.facts().text();
-        const TraceDescription description = describeTrace(*made);
+        const DescribedTrace description = describeTrace(*made);
         QCOMPARE(description.health.size(), size_t{1});
         for (const HealthNote& note : description.health)
             QCOMPARE(notes.count(toQString(shownText(note))), 1);

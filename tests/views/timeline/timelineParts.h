@@ -4,7 +4,7 @@
 #include <QTest>
 #include <QWheelEvent>
 
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "views/timeline/LabelColumn.h"
 #include "views/timeline/OverviewStrip.h"
 #include "views/timeline/TimeRuler.h"
@@ -80,7 +80,7 @@ struct SmallTrace {
     EventRef call, first, second, third, onOtherStream;
 
     SmallTrace() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t gpu = builder.addGpu();
         const uint32_t thread = builder.addThread(0, 4242, "python3");
         const uint32_t stream = builder.addStream(0, gpu, 7, true);

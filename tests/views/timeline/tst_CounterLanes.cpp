@@ -278,7 +278,7 @@ class tst_CounterLanes : public QObject {
     }
 
     void survivesACounterOfOneValue() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 0, 1000);
         ShownTimeline shown(builder.finish());

@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/build/finishTrace.h"
 #include "model/build/LaneBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "views/timeline/SharedWork.h"
 #include "views/timeline/TrackGeometry.h"
@@ -16,7 +16,9 @@ namespace {
 
 /// A trace of nothing but lanes and counters, as wide as they can be told apart.
 TracePtr traceOf(uint32_t laneCount, uint32_t counterCount) {
-    auto trace = std::make_shared<Trace>();
+    const TracePtr made = SimulatedTrace().finish();
+    Trace& trace = forged(made);
+    trace.tracks.clear();
     Track track;
     for (uint32_t lane = 0; lane < laneCount; ++lane) {
         Lane& added = track.lanes.emplace_back();
@@ -24,10 +26,10 @@ TracePtr traceOf(uint32_t laneCount, uint32_t counterCount) {
             appendSlice(added, slice * 100 + lane, slice * 100 + 50 + lane, lane,
                         EventRef(EventKind::Kernel, 0), SliceCategory::Kernel);
     }
-    trace->tracks.push_back(std::move(track));
+    trace.tracks.push_back(std::move(track));
     for (uint32_t counter = 0; counter < counterCount; ++counter)
-        trace->counters.emplace_back().set({0, 10'000, 30'000}, {1.0, 2.0 + counter, 3.0}, 50'000);
-    return trace;
+        trace.counters.emplace_back().set({0, 10'000, 30'000}, {1.0, 2.0 + counter, 3.0}, 50'000);
+    return made;
 }
 
 bool areEqual(const std::vector<PixelSlice>& a, const std::vector<PixelSlice>& b) {

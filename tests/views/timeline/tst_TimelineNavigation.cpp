@@ -24,7 +24,7 @@ struct BusyTrace {
     EventRef first, last, call, launched, waiting;
 
     BusyTrace() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t one = builder.addGpu();
         const uint32_t two = builder.addGpu();
         const uint32_t thread = builder.addThread(0, 4242, "python3");
@@ -37,8 +37,8 @@ struct BusyTrace {
             if (i == 0) first = kernel;
             if (i == 3'999) launched = kernel;
         }
-        builder.trace().eventRecords = {{stream}, {3}, {noIndex}, {5'000}};
-        builder.trace().eventWaits = {{other}, {3}, {noIndex}, {5'001}};
+        builder.eventRecord({stream, 3, noIndex, 5'000});
+        builder.eventWait({other, 3, noIndex, 5'001});
         waiting = builder.addKernel(other, "waiting", 4'100'000, 4'200'000, 5'002);
         last = builder.addKernel(stream, "long", 4'300'000, 5'000'000, 5'003);
         trace = builder.finish();

@@ -11,7 +11,7 @@ namespace {
 
 /// A stream of 4,000 short kernels of two names in turn.
 TracePtr manyShortKernels() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t stream = builder.addStream(0, builder.addGpu(), 7);
     for (int i = 0; i < 4'000; ++i)
         builder.addKernel(stream, i % 2 ? "odd" : "even", 1'000 + i * 1'000, 1'700 + i * 1'000);
@@ -83,7 +83,7 @@ void tst_TimelinePainting::aRunSaysHowBusyItIs() {
 }
 
 void tst_TimelinePainting::colorsTellWhatWasAskedFor() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
     const uint32_t one = builder.addStream(0, gpu, 7);
     const uint32_t two = builder.addStream(0, gpu, 20);
@@ -158,13 +158,13 @@ void tst_TimelinePainting::numbersAtTheEndOfNamesSurvive() {
 }
 
 void tst_TimelinePainting::abnormalEndsAreMarked() {
-    TraceBuilder builder;
+    SimulatedTrace builder;
     builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 500'000);
-    builder.trace().processes[0].endedAbnormally = true;
+    builder.processes()[0].endedAbnormally = true;
     // The code tells that it is about an end; the words are for the user.
-    builder.trace().health = {{Severity::Warning, HealthCode::ProcessEndedAbnormally,
+    builder.description().health = {{Severity::Warning, HealthCode::ProcessEndedAbnormally,
                                "Signal 9 was its undoing.",
-                               builder.trace().processes[0].globalPid}};
+                               builder.processes()[0].globalPid}};
     const TracePtr trace = builder.finish();
     ShownTimeline shown(trace);
     const QRgb color = shown.view.theme().error.rgb();

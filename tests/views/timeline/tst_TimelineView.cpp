@@ -58,7 +58,7 @@ void tst_TimelineView::anEmptyViewSaysWhatToDo() {
 }
 
 void tst_TimelineView::aTraceWithoutEventsIsPainted() {
-    ShownTimeline shown(TraceBuilder().finish());
+    ShownTimeline shown(SimulatedTrace().finish());
     const QImage image = shown.canvas()->grab().toImage();
     QVERIFY(pixelsOf(image, shown.view.theme().canvas) < image.width() * image.height());
     QVERIFY(!shown.view.grab().isNull());
@@ -194,7 +194,7 @@ void tst_TimelineView::themesRepaint() {
 void tst_TimelineView::lateTimesArePaintedLikeEarlyOnes() {
     const int64_t late = 40LL * 24 * 3600 * 1'000'000'000;  // forty days in
     const auto picture = [](int64_t offsetNs) {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         for (int i = 0; i < 50; ++i) {
             builder.addKernel(stream, "kernel", offsetNs + i * 1'000, offsetNs + i * 1'000 + 700);

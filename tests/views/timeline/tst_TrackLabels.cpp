@@ -196,7 +196,7 @@ class TestTrackLabels : public QObject {
     }
 
     void namesOfTracksAreNoMenuMarkup() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         const uint32_t thread = builder.addThread(0, 1, "a&b\tCtrl+Q");
         builder.addApi(thread, "cudaMalloc", 0, 100);
         Labels shown(builder.finish());

@@ -5,7 +5,7 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "tests/support/TraceBuilder.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
@@ -216,7 +216,7 @@ class TestTopologyPanel : public QObject {
     }
 
     void aTraceWithoutAGpuIsNoTrouble() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addNvtx(builder.defaultThread(), "step", 0, 10);
         ShownPanel shown(builder.finish());
         QVERIFY(shown.panel.verdictText().contains("no GPU"));

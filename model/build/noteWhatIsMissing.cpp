@@ -1,0 +1,60 @@
+#include "model/build/noteWhatIsMissing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/values/formatTable.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Says how many events have no times, unless the recorder has said it of each process.
+void noteUntimed(std::span<const EventCount> counts, std::vector<HealthNote>& health) {
+    int64_t found = 0;
+    for (const EventCount& count : counts) found += count.untimed;
+    int64_t noted = 0;
+    for (const HealthNote& note : health)
+        if (note.code == HealthCode::Untimed)
+            noted += std::clamp<int64_t>(note.count.value_or(0), 0, found);
+    if (noted >= found) return;
+    for (const EventCount& count : counts)
+        if (count.untimed > 0)
+            health.push_back(
+                {Severity::Warning,
+                 HealthCode::Untimed,
+                 fmt::format("{} of {} {} carry no time and are not shown.",
+                             formatCount(count.untimed), formatCount(count.total), count.name),
+                 {},
+                 {},
+                 count.untimed});
+}
+
+bool isNoted(std::span<const HealthNote> health, HealthCode code, int64_t globalPid) {
+    return std::any_of(health.begin(), health.end(), [&](const HealthNote& note) {
+        return note.code == code && note.globalPid == globalPid;
+    });
+}
+
+}  // namespace
+
+void noteWhatIsMissing(std::span<const EventCount> counts, std::span<const Process> processes,
+                       std::vector<HealthNote>& health) {
+    noteUntimed(counts, health);
+    if (std::all_of(counts.begin(), counts.end(),
+                    [](const EventCount& each) { return each.total == 0; }))
+        health.push_back({Severity::Warning, HealthCode::NoEvents,
+                          "This trace holds no events: no CUDA work, API call or NVTX range was "
+                          "recorded."});
+    for (const Process& process : processes)
+        if (process.endedAbnormally &&
+            !isNoted(health, HealthCode::ProcessEndedAbnormally, process.globalPid))
+            health.push_back({Severity::Warning, HealthCode::ProcessEndedAbnormally,
+                              fmt::format("Process {} ended abnormally: the last of its events may "
+                                          "be missing.",
+                                          process.pid),
+                              process.globalPid});
+}
+
+}  // namespace lanescope

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "model/format/Result.h"
+
+namespace lanescope {
+
+/// The size of a file that can be opened and holds something. Errors: missing, a folder, no regular
+/// file, empty.
+Result<uint64_t> checkFile(const std::filesystem::path& path);
+
+}  // namespace lanescope

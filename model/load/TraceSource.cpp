@@ -1,0 +1,71 @@
+#include "model/load/TraceSource.h"
+
+#include <algorithm>
+
+#include "model/format/checkSqliteHeader.h"
+#include "model/load/unpackGzip.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t startBytes = 4096;
+
+}  // namespace
+
+Result<TraceSource> TraceSource::begin(Result<UnpackedStream> stream,
+                                       const std::filesystem::path& path) {
+    if (!stream) return fail(stream.error());
+    TraceSource source(std::move(*stream));
+    source.path_ = path;
+    source.start_.resize(startBytes);
+    const Result<size_t> count = source.stream_.read(source.start_);
+    if (!count) return fail(count.error());
+    source.start_.resize(*count);
+    return source;
+}
+
+Result<TraceSource> TraceSource::open(const std::filesystem::path& path,
+                                      const LoadProgress& unpacking) {
+    Result<TraceSource> source = begin(UnpackedStream::open(path), path);
+    if (source) source->unpacking_ = &unpacking;
+    return source;
+}
+
+Result<TraceSource> TraceSource::open(int descriptor, const std::filesystem::path& path) {
+    Result<TraceSource> source = begin(UnpackedStream::open(descriptor, path), path);
+    if (source) source->descriptor_ = descriptor;
+    return source;
+}
+
+bool TraceSource::startsLikeSqlite() const {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(start_.data());
+    return isSqliteHeader(std::span(bytes, std::min(start_.size(), sqliteHeaderBytes)));
+}
+
+Result<size_t> TraceSource::read(std::span<char> bytes) {
+    const size_t count = std::min(bytes.size(), start_.size() - startRead_);
+    std::copy_n(start_.begin() + static_cast<std::ptrdiff_t>(startRead_), count, bytes.begin());
+    startRead_ += count;
+    if (count == bytes.size()) return count;
+    const Result<size_t> more = stream_.read(bytes.subspan(count));
+    if (!more) return more;
+    return count + *more;
+}
+
+Result<const Database*> TraceSource::database() {
+    if (database_) return &*database_;
+    const auto opened = [this]() -> Result<Database> {
+        if (descriptor_ >= 0) return Database::openReadOnly(descriptor_, path_);
+        if (!isCompressed()) return Database::openReadOnly(path_);
+        const Result<TemporaryFile> unpacked = unpackGzip(path_, UnpackLimits{}, *unpacking_);
+        if (!unpacked) return fail(unpacked.error());
+        return Database::openReadOnly(unpacked->descriptor(), path_);
+    };
+    Result<Database> database = opened();
+    if (!database) return fail(database.error());
+    database_.emplace(std::move(*database));
+    return &*database_;
+}
+
+}  // namespace lanescope

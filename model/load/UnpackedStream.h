@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "model/format/Result.h"
+
+namespace lanescope {
+
+/// The bytes of a file from first to last, unpacked if the file is compressed with gzip, whatever
+/// it is called; files that were compressed one by one and put together are one. One thread.
+class UnpackedStream {
+  public:
+    /// Errors: no such file, no regular file (opening a pipe would wait for its writer), empty, not
+    /// readable.
+    static Result<UnpackedStream> open(const std::filesystem::path& path);
+    /// The same for a file that is open for reading and need not have a name. The descriptor stays
+    /// the caller's, who may close it and must not rely on its place. `path` is what errors call
+    /// it.
+    static Result<UnpackedStream> open(int descriptor, const std::filesystem::path& path);
+
+    /// Takes the next bytes: as many as fit, fewer at the end only, and then none. Errors: damaged,
+    /// cut short, not readable.
+    Result<size_t> read(std::span<char> bytes);
+    /// How much of the file was read, in [0, 1].
+    double fractionRead() const;
+    bool isCompressed() const { return isCompressed_; }
+    uint64_t fileBytes() const { return fileBytes_; }
+
+  private:
+    struct Close {
+        void operator()(void* file) const;
+    };
+
+    /// zlib's `gzFile`, which reads what is not compressed as it is.
+    std::unique_ptr<void, Close> file_;
+    std::filesystem::path path_;
+    uint64_t fileBytes_ = 0;
+    bool isCompressed_ = false;
+};
+
+}  // namespace lanescope

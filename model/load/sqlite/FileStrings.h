@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "model/load/sqlite/LoadContext.h"
+
+namespace lanescope {
+
+/// The file's `StringIds`: its ids turned into ours.
+class FileStrings {
+  public:
+    explicit FileStrings(TraceBuilder& builder) : builder_(builder) {}
+
+    void read(LoadContext& context);
+    /// Nothing for an id that the file does not have. O(1).
+    std::optional<StringIndex> find(int64_t id) const;
+    StringIndex intern(std::string_view text) { return builder_.intern(text); }
+    std::string_view text(StringIndex index) const { return builder_.text(index); }
+
+  private:
+    static constexpr StringIndex missing = 0xffffffff;
+
+    TraceBuilder& builder_;
+    std::vector<StringIndex> dense_;  ///< By id: ids count up from 0 in all files seen.
+    std::unordered_map<int64_t, StringIndex> sparse_;
+};
+
+}  // namespace lanescope

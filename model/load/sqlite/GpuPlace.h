@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+
+#include "model/format/TimeRange.h"
+#include "model/load/sqlite/Identities.h"
+#include "model/load/sqlite/TableReader.h"
+
+namespace lanescope {
+
+/// Which stream of which process a row of GPU activity belongs to.
+struct GpuPlace {
+    uint32_t process = noIndex;
+    /// `noIndex` also for what concerns a whole context or no known device.
+    uint32_t stream = noIndex;
+};
+
+/// Reads it from the row; both `noIndex` if there are more processes or streams than can be.
+template <class Table>
+GpuPlace readGpuPlace(TableReader<Table>& reader, const Table& table, Identities& identities) {
+    constexpr int64_t wholeContext = 0xffffffff;
+    GpuPlace place;
+    const std::optional<int64_t> pid = reader.integer(table.globalPid);
+    place.process = pid ? identities.process(*pid) : identities.unnamedProcess();
+    if (place.process == noIndex) return {};
+    const int64_t stream = reader.integerOr(table.streamId, 0);
+    if (stream == wholeContext || stream < 0) return place;
+    const int64_t device = reader.integerOr(table.deviceId, 0);
+    if (device < 0) return place;  // What the recorder writes where it knows none.
+    place.stream =
+        identities.stream(place.process, device, reader.integerOr(table.contextId, 0), stream);
+    return place;
+}
+
+/// Goes through a table of GPU activity: hands the place, times and correlation of each row that
+/// has them to `take(place, times, correlation)`; tallies the others. A row without a stream is one
+/// of the others, unless it `mayBeOfContext`.
+template <class Table, class Take>
+void forEachGpuRow(TableReader<Table>& reader, const Table& table, Identities& identities,
+                   Take take, bool mayBeOfContext = false) {
+    while (reader.next()) {
+        const std::optional<TimeRange> times = reader.times(table.start, table.end);
+        if (!times) continue;
+        const GpuPlace place = readGpuPlace(reader, table, identities);
+        if (place.process == noIndex || (place.stream == noIndex && !mayBeOfContext)) {
+            reader.skipRow();
+            continue;
+        }
+        take(place, *times, reader.unsigned32(table.correlationId));
+    }
+}
+
+}  // namespace lanescope

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/format/Sqlite.h"
+#include "model/build/LoadProgress.h"
+#include "model/build/TraceBuilder.h"
+
+namespace lanescope {
+
+/// What the readers of one load share: the file, the builder of the trace, and progress. Used by the
+/// loading thread only.
+class LoadContext {
+  public:
+    LoadContext(const Database& database, TraceBuilder& builder, unsigned threads,
+                const LoadProgress& progress);
+
+    const Database& database() const { return database_; }
+    /// One for each thread but the one that loads, for one reader at a time: none while another has
+    /// them. Opened when first asked for; none for a file that can be opened once only.
+    std::span<const Database> borrowConnections();
+    void returnConnections() { areBorrowed_ = false; }
+    TraceBuilder& builder() { return builder_; }
+    TraceDescription& description() { return builder_.description(); }
+
+    /// Rows `table` may hold, judged without counting them. O(log n).
+    int64_t estimatedRows(const char* table) const;
+    /// No undamaged file of this size has a table with more rows.
+    int64_t possibleRows() const { return possibleRows_; }
+    void expectRows(int64_t rows) { expectedRows_ += rows; }
+    /// Reports progress now and then; false once the load is cancelled.
+    bool advance(int64_t rows, std::string_view what);
+    /// Reports a fraction as it is; false once the load is cancelled.
+    bool report(double fraction, std::string_view what);
+    bool isCancelled() const { return isCancelled_; }
+
+    void note(HealthNote note) { builder_.note(std::move(note)); }
+
+  private:
+    const Database& database_;
+    TraceBuilder& builder_;
+    const unsigned threads_;
+    const LoadProgress& progress_;
+    std::vector<Database> furtherConnections_;
+    bool areBorrowed_ = false;
+    int64_t possibleRows_ = 0;
+    int64_t expectedRows_ = 0;
+    int64_t readRows_ = 0;
+    bool isCancelled_ = false;
+    std::chrono::steady_clock::time_point nextReport_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,68 @@
+#include "model/load/sqlite/MemoryKinds.h"
+
+#include "model/format/tables/Copies.h"
+#include "model/format/tables/Enums.h"
+#include "model/load/sqlite/TableReader.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Rows of `ENUM_*` tables by the name of the constant; other rows are left out.
+template <class Kind>
+std::unordered_map<int64_t, Kind> readNames(LoadContext& context, const tables::Enum& table,
+                                            int count) {
+    std::unordered_map<int64_t, Kind> kinds;
+    TableReader reader(context, table, {table.id, table.name}, "names of kinds");
+    while (reader.next()) {
+        const std::optional<int64_t> id = reader.integer(table.id);
+        if (!id) continue;
+        for (int number = 0; number < count; ++number)
+            if (reader.text(table.name) == enumName(static_cast<Kind>(number)))
+                kinds[*id] = static_cast<Kind>(number);
+    }
+    return kinds;
+}
+
+/// Copies from the host to the device end in device memory, which Nsight Systems calls 2 and
+/// CUPTI 3.
+bool copiesCountFromOne(LoadContext& context) {
+    constexpr int64_t enoughRows = 100'000;
+    constexpr const auto& table = tables::memcpys;
+    TableReader reader(context, table, {table.copyKind, table.srcKind, table.dstKind},
+                       "memory kinds");
+    int64_t three = 0;
+    int64_t two = 0;
+    for (int64_t row = 0; row < enoughRows && reader.next(); ++row) {
+        const MemcpyKind kind = memcpyKindFrom(reader.integerOr(table.copyKind, 0));
+        if (kind != MemcpyKind::HtoD && kind != MemcpyKind::DtoH) continue;
+        const int64_t memory = kind == MemcpyKind::HtoD ? reader.integerOr(table.dstKind, -1)
+                                                        : reader.integerOr(table.srcKind, -1);
+        two += memory == 2 ? 1 : 0;
+        three += memory == 3 ? 1 : 0;
+    }
+    return three > two;
+}
+
+}  // namespace
+
+void MemoryKinds::read(LoadContext& context) {
+    memcpyKinds_ = readNames<MemcpyKind>(context, tables::memcpyKinds, memcpyKindCount);
+    memoryKinds_ = readNames<MemoryKind>(context, tables::memoryKinds, memoryKindCount);
+    if (memoryKinds_.empty()) countsFromOne_ = copiesCountFromOne(context);
+}
+
+MemcpyKind MemoryKinds::memcpyKind(int64_t number) const {
+    if (memcpyKinds_.empty()) return memcpyKindFrom(number);
+    const auto found = memcpyKinds_.find(number);
+    return found != memcpyKinds_.end() ? found->second : MemcpyKind::Unknown;
+}
+
+MemoryKind MemoryKinds::memoryKind(int64_t number) const {
+    if (memoryKinds_.empty())
+        return memoryKindFrom(countsFromOne_ && number >= 0 ? number - 1 : number);
+    const auto found = memoryKinds_.find(number);
+    return found != memoryKinds_.end() ? found->second : MemoryKind::Unknown;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,51 @@
+#include "model/load/sqlite/NcclCalls.h"
+
+#include "model/format/GlobalId.h"
+#include "model/format/tables/Nccl.h"
+#include "model/load/sqlite/TableReader.h"
+#include "model/trace/ncclOperation.h"
+
+namespace lanescope {
+
+void NcclCalls::read(LoadContext& context, FileStrings& strings,
+                     const NcclCommunicators& communicators) {
+    constexpr const auto& table = tables::ncclOperations;
+    TableReader reader(context, table,
+                       {table.nvtxRow, table.operation, table.bytes, table.communicator, table.root,
+                        table.peer, table.globalTid},
+                       "NCCL calls");
+    while (reader.next()) {
+        const std::optional<int64_t> row = reader.integer(table.nvtxRow);
+        if (!row) {
+            reader.skipRow();
+            continue;
+        }
+        NcclRow call;
+        call.operation = strings.intern(reader.text(table.operation));
+        if (!reader.isNull(table.bytes)) call.bytes = reader.bytes(table.bytes);
+        call.communicator = static_cast<uint64_t>(reader.integerOr(table.communicator, 0));
+        call.facts.root = ncclRankFrom(reader.integerOr(table.root, -1));
+        call.facts.peer = ncclRankFrom(reader.integerOr(table.peer, -1));
+        communicators.describe(processOf(reader.integerOr(table.globalTid, 0)), call.communicator,
+                               call.facts);
+        calls_[*row] = call;
+    }
+}
+
+void NcclCalls::addListed(int64_t fileRow, EventRef range, TraceBuilder& builder) const {
+    const auto found = calls_.find(fileRow);
+    if (found != calls_.end()) builder.nccl(range, found->second);
+}
+
+void NcclCalls::addByName(TraceBuilder& builder) {
+    const StringIndex domain = builder.intern("NCCL");
+    const NvtxTable& nvtx = builder.trace().nvtx;
+    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+        if (nvtx.domain[row] != domain) continue;
+        const std::string operation(ncclOperation(builder.text(nvtx.text[row])));
+        if (operation.empty()) continue;
+        builder.nccl({EventKind::Nvtx, row}, {.operation = builder.intern(operation)});
+    }
+}
+
+}  // namespace lanescope

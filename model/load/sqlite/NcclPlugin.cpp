@@ -1,0 +1,266 @@
+#include "model/load/sqlite/NcclPlugin.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "model/format/GlobalId.h"
+#include "model/load/sqlite/TableReader.h"
+
+namespace lanescope {
+
+namespace {
+
+enum Column {
+    tid,
+    start,
+    end,
+    operation,
+    datatype,
+    count,
+    bytes,
+    communicator,
+    rank,
+    root,
+    peer,
+    sequence,
+    algorithm,
+    protocol,
+    channels,
+    warps,
+    isCaptured,
+    enqueueTid,
+    enqueueStart,
+    enqueueEnd,
+    launchTid,
+    launchStart,
+    launchEnd,
+};
+
+/// Channels or warps, of which there are at most 255.
+int16_t smallNumber(int64_t value) {
+    return value > 0 && value <= 255 ? static_cast<int16_t>(value) : int16_t{-1};
+}
+
+/// Start and end of something that may lack both; an end that was not seen reads as the start.
+std::optional<TimeRange> rangeAt(RowReader& reader, int startColumn, int endColumn) {
+    if (reader.isNull(startColumn)) return std::nullopt;
+    if (!reader.isNull(endColumn)) return reader.times(startColumn, endColumn);
+    const std::optional<int64_t> startNs = reader.time(startColumn);
+    if (!startNs) return std::nullopt;
+    return TimeRange{*startNs, *startNs};
+}
+
+/// NCCL does these by sends and receives, and tells its plugin of those only.
+bool isPartOf(std::string_view part, std::string_view whole) {
+    return (part == "Send" || part == "Recv") &&
+           (whole == "AlltoAll" || whole == "Gather" || whole == "Scatter");
+}
+
+/// How many operations that begin in a range are looked at; a real range has one.
+constexpr int mostInRange = 64;
+
+}  // namespace
+
+void NcclPlugin::read(LoadContext& context, FileDirectory& directory,
+                      const NcclCommunicators& communicators) {
+    TableReader reader(context, "LANESCOPE_NCCL_PLUGIN_OPERATIONS",
+                       {"globalTid",    "start",        "end",
+                        "operation",    "datatype",     "count",
+                        "bytes",        "communicator", "rank",
+                        "root",         "peer",         "sequence",
+                        "algorithm",    "protocol",     "channels",
+                        "warps",        "isCaptured",   "enqueueGlobalTid",
+                        "enqueueStart", "enqueueEnd",   "launchGlobalTid",
+                        "launchStart",  "launchEnd"},
+                       "NCCL operations");
+    FileStrings& strings = directory.strings;
+    const auto textAt = [&](int column) {
+        return reader.isNull(column) ? StringIndex{0} : strings.intern(reader.text(column));
+    };
+    while (reader.next()) {
+        Operation found;
+        const std::optional<TimeRange> call = rangeAt(reader, start, end);
+        const std::optional<TimeRange> enqueue = rangeAt(reader, enqueueStart, enqueueEnd);
+        const std::optional<int64_t> globalTid = reader.integer(call ? tid : enqueueTid);
+        if (!globalTid || (!call && !enqueue)) {
+            reader.skipRow();
+            continue;
+        }
+        found.thread = directory.identities.thread(*globalTid);
+        if (found.thread == noIndex) {
+            reader.skipRow();
+            continue;
+        }
+        found.hasCall = call.has_value();
+        found.hasEnqueue = enqueue.has_value();
+        found.call = call.value_or(enqueue.value_or(TimeRange{}));
+        found.enqueue = enqueue.value_or(TimeRange{});
+        found.name = textAt(operation);
+        found.bytes = reader.isNull(bytes) ? -1 : reader.bytes(bytes);
+        found.communicator = static_cast<uint64_t>(reader.integerOr(communicator, 0));
+        NcclFacts& facts = found.facts;
+        communicators.describe(processOf(*globalTid), found.communicator, facts);
+        if (facts.rank < 0) facts.rank = ncclRankFrom(reader.integerOr(rank, -1));
+        facts.datatype = textAt(datatype);
+        facts.algorithm = textAt(algorithm);
+        facts.protocol = textAt(protocol);
+        facts.count = std::max<int64_t>(-1, reader.integerOr(count, -1));
+        facts.sequence = std::max<int64_t>(-1, reader.integerOr(sequence, -1));
+        facts.root = ncclRankFrom(reader.integerOr(root, -1));
+        facts.peer = ncclRankFrom(reader.integerOr(peer, -1));
+        facts.channels = smallNumber(reader.integerOr(channels, -1));
+        facts.warps = smallNumber(reader.integerOr(warps, -1));
+        facts.isCaptured = reader.integerOr(isCaptured, 0) != 0;
+        if (const auto launch = rangeAt(reader, launchStart, launchEnd)) {
+            const std::optional<int64_t> launchedBy = reader.integer(launchTid);
+            facts.launchThread = launchedBy ? directory.identities.thread(*launchedBy) : noIndex;
+            facts.launch = *launch;
+        }
+        operations_.push_back(found);
+    }
+}
+
+void NcclPlugin::join(TraceBuilder& builder) {
+    if (operations_.empty()) return;
+    const Trace& trace = builder.trace();
+    builder.count("NCCL plugin operations", static_cast<int64_t>(operations_.size()), 0);
+    std::stable_sort(operations_.begin(), operations_.end(),
+                     [](const Operation& a, const Operation& b) {
+                         return std::tie(a.thread, a.call.startNs, a.enqueue.startNs) <
+                                std::tie(b.thread, b.call.startNs, b.enqueue.startNs);
+                     });
+    isJoined_.assign(trace.nccl.size(), false);
+    std::set<uint32_t> announcing;  // processes
+    for (const uint32_t row : trace.nccl.nvtx)
+        announcing.insert(trace.threads[trace.nvtx.thread[row]].process);
+    joinCalls(builder);
+    joinTasks(builder);
+    addRanges(builder, announcing);
+}
+
+/// Of an operation that is one of several parts of the call, only what all of them say is known.
+void NcclPlugin::take(Operation& operation, uint32_t row, bool isPart, TraceBuilder& builder) {
+    operation.isTaken = true;
+    isJoined_[row] = true;
+    const NcclTable& nccl = builder.trace().nccl;
+    const NcclFacts announced = nccl.facts[row];
+    NcclRow better{nccl.operation[row], nccl.bytes[row], nccl.communicator[row], operation.facts};
+    NcclFacts& facts = better.facts;
+    if (facts.rank < 0) facts.rank = announced.rank;
+    if (facts.rankCount < 0) facts.rankCount = announced.rankCount;
+    if (facts.root < 0) facts.root = announced.root;
+    if (facts.peer < 0) facts.peer = announced.peer;
+    if (isPart) facts.peer = -1;
+    if (isPart) facts.channels = -1;
+    if (better.bytes < 0) better.bytes = operation.bytes;
+    if (better.communicator == 0) better.communicator = operation.communicator;
+    builder.amendNccl(row, better);
+}
+
+/// Those that begin inside an announced range of their thread.
+void NcclPlugin::joinCalls(TraceBuilder& builder) {
+    const Trace& trace = builder.trace();
+    const NcclTable& nccl = trace.nccl;
+    for (uint32_t row = 0; row < nccl.size(); ++row) {
+        const uint32_t nvtx = nccl.nvtx[row];
+        const std::pair from{trace.nvtx.thread[nvtx], trace.nvtx.startNs[nvtx]};
+        const bool isOpen = trace.nvtx.isOpen[nvtx] != 0;
+        auto found = std::lower_bound(operations_.begin(), operations_.end(), from,
+                                      [](const Operation& one, const auto& wanted) {
+                                          return std::pair(one.thread, one.call.startNs) < wanted;
+                                      });
+        for (int looked = 0; found != operations_.end() && looked < mostInRange;
+             ++found, ++looked) {
+            if (found->thread != from.first) break;
+            if (!isOpen && found->call.startNs > trace.nvtx.endNs[nvtx]) break;
+            const bool isPart =
+                isPartOf(trace.strings.at(found->name), trace.strings.at(nccl.operation[row]));
+            if (found->isTaken || (found->name != nccl.operation[row] && !isPart)) continue;
+            if (found->communicator != nccl.communicator[row] && found->communicator != 0 &&
+                nccl.communicator[row] != 0)
+                continue;
+            take(*found, row, isPart, builder);
+            break;
+        }
+    }
+}
+
+/// Operations of a group, of which NCCL before 2.28 tells only when the group ends.
+void NcclPlugin::joinTasks(TraceBuilder& builder) {
+    const Trace& trace = builder.trace();
+    using Key = std::tuple<uint32_t, uint64_t, StringIndex, int64_t>;
+    std::map<Key, std::deque<Operation*>> waiting;
+    for (Operation& one : operations_)
+        if (!one.hasCall && !one.isTaken)
+            waiting[{one.thread, one.communicator, one.name, one.bytes}].push_back(&one);
+    if (waiting.empty()) return;
+    const NcclTable& nccl = trace.nccl;
+    std::vector<uint32_t> rows(nccl.size());
+    std::iota(rows.begin(), rows.end(), 0u);
+    std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+        return trace.nvtx.startNs[nccl.nvtx[a]] < trace.nvtx.startNs[nccl.nvtx[b]];
+    });
+    for (const uint32_t row : rows) {
+        if (isJoined_[row]) continue;
+        const uint32_t nvtx = nccl.nvtx[row];
+        const auto found = waiting.find(Key{trace.nvtx.thread[nvtx], nccl.communicator[row],
+                                            nccl.operation[row], nccl.bytes[row]});
+        if (found == waiting.end()) continue;
+        std::deque<Operation*>& queue = found->second;
+        while (!queue.empty() && queue.front()->enqueue.startNs < trace.nvtx.startNs[nvtx])
+            queue.pop_front();
+        if (queue.empty()) continue;
+        take(*queue.front(), row, false, builder);
+        queue.pop_front();
+    }
+}
+
+void NcclPlugin::addRanges(TraceBuilder& builder, const std::set<uint32_t>& announcing) {
+    const Trace& trace = builder.trace();
+    std::set<uint32_t> calling;  // processes whose NCCL tells calls: the rest is NCCL's own doing
+    for (const Operation& one : operations_)
+        if (one.hasCall) calling.insert(trace.threads[one.thread].process);
+    std::map<std::pair<uint32_t, int64_t>, int> sharing;
+    for (const Operation& one : operations_)
+        if (one.facts.launchThread != noIndex)
+            ++sharing[{one.facts.launchThread, one.facts.launch.startNs}];
+    const StringIndex domain = builder.intern("NCCL");
+    for (size_t index = 0; index < operations_.size(); ++index) {
+        const Operation& one = operations_[index];
+        const uint32_t process = trace.threads[one.thread].process;
+        if (one.isTaken || announcing.contains(process)) continue;
+        if (!one.hasCall && calling.contains(process)) continue;
+        const bool isReplay = index > 0 && one.hasCall && operations_[index - 1].hasCall &&
+                              operations_[index - 1].thread == one.thread &&
+                              operations_[index - 1].call == one.call;
+        if (isReplay) continue;  // the same call of a CUDA graph once more
+        TimeRange range = one.call;
+        // The call of an operation that is in no group lasts until it is enqueued.
+        const bool isLast = index + 1 == operations_.size() ||
+                            operations_[index + 1].thread != one.thread ||
+                            operations_[index + 1].call.startNs >= one.enqueue.endNs;
+        const bool isAlone = one.facts.launchThread == one.thread &&
+                             sharing[{one.thread, one.facts.launch.startNs}] == 1;
+        if (one.hasCall && one.hasEnqueue && isLast && isAlone) range = range.united(one.enqueue);
+        const EventRef added =
+            builder.nvtx({.startNs = range.startNs,
+                          .endNs = range.endNs,
+                          .text = builder.intern("nccl" + std::string(builder.text(one.name))),
+                          .domain = domain,
+                          .thread = one.thread});
+        builder.nccl(added, {.operation = one.name,
+                             .bytes = one.bytes,
+                             .communicator = one.communicator,
+                             .facts = one.facts});
+    }
+}
+
+}  // namespace lanescope

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/load/sqlite/LoadContext.h"
+#include "model/load/sqlite/TableRows.h"
+
+namespace lanescope {
+
+class FileStrings;
+
+/// Reads one table row by row, whatever of it the file has. Columns and tables the file lacks read
+/// as NULL and as empty; cells of the wrong kind read as NULL and are tallied; a damaged table ends
+/// early with a health note. Columns are called by their place in the list: readers of tables that
+/// are described use `TableReader`.
+class RowReader {
+  public:
+    /// `table` and `columns` are constants of this program; `what` is what progress calls the rows.
+    RowReader(LoadContext& context, const char* table, const std::vector<const char*>& columns,
+              const char* what);
+    ~RowReader();
+    RowReader(const RowReader&) = delete;
+    RowReader& operator=(const RowReader&) = delete;
+
+    /// Goes to the next row; false at the end, or when the load is cancelled.
+    bool next();
+    bool hasTable() const { return hasTable_; }
+    bool hasColumn(int column) const { return isPresent_[static_cast<size_t>(column)]; }
+    int64_t estimatedRows() const { return estimatedRows_; }
+
+    bool isNull(int column) const { return at(column).type == CellType::Null; }
+    std::optional<int64_t> integer(int column) {
+        const RowBatch::Cell& cell = at(column);
+        if (cell.type == CellType::Integer) return cell.bits;
+        if (cell.type != CellType::Null) ignoreCell();
+        return std::nullopt;
+    }
+    int64_t integerOr(int column, int64_t fallback) { return integer(column).value_or(fallback); }
+    /// 0 for NULL and for what does not fit.
+    uint32_t unsigned32(int column);
+    /// A size in bytes; 0 for NULL and for what no memory could hold.
+    int64_t bytes(int column);
+    /// Of a number as it is written. Valid until the next row; empty for NULL.
+    std::string_view text(int column);
+    /// 0 for what is no number.
+    double real(int column) const;
+    /// A whole or a real number, exact for both; not a number for NULL and for anything else.
+    long double number(int column);
+    /// A string by id, or a text where an old file has the text itself. Nothing for NULL or an
+    /// unknown id.
+    std::optional<StringIndex> string(int column, FileStrings& strings);
+    /// Start and end, in this order of columns. Nothing if the event was not timed (tallied as
+    /// such) or the times make no sense (the row is tallied as skipped). An end before the start
+    /// reads as the start.
+    std::optional<TimeRange> times(int startColumn, int endColumn);
+    /// One time on its own, by the same rules.
+    std::optional<int64_t> time(int column);
+
+    /// Tallies the row as left out.
+    void skipRow() { ++skippedRows_; }
+    void ignoreCell() { ++ignoredCells_; }
+    /// Counts the rows read as events of that name, if the file has the table.
+    void countAs(const char* name) {
+        if (hasTable_) context_.builder().count(name, rowCount_, untimedCount_);
+    }
+    int64_t rowCount() const { return rowCount_; }
+    int64_t untimedCount() const { return untimedCount_; }
+
+  protected:
+    /// For a column that was read and is not in the list.
+    [[noreturn]] void throwNotAsked() const;
+
+  private:
+    const RowBatch::Cell& at(int column) const { return row_[column]; }
+    bool isInteger(int column) const { return at(column).type == CellType::Integer; }
+    void noteDamage();
+    bool stop();
+
+    LoadContext& context_;
+    const char* table_;
+    const char* what_;
+    std::vector<bool> isPresent_;
+    std::optional<TableRows> rows_;  ///< Nothing once all are read.
+    const RowBatch* batch_ = nullptr;
+    const RowBatch::Cell* row_ = nullptr;
+    size_t nextInBatch_ = 0;
+    std::vector<std::string> numberTexts_;  ///< By column.
+    bool hasTable_ = false;
+    int64_t estimatedRows_ = 0;
+    int64_t rowCount_ = 0;
+    int64_t untimedCount_ = 0;
+    int64_t skippedRows_ = 0;
+    int64_t ignoredCells_ = 0;
+};
+
+}  // namespace lanescope

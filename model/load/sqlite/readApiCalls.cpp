@@ -1,0 +1,51 @@
+#include <unordered_map>
+
+#include "model/format/tables/ApiCalls.h"
+#include "model/load/sqlite/TableReader.h"
+#include "model/load/sqlite/apiName.h"
+#include "model/load/sqlite/readers.h"
+
+namespace lanescope {
+
+namespace {
+
+/// `TRACE_PROCESS_EVENT_CUDA_DRIVER` of `ENUM_NSYS_EVENT_CLASS`.
+constexpr int64_t driverClass = 1;
+
+}  // namespace
+
+void readApiCalls(LoadContext& context, FileDirectory& directory) {
+    constexpr const auto& t = tables::apiCalls;
+    TableReader reader(
+        context, t,
+        {t.start, t.end, t.globalTid, t.correlationId, t.nameId, t.returnValue, t.eventClass},
+        "CUDA API calls");
+    std::unordered_map<StringIndex, StringIndex> plainNames;
+    while (reader.next()) {
+        const std::optional<TimeRange> times = reader.times(t.start, t.end);
+        if (!times) continue;
+        const std::optional<int64_t> tid = reader.integer(t.globalTid);
+        const uint32_t thread =
+            tid ? directory.identities.thread(*tid) : directory.identities.unnamedThread();
+        if (thread == noIndex) {
+            reader.skipRow();
+            continue;
+        }
+        const StringIndex entryPoint = reader.string(t.nameId, directory.strings).value_or(0);
+        const auto [name, isNew] = plainNames.try_emplace(entryPoint, 0);
+        if (isNew)
+            name->second = directory.strings.intern(
+                std::string(plainApiName(directory.strings.text(entryPoint))));
+        context.builder().api(
+            {.startNs = times->startNs,
+             .endNs = times->endNs,
+             .name = name->second,
+             .thread = thread,
+             .correlation = reader.unsigned32(t.correlationId),
+             .returnValue = static_cast<int32_t>(reader.unsigned32(t.returnValue)),
+             .isDriver = reader.integerOr(t.eventClass, 0) == driverClass});
+    }
+    reader.countAs("CUDA API calls");
+}
+
+}  // namespace lanescope

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <array>
+
+#include "model/format/factNames.h"
+#include "model/format/tables/Recording.h"
+#include "model/format/tables/Session.h"
+#include "model/load/sqlite/TableReader.h"
+#include "model/load/sqlite/readers.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Of GPUs, and of hosts; a file that tells of more keeps the rest by name.
+constexpr size_t maxSubjects = 1024;
+/// How the loader calls hosts by number.
+constexpr std::string_view hostName = "host";
+
+/// Facts of the machine worth showing, out of some hundred that an export of Nsight Systems has in
+/// `TARGET_INFO_SYSTEM_ENV`. The environment of the process is among the others and is nobody's
+/// business.
+struct ExportFact {
+    std::string_view name;
+    std::string RunFacts::*member;
+};
+const std::array<ExportFact, 4> exportFacts{{
+    {"Hostname", &RunFacts::host},
+    {"CpuDescription", &RunFacts::cpu},
+    {"OsDescription", &RunFacts::operatingSystem},
+    {"SoftwareReleaseVersion", &RunFacts::kernel},
+}};
+
+/// The element that `isWanted`, made by `make` if there is none; null if there are too many.
+template <class T, class IsWanted, class Make>
+T* findOrAdd(std::vector<T>& all, IsWanted isWanted, Make make) {
+    const auto found = std::find_if(all.begin(), all.end(), isWanted);
+    if (found != all.end()) return &*found;
+    if (all.size() >= maxSubjects) return nullptr;
+    all.push_back(make());
+    return &all.back();
+}
+
+bool takeGpuFact(TraceDescription& trace, std::string_view name, std::string_view value) {
+    const auto fact = splitGpuFact(name);
+    if (!fact) return false;
+    GpuFacts* const gpu = findOrAdd(
+        trace.gpuFacts, [&](const GpuFacts& each) { return each.gpu == fact->subject; },
+        [&] {
+            GpuFacts facts;
+            facts.gpu = fact->subject;
+            return facts;
+        });
+    if (gpu == nullptr) return false;
+    if (!takeNamedFact(*gpu, fact->name, value))
+        gpu->others.push_back({std::string(fact->name), std::string(value)});
+    return true;
+}
+
+/// Of the samplers of a host, or of one of the GPUs that they sampled.
+bool takeSamplerFact(RunFacts& run, std::string_view host, std::string_view name,
+                     std::string_view value) {
+    SamplerFacts probe;
+    SampledGpuFacts gpuProbe;
+    const auto numbered = splitNumberedFact(name);
+    const bool isOfGpu = numbered && takeNamedFact(gpuProbe, numbered->name, value);
+    if (!isOfGpu && !takeNamedFact(probe, name, value)) return false;
+    SamplerFacts* const samplers = findOrAdd(
+        run.samplers, [&](const SamplerFacts& each) { return each.host == host; },
+        [&] {
+            SamplerFacts facts;
+            facts.host = host;
+            return facts;
+        });
+    if (samplers == nullptr) return false;
+    if (!isOfGpu) return takeNamedFact(*samplers, name, value);
+    SampledGpuFacts* const gpu = findOrAdd(
+        samplers->gpus,
+        [&](const SampledGpuFacts& each) { return each.cudaDevice == numbered->subject; },
+        [&] {
+            SampledGpuFacts facts;
+            facts.cudaDevice = numbered->subject;
+            return facts;
+        });
+    return gpu != nullptr && takeNamedFact(*gpu, numbered->name, value);
+}
+
+bool takeHostName(RunFacts& run, std::string_view name, std::string_view value) {
+    const auto numbered = splitNumberedFact(name);
+    if (!numbered || numbered->name != hostName || run.hosts.size() >= maxSubjects) return false;
+    run.hosts.push_back({numbered->subject, std::string(value)});
+    return true;
+}
+
+void takeRunFact(TraceDescription& trace, std::string_view name, std::string_view value) {
+    RunFacts& run = trace.facts;
+    if (takeGpuFact(trace, name, value) || takeNamedFact(run, name, value) ||
+        takeSamplerFact(run, {}, name, value) || takeHostName(run, name, value))
+        return;
+    const auto ofHost = splitHostFact(name);
+    if (ofHost && takeSamplerFact(run, ofHost->subject, ofHost->name, value)) return;
+    run.others.push_back({std::string(name), std::string(value)});
+}
+
+/// Ranks are facts of old files; newer ones have columns for them, which were read before.
+bool takeRank(std::optional<int>& member, std::string_view value) {
+    std::optional<int64_t> number;
+    if (!takeFact(FactName{}, value, number) || *number < 0 || *number > INT32_MAX) return false;
+    if (member && *member != *number) return false;
+    member = static_cast<int>(*number);
+    return true;
+}
+
+void takeProcessFact(Process& process, std::string_view name, std::string_view value) {
+    const bool isTaken = (name == "rank" && takeRank(process.rank, value)) ||
+                         (name == "localRank" && takeRank(process.localRank, value)) ||
+                         (name == "worldSize" && takeRank(process.worldSize, value)) ||
+                         takeNamedFact(process.facts, name, value);
+    if (!isTaken) process.facts.others.push_back({std::string(name), std::string(value)});
+}
+
+void readExportFacts(LoadContext& context) {
+    constexpr const auto& k = tables::systemEnvironment;
+    TableReader reader(context, k, {k.name, k.value}, "description");
+    while (reader.next())
+        for (const ExportFact& fact : exportFacts)
+            if (reader.text(k.name) == fact.name && !reader.text(k.value).empty())
+                context.description().facts.*fact.member = reader.text(k.value);
+}
+
+}  // namespace
+
+void readFacts(LoadContext& context, FileDirectory& directory) {
+    readExportFacts(context);
+    constexpr const auto& k = tables::properties;
+    TableReader reader(context, k, {k.globalPid, k.name, k.value}, "description");
+    while (reader.next()) {
+        const std::string name(reader.text(k.name));
+        const std::string value(reader.text(k.value));
+        if (reader.isNull(k.globalPid)) {
+            takeRunFact(context.description(), name, value);
+            continue;
+        }
+        const std::optional<int64_t> id = reader.integer(k.globalPid);
+        const uint32_t process = id ? directory.identities.process(*id) : noIndex;
+        if (process == noIndex)
+            reader.skipRow();
+        else
+            takeProcessFact(context.builder().processes()[process], name, value);
+    }
+}
+
+}  // namespace lanescope

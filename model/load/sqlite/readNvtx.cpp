@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include "model/format/GlobalId.h"
+#include "model/format/tables/Nvtx.h"
+#include "model/load/sqlite/NcclCalls.h"
+#include "model/load/sqlite/NcclPlugin.h"
+#include "model/load/sqlite/NvtxNames.h"
+#include "model/load/sqlite/TableReader.h"
+#include "model/load/sqlite/readers.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr const auto& t = tables::nvtxEvents;
+
+/// Of `ENUM_NSYS_EVENT_TYPE`. The "nvtxt" ones come from text files imported into a report.
+enum EventType : int64_t {
+    categoryName = 33,
+    mark = 34,
+    pushPop = 59,
+    startEnd = 60,
+    importedMark = 65,
+    importedPushPop = 70,
+    importedStartEnd = 71,
+    domainName = 75,
+};
+
+std::optional<NvtxStyle> styleOf(int64_t type) {
+    switch (type) {
+        case pushPop:
+        case importedPushPop:
+            return NvtxStyle::PushPop;
+        case startEnd:
+        case importedStartEnd:
+            return NvtxStyle::StartEnd;
+        case mark:
+        case importedMark:
+            return NvtxStyle::Mark;
+        default:
+            return std::nullopt;
+    }
+}
+
+class NvtxReader {
+  public:
+    NvtxReader(LoadContext& context, FileDirectory& directory)
+        : context_(context),
+          directory_(directory),
+          strings_(directory.strings),
+          identities_(directory.identities),
+          names_(directory.strings),
+          reader_(context, t,
+                  {t.start, t.end, t.eventType, t.globalTid, t.text, t.textId, t.domainId,
+                   t.category, t.color, t.jsonText, t.jsonTextId, t.uint64Value, t.int64Value,
+                   t.doubleValue, t.uint32Value, t.int32Value, t.floatValue, rowNumber},
+                  "NVTX ranges") {}
+
+    void read() {
+        NcclCommunicators communicators;
+        communicators.read(context_, strings_);
+        calls_.read(context_, strings_, communicators);
+        NcclPlugin plugin;
+        plugin.read(context_, directory_, communicators);
+        while (reader_.next()) readRow();
+        context_.builder().nameNvtx(names_.domainNames(), names_.categoryNames());
+        if (!calls_.isListed()) NcclCalls::addByName(context_.builder());
+        plugin.join(context_.builder());
+        if (reader_.hasTable())
+            context_.builder().count("NVTX events", rangeCount_, reader_.untimedCount());
+    }
+
+  private:
+    using Column = tables::ColumnOf<tables::NvtxEvents>;
+    static constexpr Column rowNumber = tables::rowNumber<tables::NvtxEvents>;
+
+    StringIndex nameOfRow() {
+        if (!reader_.isNull(t.text)) return reader_.string(t.text, strings_).value_or(0);
+        return reader_.string(t.textId, strings_).value_or(0);
+    }
+
+    void readRow() {
+        const int64_t type = reader_.integerOr(t.eventType, 0);
+        const std::optional<int64_t> globalTid = reader_.integer(t.globalTid);
+        const int64_t domain = reader_.integerOr(t.domainId, 0);
+        const int64_t process = globalTid ? processOf(*globalTid) : 0;
+        if (type == domainName) return names_.nameDomain(process, domain, nameOfRow());
+        if (type == categoryName)
+            return names_.nameCategory(process, domain, reader_.integerOr(t.category, 0),
+                                       nameOfRow());
+        if (const std::optional<NvtxStyle> style = styleOf(type))
+            addRange(*style, globalTid, process, domain);
+    }
+
+    void addRange(NvtxStyle style, std::optional<int64_t> globalTid, int64_t process,
+                  int64_t domain) {
+        ++rangeCount_;
+        const std::optional<int64_t> startNs = reader_.time(t.start);
+        if (!startNs) return;
+        const bool isOpen = style != NvtxStyle::Mark && reader_.isNull(t.end);
+        int64_t endNs = *startNs;
+        if (style != NvtxStyle::Mark && !isOpen) {
+            const std::optional<TimeRange> times = reader_.times(t.start, t.end);
+            if (!times) return;
+            endNs = times->endNs;
+        }
+        const uint32_t thread =
+            globalTid ? identities_.thread(*globalTid) : identities_.unnamedThread();
+        if (thread == noIndex) return reader_.skipRow();
+        const EventRef range = context_.builder().nvtx(
+            {.startNs = *startNs,
+             .endNs = endNs,
+             .text = nameOfRow(),
+             .domain = names_.domainNumber(process, domain),
+             .category = names_.categoryNumber(process, domain, reader_.integerOr(t.category, 0)),
+             .colorArgb = reader_.unsigned32(t.color),
+             .thread = thread,
+             .style = style,
+             .isOpen = isOpen,
+             .payload = payload()});
+        if (calls_.isListed())
+            calls_.addListed(reader_.integerOr(rowNumber, -1), range, context_.builder());
+    }
+
+    StringIndex payload() {
+        if (!reader_.isNull(t.jsonText)) return reader_.string(t.jsonText, strings_).value_or(0);
+        if (!reader_.isNull(t.jsonTextId))
+            return reader_.string(t.jsonTextId, strings_).value_or(0);
+        for (const Column column :
+             {Column(t.int64Value), Column(t.int32Value), Column(t.uint32Value)})
+            if (!reader_.isNull(column))
+                return strings_.intern(fmt::format("{}", reader_.integerOr(column, 0)));
+        if (!reader_.isNull(t.uint64Value))
+            return strings_.intern(
+                fmt::format("{}", static_cast<uint64_t>(reader_.integerOr(t.uint64Value, 0))));
+        for (const Column column : {Column(t.doubleValue), Column(t.floatValue)})
+            if (!reader_.isNull(column))
+                return strings_.intern(fmt::format("{:g}", reader_.real(column)));
+        return 0;
+    }
+
+    LoadContext& context_;
+    FileDirectory& directory_;
+    FileStrings& strings_;
+    Identities& identities_;
+    NvtxNames names_;
+    NcclCalls calls_;
+    TableReader<tables::NvtxEvents> reader_;
+    int64_t rangeCount_ = 0;
+};
+
+}  // namespace
+
+void readNvtx(LoadContext& context, FileDirectory& directory) {
+    NvtxReader(context, directory).read();
+}
+
+}  // namespace lanescope

@@ -1,0 +1,51 @@
+#include "model/load/sqlite/readSqliteTrace.h"
+
+#include "model/load/sqlite/LoadContext.h"
+#include "model/load/sqlite/eventTables.h"
+#include "model/load/sqlite/readers.h"
+
+namespace lanescope {
+
+namespace {
+
+void readEverything(LoadContext& context) {
+    FileDirectory directory(context.builder());
+    context.expectRows(context.estimatedRows("StringIds"));
+    for (const char* table : eventTables) context.expectRows(context.estimatedRows(table));
+    readDescription(context);
+    readTopology(context);
+    readLinkPeaks(context);
+    readSampledRanges(context);
+    readGpuProcesses(context);
+    readHealth(context);
+    directory.strings.read(context);
+    directory.identities.read(context, directory.strings);
+    directory.kinds.read(context);
+    readProcessStates(context, directory);
+    readFacts(context, directory);
+    // API calls first: they name the threads, and with them the processes.
+    readApiCalls(context, directory);
+    readKernels(context, directory);
+    readMemcpys(context, directory);
+    readMemsets(context, directory);
+    readGraphs(context, directory);
+    readMemoryEvents(context, directory);
+    readPageFaults(context, directory);
+    readSyncs(context, directory);
+    readEventRecords(context, directory);
+    readNvtx(context, directory);
+    readRecordedTime(context, directory);
+    readCounters(context, directory);
+    readOverhead(context);
+}
+
+}  // namespace
+
+bool readSqliteTrace(const Database& database, TraceBuilder& builder, unsigned threads,
+                     const LoadProgress& progress) {
+    LoadContext context(database, builder, threads, progress);
+    readEverything(context);
+    return !context.isCancelled();
+}
+
+}  // namespace lanescope

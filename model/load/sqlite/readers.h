@@ -1,0 +1,58 @@
+#pragma once
+
+#include "model/load/sqlite/FileStrings.h"
+#include "model/load/sqlite/Identities.h"
+#include "model/load/sqlite/LoadContext.h"
+#include "model/load/sqlite/MemoryKinds.h"
+
+namespace lanescope {
+
+/// What the readers of events need besides the context.
+struct FileDirectory {
+    FileStrings strings;
+    Identities identities;
+    MemoryKinds kinds;
+
+    explicit FileDirectory(TraceBuilder& builder) : strings(builder), identities(builder) {}
+};
+
+// Each gives the builder the events of one table of the file, in the order of the file, and counts
+// them. Linear in the rows.
+
+void readApiCalls(LoadContext& context, FileDirectory& directory);
+void readKernels(LoadContext& context, FileDirectory& directory);
+void readMemcpys(LoadContext& context, FileDirectory& directory);
+void readMemsets(LoadContext& context, FileDirectory& directory);
+void readGraphs(LoadContext& context, FileDirectory& directory);
+void readMemoryEvents(LoadContext& context, FileDirectory& directory);
+void readPageFaults(LoadContext& context, FileDirectory& directory);
+/// When each process recorded, and where it lost something.
+void readRecordedTime(LoadContext& context, FileDirectory& directory);
+void readSyncs(LoadContext& context, FileDirectory& directory);
+/// Events recorded in streams; adds nothing to `Trace::counts`, as they have no times.
+void readEventRecords(LoadContext& context, FileDirectory& directory);
+/// NVTX ranges and marks, and with them the NCCL calls.
+void readNvtx(LoadContext& context, FileDirectory& directory);
+
+/// Who recorded the trace, and when: `producer`, `startUtcNs`.
+void readDescription(LoadContext& context);
+/// What the recording side noted in `LANESCOPE_HEALTH` and `DIAGNOSTIC_EVENT`.
+void readHealth(LoadContext& context);
+/// How the GPUs of the machine are joined, and how fast their links can be: `interconnect`.
+void readTopology(LoadContext& context);
+void readLinkPeaks(LoadContext& context);
+/// Which instances of NVTX ranges had the counters of links read at their ends, and which process
+/// held memory of which GPU.
+void readSampledRanges(LoadContext& context);
+void readGpuProcesses(LoadContext& context);
+/// What was sampled: of GPUs, of the host, of processes.
+void readCounters(LoadContext& context, FileDirectory& directory);
+/// A health note on the time that the profiler took from the program, if it says so.
+void readOverhead(LoadContext& context);
+/// Ranks and ends of processes, as our own recorder noted them.
+void readProcessStates(LoadContext& context, FileDirectory& directory);
+/// What the file says of the run, its processes and its GPUs beside that; after
+/// `readProcessStates`, whose columns are the truth about ranks.
+void readFacts(LoadContext& context, FileDirectory& directory);
+
+}  // namespace lanescope

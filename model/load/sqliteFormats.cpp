@@ -1,0 +1,56 @@
+#include "model/load/sqliteFormats.h"
+
+#include "model/load/sqlite/SqliteKind.h"
+#include "model/load/sqlite/readSqliteTrace.h"
+
+namespace lanescope {
+
+namespace {
+
+template <SqliteKind kind>
+Result<bool> isOfKind(TraceSource& source) {
+    if (!source.startsLikeSqlite()) return false;
+    const Result<const Database*> database = source.database();
+    if (!database) return fail(database.error());
+    return kindOf(**database) == kind;
+}
+
+Result<void> readTables(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
+    const Result<const Database*> database = source.database();
+    if (!database) return fail(database.error());
+    readSqliteTrace(**database, builder, source.threads(), progress);
+    return {};
+}
+
+Result<bool> isNsightReport(TraceSource& source) {
+    const std::filesystem::path ending = source.path().extension();
+    return (ending == ".nsys-rep" || ending == ".qdrep") && !source.startsLikeSqlite();
+}
+
+}  // namespace
+
+const TraceFormat lanescopeFormat{"lanescope",
+                                  "a Lanescope trace",
+                                  {".sqlite", ".sqlite3", ".db"},
+                                  isOfKind<SqliteKind::Lanescope>,
+                                  readTables};
+const TraceFormat nsightFormat{"nsight-sqlite",
+                               "an SQLite export of Nsight Systems",
+                               {".sqlite"},
+                               isOfKind<SqliteKind::Nsight>,
+                               readTables};
+const TraceFormat nvprofFormat{"nvprof",
+                               "a profile of nvprof",
+                               {".nvprof", ".nvvp"},
+                               isOfKind<SqliteKind::Nvprof>,
+                               nullptr,
+                               "it cannot be read; record the program with \"lanescope record\""};
+const TraceFormat nsightReportFormat{
+    "nsight-report",
+    "a report of Nsight Systems",
+    {".nsys-rep", ".qdrep"},
+    isNsightReport,
+    nullptr,
+    "turn it into a file that can be opened with \"nsys export --type sqlite\""};
+
+}  // namespace lanescope

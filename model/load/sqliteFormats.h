@@ -1,0 +1,19 @@
+#pragma once
+
+#include "model/load/TraceFormat.h"
+
+namespace lanescope {
+
+// SQLite files, told apart by their tables.
+
+/// What `lanescope record` writes: the tables of Nsight Systems, and some of its own.
+extern const TraceFormat lanescopeFormat;
+/// What `nsys export --type sqlite` writes.
+extern const TraceFormat nsightFormat;
+/// What nvprof wrote, which has some tables of the same names with other columns. It cannot be
+/// read.
+extern const TraceFormat nvprofFormat;
+/// What `nsys profile` writes. It cannot be read.
+extern const TraceFormat nsightReportFormat;
+
+}  // namespace lanescope

@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <vector>
+
+#include "model/load/TraceFormat.h"
+#include "model/load/sqliteFormats.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::array knownFormats{&lanescopeFormat, &nsightFormat, &nvprofFormat,
+                                  &nsightReportFormat};
+
+/// "a, b or c".
+std::string namesOf(std::span<const TraceFormat* const> formats, std::string_view lastJoin) {
+    std::vector<std::string_view> names;
+    for (const TraceFormat* format : formats)
+        if (format->read != nullptr) names.push_back(format->name);
+    std::string list;
+    for (size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) list += i + 1 == names.size() ? lastJoin : ", ";
+        list += names[i];
+    }
+    return list;
+}
+
+}  // namespace
+
+std::span<const TraceFormat* const> traceFormats() {
+    return knownFormats;
+}
+
+Result<const TraceFormat*> findFormat(TraceSource& source,
+                                      std::span<const TraceFormat* const> formats) {
+    for (const TraceFormat* format : formats) {
+        const Result<bool> isIt = format->recognises(source);
+        if (!isIt) return fail(isIt.error());
+        if (!*isIt) continue;
+        if (format->read == nullptr)
+            return fail("{} is {}: {}.", source.path().string(), format->name, format->advice);
+        return format;
+    }
+    return fail("{} is not a trace: {} neither {}.", source.path().string(),
+                source.isCompressed() ? "what is compressed in it is" : "it is",
+                namesOf(formats, " nor "));
+}
+
+std::string readableFormats() {
+    std::string names = namesOf(knownFormats, ", or ");
+    names.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(names.front())));
+    return names;
+}
+
+std::string formatPatterns() {
+    std::vector<std::string> patterns;
+    const auto add = [&patterns](std::string pattern) {
+        if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end())
+            patterns.push_back(std::move(pattern));
+    };
+    for (const TraceFormat* format : knownFormats)
+        for (const std::string_view ending : format->endings)
+            if (format->read != nullptr && !ending.empty()) {
+                add(fmt::format("*{}", ending));
+                add(fmt::format("*{}.gz", ending));
+            }
+    return fmt::format("{}", fmt::join(patterns, " "));
+}
+
+}  // namespace lanescope

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "model/summary/Report.h"
+
+namespace lanescope {
+
+// Every report there is; each is defined in its own file. `reports.cpp` says in which order.
+
+extern const Report apiSummaryReport;
+extern const Report cpuPageFaultSummaryReport;
+extern const Report energyByRangeReport;
+extern const Report gpuActivityReport;
+extern const Report gpuTraceReport;
+extern const Report kernelBaseNameSummaryReport;
+extern const Report kernelSummaryReport;
+extern const Report memcpyAdviceReport;
+extern const Report memcpyBandwidthByDeviceReport;
+extern const Report memcpyBandwidthByInstanceReport;
+extern const Report memcpyBandwidthByRangeReport;
+extern const Report memcpyBandwidthBySizeReport;
+extern const Report memcpyBandwidthReport;
+extern const Report memorySizeSummaryReport;
+extern const Report memoryTimeSummaryReport;
+extern const Report memoryUseSummaryReport;
+extern const Report ncclLatenessByCollectiveReport;
+extern const Report ncclLatenessReport;
+extern const Report ncclSummaryReport;
+extern const Report ncclTraceReport;
+extern const Report nvlinkByRangeAndLinkReport;
+extern const Report nvlinkByRangeReport;
+extern const Report nvlinkSummaryReport;
+extern const Report nvprofGpuTraceReport;
+extern const Report nvprofSummaryReport;
+extern const Report nvtxGpuProjectionSummaryReport;
+extern const Report nvtxPushPopSummaryReport;
+extern const Report nvtxStartEndSummaryReport;
+extern const Report nvtxSummaryReport;
+extern const Report unifiedMemorySummaryReport;
+extern const Report unifiedMemoryTotalsReport;
+
+}  // namespace lanescope

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "model/load/TraceFormat.h"
+
+namespace lanescope {
+
+/// A text with a line for each kernel: "toy trace", then "NAME STREAM START END" in nanoseconds.
+extern const TraceFormat toyFormat;
+
+}  // namespace lanescope

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "model/summary/Report.h"
+
+namespace lanescope {
+
+/// How many kernels each stream ran.
+extern const Report toyReport;
+
+}  // namespace lanescope

@@ -1,0 +1,211 @@
+#include <zlib.h>
+
+#include <QtTest>
+#include <fstream>
+#include <map>
+
+#include "model/format/Schema.h"
+#include "model/format/Sqlite.h"
+#include "model/load/TraceFormat.h"
+#include "model/load/loadTrace.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
+#include "tests/support/sampleExports.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/writeTrace.h"
+
+using namespace lanescope;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string contentOf(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void writeFile(const fs::path& path, std::string_view content) {
+    std::ofstream(path, std::ios::binary).write(content.data(), static_cast<long>(content.size()));
+}
+
+void compress(const fs::path& from, const fs::path& to) {
+    const std::string content = contentOf(from);
+    const gzFile packed = gzopen(to.c_str(), "wb1");
+    if (!content.empty()) gzwrite(packed, content.data(), static_cast<unsigned>(content.size()));
+    gzclose(packed);
+}
+
+void makeDatabase(const fs::path& path, const char* sql) {
+    auto database = Database::create(path);
+    if (!database || !database->execute(sql)) qFatal("no database");
+}
+
+/// The formats that take a file for theirs, by identifier.
+std::vector<std::string> takersOf(const fs::path& path) {
+    std::vector<std::string> takers;
+    const LoadProgress progress;
+    Result<TraceSource> source = TraceSource::open(path, progress);
+    if (!source) return takers;
+    for (const TraceFormat* format : traceFormats()) {
+        const Result<bool> isIt = format->recognises(*source);
+        if (isIt && *isIt) takers.emplace_back(format->identifier);
+    }
+    return takers;
+}
+
+}  // namespace
+
+class tst_TraceFormats : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase();
+    void aFileIsOfOneFormatAtMost_data();
+    void aFileIsOfOneFormatAtMost();
+    void whatNobodyKnowsGetsASentence_data();
+    void whatNobodyKnowsGetsASentence();
+    void aProfileOfNvprofIsRefusedByItsName();
+    void aStreamIsReadTheSamePackedOrNot();
+    void helpAndDialogsNameWhatCanBeRead();
+
+  private:
+    TemporaryFolder folder_;
+};
+
+void tst_TraceFormats::initTestCase() {
+    QVERIFY(writeTrace(*simulatedTraining(), folder_ / "ours.sqlite"));
+    makeDatabase(folder_ / "nsight.sqlite",
+                 "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+                 "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, \"end\" INTEGER)");
+    makeDatabase(folder_ / "no-gpu.sqlite",
+                 "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+                 "CREATE TABLE ThreadNames (nameId INTEGER)");
+    makeDatabase(folder_ / "old.nvprof",
+                 "CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT);"
+                 "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (_id_ INTEGER, start INT);"
+                 "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (_id_ INTEGER, start INT)");
+    makeDatabase(folder_ / "bookmarks.db", "CREATE TABLE bookmarks (url TEXT)");
+    writeFile(folder_ / "text", "start,end\n1,2\n");
+    writeFile(folder_ / "run.nsys-rep", std::string(5000, '\x17'));
+    writeFile(folder_ / "empty", "");
+    writeFile(folder_ / "zeros", std::string(4096, '\0'));
+}
+
+void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<QString>("format");
+    const std::map<std::string, std::string> expected{{"ours.sqlite", "lanescope"},
+                                                      {"nsight.sqlite", "nsight-sqlite"},
+                                                      {"no-gpu.sqlite", "nsight-sqlite"},
+                                                      {"old.nvprof", "nvprof"},
+                                                      {"bookmarks.db", ""},
+                                                      {"text", ""},
+                                                      {"run.nsys-rep", "nsight-report"},
+                                                      {"zeros", ""},
+                                                      {"empty", ""}};
+    for (const auto& [name, format] : expected) {
+        const fs::path plain = folder_ / name;
+        const fs::path packed = folder_ / (name + ".gz");
+        compress(plain, packed);
+        QTest::addRow("%s", name.c_str()) << QString(plain.c_str()) << QString(format.c_str());
+        // What is compressed is no longer called by its ending.
+        const bool goesByName = format == "nsight-report";
+        QTest::addRow("%s.gz", name.c_str())
+            << QString(packed.c_str()) << QString(goesByName ? "" : format.c_str());
+    }
+    for (const fs::path& path : sampleExports())
+        QTest::addRow("%s", path.filename().c_str()) << QString(path.c_str()) << "nsight-sqlite";
+    if (!sampleExports().empty()) {
+        const fs::path nvprof = sampleExports().front().parent_path().parent_path() / "nvprof";
+        for (const char* name : {"v8-trace.nvvp", "v11-timeline.nvprof", "v12-kernel-table.nvvp"})
+            if (fs::exists(nvprof / name))
+                QTest::addRow("%s", name) << QString((nvprof / name).c_str()) << "nvprof";
+    }
+}
+
+void tst_TraceFormats::aFileIsOfOneFormatAtMost() {
+    QFETCH(QString, file);
+    QFETCH(QString, format);
+    std::vector<std::string> expected;
+    if (!format.isEmpty()) expected.push_back(format.toStdString());
+    QCOMPARE(takersOf(file.toStdString()), expected);
+    const Result<TracePtr> trace = loadTrace(file.toStdString());
+    QCOMPARE(trace.has_value(), format == "lanescope" || format == "nsight-sqlite");
+    if (!trace) QVERIFY(trace.error().sentence.find(file.toStdString()) != std::string::npos);
+}
+
+void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("sentence");
+    QTest::newRow("text") << "text"
+                          << "%1 is not a trace: it is neither a Lanescope trace nor an SQLite "
+                             "export of Nsight Systems.";
+    QTest::newRow("packed text") << "text.gz"
+                                 << "%1 is not a trace: what is compressed in it is neither a "
+                                    "Lanescope trace nor an SQLite export of Nsight Systems.";
+    QTest::newRow("packed nothing") << "empty.gz"
+                                    << "%1 is not a trace: what is compressed in it is neither a "
+                                       "Lanescope trace nor an SQLite export of Nsight Systems.";
+    QTest::newRow("other tables") << "bookmarks.db"
+                                  << "%1 is not a trace: it is neither a Lanescope trace nor an "
+                                     "SQLite export of Nsight Systems.";
+    QTest::newRow("report") << "run.nsys-rep"
+                            << "%1 is a report of Nsight Systems: turn it into a file that can be "
+                               "opened with \"nsys export --type sqlite\".";
+}
+
+void tst_TraceFormats::whatNobodyKnowsGetsASentence() {
+    QFETCH(QString, name);
+    QFETCH(QString, sentence);
+    const fs::path path = folder_ / name.toStdString();
+    if (name.endsWith(".gz")) compress(folder_ / path.stem().string(), path);
+    const Result<TracePtr> trace = loadTrace(path);
+    QVERIFY(!trace);
+    QCOMPARE(QString::fromStdString(trace.error().sentence), sentence.arg(path.c_str()));
+}
+
+void tst_TraceFormats::aProfileOfNvprofIsRefusedByItsName() {
+    const fs::path path = folder_ / "old.nvprof";
+    const Result<TracePtr> trace = loadTrace(path);
+    QVERIFY(!trace);
+    QCOMPARE(trace.error().sentence,
+             path.string() +
+                 " is a profile of nvprof: it cannot be read; record the program with "
+                 "\"lanescope record\".");
+}
+
+void tst_TraceFormats::aStreamIsReadTheSamePackedOrNot() {
+    const fs::path plain = folder_ / "stream";
+    std::string content;
+    for (int i = 0; i < 200'000; ++i) content += std::to_string(i);
+    writeFile(plain, content);
+    compress(plain, folder_ / "stream.gz");
+    for (const char* name : {"stream", "stream.gz"}) {
+        const LoadProgress progress;
+        Result<TraceSource> source = TraceSource::open(folder_ / name, progress);
+        QVERIFY(source);
+        QCOMPARE(source->start(), std::string_view(content).substr(0, 4096));
+        std::string read;
+        std::vector<char> part(1);
+        for (;;) {
+            const Result<size_t> count = source->read(part);
+            QVERIFY(count);
+            read.append(part.data(), *count);
+            if (*count < part.size()) break;
+            part.resize(std::min<size_t>(part.size() * 3, 100'000));
+        }
+        QVERIFY(read == content);
+        QCOMPARE(source->fractionRead(), 1.0);
+    }
+}
+
+void tst_TraceFormats::helpAndDialogsNameWhatCanBeRead() {
+    QCOMPARE(readableFormats(), "A Lanescope trace, or an SQLite export of Nsight Systems");
+    const QStringList patterns = QString::fromStdString(formatPatterns()).split(' ');
+    QVERIFY(patterns.contains("*.sqlite") && patterns.contains("*.sqlite.gz"));
+    QVERIFY(!patterns.contains("*.nvprof"));
+    QCOMPARE(patterns.size(), QSet<QString>(patterns.begin(), patterns.end()).size());
+}
+
+LANESCOPE_TEST(tst_TraceFormats, NoApplication)
+#include "tst_TraceFormats.moc"
