@@ -39,8 +39,7 @@ Result<void> runExport(const ExportOptions& options) {
 void addExport(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ExportOptions>();
     CLI::App* command = app.add_subcommand("export", "Write a trace in the format of another tool");
-    command->add_option("FILE", options->file, readableFormats())
-        ->required();
+    command->add_option("FILE", options->file, readableFormats())->required();
     command
         ->add_option("-f,--format", options->format,
                      "chrome: trace-event JSON, which Perfetto and chrome://tracing open")

@@ -35,8 +35,7 @@ void addIndex(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<IndexOptions>();
     CLI::App* command =
         app.add_subcommand("index", "Make the index that lets a large trace open at once");
-    command->add_option("FILE", options->file, readableFormats())
-        ->required();
+    command->add_option("FILE", options->file, readableFormats())->required();
     command->add_flag("--remove", options->isRemoving, "Remove the index instead");
     command->footer(
         "Every command that reads a trace makes its index, and so does the viewer; this one does "

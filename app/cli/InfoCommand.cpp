@@ -38,8 +38,7 @@ void addInfo(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<InfoOptions>();
     CLI::App* command =
         app.add_subcommand("info", "Print what a trace holds: host, processes, GPUs, health");
-    command->add_option("FILE", options->file, readableFormats())
-        ->required();
+    command->add_option("FILE", options->file, readableFormats())->required();
     command->add_option("-f,--format", options->format, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();

@@ -5,10 +5,10 @@
 
 #include "app/cli/Output.h"
 #include "model/load/TraceFormat.h"
-#include "model/values/formatTable.h"
 #include "model/query/TraceQuery.h"
 #include "model/query/queryPosition.h"
 #include "model/query/sampleQueries.h"
+#include "model/values/formatTable.h"
 
 namespace lanescope {
 
@@ -74,8 +74,7 @@ std::string samples() {
 void addSql(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<SqlOptions>();
     CLI::App* command = app.add_subcommand("sql", "Ask a trace in SQL");
-    command->add_option("FILE", options->file, readableFormats())
-        ->required();
+    command->add_option("FILE", options->file, readableFormats())->required();
     command->add_option("SQL", options->sql, "One SELECT statement; - reads it from stdin")
         ->required();
     command->add_option("-f,--format", options->format, "text, csv or json")

@@ -98,8 +98,8 @@ Json gpuAsJson(const Trace& trace, const Gpu& gpu) {
             {"smCount", gpu.smCount},
             {"computeMajor", gpu.computeMajor},
             {"computeMinor", gpu.computeMinor},
-            {"properties", facts == trace.gpuFacts.end() ? Json::object()
-                                                         : asObject(propertiesOf(*facts))}};
+            {"properties",
+             facts == trace.gpuFacts.end() ? Json::object() : asObject(propertiesOf(*facts))}};
 }
 
 Json processAsJson(const Process& process) {

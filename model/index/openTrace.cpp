@@ -53,8 +53,7 @@ Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions&
     const bool isSmall = error || bytes < options.leastBytes;
     const std::optional<SourceKey> source = isSmall ? std::nullopt : sourceKeyOf(path);
     if (!source) return loadTrace(path, progress);
-    if (Indexed indexed = findIndexed(path, *source); indexed.trace)
-        return indexed.trace;
+    if (Indexed indexed = findIndexed(path, *source); indexed.trace) return indexed.trace;
     if (!options.mayWrite) return loadTrace(path, progress);
 
     Result<TraceBuilder> builder = readTrace(path, partOf(progress, 0, readingShare));
@@ -67,8 +66,7 @@ Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions&
     const Result<void> written = writeSomewhere(builder->trace(), *source, ask);
     if (!isWanted) return fail("Opening {} was cancelled.", path.string());
     if (written)
-        if (Indexed indexed = findIndexed(path, *source); indexed.trace)
-            return indexed.trace;
+        if (Indexed indexed = findIndexed(path, *source); indexed.trace) return indexed.trace;
     if (!written)
         builder->note(
             {Severity::Info, HealthCode::IndexNotWritten,

@@ -72,8 +72,7 @@ TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source,
     const std::shared_ptr<Trace> trace = IndexedTrace::create();
     FieldReader reader(bytes, *fields);
     reader(*trace);
-    if (!reader.isGood() || !reader.isAtEnd() || !boundTrace(*trace, backing->rows))
-        return nullptr;
+    if (!reader.isGood() || !reader.isAtEnd() || !boundTrace(*trace, backing->rows)) return nullptr;
     trace->backing = backing;
     trace->path = tracePath;
     trace->title = tracePath.filename().string();

@@ -159,8 +159,8 @@ class tst_HealthFacts : public QObject {
         }));
     }
 
-    /// CUPTI gives some kernels no times: the collector knows of which process, the loader only sees
-    /// that there are such rows.
+    /// CUPTI gives some kernels no times: the collector knows of which process, the loader only
+    /// sees that there are such rows.
     void whatBothKnowIsSaidOnce() {
         TestLog log = logOf(4242);
         log.add(RecordKind::Kernel, kernel(0, log.string("gemm")));

@@ -334,7 +334,8 @@ class TestComparisonReport : public QObject {
     }
 
     void emptyRunsMakeEveryFormat() {
-        const ComparisonReport report = reportOf(summaryOf(SimulatedTrace().finish()), {training(1)});
+        const ComparisonReport report =
+            reportOf(summaryOf(SimulatedTrace().finish()), {training(1)});
         QVERIFY(!comparisonAsText(report).empty());
         QVERIFY(comparisonAsHtml(report).ends_with("</html>\n"));
         QVERIFY(

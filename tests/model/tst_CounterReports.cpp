@@ -4,10 +4,10 @@
 #include <QTest>
 
 #include "model/bandwidth/NvlinkVerdict.h"
-#include "model/values/formatTable.h"
 #include "model/summary/reports.h"
 #include "model/trace/buildLinkCounters.h"
 #include "model/trace/gpusOfProcess.h"
+#include "model/values/formatTable.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

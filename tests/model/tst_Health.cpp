@@ -74,9 +74,9 @@ class tst_Health : public QObject {
     void theSameIsSaidOnceAndTheGravestFirst() {
         SimulatedTrace builder;
         builder.description().health = {{Severity::Info, HealthCode::Windows, "It had windows.", 1},
-                                  {Severity::Info, HealthCode::Windows, "It had windows.", 2},
-                                  {Severity::Error, HealthCode::LogDamaged, "It is damaged."},
-                                  {Severity::Info, HealthCode::NoCupti, "It had windows."}};
+                                        {Severity::Info, HealthCode::Windows, "It had windows.", 2},
+                                        {Severity::Error, HealthCode::LogDamaged, "It is damaged."},
+                                        {Severity::Info, HealthCode::NoCupti, "It had windows."}};
         const auto notes = notesOf(builder.trace());
         QCOMPARE(notes.size(), size_t{3});
         QCOMPARE(notes[0].code, HealthCode::LogDamaged);

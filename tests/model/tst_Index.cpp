@@ -12,9 +12,8 @@
 #include "model/index/openTrace.h"
 #include "model/index/readIndex.h"
 #include "model/index/writeIndex.h"
-#include "model/trace/EventDetails.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 #include "tests/support/simulatedMemory.h"
@@ -213,8 +212,8 @@ class tst_Index : public QObject {
         const std::filesystem::path path = *folder_ / "large.sqlite";
         QVERIFY(writeTrace(*simulatedTraining({.steps = 150}), path));
         for (const unsigned threads : {1u, 2u, 5u}) {
-            const auto trace = readTrace(
-                path, [](double, std::string_view) { return false; }, {.threads = threads});
+            const auto trace = readTrace(path, [](double, std::string_view) { return false; },
+                                         {.threads = threads});
             QVERIFY(!trace.has_value());
             QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
         }

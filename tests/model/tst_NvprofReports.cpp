@@ -1,7 +1,7 @@
 #include <QtTest>
 
-#include "model/values/formatAsNvprof.h"
 #include "model/summary/reports.h"
+#include "model/values/formatAsNvprof.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

@@ -231,7 +231,8 @@ class TestReports : public QObject {
             facts.rankCount = 8;
             facts.algorithm = builder.intern("NVLS");
             builder.addNccl(thread, "AllReduce", bytes, callNs, callNs + 10'000, 0xabc, facts);
-            builder.launch(thread, stream, "ncclDevKernel_AllReduce", callNs + 1'000, startNs, endNs);
+            builder.launch(thread, stream, "ncclDevKernel_AllReduce", callNs + 1'000, startNs,
+                           endNs);
         };
         reduce(1'000'000, 0, 20'000, 30'000);
         reduce(1'000'000, 40'000, 70'000, 100'000);

@@ -5,8 +5,8 @@
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
 #include "model/trace/flows.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/writeTrace.h"
 

@@ -31,8 +31,8 @@ struct Kind {
     const char* columns = "number INTEGER, word TEXT, share REAL";
     int64_t rows = 40'000;
     int64_t firstNumber = 1;
-    int greatestGap = 0;   ///< Between the numbers of rows.
-    size_t longText = 0;   ///< Every third text has as many letters.
+    int greatestGap = 0;  ///< Between the numbers of rows.
+    size_t longText = 0;  ///< Every third text has as many letters.
     bool hasNumbers = true;
 };
 
@@ -43,7 +43,8 @@ std::vector<Row> write(const std::filesystem::path& path, const Kind& kind) {
     if (!database->execute(create.c_str()) || !database->execute("BEGIN")) return {};
     auto insert = database->prepare(
         kind.hasNumbers
-            ? fmt::format("INSERT INTO {} (rowid, number, word, share) VALUES (?4, ?1, ?2, ?3)", table)
+            ? fmt::format("INSERT INTO {} (rowid, number, word, share) VALUES (?4, ?1, ?2, ?3)",
+                          table)
             : fmt::format("INSERT INTO {} (number, word, share) VALUES (?1, ?2, ?3)", table));
     if (!insert) return {};
     std::mt19937 random(1);
@@ -59,16 +60,17 @@ std::vector<Row> write(const std::filesystem::path& path, const Kind& kind) {
         else
             insert->bind(3, static_cast<double>(row) / 7);
         if (kind.hasNumbers) insert->bind(4, number);
-        number += 1 + (kind.greatestGap > 0 ? static_cast<int64_t>(
-                                                  random() % static_cast<uint32_t>(kind.greatestGap))
-                                            : 0);
+        number +=
+            1 + (kind.greatestGap > 0
+                     ? static_cast<int64_t>(random() % static_cast<uint32_t>(kind.greatestGap))
+                     : 0);
         if (!insert->run()) return {};
-        rows.push_back({{CellType::Integer, row, {}},
-                        {CellType::Text, 0, word},
-                        row % 5 == 0 ? Cell{}
-                                     : Cell{CellType::Real,
-                                            std::bit_cast<int64_t>(static_cast<double>(row) / 7),
-                                            {}}});
+        rows.push_back(
+            {{CellType::Integer, row, {}},
+             {CellType::Text, 0, word},
+             row % 5 == 0
+                 ? Cell{}
+                 : Cell{CellType::Real, std::bit_cast<int64_t>(static_cast<double>(row) / 7), {}}});
     }
     return database->execute("COMMIT") ? rows : std::vector<Row>();
 }
@@ -128,12 +130,13 @@ class tst_TableRows : public QObject {
         if (shape == 3) kind = {.rows = 20'000, .longText = 4000};
         if (shape == 4) kind.greatestGap = 100'000;
         if (shape == 5) kind.firstNumber = -20'000;
-        if (shape == 7) kind = {.columns = "number INTEGER, word TEXT, share REAL, ROWID TEXT",
-                                .hasNumbers = false};
+        if (shape == 7)
+            kind = {.columns = "number INTEGER, word TEXT, share REAL, ROWID TEXT",
+                    .hasNumbers = false};
         if (shape == 8) kind.rows = 0;
         const TemporaryFolder folder;
-        const std::vector<Row> rows = shape == 6 ? writeWithoutNumbers(folder / "trace")
-                                                 : write(folder / "trace", kind);
+        const std::vector<Row> rows =
+            shape == 6 ? writeWithoutNumbers(folder / "trace") : write(folder / "trace", kind);
         QCOMPARE(rows.empty(), shape == 8);
         for (const unsigned threads : {1u, 2u, 5u}) {
             const Reading reading = read(folder / "trace", threads);
@@ -214,7 +217,8 @@ class tst_TableRows : public QObject {
             "CREATE TABLE {} (number INTEGER PRIMARY KEY, word TEXT, share REAL) WITHOUT ROWID",
             table);
         if (!database->execute(create.c_str()) || !database->execute("BEGIN")) return {};
-        auto insert = database->prepare(fmt::format("INSERT INTO {} VALUES (?1, 'w', NULL)", table));
+        auto insert =
+            database->prepare(fmt::format("INSERT INTO {} VALUES (?1, 'w', NULL)", table));
         std::vector<Row> rows;
         for (int64_t row = 0; row < 20'000; ++row) {
             insert->bind(1, row);

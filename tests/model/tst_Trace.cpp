@@ -221,8 +221,8 @@ void tst_Trace::categoriesFollowNames() {
         if (track.kind == TrackKind::Stream)
             QVERIFY(track.lanes[0].category ==
                     (Column<SliceCategory>{SliceCategory::NcclKernel, SliceCategory::Kernel,
-                                                SliceCategory::MemcpyPtoP,
-                                                SliceCategory::MemcpyHtoD, SliceCategory::Memset}));
+                                           SliceCategory::MemcpyPtoP, SliceCategory::MemcpyHtoD,
+                                           SliceCategory::Memset}));
         if (track.kind == TrackKind::ThreadNvtx)
             QCOMPARE(track.lanes[0].category[0], SliceCategory::NcclCall);
     }

@@ -126,7 +126,8 @@ void tst_unpackGzip::goesByTheContentAndNotTheName() {
 void tst_unpackGzip::opensWhatWasCompressedInPieces() {
     const size_t cut = 37;  // Within SQLite's header.
     write(gzipped(plain_.substr(0, cut)) + gzipped(plain_.substr(cut, 5000)) +
-          gzipped(plain_.substr(cut + 5000)) + Bytes(1000, '\0') + "rubbish");  // as gzip itself does
+          gzipped(plain_.substr(cut + 5000)) + Bytes(1000, '\0') +
+          "rubbish");  // as gzip itself does
     const auto read = loadTrace(file());
     QVERIFY2(read, read ? "" : read.error().sentence.c_str());
     QVERIFY((*read)->kernels.startNs == trace_->kernels.startNs);

@@ -184,9 +184,9 @@ class Simulation {
                   [&](int64_t ns) { return isBusy(ns) && ns > 10'000'000 ? 4.0 : 0.0; });
         for (int link = 0; link < options_.linksPerGpu; ++link) {
             for (const bool isSent : {true, false}) {
-                CounterSeries ofLink = series(isSent ? "NVLink transmitted" : "NVLink received",
-                                              isSent ? "nvlink.tx" : "nvlink.rx", "nvml",
-                                              CounterUnit::BytesPerSecond);
+                CounterSeries ofLink =
+                    series(isSent ? "NVLink transmitted" : "NVLink received",
+                           isSent ? "nvlink.tx" : "nvlink.rx", "nvml", CounterUnit::BytesPerSecond);
                 ofLink.gpu = gpu;
                 ofLink.link = link;
                 addSeries(std::move(ofLink), [&](int64_t ns) {
@@ -203,17 +203,15 @@ class Simulation {
         for (int core = 0; core < 8; ++core) {
             CounterSeries ofCore = series("CPU", "cpu.share", "host", CounterUnit::Percent);
             ofCore.core = core;
-            addSeries(std::move(ofCore), [&](int64_t) {
-                return std::min(100.0, (20 + 11 * core) * jitter(0.4));
-            });
+            addSeries(std::move(ofCore),
+                      [&](int64_t) { return std::min(100.0, (20 + 11 * core) * jitter(0.4)); });
         }
         addSeries(series("Memory available", "memory.available", "host", CounterUnit::Bytes),
                   [&](int64_t) { return 410e9 * jitter(0.01); });
         CounterSeries disk = series("read", "disk.read", "host", CounterUnit::BytesPerSecond);
         disk.device = "nvme0n1";
-        addSeries(std::move(disk), [&](int64_t ns) {
-            return ns < 6'000'000 ? 2.1e9 * jitter(0.3) : 0.0;
-        });
+        addSeries(std::move(disk),
+                  [&](int64_t ns) { return ns < 6'000'000 ? 2.1e9 * jitter(0.3) : 0.0; });
         CounterSeries net = series("received", "net.rx", "host", CounterUnit::BytesPerSecond);
         net.device = "eth0";
         addSeries(std::move(net), [&](int64_t) { return 1.2e6 * jitter(0.8); });

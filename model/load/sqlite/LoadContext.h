@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "model/format/Sqlite.h"
 #include "model/build/LoadProgress.h"
 #include "model/build/TraceBuilder.h"
+#include "model/format/Sqlite.h"
 
 namespace lanescope {
 
-/// What the readers of one load share: the file, the builder of the trace, and progress. Used by the
-/// loading thread only.
+/// What the readers of one load share: the file, the builder of the trace, and progress. Used by
+/// the loading thread only.
 class LoadContext {
   public:
     LoadContext(const Database& database, TraceBuilder& builder, unsigned threads,

@@ -49,10 +49,9 @@ void RowReader::throwNotAsked() const {
 }
 
 void RowReader::noteDamage() {
-    context_.note(
-        {Severity::Error, HealthCode::TableDamaged,
-         fmt::format("The table {} is damaged: only {} of its rows could be read.", table_,
-                     formatCount(rowCount_))});
+    context_.note({Severity::Error, HealthCode::TableDamaged,
+                   fmt::format("The table {} is damaged: only {} of its rows could be read.",
+                               table_, formatCount(rowCount_))});
 }
 
 /// Ends the reading.

@@ -15,8 +15,9 @@
 namespace lanescope {
 
 /// Reads a table in stretches of row numbers, some ahead of who takes them, on the threads of a
-/// load, or on one as long as another table is read by those. They are handed out in order, and the thread that takes them reads one itself when none is
-/// ready. Memory is bounded by the stretches read ahead.
+/// load, or on one as long as another table is read by those. They are handed out in order, and the
+/// thread that takes them reads one itself when none is ready. Memory is bounded by the stretches
+/// read ahead.
 class StretchReader {
   public:
     /// `sql` asks for the rows numbered from its first to its second bind, with the number as last
@@ -61,7 +62,7 @@ class StretchReader {
     std::vector<Slot> slots_;
     bool hasStarted_ = false;
     bool hasBorrowed_ = false;  ///< The connections of the other threads.
-    int64_t current_ = -1;  ///< The stretch whose rows were handed out last.
+    int64_t current_ = -1;      ///< The stretch whose rows were handed out last.
     bool isDamaged_ = false;
 
     std::mutex mutex_;

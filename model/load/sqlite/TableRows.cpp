@@ -53,7 +53,8 @@ bool TableRows::readByStretches(LoadContext& context, const char* table,
     // With few rows among many numbers most stretches would be empty.
     if (*last - *first > 2 * context.possibleRows()) return false;
     stretches_ = StretchReader::create(
-        context, fmt::format("SELECT {}, rowid FROM {} WHERE rowid BETWEEN ?1 AND ?2", columns, table),
+        context,
+        fmt::format("SELECT {}, rowid FROM {} WHERE rowid BETWEEN ?1 AND ?2", columns, table),
         *first, *last);
     return stretches_ != nullptr;
 }

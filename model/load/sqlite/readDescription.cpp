@@ -50,16 +50,16 @@ void readDescription(LoadContext& context) {
     readStartTime(context);
     const bool isOurs = context.database().pragma("application_id") == traceApplicationId;
     if (isOurs && context.database().pragma("user_version") > traceSchemaVersion)
-        context.note({Severity::Warning, HealthCode::NewerRecorder,
-                      "The trace was recorded by a newer Lanescope; what this one knows is shown."});
+        context.note(
+            {Severity::Warning, HealthCode::NewerRecorder,
+             "The trace was recorded by a newer Lanescope; what this one knows is shown."});
 }
 
 void readHealth(LoadContext& context) {
     constexpr size_t enoughDiagnostics = 100;
     constexpr const auto& k = tables::health;
-    TableReader health(context, k,
-                       {k.severity, k.code, k.globalPid, k.timestamp, k.count, k.sentence},
-                       "health");
+    TableReader health(
+        context, k, {k.severity, k.code, k.globalPid, k.timestamp, k.count, k.sentence}, "health");
     while (health.next()) {
         HealthNote note;
         note.severity = severityFrom(health.integerOr(k.severity, 1));
@@ -88,9 +88,9 @@ void readHealth(LoadContext& context) {
 
 void readProcessStates(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& k = tables::processStates;
-    TableReader reader(
-        context, k,
-        {k.globalPid, k.rank, k.endedNormally, k.endNs, k.localRank, k.worldSize}, "processes");
+    TableReader reader(context, k,
+                       {k.globalPid, k.rank, k.endedNormally, k.endNs, k.localRank, k.worldSize},
+                       "processes");
     const auto countIn = [&reader](const auto& column) -> std::optional<int> {
         const std::optional<int64_t> value = reader.integer(column);
         if (!value || *value < 0 || *value > INT32_MAX) return std::nullopt;

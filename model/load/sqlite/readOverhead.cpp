@@ -53,10 +53,9 @@ void readOverhead(LoadContext& context) {
                              formatDuration(each.totalNs));
     }
     if (totalNs > 0)
-        context.note(
-            {Severity::Info, HealthCode::ProfilerOverhead,
-             fmt::format("The profiler itself took {} on the program's threads: {}.",
-                         formatDuration(totalNs), parts)});
+        context.note({Severity::Info, HealthCode::ProfilerOverhead,
+                      fmt::format("The profiler itself took {} on the program's threads: {}.",
+                                  formatDuration(totalNs), parts)});
 }
 
 }  // namespace lanescope

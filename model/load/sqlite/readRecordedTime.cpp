@@ -45,7 +45,8 @@ void readWindows(LoadContext& context, FileDirectory& directory) {
         if (index == noIndex || !startNs) continue;
         Process& process = context.builder().processes()[index];
         // One that was open when the process ended reaches to its end, which may not be known.
-        const std::optional<int64_t> endNs = reader.isNull(k.endNs) ? neverNs : reader.time(k.endNs);
+        const std::optional<int64_t> endNs =
+            reader.isNull(k.endNs) ? neverNs : reader.time(k.endNs);
         if (!endNs || process.windows.size() >= maximumRanges) {
             reader.skipRow();
             continue;

@@ -37,8 +37,8 @@ void keepConnection(Interconnect& interconnect, TableReader<tables::Topology>& r
     GpuConnection connection;
     connection.gpu = gpu;
     connection.peer = peer;
-    connection.nvlinks =
-        static_cast<int32_t>(std::clamp<int64_t>(reader.integerOr(k.nvlinkCount, 0), 0, maximumGpu));
+    connection.nvlinks = static_cast<int32_t>(
+        std::clamp<int64_t>(reader.integerOr(k.nvlinkCount, 0), 0, maximumGpu));
     connection.name = reader.text(k.connection);
     connection.abbreviation = reader.text(k.abbreviation);
     if (connection.abbreviation.empty())

@@ -8,8 +8,8 @@
 #include <random>
 
 #include "app/viewer/TraceLoader.h"
-#include "model/index/indexPath.h"
 #include "model/build/TraceBuilder.h"
+#include "model/index/indexPath.h"
 #include "model/search/SearchHits.h"
 #include "model/search/findEvents.h"
 #include "model/select/SelectionStatistics.h"

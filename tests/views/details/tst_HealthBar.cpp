@@ -7,10 +7,10 @@
 #include "model/trace/notesOf.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
-#include "views/text/toQString.h"
 #include "views/details/FactSheet.h"
 #include "views/details/HealthBar.h"
 #include "views/details/HealthPanel.h"
+#include "views/text/toQString.h"
 
 using namespace lanescope;
 

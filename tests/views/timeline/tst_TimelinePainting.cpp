@@ -163,8 +163,8 @@ void tst_TimelinePainting::abnormalEndsAreMarked() {
     builder.processes()[0].endedAbnormally = true;
     // The code tells that it is about an end; the words are for the user.
     builder.description().health = {{Severity::Warning, HealthCode::ProcessEndedAbnormally,
-                               "Signal 9 was its undoing.",
-                               builder.processes()[0].globalPid}};
+                                     "Signal 9 was its undoing.",
+                                     builder.processes()[0].globalPid}};
     const TracePtr trace = builder.finish();
     ShownTimeline shown(trace);
     const QRgb color = shown.view.theme().error.rgb();

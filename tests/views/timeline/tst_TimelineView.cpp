@@ -149,8 +149,7 @@ void tst_TimelineView::hitsArePainted() {
     ShownTimeline shown(small.trace);
     const QColor color = shown.view.theme().searchHit;
     QCOMPARE(pixelsOf(shown.view.grab().toImage(), color), 0);
-    shown.view.setSearchHits(
-        SearchHits::of(*small.trace, {small.second, small.onOtherStream}));
+    shown.view.setSearchHits(SearchHits::of(*small.trace, {small.second, small.onOtherStream}));
     QVERIFY(pixelsOf(shown.canvas()->grab().toImage(), color) > 100);
     QVERIFY(pixelsOf(shown.overview()->grab().toImage(), color) > 0);
     shown.view.setSearchHits(nullptr);
