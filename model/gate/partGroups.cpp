@@ -20,7 +20,7 @@ std::string normalized(std::string_view name) {
 }
 
 bool isExposedCopy(StepPart part) {
-    return part >= StepPart::ExposedPtoP && part <= StepPart::ExposedOtherCopy;
+    return groupOf(part) == PartGroup::Copies && part != StepPart::Memset;
 }
 
 struct Group {
