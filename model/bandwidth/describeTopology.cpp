@@ -94,8 +94,7 @@ std::string meaningOfWord(std::string_view word) {
     if (!word.starts_with(nvlinkPrefix)) return {};
     const std::string_view digits = word.substr(nvlinkPrefix.size());
     int links = 0;
-    const auto [stop, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), links);
+    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), links);
     if (error != std::errc() || stop != digits.data() + digits.size() || links <= 0) return {};
     return links == 1 ? "1 NVLink" : fmt::format("{} NVLinks, bonded", links);
 }
@@ -111,14 +110,14 @@ std::vector<LinkLine> linkLines(const Trace& trace) {
     std::vector<LinkLine> lines;
     if (isUniform(pairs)) {
         const GpuConnection& first = *pairs.front();
-        lines.push_back({fmt::format("between any two of GPU {}\u2013{}", first.gpu,
-                                     pairs.back()->peer),
-                         first.name, first.nvlinks});
+        lines.push_back(
+            {fmt::format("between any two of GPU {}\u2013{}", first.gpu, pairs.back()->peer),
+             first.name, first.nvlinks});
         return lines;
     }
     for (const GpuConnection* pair : pairs)
-        lines.push_back({fmt::format("GPU {}\u2013GPU {}", pair->gpu, pair->peer), pair->name,
-                         pair->nvlinks});
+        lines.push_back(
+            {fmt::format("GPU {}\u2013GPU {}", pair->gpu, pair->peer), pair->name, pair->nvlinks});
     return lines;
 }
 

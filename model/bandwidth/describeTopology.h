@@ -43,8 +43,8 @@ struct LinkLine {
     std::string text() const;
 };
 
-/// How the GPUs are joined, each pair once; one line if all pairs of three or more are joined alike.
-/// O(connections).
+/// How the GPUs are joined, each pair once; one line if all pairs of three or more are joined
+/// alike. O(connections).
 std::vector<LinkLine> linkLines(const Trace& trace);
 
 }  // namespace lanescope

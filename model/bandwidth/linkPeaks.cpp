@@ -89,8 +89,7 @@ std::optional<CopyPeak> peakOfPcie(const Trace& trace, int64_t gpu) {
     if (peak)
         return peakFrom(static_cast<double>(peak->bytesPerSecond), peak->origin, LinkKind::Pcie);
     const GpuFacts facts = factsOf(trace, gpu);
-    const int64_t nominal =
-        pcieBytesPerSecond(toInt(facts.pcieGeneration), toInt(facts.pcieWidth));
+    const int64_t nominal = pcieBytesPerSecond(toInt(facts.pcieGeneration), toInt(facts.pcieWidth));
     if (nominal <= 0) return std::nullopt;
     return peakFrom(static_cast<double>(nominal), PeakOrigin::Nominal, LinkKind::Pcie);
 }

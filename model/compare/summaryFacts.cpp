@@ -100,8 +100,7 @@ SummaryFacts factsOf(const Trace& trace) {
                                     [](const Process& each) { return each.endedAbnormally; });
     for (const HealthNote& note : notesOf(trace)) {
         // `isTruncated` says that already.
-        const bool isSaid =
-            facts.isTruncated && note.code == HealthCode::ProcessEndedAbnormally;
+        const bool isSaid = facts.isTruncated && note.code == HealthCode::ProcessEndedAbnormally;
         if (note.severity != Severity::Info && !isSaid &&
             facts.healthWarnings.size() < mostWarnings)
             facts.healthWarnings.push_back(shownText(note));

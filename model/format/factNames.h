@@ -7,8 +7,8 @@
 
 namespace lanescope {
 
-// Names of facts in `LANESCOPE_PROPERTIES` that hold what the fact is about. The recorder joins them
-// and the loader takes them apart, both here.
+// Names of facts in `LANESCOPE_PROPERTIES` that hold what the fact is about. The recorder joins
+// them and the loader takes them apart, both here.
 
 /// A name, and what it was joined with.
 template <class Subject>

@@ -14,9 +14,9 @@ std::vector<HealthNote> notesOf(const Trace& trace) {
     for (const HealthNote& note : trace.health)
         if (said.emplace(note.severity, note.code, note.unknownCode, note.sentence).second)
             notes.push_back(note);
-    std::stable_sort(
-        notes.begin(), notes.end(),
-        [](const HealthNote& a, const HealthNote& b) { return a.severity > b.severity; });
+    std::stable_sort(notes.begin(), notes.end(), [](const HealthNote& a, const HealthNote& b) {
+        return a.severity > b.severity;
+    });
     return notes;
 }
 

@@ -11,8 +11,8 @@ namespace lanescope {
 /// processes say the same. O(n log n) in the notes.
 std::vector<HealthNote> notesOf(const Trace& trace);
 
-/// What to show of a note: its sentence, and that this program does not know what it is about, where
-/// that is so.
+/// What to show of a note: its sentence, and that this program does not know what it is about,
+/// where that is so.
 std::string shownText(const HealthNote& note);
 
 }  // namespace lanescope
