@@ -24,8 +24,7 @@ struct HealthNote {
 
 /// The identifier of the note's code, known or not.
 inline std::string codeOf(const HealthNote& note) {
-    return note.code == HealthCode::Unknown ? note.unknownCode
-                                            : std::string(identifier(note.code));
+    return note.code == HealthCode::Unknown ? note.unknownCode : std::string(identifier(note.code));
 }
 
 /// A stretch in which something of a process was lost.
