@@ -55,8 +55,7 @@ class tst_EventKinds : public QObject {
 
     void tellWhereAnEventIsDrawn() {
         std::set<EventKind> met;
-        forEachSlice([&](const Trace& trace, const Track& track, const Lane& lane,
-                         uint32_t slice) {
+        forEachSlice([&](const Trace& trace, const Track& track, const Lane& lane, uint32_t slice) {
             const EventRef event = lane.event[slice];
             met.insert(event.kind());
             QVERIFY(mayHold(track.kind, event.kind()));

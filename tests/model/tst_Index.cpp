@@ -12,6 +12,7 @@
 #include "model/index/openTrace.h"
 #include "model/index/readIndex.h"
 #include "model/index/writeIndex.h"
+#include "model/trace/EventDetails.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
@@ -63,6 +64,31 @@ bool namesEveryMember() {
     forEachField(value, map);
     return map.covers(value);
 }
+
+/// Makes all rows that a record names rows that are not there.
+struct SpoilRows {
+    int count = 0;
+    template <class T>
+    void operator()(T&) {}
+    void row(RowField<uint32_t> row) {
+        row.field = 1'000'000'000;
+        ++count;
+    }
+};
+
+/// Whether all rows that a record names are there.
+struct CheckRows {
+    const Trace& trace;
+    int count = 0;
+    bool areWithin = true;
+    template <class T>
+    void operator()(T&) {}
+    void row(RowField<uint32_t> row) {
+        const size_t rows = row.of == RowsOf::Threads ? trace.threads.size() : trace.strings.size();
+        areWithin = areWithin && row.field < rows;
+        ++count;
+    }
+};
 
 OpenOptions always() {
     OpenOptions options;
@@ -221,48 +247,34 @@ class tst_Index : public QObject {
 
     /// Each fact that is a row of something else, whatever its place in the list.
     void boundsWhatNcclNames() {
-        struct Spoil {
-            int64_t spoilt = 0;
-            void operator()(auto&) {}
-            void row(RowField<uint32_t> row) { row.field = 1'000'000'000, ++spoilt; }
-        };
-        struct Check {
-            const Trace& trace;
-            bool areWithin = true;
-            void operator()(const auto&) {}
-            void row(RowField<uint32_t> row) {
-                const size_t count = row.of == RowsOf::Threads ? trace.threads.size()
-                                                               : trace.strings.size();
-                areWithin = areWithin && row.field < count;
-            }
-        };
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addNccl(builder.defaultThread(), "AllReduce", 64, 0, 10);
         const TracePtr trace = builder.finish();
         NcclFacts facts = trace->nccl.facts[0];
-        Spoil spoil;
+        SpoilRows spoil;
         forEachField(facts, spoil);
-        QCOMPARE(spoil.spoilt, 5);
+        QCOMPARE(spoil.count, 5);
         // Of a trace that no loader would make.
         const_cast<Trace&>(*trace).nccl.facts.set(0, facts);
         QVERIFY(writeIndex(*trace, {1, 2, 3}, *folder_ / "spoilt").has_value());
-        const std::shared_ptr<Trace> read = readIndex(*folder_ / "spoilt", {1, 2, 3});
+        const TracePtr read = readIndex(*folder_ / "spoilt", {1, 2, 3}, "trace");
         QVERIFY(read);
         NcclFacts bounded = read->nccl.facts[0];
-        Check check{*read};
+        CheckRows check{*read};
         forEachField(bounded, check);
+        QCOMPARE(check.count, 5);
         QVERIFY(check.areWithin);
         QVERIFY(!describe(*read, {EventKind::Nvtx, 0}).empty());
     }
 
     void holdsFaultsOfCpusWhereNoGpuIs() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addApi(builder.defaultThread(), "cuInit", 0, 50);
         builder.addPageFault(0, noIndex, 0x7f0000000000, 1, FaultAccess::Unknown, 20, 30);
         const TracePtr trace = builder.finish();
         QVERIFY(trace->gpus.empty());
         QVERIFY(writeIndex(*trace, {1, 2, 3}, *folder_ / "cpu").has_value());
-        const std::shared_ptr<Trace> read = readIndex(*folder_ / "cpu", {1, 2, 3});
+        const TracePtr read = readIndex(*folder_ / "cpu", {1, 2, 3}, "trace");
         QVERIFY(read);
         QVERIFY(dumpOf(*read) == dumpOf(*trace));
         QVERIFY(read->locate({EventKind::PageFault, 0}).isValid());
