@@ -38,7 +38,7 @@ constexpr std::array reports{
     &ncclLatenessReport,
     &ncclLatenessByCollectiveReport,
     &unifiedMemorySummaryReport,
-    &cpuPageFaultSummaryReport,
+    &cpuFaultSummaryReport,
     &gpuTraceReport,
     &nvprofSummaryReport,
     &nvprofGpuTraceReport,

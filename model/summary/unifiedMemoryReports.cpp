@@ -91,7 +91,7 @@ ReportTable unifiedMemoryTotals(const ReportQuery& query) {
     return table;
 }
 
-ReportTable cpuPageFaultSummary(const ReportQuery& query) {
+ReportTable cpuFaultSummary(const ReportQuery& query) {
     const PageFaultTable& faults = query.trace.pageFaults;
     std::map<StringIndex, int64_t> byInstruction;
     for (uint32_t row = 0; row < faults.size(); ++row)
@@ -125,11 +125,11 @@ const Report unifiedMemorySummaryReport{
              .isDefault = false},
     .build = unifiedMemorySummary};
 
-const Report cpuPageFaultSummaryReport{
+const Report cpuFaultSummaryReport{
     .info = {.name = "um_cpu_page_faults_sum",
              .title = "Unified Memory CPU Page Faults Summary",
              .description = "Page faults of the CPU in managed memory, by instruction",
              .isDefault = false},
-    .build = cpuPageFaultSummary};
+    .build = cpuFaultSummary};
 
 }  // namespace lanescope

@@ -67,7 +67,7 @@ void forEachField(S& s, V&& visit) {
 enum class MigrationCause : uint8_t {
     Unknown = 0,
     UserPrefetch = 1,
-    PageFault = 2,
+    Coherence = 2,  ///< It was touched where it was not, and moved there.
     SpeculativePrefetch = 3,
     Eviction = 4,
     AccessCounters = 5

@@ -38,7 +38,7 @@ class SimulatedTrace : public TraceBuilder {
     /// A migration of managed memory.
     EventRef addMigration(uint32_t stream, MemcpyKind kind, uint64_t address, int64_t bytes,
                           int64_t startNs, int64_t endNs,
-                          MigrationCause cause = MigrationCause::PageFault);
+                          MigrationCause cause = MigrationCause::Coherence);
     EventRef addMemset(uint32_t stream, int64_t bytes, int64_t startNs, int64_t endNs,
                        uint32_t correlation = 0);
     /// A launch of a CUDA graph that was recorded as a whole.

@@ -30,7 +30,7 @@ void readEverything(LoadContext& context) {
     readMemsets(context, directory);
     readGraphs(context, directory);
     readMemoryEvents(context, directory);
-    readPageFaults(context, directory);
+    readUnifiedMemory(context, directory);
     readSyncs(context, directory);
     readEventRecords(context, directory);
     readNvtx(context, directory);

@@ -25,7 +25,8 @@ void readMemcpys(LoadContext& context, FileDirectory& directory);
 void readMemsets(LoadContext& context, FileDirectory& directory);
 void readGraphs(LoadContext& context, FileDirectory& directory);
 void readMemoryEvents(LoadContext& context, FileDirectory& directory);
-void readPageFaults(LoadContext& context, FileDirectory& directory);
+/// Pages of managed memory that were not where they were needed.
+void readUnifiedMemory(LoadContext& context, FileDirectory& directory);
 /// When each process recorded, and where it lost something.
 void readRecordedTime(LoadContext& context, FileDirectory& directory);
 void readSyncs(LoadContext& context, FileDirectory& directory);

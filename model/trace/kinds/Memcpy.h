@@ -55,8 +55,8 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
         switch (cause) {
             case MigrationCause::UserPrefetch:
                 return "the program prefetched it";
-            case MigrationCause::PageFault:
-                return "a page fault";
+            case MigrationCause::Coherence:
+                return "it was missed where it was needed";
             case MigrationCause::SpeculativePrefetch:
                 return "the driver prefetched it";
             case MigrationCause::Eviction:

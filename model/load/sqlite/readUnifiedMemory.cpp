@@ -72,7 +72,7 @@ void readOfGpus(LoadContext& context, FileDirectory& directory, EventCount& coun
 
 }  // namespace
 
-void readPageFaults(LoadContext& context, FileDirectory& directory) {
+void readUnifiedMemory(LoadContext& context, FileDirectory& directory) {
     EventCount count{"page faults"};
     readOfCpu(context, directory, count);
     readOfGpus(context, directory, count);

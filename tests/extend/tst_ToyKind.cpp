@@ -1,0 +1,66 @@
+#include <QtTest>
+
+#include "model/trace/kinds.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// Allocations, described as if they were a kind of event. A real one has an enumerator of its own
+/// and a case in `trace/kinds.h`; what a description says is the same.
+struct Allocation : kinds::OfTable<EventKind::None, &Trace::allocations> {
+    static constexpr std::string_view identifier = "allocation";
+    static constexpr std::string_view name = "Allocation", plural = "allocations";
+
+    static std::string nameOf(const Trace& trace, uint32_t row) {
+        return trace.allocations.isLive[row] != 0 ? "never freed" : "freed";
+    }
+    static SliceCategory categoryOf(const Trace&, uint32_t) { return SliceCategory::ManagedMemory; }
+    static constexpr std::array tracks{TrackKind::GpuEvents};
+    static kinds::TrackSubject trackOf(const Trace& trace, uint32_t row) {
+        return {TrackKind::GpuEvents, trace.allocations.gpu[row]};
+    }
+    static void describe(const Trace& trace, uint32_t row, kinds::Details& details) {
+        details.add("Allocation", nameOf(trace, row));
+        details.addGpu(trace.allocations.gpu[row]);
+    }
+};
+static_assert(kinds::EventDescription<Allocation>);
+
+/// One that forgot what to call its events.
+struct Nameless : kinds::OfTable<EventKind::None, &Trace::allocations> {};
+static_assert(!kinds::EventDescription<Nameless>);
+
+}  // namespace
+
+class tst_ToyKind : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void knowsByItsColumnsWhatItIsOf() {
+        SimulatedTrace builder;
+        const uint32_t stream = builder.defaultStream();
+        builder.addKernel(stream, "gemm", 0, 1'000);
+        builder.addAllocation(0, 0, MemoryKind::Device, 0x1000, 4096, 100);
+        builder.addFree(0, 0, 0x1000, 700);
+        const TracePtr trace = builder.finish();
+        QCOMPARE(Allocation::size(*trace), 1u);
+        QCOMPARE(Allocation::rangeOf(*trace, 0), (TimeRange{100, 700}));
+        QCOMPARE(Allocation::processOf(*trace, 0), 0u);
+        QCOMPARE(Allocation::gpuOf(*trace, 0), 0u);
+        QCOMPARE(*Allocation::bytesOf(*trace, 0), int64_t{4096});
+        // Its table has no such columns.
+        QCOMPARE(Allocation::streamOf(*trace, 0), noIndex);
+        QCOMPARE(Allocation::threadOf(*trace, 0), noIndex);
+        QCOMPARE(Allocation::correlationOf(*trace, 0), 0u);
+        QVERIFY(!Allocation::isGpuWork);
+        kinds::Details details(*trace, {});
+        Allocation::describe(*trace, 0, details);
+        QCOMPARE(details.take().front().value, std::string("freed"));
+    }
+};
+
+LANESCOPE_TEST(tst_ToyKind, NoApplication)
+#include "tst_ToyKind.moc"
