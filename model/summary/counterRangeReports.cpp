@@ -12,6 +12,7 @@
 #include "model/format/GlobalId.h"
 #include "model/steps/rangePattern.h"
 #include "model/summary/linkCounters.h"
+#include "model/summary/reportList.h"
 #include "model/trace/gpusOfProcess.h"
 #include "model/values/Statistics.h"
 #include "model/values/formatValue.h"

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "model/summary/linkCounters.h"
+#include "model/summary/reportList.h"
 #include "model/trace/throttleReasons.h"
 
 namespace lanescope {

@@ -4,6 +4,7 @@
 #include "model/bandwidth/LinkUse.h"
 #include "model/bandwidth/NvlinkVerdict.h"
 #include "model/summary/linkCounters.h"
+#include "model/summary/reportList.h"
 
 namespace lanescope {
 

@@ -104,8 +104,8 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
                                                       {"zeros", ""},
                                                       {"empty", ""}};
     for (const auto& [name, format] : expected) {
-        const fs::path plain = folder_ / name;
-        const fs::path packed = folder_ / (name + ".gz");
+        const fs::path plain = folder_ / name.c_str();
+        const fs::path packed = folder_ / (name + ".gz").c_str();
         compress(plain, packed);
         QTest::addRow("%s", name.c_str()) << QString(plain.c_str()) << QString(format.c_str());
         // What is compressed is no longer called by its ending.
@@ -157,8 +157,8 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
 void tst_TraceFormats::whatNobodyKnowsGetsASentence() {
     QFETCH(QString, name);
     QFETCH(QString, sentence);
-    const fs::path path = folder_ / name.toStdString();
-    if (name.endsWith(".gz")) compress(folder_ / path.stem().string(), path);
+    const fs::path path = folder_ / name.toStdString().c_str();
+    if (name.endsWith(".gz")) compress(folder_ / path.stem().c_str(), path);
     const Result<TracePtr> trace = loadTrace(path);
     QVERIFY(!trace);
     QCOMPARE(QString::fromStdString(trace.error().sentence), sentence.arg(path.c_str()));

@@ -149,7 +149,7 @@ class tst_finishTrace : public QObject {
         constexpr uint32_t rows = 300'000;
         const TemporaryFolder folder;
         const std::filesystem::path path = folder / "large.sqlite";
-        QVERIFY(writeTrace(*unfinishedTrace(rows), path));
+        QVERIFY(writeTrace(unfinishedTrace(rows).trace(), path));
         int asked = 0;
         const Result<TracePtr> cancelled = loadTrace(path, [&](double, std::string_view what) {
             asked += what == "tracks" ? 1 : 0;
