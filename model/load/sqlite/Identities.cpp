@@ -3,6 +3,9 @@
 #include <unordered_map>
 
 #include "model/format/GlobalId.h"
+#include "model/format/tables/Gpus.h"
+#include "model/format/tables/Names.h"
+#include "model/format/tables/Older.h"
 #include "model/load/sqlite/TableReader.h"
 
 namespace lanescope {
@@ -34,37 +37,46 @@ void Identities::read(LoadContext& context, FileStrings& strings) {
 }
 
 void Identities::readGpus(LoadContext& context) {
-    TableReader reader(context, "TARGET_INFO_GPU",
-                       {"id", "name", "uuid", "busLocation", "totalMemory", "memoryBandwidth",
-                        "smCount", "computeMajor", "computeMinor", "deviceId"},
+    constexpr const auto& t = tables::gpus;
+    if (context.database().hasColumn(t.tableName(), t.id.name))
+        readGpus(context, t);
+    else
+        readGpus(context, tables::oldestGpus);
+}
+
+template <class Table>
+void Identities::readGpus(LoadContext& context, const Table& t) {
+    TableReader reader(context, t,
+                       {t.id, t.name, t.uuid, t.busLocation, t.totalMemory, t.memoryBandwidth,
+                        t.smCount, t.computeMajor, t.computeMinor},
                        "GPUs");
     while (reader.next()) {
-        // The first exports called the column otherwise.
-        const std::optional<int64_t> id = reader.integer(reader.hasColumn(0) ? 0 : 9);
+        const std::optional<int64_t> id = reader.integer(t.id);
         const uint32_t index = id ? builder_.gpu(*id) : noIndex;
         if (index == noIndex) {
             reader.skipRow();
             continue;
         }
         Gpu& gpu = builder_.gpus()[index];
-        gpu.name = reader.text(1);
-        gpu.uuid = reader.text(2);
-        gpu.busLocation = reader.text(3);
-        gpu.memoryBytes = reader.bytes(4);
-        gpu.memoryBandwidthBytesPerSecond = reader.bytes(5);
-        gpu.smCount = toInt(reader.integerOr(6, 0));
-        gpu.computeMajor = toInt(reader.integerOr(7, 0));
-        gpu.computeMinor = toInt(reader.integerOr(8, 0));
+        gpu.name = reader.text(t.name);
+        gpu.uuid = reader.text(t.uuid);
+        gpu.busLocation = reader.text(t.busLocation);
+        gpu.memoryBytes = reader.bytes(t.totalMemory);
+        gpu.memoryBandwidthBytesPerSecond = reader.bytes(t.memoryBandwidth);
+        gpu.smCount = toInt(reader.integerOr(t.smCount, 0));
+        gpu.computeMajor = toInt(reader.integerOr(t.computeMajor, 0));
+        gpu.computeMinor = toInt(reader.integerOr(t.computeMinor, 0));
     }
 }
 
 void Identities::readOldGpus(LoadContext& context) {
-    TableReader reader(context, "TARGET_INFO_CUDA_GPU",
-                       {"deviceId", "name", "pciBusId", "globalMemorySize", "globalMemoryBandwidth",
-                        "numMultiprocessors", "computeCapabilityMajor", "computeCapabilityMinor"},
+    constexpr const auto& t = tables::cudaGpus;
+    TableReader reader(context, t,
+                       {t.deviceId, t.name, t.pciBusId, t.globalMemorySize, t.globalMemoryBandwidth,
+                        t.numMultiprocessors, t.computeCapabilityMajor, t.computeCapabilityMinor},
                        "GPUs");
     while (reader.next()) {
-        const std::optional<int64_t> id = reader.integer(0);
+        const std::optional<int64_t> id = reader.integer(t.deviceId);
         const uint32_t index = id ? builder_.gpu(*id) : noIndex;
         if (index == noIndex) {
             reader.skipRow();
@@ -72,51 +84,57 @@ void Identities::readOldGpus(LoadContext& context) {
         }
         Gpu& gpu = builder_.gpus()[index];
         if (gpu.smCount > 0) continue;
-        if (gpu.name.empty()) gpu.name = reader.text(1);
-        if (gpu.busLocation.empty()) gpu.busLocation = reader.text(2);
-        gpu.memoryBytes = reader.bytes(3);
-        gpu.memoryBandwidthBytesPerSecond = reader.bytes(4);
-        gpu.smCount = toInt(reader.integerOr(5, 0));
-        gpu.computeMajor = toInt(reader.integerOr(6, 0));
-        gpu.computeMinor = toInt(reader.integerOr(7, 0));
+        if (gpu.name.empty()) gpu.name = reader.text(t.name);
+        if (gpu.busLocation.empty()) gpu.busLocation = reader.text(t.pciBusId);
+        gpu.memoryBytes = reader.bytes(t.globalMemorySize);
+        gpu.memoryBandwidthBytesPerSecond = reader.bytes(t.globalMemoryBandwidth);
+        gpu.smCount = toInt(reader.integerOr(t.numMultiprocessors, 0));
+        gpu.computeMajor = toInt(reader.integerOr(t.computeCapabilityMajor, 0));
+        gpu.computeMinor = toInt(reader.integerOr(t.computeCapabilityMinor, 0));
     }
 }
 
 void Identities::readDeviceMap(LoadContext& context) {
-    TableReader reader(context, "TARGET_INFO_CUDA_DEVICE", {"gpuId", "cudaId", "pid"}, "GPUs");
+    constexpr const auto& t = tables::cudaDevices;
+    TableReader reader(context, t, {t.gpuId, t.cudaId, t.pid}, "GPUs");
     while (reader.next()) {
-        const std::optional<int64_t> gpuId = reader.integer(0);
-        const std::optional<int64_t> cudaId = reader.integer(1);
-        const int64_t pid = reader.integerOr(2, 0);
+        const std::optional<int64_t> gpuId = reader.integer(t.gpuId);
+        const std::optional<int64_t> cudaId = reader.integer(t.cudaId);
+        const int64_t pid = reader.integerOr(t.pid, 0);
         if (gpuId && cudaId) gpuIdOf_[{plainPid(pid), *cudaId}][hostOfPid(pid)] = *gpuId;
     }
 }
 
 void Identities::readNullStreams(LoadContext& context) {
-    const auto read = [&](const char* table, const char* stream) {
-        TableReader reader(context, table, {"processId", "contextId", stream, "hwId"}, "streams");
+    const auto read = [&](const auto& t, auto stream) {
+        TableReader reader(context, t, {t.processId, t.contextId, stream, t.hwId}, "streams");
         while (reader.next()) {
-            const int64_t pid = reader.integerOr(0, 0);
-            const uint32_t host = pid > 0xffffff ? hostOf(pid) : reader.unsigned32(3);
-            nullStreams_[{plainPid(pid), reader.integerOr(1, 0), reader.integerOr(2, -1)}].insert(
-                host);
+            const int64_t pid = reader.integerOr(t.processId, 0);
+            const uint32_t host = pid > 0xffffff ? hostOf(pid) : reader.unsigned32(t.hwId);
+            nullStreams_[{plainPid(pid), reader.integerOr(t.contextId, 0),
+                          reader.integerOr(stream, -1)}]
+                .insert(host);
         }
     };
-    read("TARGET_INFO_CUDA_NULL_STREAM", "streamId");
-    read("TARGET_INFO_CUDA_CONTEXT_INFO", "nullStreamId");
+    read(tables::nullStreams, tables::nullStreams.streamId);
+    read(tables::contexts, tables::contexts.nullStreamId);
 }
 
 void Identities::readNames(LoadContext& context, FileStrings& strings) {
-    TableReader processes(context, "PROCESSES", {"globalPid", "name"}, "processes");
+    constexpr const auto& process = tables::processes;
+    TableReader processes(context, process, {process.globalPid, process.name}, "processes");
     while (processes.next())
-        if (const auto id = processes.integer(0)) builder_.nameProcess(*id, processes.text(1));
+        if (const auto id = processes.integer(process.globalPid))
+            builder_.nameProcess(*id, processes.text(process.name));
     std::unordered_map<int64_t, int64_t> priorities;
-    TableReader threads(context, "ThreadNames", {"globalTid", "nameId", "priority"}, "threads");
+    constexpr const auto& thread = tables::threadNames;
+    TableReader threads(context, thread, {thread.globalTid, thread.nameId, thread.priority},
+                        "threads");
     while (threads.next()) {
-        const std::optional<int64_t> id = threads.integer(0);
-        const std::optional<StringIndex> name = threads.string(1, strings);
+        const std::optional<int64_t> id = threads.integer(thread.globalTid);
+        const std::optional<StringIndex> name = threads.string(thread.nameId, strings);
         if (!id || !name) continue;
-        const int64_t priority = threads.integerOr(2, 0);
+        const int64_t priority = threads.integerOr(thread.priority, 0);
         const auto [found, isNew] = priorities.try_emplace(*id, priority);
         if (!isNew && priority <= found->second) continue;
         found->second = priority;

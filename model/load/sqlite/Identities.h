@@ -33,6 +33,8 @@ class Identities {
 
   private:
     void readGpus(LoadContext& context);
+    template <class Table>
+    void readGpus(LoadContext& context, const Table& t);
     void readOldGpus(LoadContext& context);
     void readDeviceMap(LoadContext& context);
     void readNullStreams(LoadContext& context);

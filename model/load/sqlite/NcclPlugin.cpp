@@ -12,37 +12,15 @@
 #include <utility>
 
 #include "model/format/GlobalId.h"
+#include "model/format/tables/Nccl.h"
 #include "model/load/sqlite/TableReader.h"
 
 namespace lanescope {
 
 namespace {
 
-enum Column {
-    tid,
-    start,
-    end,
-    operation,
-    datatype,
-    count,
-    bytes,
-    communicator,
-    rank,
-    root,
-    peer,
-    sequence,
-    algorithm,
-    protocol,
-    channels,
-    warps,
-    isCaptured,
-    enqueueTid,
-    enqueueStart,
-    enqueueEnd,
-    launchTid,
-    launchStart,
-    launchEnd,
-};
+constexpr const auto& t = tables::ncclPluginOperations;
+using Reader = TableReader<tables::NcclPluginOperations>;
 
 /// Channels or warps, of which there are at most 255.
 int16_t smallNumber(int64_t value) {
@@ -50,7 +28,8 @@ int16_t smallNumber(int64_t value) {
 }
 
 /// Start and end of something that may lack both; an end that was not seen reads as the start.
-std::optional<TimeRange> rangeAt(RowReader& reader, int startColumn, int endColumn) {
+std::optional<TimeRange> rangeAt(Reader& reader, Reader::Column startColumn,
+                                 Reader::Column endColumn) {
     if (reader.isNull(startColumn)) return std::nullopt;
     if (!reader.isNull(endColumn)) return reader.times(startColumn, endColumn);
     const std::optional<int64_t> startNs = reader.time(startColumn);
@@ -71,25 +50,25 @@ constexpr int mostInRange = 64;
 
 void NcclPlugin::read(LoadContext& context, FileDirectory& directory,
                       const NcclCommunicators& communicators) {
-    TableReader reader(context, "LANESCOPE_NCCL_PLUGIN_OPERATIONS",
-                       {"globalTid",    "start",        "end",
-                        "operation",    "datatype",     "count",
-                        "bytes",        "communicator", "rank",
-                        "root",         "peer",         "sequence",
-                        "algorithm",    "protocol",     "channels",
-                        "warps",        "isCaptured",   "enqueueGlobalTid",
-                        "enqueueStart", "enqueueEnd",   "launchGlobalTid",
-                        "launchStart",  "launchEnd"},
-                       "NCCL operations");
+    Reader reader(context, t, {t.globalTid,    t.start,        t.end,
+                               t.operation,    t.datatype,     t.count,
+                               t.bytes,        t.communicator, t.rank,
+                               t.root,         t.peer,         t.sequence,
+                               t.algorithm,    t.protocol,     t.channels,
+                               t.warps,        t.isCaptured,   t.enqueueGlobalTid,
+                               t.enqueueStart, t.enqueueEnd,   t.launchGlobalTid,
+                               t.launchStart,  t.launchEnd},
+                  "NCCL operations");
     FileStrings& strings = directory.strings;
-    const auto textAt = [&](int column) {
+    const auto textAt = [&](Reader::Column column) {
         return reader.isNull(column) ? StringIndex{0} : strings.intern(reader.text(column));
     };
     while (reader.next()) {
         Operation found;
-        const std::optional<TimeRange> call = rangeAt(reader, start, end);
-        const std::optional<TimeRange> enqueue = rangeAt(reader, enqueueStart, enqueueEnd);
-        const std::optional<int64_t> globalTid = reader.integer(call ? tid : enqueueTid);
+        const std::optional<TimeRange> call = rangeAt(reader, t.start, t.end);
+        const std::optional<TimeRange> enqueue = rangeAt(reader, t.enqueueStart, t.enqueueEnd);
+        const std::optional<int64_t> globalTid =
+            call ? reader.integer(t.globalTid) : reader.integer(t.enqueueGlobalTid);
         if (!globalTid || (!call && !enqueue)) {
             reader.skipRow();
             continue;
@@ -103,24 +82,24 @@ void NcclPlugin::read(LoadContext& context, FileDirectory& directory,
         found.hasEnqueue = enqueue.has_value();
         found.call = call.value_or(enqueue.value_or(TimeRange{}));
         found.enqueue = enqueue.value_or(TimeRange{});
-        found.name = textAt(operation);
-        found.bytes = reader.isNull(bytes) ? -1 : reader.bytes(bytes);
-        found.communicator = static_cast<uint64_t>(reader.integerOr(communicator, 0));
+        found.name = textAt(t.operation);
+        found.bytes = reader.isNull(t.bytes) ? -1 : reader.bytes(t.bytes);
+        found.communicator = static_cast<uint64_t>(reader.integerOr(t.communicator, 0));
         NcclFacts& facts = found.facts;
         communicators.describe(processOf(*globalTid), found.communicator, facts);
-        if (facts.rank < 0) facts.rank = ncclRankFrom(reader.integerOr(rank, -1));
-        facts.datatype = textAt(datatype);
-        facts.algorithm = textAt(algorithm);
-        facts.protocol = textAt(protocol);
-        facts.count = std::max<int64_t>(-1, reader.integerOr(count, -1));
-        facts.sequence = std::max<int64_t>(-1, reader.integerOr(sequence, -1));
-        facts.root = ncclRankFrom(reader.integerOr(root, -1));
-        facts.peer = ncclRankFrom(reader.integerOr(peer, -1));
-        facts.channels = smallNumber(reader.integerOr(channels, -1));
-        facts.warps = smallNumber(reader.integerOr(warps, -1));
-        facts.isCaptured = reader.integerOr(isCaptured, 0) != 0;
-        if (const auto launch = rangeAt(reader, launchStart, launchEnd)) {
-            const std::optional<int64_t> launchedBy = reader.integer(launchTid);
+        if (facts.rank < 0) facts.rank = ncclRankFrom(reader.integerOr(t.rank, -1));
+        facts.datatype = textAt(t.datatype);
+        facts.algorithm = textAt(t.algorithm);
+        facts.protocol = textAt(t.protocol);
+        facts.count = std::max<int64_t>(-1, reader.integerOr(t.count, -1));
+        facts.sequence = std::max<int64_t>(-1, reader.integerOr(t.sequence, -1));
+        facts.root = ncclRankFrom(reader.integerOr(t.root, -1));
+        facts.peer = ncclRankFrom(reader.integerOr(t.peer, -1));
+        facts.channels = smallNumber(reader.integerOr(t.channels, -1));
+        facts.warps = smallNumber(reader.integerOr(t.warps, -1));
+        facts.isCaptured = reader.integerOr(t.isCaptured, 0) != 0;
+        if (const auto launch = rangeAt(reader, t.launchStart, t.launchEnd)) {
+            const std::optional<int64_t> launchedBy = reader.integer(t.launchGlobalTid);
             facts.launchThread = launchedBy ? directory.identities.thread(*launchedBy) : noIndex;
             facts.launch = *launch;
         }

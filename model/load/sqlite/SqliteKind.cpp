@@ -4,7 +4,8 @@
 #include <string>
 
 #include "model/format/Schema.h"
-#include "model/load/sqlite/eventTables.h"
+#include "model/format/tables/Names.h"
+#include "model/format/tables/allTables.h"
 
 namespace lanescope {
 
@@ -20,10 +21,12 @@ bool isOfNvprof(const Database& database) {
 
 /// An export of a run without GPU work has none of the tables of events.
 bool isOfNsight(const Database& database) {
-    return std::any_of(eventTables.begin(), eventTables.end(),
-                       [&](const char* table) { return database.hasTable(table); }) ||
-           (database.hasTable("StringIds") &&
-            (database.hasTable("PROCESSES") || database.hasTable("ThreadNames")));
+    const auto has = [&](const tables::Table& table) {
+        return database.hasTable(table.tableName());
+    };
+    return std::ranges::any_of(tables::eventTables(),
+                               [&](const tables::Table* table) { return has(*table); }) ||
+           (has(tables::strings) && (has(tables::processes) || has(tables::threadNames)));
 }
 
 /// Some tools that copy a file table by table lose its mark.

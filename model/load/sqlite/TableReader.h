@@ -79,12 +79,4 @@ class TableReader : private RowReader {
         places_;  ///< By column; the last the row number.
 };
 
-/// Until all readers name their columns.
-template <>
-class TableReader<void> : public RowReader {
-    using RowReader::RowReader;
-};
-TableReader(LoadContext&, const char*, const std::vector<const char*>&, const char*)
-    ->TableReader<void>;
-
 }  // namespace lanescope

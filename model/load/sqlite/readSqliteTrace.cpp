@@ -1,7 +1,8 @@
 #include "model/load/sqlite/readSqliteTrace.h"
 
+#include "model/format/tables/Names.h"
+#include "model/format/tables/allTables.h"
 #include "model/load/sqlite/LoadContext.h"
-#include "model/load/sqlite/eventTables.h"
 #include "model/load/sqlite/readers.h"
 
 namespace lanescope {
@@ -10,8 +11,9 @@ namespace {
 
 void readEverything(LoadContext& context) {
     FileDirectory directory(context.builder());
-    context.expectRows(context.estimatedRows("StringIds"));
-    for (const char* table : eventTables) context.expectRows(context.estimatedRows(table));
+    context.expectRows(context.estimatedRows(tables::strings.tableName()));
+    for (const tables::Table* table : tables::eventTables())
+        context.expectRows(context.estimatedRows(table->tableName()));
     readDescription(context);
     readTopology(context);
     readLinkPeaks(context);
