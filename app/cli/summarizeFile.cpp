@@ -1,8 +1,8 @@
 #include "app/cli/summarizeFile.h"
 
 #include "app/cli/loadForCommand.h"
-#include "model/steps/stepRanges.h"
 #include "model/compare/storedSummary.h"
+#include "model/steps/stepRanges.h"
 
 namespace lanescope {
 

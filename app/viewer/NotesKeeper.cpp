@@ -4,8 +4,8 @@
 
 #include "model/notes/mergeNotes.h"
 #include "views/notes/MarkStore.h"
-#include "views/work/LatestJob.h"
 #include "views/text/toQString.h"
+#include "views/work/LatestJob.h"
 
 namespace lanescope {
 

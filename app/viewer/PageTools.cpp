@@ -11,15 +11,15 @@
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/NotesKeeper.h"
 #include "model/events/eventsAsText.h"
-#include "model/values/formatValue.h"
 #include "model/live/LiveTrace.h"
+#include "model/values/formatValue.h"
 #include "views/events/EventsPanel.h"
 #include "views/notes/MarksPanel.h"
 #include "views/notes/TimelineMarks.h"
 #include "views/sql/SqlPanel.h"
-#include "views/work/LatestJob.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
+#include "views/work/LatestJob.h"
 
 namespace lanescope {
 namespace {

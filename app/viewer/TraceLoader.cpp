@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "model/index/openTrace.h"
-#include "views/work/freedElsewhere.h"
 #include "views/text/toQString.h"
+#include "views/work/freedElsewhere.h"
 
 namespace lanescope {
 

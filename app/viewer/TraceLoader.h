@@ -10,9 +10,9 @@
 
 namespace lanescope {
 
-/// Reads one trace file on a thread of its own. Construct, start and destroy on the GUI thread, where
-/// signals arrive; after `cancel` none does. Destroying it cancels and waits for nothing: the thread
-/// stops at its next report of progress, and the application waits for it at its own end.
+/// Reads one trace file on a thread of its own. Construct, start and destroy on the GUI thread,
+/// where signals arrive; after `cancel` none does. Destroying it cancels and waits for nothing: the
+/// thread stops at its next report of progress, and the application waits for it at its own end.
 class TraceLoader : public QObject {
     Q_OBJECT
   public:

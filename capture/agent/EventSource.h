@@ -5,8 +5,9 @@
 
 namespace lanescope::agent {
 
-/// Takes events on the program's threads for the writer thread, as the profiler plugin of NCCL does.
-/// It gives itself to `Agent::add`, so the agent knows none of them. Lives as long as the process.
+/// Takes events on the program's threads for the writer thread, as the profiler plugin of NCCL
+/// does. It gives itself to `Agent::add`, so the agent knows none of them. Lives as long as the
+/// process.
 class EventSource {
   public:
     virtual ~EventSource() = default;

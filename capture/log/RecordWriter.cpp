@@ -57,8 +57,7 @@ void RecordWriter::property(std::string_view name, std::string_view value) {
     write(log::RecordKind::Property, record);
 }
 
-void RecordWriter::note(Severity severity, HealthCode code,
-                        std::string_view sentence) {
+void RecordWriter::note(Severity severity, HealthCode code, std::string_view sentence) {
     log::NoteRecord record{};
     record.timestampNs = realtimeNs();
     record.severity = severity;

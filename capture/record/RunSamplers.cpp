@@ -85,7 +85,8 @@ void RunSamplers::end(Collector& collector) {
     for (SamplerProcess& process : processes_) process.waitUntil(deadline);
     processes_.clear();
     if (!problem_.empty())
-        collector.note(HealthCode::SamplerAbsent, problem_ + " There are no counters in the trace.");
+        collector.note(HealthCode::SamplerAbsent,
+                       problem_ + " There are no counters in the trace.");
     if (!otherRank_.empty())
         collector.property("samplers",
                            "none here: local rank 0 samples this host, and this is " + otherRank_);

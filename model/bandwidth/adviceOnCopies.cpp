@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "model/values/formatValue.h"
 #include "model/values/Statistics.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

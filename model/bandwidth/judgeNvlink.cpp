@@ -10,10 +10,10 @@
 #include "model/bandwidth/counterIntegral.h"
 #include "model/bandwidth/linkPeaks.h"
 #include "model/steps/StepSelection.h"
-#include "model/values/formatValue.h"
-#include "model/values/Statistics.h"
 #include "model/trace/NcclBandwidth.h"
 #include "model/trace/buildLinkCounters.h"
+#include "model/values/Statistics.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 
@@ -421,7 +421,8 @@ std::string_view identifier(NvlinkVerdict::Use use) {
 }
 
 std::string_view identifier(LinkEvidence evidence) {
-    static constexpr std::array<std::string_view, 4> all{"none", "counters", "copies", "collectives"};
+    static constexpr std::array<std::string_view, 4> all{"none", "counters", "copies",
+                                                         "collectives"};
     return all[static_cast<size_t>(evidence)];
 }
 

@@ -8,8 +8,8 @@
 #include <map>
 #include <unordered_map>
 
-#include "model/values/formatValue.h"
 #include "model/trace/isStopped.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

@@ -4,8 +4,8 @@
 #include <limits>
 #include <set>
 
-#include "model/values/Statistics.h"
 #include "model/trace/NcclBandwidth.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 

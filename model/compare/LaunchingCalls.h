@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/values/stretches.h"
 #include "model/trace/Trace.h"
+#include "model/values/stretches.h"
 
 namespace lanescope {
 

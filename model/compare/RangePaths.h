@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/values/stretches.h"
 #include "model/trace/Trace.h"
+#include "model/values/stretches.h"
 
 namespace lanescope {
 

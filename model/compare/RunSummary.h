@@ -8,8 +8,8 @@
 
 #include "model/bandwidth/NvlinkVerdict.h"
 #include "model/compare/StepParts.h"
-#include "model/steps/StepSelection.h"
 #include "model/format/Result.h"
+#include "model/steps/StepSelection.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -103,17 +103,17 @@ struct SummaryFacts {
     std::string driver;
     std::string cuda;
     std::string commandLine;
-    std::string recordOptions;  ///< What the recorder was asked for, as it keeps it.
+    std::string recordOptions;          ///< What the recorder was asked for, as it keeps it.
     std::vector<std::string> gpuNames;  ///< Of the GPUs that worked, by id.
     bool isNvlinkPresent = false;       ///< Some pair of GPUs is joined by NVLink.
     int64_t worldSize = 0;              ///< Processes that work on a GPU, or ranks if more.
     int64_t kernelCount = 0;
     bool hasApiCalls = false;
     bool hasNvtx = false;
-    bool isTruncated = false;                 ///< A process ended abnormally or its log was cut.
+    bool isTruncated = false;  ///< A process ended abnormally or its log was cut.
     /// Drops, untimed events ...; sentences, gravest first, without those on abnormal ends.
     std::vector<std::string> healthWarnings;
-    uint64_t contentHash = 0;                 ///< Equal for two copies of one recording.
+    uint64_t contentHash = 0;  ///< Equal for two copies of one recording.
     bool operator==(const SummaryFacts&) const = default;
 };
 

@@ -28,8 +28,8 @@ struct CounterDifference {
 };
 
 /// The counters of both runs in these stretches, greatest change first; counters of one name pair
-/// by GPU number, rank, link and sampler. Those without a value on both sides are left out. Linear in the samples
-/// of the stretches and quadratic in the number of counters; any thread.
+/// by GPU number, rank, link and sampler. Those without a value on both sides are left out. Linear
+/// in the samples of the stretches and quadratic in the number of counters; any thread.
 std::vector<CounterDifference> counterDifferences(const Trace& baseline, TimeRange baselineRange,
                                                   const Trace& candidate, TimeRange candidateRange);
 

@@ -46,10 +46,9 @@ std::string sideText(const NvlinkTraffic& traffic) {
             if (traffic.evidence == LinkEvidence::Counters)
                 return fmt::format("{} (not used; {})", amountOf(traffic),
                                    originOf(traffic.evidence));
-            return fmt::format("not seen in use ({} at up to {:.3g} GB/s, as PCIe can; {})",
-                               amountOf(traffic),
-                               static_cast<double>(traffic.bestBytesPerSecond) / 1e9,
-                               originOf(traffic.evidence));
+            return fmt::format(
+                "not seen in use ({} at up to {:.3g} GB/s, as PCIe can; {})", amountOf(traffic),
+                static_cast<double>(traffic.bestBytesPerSecond) / 1e9, originOf(traffic.evidence));
         case Use::Absent:
             return "none (no NVLink joins its GPUs)";
         case Use::Unknown:

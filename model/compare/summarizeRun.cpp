@@ -7,10 +7,10 @@
 #include <tuple>
 
 #include "model/compare/RunSummary.h"
-#include "model/compare/summaryFacts.h"
 #include "model/compare/summarizeWorker.h"
-#include "model/values/Statistics.h"
+#include "model/compare/summaryFacts.h"
 #include "model/trace/gpusOfProcess.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 

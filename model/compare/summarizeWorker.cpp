@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "model/compare/WorkerTimeline.h"
-#include "model/values/significance.h"
 #include "model/values/Statistics.h"
+#include "model/values/significance.h"
 
 namespace lanescope {
 

@@ -70,9 +70,9 @@ Result<void> writeAtomically(const std::filesystem::path& path, std::string_view
 /// What `publishFile` does with a file that has the name already.
 enum class IfExists : uint8_t { Fail, Replace };
 
-/// Brings `unfinished`, which lies in the same folder, to disk and gives it the name `target` in one
-/// step. With `Fail` an existing `target` is left alone, also one that comes up at this moment, and
-/// the call fails; `unfinished` keeps its name whenever the call fails.
+/// Brings `unfinished`, which lies in the same folder, to disk and gives it the name `target` in
+/// one step. With `Fail` an existing `target` is left alone, also one that comes up at this moment,
+/// and the call fails; `unfinished` keeps its name whenever the call fails.
 Result<void> publishFile(const std::filesystem::path& unfinished,
                          const std::filesystem::path& target, IfExists ifExists);
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "model/format/traceFingerprint.h"
 #include "model/format/Sqlite.h"
 #include "model/format/checkSqliteHeader.h"
+#include "model/format/traceFingerprint.h"
 
 namespace lanescope {
 

@@ -22,8 +22,7 @@ uint32_t checksumOf(std::span<const std::byte> bytes) {
 }  // namespace
 
 Result<void> writeIndex(const Trace& trace, const SourceKey& source,
-                        const std::filesystem::path& path,
-                        const std::function<bool()>& isWanted) {
+                        const std::filesystem::path& path, const std::function<bool()>& isWanted) {
     Result<AtomicFile> file = AtomicFile::create(path);
     if (!file) return fail(file.error());
     file->shareLike(trace.path);
@@ -49,8 +48,7 @@ Result<void> writeIndex(const Trace& trace, const SourceKey& source,
     header.sectionsChecksum = checksumOf(bytesOf(section));
     file->write(bytesOf(section));
     header.fileBytes = file->offset();
-    header.checksum =
-        checksumOf(bytesOf(header).first(sizeof header - sizeof header.checksum));
+    header.checksum = checksumOf(bytesOf(header).first(sizeof header - sizeof header.checksum));
     file->writeAtStart(bytesOf(header));
     return file->commit();
 }

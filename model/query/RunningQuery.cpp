@@ -7,8 +7,8 @@
 #include <array>
 #include <string>
 
-#include "model/values/formatValue.h"
 #include "model/query/harden.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

@@ -9,9 +9,10 @@ namespace lanescope {
 
 /// Pixels of equal width over a range of time, their edges moved to a grid: pixel `p` reaches from
 /// `edge(p)` to `edge(p + 1)`, which are multiples of 2^`shift()` ns, at most half a pixel and at
-/// least 1 ns: a finer grid moves nothing that can be seen, and asks for more buckets. Edges move to the right by less than a step of the grid, the first to the
-/// left, so that the pixels hold the whole range. A lane is counted into buckets between such
-/// multiples (`LaneTiles`), so what is asked between two edges has an exact answer.
+/// least 1 ns: a finer grid moves nothing that can be seen, and asks for more buckets. Edges move
+/// to the right by less than a step of the grid, the first to the left, so that the pixels hold the
+/// whole range. A lane is counted into buckets between such multiples (`LaneTiles`), so what is
+/// asked between two edges has an exact answer.
 class PixelGrid {
   public:
     /// At most one pixel a nanosecond; the range must not be empty. O(pixels).

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/trace/TraceSums.h"
 #include "model/trace/Trace.h"
+#include "model/trace/TraceSums.h"
 
 namespace lanescope {
 
@@ -40,9 +40,9 @@ struct BusyStatistics {
 /// What lies in a range of time.
 struct SelectionStatistics {
     TimeRange range;
-    std::vector<BusyStatistics> busy;    ///< In the order of the tracks.
-    std::vector<NameStatistics> names;   ///< All but copies and memsets, greatest total first.
-    std::vector<CopyTotals> copies;  ///< Most bytes first.
+    std::vector<BusyStatistics> busy;   ///< In the order of the tracks.
+    std::vector<NameStatistics> names;  ///< All but copies and memsets, greatest total first.
+    std::vector<CopyTotals> copies;     ///< Most bytes first.
 };
 
 /// What `key` stands for: "ampere_sgemm", "HtoD pinned → device", "memset device".

@@ -214,7 +214,8 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
 }
 
 std::string_view identifier(StepSource source) {
-    static constexpr std::array<std::string_view, 4> all{"nvtx_range", "kernel_pattern", "whole_run", "chosen"};
+    static constexpr std::array<std::string_view, 4> all{"nvtx_range", "kernel_pattern",
+                                                         "whole_run", "chosen"};
     return all[static_cast<size_t>(source)];
 }
 

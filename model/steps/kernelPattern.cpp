@@ -5,8 +5,8 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "model/values/Statistics.h"
 #include "model/trace/categories.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 

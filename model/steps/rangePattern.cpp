@@ -7,8 +7,10 @@ std::string rangePattern(std::string_view name) {
     bool wasDigit = false;
     for (const char c : name) {
         const bool isDigit = c >= '0' && c <= '9';
-        if (!isDigit) pattern += c;
-        else if (!wasDigit) pattern += '#';
+        if (!isDigit)
+            pattern += c;
+        else if (!wasDigit)
+            pattern += '#';
         wasDigit = isDigit;
     }
     return pattern;

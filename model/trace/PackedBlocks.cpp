@@ -123,8 +123,7 @@ void PackedBlocks::unpackBits(const std::byte* from, uint64_t width, int64_t bas
     for (size_t i = 0; i < blockSize; ++i) {
         uint64_t bits = 0;
         std::memcpy(&bits, from + i * width / 8, sizeof bits);
-        out[i] = static_cast<int64_t>(static_cast<uint64_t>(base) +
-                                      (bits >> i * width % 8 & mask));
+        out[i] = static_cast<int64_t>(static_cast<uint64_t>(base) + (bits >> i * width % 8 & mask));
     }
 }
 
@@ -164,7 +163,8 @@ PackedBlock PackedBlocks::pack(std::span<const int64_t, blockSize> values) {
             std::memcpy(ownedData_.get() + dataSize_, &slope, sizeof slope);
             dataSize_ += PackedBlock::slopeBytes;
             packBits(heights, *low, slopedWidth);
-            return {*low, offset | slopedWidth << PackedBlock::widthShift | PackedBlock::slopedFlag};
+            return {*low,
+                    offset | slopedWidth << PackedBlock::widthShift | PackedBlock::slopedFlag};
         }
     }
     const uint64_t offset = dataSize_;

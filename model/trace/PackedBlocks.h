@@ -14,8 +14,8 @@ namespace lanescope {
 
 static_assert(std::endian::native == std::endian::little, "packed blocks are little-endian");
 
-/// Where a block of values lies and how to read it: each value is `base` plus `width()` bits, and in
-/// a sloped block what a straight line has risen to there. Its slope lies before the bits.
+/// Where a block of values lies and how to read it: each value is `base` plus `width()` bits, and
+/// in a sloped block what a straight line has risen to there. Its slope lies before the bits.
 struct PackedBlock {
     int64_t base = 0;  ///< The least value of the block, or the least height above the line.
     /// Offset of its bytes; the highest byte is the number of bits of a value, plus 128 if sloped.
@@ -35,9 +35,9 @@ struct PackedBlock {
 };
 
 /// The storage of a `Column`: whole blocks of 64-bit values, each as wide as the spread of its
-/// values asks for; where they rise evenly, as times and rows do, only how far each is off a straight
-/// line is stored. Either owned and growing, or mapped: views of somebody else's memory, which
-/// may hold anything; a block that points out of it reads as 0. Reading is for any thread.
+/// values asks for; where they rise evenly, as times and rows do, only how far each is off a
+/// straight line is stored. Either owned and growing, or mapped: views of somebody else's memory,
+/// which may hold anything; a block that points out of it reads as 0. Reading is for any thread.
 class PackedBlocks {
   public:
     static constexpr size_t blockSize = 256;

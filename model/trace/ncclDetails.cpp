@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
-#include "model/values/formatValue.h"
 #include "model/trace/NcclBandwidth.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 

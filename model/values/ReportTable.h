@@ -7,11 +7,18 @@
 
 namespace lanescope {
 
-/// What the numbers of a column are. Cells hold plain numbers in this unit. An identifier is a number
-/// that only names something, so it is never grouped by thousands or scaled; a timestamp is a point on the
-/// timeline in nanoseconds, so it is never rounded.
+/// What the numbers of a column are. Cells hold plain numbers in this unit. An identifier is a
+/// number that only names something, so it is never grouped by thousands or scaled; a timestamp is
+/// a point on the timeline in nanoseconds, so it is never rounded.
 enum class Unit : uint8_t {
-    Text, Count, Nanoseconds, Bytes, GigabytesPerSecond, Percent, Identifier, Timestamp,
+    Text,
+    Count,
+    Nanoseconds,
+    Bytes,
+    GigabytesPerSecond,
+    Percent,
+    Identifier,
+    Timestamp,
 };
 
 /// Empty, whole number, real number, or text.

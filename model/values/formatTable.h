@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "model/values/formatValue.h"
 #include "model/format/Result.h"
 #include "model/values/ReportTable.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 
@@ -16,15 +16,16 @@ enum class TableFormat : uint8_t { Text, Csv, Json };
 /// "text", "csv" or "json"; a sentence for anything else.
 Result<TableFormat> tableFormatFrom(std::string_view name);
 
-/// Text: aligned columns for people, each value with the unit that fits its size ("12.50 us"), rates and
-/// shares with the unit in the header; a long text column comes last and is never cut. CSV (RFC 4180) and
-/// JSON (array of objects): plain numbers in the column's unit, units in the column names as Nsight
-/// Systems writes them ("Total Time (ns)"), for programs. JSON is always valid UTF-8, whatever the trace
-/// holds. Ends with a line break; linear in the cells.
+/// Text: aligned columns for people, each value with the unit that fits its size ("12.50 us"),
+/// rates and shares with the unit in the header; a long text column comes last and is never cut.
+/// CSV (RFC 4180) and JSON (array of objects): plain numbers in the column's unit, units in the
+/// column names as Nsight Systems writes them ("Total Time (ns)"), for programs. JSON is always
+/// valid UTF-8, whatever the trace holds. Ends with a line break; linear in the cells.
 std::string formatTable(const ReportTable& table, TableFormat format);
 
-/// Formats a table that comes in parts, all with the same columns. Concatenated, what it returns is what
-/// `formatTable` makes of the whole, but that text columns are aligned by the rows seen so far.
+/// Formats a table that comes in parts, all with the same columns. Concatenated, what it returns is
+/// what `formatTable` makes of the whole, but that text columns are aligned by the rows seen so
+/// far.
 class TableFormatter {
   public:
     virtual ~TableFormatter() = default;
@@ -35,7 +36,7 @@ class TableFormatter {
 };
 
 std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format,
-                                                    ReportStyle style = ReportStyle::Plain);
+                                                   ReportStyle style = ReportStyle::Plain);
 /// The three formats, one file each.
 std::unique_ptr<TableFormatter> makeTextFormatter();
 std::unique_ptr<TableFormatter> makeCsvFormatter();

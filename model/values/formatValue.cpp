@@ -101,8 +101,8 @@ size_t sequenceLength(std::string_view text) {
     return length;
 }
 
-/// U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069 turn the direction of what stands around them,
-/// so that one name could be made to look like another.
+/// U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069 turn the direction of what stands around
+/// them, so that one name could be made to look like another.
 bool turnsDirection(std::string_view sequence) {
     if (sequence.size() != 3 || sequence[0] != '\xe2') return false;
     const auto second = static_cast<unsigned char>(sequence[1]);

@@ -8,7 +8,8 @@
 
 namespace lanescope {
 
-/// One cell as people read it: "12.34 ms", "4.00 MiB", "55.5 GB/s", "12,345". Empty for an empty cell.
+/// One cell as people read it: "12.34 ms", "4.00 MiB", "55.5 GB/s", "12,345". Empty for an empty
+/// cell.
 std::string formatCell(const Cell& cell, Unit unit);
 
 /// "1.234 ms", "12.5 us", "3.2 s": three to four significant digits.
@@ -21,8 +22,8 @@ std::string formatBytes(int64_t bytes);
 std::string formatCount(int64_t count);
 
 /// `text` for one line of a terminal or a table: control characters, which could move the cursor or
-/// break the line, become spaces; bytes that are not UTF-8, and characters that turn the direction of
-/// writing, become U+FFFD.
+/// break the line, become spaces; bytes that are not UTF-8, and characters that turn the direction
+/// of writing, become U+FFFD.
 std::string printable(std::string_view text);
 
 /// How many characters of a terminal `text`, which is UTF-8, takes; every code point counts as one.

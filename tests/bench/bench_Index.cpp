@@ -84,13 +84,15 @@ double mebibytesOf(const T&... parts) {
 
 /// Where the bytes of an index go.
 void printSizes(const Trace& trace) {
-    qInfo("tables: kernels %.2f, copies %.2f, API calls %.2f, syncs %.2f, NVTX %.2f, "
-          "projections %.2f MiB",
-          mebibytesOf(trace.kernels), mebibytesOf(trace.memcpys, trace.memsets),
-          mebibytesOf(trace.apiCalls), mebibytesOf(trace.syncs), mebibytesOf(trace.nvtx),
-          mebibytesOf(trace.projections));
+    qInfo(
+        "tables: kernels %.2f, copies %.2f, API calls %.2f, syncs %.2f, NVTX %.2f, "
+        "projections %.2f MiB",
+        mebibytesOf(trace.kernels), mebibytesOf(trace.memcpys, trace.memsets),
+        mebibytesOf(trace.apiCalls), mebibytesOf(trace.syncs), mebibytesOf(trace.nvtx),
+        mebibytesOf(trace.projections));
     qInfo("links %.2f, sums %.2f, waits %.2f MiB", mebibytesOf(trace.links),
-          mebibytesOf(trace.sums), mebibytesOf(trace.eventRecords, trace.eventWaits, trace.streamWaits));
+          mebibytesOf(trace.sums),
+          mebibytesOf(trace.eventRecords, trace.eventWaits, trace.streamWaits));
     std::map<TrackKind, std::array<double, 8>> lanes;
     for (const Track& track : trace.tracks) {
         for (const Lane& lane : track.lanes) {
@@ -102,10 +104,11 @@ void printSizes(const Trace& trace) {
         }
     }
     for (const auto& [kind, sizes] : lanes)
-        qInfo("lanes of kind %d: %.0f slices, starts %.2f, durations %.2f, names %.2f, events "
-              "%.2f, categories %.2f, busy %.2f, tiles %.2f MiB",
-              static_cast<int>(kind), sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5],
-              sizes[6], sizes[7]);
+        qInfo(
+            "lanes of kind %d: %.0f slices, starts %.2f, durations %.2f, names %.2f, events "
+            "%.2f, categories %.2f, busy %.2f, tiles %.2f MiB",
+            static_cast<int>(kind), sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5],
+            sizes[6], sizes[7]);
 }
 
 /// The most memory that this process had so far.

@@ -92,7 +92,8 @@ void tst_LoadMachine::saysHowGpusAreJoined_data() {
                                << QStringList{"GPU 0\u2013GPU 1: PCIe switch"};
     QTest::newRow("all alike") << "(0, 1, 18, 'NVSwitch'), (0, 2, 18, 'NVSwitch'), (1, 2, 18, "
                                   "'NVSwitch')"
-                               << QStringList{"between any two of GPU 0\u20132: NVSwitch, 18 links"};
+                               << QStringList{
+                                      "between any two of GPU 0\u20132: NVSwitch, 18 links"};
     QTest::newRow("not alike") << "(0, 1, 1, 'NVLink'), (0, 2, 0, 'system'), (1, 2, 0, 'system')"
                                << QStringList{"GPU 0\u2013GPU 1: NVLink, 1 link",
                                               "GPU 0\u2013GPU 2: system",

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <random>
 
+#include "model/build/LaneBuilder.h"
 #include "model/reduce/PixelGrid.h"
 #include "model/reduce/reduceToPixels.h"
-#include "model/build/LaneBuilder.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -30,12 +30,11 @@ int runTest(int argc, char** argv) {
 }  // namespace lanescope::test
 
 /// In place of QTEST_MAIN. `Application` is `QApplication`, `QCoreApplication` or `NoApplication`.
-#define LANESCOPE_TEST(Test, Application)                                               \
-    namespace {                                                                         \
-    using lanescope::test::NoApplication;                                               \
-    const lanescope::test::TestRegistration registration(                               \
-        __FILE__, [](int argc, char** argv) {                                           \
-            QTest::setMainSourcePath(__FILE__);                                         \
-            return lanescope::test::runTest<Test, Application>(argc, argv);             \
-        });                                                                             \
+#define LANESCOPE_TEST(Test, Application)                                                      \
+    namespace {                                                                                \
+    using lanescope::test::NoApplication;                                                      \
+    const lanescope::test::TestRegistration registration(__FILE__, [](int argc, char** argv) { \
+        QTest::setMainSourcePath(__FILE__);                                                    \
+        return lanescope::test::runTest<Test, Application>(argc, argv);                        \
+    });                                                                                        \
     }

@@ -53,9 +53,7 @@ class TraceDump {
     const std::string& text() const { return text_; }
 
   private:
-    void put(int64_t value) {
-        text_.append(reinterpret_cast<const char*>(&value), sizeof value);
-    }
+    void put(int64_t value) { text_.append(reinterpret_cast<const char*>(&value), sizeof value); }
 
     std::string text_;
 };

@@ -16,9 +16,9 @@
 #include "views/tables/ReportFilter.h"
 #include "views/tables/ReportView.h"
 #include "views/tables/ScopeChoice.h"
-#include "views/work/freedElsewhere.h"
 #include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
+#include "views/work/freedElsewhere.h"
 
 namespace lanescope {
 

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "views/bandwidth/BandwidthAnswer.h"
-#include "views/work/LatestJob.h"
 #include "views/theme/Theme.h"
+#include "views/work/LatestJob.h"
 
 class QComboBox;
 class QLabel;

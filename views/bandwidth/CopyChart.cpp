@@ -9,8 +9,8 @@
 
 #include "model/values/formatValue.h"
 #include "views/bandwidth/plotCopies.h"
-#include "views/theme/chartStyle.h"
 #include "views/text/toQString.h"
+#include "views/theme/chartStyle.h"
 #include "views/timeline/timeTicks.h"
 
 namespace lanescope {

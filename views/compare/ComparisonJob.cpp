@@ -4,8 +4,8 @@
 #include <QMetaObject>
 #include <QPointer>
 
-#include "views/work/LatestJob.h"
 #include "views/text/toQString.h"
+#include "views/work/LatestJob.h"
 
 namespace lanescope {
 namespace {

@@ -4,9 +4,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "model/values/formatTable.h"
 #include "model/trace/EventDetails.h"
 #include "model/trace/flows.h"
+#include "model/values/formatTable.h"
 #include "views/details/FactSheet.h"
 #include "views/text/toQString.h"
 

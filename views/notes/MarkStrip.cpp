@@ -9,8 +9,8 @@
 #include <cmath>
 #include <utility>
 
-#include "model/values/formatValue.h"
 #include "model/notes/marksAsText.h"
+#include "model/values/formatValue.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"

@@ -3,8 +3,8 @@
 #include <QColor>
 #include <algorithm>
 
-#include "model/values/formatValue.h"
 #include "model/notes/marksAsText.h"
+#include "model/values/formatValue.h"
 #include "views/notes/MarkStore.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"

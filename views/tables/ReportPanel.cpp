@@ -2,8 +2,8 @@
 
 #include <QVBoxLayout>
 
-#include "model/values/formatTable.h"
 #include "model/summary/reports.h"
+#include "model/values/formatTable.h"
 #include "views/tables/ReportView.h"
 #include "views/text/toQString.h"
 

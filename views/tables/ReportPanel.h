@@ -5,8 +5,8 @@
 
 #include "model/format/Result.h"
 #include "model/format/TimeRange.h"
-#include "model/values/ReportTable.h"
 #include "model/trace/Trace.h"
+#include "model/values/ReportTable.h"
 #include "views/work/LatestJob.h"
 
 namespace lanescope {

@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "model/values/ReportTable.h"
 #include "model/trace/Trace.h"
+#include "model/values/ReportTable.h"
 
 namespace lanescope {
 

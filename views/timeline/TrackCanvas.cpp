@@ -290,8 +290,7 @@ void TrackCanvas::showCard(QPoint position) {
     CardText text;
     QRgb color = 0;
     if (const CounterSeries* counter = state.counterAt(hovered_->lane)) {
-        const auto& columns =
-            tracks.geometry().columns(state.counterIndexAt(hovered_->lane));
+        const auto& columns = tracks.geometry().columns(state.counterIndexAt(hovered_->lane));
         const auto column = static_cast<size_t>(std::max(0.0, x));
         const bool isDrawn = !isBaseStale_ && column < columns.size();
         text = counterText(*counter, hovered_->index, isDrawn ? columns[column] : CounterColumn(),

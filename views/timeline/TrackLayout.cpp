@@ -8,9 +8,8 @@ namespace lanescope {
 namespace {
 
 bool holdsOwnSlices(const Track& track) {
-    return std::any_of(track.lanes.begin(), track.lanes.end(), [](const Lane& lane) {
-        return lane.size() > 0 && !lane.isSummary();
-    });
+    return std::any_of(track.lanes.begin(), track.lanes.end(),
+                       [](const Lane& lane) { return lane.size() > 0 && !lane.isSummary(); });
 }
 
 }  // namespace
@@ -268,7 +267,8 @@ LayoutRow TrackLayout::makeRow(uint32_t track) const {
     row.laneHeight = metrics_.laneHeight;
     if (tracks_[track].kind == TrackKind::Counter) {
         // Two directions of one link share a track, each a little lower than one alone.
-        row.laneHeight = row.laneCount > 1 ? metrics_.counterHeight * 5 / 8 : metrics_.counterHeight;
+        row.laneHeight =
+            row.laneCount > 1 ? metrics_.counterHeight * 5 / 8 : metrics_.counterHeight;
     } else if (row.isHeader) {
         row.laneCount = std::min(row.laneCount, 1);
         row.laneHeight = metrics_.summaryHeight;

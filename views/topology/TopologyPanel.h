@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
-#include "views/work/LatestJob.h"
 #include "views/theme/Theme.h"
 #include "views/topology/TopologyAnswer.h"
+#include "views/work/LatestJob.h"
 
 class QLabel;
 class QTableView;

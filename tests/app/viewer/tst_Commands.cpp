@@ -207,10 +207,10 @@ class TestCommands : public QObject {
             return true;
         };
         QTest::keyClick(&shown.timeline(), Qt::Key_X);
-        for (const auto& [key, mode] : {std::pair(Qt::Key_3, ColorMode::Stream),
-                                        std::pair(Qt::Key_4, ColorMode::NcclOperation),
-                                        std::pair(Qt::Key_1, ColorMode::Name),
-                                        std::pair(Qt::Key_2, ColorMode::Kind)}) {
+        for (const auto& [key, mode] :
+             {std::pair(Qt::Key_3, ColorMode::Stream),
+              std::pair(Qt::Key_4, ColorMode::NcclOperation), std::pair(Qt::Key_1, ColorMode::Name),
+              std::pair(Qt::Key_2, ColorMode::Kind)}) {
             QTest::keyClick(&shown.timeline(), key, Qt::ControlModifier);
             QCOMPARE(first.colorMode(), mode);
             QVERIFY2(AppSettings(shown.folder.filePath("settings.ini")).colorMode() == mode,

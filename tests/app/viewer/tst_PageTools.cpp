@@ -103,9 +103,9 @@ class TestPageTools : public QObject {
         const auto& marks = again.tools().markStore().marks();
         QCOMPARE(marks.size(), size_t(1));
         QCOMPARE(marks[0].text, std::string("the slow step"));
-        QCOMPARE(again.page().tables().tabText(
-                     again.page().tables().indexOf(&again.tools().marksTab())),
-                 QString("Marks (1)"));
+        QCOMPARE(
+            again.page().tables().tabText(again.page().tables().indexOf(&again.tools().marksTab())),
+            QString("Marks (1)"));
     }
 
     void mInATextIsALetter() {

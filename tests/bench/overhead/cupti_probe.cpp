@@ -165,12 +165,14 @@ void report() {
                          callbacks.load(), extraBuffers.load());
             if (const Ring* kept = lastRing) {
                 const size_t last = (kept->count - 1) % ringCalls;
-                std::fprintf(out, "  %zu calls kept, the last %lld ns long, correlation %u, call %u; "
-                             "correlation of a kernel: %u\n", kept->count,
-                             static_cast<long long>(kept->calls[last].endNs -
-                                                    kept->calls[last].startNs),
-                             kept->calls[last].correlationId, kept->calls[last].callbackId,
-                             lastKernelCorrelation.load());
+                std::fprintf(
+                    out,
+                    "  %zu calls kept, the last %lld ns long, correlation %u, call %u; "
+                    "correlation of a kernel: %u\n",
+                    kept->count,
+                    static_cast<long long>(kept->calls[last].endNs - kept->calls[last].startNs),
+                    kept->calls[last].correlationId, kept->calls[last].callbackId,
+                    lastKernelCorrelation.load());
             }
             std::fclose(out);
         }
@@ -180,8 +182,8 @@ void report() {
 bool startsWork(const char* name) {
     const std::string text = name;
     for (const char* part : {"Launch", "launch"}) {
-        if (text.find(part) != std::string::npos &&
-            text.find("Attribute") == std::string::npos && text.find("Host") == std::string::npos)
+        if (text.find(part) != std::string::npos && text.find("Attribute") == std::string::npos &&
+            text.find("Host") == std::string::npos)
             return true;
     }
     return false;
@@ -216,11 +218,13 @@ void eachCall(CUpti_CallbackDomain domain, Visit visit) {
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
     void* library = ::dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
-    if (!library) library = ::dlopen(std::getenv("CUPTI_PATH") ? std::getenv("CUPTI_PATH")
-                                                               : "libcupti.so.13", RTLD_NOW);
+    if (!library)
+        library = ::dlopen(std::getenv("CUPTI_PATH") ? std::getenv("CUPTI_PATH") : "libcupti.so.13",
+                           RTLD_NOW);
     if (!library) {
         if (const char* file = std::getenv("PROBE_REPORT")) {
-            if (FILE* out = std::fopen(file, "a")) std::fprintf(out, "no libcupti\n"), std::fclose(out);
+            if (FILE* out = std::fopen(file, "a"))
+                std::fprintf(out, "no libcupti\n"), std::fclose(out);
         }
         return 1;
     }
@@ -296,8 +300,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
     usesTsc = number("tsc", 0) != 0;
     if (has("callbacks=explaining"))
         eachCall(CUPTI_CB_DOMAIN_DRIVER_API, [&](uint32_t id, const char* name) {
-            if (explains(name))
-                cupti.enableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+            if (explains(name)) cupti.enableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
         });
     if (has("callbacks=driver"))
         eachCall(CUPTI_CB_DOMAIN_DRIVER_API, [&](uint32_t id, const char* name) {

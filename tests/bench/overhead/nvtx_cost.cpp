@@ -1,6 +1,6 @@
-// What a pair of nvtxRangePush and nvtxRangePop costs the calling thread, in nanoseconds: the median
-// of several batches. Paced, because nobody pushes ten million ranges a second for long: between the
-// batches a recorder's writer catches up.
+// What a pair of nvtxRangePush and nvtxRangePop costs the calling thread, in nanoseconds: the
+// median of several batches. Paced, because nobody pushes ten million ranges a second for long:
+// between the batches a recorder's writer catches up.
 
 #include <nvtx3/nvToolsExt.h>
 

@@ -54,8 +54,8 @@ Result<QJsonObject> measureReading(const std::filesystem::path& path, int rounds
         cpu.add(processCpuMs() - before);
         ratios.add(readMs / scanMs);
     }
-    return QJsonObject{{"scanMs", scans.median()},        {"readMs", reads.median()},
-                       {"readCpuMs", cpu.median()},       {"readRatio", ratios.median()},
+    return QJsonObject{{"scanMs", scans.median()},           {"readMs", reads.median()},
+                       {"readCpuMs", cpu.median()},          {"readRatio", ratios.median()},
                        {"readBestRatio", ratios.shortest()}, {"scanSum", double(sum)}};
 }
 

@@ -19,7 +19,8 @@
 //   STANDIN_CUPTI_DISABLED     a file to which a line is added for each kind that is disabled, its
 //                              number, and for each driver call no longer told of, "call"
 //   STANDIN_CUPTI_THREAD       1: buffers are given back on a thread of CUPTI's own
-//   STANDIN_CUPTI_KEEPS        1: an ordinary flush keeps a buffer back while a kernel in it has not
+//   STANDIN_CUPTI_KEEPS        1: an ordinary flush keeps a buffer back while a kernel in it has
+//   not
 //                              ended yet; one that is forced gives such a kernel without times
 //   STANDIN_CUPTI_UM           result of configuring the counters of managed memory
 
