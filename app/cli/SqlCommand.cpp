@@ -89,7 +89,9 @@ void addSql(CLI::App& app, int& exitStatus) {
     command->add_option("-o,--output", options->output, "File to write instead of stdout");
     command->footer(
         "The trace is only read: no statement that writes, attaches or loads anything is run, nor "
-        "are its views.\nmodel/format/FORMAT.md tells what the tables hold.\n\nExamples:\n"
+        "are its views.\nThe manual tells what the tables hold: "
+        "share/doc/lanescope/manual/tables.md, or F1 "
+        "in lanescope-viewer.\n\nExamples:\n"
         "  lanescope sql run.sqlite 'SELECT count(*) FROM NVTX_EVENTS'\n"
         "  lanescope sql run.sqlite - --format csv < query.sql\n" +
         samples());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QMainWindow>
+#include <QPointer>
 #include <filesystem>
 
 #include "app/viewer/AppSettings.h"
@@ -16,6 +17,7 @@ class DocumentTabs;
 class MarkActions;
 class Finder;
 class GoToBar;
+class ManualWindow;
 class NameCatalog;
 class OfferBar;
 class RecentFiles;
@@ -74,6 +76,7 @@ class MainWindow : public QMainWindow {
     void askForComparison();
     void askForPicture();
     void askForTable();
+    void showManual();
     void showAbout();
 
     AppSettings& settings_;
@@ -92,6 +95,7 @@ class MainWindow : public QMainWindow {
     GoToBar* goToBar_;
     NameCatalog* names_;
     QStackedWidget* pages_;
+    QPointer<ManualWindow> manual_;  ///< While it is open.
 };
 
 }  // namespace lanescope

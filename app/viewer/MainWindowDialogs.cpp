@@ -7,6 +7,7 @@
 #include "app/viewer/DocumentPage.h"
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/MainWindow.h"
+#include "app/viewer/ManualWindow.h"
 #include "app/viewer/ShortcutSheet.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
@@ -44,6 +45,7 @@ void MainWindow::connectFileActions() {
         sheet->setAttribute(Qt::WA_DeleteOnClose);
         sheet->open();
     });
+    connect(actions_->manual, &QAction::triggered, this, &MainWindow::showManual);
     connect(actions_->about, &QAction::triggered, this, &MainWindow::showAbout);
 }
 
@@ -93,6 +95,16 @@ void MainWindow::askForTable() {
         this, tr("Export table"), settings_.folder() + "/" + toQString(table.name) + ".csv",
         tr("Tables (*.csv *.json)"));
     if (!path.isEmpty()) say(this, exportTableTo(table, path.toStdString()), path);
+}
+
+void MainWindow::showManual() {
+    if (!manual_) {
+        manual_ = new ManualWindow(this);
+        manual_->setAttribute(Qt::WA_DeleteOnClose);
+    }
+    manual_->show();
+    manual_->raise();
+    manual_->activateWindow();
 }
 
 void MainWindow::showAbout() {

@@ -28,8 +28,10 @@ MarkActions::MarkActions(QObject* parent)
     remove->setShortcut(QKeySequence(Qt::Key_Delete));
     next->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_M));
     previous->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M));
-    undo->setShortcut(QKeySequence::Undo);
-    redo->setShortcut(QKeySequence::Redo);
+    // On every desktop those that the manual has.
+    undo->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Z));
+    redo->setShortcuts(
+        {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)});
     connect(add, &QAction::triggered, this, [this] { page_->tools().marks().addMark(); });
     connect(edit, &QAction::triggered, this, [this] { page_->tools().marks().editMark(); });
     connect(remove, &QAction::triggered, this, [this] { page_->tools().marks().removeMark(); });

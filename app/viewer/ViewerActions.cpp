@@ -55,7 +55,8 @@ void ViewerActions::makeViewActions() {
     showTables = make(tr("&Tables under the timeline"), {Qt::Key_F10}, "tables");
     showDetails->setCheckable(true);
     showTables->setCheckable(true);
-    shortcuts = make(tr("&Keyboard and mouse"), {Qt::Key_Question, Qt::Key_F1});
+    manual = make(tr("&Manual"), {Qt::Key_F1});
+    shortcuts = make(tr("&Keyboard and mouse"), {Qt::Key_Question});
     about = make(tr("&About Lanescope"));
 }
 
@@ -135,7 +136,7 @@ void ViewerActions::fillMenus(QMenuBar* bar) {
     analyseMenu_ = add(tr("&Analyse"));
     setDocumentActions({});
 
-    add(tr("&Help"))->addActions({shortcuts, about});
+    add(tr("&Help"))->addActions({manual, shortcuts, about});
 }
 
 QList<QMenu*> ViewerActions::menus() const {

@@ -47,6 +47,7 @@ class ViewerActions : public QObject {
     QAction* goTo;
     QAction* showDetails;
     QAction* showTables;
+    QAction* manual;
     QAction* shortcuts;
     QAction* about;
     QAction* colorBlindSafe;

@@ -26,7 +26,7 @@ struct TimelineCommand {
 };
 
 /// All of them in the order of the menus. Keys that are no part of this list do nothing but what
-/// `views/README.md` says of single widgets.
+/// the manual (`resources/manual/look.md`) says of single widgets.
 std::vector<TimelineCommand> timelineCommands();
 
 }  // namespace lanescope

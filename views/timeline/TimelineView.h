@@ -32,7 +32,7 @@ enum class SliceStep : uint8_t;
 
 /// A trace as a zoomable timeline: overview, ruler, track labels and the slices themselves. Times
 /// in this interface are the trace's own nanoseconds; only `visibleRange()` speaks of the shared
-/// axis. What the mouse and the keys do stands in `views/README.md`. GUI thread.
+/// axis. What the mouse and the keys do stands in `resources/manual/look.md`. GUI thread.
 class TimelineView : public QWidget {
     Q_OBJECT
 

@@ -6,7 +6,7 @@ namespace lanescope {
 
 class TimelineView;
 
-/// Does what a key that is pressed once means to a timeline; the keys stand in `views/README.md`.
+/// Does what a key that is pressed once means to a timeline; see `resources/manual/look.md`.
 /// False for keys that mean nothing, among them those that move the view while they are held.
 bool handleTimelineKey(TimelineView& view, const QKeyEvent& event);
 
