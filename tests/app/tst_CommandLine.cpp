@@ -190,7 +190,7 @@ class TestCommandLine : public QObject {
     void infoPrintsAllThatTheTraceSaysOfItself() {
         const Result<TracePtr> trace = loadTrace(fast_.toStdString());
         QVERIFY(trace.has_value());
-        const TraceDescription description = describeTrace(**trace);
+        const DescribedTrace description = describeTrace(**trace);
         const QByteArray text = run({"info", fast_}).output;
         const auto says = [&text](const std::string& part) { return text.contains(part.c_str()); };
         for (const Property& fact : description.run)

@@ -403,7 +403,8 @@ class tst_GoldenCapture : public QObject {
     void printsTheReportsOfTheGoldenFiles() {
         const Capture& c = *current();
         const bool isUpdate = qEnvironmentVariableIntValue("LANESCOPE_UPDATE_GOLDEN") != 0;
-        for (const ReportInfo& info : allReports()) {
+        for (const Report* report : allReports()) {
+            const ReportInfo& info = report->info;
             const auto table = makeReport(*c.loaded, info.name);
             QVERIFY(table);
             const QByteArray actual =

@@ -227,10 +227,10 @@ class tst_SamplerParts : public QObject {
         std::string_view text = "  one two\n3x\n\n";
         QVERIFY(takeWord(text) == "one");
         QVERIFY(takeUntil(text, '\n') == " two");
-        QCOMPARE(lanescope::numberIn(takeWord(text)), 3LL);
+        QCOMPARE(lanescope::capture::numberIn(takeWord(text)), 3LL);
         QVERIFY(takeWord(text).empty());
         QVERIFY(takeUntil(text, '\n').empty());
-        QCOMPARE(lanescope::numberIn("max", -1), -1LL);
+        QCOMPARE(lanescope::capture::numberIn("max", -1), -1LL);
     }
 
     void optionsComeBackFromWords() {

@@ -86,7 +86,7 @@ void use(const Trace& trace) {
 #endif
     (void)selectionStatistics(trace, buildTraceSums(trace), trace.range);
     useSums(trace);
-    for (const ReportInfo& report : allReports()) (void)makeReport(trace, report.name);
+    for (const Report* report : allReports()) (void)makeReport(trace, report->info.name);
 }
 
 }  // namespace

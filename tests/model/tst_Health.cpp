@@ -119,12 +119,13 @@ class tst_Health : public QObject {
 
     void factsHaveNamesForPeople() {
         SimulatedTrace builder;
-        Trace& trace = builder.trace();
+        builder.addGpu();
+        const TracePtr made = builder.finish();
+        Trace& trace = forged(made);
         trace.facts.hostMemoryBytes = int64_t{64} << 30;
         trace.facts.samplers = {{"", "", "", "clocks every 100 ms", "", "", "", {}}};
         trace.facts.others = {{"brandNew", "yes"}};
         trace.gpuFacts = {{0, 5, 16, 18, {{"tray", "left"}}}};
-        builder.addGpu();
         trace.processes[0].facts.cuptiVersion = 130001;
         trace.processes[0].facts.cuptiPath = "/usr/lib/libcupti.so";
         trace.processes[0].rank = 1;

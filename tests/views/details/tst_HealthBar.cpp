@@ -63,12 +63,12 @@ class TestHealthBar : public QObject {
 
     /// What `lanescope info` prints is laid out from the same description.
     void thePanelShowsAllThatTheTraceSaysOfItself() {
-        TraceBuilder builder;
+        SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 100);
-        Trace& trace = builder.trace();
+        TraceDescription& trace = builder.description();
         trace.facts.commandLine = "python3 train.py";
         trace.facts.others = {{"brandNew", "yes"}};
-        trace.processes[0].facts.cuptiVersion = 130001;
+        builder.processes()[0].facts.cuptiVersion = 130001;
         builder.addGap(0, Loss::NcclEvents, 10, 20, 5);
         HealthNote unknown{Severity::Warning, HealthCode::Unknown, "Something new happened."};
         unknown.unknownCode = "brand-new";
