@@ -17,7 +17,28 @@ struct FieldEntry {
     std::string_view name;
     Form form;
     Owner owner;
+    Cell (*of)(const ContributorShare& share) = nullptr;  ///< What a contributor has of it.
 };
+
+Cell totalOf(const ContributorShare& share) {
+    return share.totalNs;
+}
+
+Cell countOf(const ContributorShare& share) {
+    return share.count;
+}
+
+Cell sizeOf(const ContributorShare& share) {
+    return share.bytes;
+}
+
+Cell rateOf(const ContributorShare& share) {
+    return share.gigabytesPerSecond > 0 ? Cell(share.gigabytesPerSecond) : Cell();
+}
+
+Cell nameOf(const ContributorShare& share) {
+    return share.name;
+}
 
 /// In the order of the enumeration.
 constexpr std::array fieldEntries{
@@ -33,19 +54,20 @@ constexpr std::array fieldEntries{
     FieldEntry{"Change", Form::Change, Owner::Candidate},
     FieldEntry{"Share", Form::Percent, Owner::Baseline},
     FieldEntry{"Share", Form::Percent, Owner::Candidate},
-    FieldEntry{"Total", Form::Time, Owner::Baseline},
-    FieldEntry{"Total", Form::Time, Owner::Candidate},
-    FieldEntry{"Count", Form::Count, Owner::Baseline},
-    FieldEntry{"Count", Form::Count, Owner::Candidate},
-    FieldEntry{"Size", Form::Size, Owner::Baseline},
-    FieldEntry{"Size", Form::Size, Owner::Candidate},
-    FieldEntry{"Rate", Form::Rate, Owner::Baseline},
-    FieldEntry{"Rate", Form::Rate, Owner::Candidate},
-    FieldEntry{"Name", Form::Text, Owner::Baseline},
-    FieldEntry{"Name", Form::Text, Owner::Candidate},
-    FieldEntry{"Count", Form::Count, Owner::Row},
-    FieldEntry{"Time", Form::Time, Owner::Row},
+    FieldEntry{"Total", Form::Time, Owner::Baseline, totalOf},
+    FieldEntry{"Total", Form::Time, Owner::Candidate, totalOf},
+    FieldEntry{"Count", Form::Count, Owner::Baseline, countOf},
+    FieldEntry{"Count", Form::Count, Owner::Candidate, countOf},
+    FieldEntry{"Size", Form::Size, Owner::Baseline, sizeOf},
+    FieldEntry{"Size", Form::Size, Owner::Candidate, sizeOf},
+    FieldEntry{"Rate", Form::Rate, Owner::Baseline, rateOf},
+    FieldEntry{"Rate", Form::Rate, Owner::Candidate, rateOf},
+    FieldEntry{"Name", Form::Text, Owner::Baseline, nameOf},
+    FieldEntry{"Name", Form::Text, Owner::Candidate, nameOf},
+    FieldEntry{"Count", Form::Count, Owner::Row, countOf},
+    FieldEntry{"Time", Form::Time, Owner::Row, totalOf},
 };
+static_assert(fieldEntries.size() == static_cast<size_t>(Field::OnlyTotal) + 1);
 
 const FieldEntry& entryOf(Field field) {
     return fieldEntries[static_cast<size_t>(field)];
@@ -63,16 +85,6 @@ Cell orNothing(std::optional<int64_t> ns) {
 template <class Enumeration>
 std::string wordFor(Enumeration value, Wording wording) {
     return std::string(wording == Wording::Programs ? identifier(value) : name(value));
-}
-
-/// What a contributor's share says, or nothing.
-Cell cellOf(const ContributorShare* share, std::string_view what) {
-    if (!share) return {};
-    if (what == "Total" || what == "Time") return share->totalNs;
-    if (what == "Count") return share->count;
-    if (what == "Size") return share->bytes;
-    if (what == "Name") return share->name;
-    return share->gigabytesPerSecond > 0 ? Cell(share->gigabytesPerSecond) : Cell();
 }
 
 Cell cellOf(const ComparisonView& view, const ComparisonRow& row, Field field, size_t candidate,
@@ -106,14 +118,14 @@ Cell cellOf(const ComparisonView& view, const ComparisonRow& row, Field field, s
             return share(side.ns, view.candidates[candidate].pair
                                       ? view.candidates[candidate].pair->candidate.meanNs
                                       : 0);
-        case Field::OnlyCount:
-        case Field::OnlyTotal:
-            return cellOf(row.onlyShare(), entryOf(field).name);
         default:
             break;
     }
-    const bool isBaseline = entryOf(field).owner == Owner::Baseline;
-    return cellOf(isBaseline ? row.baseline.share : side.share, entryOf(field).name);
+    const FieldEntry& entry = entryOf(field);
+    const ContributorShare* only = entry.owner == Owner::Baseline    ? row.baseline.share
+                                   : entry.owner == Owner::Candidate ? side.share
+                                                                     : row.onlyShare();
+    return only && entry.of ? entry.of(*only) : Cell();
 }
 
 std::string headingOf(const ComparisonView& view, Field field, size_t candidate, Wording wording) {
