@@ -6,9 +6,8 @@
 
 #include "app/cli/Command.h"
 #include "app/cli/RecordArguments.h"
-#include "app/cli/loadForCommand.h"
+#include "app/cli/closeRecorded.h"
 #include "app/cli/runReport.h"
-#include "app/cli/storeSummary.h"
 #include "capture/record/Recorder.h"
 
 namespace lanescope {
@@ -72,10 +71,6 @@ int runRecord(const capture::RecordOptions& options) {
         say(nothingSentence(options, *outcome));
     else
         sayWhatIsIn(*outcome->run);
-    if (outcome->run->processes > 0) {
-        (void)storeSummary(outcome->run->trace);  // else a comparison makes it again
-        indexRecorded(outcome->run->trace);
-    }
     reportWarnings(*outcome->run);
     if (!outcome->keptLogs.empty())
         say(fmt::format("The logs are in {}.", outcome->keptLogs.string()));
@@ -98,12 +93,13 @@ void addRecord(CLI::App& app, int& exitStatus) {
         "  lanescope record --delay 60 --duration 5 --kill sigterm -- python train.py\n"
         "  lanescope record --steps 10-12 -- python train.py");
     command->callback([arguments, &exitStatus] {
-        const Result<capture::RecordOptions> options = arguments->options();
+        Result<capture::RecordOptions> options = arguments->options();
         if (!options) {
             reportFailure(options.error());
             exitStatus = exitUsage;
             return;
         }
+        options->closing = closeRecorded();
         exitStatus = runRecord(*options);
     });
 }

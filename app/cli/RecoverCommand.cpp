@@ -3,9 +3,8 @@
 #include <memory>
 
 #include "app/cli/Command.h"
-#include "app/cli/loadForCommand.h"
+#include "app/cli/closeRecorded.h"
 #include "app/cli/runReport.h"
-#include "app/cli/storeSummary.h"
 #include "capture/record/recover.h"
 
 namespace lanescope {
@@ -16,8 +15,6 @@ int runRecover(const capture::RecoverOptions& options) {
     const Result<capture::CollectedRun> run = capture::recover(options);
     if (!run) return reportFailure(run.error());
     sayWhatIsIn(*run);
-    (void)storeSummary(run->trace);  // else a comparison makes it again
-    indexRecorded(run->trace);
     reportWarnings(*run);
     return exitOk;
 }
@@ -41,7 +38,7 @@ void addRecover(CLI::App& app, int& exitStatus) {
         "Example:\n"
         "  lanescope recover .run.sqlite.run");
     command->callback([words, &exitStatus] {
-        exitStatus = runRecover({words->folder, words->output, words->overwrite});
+        exitStatus = runRecover({words->folder, words->output, words->overwrite, closeRecorded()});
     });
 }
 

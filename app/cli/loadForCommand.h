@@ -13,10 +13,6 @@ Result<TracePtr> loadForCommand(const std::filesystem::path& path);
 /// `ensureIndex` with the same.
 Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path);
 
-/// Makes the index of a trace that was just recorded, if it is large enough to need one, so that it
-/// opens at once. Shows progress as above; Ctrl+C leaves it be.
-void indexRecorded(const std::filesystem::path& trace);
-
 /// Prints what the trace's health says is lost or doubtful as warnings on stderr.
 void reportHealth(const Trace& trace);
 

@@ -105,7 +105,21 @@ Result<void> Collector::poll() {
             if (log->poll(blocksPerTurn) > 0) isMore = true;
         if (auto done = trace_->commit(); !done) return done;
     }
+    uint64_t bytes = 0;
+    for (const auto& [path, log] : logs_) bytes += log->bytesRead();
+    for (const auto& [path, log] : samplerLogs_) bytes += log->bytesRead();
+    bytesRead_ = bytes;
     return {};
+}
+
+void Collector::noteProgramEnd() {
+    int64_t bytes = 0;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(runFolder_, error))
+        if (entry.path().filename().string().find(".log") != std::string::npos)
+            if (const auto size = entry.file_size(error); !error)
+                bytes += static_cast<int64_t>(size);
+    bytesUnreadAtEnd_ = std::max<int64_t>(0, bytes - static_cast<int64_t>(bytesRead_.load()));
 }
 
 void Collector::findLogs() {
@@ -176,7 +190,8 @@ void Collector::cut(std::vector<uint32_t> running, int64_t atRealtimeNs) {
     cutRealtimeNs_ = atRealtimeNs;
 }
 
-Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, bool overwrite) {
+Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, bool overwrite,
+                                       const ClosingSteps& closing) {
     if (auto done = poll(); !done) return fail(done.error());
     CollectedRun run;
     run.trace = output_;
@@ -211,14 +226,19 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     writeMissingRanks();
     writeCut();
     if (auto done = trimToRecordedWindows(); !done) return fail(done.error());
+    if (bytesUnreadAtEnd_ >= 0)
+        trace_->property("logBytesUnreadAtExit", std::to_string(bytesUnreadAtEnd_.load()));
     if (mainProcess) trace_->property("exitStatus", std::to_string(mainProcess->exitStatus));
     run.warnings = trace_->healthSentences();
-    if (auto done = trace_->finish(); !done) return fail(done.error());
-    logs_.clear();
+    logs_.clear();  // Closing needs the memory more.
     samplerLogs_.clear();
+    const bool isWorthClosing = run.processes > 0;
+    if (auto done = trace_->finish(isWorthClosing ? closing.add : nullptr); !done)
+        return fail(done.error());
     trace_.reset();
     if (auto done = settleJournal(partialPath()); !done) return fail(done.error());
     isNamed_ = true;  // From here on the file is whole and worth keeping, whatever its name.
+    if (isWorthClosing && closing.settled) closing.settled(partialPath(), output_);
     if (auto done = nameFile(overwrite); !done) return fail(done.error());
     return run;
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,6 +45,17 @@ struct CollectedRun {
     std::vector<std::string> warnings;  ///< Sentences of the trace's health, worst first.
 };
 
+/// What is done with a trace, by who knows more of traces than the collector does, when all events
+/// are in it and before it gets its name. Neither must fail the recording; each may be empty.
+struct ClosingSteps {
+    /// Everything is committed and can be read through other connections, where the file system
+    /// allows that; `database` may be added to, in transactions of its own.
+    std::function<void(Database& database)> add;
+    /// The trace is closed, lies in `file` and will not change any more; it is to be called `name`.
+    std::function<void(const std::filesystem::path& file, const std::filesystem::path& name)>
+        settled;
+};
+
 /// Makes one trace of all logs in a run folder, while they grow or later. Tails every `*.log`;
 /// builds
 /// `<output>.partial` and gives it its name at the end, so that a file of that name is whole. The
@@ -64,6 +77,10 @@ class Collector {
     std::vector<uint32_t> openProcesses() const;
     /// Of the processes that do not record all the time.
     std::vector<WindowProgress> windowProgress() const;
+    /// Remembers how much of the logs nobody has read yet, now that the program has ended: what is
+    /// left to do before the trace can be closed. `finish` writes it to the trace. From any thread,
+    /// also while another polls.
+    void noteProgramEnd();
     /// How many logs were found so far.
     size_t logCount() const { return logs_.size() + unreadable_.size(); }
 
@@ -78,8 +95,11 @@ class Collector {
 
     /// Reads the last of the logs, writes what is known at the end, and names the file. Unless
     /// `overwrite`, fails when a file of that name has come up in the meantime; the partial file
-    /// stays then. Call once.
-    Result<CollectedRun> finish(std::optional<MainProcess> mainProcess, bool overwrite);
+    /// stays then. Of a run that left something to show, `closing` is asked to add to it. Whenever
+    /// the process is killed meanwhile, the partial file can be read, as while it is recorded. Call
+    /// once.
+    Result<CollectedRun> finish(std::optional<MainProcess> mainProcess, bool overwrite,
+                                const ClosingSteps& closing = {});
 
   private:
     Collector(std::filesystem::path runFolder, std::filesystem::path output, RunInfo info);
@@ -108,6 +128,8 @@ class Collector {
     std::map<std::string, uint32_t> hosts_;
     std::vector<uint32_t> running_;  ///< When the recording ended.
     int64_t cutRealtimeNs_ = 0;
+    std::atomic<uint64_t> bytesRead_ = 0;         ///< By all polls that are over.
+    std::atomic<int64_t> bytesUnreadAtEnd_ = -1;  ///< Negative: nobody saw the end.
     bool isNamed_ = false;
 };
 

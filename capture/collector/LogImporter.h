@@ -54,6 +54,7 @@ class LogImporter : private log::RecordVisitor {
     bool wasCutShort() const { return !end_ && !isForkedChild() && !known_.stillRan; }
     /// True if the log is damaged or could not be read, so that there is more in it than in the
     /// trace.
+    uint64_t bytesRead() const { return reader_.progress().bytesRead; }
     bool isNotAllRead() const { return problem_.has_value() || reader_.isDamaged(); }
     /// True if the process showed a device, a context or CUDA activity.
     bool usedCuda() const { return activity_.sawDevice() || activity_.counts().events() > 0; }

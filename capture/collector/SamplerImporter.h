@@ -30,6 +30,7 @@ class SamplerImporter : private log::RecordVisitor {
     /// Call once at the end: says from when on nothing is known, and what is doubtful. `hostName`
     /// is empty unless the trace is of several hosts.
     void finish(const std::string& hostName);
+    uint64_t bytesRead() const { return reader_.progress().bytesRead; }
     bool isNotAllRead() const { return problem_.has_value() || reader_.isDamaged(); }
 
   private:

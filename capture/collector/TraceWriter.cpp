@@ -22,8 +22,13 @@ Result<void> TraceWriter::commit() {
     return database_.execute("BEGIN");
 }
 
-Result<void> TraceWriter::finish() {
+Result<void> TraceWriter::finish(const std::function<void(Database& database)>& addition) {
     if (auto done = endTransaction(); !done) return done;
+    if (addition) {
+        // It will read all of it, which is quicker from the file than from the log.
+        static_cast<void>(database_.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
+        addition(database_);
+    }
     return endLiveJournal(database_);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,9 +32,10 @@ class TraceWriter {
     /// Ends the transaction and begins the next. Fails with the first error of any row since
     /// creation.
     Result<void> commit();
-    /// Ends the last transaction and brings everything into the file itself. The file is closed by
-    /// the destructor; call `settleJournal` then.
-    Result<void> finish();
+    /// Ends the last transaction, lets `addition` add to what is there, if it is not empty, and
+    /// brings everything into the file itself. The file is closed by the destructor; call
+    /// `settleJournal` then.
+    Result<void> finish(const std::function<void(Database& database)>& addition = {});
 
     /// Adds a row to a table of a trace, as `Inserter` does.
     template <class Table, class... Cells>

@@ -139,7 +139,7 @@ Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
     if (auto waited = waitForStragglers(collector, signals, samplers, options.waitForAll); !waited)
         return fail(waited.error());
     samplers.end(collector);
-    return collector.finish(program, options.overwrite);
+    return collector.finish(program, options.overwrite, options.closing);
 }
 
 }  // namespace
@@ -189,6 +189,7 @@ tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) 
                          {[&] { askForMachine(**collector, info, folder); }, killAtEnd});
     program.exitStatus = child->wait();
     program.endRealtimeNs = log::realtimeNs();
+    (*collector)->noteProgramEnd();
     signals.stopForwarding();
     // What the program had started may not have heard of it.
     if (wasKilled)

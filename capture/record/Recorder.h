@@ -23,6 +23,7 @@ struct RecordOptions {
     std::filesystem::path agent;  ///< Empty: ours.
     bool ncclPlugin = false;      ///< NCCL's own profiler interface beside its NVTX ranges.
     agent::AgentOptions agentOptions;
+    ClosingSteps closing;  ///< What is done with the trace before it gets its name.
 };
 
 /// How a recording went. The program's status stands whatever became of the trace.

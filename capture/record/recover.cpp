@@ -59,7 +59,7 @@ Result<CollectedRun> recover(const RecoverOptions& options) {
     if (info.startRealtimeNs == 0) info.startRealtimeNs = logs.earliestNs;
     auto collector = Collector::begin(folder->path(), output, std::move(info));
     if (!collector) return fail(collector.error());
-    return (*collector)->finish(std::nullopt, options.overwrite);
+    return (*collector)->finish(std::nullopt, options.overwrite, options.closing);
 }
 
 }  // namespace lanescope::capture

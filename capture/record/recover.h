@@ -11,6 +11,7 @@ struct RecoverOptions {
     std::filesystem::path runFolder;
     std::filesystem::path output;  ///< Empty: the name that the trace would have had.
     bool overwrite = false;
+    ClosingSteps closing;
 };
 
 /// Makes a trace of the logs that a recording left behind, whatever there is of them. The logs

@@ -63,9 +63,4 @@ bool isConsistent(const RunSummary& summary) {
         });
 }
 
-StepSource stepSourceFrom(int64_t number) {
-    const bool isKnown = number >= 0 && number <= static_cast<int64_t>(StepSource::Chosen);
-    return isKnown ? static_cast<StepSource>(number) : StepSource::WholeRun;
-}
-
 }  // namespace lanescope

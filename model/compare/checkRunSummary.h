@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "model/compare/RunSummary.h"
 
 namespace lanescope {
@@ -10,8 +8,5 @@ namespace lanescope {
 /// negative and small enough to be summed, steps follow each other, the parts of a step sum to its
 /// time, the contributors of a part to that part, and lists are no longer than they can be.
 bool isConsistent(const RunSummary& summary);
-
-/// `WholeRun` for a number outside the enumeration.
-StepSource stepSourceFrom(int64_t number);
 
 }  // namespace lanescope

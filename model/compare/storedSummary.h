@@ -10,8 +10,13 @@ namespace lanescope {
 
 class Database;
 
-/// Stores the summary of a run in the trace it was made from, in the tables `LANESCOPE_SUMMARY_*`
-/// (`FORMAT.md`), so that a comparison needs no events. Replaces what was stored before. The
+/// Version of all that is stored in a trace when it is closed: of the tables `LANESCOPE_STORED*`
+/// (`tables/Stored.h`) and of the rules that their figures follow. Raised whenever the same events
+/// would give other figures. A new part of a step is another row and needs no other version.
+inline constexpr int storedVersion = 6;
+
+/// Stores the summary of a run in the trace it was made from, in one transaction, so that a
+/// comparison needs no events. Replaces what was stored before, also by earlier versions. The
 /// summary must be that of the default selection. Call it when all events are written.
 Result<void> writeRunSummary(Database& database, const RunSummary& summary);
 

@@ -1,145 +1,130 @@
+#include <array>
+
 #include "model/compare/storedSummary.h"
-#include "model/compare/summaryTables.h"
-#include "model/format/traceFingerprint.h"
+#include "model/format/Inserter.h"
 #include "model/format/Sqlite.h"
+#include "model/format/tableSql.h"
+#include "model/format/tables/Stored.h"
+#include "model/format/tables/allTables.h"
+#include "model/format/traceFingerprint.h"
 
 namespace lanescope {
 
 namespace {
 
-/// Runs one prepared INSERT for row after row; the first error stays.
-class Insert {
-  public:
-    Insert(Database& database, const char* sql) {
-        auto statement = database.prepare(sql);
-        if (statement)
-            statement_ = std::move(*statement);
-        else
-            result_ = fail(statement.error());
-    }
+/// What was stored before the family had one version.
+constexpr std::array<const char*, 5> formerTables{
+    "LANESCOPE_SUMMARY", "LANESCOPE_SUMMARY_WORKERS", "LANESCOPE_SUMMARY_STEPS",
+    "LANESCOPE_SUMMARY_CONTRIBUTORS", "LANESCOPE_SUMMARY_OUTLIERS"};
 
-    template <class... Values>
-    void row(const Values&... values) {
-        if (!result_) return;
-        int column = 0;
-        (bind(++column, values), ...);
-        result_ = statement_.run();
-    }
-    Result<void> result() const { return result_; }
-
-  private:
-    void bind(int column, const std::string& text) { bind(column, std::string_view(text)); }
-    void bind(int column, std::string_view text) { statement_.bind(column, text); }
-    void bind(int column, const char* text) { statement_.bind(column, std::string_view(text)); }
-    void bind(int column, int64_t number) { statement_.bind(column, number); }
-    void bind(int column, const std::optional<int64_t>& number) { statement_.bind(column, number); }
-
-    Statement statement_;
-    Result<void> result_;
-};
-
-int64_t number(bool value) {
-    return value ? 1 : 0;
+Result<void> makeTablesAnew(Database& database) {
+    std::string sql;
+    for (const char* table : formerTables) sql += fmt::format("DROP TABLE IF EXISTS {};", table);
+    for (const tables::Table* table : tables::storedTables())
+        sql += fmt::format("DROP TABLE IF EXISTS {};\n{}\n", table->tableName(), createSql(*table));
+    return database.execute(sql.c_str());
 }
 
-Result<void> writeFacts(Database& database, const RunSummary& summary) {
-    Insert insert(database, "INSERT INTO LANESCOPE_SUMMARY (name, value) VALUES (?1, ?2)");
+void writeFacts(const Database& database, const RunSummary& summary, FirstError& error) {
+    Inserter rows(database, tables::storedFacts, error);
+    const auto fact = [&rows](std::string_view name, const auto& value) {
+        rows.insert(tables::storedFacts.name = name, tables::storedFacts.value = value);
+    };
     const SummaryFacts& facts = summary.facts;
-    insert.row("version", int64_t{storedSummaryVersion});
-    insert.row("fingerprint", traceFingerprint(database));
-    insert.row("contentHash", static_cast<int64_t>(facts.contentHash));
-    insert.row("stepSource", static_cast<int64_t>(summary.source));
-    insert.row("stepPattern", summary.pattern);
-    insert.row("producer", facts.producer);
-    insert.row("driver", facts.driver);
-    insert.row("cuda", facts.cuda);
-    insert.row("commandLine", facts.commandLine);
-    insert.row("recordOptions", facts.recordOptions);
-    insert.row("worldSize", facts.worldSize);
-    insert.row("kernelCount", facts.kernelCount);
-    insert.row("isNvlinkPresent", number(facts.isNvlinkPresent));
-    insert.row("hasApiCalls", number(facts.hasApiCalls));
-    insert.row("hasNvtx", number(facts.hasNvtx));
-    insert.row("isTruncated", number(facts.isTruncated));
-    insert.row("nvlinkUse", name(summary.nvlink.use));
-    insert.row("nvlinkEvidence", name(summary.nvlink.evidence));
-    if (summary.nvlink.bytesPerStep) insert.row("nvlinkBytesPerStep", *summary.nvlink.bytesPerStep);
-    insert.row("nvlinkBestBytesPerSecond", summary.nvlink.bestBytesPerSecond);
-    for (const std::string& gpu : facts.gpuNames) insert.row("gpuName", gpu);
-    for (const std::string& warning : facts.healthWarnings) insert.row("healthWarning", warning);
-    return insert.result();
+    fact("version", storedVersion);
+    fact("fingerprint", traceFingerprint(database));
+    fact("contentHash", static_cast<int64_t>(facts.contentHash));
+    fact("stepSource", identifier(summary.source));
+    fact("stepPattern", summary.pattern);
+    fact("producer", facts.producer);
+    fact("driver", facts.driver);
+    fact("cuda", facts.cuda);
+    fact("commandLine", facts.commandLine);
+    fact("recordOptions", facts.recordOptions);
+    fact("worldSize", facts.worldSize);
+    fact("kernelCount", facts.kernelCount);
+    fact("isNvlinkPresent", facts.isNvlinkPresent);
+    fact("hasApiCalls", facts.hasApiCalls);
+    fact("hasNvtx", facts.hasNvtx);
+    fact("isTruncated", facts.isTruncated);
+    fact("nvlinkUse", identifier(summary.nvlink.use));
+    fact("nvlinkEvidence", identifier(summary.nvlink.evidence));
+    if (summary.nvlink.bytesPerStep) fact("nvlinkBytesPerStep", *summary.nvlink.bytesPerStep);
+    fact("nvlinkBestBytesPerSecond", summary.nvlink.bestBytesPerSecond);
+    for (const std::string& gpu : facts.gpuNames) fact("gpuName", gpu);
+    for (const std::string& warning : facts.healthWarnings) fact("healthWarning", warning);
 }
 
-Result<void> writeWorkers(Database& database, const RunSummary& summary) {
-    Insert insert(database,
-                  "INSERT INTO LANESCOPE_SUMMARY_WORKERS (worker, pid, rank, processName, gpuId,"
-                  " gpuName, endedAbnormally, foundSteps, warmUpSteps,"
-                  " isLastLeftOut) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
+void writeWorkers(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedWorkers;
+    Inserter rows(database, t, error);
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers)
-        insert.row(index++, int64_t{worker.pid}, std::optional<int64_t>(worker.rank),
-                   worker.processName, worker.gpuId, worker.gpuName, number(worker.endedAbnormally),
-                   worker.foundSteps, worker.warmUpSteps, number(worker.isLastLeftOut));
-    return insert.result();
+        rows.insert(t.worker = index++, t.pid = worker.pid, t.rank = worker.rank,
+                    t.processName = worker.processName, t.gpuId = worker.gpuId,
+                    t.gpuName = worker.gpuName, t.endedAbnormally = worker.endedAbnormally,
+                    t.foundSteps = worker.foundSteps, t.warmUpSteps = worker.warmUpSteps,
+                    t.isLastLeftOut = worker.isLastLeftOut);
 }
 
-Result<void> writeSteps(Database& database, const RunSummary& summary) {
-    Insert insert(database,
-                  "INSERT INTO LANESCOPE_SUMMARY_STEPS (worker, number, name, startNs, wallNs,"
-                  " compute, exposed_communication, exposed_ptop, exposed_htod, exposed_dtoh,"
-                  " exposed_dtod, exposed_other_copy, memset, data_loading_idle,"
-                  " synchronization_idle, launch_bound_idle, other_idle) VALUES"
-                  " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)");
-    static_assert(stepPartCount == 12);
+void writeSteps(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedSteps;
+    constexpr const auto& p = tables::storedParts;
+    Inserter rows(database, t, error);
+    Inserter parts(database, p, error);
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers) {
-        for (const StepSummary& step : worker.steps)
-            std::apply(
-                [&](const auto&... ns) {
-                    insert.row(index, step.number, step.name, step.startNs, step.wallNs, ns...);
-                },
-                step.parts.ns);
+        int64_t place = 0;
+        for (const StepSummary& step : worker.steps) {
+            rows.insert(t.worker = index, t.number = step.number, t.name = step.name,
+                        t.startNs = step.startNs, t.wallNs = step.wallNs);
+            for (size_t part = 0; part < stepPartCount; ++part)
+                if (const int64_t ns = step.parts.ns[part]; ns != 0)
+                    parts.insert(p.worker = index, p.step = place,
+                                 p.part = identifier(static_cast<StepPart>(part)), p.ns = ns);
+            ++place;
+        }
         ++index;
     }
-    return insert.result();
 }
 
-Result<void> writeContributors(Database& database, const RunSummary& summary) {
-    Insert insert(database,
-                  "INSERT INTO LANESCOPE_SUMMARY_CONTRIBUTORS (worker, part, kind, name, path,"
-                  " count, exposedNs, totalNs, bytes, busBytes, firstPlace)"
-                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
+void writeContributors(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedContributors;
+    Inserter rows(database, t, error);
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers) {
         for (const Contributor& each : worker.contributors)
-            insert.row(index, identifier(each.part), name(each.kind), each.name, each.path,
-                       each.count, each.exposedNs, each.totalNs, each.bytes, each.busBytes,
-                       each.order);
+            rows.insert(t.worker = index, t.part = identifier(each.part),
+                        t.kind = identifier(each.kind), t.name = each.name, t.path = each.path,
+                        t.count = each.count, t.exposedNs = each.exposedNs,
+                        t.totalNs = each.totalNs, t.bytes = each.bytes, t.busBytes = each.busBytes,
+                        t.firstPlace = each.order);
         ++index;
     }
-    return insert.result();
 }
 
-Result<void> writeOutliers(Database& database, const RunSummary& summary) {
-    Insert insert(database,
-                  "INSERT INTO LANESCOPE_SUMMARY_OUTLIERS (worker, number, name, startNs, wallNs,"
-                  " excessNs, part, partExcessNs, contributor, path)"
-                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
+void writeOutliers(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedOutliers;
+    Inserter rows(database, t, error);
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers) {
         for (const OutlierStep& step : worker.outliers)
-            insert.row(index, step.number, step.name, step.startNs, step.wallNs, step.excessNs,
-                       identifier(step.part), step.partExcessNs, step.contributor, step.path);
+            rows.insert(t.worker = index, t.number = step.number, t.name = step.name,
+                        t.startNs = step.startNs, t.wallNs = step.wallNs,
+                        t.excessNs = step.excessNs, t.part = identifier(step.part),
+                        t.partExcessNs = step.partExcessNs, t.contributor = step.contributor,
+                        t.path = step.path);
         ++index;
     }
-    return insert.result();
 }
 
 Result<void> writeTables(Database& database, const RunSummary& summary) {
-    if (auto done = database.execute(createSummaryTablesSql); !done) return done;
+    if (auto done = makeTablesAnew(database); !done) return done;
+    FirstError error;
     for (const auto write :
          {&writeFacts, &writeWorkers, &writeSteps, &writeContributors, &writeOutliers})
-        if (auto done = write(database, summary); !done) return done;
+        write(database, summary, error);
+    if (error) return fail(*error);
     return {};
 }
 

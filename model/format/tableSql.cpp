@@ -42,6 +42,15 @@ std::string createSql(const tables::Table& table) {
     return fmt::format("CREATE TABLE {} (\n{}\n);\n", table.tableName(), columns);
 }
 
+std::string selectSql(const tables::Table& table) {
+    std::string columns;
+    // With the table before it a name that is missing is an error; alone it would be a text.
+    for (const ColumnInfo& column : table.columns())
+        columns +=
+            fmt::format("{}{}.\"{}\"", columns.empty() ? "" : ", ", table.tableName(), column.name);
+    return fmt::format("SELECT {} FROM {} ORDER BY rowid", columns, table.tableName());
+}
+
 std::string insertSql(const tables::Table& table) {
     std::string columns, parameters;
     for (size_t number = 0; number < table.columns().size(); ++number) {

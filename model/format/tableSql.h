@@ -9,6 +9,9 @@ namespace lanescope {
 /// `CREATE TABLE ...;` over several lines.
 std::string createSql(const tables::Table& table);
 
+/// A SELECT of all columns in their order, row after row.
+std::string selectSql(const tables::Table& table);
+
 /// An INSERT with a parameter for each column, in their order from `?1` on.
 std::string insertSql(const tables::Table& table);
 

@@ -28,12 +28,13 @@ Indexed findIndexed(const std::filesystem::path& path, const SourceKey& source) 
     return {};
 }
 
-/// Writes where that is possible first.
+/// Writes where that is possible first of the places for the index of `name`.
 Result<void> writeSomewhere(const Trace& trace, const SourceKey& source,
+                            const std::filesystem::path& name,
                             const std::function<bool()>& isWanted) {
     Result<void> first;
     bool isFirst = true;
-    for (const std::filesystem::path& index : indexPaths(trace.path)) {
+    for (const std::filesystem::path& index : indexPaths(name)) {
         std::error_code error;
         if (!isFirst) std::filesystem::create_directories(index.parent_path(), error);
         Result<void> written = writeIndex(trace, source, index, isWanted);
@@ -63,7 +64,7 @@ Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions&
         isWanted = isWanted && (!progress || progress(readingShare, "writing the index"));
         return isWanted;
     };
-    const Result<void> written = writeSomewhere(builder->trace(), *source, ask);
+    const Result<void> written = writeSomewhere(builder->trace(), *source, path, ask);
     if (!isWanted) return fail("Opening {} was cancelled.", path.string());
     if (written)
         if (Indexed indexed = findIndexed(path, *source); indexed.trace) return indexed.trace;
@@ -86,6 +87,17 @@ Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,
     if (source) indexed = findIndexed(path, *source);
     if (!indexed.trace) return fail("The index of {} could not be written.", path.string());
     return indexed.index;
+}
+
+Result<void> writeIndexFor(const Trace& trace, const std::filesystem::path& file,
+                           const std::filesystem::path& name, const LoadProgress& progress) {
+    const std::optional<SourceKey> source = sourceKeyOf(file);
+    if (!source) return fail("Cannot read {}.", file.string());
+    bool isWanted = true;
+    return writeSomewhere(trace, *source, name, [&] {
+        isWanted = isWanted && (!progress || progress(0, "writing the index"));
+        return isWanted;
+    });
 }
 
 }  // namespace lanescope

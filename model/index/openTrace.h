@@ -27,4 +27,10 @@ Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions&
 Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,
                                           const LoadProgress& progress = {});
 
+/// Writes the index of a trace that was read from `file` and not changed since, for the time when
+/// that file will be called `name`. Fails if it can be written nowhere, or cancelled; nothing is
+/// left then.
+Result<void> writeIndexFor(const Trace& trace, const std::filesystem::path& file,
+                           const std::filesystem::path& name, const LoadProgress& progress = {});
+
 }  // namespace lanescope

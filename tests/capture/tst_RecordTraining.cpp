@@ -4,7 +4,9 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
+#include <random>
 #include <set>
+#include <thread>
 
 #include "model/compare/storedSummary.h"
 #include "model/format/Sqlite.h"
@@ -124,6 +126,12 @@ class tst_RecordTraining : public QObject {
         QVERIFY(*stored == *made);
     }
 
+    /// What the collector writes last is there.
+    static bool areAllEventsIn(const std::string& partial) {
+        const Result<Database> database = Database::openReadOnly(partial);
+        return database && database->rowCount("TARGET_INFO_SESSION_START_TIME") > 0;
+    }
+
   private slots:
     void holdsEveryEventOnce() {
         const TrainingPlan plan = planNow(3, 50, 20, 9);
@@ -198,6 +206,59 @@ class tst_RecordTraining : public QObject {
         QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
         QVERIFY((*trace)->kernels.size() > 100);
         verifySummaryIsStored(path("found.sqlite"));
+    }
+
+    /// Whenever a trace is killed on its way to its name, what is there can be read, and is whole
+    /// as soon as all events are in it.
+    void aTraceThatIsKilledWhileItIsClosedOpens() {
+        const TrainingPlan plan = planNow(2, 60, 100);
+        QProcess whole;
+        QStringList command = recordCommand(path("kept.sqlite"), plan, {});
+        command.insert(1, "--keep-logs");
+        start(whole, command);
+        QVERIFY(whole.waitForFinished(60'000));
+        QVERIFY2(whole.exitCode() == 0, whole.readAllStandardError().constData());
+        const QString trace = path("again.sqlite");
+        const QStringList recover{"recover", path(".kept.sqlite.run"), "-o", trace, "--force"};
+        QElapsedTimer timer;
+        timer.start();
+        QProcess first;
+        start(first, recover);
+        QVERIFY(first.waitForFinished(60'000));
+        const qint64 wholeMs = timer.elapsed();
+        QVERIFY(QFile::exists(trace + ".lanescope-index"));
+        int closing = 0, done = 0;
+        std::mt19937 random(7);
+        for (int round = 0; round < 50; ++round) {
+            for (const char* suffix : {"", ".lanescope-index"}) QFile::remove(trace + suffix);
+            QProcess process;
+            start(process, recover);
+            QVERIFY(process.waitForStarted());
+            std::this_thread::sleep_for(
+                std::chrono::microseconds(random() % static_cast<unsigned>(1100 * wholeMs)));
+            ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
+            QVERIFY(process.waitForFinished(60'000));
+            const std::string named = trace.toStdString();
+            const std::string partial = named + ".partial";
+            if (QFile::exists(trace)) {
+                ++done;
+                const auto loaded = loadTrace(named);
+                QVERIFY2(loaded.has_value(), loaded ? "" : loaded.error().sentence.c_str());
+                compareWithPlan(**loaded, plan);
+            } else if (areAllEventsIn(partial)) {
+                ++closing;
+                const auto loaded = loadTrace(partial);
+                QVERIFY2(loaded.has_value(), loaded ? "" : loaded.error().sentence.c_str());
+                compareWithPlan(**loaded, plan);
+            }
+        }
+        qInfo("of 50 that were killed %d had all events and no name yet, %d had both", closing,
+              done);
+        QProcess last;
+        start(last, recover);
+        QVERIFY(last.waitForFinished(60'000));
+        QVERIFY2(last.exitCode() == 0, last.readAllStandardError().constData());
+        verifySummaryIsStored(trace);
     }
 };
 

@@ -1,10 +1,13 @@
 #include <QtTest>
 #include <random>
+#include <variant>
 
 #include "model/compare/checkRunSummary.h"
 #include "model/compare/storedSummary.h"
 #include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
+#include "model/load/loadTrace.h"
+#include "model/load/unpackGzip.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -34,6 +37,94 @@ std::filesystem::path fileWith(const TemporaryFolder& folder, const RunSummary& 
 std::optional<RunSummary> readBack(const std::filesystem::path& path) {
     const Result<Database> database = Database::openReadOnly(path);
     return database ? readRunSummary(*database) : std::nullopt;
+}
+
+// What version 4 had stored, all cells of a row with bars between them.
+
+constexpr const char* factsBefore =
+    "SELECT value FROM LANESCOPE_SUMMARY WHERE name IN ('contentHash', 'stepPattern', 'producer',"
+    " 'driver', 'cuda', 'commandLine', 'worldSize', 'kernelCount', 'isNvlinkPresent',"
+    " 'hasApiCalls', 'hasNvtx', 'isTruncated', 'gpuName') ORDER BY rowid";
+constexpr const char* stepsBefore =
+    "SELECT worker, number, name, startNs, wallNs, compute, exposed_communication, exposed_ptop,"
+    " exposed_htod, exposed_dtoh, exposed_dtod, exposed_other_copy, memset, data_loading_idle,"
+    " synchronization_idle, launch_bound_idle, other_idle FROM LANESCOPE_SUMMARY_STEPS"
+    " ORDER BY rowid";
+constexpr const char* contributorsBefore =
+    "SELECT worker, part, kind, name, path, count, exposedNs, totalNs, bytes, busBytes, firstPlace"
+    " FROM LANESCOPE_SUMMARY_CONTRIBUTORS ORDER BY rowid";
+
+QStringList cellsIn(const std::filesystem::path& path, const char* sql) {
+    QStringList rows;
+    const Result<Database> database = Database::openReadOnly(path);
+    auto statement = database ? database->prepare(sql) : fail("not there");
+    if (!statement) return {"not there"};
+    for (auto row = statement->step(); row && *row; row = statement->step()) {
+        QStringList cells;
+        for (int column = 0; column < statement->columnCount(); ++column)
+            cells += QString::fromUtf8(statement->text(column).data(),
+                                       static_cast<int>(statement->text(column).size()));
+        rows += cells.join('|');
+    }
+    return rows;
+}
+
+QString text(std::string_view words) {
+    return QString::fromUtf8(words.data(), static_cast<int>(words.size()));
+}
+
+QString rowOf(std::initializer_list<std::variant<int64_t, std::string_view>> cells) {
+    QStringList texts;
+    for (const auto& cell : cells) {
+        const auto* number = std::get_if<int64_t>(&cell);
+        texts += number ? QString::number(*number) : text(std::get<std::string_view>(cell));
+    }
+    return texts.join('|');
+}
+
+QStringList factsOf(const RunSummary& run) {
+    const SummaryFacts& f = run.facts;
+    QStringList rows{QString::number(static_cast<int64_t>(f.contentHash)),
+                     text(run.pattern),
+                     text(f.producer),
+                     text(f.driver),
+                     text(f.cuda),
+                     text(f.commandLine),
+                     QString::number(f.worldSize),
+                     QString::number(f.kernelCount),
+                     QString::number(f.isNvlinkPresent),
+                     QString::number(f.hasApiCalls),
+                     QString::number(f.hasNvtx),
+                     QString::number(f.isTruncated)};
+    for (const std::string& gpu : f.gpuNames) rows += text(gpu);
+    return rows;
+}
+
+QStringList stepsOf(const RunSummary& run) {
+    QStringList rows;
+    int64_t index = 0;
+    for (const WorkerSummary& worker : run.workers) {
+        for (const StepSummary& step : worker.steps) {
+            QString row = rowOf({index, step.number, step.name, step.startNs, step.wallNs});
+            for (const int64_t ns : step.parts.ns) row += '|' + QString::number(ns);
+            rows += row;
+        }
+        ++index;
+    }
+    return rows;
+}
+
+QStringList contributorsOf(const RunSummary& run) {
+    QStringList rows;
+    int64_t index = 0;
+    for (const WorkerSummary& worker : run.workers) {
+        for (const Contributor& each : worker.contributors)
+            rows += rowOf({index, identifier(each.part), identifier(each.kind), each.name,
+                           each.path, each.count, each.exposedNs, each.totalNs, each.bytes,
+                           each.busBytes, each.order});
+        ++index;
+    }
+    return rows;
 }
 
 }  // namespace
@@ -89,36 +180,39 @@ class TestStoredSummary : public QObject {
     void whatContradictsItselfIsIgnored_data() {
         QTest::addColumn<QString>("sql");
         const auto add = [](const char* name, const char* sql) { QTest::newRow(name) << sql; };
-        add("use of NVLink", "UPDATE LANESCOPE_SUMMARY SET value = 'x' WHERE name = 'nvlinkUse'");
+        add("use of NVLink", "UPDATE LANESCOPE_STORED SET value = 'x' WHERE name = 'nvlinkUse'");
         add("negative NVLink bytes",
-            "INSERT INTO LANESCOPE_SUMMARY VALUES ('nvlinkBytesPerStep', -1)");
-        add("other version", "UPDATE LANESCOPE_SUMMARY SET value = 99 WHERE name = 'version'");
-        add("version is text", "UPDATE LANESCOPE_SUMMARY SET value = '1' WHERE name = 'version'");
-        add("no fingerprint", "DELETE FROM LANESCOPE_SUMMARY WHERE name = 'fingerprint'");
+            "INSERT INTO LANESCOPE_STORED VALUES ('nvlinkBytesPerStep', -1)");
+        add("other version", "UPDATE LANESCOPE_STORED SET value = 99 WHERE name = 'version'");
+        add("version is text", "UPDATE LANESCOPE_STORED SET value = '1' WHERE name = 'version'");
+        add("no fingerprint", "DELETE FROM LANESCOPE_STORED WHERE name = 'fingerprint'");
         add("events were added", "INSERT INTO StringIds (id, value) VALUES (1, 'new')");
-        add("parts do not sum", "UPDATE LANESCOPE_SUMMARY_STEPS SET compute = compute + 1");
-        add("negative part",
-            "UPDATE LANESCOPE_SUMMARY_STEPS SET compute = -5, memset = memset + compute + 5");
+        add("parts do not sum", "UPDATE LANESCOPE_STORED_PARTS SET ns = ns + 1");
+        add("negative part", "UPDATE LANESCOPE_STORED_PARTS SET ns = -5 WHERE part = 'compute'");
         add("endless step",
-            "UPDATE LANESCOPE_SUMMARY_STEPS SET wallNs = 9223372036854775807,"
-            " compute = 9223372036854775807");
-        add("step is text", "UPDATE LANESCOPE_SUMMARY_STEPS SET wallNs = 'long'");
-        add("step of no worker", "UPDATE LANESCOPE_SUMMARY_STEPS SET worker = 77");
-        add("steps out of order", "UPDATE LANESCOPE_SUMMARY_STEPS SET startNs = -startNs");
+            "UPDATE LANESCOPE_STORED_STEPS SET wallNs = 9223372036854775807;"
+            "UPDATE LANESCOPE_STORED_PARTS SET ns = 9223372036854775807 WHERE part = 'compute'");
+        add("part of no step", "UPDATE LANESCOPE_STORED_PARTS SET step = 77");
+        add("part of no worker", "UPDATE LANESCOPE_STORED_PARTS SET worker = -1");
+        add("part that nobody knows", "UPDATE LANESCOPE_STORED_PARTS SET part = 'coffee'");
+        add("part is missing", "DELETE FROM LANESCOPE_STORED_PARTS WHERE part = 'compute'");
+        add("step is text", "UPDATE LANESCOPE_STORED_STEPS SET wallNs = 'long'");
+        add("step of no worker", "UPDATE LANESCOPE_STORED_STEPS SET worker = 77");
+        add("steps out of order", "UPDATE LANESCOPE_STORED_STEPS SET startNs = -startNs");
         add("contributors do not sum",
-            "UPDATE LANESCOPE_SUMMARY_CONTRIBUTORS SET exposedNs = exposedNs + 1");
-        add("unknown part", "UPDATE LANESCOPE_SUMMARY_CONTRIBUTORS SET part = 'coffee'");
-        add("unknown kind", "UPDATE LANESCOPE_SUMMARY_CONTRIBUTORS SET kind = 'tea'");
-        add("negative count", "UPDATE LANESCOPE_SUMMARY_CONTRIBUTORS SET count = -1");
-        add("workers misnumbered", "UPDATE LANESCOPE_SUMMARY_WORKERS SET worker = worker + 1");
-        add("more warm-up than steps", "UPDATE LANESCOPE_SUMMARY_WORKERS SET warmUpSteps = 500");
-        add("a table is missing", "DROP TABLE LANESCOPE_SUMMARY_OUTLIERS");
-        add("a column is missing", "ALTER TABLE LANESCOPE_SUMMARY_STEPS DROP COLUMN memset");
+            "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET exposedNs = exposedNs + 1");
+        add("unknown part", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET part = 'coffee'");
+        add("unknown kind", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET kind = 'tea'");
+        add("negative count", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET count = -1");
+        add("workers misnumbered", "UPDATE LANESCOPE_STORED_WORKERS SET worker = worker + 1");
+        add("more warm-up than steps", "UPDATE LANESCOPE_STORED_WORKERS SET warmUpSteps = 500");
+        add("a table is missing", "DROP TABLE LANESCOPE_STORED_OUTLIERS");
+        add("a column is missing", "ALTER TABLE LANESCOPE_STORED_STEPS DROP COLUMN name");
         add("a table is a view",
-            "DROP TABLE LANESCOPE_SUMMARY_OUTLIERS; CREATE VIEW"
-            " LANESCOPE_SUMMARY_OUTLIERS AS SELECT 1");
+            "DROP TABLE LANESCOPE_STORED_OUTLIERS; CREATE VIEW"
+            " LANESCOPE_STORED_OUTLIERS AS SELECT 1");
         add("rows without end",
-            "INSERT INTO LANESCOPE_SUMMARY (name, value) WITH RECURSIVE n(i) AS (SELECT 1 UNION"
+            "INSERT INTO LANESCOPE_STORED (name, value) WITH RECURSIVE n(i) AS (SELECT 1 UNION"
             " ALL SELECT i + 1 FROM n LIMIT 20000) SELECT 'gpuName', 'x' FROM n");
     }
     void whatContradictsItselfIsIgnored() {
@@ -128,6 +222,41 @@ class TestStoredSummary : public QObject {
             fileWith(folder, summaryOfSimulation(), sql.toUtf8().constData());
         QVERIFY(!path.empty());
         QVERIFY(!readBack(path).has_value());
+    }
+
+    void whatAnEarlierVersionStoredIsMadeAnewWithTheSameNumbers_data() {
+        QTest::addColumn<QString>("name");
+        QTest::newRow("recorded") << "every-kind";
+        QTest::newRow("simulated") << "simulated";
+    }
+    void whatAnEarlierVersionStoredIsMadeAnewWithTheSameNumbers() {
+        QFETCH(QString, name);
+        const TemporaryFolder folder;
+        const std::filesystem::path path = folder / "run.sqlite";
+        const auto packed = std::filesystem::path(LANESCOPE_SOURCE_DIR) / "tests" / "golden" /
+                            "stored-summaries" / (name.toStdString() + ".sqlite.gz");
+        {
+            const Result<TemporaryFile> unpacked = unpackGzip(packed, {}, {});
+            QVERIFY2(unpacked.has_value(), unpacked ? "" : unpacked.error().sentence.c_str());
+            std::filesystem::copy_file(fmt::format("/proc/self/fd/{}", unpacked->descriptor()),
+                                       path);
+        }
+        QVERIFY(!readRunSummary(path));
+        const Result<TracePtr> trace = loadTrace(path);
+        QVERIFY(trace.has_value());
+        const Result<RunSummary> made = summarizeRun(**trace);
+        QVERIFY(made.has_value() && !made->isEmpty());
+        QCOMPARE(cellsIn(path, factsBefore), factsOf(*made));
+        QCOMPARE(cellsIn(path, stepsBefore), stepsOf(*made));
+        QCOMPARE(cellsIn(path, contributorsBefore), contributorsOf(*made));
+        {
+            Result<Database> database = Database::openForWriting(path);
+            QVERIFY(database && writeRunSummary(*database, *made));
+            QVERIFY(!database->hasTable("LANESCOPE_SUMMARY_STEPS"));
+        }
+        const std::optional<RunSummary> stored = readBack(path);
+        QVERIFY(stored.has_value());
+        QVERIFY(*stored == *made);
     }
 
     void nothingThatIsReadCanBreakACheck() {

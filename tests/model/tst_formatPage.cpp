@@ -31,7 +31,7 @@ std::string textOf(const std::filesystem::path& path) {
 std::vector<const tables::Table*> everyTable() {
     std::vector<const tables::Table*> all(tables::traceTables().begin(),
                                           tables::traceTables().end());
-    const auto stored = tables::summaryTables();
+    const auto stored = tables::storedTables();
     all.insert(all.end(), stored.begin(), stored.end());
     return all;
 }

@@ -21,7 +21,7 @@
 #include "model/format/tables/PageFaults.h"
 #include "model/format/tables/Recording.h"
 #include "model/format/tables/Session.h"
-#include "model/format/tables/Summary.h"
+#include "model/format/tables/Stored.h"
 #include "model/format/tables/Syncs.h"
 
 namespace lanescope::tables {
@@ -45,8 +45,9 @@ constexpr std::array inTrace = std::to_array<const Table*>(
      &syncTypes, &diagnosticSeverities, &diagnosticSources, &diagnosticClocks, &eventTypes,
      &eventClasses, &memcpyKinds, &memoryKinds});
 
-constexpr std::array inSummary = std::to_array<const Table*>(
-    {&summaryFacts, &summaryWorkers, &summarySteps, &summaryContributors, &summaryOutliers});
+constexpr std::array inStored =
+    std::to_array<const Table*>({&storedFacts, &storedWorkers, &storedSteps, &storedParts,
+                                 &storedContributors, &storedOutliers});
 
 }  // namespace
 
@@ -65,8 +66,8 @@ std::span<const Table* const> eventTables() {
     return found;
 }
 
-std::span<const Table* const> summaryTables() {
-    return inSummary;
+std::span<const Table* const> storedTables() {
+    return inStored;
 }
 
 }  // namespace lanescope::tables

@@ -10,7 +10,7 @@ namespace lanescope::tables {
 std::span<const Table* const> traceTables();
 /// Those of them that hold events.
 std::span<const Table* const> eventTables();
-/// The tables of a stored summary, which not every trace has.
-std::span<const Table* const> summaryTables();
+/// Those of what is stored when a recording is closed, which not every trace has.
+std::span<const Table* const> storedTables();
 
 }  // namespace lanescope::tables

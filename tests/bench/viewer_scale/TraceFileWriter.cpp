@@ -21,7 +21,7 @@
 #include "model/format/tables/Syncs.h"
 #include "tests/bench/viewer_scale/TrainingSimulation.h"
 
-namespace lanescope {
+namespace lanescope::bench {
 
 namespace {
 
@@ -287,4 +287,4 @@ Result<void> TraceFileWriter::finish(int64_t endNs) {
     return file_->finish(endNs);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::bench

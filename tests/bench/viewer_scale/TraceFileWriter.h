@@ -6,7 +6,7 @@
 #include "model/format/Result.h"
 #include "tests/bench/viewer_scale/TrainingRows.h"
 
-namespace lanescope {
+namespace lanescope::bench {
 
 /// Which kind of file to write.
 enum class FileKind {
@@ -34,4 +34,4 @@ class TraceFileWriter {
     std::unique_ptr<File> file_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::bench

@@ -6,7 +6,7 @@
 
 #include "model/format/Memory.h"
 
-namespace lanescope {
+namespace lanescope::bench {
 
 // Rows of a simulated trace as they go into the file, a step of training at a time. Names are ids
 // into `SimulatedNames`, ranks are processes, times nanoseconds from the start.
@@ -84,4 +84,4 @@ struct SimulatedNames {
     std::vector<std::string> calls, ranges, threads;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::bench

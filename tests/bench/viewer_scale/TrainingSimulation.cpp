@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace lanescope {
+namespace lanescope::bench {
 
 namespace {
 
@@ -380,4 +380,4 @@ void TrainingSimulation::nextStep(StepRows& rows) {
     ++step_;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::bench

@@ -5,7 +5,7 @@
 
 #include "tests/bench/viewer_scale/TrainingRows.h"
 
-namespace lanescope {
+namespace lanescope::bench {
 
 /// A data-parallel training on two simulated GPUs: a process and rank a GPU, each with four streams
 /// and four threads (forward and optimizer, backward, loading, watching) that keep NVTX ranges four
@@ -45,4 +45,4 @@ class TrainingSimulation {
     std::vector<uint32_t> correlations_;  ///< The last one of each rank.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::bench

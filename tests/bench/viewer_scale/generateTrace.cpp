@@ -5,6 +5,7 @@
 #include "tests/bench/viewer_scale/TrainingSimulation.h"
 
 using namespace lanescope;
+using namespace lanescope::bench;
 
 namespace {
 

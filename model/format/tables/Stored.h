@@ -4,20 +4,21 @@
 
 namespace lanescope::tables {
 
-// What a comparison needs to know of a run; `model/compare` writes and reads it.
+// What is made of the events when a recording is closed, so that no events are read for it later.
+// One family with one version, `storedVersion`; `model/compare` writes and reads it.
 
-struct SummaryFacts : TableOf<SummaryFacts> {
-    constexpr SummaryFacts()
-        : TableOf("LANESCOPE_SUMMARY", "a fact of the stored summary or of the run") {}
+struct StoredFacts : TableOf<StoredFacts> {
+    constexpr StoredFacts()
+        : TableOf("LANESCOPE_STORED", "a fact of what is stored or of the run") {}
 
     Text<"name"> name{this, "the fact; gpuName and healthWarning may come several times"};
     OptionalAny<"value"> value{this, "a number or a text"};
 };
-inline constexpr SummaryFacts summaryFacts;
+inline constexpr StoredFacts storedFacts;
 
-struct SummaryWorkers : TableOf<SummaryWorkers> {
-    constexpr SummaryWorkers()
-        : TableOf("LANESCOPE_SUMMARY_WORKERS", "a worker: one process on one GPU") {}
+struct StoredWorkers : TableOf<StoredWorkers> {
+    constexpr StoredWorkers()
+        : TableOf("LANESCOPE_STORED_WORKERS", "a worker: one process on one GPU") {}
 
     Integer<"worker"> worker{this, "its number, from 0"};
     Integer<"pid"> pid{this, "a plain PID"};
@@ -30,39 +31,38 @@ struct SummaryWorkers : TableOf<SummaryWorkers> {
     Integer<"warmUpSteps"> warmUpSteps{this, "how many were left out at the beginning"};
     Integer<"isLastLeftOut"> isLastLeftOut{this, "1: the last was cut and left out"};
 };
-inline constexpr SummaryWorkers summaryWorkers;
+inline constexpr StoredWorkers storedWorkers;
 
-struct SummarySteps : TableOf<SummarySteps> {
-    constexpr SummarySteps()
-        : TableOf("LANESCOPE_SUMMARY_STEPS", "a step; its parts sum to wallNs") {}
+struct StoredSteps : TableOf<StoredSteps> {
+    constexpr StoredSteps()
+        : TableOf("LANESCOPE_STORED_STEPS", "a step; its parts sum to wallNs") {}
 
     Integer<"worker"> worker{this, "number of the worker"};
     Integer<"number"> number{this, "of the step, from 0, warm-up included"};
     OptionalText<"name"> name{this, "of the step"};
     Integer<"startNs"> startNs{this, "when it began, ns"};
     Integer<"wallNs"> wallNs{this, "how long it took, ns"};
-    Integer<"compute"> compute{this, "ns"};
-    Integer<"exposed_communication"> exposedCommunication{this, "ns"};
-    Integer<"exposed_ptop"> exposedPtoP{this, "copies between GPUs, ns"};
-    Integer<"exposed_htod"> exposedHtoD{this, "copies to a GPU, ns"};
-    Integer<"exposed_dtoh"> exposedDtoH{this, "copies to the host, ns"};
-    Integer<"exposed_dtod"> exposedDtoD{this, "copies within a GPU, ns"};
-    Integer<"exposed_other_copy"> exposedOtherCopy{this, "ns"};
-    Integer<"memset"> memset{this, "ns"};
-    Integer<"data_loading_idle"> dataLoadingIdle{this, "ns"};
-    Integer<"synchronization_idle"> synchronizationIdle{this, "ns"};
-    Integer<"launch_bound_idle"> launchBoundIdle{this, "ns"};
-    Integer<"other_idle"> otherIdle{this, "ns"};
 };
-inline constexpr SummarySteps summarySteps;
+inline constexpr StoredSteps storedSteps;
 
-struct SummaryContributors : TableOf<SummaryContributors> {
-    constexpr SummaryContributors()
-        : TableOf("LANESCOPE_SUMMARY_CONTRIBUTORS", "what a part is made of, over all steps") {}
+struct StoredParts : TableOf<StoredParts> {
+    constexpr StoredParts()
+        : TableOf("LANESCOPE_STORED_PARTS", "a part of a step; those of no time are left out") {}
+
+    Integer<"worker"> worker{this, "number of the worker"};
+    Integer<"step"> step{this, "place of the step among those of its worker, from 0"};
+    Text<"part"> part{this, "the part, by its identifier"};
+    Integer<"ns"> ns{this, "how much of the step, ns"};
+};
+inline constexpr StoredParts storedParts;
+
+struct StoredContributors : TableOf<StoredContributors> {
+    constexpr StoredContributors()
+        : TableOf("LANESCOPE_STORED_CONTRIBUTORS", "what a part is made of, over all steps") {}
 
     Integer<"worker"> worker{this, "number of the worker"};
     Text<"part"> part{this, "the part, by its identifier"};
-    Text<"kind"> kind{this, "what contributes"};
+    Text<"kind"> kind{this, "what contributes, by its identifier"};
     Text<"name"> name{this, "its name"};
     Text<"path"> path{this, "NVTX ranges around it"};
     Integer<"count"> count{this, "how many there were"};
@@ -72,11 +72,11 @@ struct SummaryContributors : TableOf<SummaryContributors> {
     Integer<"busBytes"> busBytes{this, "bytes that each link carried"};
     Integer<"firstPlace"> firstPlace{this, "in the first step that has it"};
 };
-inline constexpr SummaryContributors summaryContributors;
+inline constexpr StoredContributors storedContributors;
 
-struct SummaryOutliers : TableOf<SummaryOutliers> {
-    constexpr SummaryOutliers()
-        : TableOf("LANESCOPE_SUMMARY_OUTLIERS", "a step that took much longer") {}
+struct StoredOutliers : TableOf<StoredOutliers> {
+    constexpr StoredOutliers()
+        : TableOf("LANESCOPE_STORED_OUTLIERS", "a step that took much longer") {}
 
     Integer<"worker"> worker{this, "number of the worker"};
     Integer<"number"> number{this, "of the step"};
@@ -89,6 +89,6 @@ struct SummaryOutliers : TableOf<SummaryOutliers> {
     Text<"contributor"> contributor{this, "that grew most in it"};
     Text<"path"> path{this, "NVTX ranges around that"};
 };
-inline constexpr SummaryOutliers summaryOutliers;
+inline constexpr StoredOutliers storedOutliers;
 
 }  // namespace lanescope::tables

@@ -1,0 +1,50 @@
+#include "app/cli/TraceClosing.h"
+
+#include <system_error>
+
+#include "model/compare/storedSummary.h"
+#include "model/format/Sqlite.h"
+#include "model/index/openTrace.h"
+
+namespace lanescope {
+
+namespace {
+
+// How far the work has come when a step of it is done.
+constexpr double afterLoad = 0.75;
+constexpr double afterSummary = 0.9;
+
+}  // namespace
+
+Result<void> TraceClosing::load(const std::filesystem::path& file) {
+    Result<TracePtr> trace = loadTrace(file, partOf(progress_, 0, afterLoad));
+    if (!trace) return fail(trace.error());
+    trace_ = std::move(*trace);
+    return {};
+}
+
+Result<void> TraceClosing::storeSummary(Database& database) {
+    if (auto loaded = load(database.path()); !loaded) return loaded;
+    const auto report = [this](double fraction) {
+        return !progress_ ||
+               progress_(afterLoad + fraction * (afterSummary - afterLoad), "summing up the steps");
+    };
+    const Result<RunSummary> summary = summarizeRun(*trace_, {}, report);
+    if (!summary) return fail(summary.error());
+    if (summary->isEmpty()) return {};
+    return writeRunSummary(database, *summary);
+}
+
+Result<void> TraceClosing::writeIndex(const std::filesystem::path& file,
+                                      const std::filesystem::path& name) {
+    std::error_code error;
+    const uintmax_t bytes = std::filesystem::file_size(file, error);
+    if (error) return fail("Cannot read {}: {}.", file.string(), error.message());
+    if (bytes < OpenOptions().leastBytes) return {};
+    if (!trace_)
+        if (auto loaded = load(file); !loaded) return loaded;
+    const TracePtr trace = std::move(trace_);
+    return writeIndexFor(*trace, file, name, partOf(progress_, afterSummary, 1));
+}
+
+}  // namespace lanescope

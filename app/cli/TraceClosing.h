@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <utility>
+
+#include "model/format/Result.h"
+#include "model/load/loadTrace.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+class Database;
+
+/// Makes of a trace what it is opened and compared by, when all its events are written and before
+/// it gets its name: one load gives the summary, which goes into the trace itself, and the index
+/// beside it. Works on traces of any size. Whatever fails or is cancelled, the trace is as good as
+/// before: whoever opens or compares it makes what is missing. One thread.
+class TraceClosing {
+  public:
+    /// Errors and cancelling are those of `progress`, which is told of both steps together.
+    explicit TraceClosing(LoadProgress progress) : progress_(std::move(progress)) {}
+
+    /// Reads the trace that `database` has written, all of it committed, by another connection, and
+    /// stores its summary, in one transaction. Of a run without work of a GPU there is none.
+    Result<void> storeSummary(Database& database);
+
+    /// Writes the index of `file`, which will not change any more and is going to be called `name`;
+    /// small ones get none (`OpenOptions`). Reads the file if `storeSummary` has not. Gives the
+    /// memory of the trace back.
+    Result<void> writeIndex(const std::filesystem::path& file, const std::filesystem::path& name);
+
+  private:
+    Result<void> load(const std::filesystem::path& file);
+
+    LoadProgress progress_;
+    TracePtr trace_;
+};
+
+}  // namespace lanescope

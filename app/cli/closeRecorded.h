@@ -1,0 +1,13 @@
+#pragma once
+
+#include "capture/collector/Collector.h"
+
+namespace lanescope {
+
+/// What `record` and `recover` do with a trace before it gets its name: summary and index, as
+/// `TraceClosing` makes them. Shows progress on stderr where that is a terminal. Ctrl+C or SIGTERM
+/// leaves out what is not done yet, and the trace gets its name at once; what fails is said, and
+/// the trace is whole all the same.
+capture::ClosingSteps closeRecorded();
+
+}  // namespace lanescope

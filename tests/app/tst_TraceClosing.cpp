@@ -1,0 +1,158 @@
+#include "app/cli/TraceClosing.h"
+
+#include <QFile>
+#include <QProcess>
+#include <QtTest>
+#include <optional>
+
+#include "model/build/TraceBuilder.h"
+#include "model/compare/storedSummary.h"
+#include "model/format/Sqlite.h"
+#include "model/index/indexPath.h"
+#include "model/index/openTrace.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/writeTrace.h"
+
+using namespace lanescope;
+
+/// One load of a trace that was just recorded gives its summary and its index, or leaves the trace
+/// as it is.
+class tst_TraceClosing : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void init() {
+        folder_.emplace();
+        // Large enough for an index.
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 100}), unfinished()));
+        QVERIFY(std::filesystem::file_size(unfinished()) > OpenOptions().leastBytes);
+    }
+
+    void oneLoadGivesSummaryAndIndex() {
+        double last = 0;
+        int loads = 0;
+        bool isForward = true;
+        TraceClosing closing([&](double fraction, std::string_view what) {
+            isForward = isForward && fraction >= last;
+            if (what == "tracks" && last < fraction) ++loads;
+            last = fraction;
+            return true;
+        });
+        close(closing);
+        QVERIFY(isForward);
+        QCOMPARE(loads, 1);
+        QVERIFY(last <= 1);
+        std::filesystem::rename(unfinished(), trace());
+
+        const std::optional<RunSummary> stored = readRunSummary(trace());
+        QVERIFY(stored.has_value());
+        const Result<TracePtr> loaded = loadTrace(trace());
+        QVERIFY(loaded.has_value());
+        const Result<RunSummary> made = summarizeRun(**loaded);
+        QVERIFY(made.has_value() && !made->isEmpty());
+        QVERIFY(*stored == *made);
+
+        OpenOptions options;
+        options.mayWrite = false;
+        const Result<TracePtr> opened = openTrace(trace(), options);
+        QVERIFY(opened.has_value());
+        QVERIFY((*opened)->backing != nullptr);  // by the index
+        QCOMPARE((*opened)->title, std::string("run.sqlite"));
+        QCOMPARE((*opened)->kernels.size(), (*loaded)->kernels.size());
+    }
+
+    void storingTwiceIsStoringOnce() {
+        TraceClosing closing({});
+        close(closing);
+        const std::optional<RunSummary> once = readRunSummary(unfinished());
+        close(closing);
+        QVERIFY(once && readRunSummary(unfinished()) == once);
+    }
+
+    void whoeverCancelsKeepsTheTrace() {
+        for (const double cancelledAt : {0.0, 0.5, 0.8, 0.9}) {
+            TraceClosing closing([cancelledAt](double fraction, std::string_view) {
+                return fraction < cancelledAt;
+            });
+            Result<Database> database = Database::openForWriting(unfinished());
+            QVERIFY(database.has_value());
+            const bool isStored = closing.storeSummary(*database).has_value();
+            database = fail("closed");
+            QVERIFY(isStored == (cancelledAt > 0.85));
+            QVERIFY(!closing.writeIndex(unfinished(), trace()));
+            QVERIFY(!std::filesystem::exists(indexPaths(trace()).front()));
+            QVERIFY(loadTrace(unfinished()).has_value());
+        }
+    }
+
+    void whatIsNoTraceStaysAsItIs() {
+        Result<Database> database = Database::create(*folder_ / "none.sqlite");
+        QVERIFY(database.has_value());
+        TraceClosing closing({});
+        QVERIFY(!closing.storeSummary(*database));
+        QCOMPARE(database->tables().size(), size_t{0});
+    }
+
+    void aRunWithoutGpuWorkHasNothingToStore() {
+        TraceBuilder nothing;
+        QVERIFY(nothing.finish());
+        QVERIFY(writeTrace(*nothing.take(), *folder_ / "empty.sqlite"));
+        Result<Database> database = Database::openForWriting(*folder_ / "empty.sqlite");
+        QVERIFY(database.has_value());
+        TraceClosing closing({});
+        QVERIFY(closing.storeSummary(*database).has_value());
+        QVERIFY(!database->hasTable("LANESCOPE_STORED"));
+    }
+
+    /// A comparison opens a trace by its index, and makes that, only where events are needed.
+    void aComparisonReadsNoEventsOfTracesThatHaveASummary() {
+        TraceClosing closing({});
+        close(closing);
+        std::filesystem::remove(indexPaths(trace()).front());
+        std::filesystem::copy_file(unfinished(), *folder_ / "a.sqlite");
+        std::filesystem::copy_file(unfinished(), *folder_ / "b.sqlite");
+        const QByteArray stored = compared();
+        QVERIFY(stored.contains("\"steps\""));
+        QVERIFY(!std::filesystem::exists(indexPaths(*folder_ / "a.sqlite").front()));
+        {
+            Result<Database> database = Database::openForWriting(*folder_ / "a.sqlite");
+            QVERIFY(database && database->execute("DROP TABLE LANESCOPE_STORED"));
+        }
+        QCOMPARE(compared(), stored);
+        QVERIFY(std::filesystem::exists(indexPaths(*folder_ / "a.sqlite").front()));
+        QVERIFY(!std::filesystem::exists(indexPaths(*folder_ / "b.sqlite").front()));
+        QCOMPARE(compared(), stored);
+    }
+
+  private:
+    std::filesystem::path trace() const { return *folder_ / "run.sqlite"; }
+    std::filesystem::path unfinished() const { return *folder_ / "run.sqlite.partial"; }
+
+    void close(TraceClosing& closing) {
+        {
+            Result<Database> database = Database::openForWriting(unfinished());
+            QVERIFY(database.has_value());
+            QVERIFY(database->execute("PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema"));
+            const Result<void> stored = closing.storeSummary(*database);
+            QVERIFY2(stored.has_value(), stored ? "" : stored.error().sentence.c_str());
+        }
+        const Result<void> written = closing.writeIndex(unfinished(), trace());
+        QVERIFY2(written.has_value(), written ? "" : written.error().sentence.c_str());
+    }
+
+    QByteArray compared() const {
+        QProcess process;
+        process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
+                      {"compare", "--format", "json",
+                       QString::fromStdString((*folder_ / "a.sqlite").string()),
+                       QString::fromStdString((*folder_ / "b.sqlite").string())});
+        return process.waitForFinished(60'000) ? process.readAllStandardOutput() : QByteArray();
+    }
+
+    std::optional<TemporaryFolder> folder_;
+};
+
+LANESCOPE_TEST(tst_TraceClosing, NoApplication)
+#include "tst_TraceClosing.moc"

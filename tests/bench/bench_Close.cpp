@@ -1,0 +1,272 @@
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <QTest>
+#include <algorithm>
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <thread>
+#include <variant>
+
+#include "app/cli/TraceClosing.h"
+#include "capture/collector/liveJournal.h"
+#include "model/compare/storedSummary.h"
+#include "model/format/AtomicFile.h"
+#include "model/format/Schema.h"
+#include "model/format/Sqlite.h"
+#include "model/index/openTrace.h"
+#include "tests/bench/viewer_scale/TraceFileWriter.h"
+#include "tests/bench/viewer_scale/TrainingSimulation.h"
+#include "tests/support/TemporaryFolder.h"
+
+using namespace lanescope;
+using namespace lanescope::bench;
+
+namespace {
+
+/// How long it may take to close a trace, in times of writing its rows.
+constexpr double mostTimesTheInsert = 1.2;
+constexpr double mostOwnBytes = double{1 << 30};
+
+/// Time on the wall and of all processors, in seconds.
+struct Cost {
+    double wall = 0;
+    double cpu = 0;
+    Cost& operator+=(const Cost& other) {
+        wall += other.wall;
+        cpu += other.cpu;
+        return *this;
+    }
+};
+
+class Stopwatch {
+  public:
+    Cost cost() const { return {seconds() - wall_, cpuSeconds() - cpu_}; }
+
+  private:
+    static double seconds() {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+            .count();
+    }
+    static double cpuSeconds() {
+        rusage usage{};
+        ::getrusage(RUSAGE_SELF, &usage);
+        const auto of = [](const timeval& time) {
+            return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+        };
+        return of(usage.ru_utime) + of(usage.ru_stime);
+    }
+    double wall_ = seconds();
+    double cpu_ = cpuSeconds();
+};
+
+/// The most that this process had of its own in memory while it lived.
+class MemoryWatch {
+  public:
+    MemoryWatch() : thread_([this] { watch(); }) {}
+    ~MemoryWatch() { stop(); }
+    double stop() {
+        isOver_ = true;
+        if (thread_.joinable()) thread_.join();
+        return static_cast<double>(mostKibibytes_) * 1024;
+    }
+
+  private:
+    void watch() {
+        while (!isOver_) {
+            std::ifstream status("/proc/self/status");
+            for (std::string word; status >> word;)
+                if (word == "RssAnon:") {
+                    int64_t kibibytes = 0;
+                    status >> kibibytes;
+                    mostKibibytes_ = std::max(mostKibibytes_, kibibytes);
+                }
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+    }
+    std::atomic<bool> isOver_ = false;
+    int64_t mostKibibytes_ = 0;
+    std::thread thread_;
+};
+
+using Value = std::variant<std::monostate, int64_t, double, std::string>;
+
+Value valueOf(const Statement& statement, int column) {
+    if (statement.isNull(column)) return {};
+    if (statement.isInteger(column)) return statement.integer(column);
+    if (statement.isReal(column)) return statement.real(column);
+    return std::string(statement.text(column));
+}
+
+void bindValue(Statement& statement, int parameter, const Value& value) {
+    if (const auto* whole = std::get_if<int64_t>(&value))
+        statement.bind(parameter, *whole);
+    else if (const auto* real = std::get_if<double>(&value))
+        statement.bind(parameter, *real);
+    else if (const auto* text = std::get_if<std::string>(&value))
+        statement.bind(parameter, std::string_view(*text));
+    else
+        statement.bindNull(parameter);
+}
+
+}  // namespace
+
+/// What follows the end of a recorded program, against writing the rows of its trace plainly.
+/// LANESCOPE_BENCH_EVENTS sets the number of events. Assertions need LANESCOPE_BENCH_ASSERT=1 and a
+/// quiet machine.
+class bench_Close : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void closingAgainstInserting() {
+        const int64_t events = eventCount();
+        makeTrace(events);
+        // By turns, since what else the machine does changes.
+        constexpr int rounds = 3;
+        std::vector<double> wall, cpu;
+        double ownBytes = 0;
+        for (int round = 0; round < rounds; ++round) {
+            Cost inserted, closed;
+            insertPlainly(inserted);
+            if (QTest::currentTestFailed()) return;
+            MemoryWatch memory;
+            close(closed);
+            if (QTest::currentTestFailed()) return;
+            ownBytes = std::max(ownBytes, memory.stop());
+            wall.push_back(closed.wall / inserted.wall);
+            cpu.push_back(closed.cpu / inserted.cpu);
+            qInfo(
+                "%lld rows: closed in %.2f s (CPU %.2f s), inserted in %.2f s (CPU %.2f s): %.2f"
+                " times on the wall, %.2f of CPU; at most %.0f MiB of memory of its own",
+                static_cast<long long>(rows_), closed.wall, closed.cpu, inserted.wall, inserted.cpu,
+                wall.back(), cpu.back(), ownBytes / (1 << 20));
+        }
+        std::sort(wall.begin(), wall.end());
+        std::sort(cpu.begin(), cpu.end());
+        qInfo("median: %.2f times on the wall, %.2f of CPU", wall[rounds / 2], cpu[rounds / 2]);
+        if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
+        QVERIFY(wall[rounds / 2] <= mostTimesTheInsert);
+        QVERIFY(ownBytes <= mostOwnBytes);
+    }
+
+  private:
+    std::filesystem::path source() const { return folder_ / "source.sqlite"; }
+
+    static int64_t eventCount() {
+        const int64_t asked = qEnvironmentVariableIntValue("LANESCOPE_BENCH_EVENTS");
+        return asked > 0 ? asked : 1'000'000;
+    }
+
+    void makeTrace(int64_t wanted) {
+        TrainingSimulation simulation(1);
+        auto writer = TraceFileWriter::create(source(), FileKind::Ours, simulation.names());
+        QVERIFY(writer.has_value());
+        StepRows step;
+        for (int64_t count = 0; count < wanted; count += step.count()) {
+            simulation.nextStep(step);
+            QVERIFY(writer->write(step).has_value());
+        }
+        QVERIFY(writer->finish(simulation.endNs()).has_value());
+    }
+
+    /// As `record` does when the last of the logs is read: the summary is stored while the file is
+    /// still written, then its log comes home, then index, disk and name.
+    void close(Cost& cost) {
+        const std::filesystem::path trace = folder_ / "closed.sqlite";
+        const std::filesystem::path partial = folder_ / "closed.sqlite.partial";
+        std::filesystem::copy_file(source(), partial);
+        const Stopwatch watch;
+        TraceClosing closing({});
+        {
+            Result<Database> database = Database::openForWriting(partial);
+            QVERIFY(database.has_value());
+            capture::beginLiveJournal(*database);
+            QVERIFY(closing.storeSummary(*database).has_value());
+            QVERIFY(capture::endLiveJournal(*database).has_value());
+        }
+        QVERIFY(capture::settleJournal(partial).has_value());
+        QVERIFY(closing.writeIndex(partial, trace).has_value());
+        QVERIFY(publishFile(partial, trace, IfExists::Fail).has_value());
+        OpenOptions options;
+        options.mayWrite = false;
+        const Result<TracePtr> opened = openTrace(trace, options);
+        QVERIFY(readRunSummary(trace).has_value());
+        cost = watch.cost();
+        QVERIFY(opened.has_value() && (*opened)->backing != nullptr);
+        std::filesystem::remove(trace);
+        std::filesystem::remove(trace.string() + ".lanescope-index");
+    }
+
+    /// The same rows into the same tables: one transaction of prepared statements, and to disk.
+    /// What it takes to read them from the source is not counted.
+    void insertPlainly(Cost& cost) {
+        const std::filesystem::path path = folder_ / "inserted.sqlite";
+        const Result<Database> from = Database::openReadOnly(source());
+        QVERIFY(from.has_value());
+        Result<Database> to = Database::create(path);
+        QVERIFY(to.has_value() && createTraceTables(*to));
+        QVERIFY(to->execute("DELETE FROM StringIds").has_value());
+        rows_ = 0;
+        {
+            const Stopwatch watch;
+            QVERIFY(to->execute("BEGIN").has_value());
+            cost += watch.cost();
+        }
+        for (const std::string& table : from->tables()) {
+            if (!to->hasTable(table) || table.starts_with("ENUM_")) continue;
+            copyRows(*from, *to, table, cost);
+            if (QTest::currentTestFailed()) return;
+        }
+        const Stopwatch watch;
+        QVERIFY(to->execute("COMMIT").has_value());
+        const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        QVERIFY(file >= 0 && ::fsync(file) == 0);
+        ::close(file);
+        cost += watch.cost();
+        to = fail("closed");
+        std::filesystem::remove(path);
+    }
+
+    void copyRows(const Database& from, Database& to, const std::string& table, Cost& cost) {
+        auto select = from.prepare(fmt::format("SELECT * FROM \"{}\"", table));
+        QVERIFY(select.has_value());
+        std::string columns, parameters;
+        const int count = select->columnCount();
+        for (int column = 0; column < count; ++column) {
+            columns += fmt::format("{}\"{}\"", column > 0 ? ", " : "", select->columnName(column));
+            parameters += fmt::format("{}?{}", column > 0 ? ", " : "", column + 1);
+        }
+        auto insert = to.prepare(
+            fmt::format("INSERT INTO \"{}\" ({}) VALUES ({})", table, columns, parameters));
+        QVERIFY2(insert.has_value(), insert ? "" : insert.error().sentence.c_str());
+        constexpr size_t rowsAtOnce = 8192;
+        std::vector<Value> values;
+        values.reserve(rowsAtOnce * static_cast<size_t>(count));
+        for (bool isMore = true; isMore;) {
+            values.clear();
+            while (isMore && values.size() < rowsAtOnce * static_cast<size_t>(count)) {
+                const auto row = select->step();
+                isMore = row && *row;
+                for (int column = 0; isMore && column < count; ++column)
+                    values.push_back(valueOf(*select, column));
+            }
+            const Stopwatch watch;
+            for (size_t first = 0; first < values.size(); first += static_cast<size_t>(count)) {
+                for (int column = 0; column < count; ++column)
+                    bindValue(*insert, column + 1, values[first + static_cast<size_t>(column)]);
+                QVERIFY(insert->run().has_value());
+                ++rows_;
+            }
+            cost += watch.cost();
+        }
+    }
+
+    TemporaryFolder folder_;
+    int64_t rows_ = 0;
+};
+
+QTEST_APPLESS_MAIN(bench_Close)
+#include "bench_Close.moc"
