@@ -24,7 +24,8 @@ constexpr const char* pagePaths[] = {
     "qrc:/resources/manual/README.md",  "qrc:/resources/manual/record.md",
     "qrc:/resources/manual/look.md",    "qrc:/resources/manual/compare.md",
     "qrc:/resources/manual/reports.md", "qrc:/resources/manual/format.md",
-    "qrc:/model/format/FORMAT.md",      "qrc:/resources/manual/limits.md",
+    "qrc:/model/format/FORMAT.md",      "qrc:/model/format/TABLES.md",
+    "qrc:/resources/manual/limits.md",
 };
 
 /// The first heading of a page.
