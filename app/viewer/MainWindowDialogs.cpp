@@ -12,6 +12,7 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
+#include "model/load/TraceFormat.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/toQString.h"
