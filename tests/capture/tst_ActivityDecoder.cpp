@@ -34,16 +34,25 @@ class Values {
         for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(at_++ % 127 + 1);
         std::memcpy(&value, bytes, sizeof value);
     }
-    /// A field of CUPTI's record and the one of the log in which it must be found.
-    template <class From, class To>
-    void pair(From& from, To& to) {
-        fill(from);
-        to = static_cast<To>(from);
+    template <class Value>
+    Value next() {
+        Value value;
+        fill(value);
+        return value;
     }
 
   private:
     unsigned at_ = 0;
 };
+
+/// Gives a value to a field of CUPTI's record and to the one of the log in which it must be found.
+/// A macro, as nothing can refer to a field of a packed record.
+#define PAIR(values, from, to)                                                   \
+    do {                                                                         \
+        const auto value = (values).next<std::remove_cvref_t<decltype(from)>>(); \
+        from = value;                                                            \
+        to = static_cast<std::remove_cvref_t<decltype(to)>>(value);              \
+    } while (false)
 
 /// CUPTI's record with rubbish wherever nobody should look.
 template <class Activity>
@@ -111,24 +120,24 @@ void verifySame(const std::vector<Record>& records, Record expected, size_t zero
 
 template <class Activity, class Record>
 void placeOfGpuWork(Values& values, Activity& from, Record& to) {
-    values.pair(from.start, to.startNs);
-    values.pair(from.end, to.endNs);
-    values.pair(from.graphNodeId, to.graphNodeId);
-    values.pair(from.deviceId, to.deviceId);
-    values.pair(from.contextId, to.contextId);
-    values.pair(from.streamId, to.streamId);
-    values.pair(from.correlationId, to.correlationId);
-    values.pair(from.graphId, to.graphId);
+    PAIR(values, from.start, to.startNs);
+    PAIR(values, from.end, to.endNs);
+    PAIR(values, from.graphNodeId, to.graphNodeId);
+    PAIR(values, from.deviceId, to.deviceId);
+    PAIR(values, from.contextId, to.contextId);
+    PAIR(values, from.streamId, to.streamId);
+    PAIR(values, from.correlationId, to.correlationId);
+    PAIR(values, from.graphId, to.graphId);
 }
 
 template <class Activity>
 log::MemcpyRecord memcpyPair(Values& values, Activity& from) {
     log::MemcpyRecord to{};
     placeOfGpuWork(values, from, to);
-    values.pair(from.bytes, to.bytes);
-    values.pair(from.copyKind, to.copyKind);
-    values.pair(from.srcKind, to.sourceKind);
-    values.pair(from.dstKind, to.destinationKind);
+    PAIR(values, from.bytes, to.bytes);
+    PAIR(values, from.copyKind, to.copyKind);
+    PAIR(values, from.srcKind, to.sourceKind);
+    PAIR(values, from.dstKind, to.destinationKind);
     from.flags = CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC;
     to.isAsync = 1;
     return to;
@@ -153,29 +162,29 @@ class tst_ActivityDecoder : public QObject {
         auto from = rubbish<CUpti_ActivityKernel9>(static_cast<CUpti_ActivityKind>(kind));
         log::KernelRecord to{};
         placeOfGpuWork(values, from, to);
-        values.pair(from.gridId, to.gridId);
-        values.pair(from.gridX, to.grid[0]);
-        values.pair(from.gridY, to.grid[1]);
-        values.pair(from.gridZ, to.grid[2]);
-        values.pair(from.blockX, to.block[0]);
-        values.pair(from.blockY, to.block[1]);
-        values.pair(from.blockZ, to.block[2]);
-        values.pair(from.clusterX, to.cluster[0]);
-        values.pair(from.clusterY, to.cluster[1]);
-        values.pair(from.clusterZ, to.cluster[2]);
-        values.pair(from.registersPerThread, to.registersPerThread);
-        values.pair(from.staticSharedMemory, to.staticSharedBytes);
-        values.pair(from.dynamicSharedMemory, to.dynamicSharedBytes);
-        values.pair(from.localMemoryPerThread, to.localBytesPerThread);
-        values.pair(from.sharedMemoryExecuted, to.sharedBytesExecuted);
-        values.pair(from.localMemoryTotal_v2, to.localBytesTotal);
+        PAIR(values, from.gridId, to.gridId);
+        PAIR(values, from.gridX, to.grid[0]);
+        PAIR(values, from.gridY, to.grid[1]);
+        PAIR(values, from.gridZ, to.grid[2]);
+        PAIR(values, from.blockX, to.block[0]);
+        PAIR(values, from.blockY, to.block[1]);
+        PAIR(values, from.blockZ, to.block[2]);
+        PAIR(values, from.clusterX, to.cluster[0]);
+        PAIR(values, from.clusterY, to.cluster[1]);
+        PAIR(values, from.clusterZ, to.cluster[2]);
+        PAIR(values, from.registersPerThread, to.registersPerThread);
+        PAIR(values, from.staticSharedMemory, to.staticSharedBytes);
+        PAIR(values, from.dynamicSharedMemory, to.dynamicSharedBytes);
+        PAIR(values, from.localMemoryPerThread, to.localBytesPerThread);
+        PAIR(values, from.sharedMemoryExecuted, to.sharedBytesExecuted);
+        PAIR(values, from.localMemoryTotal_v2, to.localBytesTotal);
         from.cacheConfig.config.requested = 2;
         from.cacheConfig.config.executed = 3;
         to.cacheConfig = 3;
-        values.pair(from.launchType, to.launchType);
-        values.pair(from.shmemLimitConfig, to.sharedMemoryLimitConfig);
-        values.pair(from.clusterSchedulingPolicy, to.clusterSchedulingPolicy);
-        values.pair(from.sharedMemoryCarveoutRequested, to.sharedMemoryCarveoutPercent);
+        PAIR(values, from.launchType, to.launchType);
+        PAIR(values, from.shmemLimitConfig, to.sharedMemoryLimitConfig);
+        PAIR(values, from.clusterSchedulingPolicy, to.clusterSchedulingPolicy);
+        PAIR(values, from.sharedMemoryCarveoutRequested, to.sharedMemoryCarveoutPercent);
         from.name = "_Z6kernelPf";
         const auto log = decoded(from);
         QCOMPARE(log->kernels.size(), size_t{1});
@@ -201,10 +210,10 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2);
         log::MemcpyRecord to = memcpyPair(values, from);
-        values.pair(from.srcDeviceId, to.sourceDeviceId);
-        values.pair(from.srcContextId, to.sourceContextId);
-        values.pair(from.dstDeviceId, to.destinationDeviceId);
-        values.pair(from.dstContextId, to.destinationContextId);
+        PAIR(values, from.srcDeviceId, to.sourceDeviceId);
+        PAIR(values, from.srcContextId, to.sourceContextId);
+        PAIR(values, from.dstDeviceId, to.destinationDeviceId);
+        PAIR(values, from.dstContextId, to.destinationContextId);
         to.isPeer = 1;
         verifySame(decoded(from)->memcpys, to, 3 + 4);
     }
@@ -214,8 +223,8 @@ class tst_ActivityDecoder : public QObject {
         auto from = rubbish<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET);
         log::MemsetRecord to{};
         placeOfGpuWork(values, from, to);
-        values.pair(from.bytes, to.bytes);
-        values.pair(from.value, to.value);
+        PAIR(values, from.bytes, to.bytes);
+        PAIR(values, from.value, to.value);
         from.memoryKind = 3;
         to.memoryKind = 3;
         from.flags = CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC;
@@ -230,13 +239,13 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivityGraphTrace>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
         log::GraphRecord to{};
-        values.pair(from.start, to.startNs);
-        values.pair(from.end, to.endNs);
-        values.pair(from.graphId, to.graphId);
-        values.pair(from.deviceId, to.deviceId);
-        values.pair(from.contextId, to.contextId);
-        values.pair(from.streamId, to.streamId);
-        values.pair(from.correlationId, to.correlationId);
+        PAIR(values, from.start, to.startNs);
+        PAIR(values, from.end, to.endNs);
+        PAIR(values, from.graphId, to.graphId);
+        PAIR(values, from.deviceId, to.deviceId);
+        PAIR(values, from.contextId, to.contextId);
+        PAIR(values, from.streamId, to.streamId);
+        PAIR(values, from.correlationId, to.correlationId);
         verifySame(decoded(from)->graphs, to, 4);
     }
 
@@ -257,11 +266,11 @@ class tst_ActivityDecoder : public QObject {
                                                         : CUPTI_ACTIVITY_KIND_RUNTIME);
         log::ApiRecord to{};
         from.cbid = id;
-        values.pair(from.start, to.startNs);
-        values.pair(from.end, to.endNs);
-        values.pair(from.threadId, to.threadId);
-        values.pair(from.correlationId, to.correlationId);
-        values.pair(from.returnValue, to.returnValue);
+        PAIR(values, from.start, to.startNs);
+        PAIR(values, from.end, to.endNs);
+        PAIR(values, from.threadId, to.threadId);
+        PAIR(values, from.correlationId, to.correlationId);
+        PAIR(values, from.returnValue, to.returnValue);
         to.isDriver = isDriver;
         const auto log = decoded(from);
         QCOMPARE(log->calls.size(), size_t{1});
@@ -274,14 +283,14 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivitySynchronization2>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
         log::SyncRecord to{};
-        values.pair(from.start, to.startNs);
-        values.pair(from.end, to.endNs);
-        values.pair(from.type, to.type);
-        values.pair(from.contextId, to.contextId);
-        values.pair(from.streamId, to.streamId);
-        values.pair(from.correlationId, to.correlationId);
-        values.pair(from.cudaEventId, to.eventId);
-        values.pair(from.cudaEventSyncId, to.eventSyncId);
+        PAIR(values, from.start, to.startNs);
+        PAIR(values, from.end, to.endNs);
+        PAIR(values, from.type, to.type);
+        PAIR(values, from.contextId, to.contextId);
+        PAIR(values, from.streamId, to.streamId);
+        PAIR(values, from.correlationId, to.correlationId);
+        PAIR(values, from.cudaEventId, to.eventId);
+        PAIR(values, from.cudaEventSyncId, to.eventSyncId);
         verifySame(decoded(from)->syncs, to, 0);
         to.eventSyncId = 0xffffffff;
         verifySame(decoded(from, CuptiLibrary::version12_6)->syncs, to, 0);
@@ -291,13 +300,13 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivityCudaEvent2>(CUPTI_ACTIVITY_KIND_CUDA_EVENT);
         log::CudaEventRecord to{};
-        values.pair(from.deviceTimestamp, to.timestampNs);
-        values.pair(from.deviceId, to.deviceId);
-        values.pair(from.contextId, to.contextId);
-        values.pair(from.streamId, to.streamId);
-        values.pair(from.correlationId, to.correlationId);
-        values.pair(from.eventId, to.eventId);
-        values.pair(from.cudaEventSyncId, to.eventSyncId);
+        PAIR(values, from.deviceTimestamp, to.timestampNs);
+        PAIR(values, from.deviceId, to.deviceId);
+        PAIR(values, from.contextId, to.contextId);
+        PAIR(values, from.streamId, to.streamId);
+        PAIR(values, from.correlationId, to.correlationId);
+        PAIR(values, from.eventId, to.eventId);
+        PAIR(values, from.cudaEventSyncId, to.eventSyncId);
         verifySame(decoded(from)->cudaEvents, to, 0);
         to.timestampNs = 0;
         to.deviceId = to.eventSyncId = 0xffffffff;
@@ -308,12 +317,12 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD);
         log::OverheadRecord to{};
-        values.pair(from.start, to.startNs);
-        values.pair(from.end, to.endNs);
-        values.pair(from.overheadKind, to.overheadKind);
-        values.pair(from.correlationId, to.correlationId);
+        PAIR(values, from.start, to.startNs);
+        PAIR(values, from.end, to.endNs);
+        PAIR(values, from.overheadKind, to.overheadKind);
+        PAIR(values, from.correlationId, to.correlationId);
         from.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
-        values.pair(from.objectId.pt.threadId, to.threadId);
+        PAIR(values, from.objectId.pt.threadId, to.threadId);
         from.overheadData = std::malloc(12);  // it is the reader's
         verifySame(decoded(from)->overheads, to, 4);
         from.objectKind = CUPTI_ACTIVITY_OBJECT_DEVICE;
@@ -337,16 +346,16 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivityMemory3>(CUPTI_ACTIVITY_KIND_MEMORY2);
         log::DeviceMemoryRecord to{};
-        values.pair(from.timestamp, to.timestampNs);
-        values.pair(from.address, to.address);
-        values.pair(from.bytes, to.bytes);
-        values.pair(from.PC, to.programCounter);
-        values.pair(from.deviceId, to.deviceId);
-        values.pair(from.contextId, to.contextId);
-        values.pair(from.streamId, to.streamId);
-        values.pair(from.correlationId, to.correlationId);
-        values.pair(from.memoryOperationType, to.operation);
-        values.pair(from.memoryKind, to.memoryKind);
+        PAIR(values, from.timestamp, to.timestampNs);
+        PAIR(values, from.address, to.address);
+        PAIR(values, from.bytes, to.bytes);
+        PAIR(values, from.PC, to.programCounter);
+        PAIR(values, from.deviceId, to.deviceId);
+        PAIR(values, from.contextId, to.contextId);
+        PAIR(values, from.streamId, to.streamId);
+        PAIR(values, from.correlationId, to.correlationId);
+        PAIR(values, from.memoryOperationType, to.operation);
+        PAIR(values, from.memoryKind, to.memoryKind);
         from.isAsync = 1;
         to.isAsync = 1;
         auto& config = from.memoryPoolConfig;
@@ -356,14 +365,14 @@ class tst_ActivityDecoder : public QObject {
         if (pool == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID) {
             zeros += 4 * 8 + 4 + 1;
         } else {
-            values.pair(config.address, to.poolAddress);
-            values.pair(config.releaseThreshold, to.poolReleaseThreshold);
-            values.pair(config.utilizedSize, to.poolUsedBytes);
+            PAIR(values, config.address, to.poolAddress);
+            PAIR(values, config.releaseThreshold, to.poolReleaseThreshold);
+            PAIR(values, config.utilizedSize, to.poolUsedBytes);
             const bool isOurs = pool == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
             if (isOurs)
-                values.pair(config.pool.size, to.poolBytes);
+                PAIR(values, config.pool.size, to.poolBytes);
             else
-                values.pair(config.pool.processId, to.poolProcessId);
+                PAIR(values, config.pool.processId, to.poolProcessId);
             zeros += isOurs ? sizeof to.poolProcessId : sizeof to.poolBytes;
         }
         from.name = "variable";
@@ -378,17 +387,17 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivityMemoryPool2>(CUPTI_ACTIVITY_KIND_MEMORY_POOL);
         log::MemoryPoolRecord to{};
-        values.pair(from.timestamp, to.timestampNs);
-        values.pair(from.address, to.address);
-        values.pair(from.size, to.bytes);
-        values.pair(from.releaseThreshold, to.releaseThreshold);
-        values.pair(from.utilizedSize, to.usedBytes);
-        values.pair(from.minBytesToKeep, to.minimumBytesToKeep);
-        values.pair(from.deviceId, to.deviceId);
-        values.pair(from.correlationId, to.correlationId);
-        values.pair(from.processId, to.processId);
-        values.pair(from.memoryPoolOperationType, to.operation);
-        values.pair(from.memoryPoolType, to.poolType);
+        PAIR(values, from.timestamp, to.timestampNs);
+        PAIR(values, from.address, to.address);
+        PAIR(values, from.size, to.bytes);
+        PAIR(values, from.releaseThreshold, to.releaseThreshold);
+        PAIR(values, from.utilizedSize, to.usedBytes);
+        PAIR(values, from.minBytesToKeep, to.minimumBytesToKeep);
+        PAIR(values, from.deviceId, to.deviceId);
+        PAIR(values, from.correlationId, to.correlationId);
+        PAIR(values, from.processId, to.processId);
+        PAIR(values, from.memoryPoolOperationType, to.operation);
+        PAIR(values, from.memoryPoolType, to.poolType);
         verifySame(decoded(from)->pools, to, 2);
     }
 
@@ -397,16 +406,16 @@ class tst_ActivityDecoder : public QObject {
         auto from = rubbish<CUpti_ActivityUnifiedMemoryCounter2>(
             CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
         log::UnifiedMemoryRecord to{};
-        values.pair(from.start, to.startNs);
-        values.pair(from.end, to.endNs);
-        values.pair(from.value, to.value);
-        values.pair(from.address, to.address);
-        values.pair(from.counterKind, to.counterKind);
-        values.pair(from.srcId, to.sourceId);
-        values.pair(from.dstId, to.destinationId);
-        values.pair(from.flags, to.flags);
-        values.pair(from.streamId, to.streamId);
-        values.pair(from.processId, to.processId);
+        PAIR(values, from.start, to.startNs);
+        PAIR(values, from.end, to.endNs);
+        PAIR(values, from.value, to.value);
+        PAIR(values, from.address, to.address);
+        PAIR(values, from.counterKind, to.counterKind);
+        PAIR(values, from.srcId, to.sourceId);
+        PAIR(values, from.dstId, to.destinationId);
+        PAIR(values, from.flags, to.flags);
+        PAIR(values, from.streamId, to.streamId);
+        PAIR(values, from.processId, to.processId);
         verifySame(decoded(from)->unifiedMemory, to, 0);
     }
 
@@ -424,30 +433,30 @@ class tst_ActivityDecoder : public QObject {
         values.fill(from.migUuid);
         from.isMigEnabled = isSlice;
         std::memcpy(to.uuid, isSlice ? &from.migUuid : &from.uuid, sizeof to.uuid);
-        values.pair(from.globalMemorySize, to.memoryBytes);
-        values.pair(from.globalMemoryBandwidth, to.memoryBandwidthKBps);
-        values.pair(from.id, to.deviceId);
-        values.pair(from.computeCapabilityMajor, to.computeMajor);
-        values.pair(from.computeCapabilityMinor, to.computeMinor);
-        values.pair(from.numMultiprocessors, to.smCount);
-        values.pair(from.coreClockRate, to.coreClockKHz);
-        values.pair(from.l2CacheSize, to.l2Bytes);
-        values.pair(from.constantMemorySize, to.constantBytes);
-        values.pair(from.maxThreadsPerBlock, to.maxThreadsPerBlock);
-        values.pair(from.maxRegistersPerBlock, to.maxRegistersPerBlock);
-        values.pair(from.maxSharedMemoryPerBlock, to.maxSharedBytesPerBlock);
-        values.pair(from.maxWarpsPerMultiprocessor, to.maxWarpsPerSm);
-        values.pair(from.maxBlocksPerMultiprocessor, to.maxBlocksPerSm);
-        values.pair(from.numThreadsPerWarp, to.threadsPerWarp);
-        values.pair(from.numMemcpyEngines, to.copyEngines);
-        values.pair(from.maxRegistersPerMultiprocessor, to.maxRegistersPerSm);
-        values.pair(from.maxSharedMemoryPerMultiprocessor, to.maxSharedBytesPerSm);
-        values.pair(from.maxBlockDimX, to.maxBlockDim[0]);
-        values.pair(from.maxBlockDimY, to.maxBlockDim[1]);
-        values.pair(from.maxBlockDimZ, to.maxBlockDim[2]);
-        values.pair(from.maxGridDimX, to.maxGridDim[0]);
-        values.pair(from.maxGridDimY, to.maxGridDim[1]);
-        values.pair(from.maxGridDimZ, to.maxGridDim[2]);
+        PAIR(values, from.globalMemorySize, to.memoryBytes);
+        PAIR(values, from.globalMemoryBandwidth, to.memoryBandwidthKBps);
+        PAIR(values, from.id, to.deviceId);
+        PAIR(values, from.computeCapabilityMajor, to.computeMajor);
+        PAIR(values, from.computeCapabilityMinor, to.computeMinor);
+        PAIR(values, from.numMultiprocessors, to.smCount);
+        PAIR(values, from.coreClockRate, to.coreClockKHz);
+        PAIR(values, from.l2CacheSize, to.l2Bytes);
+        PAIR(values, from.constantMemorySize, to.constantBytes);
+        PAIR(values, from.maxThreadsPerBlock, to.maxThreadsPerBlock);
+        PAIR(values, from.maxRegistersPerBlock, to.maxRegistersPerBlock);
+        PAIR(values, from.maxSharedMemoryPerBlock, to.maxSharedBytesPerBlock);
+        PAIR(values, from.maxWarpsPerMultiprocessor, to.maxWarpsPerSm);
+        PAIR(values, from.maxBlocksPerMultiprocessor, to.maxBlocksPerSm);
+        PAIR(values, from.numThreadsPerWarp, to.threadsPerWarp);
+        PAIR(values, from.numMemcpyEngines, to.copyEngines);
+        PAIR(values, from.maxRegistersPerMultiprocessor, to.maxRegistersPerSm);
+        PAIR(values, from.maxSharedMemoryPerMultiprocessor, to.maxSharedBytesPerSm);
+        PAIR(values, from.maxBlockDimX, to.maxBlockDim[0]);
+        PAIR(values, from.maxBlockDimY, to.maxBlockDim[1]);
+        PAIR(values, from.maxBlockDimZ, to.maxBlockDim[2]);
+        PAIR(values, from.maxGridDimX, to.maxGridDim[0]);
+        PAIR(values, from.maxGridDimY, to.maxGridDim[1]);
+        PAIR(values, from.maxGridDimZ, to.maxGridDim[2]);
         from.name = "A GPU";
         const auto log = decoded(from);
         QCOMPARE(log->devices.size(), size_t{1});
@@ -460,16 +469,16 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto context = rubbish<CUpti_ActivityContext>(CUPTI_ACTIVITY_KIND_CONTEXT);
         log::ContextRecord toContext{};
-        values.pair(context.contextId, toContext.contextId);
-        values.pair(context.deviceId, toContext.deviceId);
-        values.pair(context.nullStreamId, toContext.nullStreamId);
+        PAIR(values, context.contextId, toContext.contextId);
+        PAIR(values, context.deviceId, toContext.deviceId);
+        PAIR(values, context.nullStreamId, toContext.nullStreamId);
         verifySame(decoded(context)->contexts, toContext, 2 + 4);
         auto stream = rubbish<CUpti_ActivityStream>(CUPTI_ACTIVITY_KIND_STREAM);
         log::StreamRecord toStream{};
-        values.pair(stream.contextId, toStream.contextId);
-        values.pair(stream.streamId, toStream.streamId);
-        values.pair(stream.priority, toStream.priority);
-        values.pair(stream.flag, toStream.flag);
+        PAIR(values, stream.contextId, toStream.contextId);
+        PAIR(values, stream.streamId, toStream.streamId);
+        PAIR(values, stream.priority, toStream.priority);
+        PAIR(values, stream.flag, toStream.flag);
         verifySame(decoded(stream)->streams, toStream, 0);
     }
 

@@ -111,7 +111,7 @@ class tst_doctor : public QObject {
         gpu.uuid = "GPU-1";
         gpu.nvlinkCount = 18;
         info.machine.gpus = {gpu};
-        info.machine.links = {{0, 1, 18, "NVSwitch"}};
+        info.machine.links = {{0, 1, 18, "NVSwitch", "NV18"}};
         QVERIFY(info.save(in("session.json")).has_value());
         const auto read = RunInfo::load(in("session.json"));
         QVERIFY(read.has_value());

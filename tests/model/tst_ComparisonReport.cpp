@@ -137,7 +137,7 @@ class TestComparisonReport : public QObject {
 
     void noNameAddsATagToThePage() {
         std::mt19937 random(3);
-        const std::string letters("<>&\"'`=/! sx\x1b\xff\xe2\x80\xae\xc3\xbc#%;", 27);
+        const std::string letters("<>&\"'`=/! sx\x1b\xff\xe2\x80\xae\xc3\xbc#%;");
         for (int round = 0; round < 40; ++round) {
             const auto name = [&] {
                 std::string text;
