@@ -104,7 +104,7 @@ class TestCommandLine : public QObject {
                                << "contributors";
         QTest::newRow("export format") << QStringList{"export", "a", "-f", "x"} << "chrome";
         QTest::newRow("range") << QStringList{"stats", "x", "--range", "now"} << "START:END";
-        QTest::newRow("unit") << QStringList{"stats", "x", "--range", "1h:2h"} << "START:END";
+        QTest::newRow("unit") << QStringList{"stats", "x", "--range", "1d:2d"} << "START:END";
         QTest::newRow("no rows") << QStringList{"compare", "x", "y", "--top", "0"}
                                  << "above 0. Try";
         QTest::newRow("no option") << QStringList{"--bogus"} << "no option \"--bogus\"";

@@ -29,7 +29,11 @@ class tst_sampleFolders : public QObject {
     }
     void holdNoFolderOfTheRecordingMachine() {
         QFETCH(QString, path);
-        const std::string bytes = unpacked(path);
+        std::string bytes = unpacked(path);
+        // A folder of this repository, which the commands name.
+        const std::string workloads = "tests/workloads/";
+        for (size_t at = bytes.find(workloads); at != std::string::npos; at = bytes.find(workloads))
+            bytes.erase(at, workloads.size());
         QVERIFY(bytes.starts_with("SQLite format 3"));
         for (const char* place : {"/home/", "/root/", "/work", "/tmp/", "/opt/", "/mnt/", "/data/",
                                   "/srv/", "/Users/", "/scratch/", "workingDirectory"}) {
