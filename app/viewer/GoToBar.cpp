@@ -8,7 +8,7 @@
 #include "model/steps/StepSelection.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 namespace {

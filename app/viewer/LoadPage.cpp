@@ -7,7 +7,7 @@
 
 #include "app/viewer/TraceLoader.h"
 #include "views/compare/AnswerPreview.h"
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 namespace {

@@ -1,7 +1,7 @@
 #include "app/viewer/NameCatalog.h"
 
 #include "views/text/fuzzyMatch.h"
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 

@@ -5,7 +5,7 @@
 #include "model/notes/mergeNotes.h"
 #include "views/notes/MarkStore.h"
 #include "views/text/toQString.h"
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 

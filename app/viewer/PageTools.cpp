@@ -19,7 +19,7 @@
 #include "views/sql/SqlPanel.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 namespace {

@@ -7,7 +7,7 @@
 #include "app/viewer/FinderEntry.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
-#include "views/work/LazyTab.h"
+#include "views/jobs/LazyTab.h"
 
 class QTabWidget;
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "model/search/findEvents.h"
-#include "views/work/freedElsewhere.h"
+#include "views/jobs/freedElsewhere.h"
 
 namespace lanescope {
 namespace {

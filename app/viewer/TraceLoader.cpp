@@ -8,7 +8,7 @@
 
 #include "model/index/openTrace.h"
 #include "views/text/toQString.h"
-#include "views/work/freedElsewhere.h"
+#include "views/jobs/freedElsewhere.h"
 
 namespace lanescope {
 

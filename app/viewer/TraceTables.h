@@ -8,7 +8,7 @@
 
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
-#include "views/work/LazyTab.h"
+#include "views/jobs/LazyTab.h"
 
 namespace lanescope {
 

@@ -18,7 +18,7 @@
 #include "views/tables/ScopeChoice.h"
 #include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
-#include "views/work/freedElsewhere.h"
+#include "views/jobs/freedElsewhere.h"
 
 namespace lanescope {
 

@@ -7,7 +7,7 @@
 
 #include "views/bandwidth/BandwidthAnswer.h"
 #include "views/theme/Theme.h"
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 class QComboBox;
 class QLabel;

@@ -7,7 +7,7 @@
 #include "model/compare/ComparisonTable.h"
 #include "views/compare/ComparedRuns.h"
 #include "views/theme/Theme.h"
-#include "views/work/LazyTab.h"
+#include "views/jobs/LazyTab.h"
 
 class QComboBox;
 

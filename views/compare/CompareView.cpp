@@ -23,7 +23,7 @@
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/VisibleRange.h"
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 

@@ -5,7 +5,7 @@
 #include <QPointer>
 
 #include "views/text/toQString.h"
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 namespace {

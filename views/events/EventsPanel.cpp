@@ -25,7 +25,7 @@
 #include "model/values/formatValue.h"
 #include "views/events/EventTableModel.h"
 #include "views/text/toQString.h"
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 namespace {

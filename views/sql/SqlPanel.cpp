@@ -22,7 +22,7 @@
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 #include "views/theme/Theme.h"
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 namespace {

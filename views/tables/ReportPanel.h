@@ -7,7 +7,7 @@
 #include "model/format/TimeRange.h"
 #include "model/trace/Trace.h"
 #include "model/values/ReportTable.h"
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 

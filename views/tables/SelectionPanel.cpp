@@ -10,7 +10,7 @@
 #include "views/tables/ReportView.h"
 #include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "views/theme/Theme.h"
 #include "views/topology/TopologyAnswer.h"
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 class QLabel;
 class QTableView;

@@ -6,7 +6,7 @@
 
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 using namespace lanescope;
 

@@ -1,4 +1,4 @@
-#include "views/work/LazyTab.h"
+#include "views/jobs/LazyTab.h"
 
 #include <QTimer>
 #include <QVBoxLayout>

@@ -1,4 +1,4 @@
-#include "views/work/LatestJob.h"
+#include "views/jobs/LatestJob.h"
 
 #include <QCoreApplication>
 #include <QMetaObject>

@@ -2,7 +2,7 @@
 #include <atomic>
 
 #include "tests/support/runTest.h"
-#include "views/work/freedElsewhere.h"
+#include "views/jobs/freedElsewhere.h"
 
 using namespace lanescope;
 
