@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "model/steps/StepSelection.h"
+#include "views/jobs/LatestJob.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
-#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 namespace {

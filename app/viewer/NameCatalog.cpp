@@ -1,7 +1,7 @@
 #include "app/viewer/NameCatalog.h"
 
-#include "views/text/fuzzyMatch.h"
 #include "views/jobs/LatestJob.h"
+#include "views/text/fuzzyMatch.h"
 
 namespace lanescope {
 

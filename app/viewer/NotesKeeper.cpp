@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "model/notes/mergeNotes.h"
+#include "views/jobs/LatestJob.h"
 #include "views/notes/MarkStore.h"
 #include "views/text/toQString.h"
-#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 

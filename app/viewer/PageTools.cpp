@@ -14,12 +14,12 @@
 #include "model/live/LiveTrace.h"
 #include "model/values/formatValue.h"
 #include "views/events/EventsPanel.h"
+#include "views/jobs/LatestJob.h"
 #include "views/notes/MarksPanel.h"
 #include "views/notes/TimelineMarks.h"
 #include "views/sql/SqlPanel.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
-#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "app/viewer/FinderEntry.h"
 #include "model/trace/Trace.h"
-#include "views/theme/Theme.h"
 #include "views/jobs/LazyTab.h"
+#include "views/theme/Theme.h"
 
 class QTabWidget;
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "model/index/openTrace.h"
-#include "views/text/toQString.h"
 #include "views/jobs/freedElsewhere.h"
+#include "views/text/toQString.h"
 
 namespace lanescope {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "model/trace/Trace.h"
-#include "views/theme/Theme.h"
 #include "views/jobs/LazyTab.h"
+#include "views/theme/Theme.h"
 
 namespace lanescope {
 

@@ -13,12 +13,12 @@
 #include "views/bandwidth/RangeNameChoice.h"
 #include "views/bandwidth/bandwidthTable.h"
 #include "views/bandwidth/copyTexts.h"
+#include "views/jobs/freedElsewhere.h"
 #include "views/tables/ReportFilter.h"
 #include "views/tables/ReportView.h"
 #include "views/tables/ScopeChoice.h"
 #include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
-#include "views/jobs/freedElsewhere.h"
 
 namespace lanescope {
 

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "views/bandwidth/BandwidthAnswer.h"
-#include "views/theme/Theme.h"
 #include "views/jobs/LatestJob.h"
+#include "views/theme/Theme.h"
 
 class QComboBox;
 class QLabel;

@@ -6,8 +6,8 @@
 
 #include "model/compare/ComparisonTable.h"
 #include "views/compare/ComparedRuns.h"
-#include "views/theme/Theme.h"
 #include "views/jobs/LazyTab.h"
+#include "views/theme/Theme.h"
 
 class QComboBox;
 

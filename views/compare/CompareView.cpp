@@ -20,10 +20,10 @@
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
+#include "views/jobs/LatestJob.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/VisibleRange.h"
-#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 

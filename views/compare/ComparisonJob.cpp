@@ -4,8 +4,8 @@
 #include <QMetaObject>
 #include <QPointer>
 
-#include "views/text/toQString.h"
 #include "views/jobs/LatestJob.h"
+#include "views/text/toQString.h"
 
 namespace lanescope {
 namespace {

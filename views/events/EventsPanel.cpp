@@ -24,8 +24,8 @@
 #include "model/trace/eventFacts.h"
 #include "model/values/formatValue.h"
 #include "views/events/EventTableModel.h"
-#include "views/text/toQString.h"
 #include "views/jobs/LatestJob.h"
+#include "views/text/toQString.h"
 
 namespace lanescope {
 namespace {

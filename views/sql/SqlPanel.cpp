@@ -16,13 +16,13 @@
 #include "model/query/queryPosition.h"
 #include "model/query/sampleQueries.h"
 #include "model/values/formatValue.h"
+#include "views/jobs/LatestJob.h"
 #include "views/sql/SqlSource.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 #include "views/theme/Theme.h"
-#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "model/select/SelectionStatistics.h"
 #include "model/select/selectionTables.h"
+#include "views/jobs/LatestJob.h"
 #include "views/tables/ReportView.h"
 #include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
-#include "views/jobs/LatestJob.h"
 
 namespace lanescope {
 namespace {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
+#include "views/jobs/LatestJob.h"
 #include "views/theme/Theme.h"
 #include "views/topology/TopologyAnswer.h"
-#include "views/jobs/LatestJob.h"
 
 class QLabel;
 class QTableView;
