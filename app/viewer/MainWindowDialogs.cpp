@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The part of MainWindow that asks the user for files.
 #include <QAction>
 #include <QFileDialog>

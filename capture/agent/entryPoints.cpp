@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the driver and NVTX look up by name in this library; nothing else is visible outside.
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #define NVTX_NO_IMPL  // the types only: a tool must not call NVTX itself

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The payload extension of NVTX: structured payloads, and the layouts that programs register for
 // them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The activity source of an agent that was built without CUPTI's headers.
 
 #include "capture/agent/NoSource.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds the headers of CUPTI, NVTX and NVML. Only headers: the agent opens the libraries at run time.
 #
 # Looks in, first hit wins:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "capture/collector/writeLinkPeaks.h"
 
 #include "model/format/pcieRate.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "capture/cupti/CuptiSource.h"
 
 #include <cupti_driver_cbid.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The profiler plugin that NCCL finds in this library when NCCL_PROFILER_PLUGIN names it. It
 // answers "success" always: the program goes on whether or not its communication can be recorded.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/bandwidth/CopyTally.h"
 
 #include "model/values/Statistics.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/compare/GpuWork.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of a comparison that are not about parts, contributors and ranges.
 #include <algorithm>
 

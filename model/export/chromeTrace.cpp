@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/export/chromeTrace.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/format/Inserter.h"
 
 #include "model/format/tableSql.h"

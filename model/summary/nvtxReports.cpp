@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/summary/GroupedValues.h"
 #include "model/summary/nvtxLabels.h"
 #include "model/summary/reportList.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/format/factNames.h"
 #include "model/summary/describeTrace.h"
 

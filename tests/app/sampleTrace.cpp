@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/app/sampleTrace.h"
 
 #include "model/format/GlobalId.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds what we say of NVML in our own words against NVIDIA's header. There is nothing to run:
 // where one of them is wrong this file does not compile.
 

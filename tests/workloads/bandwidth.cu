@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies of every kind and many sizes, each timed by CUDA's own events, for comparing with what
 // Lanescope records of the same copies.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the copies that a program timed by CUDA events with those in a trace of it.
 
 usage: compare_copies.py COPIES TRACE

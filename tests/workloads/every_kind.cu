@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does one of everything that Lanescope records, about 150 GPU operations in all, and prints what
 // it did and how fast its copies were by CUDA's own events. A trace of it must say the same.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves known amounts of bytes over each link in turn and says so, one JSON object a line: what was
 // moved, and from when to when (CLOCK_REALTIME ns). For checks of what samplers count.
 //

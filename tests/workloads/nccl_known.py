@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fixed list of NCCL operations of known sizes and types, timed by CUDA events, to compare with
 what Lanescope records of them. Rank 0 prints a line an operation; every other line begins with #.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trains ResNet-152 on made-up images of CIFAR-10's shape: the workload of the sample traces.
 
 Each process trains on its own GPU with its own batch (--batch is per GPU). Under torchrun the

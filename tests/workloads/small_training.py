@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small training on one GPU that can be made slower in one known way: the pairs of runs that comparison
 is tested with. Every step is an NVTX range with the ranges data, forward, backward and optimizer in it.
 

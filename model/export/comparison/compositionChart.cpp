@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/export/comparison/compositionChart.h"
 
 #include <fmt/format.h>

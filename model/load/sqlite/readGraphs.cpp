@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/format/tables/Graphs.h"
 #include "model/load/sqlite/GpuPlace.h"
 #include "model/load/sqlite/TableReader.h"

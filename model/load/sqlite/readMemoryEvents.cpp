@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/format/tables/MemoryEvents.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/load/sqlite/readers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/load/sqlite/readSqliteTrace.h"
 
 #include "model/format/tables/Names.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The least that CUPTI costs: a library that the driver injects (CUDA_INJECTION64_PATH), which
 // switches activity kinds on and throws the records away unread. What a profiler adds beyond it is
 // the profiler's own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What it takes to launch an empty kernel, back to back, until all have run: nanoseconds a kernel.
 //
 // usage: launch KERNELS

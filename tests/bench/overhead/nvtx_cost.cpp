@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a pair of nvtxRangePush and nvtxRangePop costs the calling thread, in nanoseconds: the
 // median of several batches. Paced, because nobody pushes ten million ranges a second for long:
 // between the batches a recorder's writer catches up.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launches empty kernels at a given rate for a given time, inside NVTX ranges, and then says what the
 // process has cost: memory, and processor time of each thread. Run it bare and recorded.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // To be preloaded: notes in which order the threads of a process take locks, one within the other.
 // An order that some threads take the other way round stands still for ever once two of them meet,
 // which may take years; so it is found here without their meeting. STANDIN_LOCK_ORDER is a file to

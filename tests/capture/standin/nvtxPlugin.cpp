@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A second shared object that uses NVTX, as NCCL does beside the program.
 
 #include <nvtx3/nvToolsExt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIMULATED: a stand-in for libcupti, for tests on machines without a GPU. It keeps CUPTI's
 // manners, as far as the agent sees them: buffers asked for on the thread that works, one for each
 // thread; records in the layout of the version it plays; buffers given back when they are full or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIMULATED: an NVML for tests of the samplers on machines without a GPU. Its structs are laid out
 // here by hand, number by number, from NVIDIA's documentation, so that it shares no mistake with
 // who asks. What it plays is said in STANDIN_NVML, "name=value,name=value":

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIMULATED: a CUPTI that samples hardware counters of GPUs, for tests on machines without one. The
 // value of every metric is the number of the sample, from 0. What it plays is said in STANDIN_PM,
 // "name=value,name=value":

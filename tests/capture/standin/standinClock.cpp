@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIMULATED: preloaded, a clock that is set back in a sampler process, a second after it began to
 // ask, by the seconds that STANDIN_CLOCK_BACK says.
 #include <sys/syscall.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIMULATED: a CUDA driver with GPUs that copy at rates of their own and a clock that only their
 // copies move. For tests of measuring on machines without a GPU. STANDIN_CUDA tells what is odd:
 // "none" no GPU, "broken" cuInit fails, "full" no memory, "frozen" a clock that does not move.

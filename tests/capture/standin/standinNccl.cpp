@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stand-in for NCCL: loads the profiler plugin that NCCL_PROFILER_PLUGIN names and tells it of
 // simulated operations as NCCL does. It lays descriptors out by hand, byte by byte, from NCCL's
 // headers, so that it does not share a mistake with the plugin.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIMULATED: plays a training run without a GPU, for tests of the capture. Real are its NVTX calls,
 // its threads, its children and the ways in which it ends; its GPU work is made up by
 // `TrainingPlan`.

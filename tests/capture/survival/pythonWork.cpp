@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIMULATED: what survivor.py does instead of PyTorch where there is none.
 
 #include <nvtx3/nvToolsExt.h>

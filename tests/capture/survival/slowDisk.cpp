@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIMULATED: a slow disk, for LD_PRELOAD: whatever is written in several parts, as logs are, takes
 // STANDIN_SLOW_WRITE_MS milliseconds longer.
 

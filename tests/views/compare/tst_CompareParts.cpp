@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The parts of the comparison page by themselves.
 #include <qcustomplot.h>
 #include <QAbstractItemModelTester>

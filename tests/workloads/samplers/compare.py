@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares what samplers wrote into a trace with what known_copies says that it moved."""
 
 import json

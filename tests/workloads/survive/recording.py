@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a program under `lanescope record` and says how much of what it did is in the trace."""
 
 import fcntl

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIMULATED: no GPU runs here; a stand-in for libcupti tells of kernels that never were.
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training that does some steps, notes down when each was done, and then ends in the way it is
 // told, so that what a recording holds can be compared with what the program did.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Python half of survive-gpu: a training that does some steps, notes down when each was done,
 and then ends in the way it is told.
 
