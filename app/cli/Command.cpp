@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-namespace lanescope {
+namespace lanescope::cli {
 
 void say(std::string_view sentence) {
     // Not fmt::print: it throws where stderr is closed.
@@ -20,4 +20,4 @@ void reportWarning(std::string_view sentence) {
     say(fmt::format("warning: {}", sentence));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

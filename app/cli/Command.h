@@ -6,7 +6,7 @@
 
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 // How the commands of `lanescope` are made. Each is one pair of files, `XCommand.{h,cpp}`, with one
 // function
@@ -35,4 +35,4 @@ int reportFailure(const Error& error);
 /// Says the sentence as a warning.
 void reportWarning(std::string_view sentence);
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -15,7 +15,11 @@
 #include "model/gate/evaluateCondition.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::cli {
+
+using namespace compare;
+using namespace gate;
+using namespace report;
 
 namespace {
 
@@ -239,4 +243,4 @@ void addCompare(CLI::App& app, int& exitStatus) {
     });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

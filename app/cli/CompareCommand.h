@@ -3,9 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// Adds `lanescope compare`; see Command.h.
 void addCompare(CLI::App& app, int& exitStatus);
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -12,7 +12,7 @@
 #include "app/cli/measurePeaks.h"
 #include "capture/doctor/diagnose.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -92,4 +92,4 @@ void addDoctor(CLI::App& app, int& exitStatus) {
     });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -3,9 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// Adds `lanescope doctor`, which says whether recording will work here and what to do if not.
 void addDoctor(CLI::App& app, int& exitStatus);
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

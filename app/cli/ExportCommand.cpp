@@ -9,7 +9,7 @@
 #include "model/export/chromeTrace.h"
 #include "model/load/TraceFormat.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -59,4 +59,4 @@ void addExport(CLI::App& app, int& exitStatus) {
     });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -8,7 +8,7 @@
 #include "model/index/indexPath.h"
 #include "model/load/TraceFormat.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -52,4 +52,4 @@ void addIndex(CLI::App& app, int& exitStatus) {
     });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

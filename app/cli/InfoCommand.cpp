@@ -10,7 +10,7 @@
 #include "app/cli/traceInfo.h"
 #include "model/load/TraceFormat.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -56,4 +56,4 @@ void addInfo(CLI::App& app, int& exitStatus) {
     });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -3,9 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// Adds `lanescope info`; see Command.h.
 void addInfo(CLI::App& app, int& exitStatus);
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

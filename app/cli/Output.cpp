@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-namespace lanescope {
+namespace lanescope::cli {
 
 Result<Output> Output::open(const std::optional<std::filesystem::path>& path,
                             const std::vector<std::filesystem::path>& inputs) {
@@ -61,4 +61,4 @@ Result<void> Output::close() {
                 std::strerror(error_));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

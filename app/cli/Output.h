@@ -10,7 +10,7 @@
 #include "model/format/AtomicFile.h"
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// Where a command prints: stdout, or a file that only appears under its name once it is whole. One
 /// thread.
@@ -42,4 +42,4 @@ class Output {
     int error_ = 0;               ///< errno of its first failure.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -9,7 +9,7 @@
 
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -31,4 +31,4 @@ void ProgressLine::show(double fraction, std::string_view what) {
     isShown_ = true;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

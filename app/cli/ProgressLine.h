@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string_view>
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// One line on stderr, where that is a terminal, that says how far a command has come and is
 /// written over and over; it goes with this object. Work that is done soon shows none.
@@ -24,4 +24,4 @@ class ProgressLine {
     bool isShown_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

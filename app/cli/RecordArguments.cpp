@@ -7,7 +7,7 @@
 #include "model/format/parseDuration.h"
 #include "model/format/parseStepRange.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -253,4 +253,4 @@ Result<capture::RecordOptions> RecordArguments::options() const {
     return options;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

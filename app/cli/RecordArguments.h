@@ -9,7 +9,7 @@
 #include "capture/record/Recorder.h"
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// The options of `lanescope record` as its command line gives them.
 class RecordArguments {
@@ -33,4 +33,4 @@ class RecordArguments {
     uint64_t maximumBytes_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -11,7 +11,7 @@
 #include "app/cli/runReport.h"
 #include "capture/record/Recorder.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -127,4 +127,4 @@ void separateProgram(const CLI::App& app, std::vector<std::string>& words) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// Adds `lanescope record`, which runs a program under the agent and passes its exit status on.
 void addRecord(CLI::App& app, int& exitStatus);
@@ -15,4 +15,4 @@ void addRecord(CLI::App& app, int& exitStatus);
 /// Throws a `CLI::ParseError`, as the parser does, for an option that `record` does not have.
 void separateProgram(const CLI::App& app, std::vector<std::string>& words);
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -8,7 +8,7 @@
 #include "app/cli/runReport.h"
 #include "capture/record/recover.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -43,4 +43,4 @@ void addRecover(CLI::App& app, int& exitStatus) {
     });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

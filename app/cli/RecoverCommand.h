@@ -3,9 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// Adds `lanescope recover`, which makes a trace of logs that were left behind.
 void addRecover(CLI::App& app, int& exitStatus);
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -11,7 +11,7 @@
 #include "model/query/sampleQueries.h"
 #include "model/values/formatTable.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -102,4 +102,4 @@ void addSql(CLI::App& app, int& exitStatus) {
     });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

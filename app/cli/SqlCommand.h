@@ -3,8 +3,8 @@
 
 #include "app/cli/Command.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 void addSql(CLI::App& app, int& exitStatus);
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -12,7 +12,7 @@
 #include "model/summary/reports.h"
 #include "model/values/formatTable.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -199,4 +199,4 @@ void addStats(CLI::App& app, int& exitStatus) {
     command->callback([options, &exitStatus] { exitStatus = runAndReport(*options); });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

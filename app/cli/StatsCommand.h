@@ -3,9 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// Adds `lanescope stats`; see Command.h.
 void addStats(CLI::App& app, int& exitStatus);
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -7,7 +7,7 @@
 #include "model/format/Sqlite.h"
 #include "model/index/openTrace.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -30,10 +30,10 @@ Result<void> TraceClosing::storeSummary(Database& database) {
         return !progress_ ||
                progress_(afterLoad + fraction * (afterSummary - afterLoad), "summing up the steps");
     };
-    const Result<RunSummary> summary = summarizeRun(*trace_, {}, report);
+    const Result<compare::RunSummary> summary = compare::summarizeRun(*trace_, {}, report);
     if (!summary) return fail(summary.error());
     if (summary->isEmpty()) return {};
-    return writeRunSummary(database, *summary);
+    return compare::writeRunSummary(database, *summary);
 }
 
 Result<void> TraceClosing::writeIndex(const std::filesystem::path& file,
@@ -48,4 +48,4 @@ Result<void> TraceClosing::writeIndex(const std::filesystem::path& file,
     return writeIndexFor(*trace, file, name, partOf(progress_, afterSummary, 1));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -9,8 +9,10 @@
 #include "model/trace/Trace.h"
 
 namespace lanescope {
-
 class Database;
+}
+
+namespace lanescope::cli {
 
 /// Makes of a trace what it is opened and compared by, when all its events are written and before
 /// it gets its name: one load gives the summary, which goes into the trace itself, and the index
@@ -37,4 +39,4 @@ class TraceClosing {
     TracePtr trace_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -10,7 +10,7 @@
 
 #include "app/cli/Command.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -49,4 +49,4 @@ void addView(CLI::App& app, int& exitStatus) {
     command->callback([files, &exitStatus] { exitStatus = reportFailure(becomeViewer(*files)); });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

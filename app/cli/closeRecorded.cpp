@@ -10,7 +10,7 @@
 #include "app/cli/ProgressLine.h"
 #include "app/cli/TraceClosing.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -92,4 +92,4 @@ capture::ClosingSteps closeRecorded() {
     return steps;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -3,7 +3,7 @@
 
 #include "capture/collector/Collector.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// What `record` and `recover` do with a trace before it gets its name: summary and index, as
 /// `TraceClosing` makes them. Shows progress on stderr where that is a terminal. Ctrl+C or SIGTERM
@@ -11,4 +11,4 @@ namespace lanescope {
 /// the trace is whole all the same.
 capture::ClosingSteps closeRecorded();
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/compareHelp.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 std::string_view compareHelp() {
     return R"(Conditions of --fail-if:
@@ -34,4 +34,4 @@ Examples:
       --fail-if 'kernel "*flash_fwd*" > +5%' --fail-if 'copy HtoD.bandwidth < 40 GB/s')";
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// What `lanescope compare --help` says below its options: conditions, exit status, examples.
 std::string_view compareHelp();
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

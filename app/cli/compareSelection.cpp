@@ -8,7 +8,7 @@
 #include "model/steps/rangePattern.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -128,4 +128,4 @@ Result<StepSelection> stepSelectionFor(const Trace& trace, const CompareSelectio
     return result;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

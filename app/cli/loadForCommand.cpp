@@ -7,7 +7,7 @@
 #include "model/trace/notesOf.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 Result<TracePtr> loadForCommand(const std::filesystem::path& path) {
     ProgressLine line;
@@ -32,4 +32,4 @@ void reportHealth(const Trace& trace) {
                 fmt::format("{}: {}", printable(trace.title), printable(shownText(note))));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

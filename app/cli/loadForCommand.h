@@ -6,7 +6,7 @@
 #include "model/format/Result.h"
 #include "model/trace/Trace.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// `openTrace` with its progress on stderr where that is a terminal and the load takes long enough
 /// to wonder.
@@ -17,4 +17,4 @@ Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path)
 /// Prints what the trace's health says is lost or doubtful as warnings on stderr.
 void reportHealth(const Trace& trace);
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

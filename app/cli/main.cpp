@@ -49,6 +49,7 @@ std::string unknownCommand(const CLI::App& app, std::string_view word) {
 
 int run(int argc, char** argv) {
     using namespace lanescope;
+    using namespace lanescope::cli;
 #ifdef LANESCOPE_HAS_CAPTURE
     if (argc > 1 && argv[1] == capture::samplerCommand) {
         const auto options = capture::SamplerOptions::fromWords({argv + 2, argv + argc});
@@ -120,7 +121,7 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
-        return lanescope::reportFailure(
+        return lanescope::cli::reportFailure(
             {fmt::format("Stopped by an unexpected failure: {}.", error.what())});
     }
 }

@@ -16,7 +16,7 @@
 #include "model/format/pcieRate.h"
 #include "model/values/formatTable.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -180,4 +180,4 @@ int measurePeaks(bool isForced, bool isJson) {
     return isComplete ? exitOk : exitFailed;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

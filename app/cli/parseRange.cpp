@@ -6,7 +6,7 @@
 
 #include "model/format/parseDuration.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 Result<TimeRange> parseRange(std::string_view text) {
     const auto malformed = [&] {
@@ -34,4 +34,4 @@ Result<TimeRange> parseRange(std::string_view text) {
     return range;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

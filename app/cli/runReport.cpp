@@ -6,7 +6,7 @@
 #include "app/cli/Command.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -42,4 +42,4 @@ void reportWarnings(const capture::CollectedRun& run) {
                                   run.warnings.size() - maximumWarnings, run.trace.string()));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -5,7 +5,7 @@
 
 #include "capture/collector/Collector.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// "1,234 kernels, 56 memcpys": the kinds of which there are any; "no event" if there are none.
 std::string countsSentence(const capture::ImportCounts& counts);
@@ -16,4 +16,4 @@ void sayWhatIsIn(const capture::CollectedRun& run);
 /// Says what is doubtful about the trace, worst first; leaves a long list to `lanescope info`.
 void reportWarnings(const capture::CollectedRun& run);
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -10,7 +10,7 @@
 #include "model/steps/rangePattern.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -112,4 +112,4 @@ Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& 
                 formatTimestamp(all.endNs));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

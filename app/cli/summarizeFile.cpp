@@ -5,20 +5,22 @@
 #include "model/compare/storedSummary.h"
 #include "model/steps/stepRanges.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
-Result<RunSummary> summarizeFile(const std::string& file, const CompareSelection& selection) {
+Result<compare::RunSummary> summarizeFile(const std::string& file,
+                                          const CompareSelection& selection) {
     if (selection.isDefault())
-        if (std::optional<RunSummary> stored = readRunSummary(file)) return std::move(*stored);
+        if (std::optional<compare::RunSummary> stored = compare::readRunSummary(file))
+            return std::move(*stored);
     // What has none, as a compressed trace, is for the loader to read or to complain of.
     const Result<TracePtr> trace = loadForCommand(file);
     if (!trace) return fail(trace.error());
     const Result<StepSelection> steps = stepSelectionFor(**trace, selection);
     if (!steps) return fail(steps.error());
-    Result<RunSummary> summary = summarizeRun(**trace, *steps);
+    Result<compare::RunSummary> summary = compare::summarizeRun(**trace, *steps);
     if (!summary && !selection.range.empty() && stepRangesNamed(**trace, selection.range).empty())
         return fail("--range: {}", summary.error().sentence);
     return summary;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -11,7 +11,7 @@
 #include "model/bandwidth/describeTopology.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -158,4 +158,4 @@ std::string topologyAsJson(const Trace& trace) {
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

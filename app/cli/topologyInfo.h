@@ -5,7 +5,7 @@
 
 #include "model/trace/Trace.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// How the GPUs of a trace are joined, as the matrix of `nvidia-smi topo -m`, whether NVLink was
 /// used, and what went from each GPU to each other. Ends with a line break.
@@ -13,4 +13,4 @@ std::string topologyAsText(const Trace& trace);
 /// The same for programs: "gpus", "links", "nvlink".
 std::string topologyAsJson(const Trace& trace);
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

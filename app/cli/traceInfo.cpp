@@ -10,7 +10,7 @@
 #include "model/trace/notesOf.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 namespace {
 
@@ -178,4 +178,4 @@ std::string infoAsJson(const Trace& trace) {
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -5,11 +5,11 @@
 
 #include "model/trace/Trace.h"
 
-namespace lanescope {
+namespace lanescope::cli {
 
 /// What `lanescope info` prints of a trace: producer, host, processes, GPUs, counts, health.
 std::string infoAsText(const Trace& trace);
 /// The same as one JSON object; times in nanoseconds. Always valid UTF-8.
 std::string infoAsJson(const Trace& trace);
 
-}  // namespace lanescope
+}  // namespace lanescope::cli

@@ -7,7 +7,10 @@
 
 #include "views/timeline/SliceColors.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
+
+using namespace views;
+
 namespace {
 
 const QStringList themeNames = {"system", "light", "dark"};
@@ -138,4 +141,4 @@ void AppSettings::setTrackArrangement(const QString& document, const QByteArray&
     settings_->setValue("arrangedTraces", kept);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -11,9 +11,11 @@
 
 class QSettings;
 
-namespace lanescope {
-
+namespace lanescope::views {
 enum class ColorMode : uint8_t;
+}
+
+namespace lanescope::viewer {
 
 enum class ThemeChoice { System, Light, Dark };
 
@@ -28,11 +30,11 @@ class AppSettings {
 
     ThemeChoice theme() const;
     void setTheme(ThemeChoice theme);
-    Palette palette() const;
-    void setPalette(Palette palette);
+    views::Palette palette() const;
+    void setPalette(views::Palette palette);
     /// What the colours of slices tell.
-    ColorMode colorMode() const;
-    void setColorMode(ColorMode mode);
+    views::ColorMode colorMode() const;
+    void setColorMode(views::ColorMode mode);
     /// Whether slices of one name stand out.
     bool isHighlighting() const;
     void setHighlighting(bool isOn);
@@ -61,4 +63,4 @@ class AppSettings {
     std::unique_ptr<QSettings> settings_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

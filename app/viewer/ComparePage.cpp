@@ -13,7 +13,9 @@
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
+
+using namespace views;
 
 ComparePage::ComparePage(TracePtr baseline, std::vector<TracePtr> candidates, QWidget* parent)
     : DocumentPage(parent),
@@ -28,7 +30,7 @@ ComparePage::ComparePage(TracePtr baseline, std::vector<TracePtr> candidates, QW
     setFocusProxy(&view_->baseline().timeline());
 }
 
-void ComparePage::showStored(const StoredComparison& stored) {
+void ComparePage::showStored(const compare::StoredComparison& stored) {
     view_->showStored(stored);
 }
 
@@ -89,4 +91,4 @@ void ComparePage::storeLayout(AppSettings& settings) const {
                                  arrangement.isDefault() ? QByteArray() : toJson(arrangement));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

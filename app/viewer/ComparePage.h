@@ -4,10 +4,14 @@
 #include "app/viewer/DocumentPage.h"
 #include "model/trace/Trace.h"
 
-namespace lanescope {
-
-class CompareView;
+namespace lanescope::compare {
 struct StoredComparison;
+}
+namespace lanescope::views {
+class CompareView;
+}
+
+namespace lanescope::viewer {
 
 /// A baseline against one candidate or more, as a document of the window.
 class ComparePage : public DocumentPage {
@@ -16,15 +20,15 @@ class ComparePage : public DocumentPage {
     ComparePage(TracePtr baseline, std::vector<TracePtr> candidates, QWidget* parent = nullptr);
 
     /// Shows an answer that is known already until the first comparison is made.
-    void showStored(const StoredComparison& stored);
-    CompareView& view() const { return *view_; }
+    void showStored(const compare::StoredComparison& stored);
+    views::CompareView& view() const { return *view_; }
 
     QString title() const override;
-    std::vector<TimelineView*> timelines() const override;
+    std::vector<views::TimelineView*> timelines() const override;
     HitNavigator& hits() const override { return *hits_; }
-    ReportView* currentTable() const override;
+    views::ReportView* currentTable() const override;
     QList<QAction*> commands() const override;
-    void setTheme(const Theme& theme) override;
+    void setTheme(const views::Theme& theme) override;
     void setDetailsVisible(bool isVisible) override;
     void setTablesVisible(bool isVisible) override;
     bool isBusy() const override;
@@ -34,8 +38,8 @@ class ComparePage : public DocumentPage {
   private:
     QString arrangementName() const;
 
-    CompareView* view_;
+    views::CompareView* view_;
     HitNavigator* hits_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

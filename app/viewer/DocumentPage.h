@@ -10,12 +10,15 @@
 
 class QSplitter;
 
-namespace lanescope {
+namespace lanescope::views {
+class ReportView;
+class TimelineView;
+}  // namespace lanescope::views
+
+namespace lanescope::viewer {
 
 class AppSettings;
 class HitNavigator;
-class ReportView;
-class TimelineView;
 
 /// One open document, a trace or a comparison: what the window's menus and search box can do with
 /// it.
@@ -26,15 +29,15 @@ class DocumentPage : public QWidget {
 
     virtual QString title() const = 0;
     /// In the order from top to bottom; never empty. The first has the keyboard by default.
-    virtual std::vector<TimelineView*> timelines() const = 0;
+    virtual std::vector<views::TimelineView*> timelines() const = 0;
     virtual HitNavigator& hits() const = 0;
     /// The table to export, or null if none is on the screen.
-    virtual ReportView* currentTable() const = 0;
+    virtual views::ReportView* currentTable() const = 0;
     /// What only this document can do, with names and keys, for the menu Analyse.
     virtual QList<QAction*> commands() const { return {}; }
     /// What else than tracks and commands can be gone to by name: marks, tables.
     virtual std::vector<FinderEntry> places() const { return {}; }
-    virtual void setTheme(const Theme& theme) = 0;
+    virtual void setTheme(const views::Theme& theme) = 0;
     virtual void setDetailsVisible(bool isVisible) = 0;
     virtual void setTablesVisible(bool isVisible) = 0;
     /// Something on the screen is still being computed.
@@ -49,4 +52,4 @@ class DocumentPage : public QWidget {
     void tablesWanted();
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -10,7 +10,7 @@
 #include "app/viewer/LoadPage.h"
 #include "app/viewer/TracePage.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 QString toQString(const std::filesystem::path& path) {
@@ -132,7 +132,7 @@ void DocumentTabs::showComparison(TracePtr baseline, TracePtr candidate) {
     emit documentAdded(page);
 }
 
-void DocumentTabs::setTheme(const Theme& theme) {
+void DocumentTabs::setTheme(const views::Theme& theme) {
     theme_ = theme;
     for (DocumentPage* page : documents()) page->setTheme(theme);
     for (LoadPage* page : pages<LoadPage>()) page->setTheme(theme);
@@ -186,4 +186,4 @@ void DocumentTabs::closeTab(int index) {
     page->deleteLater();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -10,7 +10,7 @@
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 class DocumentPage;
 class LoadPage;
@@ -38,13 +38,13 @@ class DocumentTabs : public QTabWidget {
     bool isLoading() const;
     void closeTab(int index);
     /// Of all pages, and of those whose reading is yet to begin.
-    void setTheme(const Theme& theme);
+    void setTheme(const views::Theme& theme);
 
   signals:
     /// A tab holds a finished document from now on.
-    void documentAdded(lanescope::DocumentPage* page);
+    void documentAdded(lanescope::viewer::DocumentPage* page);
     /// About to go with its tab.
-    void documentClosing(lanescope::DocumentPage* page);
+    void documentClosing(lanescope::viewer::DocumentPage* page);
     void traceOpened(const QString& path);
     void loadFailed(const QString& path, const QString& sentence);
 
@@ -57,8 +57,8 @@ class DocumentTabs : public QTabWidget {
     template <class Page>
     std::vector<Page*> pages() const;
 
-    Theme theme_ = Theme::light();
+    views::Theme theme_ = views::Theme::light();
     std::set<const QWidget*> waitingForLive_;  ///< Tabs of recordings that nothing was read of.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -9,7 +9,7 @@
 
 #include "app/viewer/FinderDelegate.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 Finder::Finder(QWidget* parent)
     : PopupCard(parent),
@@ -83,4 +83,4 @@ QSize Finder::wantedSize() const {
     return {std::max(640, 40 * line), 16 * (line + 8) + 4 * line};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -7,7 +7,7 @@
 class QLabel;
 class QListView;
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// Finds commands, tracks, marks and names by a few letters, with the keyboard alone.
 class Finder : public PopupCard {
@@ -33,4 +33,4 @@ class Finder : public PopupCard {
     QLabel* remark_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

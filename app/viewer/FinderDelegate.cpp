@@ -5,7 +5,7 @@
 
 #include "app/viewer/FinderModel.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 constexpr int inset = 12;
@@ -43,4 +43,4 @@ QSize FinderDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelI
     return {200, QFontMetrics(option.font).height() + 8};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

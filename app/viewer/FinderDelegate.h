@@ -3,7 +3,7 @@
 
 #include <QStyledItemDelegate>
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// A row of the finder: the name, what it is, its keys at the right; never cut, only elided.
 class FinderDelegate : public QStyledItemDelegate {
@@ -15,4 +15,4 @@ class FinderDelegate : public QStyledItemDelegate {
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// One thing that can be found by its name and then done or gone to.
 struct FinderEntry {
@@ -26,4 +26,4 @@ struct FinderNames {
     std::vector<std::string> lowered;  ///< By name, for matching.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -6,7 +6,7 @@
 
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 /// As many as take a few milliseconds.
@@ -26,7 +26,7 @@ void FinderModel::setEntries(std::vector<FinderEntry> entries) {
     entries_ = std::move(entries);
     lowered_.clear();
     for (const FinderEntry& entry : entries_)
-        lowered_.push_back(lowerAscii((entry.text + ' ' + entry.detail).toStdString()));
+        lowered_.push_back(views::lowerAscii((entry.text + ' ' + entry.detail).toStdString()));
     names_.reset();
     matches_.clear();
     endResetModel();
@@ -41,7 +41,7 @@ void FinderModel::setNames(std::shared_ptr<const FinderNames> names,
 }
 
 void FinderModel::setText(const QString& text) {
-    pattern_ = FuzzyPattern(text.toStdString());
+    pattern_ = views::FuzzyPattern(text.toStdString());
     matchEntries();
     nextName_ = 0;
     more_->stop();
@@ -101,7 +101,7 @@ void FinderModel::activate(const QModelIndex& index) const {
         if (action) action();
     } else if (search_) {
         const auto search = search_;
-        search(toQString(names_->names[at - entries_.size()].text));
+        search(views::toQString(names_->names[at - entries_.size()].text));
     }
 }
 
@@ -114,7 +114,7 @@ QVariant FinderModel::data(const QModelIndex& index, int role) const {
     const size_t at = matches_[static_cast<size_t>(index.row())].index;
     const bool isEntry = at < entries_.size();
     const auto* name = isEntry ? nullptr : &names_->names[at - entries_.size()];
-    const QString text = isEntry ? entries_[at].text : toQString(name->text).simplified();
+    const QString text = isEntry ? entries_[at].text : views::toQString(name->text).simplified();
     const QString detail = isEntry ? entries_[at].detail : tr(name->kind);
     switch (role) {
         case Qt::DisplayRole:
@@ -131,4 +131,4 @@ QVariant FinderModel::data(const QModelIndex& index, int role) const {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -9,7 +9,7 @@
 
 class QTimer;
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// What fits the typed text best, at most some tens: commands and places first, then names. Names
 /// are gone through in pieces, so that typing never waits for them.
@@ -52,10 +52,10 @@ class FinderModel : public QAbstractListModel {
     std::vector<std::string> lowered_;
     std::shared_ptr<const FinderNames> names_;
     std::function<void(const QString&)> search_;
-    FuzzyPattern pattern_{""};
+    views::FuzzyPattern pattern_{""};
     std::vector<Match> matches_;
     size_t nextName_ = 0;
     QTimer* more_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -11,7 +11,10 @@
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
+
+using namespace views;
+
 namespace {
 
 /// The whole of step `number` of the process with most steps.
@@ -121,4 +124,4 @@ QSize GoToBar::wantedSize() const {
     return {width, edit().sizeHint().height() + std::max(line, remark) + 26};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

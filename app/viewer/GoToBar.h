@@ -8,10 +8,12 @@
 
 class QLabel;
 
-namespace lanescope {
-
+namespace lanescope::views {
 class LatestJob;
 class TimelineView;
+}  // namespace lanescope::views
+
+namespace lanescope::viewer {
 
 /// Goes to a typed time, range or step of a timeline. What is wrong with the text stands under it.
 class GoToBar : public PopupCard {
@@ -20,7 +22,7 @@ class GoToBar : public PopupCard {
     explicit GoToBar(QWidget* parent);
 
     /// Which timeline the times are about; null for none.
-    void setTimeline(TimelineView* timeline);
+    void setTimeline(views::TimelineView* timeline);
     void popUp() override;
     QString remark() const;
     /// A step is being looked for.
@@ -34,11 +36,11 @@ class GoToBar : public PopupCard {
     void say(const QString& sentence, bool isError);
     void showRange(TimeRange range);
     void showMoment(int64_t timeNs);
-    void findStep(const TimeTarget& target);
+    void findStep(const views::TimeTarget& target);
 
-    QPointer<TimelineView> timeline_;
+    QPointer<views::TimelineView> timeline_;
     QLabel* remark_;
-    LatestJob* job_;
+    views::LatestJob* job_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -8,9 +8,9 @@
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 
-HitNavigator::HitNavigator(std::vector<TimelineView*> timelines, QObject* parent)
+HitNavigator::HitNavigator(std::vector<views::TimelineView*> timelines, QObject* parent)
     : QObject(parent), timelines_(std::move(timelines)), job_(new SearchJob(this)) {
     hits_.resize(timelines_.size());
     connect(job_, &SearchJob::begun, this, &HitNavigator::begin);
@@ -38,11 +38,11 @@ void HitNavigator::search(const QString& text, PatternKind kind) {
     if (text.isEmpty()) return clear();
     Result<NamePattern> pattern = NamePattern::compile(text.toStdString(), kind);
     if (!pattern) {
-        error_ = toQString(pattern.error().sentence);
+        error_ = views::toQString(pattern.error().sentence);
         return clear();
     }
     std::vector<SearchJob::Place> places;
-    for (const TimelineView* timeline : timelines_)
+    for (const views::TimelineView* timeline : timelines_)
         places.push_back({timeline->trace(),
                           timeline->visibleRange()->range().startNs + timeline->timeOrigin()});
     job_->start(std::move(places), std::move(*pattern));
@@ -158,7 +158,7 @@ std::span<const EventRef> HitNavigator::eventsOf(size_t timeline) const {
 }
 
 int64_t HitNavigator::axisTime(size_t timeline, EventRef event) const {
-    const TimelineView& view = *timelines_[timeline];
+    const views::TimelineView& view = *timelines_[timeline];
     return view.trace()->rangeOf(event).startNs - view.timeOrigin();
 }
 
@@ -188,4 +188,4 @@ qint64 HitNavigator::firstVisible() const {
     return first < count() ? first : 0;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -10,10 +10,13 @@
 #include "model/search/SearchHits.h"
 #include "model/trace/Trace.h"
 
-namespace lanescope {
+namespace lanescope::views {
+class TimelineView;
+}
+
+namespace lanescope::viewer {
 
 class SearchJob;
-class TimelineView;
 
 /// Searches the timelines of one document and steps through what was found, in order of time on the
 /// axis that they share. Searches off the GUI thread, from what is on the screen on; the first hits
@@ -22,13 +25,13 @@ class HitNavigator : public QObject {
     Q_OBJECT
   public:
     struct Hit {
-        TimelineView* timeline = nullptr;
+        views::TimelineView* timeline = nullptr;
         EventRef event;
         bool operator==(const Hit&) const = default;
     };
 
     /// The timelines outlive this.
-    explicit HitNavigator(std::vector<TimelineView*> timelines, QObject* parent = nullptr);
+    explicit HitNavigator(std::vector<views::TimelineView*> timelines, QObject* parent = nullptr);
 
     const QString& text() const { return text_; }
     PatternKind kind() const { return kind_; }
@@ -75,7 +78,7 @@ class HitNavigator : public QObject {
     qint64 rankOf(size_t timeline, size_t index) const;
     qint64 firstVisible() const;
 
-    std::vector<TimelineView*> timelines_;
+    std::vector<views::TimelineView*> timelines_;
     QString text_;
     PatternKind kind_ = PatternKind::Substring;
     QString error_;
@@ -89,4 +92,4 @@ class HitNavigator : public QObject {
     SearchJob* job_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

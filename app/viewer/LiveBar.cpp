@@ -11,7 +11,10 @@
 #include "views/theme/Theme.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
+
+using namespace views;
+
 namespace {
 
 /// Of the visible range; nearer to the end one still looks at the end.
@@ -101,4 +104,4 @@ void LiveBar::end(const QString& sentence) {
     setVisible(!sentence.isEmpty());
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -9,10 +9,12 @@
 class QLabel;
 class QPushButton;
 
-namespace lanescope {
-
+namespace lanescope::views {
 class TimelineView;
 struct Theme;
+}  // namespace lanescope::views
+
+namespace lanescope::viewer {
 
 /// Says that a trace is still being recorded and how much there is of it, and keeps the end of it
 /// in sight until the user looks elsewhere.
@@ -20,13 +22,13 @@ class LiveBar : public QWidget {
     Q_OBJECT
 
   public:
-    explicit LiveBar(TimelineView& timeline, QWidget* parent = nullptr);
+    explicit LiveBar(views::TimelineView& timeline, QWidget* parent = nullptr);
 
     bool isFollowing() const { return isFollowing_; }
     void setFollowing(bool isFollowing);
     QPushButton& followButton() const { return *follow_; }
     QString text() const;
-    void setTheme(const Theme& theme);
+    void setTheme(const views::Theme& theme);
 
     /// Around `TimelineView::setTrace`: what stood where, and that it stands there again, or at the
     /// new end.
@@ -39,7 +41,7 @@ class LiveBar : public QWidget {
     void noticeMove();
     void sayHowMuch(const Trace& trace);
 
-    TimelineView& timeline_;
+    views::TimelineView& timeline_;
     QLabel* dot_;
     QLabel* text_;
     QPushButton* follow_;
@@ -49,4 +51,4 @@ class LiveBar : public QWidget {
     TimeRange before_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

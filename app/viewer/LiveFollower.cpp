@@ -13,7 +13,7 @@
 #include "model/load/loadTrace.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -74,7 +74,7 @@ void LiveFollower::tell(Signal signal, Value value) {
 
 void LiveFollower::run() {
     auto mirror = TraceMirror::create(live_.partial);
-    if (!mirror) return tell(&LiveFollower::failed, toQString(mirror.error().sentence));
+    if (!mirror) return tell(&LiveFollower::failed, views::toQString(mirror.error().sentence));
     Clock::time_point begun;
     do {
         begun = Clock::now();
@@ -130,7 +130,7 @@ bool LiveFollower::refresh(TraceMirror& mirror) {
     if (isStopping()) return false;
     if (!rows) {
         if (++failures_ < mostFailures) return true;
-        tell(&LiveFollower::failed, toQString(rows.error().sentence));
+        tell(&LiveFollower::failed, views::toQString(rows.error().sentence));
         return false;
     }
     failures_ = 0;
@@ -146,7 +146,7 @@ bool LiveFollower::refresh(TraceMirror& mirror) {
         tell(&LiveFollower::failed,
              tr("The recording ended without finishing its trace. 'lanescope recover %1' makes one "
                 "of what was recorded.")
-                 .arg(toQString(logFolderOf(live_).string())));
+                 .arg(views::toQString(logFolderOf(live_).string())));
         return false;
     }
     mayBeAbandoned_ = isAbandoned;
@@ -159,8 +159,8 @@ bool LiveFollower::conclude() {
     if (trace)
         tell(&LiveFollower::finished, *trace);
     else
-        tell(&LiveFollower::failed, toQString(trace.error().sentence));
+        tell(&LiveFollower::failed, views::toQString(trace.error().sentence));
     return false;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -12,8 +12,10 @@
 #include "model/trace/Trace.h"
 
 namespace lanescope {
-
 class TraceMirror;
+}
+
+namespace lanescope::viewer {
 
 /// How long after its begin a refresh that took so much CPU time is followed by the next: a second,
 /// but long enough that all of them together take at most a tenth of one core.
@@ -70,4 +72,4 @@ class LiveFollower : public QObject {
     std::thread thread_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -10,7 +10,7 @@
 #include "views/compare/AnswerPreview.h"
 #include "views/jobs/LatestJob.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 QString fileName(const std::filesystem::path& path) {
@@ -22,8 +22,8 @@ QString fileName(const std::filesystem::path& path) {
 LoadPage::LoadPage(std::vector<std::filesystem::path> paths, QWidget* parent)
     : QWidget(parent),
       paths_(std::move(paths)),
-      previewJob_(new LatestJob(this)),
-      preview_(new AnswerPreview(this)),
+      previewJob_(new views::LatestJob(this)),
+      preview_(new views::AnswerPreview(this)),
       heading_(new QLabel(this)),
       text_(new QLabel(this)),
       bar_(new QProgressBar(this)),
@@ -87,20 +87,21 @@ void LoadPage::start() {
 
 void LoadPage::startPreview() {
     if (paths_.size() < 2) return;
-    previewJob_->start([this, baseline = paths_[0], candidate = paths_[1]]() -> LatestJob::Publish {
-        StoredComparisonPtr stored = compareStoredRuns(baseline, candidate);
-        if (!stored) return {};
-        // Published only while the job lives, which is this page's.
-        return [this, stored] {
-            stored_ = stored;
-            preview_->setComparison(*stored, paths_.size() - 1);
-            preview_->show();
-            emit answered();
-        };
-    });
+    previewJob_->start(
+        [this, baseline = paths_[0], candidate = paths_[1]]() -> views::LatestJob::Publish {
+            compare::StoredComparisonPtr stored = compare::compareStoredRuns(baseline, candidate);
+            if (!stored) return {};
+            // Published only while the job lives, which is this page's.
+            return [this, stored] {
+                stored_ = stored;
+                preview_->setComparison(*stored, paths_.size() - 1);
+                preview_->show();
+                emit answered();
+            };
+        });
 }
 
-void LoadPage::setTheme(const Theme& theme) {
+void LoadPage::setTheme(const views::Theme& theme) {
     preview_->setTheme(theme);
 }
 
@@ -144,4 +145,4 @@ void LoadPage::showError(const QString& sentence) {
     emit failed(sentence);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -13,12 +13,15 @@ class QLabel;
 class QProgressBar;
 class QPushButton;
 
-namespace lanescope {
-
+namespace lanescope::views {
 class AnswerPreview;
 class LatestJob;
-class TraceLoader;
 struct Theme;
+}  // namespace lanescope::views
+
+namespace lanescope::viewer {
+
+class TraceLoader;
 
 /// Stands in for a document while its traces are read: progress and a way out. If a file cannot be
 /// read, the page stays and says why. For a comparison it shows the answer above the progress as
@@ -38,9 +41,9 @@ class LoadPage : public QWidget {
     QString errorText() const;
     const std::vector<std::filesystem::path>& paths() const { return paths_; }
     /// What the preview shows; null while it shows nothing.
-    const StoredComparisonPtr& storedComparison() const { return stored_; }
-    AnswerPreview& preview() const { return *preview_; }
-    void setTheme(const Theme& theme);
+    const compare::StoredComparisonPtr& storedComparison() const { return stored_; }
+    views::AnswerPreview& preview() const { return *preview_; }
+    void setTheme(const views::Theme& theme);
 
   signals:
     /// All traces, in the order of the paths.
@@ -60,14 +63,14 @@ class LoadPage : public QWidget {
     std::vector<std::filesystem::path> paths_;
     std::vector<TracePtr> traces_;
     TraceLoader* loader_ = nullptr;
-    StoredComparisonPtr stored_;
+    compare::StoredComparisonPtr stored_;
     bool isLoading_ = false;
-    LatestJob* previewJob_;
-    AnswerPreview* preview_;
+    views::LatestJob* previewJob_;
+    views::AnswerPreview* preview_;
     QLabel* heading_;
     QLabel* text_;
     QProgressBar* bar_;
     QPushButton* button_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

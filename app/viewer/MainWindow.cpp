@@ -31,7 +31,10 @@
 #include "views/theme/applyTheme.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
+
+using namespace views;
+
 namespace {
 
 QStringList localFiles(const QMimeData& data) {
@@ -319,4 +322,4 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     QMainWindow::closeEvent(event);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -11,7 +11,11 @@
 
 class QStackedWidget;
 
-namespace lanescope {
+namespace lanescope::views {
+class TimelineView;
+}
+
+namespace lanescope::viewer {
 
 class DocumentPage;
 class DocumentTabs;
@@ -24,7 +28,6 @@ class OfferBar;
 class RecentFiles;
 class SearchBar;
 class StartPage;
-class TimelineView;
 class ViewerActions;
 
 /// The window of the viewer: joins menus, tool bar, search box and tabs. Holds no trace itself.
@@ -38,7 +41,7 @@ class MainWindow : public QMainWindow {
     void open(const ViewerOptions& options);
     void openFiles(const QStringList& paths);
     void setThemeChoice(ThemeChoice choice);
-    void setColorPalette(Palette palette);
+    void setColorPalette(views::Palette palette);
 
     DocumentTabs& tabs() const { return *tabs_; }
     SearchBar& searchBar() const { return *searchBar_; }
@@ -71,7 +74,7 @@ class MainWindow : public QMainWindow {
     /// Colours the slices of a document as they were coloured last.
     void restoreColors(const DocumentPage& page) const;
     /// What a command changed of one timeline holds for all, and for the next run.
-    void keepColors(const TimelineView& timeline);
+    void keepColors(const views::TimelineView& timeline);
     void offerComparison();
     void askForFiles();
     void askForComparison();
@@ -81,9 +84,9 @@ class MainWindow : public QMainWindow {
     void showAbout();
 
     AppSettings& settings_;
-    Theme theme_;
+    views::Theme theme_;
     ThemeChoice themeChoice_ = ThemeChoice::System;
-    Palette palette_ = Palette::Standard;
+    views::Palette palette_ = views::Palette::Standard;
     bool isDesktopDark_;
     ViewerActions* actions_;
     MarkActions* markActions_;
@@ -99,4 +102,4 @@ class MainWindow : public QMainWindow {
     QPointer<ManualWindow> manual_;  ///< While it is open.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -18,18 +18,18 @@
 #include "views/tables/ReportView.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 QString traceFilter() {
-    return MainWindow::tr("Traces (%1);;All files (*)").arg(toQString(formatPatterns()));
+    return MainWindow::tr("Traces (%1);;All files (*)").arg(views::toQString(formatPatterns()));
 }
 
 void say(QMainWindow* window, const Result<void>& result, const QString& path) {
     constexpr int shownMs = 8000;
-    window->statusBar()->showMessage(
-        result ? MainWindow::tr("Written: %1").arg(path) : toQString(result.error().sentence),
-        shownMs);
+    window->statusBar()->showMessage(result ? MainWindow::tr("Written: %1").arg(path)
+                                            : views::toQString(result.error().sentence),
+                                     shownMs);
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ void MainWindow::askForComparison() {
     QString baseline;
     QString folder = settings_.folder();
     if (const TracePage* page = tabs_->currentTrace()) {
-        baseline = toQString(page->trace()->path.string());
+        baseline = views::toQString(page->trace()->path.string());
         folder = QFileInfo(baseline).absolutePath();  // runs to compare mostly lie side by side
     } else {
         baseline = QFileDialog::getOpenFileName(this, tr("The run to compare against (baseline)"),
@@ -87,14 +87,14 @@ void MainWindow::askForPicture() {
 
 void MainWindow::askForTable() {
     DocumentPage* page = tabs_->currentDocument();
-    ReportView* view = page ? page->currentTable() : nullptr;
+    views::ReportView* view = page ? page->currentTable() : nullptr;
     if (!view) {
         statusBar()->showMessage(tr("No table is on the screen; show one with F10."), 8000);
         return;
     }
     const ReportTable& table = view->model().table();
     const QString path = QFileDialog::getSaveFileName(
-        this, tr("Export table"), settings_.folder() + "/" + toQString(table.name) + ".csv",
+        this, tr("Export table"), settings_.folder() + "/" + views::toQString(table.name) + ".csv",
         tr("Tables (*.csv *.json)"));
     if (!path.isEmpty()) say(this, exportTableTo(table, path.toStdString()), path);
 }
@@ -118,4 +118,4 @@ void MainWindow::showAbout() {
             .arg(QStringLiteral(LANESCOPE_VERSION)));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

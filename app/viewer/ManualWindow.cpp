@@ -16,7 +16,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 /// In the order of the list. The resources keep the places that the pages have in the source, so
@@ -204,4 +204,4 @@ bool ManualWindow::eventFilter(QObject* watched, QEvent* event) {
     return isEscape || isEnter;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -8,7 +8,7 @@ class QLineEdit;
 class QListWidget;
 class QTextBrowser;
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// The manual in a window of its own: the pages that are compiled into the program, with a list of
 /// them, links between them and a line that searches the page on the screen. Nothing outside of the
@@ -47,4 +47,4 @@ class ManualWindow : public QWidget {
     QLabel* message_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

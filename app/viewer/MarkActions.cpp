@@ -12,7 +12,7 @@
 #include "views/notes/MarksPanel.h"
 #include "views/notes/TimelineMarks.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 MarkActions::MarkActions(QObject* parent)
     : QObject(parent),
@@ -64,19 +64,19 @@ void MarkActions::setPage(TracePage* page) {
     }
     page_ = page;
     if (page_) {
-        MarkStore& store = page_->tools().markStore();
+        views::MarkStore& store = page_->tools().markStore();
         connect(page_, &QObject::destroyed, this, [this] {
             page_ = nullptr;
             updateEnabled();
         });
-        connect(&store, &MarkStore::changed, this, &MarkActions::updateEnabled);
-        connect(&store, &MarkStore::selectionChanged, this, &MarkActions::updateEnabled);
+        connect(&store, &views::MarkStore::changed, this, &MarkActions::updateEnabled);
+        connect(&store, &views::MarkStore::selectionChanged, this, &MarkActions::updateEnabled);
     }
     updateEnabled();
 }
 
 void MarkActions::updateEnabled() {
-    const MarkStore* store = page_ ? &page_->tools().markStore() : nullptr;
+    const views::MarkStore* store = page_ ? &page_->tools().markStore() : nullptr;
     const bool hasMarks = store && !store->marks().empty();
     const bool hasSelected = store && !store->selected().empty();
     add->setEnabled(store);
@@ -89,4 +89,4 @@ void MarkActions::updateEnabled() {
     redo->setEnabled(store && store->undoStack().canRedo());
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

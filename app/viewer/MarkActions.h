@@ -6,7 +6,7 @@
 class QAction;
 class QMenuBar;
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 class TracePage;
 
@@ -37,4 +37,4 @@ class MarkActions : public QObject {
     TracePage* page_ = nullptr;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -4,7 +4,7 @@
 #include "views/jobs/LatestJob.h"
 #include "views/text/fuzzyMatch.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 namespace {
 
@@ -30,16 +30,16 @@ FinderNames distinctNames(const Trace& trace) {
         add(trace.apiCalls.name[row], QT_TRANSLATE_NOOP("FinderModel", "CUDA API call"));
     result.lowered.reserve(result.names.size());
     for (const FinderNames::Name& name : result.names)
-        result.lowered.push_back(lowerAscii(name.text));
+        result.lowered.push_back(views::lowerAscii(name.text));
     return result;
 }
 
-NameCatalog::NameCatalog(QObject* parent) : QObject(parent), job_(new LatestJob(this)) {}
+NameCatalog::NameCatalog(QObject* parent) : QObject(parent), job_(new views::LatestJob(this)) {}
 
 void NameCatalog::request(const TracePtr& trace, std::function<void(const Names&)> use) {
     if (!trace) return;
     if (names_ && trace_.lock() == trace) return use(names_);
-    job_->start([this, trace, use = std::move(use)]() -> LatestJob::Publish {
+    job_->start([this, trace, use = std::move(use)]() -> views::LatestJob::Publish {
         auto names = std::make_shared<const FinderNames>(distinctNames(*trace));
         return [this, trace, use, names] {
             trace_ = trace;
@@ -53,4 +53,4 @@ bool NameCatalog::isGathering() const {
     return job_->isRunning();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -7,9 +7,11 @@
 #include "app/viewer/FinderEntry.h"
 #include "model/trace/Trace.h"
 
-namespace lanescope {
-
+namespace lanescope::views {
 class LatestJob;
+}
+
+namespace lanescope::viewer {
 
 /// The distinct names of kernels, NVTX ranges and CUDA API calls of a trace, gathered once off the
 /// GUI thread. O(events) the first time.
@@ -28,10 +30,10 @@ class NameCatalog : public QObject {
   private:
     std::weak_ptr<const Trace> trace_;
     Names names_;
-    LatestJob* job_;
+    views::LatestJob* job_;
 };
 
 /// Each name once, with the first of the kinds that bears it. O(events); any thread.
 FinderNames distinctNames(const Trace& trace);
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

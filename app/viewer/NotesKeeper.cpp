@@ -8,7 +8,9 @@
 #include "views/notes/MarkStore.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
+
+using namespace views;
 
 NotesKeeper::NotesKeeper(MarkStore& store, const std::filesystem::path& trace,
                          const std::filesystem::path& userFolder, QObject* parent)
@@ -70,4 +72,4 @@ void NotesKeeper::take(const Result<FoundNotes>& found, const Notes& sent) {
     if (isDirty_) save();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

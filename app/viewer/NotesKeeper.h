@@ -6,10 +6,12 @@
 
 #include "model/notes/NotesFile.h"
 
-namespace lanescope {
-
+namespace lanescope::views {
 class LatestJob;
 class MarkStore;
+}  // namespace lanescope::views
+
+namespace lanescope::viewer {
 
 /// Reads the marks of a trace and keeps what becomes of them in the file beside it, off the GUI
 /// thread and one write after the other. What other viewers wrote meanwhile comes in with each
@@ -19,7 +21,7 @@ class NotesKeeper : public QObject {
 
   public:
     /// `store` outlives the keeper. `userFolder` is for traces in folders that cannot be written.
-    NotesKeeper(MarkStore& store, const std::filesystem::path& trace,
+    NotesKeeper(views::MarkStore& store, const std::filesystem::path& trace,
                 const std::filesystem::path& userFolder, QObject* parent = nullptr);
     /// Writes what is not written yet.
     ~NotesKeeper() override;
@@ -36,12 +38,12 @@ class NotesKeeper : public QObject {
     void save();
     void take(const Result<FoundNotes>& found, const Notes& sent);
 
-    MarkStore& store_;
+    views::MarkStore& store_;
     NotesFile file_;
     Notes base_;
-    LatestJob* job_;
+    views::LatestJob* job_;
     bool isBusy_ = false;
     bool isDirty_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -6,7 +6,7 @@
 #include <QPushButton>
 #include <QToolButton>
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 OfferBar::OfferBar(QWidget* parent)
     : QWidget(parent), label_(new QLabel(this)), accept_(new QPushButton(this)) {
@@ -41,4 +41,4 @@ QString OfferBar::question() const {
     return label_->text();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

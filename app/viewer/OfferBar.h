@@ -6,7 +6,7 @@
 class QLabel;
 class QPushButton;
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// A quiet question over a document, with one button to accept and one to send it away.
 class OfferBar : public QWidget {
@@ -24,4 +24,4 @@ class OfferBar : public QWidget {
     QPushButton* accept_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -22,7 +22,10 @@
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
+
+using namespace views;
+
 namespace {
 
 /// What SQL calls a start may be any number; sums of a few of these still fit.
@@ -224,4 +227,4 @@ void PageTools::store(AppSettings& settings) const {
         settings.setQueries(sql_->panel()->history());
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -12,17 +12,20 @@
 
 class QTabWidget;
 
-namespace lanescope {
-
-class AppSettings;
+namespace lanescope::views {
 class EventsPanel;
 class MarkStore;
 class MarksPanel;
-class NotesKeeper;
 class ReportView;
 class SqlPanel;
 class TimelineMarks;
 class TimelineView;
+}  // namespace lanescope::views
+
+namespace lanescope::viewer {
+
+class AppSettings;
+class NotesKeeper;
 
 /// What works beside one timeline: the table of events in view, the SQL page, and the marks.
 class PageTools : public QObject {
@@ -30,27 +33,27 @@ class PageTools : public QObject {
 
   public:
     /// Adds its tabs to `tables` before `before`. All outlive this.
-    PageTools(TracePtr trace, TimelineView& timeline, QTabWidget& tables, QWidget* before,
+    PageTools(TracePtr trace, views::TimelineView& timeline, QTabWidget& tables, QWidget* before,
               QWidget* parent);
     ~PageTools() override;
 
     /// These make the panel if nobody has looked at it.
-    EventsPanel& events() const;
-    SqlPanel& sql() const;
-    MarksPanel& marksPanel() const;
+    views::EventsPanel& events() const;
+    views::SqlPanel& sql() const;
+    views::MarksPanel& marksPanel() const;
     // The tabs that hold them.
-    LazyTab& eventsTab() const;
-    LazyTab& sqlTab() const;
-    LazyTab& marksTab() const;
-    MarkStore& markStore() const { return *store_; }
-    TimelineMarks& marks() const { return *marks_; }
+    views::LazyTab& eventsTab() const;
+    views::LazyTab& sqlTab() const;
+    views::LazyTab& marksTab() const;
+    views::MarkStore& markStore() const { return *store_; }
+    views::TimelineMarks& marks() const { return *marks_; }
     NotesKeeper& keeper() const { return *keeper_; }
 
     /// The marks, for the finder.
     std::vector<FinderEntry> markEntries() const;
     /// The trace has become another one, with more in it.
     void setTrace(TracePtr trace);
-    void setTheme(const Theme& theme);
+    void setTheme(const views::Theme& theme);
     /// Marks are still being read or written.
     bool isBusy() const;
     void restore(const AppSettings& settings);
@@ -59,9 +62,9 @@ class PageTools : public QObject {
   private:
     /// While the trace is being recorded it has another name.
     std::filesystem::path fileToAsk() const;
-    EventsPanel* makeEvents();
-    SqlPanel* makeSql();
-    MarksPanel* makeMarks();
+    views::EventsPanel* makeEvents();
+    views::SqlPanel* makeSql();
+    views::MarksPanel* makeMarks();
     void addTabs(QWidget* before);
     void connectMarks();
     TimeRange visibleRange() const;
@@ -71,19 +74,19 @@ class PageTools : public QObject {
     void updateTitles();
 
     TracePtr trace_;
-    TimelineView& timeline_;
+    views::TimelineView& timeline_;
     QTabWidget& tables_;
-    PanelTab<EventsPanel>* events_;
-    PanelTab<SqlPanel>* sql_;
-    PanelTab<MarksPanel>* marksPanel_;
-    MarkStore* store_;
-    TimelineMarks* marks_;
+    views::PanelTab<views::EventsPanel>* events_;
+    views::PanelTab<views::SqlPanel>* sql_;
+    views::PanelTab<views::MarksPanel>* marksPanel_;
+    views::MarkStore* store_;
+    views::TimelineMarks* marks_;
     NotesKeeper* keeper_;
     // For panels that are still to be made.
     QStringList queries_;
-    Theme theme_ = Theme::light();
+    views::Theme theme_ = views::Theme::light();
     QString remark_;
     bool isRemarkTrouble_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -4,7 +4,7 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 constexpr int distanceFromTop = 88;  // below the tool bar
@@ -69,4 +69,4 @@ bool PopupCard::eventFilter(QObject* watched, QEvent* event) {
     return pressKey(key) || QFrame::eventFilter(watched, event);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

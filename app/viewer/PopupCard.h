@@ -5,7 +5,7 @@
 
 class QLineEdit;
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// A card over the upper middle of its parent with a line to type into. It is no window of its own,
 /// which is slow on a remote display. Escape, or the keyboard going elsewhere, closes it.
@@ -37,4 +37,4 @@ class PopupCard : public QFrame {
     QLineEdit* edit_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -7,7 +7,7 @@
 #include "app/viewer/AppSettings.h"
 #include "views/text/plainToolTip.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 RecentFiles::RecentFiles(AppSettings& settings, QObject* parent)
     : QObject(parent), settings_(settings), paths_(settings.recentFiles().mid(0, maximumCount)) {}
@@ -45,7 +45,7 @@ void RecentFiles::fill(QMenu* menu) {
         // A single "&" in a file name would become an underlined letter.
         QString text = QFileInfo(path).fileName().replace("&", "&&");
         QAction* action = menu->addAction(text, this, [this, path] { emit chosen(path); });
-        action->setToolTip(plainToolTip(path));
+        action->setToolTip(views::plainToolTip(path));
     }
     menu->setToolTipsVisible(true);
     menu->setEnabled(!paths_.isEmpty());
@@ -54,4 +54,4 @@ void RecentFiles::fill(QMenu* menu) {
     menu->addAction(tr("Clear list"), this, &RecentFiles::clear);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -6,7 +6,7 @@
 
 class QMenu;
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 class AppSettings;
 
@@ -40,4 +40,4 @@ class RecentFiles : public QObject {
     QStringList paths_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

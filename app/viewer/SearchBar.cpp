@@ -14,7 +14,7 @@
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/icons.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 /// Long enough to type the next letter, short enough to feel immediate.
@@ -89,7 +89,7 @@ void SearchBar::setNavigator(HitNavigator* navigator) {
     updateCount();
 }
 
-void SearchBar::setTheme(const Theme& theme) {
+void SearchBar::setTheme(const views::Theme& theme) {
     previous_->setIcon(themedIcon("previous", theme));
     next_->setIcon(themedIcon("next", theme));
     clear_->setIcon(themedIcon("close", theme));
@@ -171,4 +171,4 @@ bool SearchBar::eventFilter(QObject* watched, QEvent* event) {
     return QWidget::eventFilter(watched, event);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -12,7 +12,7 @@ class QLineEdit;
 class QTimer;
 class QToolButton;
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 class HitNavigator;
 
@@ -25,7 +25,7 @@ class SearchBar : public QWidget {
 
     /// What the box steers from now on; null for none. Shows that document's own search.
     void setNavigator(HitNavigator* navigator);
-    void setTheme(const Theme& theme);
+    void setTheme(const views::Theme& theme);
     /// Puts the keyboard into the box and selects its text.
     void activate();
     QLineEdit& edit() const { return *edit_; }
@@ -60,4 +60,4 @@ class SearchBar : public QWidget {
     QTimer* delay_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -13,7 +13,7 @@
 #include "model/search/findEvents.h"
 #include "views/jobs/freedElsewhere.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 /// Told before the end; enough for many steps.
@@ -51,7 +51,7 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
         find(*place.trace, {earliestNs, place.fromNs}, before, false);
         before.insert(before.end(), behind.begin(), behind.end());
         if (isCancelled_) return nullptr;
-        return freedElsewhere(SearchHits::of(*place.trace, std::move(before)));
+        return views::freedElsewhere(SearchHits::of(*place.trace, std::move(before)));
     }
 
     void find(const Trace& trace, TimeRange range, std::vector<EventRef>& hits, bool tellsFirst) {
@@ -111,4 +111,4 @@ void SearchJob::cancel() {
     run_.reset();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

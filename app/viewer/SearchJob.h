@@ -9,7 +9,7 @@
 #include "model/search/NamePattern.h"
 #include "model/search/SearchHits.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// Searches traces off the GUI thread. What is found first is told at once, how many there are so
 /// far now and then, and everything at the end. A new search voids the one before. GUI thread.
@@ -45,4 +45,4 @@ class SearchJob : public QObject {
     std::shared_ptr<Run> run_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -14,7 +14,7 @@
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/finderEntries.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 struct Gesture {
@@ -140,4 +140,4 @@ ShortcutSheet::ShortcutSheet(const ViewerActions& actions, QWidget* parent) : QD
     resize(wanted.boundedTo(room * 0.9));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -5,7 +5,7 @@
 
 class QGridLayout;
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 class ViewerActions;
 
@@ -20,4 +20,4 @@ class ShortcutSheet : public QDialog {
     static QString keysOf(const QAction& action);
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -11,7 +11,7 @@
 
 #include "views/text/plainToolTip.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 constexpr int shownRecentFiles = 6;
@@ -97,11 +97,11 @@ void StartPage::setRecentFiles(const QStringList& paths) {
         auto* button = new QPushButton(file.fileName().replace("&", "&&"), recent_);
         button->setFlat(true);
         button->setCursor(Qt::PointingHandCursor);
-        button->setToolTip(plainToolTip(path));
+        button->setToolTip(views::plainToolTip(path));
         button->setStyleSheet(QStringLiteral("text-align: left; padding: 5px 6px;"));
         recentLayout_->addWidget(button);
         connect(button, &QPushButton::clicked, this, [this, path] { emit fileChosen(path); });
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

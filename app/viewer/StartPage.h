@@ -6,7 +6,7 @@
 
 class QVBoxLayout;
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// What the window shows while no trace is open: how to open one, and the recent ones.
 class StartPage : public QWidget {
@@ -26,4 +26,4 @@ class StartPage : public QWidget {
     QVBoxLayout* recentLayout_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

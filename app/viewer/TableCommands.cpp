@@ -5,7 +5,7 @@
 #include <QPointer>
 #include <QTabWidget>
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 TableCommands::TableCommands(QTabWidget& tables, QObject* parent)
     : QObject(parent), tables_(tables) {
@@ -44,4 +44,4 @@ void TableCommands::step(int direction) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -7,7 +7,7 @@
 class QAction;
 class QTabWidget;
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// A command for each tab under a timeline, so that menus and the finder lead to tables as well,
 /// and two that go through them. Tabs that come later get none.
@@ -33,4 +33,4 @@ class TableCommands : public QObject {
     QList<QAction*> actions_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -11,7 +11,7 @@
 #include "views/jobs/freedElsewhere.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 TraceLoader::TraceLoader(std::filesystem::path path, QObject* parent)
     : QObject(parent),
@@ -42,14 +42,14 @@ void TraceLoader::start() {
     pool->start([post, pool, path = path_, isCancelled = isCancelled_] {
         const LoadProgress progress = [&](double fraction, std::string_view what) {
             if (isCancelled->load()) return false;
-            post([fraction, text = toQString(what)](TraceLoader& loader) {
+            post([fraction, text = views::toQString(what)](TraceLoader& loader) {
                 if (loader.isRunning_) emit loader.progressed(fraction, text);
             });
             return true;
         };
         // What was cancelled is also freed here, not on the thread of the user.
         auto result = std::make_shared<Result<TracePtr>>(openTrace(path, {}, progress));
-        if (*result) *result = freedElsewhere(std::move(**result));
+        if (*result) *result = views::freedElsewhere(std::move(**result));
         if (!isCancelled->load())
             post([result = std::move(result)](TraceLoader& loader) { loader.finish(*result); });
         pool->reserveThread();
@@ -67,8 +67,8 @@ void TraceLoader::finish(const Result<TracePtr>& result) {
     if (result) {
         emit loaded(*result);
     } else {
-        emit failed(toQString(result.error().sentence));
+        emit failed(views::toQString(result.error().sentence));
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

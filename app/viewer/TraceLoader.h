@@ -9,7 +9,7 @@
 #include "model/format/Result.h"
 #include "model/trace/Trace.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// Reads one trace file on a thread of its own. Construct, start and destroy on the GUI thread,
 /// where signals arrive; after `cancel` none does. Destroying it cancels and waits for nothing: the
@@ -41,4 +41,4 @@ class TraceLoader : public QObject {
     bool isRunning_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

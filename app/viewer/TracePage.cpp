@@ -17,7 +17,9 @@
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
+
+using namespace views;
 
 TracePage::TracePage(TracePtr trace, QWidget* parent)
     : DocumentPage(parent),
@@ -151,4 +153,4 @@ void TracePage::storeLayout(AppSettings& settings) const {
                                  arrangement.isDefault() ? QByteArray() : toJson(arrangement));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -4,10 +4,13 @@
 #include "app/viewer/DocumentPage.h"
 #include "model/trace/Trace.h"
 
-namespace lanescope {
-
+namespace lanescope::views {
 class DetailsPanel;
 class HealthBar;
+}  // namespace lanescope::views
+
+namespace lanescope::viewer {
+
 class LiveBar;
 class LiveFollower;
 class PageTools;
@@ -22,10 +25,10 @@ class TracePage : public DocumentPage {
     explicit TracePage(TracePtr trace, QWidget* parent = nullptr);
 
     const TracePtr& trace() const { return trace_; }
-    TimelineView& timeline() const { return *timeline_; }
+    views::TimelineView& timeline() const { return *timeline_; }
     TraceTables& tables() const { return *tables_; }
-    DetailsPanel& details() const { return *details_; }
-    HealthBar& healthBar() const { return *healthBar_; }
+    views::DetailsPanel& details() const { return *details_; }
+    views::HealthBar& healthBar() const { return *healthBar_; }
     PageTools& tools() const { return *tools_; }
     /// Shows more of the same trace; where one looks and what is selected stays.
     void updateTrace(TracePtr trace);
@@ -39,12 +42,12 @@ class TracePage : public DocumentPage {
     void showName(const QString& name);
 
     QString title() const override;
-    std::vector<TimelineView*> timelines() const override { return {timeline_}; }
+    std::vector<views::TimelineView*> timelines() const override { return {timeline_}; }
     HitNavigator& hits() const override { return *hits_; }
-    ReportView* currentTable() const override;
+    views::ReportView* currentTable() const override;
     QList<QAction*> commands() const override;
     std::vector<FinderEntry> places() const override;
-    void setTheme(const Theme& theme) override;
+    void setTheme(const views::Theme& theme) override;
     void setDetailsVisible(bool isVisible) override;
     void setTablesVisible(bool isVisible) override;
     bool isBusy() const override;
@@ -57,10 +60,10 @@ class TracePage : public DocumentPage {
     void showHealth();
 
     TracePtr trace_;
-    TimelineView* timeline_;
+    views::TimelineView* timeline_;
     HitNavigator* hits_;
-    HealthBar* healthBar_;
-    DetailsPanel* details_;
+    views::HealthBar* healthBar_;
+    views::DetailsPanel* details_;
     TraceTables* tables_;
     PageTools* tools_ = nullptr;
     TableCommands* tableCommands_ = nullptr;
@@ -69,4 +72,4 @@ class TracePage : public DocumentPage {
     QSplitter* whole_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

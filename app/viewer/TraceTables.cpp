@@ -17,7 +17,10 @@
 #include "views/text/toQString.h"
 #include "views/topology/TopologyPanel.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
+
+using namespace views;
+
 namespace {
 
 /// In the order of the tabs; bandwidth and topology come after the first.
@@ -227,4 +230,4 @@ void TraceTables::fillHits(ReportView& view) const {
                               : navigator_.error());
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

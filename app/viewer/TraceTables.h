@@ -12,15 +12,20 @@
 #include "views/theme/Theme.h"
 
 namespace lanescope {
-
+struct Report;
+}
+namespace lanescope::views {
 class BandwidthPanel;
 class HealthPanel;
-class HitNavigator;
-struct Report;
 class ReportPanel;
 class ReportView;
 class SelectionPanel;
 class TopologyPanel;
+}  // namespace lanescope::views
+
+namespace lanescope::viewer {
+
+class HitNavigator;
 
 /// The tables under a timeline, a tab each. A tab that nobody looked at has no content yet; it gets
 /// what was set meanwhile when it is made.
@@ -36,11 +41,11 @@ class TraceTables : public QTabWidget {
     void setRange(std::optional<TimeRange> range);
     /// What the timeline shows, in the trace's own time.
     void setVisibleRange(TimeRange range);
-    void setTheme(const Theme& theme);
+    void setTheme(const views::Theme& theme);
 
-    LazyTab* currentTab() const;
-    LazyTab& hitTab() const;
-    LazyTab& healthTab() const;
+    views::LazyTab* currentTab() const;
+    views::LazyTab& hitTab() const;
+    views::LazyTab& healthTab() const;
 
   signals:
     void nameActivated(const QString& name);
@@ -48,32 +53,33 @@ class TraceTables : public QTabWidget {
     void rangeActivated(lanescope::TimeRange range);
 
   private:
-    ReportPanel* makeReport(const Report& report);
+    views::ReportPanel* makeReport(const Report& report);
     /// The tab of a report by its name.
-    PanelTab<ReportPanel>* tabOf(std::string_view report) const;
-    SelectionPanel* makeSelection();
-    BandwidthPanel* makeBandwidth();
-    TopologyPanel* makeTopology();
-    ReportView* makeHits();
-    HealthPanel* makeHealth();
+    views::PanelTab<views::ReportPanel>* tabOf(std::string_view report) const;
+    views::SelectionPanel* makeSelection();
+    views::BandwidthPanel* makeBandwidth();
+    views::TopologyPanel* makeTopology();
+    views::ReportView* makeHits();
+    views::HealthPanel* makeHealth();
     void addTabs();
     void chooseFirst();
     void noticeHits();
-    void fillHits(ReportView& view) const;
+    void fillHits(views::ReportView& view) const;
     void updateHealthTitle();
 
     TracePtr trace_;
     HitNavigator& navigator_;
     std::optional<TimeRange> range_;
     TimeRange visible_;
-    Theme theme_ = Theme::light();
+    views::Theme theme_ = views::Theme::light();
     int shownHits_ = -1;
-    std::vector<std::pair<const Report*, PanelTab<ReportPanel>*>> reports_;  ///< In order of tabs.
-    PanelTab<SelectionPanel>* selection_;
-    PanelTab<BandwidthPanel>* bandwidth_;
-    PanelTab<TopologyPanel>* topology_;
-    PanelTab<ReportView>* hits_;
-    PanelTab<HealthPanel>* health_;
+    std::vector<std::pair<const Report*, views::PanelTab<views::ReportPanel>*>>
+        reports_;  ///< In order of tabs.
+    views::PanelTab<views::SelectionPanel>* selection_;
+    views::PanelTab<views::BandwidthPanel>* bandwidth_;
+    views::PanelTab<views::TopologyPanel>* topology_;
+    views::PanelTab<views::ReportView>* hits_;
+    views::PanelTab<views::HealthPanel>* health_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -9,7 +9,9 @@
 
 #include "app/viewer/icons.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
+
+using namespace views;
 
 ViewerActions::ViewerActions(QObject* parent)
     : QObject(parent),
@@ -202,4 +204,4 @@ void ViewerActions::setThemeChoice(ThemeChoice choice) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

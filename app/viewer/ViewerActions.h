@@ -15,7 +15,7 @@ class QMenu;
 class QMenuBar;
 class QToolBar;
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// Every command of the window with its name, keys and icon, and the menus and the tool bar made of
 /// them. What the commands do is connected by the window.
@@ -26,13 +26,13 @@ class ViewerActions : public QObject {
 
     void fillMenus(QMenuBar* bar);
     void fillToolBar(QToolBar* bar);
-    void setTheme(const Theme& theme);
+    void setTheme(const views::Theme& theme);
     /// Enables what needs an open document, a table on the screen, a second document.
     void setAvailable(bool hasDocument, bool hasTable);
     void setThemeChoice(ThemeChoice choice);
-    void setPalette(Palette palette);
+    void setPalette(views::Palette palette);
     /// Puts check marks before the commands that are on in `timeline`; null for none.
-    void showStateOf(const TimelineView* timeline);
+    void showStateOf(const views::TimelineView* timeline);
     QMenu* recentMenu() const { return recentMenu_; }
 
     QAction* open;
@@ -62,10 +62,10 @@ class ViewerActions : public QObject {
     QList<QMenu*> menus() const;
 
   signals:
-    void themeChosen(lanescope::ThemeChoice choice);
-    void paletteChosen(lanescope::Palette palette);
+    void themeChosen(lanescope::viewer::ThemeChoice choice);
+    void paletteChosen(lanescope::views::Palette palette);
     /// To be done to each timeline that is meant.
-    void timelineCommand(const std::function<void(lanescope::TimelineView&)>& run);
+    void timelineCommand(const std::function<void(lanescope::views::TimelineView&)>& run);
 
   private:
     QAction* make(const QString& text, const QList<QKeySequence>& keys = {},
@@ -87,4 +87,4 @@ class ViewerActions : public QObject {
     QActionGroup* choices_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -7,7 +7,7 @@
 
 #include "model/format/parseDuration.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 /// Makes a CLI11 check of one of our own parsers.
@@ -159,4 +159,4 @@ tl::expected<ViewerOptions, int> parseViewerOptions(int argc, const char* const*
     return toOptions(raw);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

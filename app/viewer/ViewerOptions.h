@@ -11,7 +11,7 @@
 #include "model/format/Result.h"
 #include "model/format/TimeRange.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// A picture to make of the window instead of showing it.
 struct RenderOptions {
@@ -48,4 +48,4 @@ Result<TimeRange> parseTimeRange(const std::string& text);
 /// "1600x1000", each side from 200 to 16384 pixels.
 Result<QSize> parseSize(const std::string& text);
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -5,7 +5,7 @@
 #include <QLibrary>
 #include <cstdlib>
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 constexpr auto advice =
@@ -50,4 +50,4 @@ std::string displayProblem() {
            advice;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -11,7 +11,7 @@
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/exportPicture.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 QByteArray pngOf(QWidget& widget) {
@@ -46,8 +46,8 @@ Result<void> save(const std::filesystem::path& path, const QByteArray& bytes) {
 }  // namespace
 
 Result<void> exportDocumentPicture(DocumentPage& page, const std::filesystem::path& path) {
-    const std::vector<TimelineView*> timelines = page.timelines();
-    if (timelines.size() == 1) return exportPicture(*timelines.front(), path);
+    const std::vector<views::TimelineView*> timelines = page.timelines();
+    if (timelines.size() == 1) return views::exportPicture(*timelines.front(), path);
     if (path.extension() == ".png") return save(path, pngOf(page));
     if (path.extension() == ".svg") return save(path, svgOf(page));
     return fail("{} is no picture that can be written; let its name end in .png or .svg.",
@@ -59,4 +59,4 @@ Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path
     return save(path, QByteArray::fromStdString(formatTable(table, format)));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

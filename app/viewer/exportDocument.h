@@ -6,7 +6,7 @@
 #include "model/format/Result.h"
 #include "model/values/ReportTable.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 class DocumentPage;
 
@@ -18,4 +18,4 @@ Result<void> exportDocumentPicture(DocumentPage& page, const std::filesystem::pa
 /// new one is complete.
 Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path& path);
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

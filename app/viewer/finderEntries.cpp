@@ -9,7 +9,7 @@
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 void addMenu(std::vector<FinderEntry>& entries, const QMenu& menu, const QString& title) {
@@ -56,23 +56,23 @@ std::vector<FinderEntry> commandEntries(const ViewerActions& actions) {
     return entries;
 }
 
-void addTrackEntries(std::vector<FinderEntry>& entries, TimelineView& timeline) {
+void addTrackEntries(std::vector<FinderEntry>& entries, views::TimelineView& timeline) {
     if (!timeline.trace()) return;
     const std::vector<Track>& tracks = timeline.trace()->tracks;
-    const QPointer<TimelineView> safe(&timeline);
+    const QPointer<views::TimelineView> safe(&timeline);
     for (uint32_t track = 0; track < tracks.size(); ++track) {
         // The names of the groups around it tell one stream 7 from the other.
         QString detail = kindOf(tracks[track].kind);
         const int32_t parent = tracks[track].parent;
         if (parent >= 0 && static_cast<uint32_t>(parent) < track)
-            detail += " · " + toQString(tracks[parent].title).simplified();
-        QString text = toQString(tracks[track].title).simplified();
+            detail += " · " + views::toQString(tracks[parent].title).simplified();
+        QString text = views::toQString(tracks[track].title).simplified();
         if (!tracks[track].subtitle.empty())
-            text += ", " + toQString(tracks[track].subtitle).simplified();
+            text += ", " + views::toQString(tracks[track].subtitle).simplified();
         entries.push_back({text, detail, {}, [safe, track, trace = timeline.trace()] {
                                if (safe && safe->trace() == trace) safe->flashTrack(track);
                            }});
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -13,7 +13,7 @@
 #include "views/details/HealthBar.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 constexpr int shownPollMs = 50;
@@ -21,7 +21,7 @@ constexpr int shownPollMs = 50;
 }  // namespace
 
 void TracePage::updateTrace(TracePtr trace) {
-    const TrackArrangement arrangement = timeline_->arrangement();
+    const views::TrackArrangement arrangement = timeline_->arrangement();
     const int scrolled = timeline_->scrollPosition();
     const auto range = timeline_->selectedRange();
     const EventRef event = sameEvent(*trace_, timeline_->selectedEvent(), *trace);
@@ -74,4 +74,4 @@ void TracePage::follow(LiveFollower* follower) {
     });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -11,7 +11,7 @@ static void initializeResources() {
     Q_INIT_RESOURCE(lanescope);
 }
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 QPixmap render(const QByteArray& svg, int size) {
@@ -29,7 +29,7 @@ void registerIcons() {
     initializeResources();
 }
 
-QIcon themedIcon(const QString& name, const Theme& theme) {
+QIcon themedIcon(const QString& name, const views::Theme& theme) {
     QFile file(":/icons/" + name + ".svg");
     if (!file.open(QIODevice::ReadOnly)) return {};
     const QByteArray drawing = file.readAll();
@@ -39,8 +39,9 @@ QIcon themedIcon(const QString& name, const Theme& theme) {
     QIcon icon;
     for (const int size : {16, 20, 32, 40}) {
         icon.addPixmap(render(inColor(theme.text), size), QIcon::Normal);
-        icon.addPixmap(render(inColor(Theme::mix(theme.window, theme.mutedText, 0.45)), size),
-                       QIcon::Disabled);
+        icon.addPixmap(
+            render(inColor(views::Theme::mix(theme.window, theme.mutedText, 0.45)), size),
+            QIcon::Disabled);
     }
     return icon;
 }
@@ -49,4 +50,4 @@ QIcon applicationIcon() {
     return QIcon(":/lanescope.svg");
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -6,15 +6,15 @@
 
 #include "views/theme/Theme.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// Makes the icons of the program known to Qt; call once, after QApplication exists.
 void registerIcons();
 
 /// The line icon `name` of `resources/icons` in the text colour of `theme`, sharp at any scale.
-QIcon themedIcon(const QString& name, const Theme& theme);
+QIcon themedIcon(const QString& name, const views::Theme& theme);
 
 /// The picture of the program itself.
 QIcon applicationIcon();
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

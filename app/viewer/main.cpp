@@ -10,7 +10,7 @@
 #include "app/viewer/icons.h"
 #include "app/viewer/renderWindow.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 /// Must be called before QApplication exists.
@@ -42,14 +42,14 @@ int show(const ViewerOptions& options) {
 }
 
 }  // namespace
-}  // namespace lanescope
+}  // namespace lanescope::viewer
 
 int main(int argc, char** argv) {
-    const auto options = lanescope::parseViewerOptions(argc, argv);
+    const auto options = lanescope::viewer::parseViewerOptions(argc, argv);
     if (!options) return options.error();
     if (options->render) {
-        lanescope::prepareForNoDisplay();
-    } else if (const std::string problem = lanescope::displayProblem(); !problem.empty()) {
+        lanescope::viewer::prepareForNoDisplay();
+    } else if (const std::string problem = lanescope::viewer::displayProblem(); !problem.empty()) {
         std::fprintf(stderr, "lanescope-viewer: %s\n", problem.c_str());
         return 1;
     }
@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
     QApplication::setApplicationDisplayName(QStringLiteral("Lanescope"));
     QApplication::setApplicationVersion(QStringLiteral(LANESCOPE_VERSION));
     QApplication::setDesktopFileName(QStringLiteral("lanescope"));
-    lanescope::registerIcons();
-    return options->render ? lanescope::render(*options) : lanescope::show(*options);
+    lanescope::viewer::registerIcons();
+    return options->render ? lanescope::viewer::render(*options)
+                           : lanescope::viewer::show(*options);
 }

@@ -35,7 +35,10 @@
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
+
+using namespace views;
+
 namespace {
 
 constexpr qint64 patienceMs = 10 * 60 * 1000;
@@ -236,4 +239,4 @@ Result<void> renderWindow(MainWindow& window, const ViewerOptions& options) {
     return {};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -4,7 +4,7 @@
 #include "app/viewer/ViewerOptions.h"
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 class MainWindow;
 
@@ -13,4 +13,4 @@ class MainWindow;
 /// be shown, no place to write, nothing to be seen within minutes.
 Result<void> renderWindow(MainWindow& window, const ViewerOptions& options);
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -7,7 +7,10 @@
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
+
+using namespace views;
+
 namespace {
 
 constexpr double zoomStep = 1.6;
@@ -256,4 +259,4 @@ std::vector<TimelineCommand> timelineCommands() {
     return commands;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

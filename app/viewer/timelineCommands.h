@@ -7,9 +7,11 @@
 #include <functional>
 #include <vector>
 
-namespace lanescope {
-
+namespace lanescope::views {
 class TimelineView;
+}
+
+namespace lanescope::viewer {
 
 /// Something that menus, keys and the finder do to a timeline.
 struct TimelineCommand {
@@ -17,12 +19,12 @@ struct TimelineCommand {
     Menu menu = Menu::View;
     QString text;  ///< With a mnemonic.
     QList<QKeySequence> keys;
-    std::function<void(TimelineView&)> run;
+    std::function<void(views::TimelineView&)> run;
     QString icon = {};          ///< Also in the tool bar if it has one.
     bool startsGroup = false;   ///< A line stands before it in the menu.
     bool isEverywhere = false;  ///< Its keys work wherever the keyboard is in the window.
     /// Whether a check mark stands before it; empty for what is done and over.
-    std::function<bool(const TimelineView&)> isOn = {};
+    std::function<bool(const views::TimelineView&)> isOn = {};
     bool isChoice = false;  ///< One of those of its menu that exclude each other.
 };
 
@@ -30,4 +32,4 @@ struct TimelineCommand {
 /// the manual (`resources/manual/look.md`) says of single widgets.
 std::vector<TimelineCommand> timelineCommands();
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/windowStyle.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 namespace {
 
 // Names in braces stand for colours of the theme.
@@ -77,16 +77,16 @@ QProgressBar::chunk { background: {accent}; border-radius: 4px; }
 
 }  // namespace
 
-QString windowStyle(const Theme& theme) {
+QString windowStyle(const views::Theme& theme) {
     const std::pair<const char*, QColor> colors[] = {
         {"{window}", theme.window},
         {"{canvas}", theme.canvas},
         {"{panel}", theme.panel},
-        {"{raised}", Theme::mix(theme.window, theme.text, 0.07)},
-        {"{tint}", Theme::mix(theme.window, theme.accent, 0.22)},
+        {"{raised}", views::Theme::mix(theme.window, theme.text, 0.07)},
+        {"{tint}", views::Theme::mix(theme.window, theme.accent, 0.22)},
         {"{separator}", theme.separator},
-        {"{edge}", Theme::mix(theme.separator, theme.mutedText, 0.5)},
-        {"{handle}", Theme::mix(theme.panel, theme.mutedText, 0.4)},
+        {"{edge}", views::Theme::mix(theme.separator, theme.mutedText, 0.5)},
+        {"{handle}", views::Theme::mix(theme.panel, theme.mutedText, 0.4)},
         {"{text}", theme.text},
         {"{muted}", theme.mutedText},
         {"{accentText}", theme.accentText},
@@ -97,4 +97,4 @@ QString windowStyle(const Theme& theme) {
     return style;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

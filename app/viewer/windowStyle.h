@@ -5,9 +5,9 @@
 
 #include "views/theme/Theme.h"
 
-namespace lanescope {
+namespace lanescope::viewer {
 
 /// The style sheet of the window: flat tabs, quiet table headers, slim scroll bars.
-QString windowStyle(const Theme& theme);
+QString windowStyle(const views::Theme& theme);
 
-}  // namespace lanescope
+}  // namespace lanescope::viewer

@@ -8,7 +8,7 @@
 #include "model/trace/NcclBandwidth.h"
 #include "model/values/Statistics.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -81,4 +81,4 @@ CollectiveBytes Collectives::take(uint32_t thread, int64_t callStartNs) {
     return sum;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -9,7 +9,7 @@
 
 #include "model/trace/Trace.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// What NCCL was asked to do by the calls that one kernel carries out.
 struct CollectiveBytes {
@@ -42,4 +42,4 @@ class Collectives {
 /// form.
 std::string collectiveName(std::string_view kernelName);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -8,7 +8,7 @@
 #include "model/compare/shownNumbers.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -306,4 +306,4 @@ ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRo
     return table;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -12,7 +12,7 @@
 #include "model/compare/counterDifferences.h"
 #include "model/values/ReportTable.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// How the numbers of a column are written.
 enum class Form : uint8_t {
@@ -114,4 +114,4 @@ ComparisonTable stepTable(const WorkerSummary& baseline, const WorkerSummary& ca
 /// Counters over the compared steps: means and greatest values.
 ComparisonTable counterTable(std::span<const CounterDifference> counters);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -92,7 +92,7 @@ std::vector<ComparisonRow> partRows(const ComparisonView& view, bool hasAll) {
     std::vector<ComparisonRow> rows;
     for (const PartDifference& part : view.first().parts)
         rows.push_back(
-            rowOf(lanescope::name(part.part), part.part, part.baselineNs, view.candidates.size()));
+            rowOf(compare::name(part.part), part.part, part.baselineNs, view.candidates.size()));
     for (size_t column = 0; column < view.candidates.size(); ++column) {
         const WorkerComparison* pair = view.candidates[column].pair;
         for (size_t part = 0; pair && part < std::min(rows.size(), pair->parts.size()); ++part)
@@ -209,4 +209,4 @@ bool hasBandwidth(PartGroup group) {
     return group == PartGroup::Collectives || group == PartGroup::Copies;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

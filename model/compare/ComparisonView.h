@@ -9,7 +9,7 @@
 #include "model/compare/RunComparison.h"
 #include "model/compare/worstInstance.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// Comparisons of one worker of the baseline with its counterparts, side by side: what text, pages,
 /// files and windows lay out. It points into the comparisons, which outlive it.
@@ -80,4 +80,4 @@ void keepWeightiest(std::vector<ComparisonRow>& rows, size_t top, bool keepsUnch
 /// Its contributors move bytes.
 bool hasBandwidth(PartGroup group);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

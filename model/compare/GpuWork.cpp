@@ -9,7 +9,7 @@
 #include "model/compare/Collectives.h"
 #include "model/trace/categories.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -181,4 +181,4 @@ std::vector<GpuWork> workOf(const RunContext& run, const WorkerId& worker,
     return gatherer.finish();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

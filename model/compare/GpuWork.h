@@ -11,7 +11,7 @@
 #include "model/compare/RangePaths.h"
 #include "model/compare/RunSummary.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// Gives each different contributor of a worker a number.
 class ContributorTable {
@@ -93,4 +93,4 @@ struct RunContext {
 std::vector<GpuWork> workOf(const RunContext& run, const WorkerId& worker,
                             ContributorTable& contributors);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -9,7 +9,7 @@
 #include "model/compare/WorkerTimeline.h"
 #include "model/steps/rangePattern.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -252,4 +252,4 @@ Stretches IdleCauses::queued() {
     return claims;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

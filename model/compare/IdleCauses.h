@@ -10,7 +10,7 @@
 #include "model/compare/GpuWork.h"
 #include "model/values/stretches.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// Why the GPU of a worker had nothing to do, by the rules that `WorkerTimeline` states. The claims
 /// of different parts overlap; the order of the parts decides.
@@ -64,4 +64,4 @@ class IdleCauses {
     std::vector<std::string> names_;  ///< By key.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace lanescope {
+namespace lanescope::compare {
 
 LaunchingCalls::LaunchingCalls(const Trace& trace)
     : ofKernel(trace.kernels.size(), noIndex),
@@ -25,4 +25,4 @@ LaunchingCalls::LaunchingCalls(const Trace& trace)
         callsOf[thread] = withoutOverlaps(std::move(calls[thread]));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -7,7 +7,7 @@
 #include "model/trace/Trace.h"
 #include "model/values/stretches.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// Which API call launched each piece of GPU work, and when which thread was in a call. The lookups
 /// of `Trace`, made once for all rows; O(n log n) in calls and work.
@@ -20,4 +20,4 @@ struct LaunchingCalls {
     std::vector<Stretches> callsOf;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

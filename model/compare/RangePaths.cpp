@@ -6,7 +6,7 @@
 
 #include "model/steps/rangePattern.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -143,4 +143,4 @@ RangePaths::Id RangePaths::at(uint32_t thread, int64_t timeNs) const {
     return (after - 1)->label;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

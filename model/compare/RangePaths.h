@@ -10,7 +10,7 @@
 #include "model/trace/Trace.h"
 #include "model/values/stretches.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// Which NVTX ranges are open on a thread at a moment, as paths with digits as '#':
 /// "forward/layer #". NCCL's own ranges are no part of them. Immutable once made; O(n log n) in the
@@ -56,4 +56,4 @@ class RangePaths {
 /// DistributedDataParallel computes.
 bool isDataLoadingName(std::string_view name);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -9,7 +9,7 @@
 #include "model/compare/RunSummary.h"
 #include "model/values/DurationScale.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// The run that is compared against. A type of its own, so that the sides cannot be swapped.
 struct BaselineRun {
@@ -198,4 +198,4 @@ struct RunComparison {
 /// input gives the same answer.
 RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -13,7 +13,7 @@
 #include "model/steps/StepSelection.h"
 #include "model/trace/Trace.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// One step of one worker: how long, and made of what. `parts.sum() == wallNs`.
 struct StepSummary {
@@ -152,4 +152,4 @@ using SummaryProgress = std::function<bool(double fraction)>;
 Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selection = {},
                                 const SummaryProgress& progress = {});
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

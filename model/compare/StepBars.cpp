@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -52,4 +52,4 @@ StepBars stepBars(std::span<const StepBarsOf> runs) {
     return bars;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

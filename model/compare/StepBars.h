@@ -9,7 +9,7 @@
 
 #include "model/compare/RunComparison.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// Steps of several runs over their order, as charts draw them: up to a thousand steps each by
 /// itself, of more so many neighbours put together that there are no more than a thousand.
@@ -47,4 +47,4 @@ struct StepBarsOf {
 /// O(n log n) in the steps.
 StepBars stepBars(std::span<const StepBarsOf> runs);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -61,4 +61,4 @@ StepParts& StepParts::operator+=(const StepParts& other) {
     return *this;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// Into what the time of a step is split. At every nanosecond exactly one of them counts: the first
 /// in this order whose work runs on the GPU, and if none runs, the cause of the idle time.
@@ -52,4 +52,4 @@ struct StepParts {
     bool operator==(const StepParts&) const = default;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -58,4 +58,4 @@ WaterfallBars waterfallBars(const WorkerComparison& pair) {
     return waterfall;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

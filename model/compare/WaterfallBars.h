@@ -8,7 +8,7 @@
 
 #include "model/compare/RunComparison.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// How the baseline's mean step becomes the candidate's: which bars stand between the two, in which
 /// order, and what is put together. A chart only draws them.
@@ -32,4 +32,4 @@ struct WaterfallBars {
 /// changes. The rest is put together, unless it is one part or cancels itself out.
 WaterfallBars waterfallBars(const WorkerComparison& pair);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

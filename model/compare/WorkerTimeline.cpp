@@ -3,7 +3,7 @@
 
 #include "model/compare/IdleCauses.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerId& worker,
                                const std::vector<TimeRange>& steps)
@@ -32,4 +32,4 @@ void WorkerTimeline::split(const std::vector<TimeRange>& windows, const Sink& si
         sink(left.label, StepPart::OtherIdle, left.endNs - left.startNs, nothing_);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

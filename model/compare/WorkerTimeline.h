@@ -9,7 +9,7 @@
 #include "model/compare/StepParts.h"
 #include "model/values/stretches.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// What one worker did at every moment: for each part the stretches that claim time for it. Made
 /// once, asked for any windows of time. Immutable; O(n log n) in the events of the run.
@@ -55,4 +55,4 @@ class WorkerTimeline {
     ContributorTable::Id nothing_ = 0;  ///< For time that nothing claims.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -5,7 +5,7 @@
 
 #include "model/compare/causes.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -46,4 +46,4 @@ Answer answerOf(const RunComparison& comparison, const RunSummary& baseline,
     return answer;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

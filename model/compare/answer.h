@@ -3,11 +3,11 @@
 
 #include "model/compare/RunComparison.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// The answer of a comparison whose figures are complete: outcome, causes, and the steps that tell
 /// something. Its words (`sayAnswer`) and cautions are left to the caller.
 Answer answerOf(const RunComparison& comparison, const RunSummary& baseline,
                 const RunSummary& candidate);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

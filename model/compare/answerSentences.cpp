@@ -12,7 +12,7 @@
 #include "model/values/formatValue.h"
 #include "model/values/kernelName.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -261,4 +261,4 @@ std::string outlierReason(const OutlierStep& step) {
     return text;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

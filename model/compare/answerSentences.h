@@ -5,7 +5,7 @@
 
 #include "model/compare/RunComparison.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// Puts the answer of a comparison, whose figures are complete, into words: its sentence, the text
 /// of its causes, and its details. The numbers are those of the tables.
@@ -14,4 +14,4 @@ void sayAnswer(RunComparison& comparison, const RunSummary& baseline, const RunS
 /// "exposed communication +12.30 ms, AllReduce in backward": where the time of a step went.
 std::string outlierReason(const OutlierStep& step);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -75,4 +75,4 @@ std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& base
     return causes;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -5,7 +5,7 @@
 
 #include "model/compare/RunComparison.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// Why the steps of the candidate take longer, or shorter if they do: the parts that changed in
 /// that direction, weightiest first, at most three, each with at least a sixth of all that changed
@@ -13,4 +13,4 @@ namespace lanescope {
 std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& baseline,
                             const RunSummary& candidate);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

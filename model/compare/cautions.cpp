@@ -8,7 +8,7 @@
 
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -142,4 +142,4 @@ std::vector<std::string> cautionsOf(const RunSummary& baseline, const RunSummary
     return cautions.take();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -6,10 +6,10 @@
 
 #include "model/compare/RunComparison.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// What makes a comparison of two runs doubtful, weightiest first: differences in what they ran on
 /// and in how they were recorded, and what either trace lost.
 std::vector<std::string> cautionsOf(const RunSummary& baseline, const RunSummary& candidate);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -64,4 +64,4 @@ bool isConsistent(const RunSummary& summary) {
         });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -8,7 +8,7 @@
 #include "model/compare/cautions.h"
 #include "model/compare/compareWorkers.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -126,4 +126,4 @@ RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {
     return comparison;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -5,7 +5,7 @@
 
 #include "model/compare/storedSummary.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 StoredComparisonPtr compareStoredRuns(const std::filesystem::path& baseline,
                                       const std::filesystem::path& candidate) {
@@ -24,4 +24,4 @@ StoredComparisonPtr compareStoredRuns(const std::filesystem::path& baseline,
     return stored;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

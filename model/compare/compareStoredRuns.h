@@ -6,7 +6,7 @@
 
 #include "model/compare/RunComparison.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// Two runs compared by the summaries that are stored in their traces. Immutable; there is a pair
 /// that the answer is about, and it has both sides.
@@ -29,4 +29,4 @@ using StoredComparisonPtr = std::shared_ptr<const StoredComparison>;
 StoredComparisonPtr compareStoredRuns(const std::filesystem::path& baseline,
                                       const std::filesystem::path& candidate);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -9,7 +9,7 @@
 #include "model/compare/judgeSteps.h"
 #include "model/compare/matchContributors.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -164,4 +164,4 @@ ComparedWorkers compareWorkers(const WorkerSummary& baseline, const WorkerSummar
     return compared;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

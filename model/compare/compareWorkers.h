@@ -3,7 +3,7 @@
 
 #include "model/compare/RunComparison.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// One pair of workers, but for its place in the runs: with times of the mean step as they are
 /// shown, and to the nanosecond.
@@ -14,4 +14,4 @@ struct ComparedWorkers {
 /// Compares a worker with its counterpart. O(n log n), and quadratic in renamed kernels.
 ComparedWorkers compareWorkers(const WorkerSummary& baseline, const WorkerSummary& candidate);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

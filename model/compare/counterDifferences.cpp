@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lanescope {
+namespace lanescope::compare {
 namespace {
 
 std::string ownerOf(const Trace& trace, const CounterSeries& counter) {
@@ -97,4 +97,4 @@ std::vector<CounterDifference> counterDifferences(const Trace& baseline, TimeRan
     return differences;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

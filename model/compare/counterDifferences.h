@@ -7,7 +7,7 @@
 #include "model/format/TimeRange.h"
 #include "model/trace/Trace.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// What a counter showed in a stretch of time.
 struct CounterAmount {
@@ -34,4 +34,4 @@ struct CounterDifference {
 std::vector<CounterDifference> counterDifferences(const Trace& baseline, TimeRange baselineRange,
                                                   const Trace& candidate, TimeRange candidateRange);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

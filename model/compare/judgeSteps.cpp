@@ -7,7 +7,7 @@
 
 #include "model/values/significance.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -85,4 +85,4 @@ std::vector<int64_t> shareOut(std::span<const int64_t> values, int64_t count, in
     return shares;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

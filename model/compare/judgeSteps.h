@@ -5,7 +5,7 @@
 
 #include "model/compare/RunComparison.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// How the wall times of steps are spread. O(n log n).
 StepDistribution distributionOf(std::span<const int64_t> wallNs);
@@ -19,4 +19,4 @@ Claim judgeSteps(std::span<const int64_t> baselineNs, std::span<const int64_t> c
 /// remainders, of equal ones the first (Hamilton's method).
 std::vector<int64_t> shareOut(std::span<const int64_t> values, int64_t count, int64_t sum);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

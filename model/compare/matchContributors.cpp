@@ -10,7 +10,7 @@
 
 #include "model/steps/rangePattern.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -173,4 +173,4 @@ std::vector<ContributorMatch> matchContributors(std::span<const Contributor> bas
     return matcher.finish();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -8,7 +8,7 @@
 
 #include "model/compare/RunComparison.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// Contributors that stand for the same thing: places in the two lists, `noIndex` for nothing.
 struct ContributorMatch {
@@ -37,4 +37,4 @@ std::vector<ContributorMatch> matchContributors(std::span<const Contributor> bas
 /// "sm#_gemm_#x#".
 std::string kernelFamily(std::string_view kernel);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

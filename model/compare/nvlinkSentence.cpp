@@ -8,7 +8,7 @@
 
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -78,4 +78,4 @@ bool isNvlinkUseOther(const RunSummary& baseline, const RunSummary& candidate) {
     return static_cast<double>(more - less) > alikeAmounts * static_cast<double>(more);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -5,7 +5,7 @@
 
 #include "model/compare/RunSummary.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// What both runs sent over NVLink in a step, and how that is known: "NVLink, from each GPU in a
 /// step: baseline 222.4 MiB (used; computed from NCCL); candidate 0 B (not used; by
@@ -15,4 +15,4 @@ std::string nvlinkSentence(const RunSummary& baseline, const RunSummary& candida
 /// One run used NVLink and the other did not, or they sent amounts more than a tenth apart.
 bool isNvlinkUseOther(const RunSummary& baseline, const RunSummary& candidate);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

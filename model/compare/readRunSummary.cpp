@@ -12,7 +12,7 @@
 #include "model/format/traceFingerprint.h"
 #include "model/values/fromIdentifier.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -250,4 +250,4 @@ std::optional<RunSummary> readRunSummary(const std::filesystem::path& path) {
     return database ? readRunSummary(*database) : std::nullopt;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

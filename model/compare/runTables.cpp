@@ -6,7 +6,7 @@
 #include "model/compare/shownNumbers.h"
 #include "model/compare/stepDifferences.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -120,4 +120,4 @@ ComparisonTable counterTable(std::span<const CounterDifference> counters) {
     return table;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

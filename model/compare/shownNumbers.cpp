@@ -7,7 +7,7 @@
 
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -54,4 +54,4 @@ std::string countText(double count) {
                                                     : fmt::format("{:.4g}", count));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -6,7 +6,7 @@
 
 #include "model/compare/RunComparison.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 // How a comparison writes its numbers, wherever they stand. Times of the mean step are written by
 // `WorkerComparison::scale`.
@@ -26,4 +26,4 @@ std::string rateText(double gigabytesPerSecond);
 /// "12", "1,234", "0.3333": how often in a step.
 std::string countText(double count);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -5,7 +5,7 @@
 
 #include "model/values/Statistics.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 std::vector<StepDifference> stepDifferences(const WorkerSummary& baseline,
                                             const WorkerSummary& candidate) {
@@ -21,4 +21,4 @@ std::vector<StepDifference> stepDifferences(const WorkerSummary& baseline,
     return steps;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -7,7 +7,7 @@
 
 #include "model/compare/RunSummary.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// A step of the candidate against the step of the baseline that stands in its place: the first
 /// compared against the first compared, and so on.
@@ -24,4 +24,4 @@ struct StepDifference {
 std::vector<StepDifference> stepDifferences(const WorkerSummary& baseline,
                                             const WorkerSummary& candidate);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

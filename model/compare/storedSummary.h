@@ -8,8 +8,10 @@
 #include "model/format/Result.h"
 
 namespace lanescope {
-
 class Database;
+}
+
+namespace lanescope::compare {
 
 /// Version of all that is stored in a trace when it is closed: of the tables `LANESCOPE_STORED*`
 /// (`tables/Stored.h`) and of the rules that their figures follow. Raised whenever the same events
@@ -28,4 +30,4 @@ std::optional<RunSummary> readRunSummary(const Database& database);
 /// The same of a file. Nothing, too, if it is missing, damaged, compressed or no SQLite file.
 std::optional<RunSummary> readRunSummary(const std::filesystem::path& path);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

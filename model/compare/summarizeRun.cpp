@@ -13,7 +13,7 @@
 #include "model/trace/gpusOfProcess.h"
 #include "model/values/Statistics.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -137,4 +137,4 @@ Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selecti
     return summary;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -9,7 +9,7 @@
 #include "model/values/Statistics.h"
 #include "model/values/significance.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -194,4 +194,4 @@ WorkerSummary summarizeWorker(const RunContext& run, uint32_t gpu, const Process
     return worker;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

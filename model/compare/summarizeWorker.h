@@ -5,10 +5,10 @@
 #include "model/compare/RunSummary.h"
 #include "model/steps/StepSelection.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// Explains the steps of one process on one of its GPUs: parts, contributors, outliers. Who the
 /// worker is (`pid`, `rank` ...) is left to the caller.
 WorkerSummary summarizeWorker(const RunContext& run, uint32_t gpu, const ProcessSteps& steps);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -6,7 +6,7 @@
 
 #include "model/trace/notesOf.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -110,4 +110,4 @@ SummaryFacts factsOf(const Trace& trace) {
     return facts;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -3,9 +3,9 @@
 
 #include "model/compare/RunSummary.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// What a trace says of itself. O(properties + events), linear.
 SummaryFacts factsOf(const Trace& trace);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

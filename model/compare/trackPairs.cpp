@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace lanescope {
+namespace lanescope::compare {
 namespace {
 
 // A damaged or strange trace may have thousands of threads; pairing them by name is not worth it.
@@ -152,4 +152,4 @@ std::vector<TrackPair> pairTracks(const Trace& baseline, const Trace& candidate)
     return Pairing(baseline, candidate).run();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -6,7 +6,7 @@
 
 #include "model/trace/Trace.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// A track of the baseline and the track of the candidate that shows the same thing; one of them is
 /// `noIndex` where the other run has nothing like it.
@@ -22,4 +22,4 @@ struct TrackPair {
 /// O(n * m) in the children of one track, linear otherwise; any thread.
 std::vector<TrackPair> pairTracks(const Trace& baseline, const Trace& candidate);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -5,7 +5,7 @@
 
 #include "model/compare/GpuWork.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 namespace {
 
 /// A piece of GPU work: which step it starts in, and when.
@@ -142,4 +142,4 @@ WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& ca
     return worst;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -8,7 +8,7 @@
 #include "model/compare/RunComparison.h"
 #include "model/steps/StepSelection.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 /// One run as a comparison saw it: what is needed to find single events in it again.
 struct InstanceSide {
@@ -42,4 +42,4 @@ struct WorstInstance {
 WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& candidate,
                             const InstanceQuery& query);
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

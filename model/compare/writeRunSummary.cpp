@@ -9,7 +9,7 @@
 #include "model/format/tables/allTables.h"
 #include "model/format/traceFingerprint.h"
 
-namespace lanescope {
+namespace lanescope::compare {
 
 namespace {
 
@@ -140,4 +140,4 @@ Result<void> writeRunSummary(Database& database, const RunSummary& summary) {
     return database.execute("COMMIT");
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::compare

@@ -10,7 +10,7 @@
 
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::gate {
 
 /// What a condition is about.
 enum class Subject : uint8_t {
@@ -87,4 +87,4 @@ std::span<const Measure> measuresOf(Subject subject);
 /// Whether there are many of them, so that a condition must say which.
 bool hasName(Subject subject);
 
-}  // namespace lanescope
+}  // namespace lanescope::gate

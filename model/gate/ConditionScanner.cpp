@@ -5,7 +5,7 @@
 
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::gate {
 
 namespace {
 
@@ -127,4 +127,4 @@ tl::unexpected<Error> ConditionScanner::failExpecting(std::string_view expected)
         at, fmt::format("expected {}, found \"{}\"", expected, printable(pieceAt(text_, at))));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::gate

@@ -7,7 +7,7 @@
 
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::gate {
 
 /// Reads the pieces of a condition from left to right, as the parser asks for them: what a piece is
 /// depends on what may stand there. Spaces between pieces mean nothing.
@@ -46,4 +46,4 @@ class ConditionScanner {
     size_t at_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::gate

@@ -3,7 +3,7 @@
 
 #include "model/gate/Condition.h"
 
-namespace lanescope {
+namespace lanescope::gate {
 
 namespace {
 
@@ -81,4 +81,4 @@ Dimension dimensionOf(Measure measure) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::gate

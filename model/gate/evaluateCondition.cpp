@@ -11,7 +11,9 @@
 #include "model/gate/measureOf.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::gate {
+
+using namespace compare;
 
 namespace {
 
@@ -188,4 +190,4 @@ ConditionOutcome evaluateCondition(const Condition& condition, const RunComparis
     return outcome;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::gate

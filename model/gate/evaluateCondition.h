@@ -8,7 +8,7 @@
 #include "model/compare/RunComparison.h"
 #include "model/gate/Condition.h"
 
-namespace lanescope {
+namespace lanescope::gate {
 
 enum class ConditionState : uint8_t {
     NotMet,
@@ -43,7 +43,8 @@ struct ConditionOutcome {
 /// percentage against a baseline of nothing. A name that neither has, steps of a run without steps,
 /// and a side without events make a test not comparable; with `isMissingFine` a name that neither
 /// side has only makes it skipped. O(contributors x tests); any thread.
-ConditionOutcome evaluateCondition(const Condition& condition, const RunComparison& comparison,
+ConditionOutcome evaluateCondition(const Condition& condition,
+                                   const compare::RunComparison& comparison,
                                    bool isMissingFine = false);
 
-}  // namespace lanescope
+}  // namespace lanescope::gate

@@ -9,7 +9,9 @@
 #include "model/gate/namePattern.h"
 #include "model/gate/partGroups.h"
 
-namespace lanescope {
+namespace lanescope::gate {
+
+using namespace compare;
 
 namespace {
 
@@ -201,4 +203,4 @@ Measured measureOf(const ConditionTest& test, const RunComparison& comparison,
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::gate

@@ -7,7 +7,7 @@
 #include "model/compare/RunComparison.h"
 #include "model/gate/Condition.h"
 
-namespace lanescope {
+namespace lanescope::gate {
 
 /// The two numbers that a test of a condition is about, in nanoseconds, pieces, bytes or GB/s.
 struct Measured {
@@ -20,10 +20,10 @@ struct Measured {
 /// Looks up the numbers in a pair of workers of the comparison, exact or as they are shown; null
 /// has none. What a name that stands for several means is summed; of bandwidths, bytes and
 /// durations are. O(contributors).
-Measured measureOf(const ConditionTest& test, const RunComparison& comparison,
-                   const WorkerComparison* pair);
+Measured measureOf(const ConditionTest& test, const compare::RunComparison& comparison,
+                   const compare::WorkerComparison* pair);
 
 /// The test asks for a time of the mean step, which is shown in the scale of the comparison.
 bool isOfMeanStep(const ConditionTest& test);
 
-}  // namespace lanescope
+}  // namespace lanescope::gate

@@ -7,7 +7,7 @@
 #include "model/steps/rangePattern.h"
 #include "model/values/kernelName.h"
 
-namespace lanescope {
+namespace lanescope::gate {
 
 bool namesKernel(std::string_view demangled, std::string_view wanted) {
     return matchesPattern(demangled, wanted) ||
@@ -21,4 +21,4 @@ bool liesInRange(std::string_view path, std::string_view wanted) {
     return !path.empty() && matchesPattern(within, "*/" + pattern + "/*");
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::gate

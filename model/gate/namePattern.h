@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace lanescope {
+namespace lanescope::gate {
 
 /// Whether a condition that names `wanted` means this kernel: by its whole name, the name without
 /// parameters, or the base name.
@@ -13,4 +13,4 @@ bool namesKernel(std::string_view demangled, std::string_view wanted);
 /// whether `wanted` ("layer 3", "backward/layer #") stands in it, number for number sign.
 bool liesInRange(std::string_view path, std::string_view wanted);
 
-}  // namespace lanescope
+}  // namespace lanescope::gate

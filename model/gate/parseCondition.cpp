@@ -10,7 +10,7 @@
 #include "model/gate/ConditionScanner.h"
 #include "model/gate/partGroups.h"
 
-namespace lanescope {
+namespace lanescope::gate {
 
 namespace {
 
@@ -202,4 +202,4 @@ Result<Condition> parseCondition(std::string_view text) {
     return Condition{std::string(text), std::move(*tests)};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::gate

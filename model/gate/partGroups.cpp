@@ -4,7 +4,9 @@
 #include <array>
 #include <functional>
 
-namespace lanescope {
+namespace lanescope::gate {
+
+using namespace compare;
 
 namespace {
 
@@ -50,7 +52,7 @@ std::vector<StepPart> partsCalled(std::string_view name) {
         return found;
     }
     for (const StepPart part : allParts())
-        if (normalized(lanescope::name(part)) == wanted || normalized(identifier(part)) == wanted)
+        if (normalized(compare::name(part)) == wanted || normalized(identifier(part)) == wanted)
             return {part};
     return found;
 }
@@ -61,4 +63,4 @@ std::string partNames() {
     return text + "copies (all that are exposed) and idle (all that is)";
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::gate

@@ -17,6 +17,8 @@
 #include "tests/support/writeTrace.h"
 
 using namespace lanescope;
+using namespace lanescope::cli;
+using namespace lanescope::compare;
 
 /// One load of a trace that was just recorded gives its summary and its index, or leaves the trace
 /// as it is.

@@ -24,6 +24,8 @@
 #include "tests/support/TemporaryFolder.h"
 
 using namespace lanescope;
+using namespace lanescope::cli;
+using namespace lanescope::compare;
 using namespace lanescope::bench;
 
 namespace {

@@ -13,6 +13,8 @@
 #include "tests/support/writeTrace.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::report;
 
 /// Compares two simulated traces by the summaries stored in them, and one of the traces is asked in
 /// plain SQL for the time of each kernel. LANESCOPE_BENCH_EVENTS is how many events each trace

@@ -19,6 +19,8 @@
 #include "views/compare/CompareView.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::viewer;
 
 /// How long the window takes from being asked to compare two simulated traces to the answer on the
 /// screen, and to the comparison of all events. LANESCOPE_BENCH_EVENTS is how many events each

@@ -10,6 +10,7 @@
 #include "views/timeline/TrackPainter.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 /// Paints a million simulated slices, each frame at another place so that nothing is cached, and
 /// compares with filling one rectangle for each slice in sight.

@@ -17,6 +17,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
 using lanescope::standin::TrainingPlan;
 
 /// The whole way, with a simulated GPU: `lanescope record` a training program, then load the trace.

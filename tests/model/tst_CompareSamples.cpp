@@ -7,6 +7,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
 
 /// The two recordings that come with the project: the same training over NVLink and, with peer
 /// access off, through host memory.

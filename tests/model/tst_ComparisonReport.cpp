@@ -24,6 +24,9 @@
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::gate;
+using namespace lanescope::report;
 
 namespace {
 

@@ -13,6 +13,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
 
 /// "Why is run B slower?", asked of pairs of recordings from a real GPU that differ in one known
 /// way. What the answer should be comes from plain loops over the events of the compared steps.

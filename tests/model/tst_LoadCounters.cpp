@@ -16,6 +16,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
 
 namespace {
 

@@ -9,6 +9,8 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::report;
 
 namespace {
 

@@ -15,6 +15,8 @@
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::report;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
 
 namespace {
 

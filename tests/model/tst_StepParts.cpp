@@ -11,6 +11,7 @@
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
 
 namespace {
 

@@ -15,6 +15,7 @@
 #include "tests/support/writeTrace.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
 
 namespace {
 

@@ -7,6 +7,8 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::gate;
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
 
 namespace {
 

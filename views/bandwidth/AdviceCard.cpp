@@ -10,7 +10,7 @@
 #include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr size_t mostLines = 2;
@@ -119,4 +119,4 @@ void AdviceCard::changeEvent(QEvent* event) {
     if (event->type() == QEvent::FontChange && page_) rebuild();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -10,7 +10,7 @@
 class QToolButton;
 class QVBoxLayout;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// What could be better about the copies, in sentences, the greatest gain first. Each has a button
 /// that shows the copy it is told by. Hidden while there is nothing to say.
@@ -46,4 +46,4 @@ class AdviceCard : public QFrame {
     QStringList sentences_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

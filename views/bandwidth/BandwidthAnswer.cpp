@@ -5,7 +5,7 @@
 
 #include "model/steps/rangeNames.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr size_t mostRangeNames = 500;
@@ -82,4 +82,4 @@ std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies,
     return answer;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -10,7 +10,7 @@
 #include "model/bandwidth/CopyRangeTable.h"
 #include "model/bandwidth/copyCharts.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// What the rows of the bandwidth table are.
 enum class BandwidthRows : uint8_t {
@@ -68,4 +68,4 @@ struct BandwidthAnswer {
 std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies,
                                                        const BandwidthQuestion& question);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

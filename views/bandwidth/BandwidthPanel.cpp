@@ -21,7 +21,7 @@
 #include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 BandwidthPanel::BandwidthPanel(QWidget* parent)
     : QWidget(parent),
@@ -255,4 +255,4 @@ void BandwidthPanel::activateRow(int row) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

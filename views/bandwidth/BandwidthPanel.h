@@ -15,7 +15,7 @@ class QLabel;
 class QTabWidget;
 class QToolButton;
 
-namespace lanescope {
+namespace lanescope::views {
 
 class AdviceCard;
 class BandwidthModel;
@@ -95,4 +95,4 @@ class BandwidthPanel : public QWidget {
     QLabel* hint_ = nullptr;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

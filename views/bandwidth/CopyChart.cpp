@@ -14,7 +14,7 @@
 #include "views/theme/chartStyle.h"
 #include "views/timeline/timeTicks.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr double pixelsPerPlace = 4;  // closer points hide each other
@@ -266,4 +266,4 @@ void CopyChart::changeEvent(QEvent* event) {
     if (event->type() == QEvent::FontChange) rebuild();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

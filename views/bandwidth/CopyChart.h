@@ -14,7 +14,7 @@ class QCPItemRect;
 class QCustomPlot;
 class QMouseEvent;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// A chart of copies by their rates: over time, by size, or how many of each rate, with the peaks
 /// of the links dashed. A click, or the arrow keys and Enter, choose a copy; in the chart over time
@@ -80,4 +80,4 @@ class CopyChart : public QWidget {
     bool isDragging_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

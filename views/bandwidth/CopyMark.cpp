@@ -8,7 +8,7 @@
 #include "views/bandwidth/copyTexts.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 std::vector<CopyMark> pointMarks(const BandwidthAnswer& answer) {
@@ -74,4 +74,4 @@ QString markText(const BandwidthAnswer& answer, const CopyMark& mark) {
     return QObject::tr("%1 copies here; the largest is %2").arg(count, copy);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -6,7 +6,7 @@
 
 #include "views/bandwidth/BandwidthAnswer.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// A point of a chart of copies, or a piece of a bar: all copies of one group in one place.
 struct CopyMark {
@@ -26,4 +26,4 @@ const std::vector<CopyGroup>& groupsOf(const BandwidthAnswer& answer);
 /// What stands in the place of a mark, in one sentence.
 QString markText(const BandwidthAnswer& answer, const CopyMark& mark);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -8,7 +8,7 @@
 
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int shownCharacters = 14;
@@ -56,4 +56,4 @@ void RangeNameChoice::takeText() {
     emit rangeNameChanged();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

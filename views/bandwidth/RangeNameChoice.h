@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Which NVTX ranges copies are summed up by: the steps that were found, one of the names in the
 /// trace, or whatever the user types ('#' stands for any number).
@@ -30,4 +30,4 @@ class RangeNameChoice : public QComboBox {
     std::vector<std::string> names_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

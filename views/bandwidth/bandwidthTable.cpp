@@ -8,7 +8,7 @@
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr auto sizeColumn = "Size";
@@ -172,4 +172,4 @@ QVariant BandwidthModel::headerData(int section, Qt::Orientation orientation, in
     return ReportModel::headerData(section, orientation, role);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

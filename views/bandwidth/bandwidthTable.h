@@ -5,7 +5,7 @@
 #include "views/bandwidth/BandwidthAnswer.h"
 #include "views/tables/ReportModel.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// The rows of an answer as a table: what, count, bytes, busy time, rates, share of the peak,
 /// overlap. Cells of what is not known are empty.
@@ -30,4 +30,4 @@ class BandwidthModel : public ReportModel {
     std::shared_ptr<const BandwidthAnswer> answer_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -6,7 +6,7 @@
 #include "views/text/toQString.h"
 #include "views/timeline/timeTicks.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 const QString arrow = QStringLiteral(" \u2192 ");
@@ -127,4 +127,4 @@ QColor colorOf(const Theme& theme, const CopyGroup& group) {
     return theme.colorOf(categoryOf(group));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -6,7 +6,7 @@
 #include "model/bandwidth/copyCharts.h"
 #include "views/theme/Theme.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// "HtoD", "UVM HtoD", "memset"; "PtoP GPU 0 → 1" where the group tells.
 QString kindText(const Trace& trace, const CopyGroup& group);
@@ -30,4 +30,4 @@ QString peakOriginText(const CopyPeak& peak);
 /// The colour that the copies have on the timeline.
 QColor colorOf(const Theme& theme, const CopyGroup& group);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

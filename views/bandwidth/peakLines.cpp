@@ -8,7 +8,7 @@
 
 #include "views/bandwidth/copyTexts.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 QString shortRate(double gigabytesPerSecond) {
@@ -123,4 +123,4 @@ void setUpRateAxis(QCPAxis& axis, double least, double most, bool isLogarithmic,
     axis.setLabel(QStringLiteral("GB/s"));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -10,7 +10,7 @@
 class QCPAxis;
 class QCustomPlot;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Dashed lines across a chart at the rates that the links of a trace can reach, with names. Peaks
 /// whose names would lie upon each other share a name. `rates` is the axis of GB/s, whose range is
@@ -22,4 +22,4 @@ void addPeakLines(QCustomPlot& plot, QCPAxis& rates, const std::vector<CopyPeak>
 void setUpRateAxis(QCPAxis& axis, double least, double most, bool isLogarithmic,
                    const std::vector<CopyPeak>& peaks);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -10,7 +10,7 @@
 #include "views/bandwidth/peakLines.h"
 #include "views/timeline/timeTicks.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr double pointSize = copyPointSize;
@@ -264,4 +264,4 @@ void plotCopies(QCustomPlot& plot, const BandwidthAnswer& answer,
     CopyPlotter(plot, answer, marks, theme, font).plot();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -9,7 +9,7 @@
 
 class QCustomPlot;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// How large points are, in pixels.
 inline constexpr double copyPointSize = 7;
@@ -19,4 +19,4 @@ inline constexpr double copyPointSize = 7;
 void plotCopies(QCustomPlot& plot, const BandwidthAnswer& answer,
                 const std::vector<CopyMark>& marks, const Theme& theme, const QFont& font);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

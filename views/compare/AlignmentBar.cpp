@@ -13,7 +13,7 @@
 
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 // What an item of the list of ranges means that is no name.
@@ -246,4 +246,4 @@ void AlignmentBar::updateVisibility() {
     step_->setVisible(anchor() == Anchor::Step);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

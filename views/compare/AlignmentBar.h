@@ -15,7 +15,7 @@ class QLineEdit;
 class QPushButton;
 class QSpinBox;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// What two runs are compared by, and where they are laid on top of each other: which stretches are
 /// the steps, which of them count, and the point that both timelines share. Also which candidate
@@ -86,4 +86,4 @@ class AlignmentBar : public QWidget {
     std::vector<int64_t> steps_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -11,7 +11,7 @@
 #include "views/compare/WaterfallChart.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 AnswerPreview::AnswerPreview(QWidget* parent)
     : QWidget(parent),
@@ -38,7 +38,7 @@ AnswerPreview::AnswerPreview(QWidget* parent)
     connect(steps_, &StepChart::stepChosen, steps_, &StepChart::setChosen);
 }
 
-void AnswerPreview::setComparison(const StoredComparison& stored, size_t candidateCount) {
+void AnswerPreview::setComparison(const compare::StoredComparison& stored, size_t candidateCount) {
     headline_->setAnswer(stored.comparison.answer);
     waterfall_->setPair(&stored.pair());
     steps_->setSteps({&stored.baselineWorker(), stored.pair().baseline},
@@ -66,4 +66,4 @@ QString AnswerPreview::originText() const {
     return origin_->text();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -7,12 +7,15 @@
 
 class QLabel;
 
-namespace lanescope {
+namespace lanescope::compare {
+struct StoredComparison;
+}
+
+namespace lanescope::views {
 
 class HeadlineCard;
 class StepChart;
 class WaterfallChart;
-struct StoredComparison;
 
 /// The answer of a comparison whose traces are still being read: the verdict and the charts, where
 /// `CompareView` will have them, and a line that says what they come from.
@@ -22,7 +25,7 @@ class AnswerPreview : public QWidget {
     explicit AnswerPreview(QWidget* parent = nullptr);
 
     /// `candidateCount` is how many runs are compared with the baseline; `stored` is the first.
-    void setComparison(const StoredComparison& stored, size_t candidateCount);
+    void setComparison(const compare::StoredComparison& stored, size_t candidateCount);
     void setTheme(const Theme& theme);
 
     HeadlineCard& headline() const { return *headline_; }
@@ -37,4 +40,4 @@ class AnswerPreview : public QWidget {
     QLabel* origin_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

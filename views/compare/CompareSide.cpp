@@ -9,7 +9,7 @@
 #include "views/details/HealthPanel.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 CompareSide::CompareSide(Role role, VisibleRange* range, QWidget* parent)
     : QWidget(parent),
@@ -69,4 +69,4 @@ void CompareSide::showHealth() {
     dialog->show();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

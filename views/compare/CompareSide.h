@@ -6,7 +6,7 @@
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 class HealthBar;
 class TimelineView;
@@ -40,4 +40,4 @@ class CompareSide : public QWidget {
     TimelineView* timeline_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -10,7 +10,10 @@
 #include "views/tables/ReportView.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
+
+using namespace compare;
+
 namespace {
 
 enum PageNumber : size_t {
@@ -251,4 +254,4 @@ ReportView* CompareTables::find(const QString& title) {
     return nullptr;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

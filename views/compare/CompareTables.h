@@ -12,7 +12,7 @@
 
 class QComboBox;
 
-namespace lanescope {
+namespace lanescope::views {
 
 class ReportView;
 
@@ -29,7 +29,7 @@ class CompareTables : public QTabWidget {
     void clearTables();
     void setTheme(const Theme& theme);
     /// Shows what this part is made of; nothing shows all parts.
-    void setPart(std::optional<StepPart> part);
+    void setPart(std::optional<compare::StepPart> part);
     LazyTab* currentTab() const;
     /// The first tab with this in its title; null if there is none.
     LazyTab* findTab(const QString& title) const;
@@ -37,8 +37,8 @@ class CompareTables : public QTabWidget {
     ReportView* find(const QString& title);
 
   signals:
-    void rowChosen(const lanescope::RowLead& row);
-    void partChosen(std::optional<lanescope::StepPart> part);
+    void rowChosen(const lanescope::compare::RowLead& row);
+    void partChosen(std::optional<lanescope::compare::StepPart> part);
 
   protected:
     void showEvent(QShowEvent* event) override;
@@ -47,12 +47,12 @@ class CompareTables : public QTabWidget {
     struct Page {
         QString title;
         PanelTab<ReportView>* tab;
-        std::vector<RowLead> leads;
-        std::optional<ComparisonTable> pending;  ///< What its view does not show yet.
+        std::vector<compare::RowLead> leads;
+        std::optional<compare::ComparisonTable> pending;  ///< What its view does not show yet.
         bool isFitted = false;
     };
     void addPage(const QString& title, const QString& toolTip);
-    void setPage(size_t page, ComparisonTable table);
+    void setPage(size_t page, compare::ComparisonTable table);
     ReportView* makeView(size_t page);
     void fill(size_t page, ReportView& view);
     /// Those on the screen.
@@ -66,4 +66,4 @@ class CompareTables : public QTabWidget {
     Theme theme_ = Theme::light();
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

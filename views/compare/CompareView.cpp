@@ -26,7 +26,9 @@
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/VisibleRange.h"
 
-namespace lanescope {
+namespace lanescope::views {
+
+using namespace compare;
 
 CompareView::CompareView(QWidget* parent)
     : QWidget(parent),
@@ -366,4 +368,4 @@ void CompareView::swapSides() {
     emit titleChanged();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -11,7 +11,11 @@
 class QLabel;
 class QSplitter;
 
-namespace lanescope {
+namespace lanescope::compare {
+struct StoredComparison;
+}
+
+namespace lanescope::views {
 
 class AlignmentBar;
 class CompareSide;
@@ -25,7 +29,6 @@ class StepChart;
 class TimelineView;
 class VisibleRange;
 class WaterfallChart;
-struct StoredComparison;
 
 /// A baseline against one candidate or more: the answer in words on top, then what the steps are
 /// made of and how long each took, both timelines track by track on one time axis, and tables of
@@ -41,7 +44,7 @@ class CompareView : public QWidget {
     void setTheme(const Theme& theme);
     /// What the summaries stored in the traces say, until the first comparison is made: an answer
     /// that was on the screen while the traces were read stays there. After `setTraces`.
-    void showStored(const StoredComparison& stored);
+    void showStored(const compare::StoredComparison& stored);
 
     CompareSide& baseline() const { return *baseline_; }
     CompareSide& candidate() const { return *candidate_; }
@@ -95,7 +98,7 @@ class CompareView : public QWidget {
     void showRuns(ComparedRunsPtr runs);
     void showPair();
     std::optional<ComparedPair> shownPair() const;
-    const WorkerSummary* workerOf(bool isCandidate) const;
+    const compare::WorkerSummary* workerOf(bool isCandidate) const;
     void align();
     void setOrigins(int64_t baselineNs, int64_t candidateNs);
     void showCompared();
@@ -103,8 +106,8 @@ class CompareView : public QWidget {
     void scrollToWorker();
     void showDetails(const TracePtr& trace, EventRef event);
     void updatePanels();
-    void showRow(const RowLead& row);
-    void showInstance(const WorstInstance& worst);
+    void showRow(const compare::RowLead& row);
+    void showInstance(const compare::WorstInstance& worst);
     void showEvents(EventRef baselineEvent, EventRef candidateEvent);
     void selectBoth(EventRef baseline, EventRef candidate);
 
@@ -138,4 +141,4 @@ class CompareView : public QWidget {
     bool hasDetails_ = true;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

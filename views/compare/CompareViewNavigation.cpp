@@ -18,7 +18,9 @@
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/VisibleRange.h"
 
-namespace lanescope {
+namespace lanescope::views {
+
+using namespace compare;
 
 void CompareView::align() {
     const WorkerSummary* before = workerOf(false);
@@ -187,4 +189,4 @@ void CompareView::selectBoth(EventRef baseline, EventRef candidate) {
                 isCandidate ? candidate : baseline);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

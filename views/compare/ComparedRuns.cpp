@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/compare/ComparedRuns.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
-ComparisonView ComparedPair::view() const {
-    ComparisonView view;
+compare::ComparisonView ComparedPair::view() const {
+    compare::ComparisonView view;
     view.candidates.push_back({"Candidate", &workers()});
     for (size_t other = 0; other < runs.candidates.size(); ++other) {
         if (other == candidate) continue;
-        const WorkerComparison* same = nullptr;
-        for (const WorkerComparison& each : runs.comparisons[other].workers)
+        const compare::WorkerComparison* same = nullptr;
+        for (const compare::WorkerComparison& each : runs.comparisons[other].workers)
             if (!same && each.baselineWorker == workers().baselineWorker) same = &each;
         view.candidates.push_back({runs.candidates[other].trace->title, same});
     }
     return view;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -9,20 +9,20 @@
 #include "model/compare/counterDifferences.h"
 #include "model/trace/Trace.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// What one comparison of a baseline with one or more candidates came to. Immutable.
 struct ComparedRuns {
     struct Side {
         TracePtr trace;
         StepSelection selection;
-        RunSummary summary;
+        compare::RunSummary summary;
     };
     Side baseline;
     std::vector<Side> candidates;
-    std::vector<RunComparison> comparisons;  ///< By candidate.
+    std::vector<compare::RunComparison> comparisons;  ///< By candidate.
     /// By candidate, over the compared steps of the pair that its answer is about.
-    std::vector<std::vector<CounterDifference>> counters;
+    std::vector<std::vector<compare::CounterDifference>> counters;
 };
 
 using ComparedRunsPtr = std::shared_ptr<const ComparedRuns>;
@@ -33,16 +33,18 @@ struct ComparedPair {
     size_t candidate = 0;
     uint32_t pair = 0;
 
-    const WorkerComparison& workers() const { return runs.comparisons[candidate].workers[pair]; }
-    const WorkerSummary& baselineWorker() const {
+    const compare::WorkerComparison& workers() const {
+        return runs.comparisons[candidate].workers[pair];
+    }
+    const compare::WorkerSummary& baselineWorker() const {
         return runs.baseline.summary.workers[workers().baselineWorker];
     }
-    const WorkerSummary& candidateWorker() const {
+    const compare::WorkerSummary& candidateWorker() const {
         return runs.candidates[candidate].summary.workers[workers().candidateWorker];
     }
     /// The candidate on the screen, then all others; those without a counterpart of the baseline's
     /// worker have no numbers.
-    ComparisonView view() const;
+    compare::ComparisonView view() const;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

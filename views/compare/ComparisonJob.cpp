@@ -8,7 +8,10 @@
 #include "views/jobs/LatestJob.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
+
+using namespace compare;
+
 namespace {
 
 const RunSummary* knownSummary(const ComparedRunsPtr& known, const ComparisonJob::Run& run) {
@@ -120,4 +123,4 @@ bool ComparisonJob::isRunning() const {
     return job_->isRunning();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

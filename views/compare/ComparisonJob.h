@@ -8,7 +8,7 @@
 
 #include "views/compare/ComparedRuns.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 class LatestJob;
 
@@ -34,7 +34,7 @@ class ComparisonJob : public QObject {
   signals:
     /// `fraction` in [0, 1].
     void progressed(double fraction);
-    void compared(lanescope::ComparedRunsPtr runs);
+    void compared(lanescope::views::ComparedRunsPtr runs);
     /// Why nothing could be compared.
     void failed(const QString& sentence);
     /// Whatever came of it.
@@ -46,4 +46,4 @@ class ComparisonJob : public QObject {
     ComparedRunsPtr last_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -14,7 +14,10 @@
 #include "views/timeline/TimeScale.h"
 #include "views/timeline/VisibleRange.h"
 
-namespace lanescope {
+namespace lanescope::views {
+
+using namespace compare;
+
 namespace {
 
 constexpr double wheelZoom = 1.25;
@@ -181,4 +184,4 @@ bool DifferenceLane::event(QEvent* event) {
     return true;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -7,7 +7,7 @@
 #include "model/compare/stepDifferences.h"
 #include "views/theme/Theme.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 class VisibleRange;
 
@@ -21,7 +21,7 @@ class DifferenceLane : public QWidget {
     explicit DifferenceLane(VisibleRange& range, QWidget* parent = nullptr);
 
     /// `originNs` is the candidate's time at 0 of the shared axis.
-    void setSteps(std::vector<StepDifference> steps, int64_t originNs);
+    void setSteps(std::vector<compare::StepDifference> steps, int64_t originNs);
     void setTheme(const Theme& theme);
     /// The place of the step at this pixel, or -1.
     int stepAt(int x) const;
@@ -49,7 +49,7 @@ class DifferenceLane : public QWidget {
     double toX(int64_t timeNs) const;
 
     VisibleRange& range_;
-    std::vector<StepDifference> steps_;
+    std::vector<compare::StepDifference> steps_;
     int64_t originNs_ = 0;
     int64_t greatestNs_ = 1;
     int64_t greatestInAllNs_ = 1;
@@ -57,4 +57,4 @@ class DifferenceLane : public QWidget {
     Theme theme_ = Theme::light();
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -6,11 +6,11 @@
 
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 DifferenceModel::DifferenceModel(QObject* parent) : ReportModel(parent) {}
 
-void DifferenceModel::setComparison(ComparisonTable table) {
+void DifferenceModel::setComparison(compare::ComparisonTable table) {
     comparison_ = std::move(table);
     greatestLossNs_.assign(comparison_.columns.size(), 0);
     for (size_t column = 0; column < comparison_.columns.size(); ++column) {
@@ -67,4 +67,4 @@ QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

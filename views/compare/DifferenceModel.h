@@ -7,7 +7,7 @@
 #include "views/tables/ReportModel.h"
 #include "views/theme/Theme.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Rows of a comparison, with its numbers as it writes them. Every column of lost time is tinted by
 /// who lost it, and has a bar of the time at stake.
@@ -17,7 +17,7 @@ class DifferenceModel : public ReportModel {
     explicit DifferenceModel(QObject* parent = nullptr);
 
     /// The table of which the next `setTable` has the plain numbers.
-    void setComparison(ComparisonTable table);
+    void setComparison(compare::ComparisonTable table);
     void setTheme(const Theme& theme);
     /// The first column of time lost, or -1.
     int lostColumn() const;
@@ -30,9 +30,9 @@ class DifferenceModel : public ReportModel {
     bool isLostColumn(int column) const;
     int64_t lostNsAt(int row, int column) const;
 
-    ComparisonTable comparison_;
+    compare::ComparisonTable comparison_;
     std::vector<int64_t> greatestLossNs_;  // by column; 0 for others than lost time
     Theme theme_ = Theme::light();
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

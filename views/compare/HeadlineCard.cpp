@@ -10,7 +10,7 @@
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr qsizetype mostReasons = 2;
@@ -86,7 +86,7 @@ void HeadlineCard::build() {
     connect(cancel_, &QPushButton::clicked, this, &HeadlineCard::cancelRequested);
 }
 
-void HeadlineCard::setAnswer(const Answer& answer) {
+void HeadlineCard::setAnswer(const compare::Answer& answer) {
     outcome_ = answer.outcome;
     headlineText_ = toQString(answer.sentence);
     cautionTexts_ = toList(answer.cautions);
@@ -96,7 +96,7 @@ void HeadlineCard::setAnswer(const Answer& answer) {
 }
 
 void HeadlineCard::setMessage(const QString& text) {
-    outcome_ = Outcome::Nothing;
+    outcome_ = compare::Outcome::Nothing;
     headlineText_ = text;
     cautionTexts_.clear();
     reasonTexts_.clear();
@@ -156,9 +156,9 @@ void HeadlineCard::updateTexts() {
 
 void HeadlineCard::updateColors() {
     QPalette colors = palette();
-    colors.setColor(QPalette::WindowText, outcome_ == Outcome::Slower   ? theme_.slower
-                                          : outcome_ == Outcome::Faster ? theme_.faster
-                                                                        : theme_.text);
+    colors.setColor(QPalette::WindowText, outcome_ == compare::Outcome::Slower   ? theme_.slower
+                                          : outcome_ == compare::Outcome::Faster ? theme_.faster
+                                                                                 : theme_.text);
     headline_->setPalette(colors);
     colors.setColor(QPalette::WindowText, theme_.mutedText);
     reasons_->setPalette(colors);
@@ -167,4 +167,4 @@ void HeadlineCard::updateColors() {
     caution_->setPalette(colors);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

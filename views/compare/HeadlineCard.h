@@ -11,7 +11,7 @@ class QLabel;
 class QProgressBar;
 class QPushButton;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// The answer of a comparison: what makes the numbers doubtful, then the verdict in one large
 /// sentence, then why. While a comparison is being made, how far it is and a way to stop it.
@@ -21,7 +21,7 @@ class HeadlineCard : public QWidget {
     explicit HeadlineCard(QWidget* parent = nullptr);
 
     /// Sentences are cut to the width there is, and stand in full in the tool tips.
-    void setAnswer(const Answer& answer);
+    void setAnswer(const compare::Answer& answer);
     /// A sentence in place of an answer.
     void setMessage(const QString& text);
     /// Shows the bar at `fraction` of [0, 1]; below 0 hides it.
@@ -47,7 +47,7 @@ class HeadlineCard : public QWidget {
     void updateTexts();
 
     Theme theme_ = Theme::light();
-    Outcome outcome_ = Outcome::Nothing;
+    compare::Outcome outcome_ = compare::Outcome::Nothing;
     QString headlineText_;
     QStringList cautionTexts_;
     QStringList reasonTexts_;
@@ -58,4 +58,4 @@ class HeadlineCard : public QWidget {
     QPushButton* cancel_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

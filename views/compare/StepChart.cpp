@@ -16,7 +16,10 @@
 #include "views/text/toQString.h"
 #include "views/theme/chartStyle.h"
 
-namespace lanescope {
+namespace lanescope::views {
+
+using namespace compare;
+
 namespace {
 
 constexpr double barWidth = 0.4;
@@ -230,4 +233,4 @@ void StepChart::focusOutEvent(QFocusEvent* event) {
     plot_->replot(QCustomPlot::rpQueuedReplot);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -8,7 +8,7 @@
 
 class QCustomPlot;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// How long each step took in both runs, side by side, with the medians as lines and the steps that
 /// stand out marked. A click on a step, or the arrow keys, go to it.
@@ -18,7 +18,7 @@ class StepChart : public QWidget {
     explicit StepChart(QWidget* parent = nullptr);
 
     /// The baseline and the candidate.
-    void setSteps(const StepBarsOf& baseline, const StepBarsOf& candidate);
+    void setSteps(const compare::StepBarsOf& baseline, const compare::StepBarsOf& candidate);
     void setTheme(const Theme& theme);
     /// The step that is marked, by its place among the compared ones; -1 for none.
     void setChosen(int step);
@@ -42,17 +42,17 @@ class StepChart : public QWidget {
   private:
     void rebuild();
     void setUpAxes();
-    void addSide(const StepBars::Run& run, double offset, const QColor& color);
-    void markOutliers(const StepBars::Run& run, double offset);
+    void addSide(const compare::StepBars::Run& run, double offset, const QColor& color);
+    void markOutliers(const compare::StepBars::Run& run, double offset);
     void markChosen();
     void addLegend();
     QString tipAt(int step) const;
 
-    StepBars bars_;  // of the baseline and the candidate; empty for nothing
+    compare::StepBars bars_;  // of the baseline and the candidate; empty for nothing
     int chosen_ = -1;
     double nsPerUnit_ = 1;
     Theme theme_ = Theme::light();
     QCustomPlot* plot_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -15,7 +15,10 @@
 #include "views/text/toQString.h"
 #include "views/theme/chartStyle.h"
 
-namespace lanescope {
+namespace lanescope::views {
+
+using namespace compare;
+
 namespace {
 
 /// In two lines, so that columns stand close together.
@@ -235,4 +238,4 @@ void WaterfallChart::resizeEvent(QResizeEvent* event) {
     rebuild();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

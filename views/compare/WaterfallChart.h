@@ -11,7 +11,7 @@
 
 class QCustomPlot;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// From the baseline's mean step to the candidate's: a column for each run and between them one for
 /// every part of the step that changed, weightiest first. A click, or the arrow keys and Enter,
@@ -22,13 +22,13 @@ class WaterfallChart : public QWidget {
     explicit WaterfallChart(QWidget* parent = nullptr);
 
     /// Null for nothing.
-    void setPair(const WorkerComparison* pair);
+    void setPair(const compare::WorkerComparison* pair);
     void setTheme(const Theme& theme);
     /// The part that is marked; nothing marks none.
-    void setChosen(std::optional<StepPart> part);
-    std::optional<StepPart> chosen() const { return chosen_; }
+    void setChosen(std::optional<compare::StepPart> part);
+    std::optional<compare::StepPart> chosen() const { return chosen_; }
     /// The parts that have a column of their own, from left to right.
-    std::vector<StepPart> parts() const;
+    std::vector<compare::StepPart> parts() const;
     QCustomPlot& plot() const { return *plot_; }
 
     QSize sizeHint() const override { return {520, 190}; }
@@ -36,7 +36,7 @@ class WaterfallChart : public QWidget {
 
   signals:
     /// The user chose this part; chosen once more, nothing is.
-    void partChosen(std::optional<lanescope::StepPart> part);
+    void partChosen(std::optional<lanescope::compare::StepPart> part);
 
   protected:
     void keyPressEvent(QKeyEvent* event) override;
@@ -51,20 +51,20 @@ class WaterfallChart : public QWidget {
     /// The baseline's column, the bars', the candidate's.
     size_t columnCount() const;
     void addRun(size_t column, int64_t ns, const QColor& color);
-    void addBar(size_t column, const WaterfallBars::Bar& bar);
+    void addBar(size_t column, const compare::WaterfallBars::Bar& bar);
     void addRectangle(size_t column, double bottomNs, double topNs, const QColor& color,
                       bool isChosen, bool isBold, const std::string& text);
-    void choose(std::optional<StepPart> part);
+    void choose(std::optional<compare::StepPart> part);
     /// The part under the pointer.
-    std::optional<StepPart> partAt(QPoint position) const;
+    std::optional<compare::StepPart> partAt(QPoint position) const;
     QString description() const;
 
-    std::optional<WaterfallBars> bars_;
-    std::vector<PartDifference> parts_;  // of which the tool tips tell
-    std::optional<StepPart> chosen_;
+    std::optional<compare::WaterfallBars> bars_;
+    std::vector<compare::PartDifference> parts_;  // of which the tool tips tell
+    std::optional<compare::StepPart> chosen_;
     Theme theme_ = Theme::light();
     double nsPerUnit_ = 1;
     QCustomPlot* plot_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

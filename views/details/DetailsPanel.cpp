@@ -11,7 +11,7 @@
 #include "views/details/FactSheet.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 /// A graph launch may start thousands of kernels; more links than this help nobody.
@@ -106,4 +106,4 @@ void DetailsPanel::addLinkTo(EventRef event) {
                              unbroken(formatDuration(range.startNs))));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 
 #include "model/trace/Trace.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 class FactSheet;
 
@@ -40,4 +40,4 @@ class DetailsPanel : public QWidget {
     FactSheet* sheet_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

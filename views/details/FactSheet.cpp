@@ -8,7 +8,7 @@
 
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr auto linkPrefix = "event:";
@@ -175,4 +175,4 @@ void FactSheet::finish() {
     moveCursor(QTextCursor::Start);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

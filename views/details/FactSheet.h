@@ -7,7 +7,7 @@
 
 #include "model/trace/Trace.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// A read-only page of headings, facts and links. Long names wrap where a reader would break them,
 /// everything can be selected and copied, and all text is taken literally: names come from
@@ -49,4 +49,4 @@ class FactSheet : public QTextBrowser {
     QTextCursor edit_;  ///< Holds the page together while it is being written; null otherwise.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

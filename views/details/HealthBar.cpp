@@ -12,7 +12,7 @@
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 HealthBar::HealthBar(QWidget* parent)
     : QWidget(parent),
@@ -102,4 +102,4 @@ void HealthBar::paintEvent(QPaintEvent*) {
                      worst_ == Severity::Error ? theme_.error : theme_.warning);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

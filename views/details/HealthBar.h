@@ -10,7 +10,7 @@
 class QLabel;
 class QToolButton;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// A banner over a trace that is incomplete or doubtful: the gravest sentence, how many more there
 /// are, and a way to all of them. Hidden while there is no warning.
@@ -49,4 +49,4 @@ class HealthBar : public QWidget {
     QToolButton* close_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -8,7 +8,7 @@
 #include "views/details/FactSheet.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 HealthPanel::HealthPanel(QWidget* parent)
     : QWidget(parent), notes_(new FactSheet(this)), facts_(new FactSheet(this)) {
@@ -76,4 +76,4 @@ void HealthPanel::showThings(const QString& heading, const std::vector<Described
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

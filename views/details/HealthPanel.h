@@ -7,10 +7,13 @@
 #include "views/theme/Theme.h"
 
 namespace lanescope {
-
-class FactSheet;
 struct DescribedThing;
 struct DescribedTrace;
+}  // namespace lanescope
+
+namespace lanescope::views {
+
+class FactSheet;
 
 /// What `describeTrace` says of a trace: what was lost or is doubtful, what was recorded, and where
 /// and how.
@@ -36,4 +39,4 @@ class HealthPanel : public QWidget {
     FactSheet* facts_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -8,7 +8,7 @@
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int64_t rowsPerPage = 128;
@@ -108,4 +108,4 @@ void EventTableModel::sort(int column, Qt::SortOrder order) {
     emit sortRequested(column, order);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

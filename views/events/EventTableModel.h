@@ -6,7 +6,7 @@
 
 #include "model/events/listEvents.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Events as rows, fetched when they are looked at: either those of a window in order of start, of
 /// which no list exists, or a list that was filtered or sorted. GUI thread.
@@ -53,4 +53,4 @@ class EventTableModel : public QAbstractTableModel {
     mutable Page pages_[4];
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

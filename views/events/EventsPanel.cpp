@@ -28,7 +28,7 @@
 #include "views/jobs/LatestJob.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 /// Between a change of the range and the next look at the table; several changes make one.
@@ -335,4 +335,4 @@ void EventsPanel::copyAll() {
     });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -12,7 +12,7 @@ class QTableView;
 class QTimer;
 class QPushButton;
 
-namespace lanescope {
+namespace lanescope::views {
 
 class EventTableModel;
 class LatestJob;
@@ -96,4 +96,4 @@ class EventsPanel : public QWidget {
     QTableView* table_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

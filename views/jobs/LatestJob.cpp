@@ -7,7 +7,7 @@
 #include <QThreadPool>
 #include <utility>
 
-namespace lanescope {
+namespace lanescope::views {
 
 LatestJob::LatestJob(QObject* parent) : QObject(parent) {}
 
@@ -59,4 +59,4 @@ void LatestJob::finish(quint64 number, const Publish& publish) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Runs work off the GUI thread, one job at a time, and publishes no answer after a newer one. At
 /// most one more job waits, the newest, so a selection that is being dragged never builds a queue.
@@ -50,4 +50,4 @@ class LatestJob : public QObject {
     Work waiting_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

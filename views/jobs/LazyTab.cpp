@@ -4,7 +4,7 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
-namespace lanescope {
+namespace lanescope::views {
 
 LazyTab::LazyTab(QWidget* parent) : QWidget(parent) {
     auto* layout = new QVBoxLayout(this);
@@ -30,4 +30,4 @@ QWidget& LazyTab::demand() {
     return *content_;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-namespace lanescope {
+namespace lanescope::views {
 
 class ReportView;
 
@@ -77,4 +77,4 @@ class PanelTab : public LazyTab {
     Fill fill_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

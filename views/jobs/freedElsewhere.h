@@ -4,7 +4,7 @@
 #include <QThreadPool>
 #include <memory>
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// The same value, but whoever drops it last does not free it: a thread of the global pool does.
 /// To free what grows with the events of a trace takes tens of milliseconds, as the system takes
@@ -20,4 +20,4 @@ std::shared_ptr<T> freedElsewhere(std::shared_ptr<T> value) {
     });
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

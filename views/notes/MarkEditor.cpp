@@ -13,7 +13,7 @@
 #include "views/text/toQString.h"
 #include "views/theme/Theme.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int swatchSize = 18;
@@ -125,4 +125,4 @@ bool MarkEditor::eventFilter(QObject* watched, QEvent* event) {
     return QFrame::eventFilter(watched, event);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

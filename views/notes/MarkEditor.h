@@ -8,7 +8,7 @@
 class QAbstractButton;
 class QLineEdit;
 
-namespace lanescope {
+namespace lanescope::views {
 
 struct Theme;
 
@@ -47,4 +47,4 @@ class MarkEditor : public QFrame {
     std::vector<QAbstractButton*> colors_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

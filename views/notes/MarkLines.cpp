@@ -9,7 +9,7 @@
 #include "model/notes/markTracks.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int faintAlpha = 120;
@@ -75,4 +75,4 @@ void MarkLines::paintMark(QPainter& painter, const Mark& mark) const {
     if (!row.isEmpty()) paintIn(row.intersected(rect()), 255);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 
 #include "views/notes/MarkStore.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 class TimelineView;
 
@@ -28,4 +28,4 @@ class MarkLines : public QWidget {
     TimelineView& timeline_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

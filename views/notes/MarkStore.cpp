@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// One edit: what a mark was and what it became; nothing where there was or is none.
 class MarkEdit : public QUndoCommand {
@@ -95,4 +95,4 @@ void MarkStore::put(const std::string& id, const Mark* mark) {
     emit edited();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -8,7 +8,7 @@
 
 class QUndoStack;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// The marks of one trace as they are on the screen: what the user does to them can be undone, what
 /// comes from elsewhere is taken in beside. GUI thread.
@@ -57,4 +57,4 @@ class MarkStore : public QObject {
 inline constexpr uint32_t markColors[] = {0xe69f00, 0x56b4e9, 0x009e73,
                                           0xd55e00, 0xcc79a7, 0x0072b2};
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -17,7 +17,7 @@
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/timelineInput.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int pennantWidth = 11;
@@ -213,4 +213,4 @@ bool MarkStrip::event(QEvent* event) {
     return QWidget::event(event);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

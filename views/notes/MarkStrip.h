@@ -5,7 +5,7 @@
 
 #include "views/notes/MarkStore.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 class TimelineView;
 
@@ -58,4 +58,4 @@ class MarkStrip : public QWidget {
     int64_t draggedNs_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

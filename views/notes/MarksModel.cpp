@@ -10,7 +10,7 @@
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 MarksModel::MarksModel(MarkStore& store, QObject* parent)
     : QAbstractTableModel(parent), store_(store), rows_(store.marks()) {
@@ -97,4 +97,4 @@ QVariant MarksModel::headerData(int section, Qt::Orientation orientation, int ro
     return {};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

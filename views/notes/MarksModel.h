@@ -5,7 +5,7 @@
 
 #include "model/notes/Mark.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 class MarkStore;
 
@@ -37,4 +37,4 @@ class MarksModel : public QAbstractTableModel {
     std::vector<Mark> rows_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

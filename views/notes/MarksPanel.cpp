@@ -20,7 +20,7 @@
 #include "views/tables/tabSeparated.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 MarksPanel::MarksPanel(MarkStore& store, QWidget* parent)
     : QWidget(parent),
@@ -173,4 +173,4 @@ bool MarksPanel::eventFilter(QObject* watched, QEvent* event) {
     return QWidget::eventFilter(watched, event);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

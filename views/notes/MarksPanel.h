@@ -9,7 +9,7 @@ class QLabel;
 class QTableView;
 class QPushButton;
 
-namespace lanescope {
+namespace lanescope::views {
 
 class MarksModel;
 
@@ -58,4 +58,4 @@ class MarksPanel : public QWidget {
     bool isFollowing_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

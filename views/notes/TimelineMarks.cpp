@@ -8,7 +8,7 @@
 #include "model/notes/markTracks.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 /// Where the names of the tracks begin.
@@ -159,4 +159,4 @@ void TimelineMarks::updateStrip() {
     timeline_.setStripHeight(isNeeded ? MarkStrip::stripHeight : 0);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -11,7 +11,7 @@
 
 class QLabel;
 
-namespace lanescope {
+namespace lanescope::views {
 
 class TimelineView;
 struct Theme;
@@ -58,4 +58,4 @@ class TimelineMarks : public QObject {
     uint32_t lastColor_ = markColors[0];
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

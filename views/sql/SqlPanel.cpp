@@ -25,7 +25,7 @@
 #include "views/text/toQString.h"
 #include "views/theme/Theme.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int mostRemembered = 50;
@@ -324,4 +324,4 @@ void SqlPanel::activateRow(int row) {
     emit rangeActivated({*start, std::max(*start, end.value_or(*start))});
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -19,7 +19,7 @@ class QSplitter;
 class QTimer;
 class QTreeWidget;
 
-namespace lanescope {
+namespace lanescope::views {
 
 class LatestJob;
 class ReportView;
@@ -109,4 +109,4 @@ class SqlPanel : public QWidget {
     QSplitter* split_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/sql/SqlSource.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 Result<void> SqlPanel::Source::open() {
     if (query_) return {};
@@ -31,4 +31,4 @@ tl::expected<QueryResult, QueryError> SqlPanel::Source::run(const std::string& s
     return result;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

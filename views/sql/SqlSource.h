@@ -3,7 +3,7 @@
 
 #include "views/sql/SqlPanel.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Opens its file when it is first asked. Asked from worker threads, one at a time; stopped from
 /// any thread.
@@ -32,4 +32,4 @@ struct SqlPanel::Source {
     std::optional<TraceQuery> query_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

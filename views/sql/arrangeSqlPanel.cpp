@@ -10,7 +10,7 @@
 #include "views/sql/SqlPanel.h"
 #include "views/tables/ReportView.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 void SqlPanel::arrange() {
     auto* buttons = new QHBoxLayout;
@@ -48,4 +48,4 @@ void SqlPanel::arrange() {
     layout->addWidget(split_);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 
 #include "views/tables/ReportModel.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 ReportFilter::ReportFilter(QObject* parent) : QSortFilterProxyModel(parent) {
     setSortRole(ReportModel::SortRole);
@@ -47,4 +47,4 @@ bool ReportFilter::lessThan(const QModelIndex& left, const QModelIndex& right) c
     return QSortFilterProxyModel::lessThan(left, right);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -4,7 +4,7 @@
 #include <QSortFilterProxyModel>
 #include <QStringList>
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Sorts a `ReportModel` by value and keeps the rows whose text columns contain every typed word.
 class ReportFilter : public QSortFilterProxyModel {
@@ -25,4 +25,4 @@ class ReportFilter : public QSortFilterProxyModel {
     QStringList groups_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -10,7 +10,7 @@
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 QVariant toVariant(const Cell& cell) {
@@ -105,4 +105,4 @@ QString ReportModel::toolTip(const Cell& cell, int column) const {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 
 #include "model/values/ReportTable.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Shows a `ReportTable` to Qt's item views: formatted text to read, plain numbers to sort by.
 /// Holds its own copy of the table. Use on the GUI thread.
@@ -41,4 +41,4 @@ class ReportModel : public QAbstractTableModel {
     ReportTable table_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -8,7 +8,7 @@
 #include "views/tables/ReportView.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 ReportPanel::ReportPanel(const QString& reportName, QWidget* parent)
     : QWidget(parent),
@@ -81,4 +81,4 @@ void ReportPanel::showReport(const Result<ReportTable>& report, std::optional<Ti
     if (!isStale_) emit updated();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -10,7 +10,7 @@
 #include "model/values/ReportTable.h"
 #include "views/jobs/LatestJob.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 class ReportView;
 
@@ -50,4 +50,4 @@ class ReportPanel : public QWidget {
     ReportView* view_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

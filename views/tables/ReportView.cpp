@@ -20,7 +20,7 @@
 #include "views/tables/searchText.h"
 #include "views/tables/tabSeparated.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int leastNameCharacters = 28;
@@ -217,4 +217,4 @@ void ReportView::updateCount() {
     emptyLabel_->setVisible(all == 0);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -10,7 +10,7 @@ class QLabel;
 class QLineEdit;
 class QTableView;
 
-namespace lanescope {
+namespace lanescope::views {
 
 class ReportFilter;
 class ReportModel;
@@ -77,4 +77,4 @@ class ReportView : public QWidget {
     QLabel* emptyLabel_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 #include "views/text/toQString.h"
 #include "views/timeline/timeTicks.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 ScopeChoice::ScopeChoice(QWidget* parent) : QComboBox(parent) {
     setAccessibleName(tr("Which time is counted"));
@@ -46,4 +46,4 @@ QString ScopeChoice::remark() const {
         .arg(toQString(formatDuration(range->durationNs())), formatTime(range->startNs));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

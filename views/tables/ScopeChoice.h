@@ -6,7 +6,7 @@
 
 #include "model/format/TimeRange.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// The user's choice of which time a page counts: what is selected, what the timeline shows, or
 /// all. Knows the ranges and says which one counts.
@@ -36,4 +36,4 @@ class ScopeChoice : public QComboBox {
     std::optional<TimeRange> selected_, visible_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

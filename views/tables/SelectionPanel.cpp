@@ -13,7 +13,7 @@
 #include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 /// Of kernels, of API calls and so on.
@@ -112,4 +112,4 @@ void SelectionPanel::showCounted(const Counted& counted) {
     if (!isStale_) emit updated();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

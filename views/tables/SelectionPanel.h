@@ -10,7 +10,7 @@
 class QLabel;
 class QSplitter;
 
-namespace lanescope {
+namespace lanescope::views {
 
 class LatestJob;
 class ReportView;
@@ -53,4 +53,4 @@ class SelectionPanel : public QWidget {
     ReportView* copies_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 
 #include "views/tables/ReportModel.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 ShareBarDelegate::ShareBarDelegate(QObject* parent) : QStyledItemDelegate(parent) {}
 
@@ -39,4 +39,4 @@ void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
     painter->restore();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

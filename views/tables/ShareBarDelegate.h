@@ -3,7 +3,7 @@
 
 #include <QStyledItemDelegate>
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Draws a thin bar under cells that have a `ReportModel::ShareRole`; others look as usual.
 class ShareBarDelegate : public QStyledItemDelegate {
@@ -15,4 +15,4 @@ class ShareBarDelegate : public QStyledItemDelegate {
                const QModelIndex& index) const override;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

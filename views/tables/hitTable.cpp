@@ -6,7 +6,7 @@
 
 #include "model/trace/eventFacts.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 ReportTable hitTable(const Trace& trace, std::span<const EventRef> events) {
     ReportTable table;
@@ -26,4 +26,4 @@ ReportTable hitTable(const Trace& trace, std::span<const EventRef> events) {
     return table;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -6,7 +6,7 @@
 
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 std::string_view textAt(const ReportTable& table, int row, std::string_view columnName) {
@@ -43,4 +43,4 @@ QString searchText(const ReportTable& table, int row) {
     return toQString(textAt(table, row, "Operation"));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

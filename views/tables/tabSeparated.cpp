@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 QString cleaned(QString cell) {
@@ -46,4 +46,4 @@ QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& row
     return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -10,7 +10,7 @@
 #include "model/format/parseDuration.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr std::string_view spaces = " \t";
@@ -183,4 +183,4 @@ Result<TimeTarget> parseTimeTarget(std::string_view text, const TimeContext& con
     return target;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -8,7 +8,7 @@
 #include "model/format/Result.h"
 #include "model/format/TimeRange.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// A place in a trace, as somebody typed it.
 struct TimeTarget {
@@ -39,4 +39,4 @@ struct TimeContext {
 /// outside the trace. O(length).
 Result<TimeTarget> parseTimeTarget(std::string_view text, const TimeContext& context);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

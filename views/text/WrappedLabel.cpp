@@ -3,7 +3,7 @@
 
 #include <QResizeEvent>
 
-namespace lanescope {
+namespace lanescope::views {
 
 WrappedLabel::WrappedLabel(QWidget* parent) : QLabel(parent) {
     setTextFormat(Qt::PlainText);
@@ -21,4 +21,4 @@ void WrappedLabel::resizeEvent(QResizeEvent* event) {
     if (event->oldSize().width() != event->size().width()) updateGeometry();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

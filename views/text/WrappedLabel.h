@@ -3,7 +3,7 @@
 
 #include <QLabel>
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Plain text on as many lines as it needs. Splitters and docks ask a wrapped QLabel for its
 /// minimum size only, which knows nothing of its width, and press it below the height of its text;
@@ -18,4 +18,4 @@ class WrappedLabel : public QLabel {
     void resizeEvent(QResizeEvent* event) override;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int inOnePiece = 100;
@@ -81,4 +81,4 @@ int FuzzyPattern::score(std::string_view lowered) const {
     return std::max(1, 4 * sum - length / 4);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

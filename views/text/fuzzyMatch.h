@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// What is typed to find something by its name, made ready for many comparisons.
 class FuzzyPattern {
@@ -24,4 +24,4 @@ class FuzzyPattern {
 /// ASCII letters in small; everything else as it is, so that UTF-8 stays UTF-8.
 std::string lowerAscii(std::string_view text);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -4,7 +4,7 @@
 #include <QString>
 #include <string_view>
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Text of the model, which is UTF-8, for a widget. Bytes that are no UTF-8 show as replacement
 /// characters: names come from untrusted files.
@@ -12,4 +12,4 @@ inline QString toQString(std::string_view text) {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

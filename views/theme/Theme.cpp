@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 // Copies are the warm colours, kernels the cool ones, NCCL the only purple: the three questions one
@@ -216,4 +216,4 @@ double Theme::contrast(const QColor& one, const QColor& other) {
     return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

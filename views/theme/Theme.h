@@ -9,7 +9,7 @@
 
 #include "model/trace/Track.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Which hues tell slices apart.
 enum class Palette : uint8_t {
@@ -71,4 +71,4 @@ struct Theme {
     static double contrast(const QColor& one, const QColor& other);
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

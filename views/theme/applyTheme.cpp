@@ -6,7 +6,7 @@
 #include <QStyleFactory>
 #include <QToolTip>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 QPalette paletteFor(const Theme& theme) {
@@ -58,4 +58,4 @@ void applyTheme(QApplication& application, const Theme& theme) {
             .arg(theme.text.name(), theme.card.name(), theme.separator.name()));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,10 +5,10 @@
 
 class QApplication;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Gives every widget of the program the colours of `theme` (palette, Fusion style, tool tips,
 /// hairline splitters). May be called again at any time; widgets repaint by themselves. GUI thread.
 void applyTheme(QApplication& application, const Theme& theme);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -3,7 +3,7 @@
 
 #include <qcustomplot.h>
 
-namespace lanescope {
+namespace lanescope::views {
 
 void styleChart(QCustomPlot& plot, const Theme& theme, const QFont& font) {
     plot.setBackground(theme.canvas);
@@ -42,4 +42,4 @@ ChartUnit chartUnit(double greatestNs) {
     return {};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -7,7 +7,7 @@
 
 class QCustomPlot;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Axes, grid and background of a chart in the colours of the theme, with text in `font`.
 void styleChart(QCustomPlot& plot, const Theme& theme, const QFont& font);
@@ -23,4 +23,4 @@ struct ChartUnit {
 };
 ChartUnit chartUnit(double greatestNs);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

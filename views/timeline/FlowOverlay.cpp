@@ -8,7 +8,7 @@
 
 #include "model/values/formatTable.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr double headLength = 7;
@@ -218,4 +218,4 @@ void FlowOverlay::paint(QPainter& painter, QSize size, const QFont& font) {
     painter.restore();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

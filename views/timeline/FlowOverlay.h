@@ -12,7 +12,7 @@
 
 class QPainter;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// The arrows of the selected event over the canvas. One whose other end cannot be seen points to
 /// the edge of the canvas, where a label says what lies there; a click on it goes there. Keeps the
@@ -56,4 +56,4 @@ class FlowOverlay {
     size_t unlabelled_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

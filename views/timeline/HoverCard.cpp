@@ -6,7 +6,7 @@
 
 #include "views/theme/Theme.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int widest = 440;
@@ -71,4 +71,4 @@ void HoverCard::paint(QPainter& painter, const QFont& font, const Theme& theme) 
     painter.drawText(detailArea_, Qt::AlignLeft | Qt::AlignTop, detail_);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

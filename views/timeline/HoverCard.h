@@ -8,7 +8,7 @@
 
 class QPainter;
 
-namespace lanescope {
+namespace lanescope::views {
 
 struct Theme;
 
@@ -38,4 +38,4 @@ class HoverCard {
     QRect detailArea_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int frameMs = 15;
@@ -85,4 +85,4 @@ void KeyMotion::move(double seconds) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

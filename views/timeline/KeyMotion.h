@@ -8,7 +8,7 @@
 
 #include "views/timeline/TimelineState.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Zooms and pans smoothly while W, S, A or D is held: a step at once, then as far as time has
 /// passed, whatever the keyboard's repeat rate.
@@ -39,4 +39,4 @@ class KeyMotion : public QObject {
     QElapsedTimer sinceLastMove_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

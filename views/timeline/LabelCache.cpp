@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 // No label is longer on any screen, and a name in a damaged file may be megabytes long.
@@ -68,4 +68,4 @@ QString LabelCache::cut(const QString& text, double width) const {
     return elided.size() > leastBeforeEllipsis ? elided : QString();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

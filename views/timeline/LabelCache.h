@@ -7,7 +7,7 @@
 
 #include "model/trace/StringTable.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Names cut to fit. Measuring and cutting text costs more than drawing it, and the same name is
 /// cut to the same few widths again and again.
@@ -32,4 +32,4 @@ class LabelCache {
     QHash<quint64, QString> fitted_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -14,7 +14,7 @@
 #include "views/timeline/timelineInput.h"
 #include "views/timeline/trackCommands.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int edgeWidth = 6;
@@ -370,4 +370,4 @@ void LabelColumn::hover(QPoint position) {
     update();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

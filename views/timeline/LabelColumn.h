@@ -6,7 +6,7 @@
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/paintLabels.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Titles of the tracks, left of the canvas and scrolled with it. A click folds or unfolds, with
 /// Shift everything in the track; a drag moves the track among its siblings; the pin keeps it at
@@ -37,7 +37,7 @@ class LabelColumn : public QWidget {
 
   signals:
     void widthDragged(int width);
-    void rowHeightChosen(lanescope::RowHeight height);
+    void rowHeightChosen(lanescope::views::RowHeight height);
 
   protected:
     bool event(QEvent* event) override;
@@ -89,4 +89,4 @@ class LabelColumn : public QWidget {
     int wheelRest_ = 0;  // angle not yet turned into whole pixels
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace lanescope {
+namespace lanescope::views {
 
 LayoutMetrics LayoutMetrics::forText(int textHeight, RowHeight rowHeight) {
     LayoutMetrics metrics;
@@ -26,4 +26,4 @@ LayoutMetrics LayoutMetrics::forText(int textHeight, RowHeight rowHeight) {
     return metrics;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

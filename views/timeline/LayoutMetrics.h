@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// How much room the user gives to the lanes.
 enum class RowHeight : uint8_t { Compact, Normal, Tall };
@@ -24,4 +24,4 @@ struct LayoutMetrics {
     bool operator==(const LayoutMetrics&) const = default;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

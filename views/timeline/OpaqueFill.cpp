@@ -5,7 +5,7 @@
 #include <QRegion>
 #include <algorithm>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 /// The image that can be written to, or null.
@@ -65,4 +65,4 @@ void OpaqueFill::fillPixels(const QRectF& area, QRgb color) {
     for (int row = top; row < bottom; ++row, line += lineStep_) std::fill_n(line, width, color);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -4,7 +4,7 @@
 #include <QPainter>
 #include <cstddef>
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Fills many small rectangles with opaque colours: straight into the pixels where the painter
 /// paints on an image of 32 bits with nothing but shifting and scaling, else through the painter,
@@ -31,4 +31,4 @@ class OpaqueFill {
     int left_ = 0, top_ = 0, right_ = 0, bottom_ = 0;  ///< What may be painted, in device pixels.
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -6,7 +6,7 @@
 
 #include "model/reduce/reduceToPixels.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 // Adds the covered share of each pixel column.
@@ -49,4 +49,4 @@ OverviewActivity overviewActivity(const Trace& trace, TimeRange range, int pixel
                          {TrackKind::Process, TrackKind::ThreadApi, TrackKind::Thread})};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -6,7 +6,7 @@
 #include "model/format/TimeRange.h"
 #include "model/trace/Trace.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// How busy GPUs and CPU threads were in each pixel column, in [0, 1]: the mean over the GPUs, and
 /// over the threads that call CUDA.
@@ -19,4 +19,4 @@ struct OverviewActivity {
 /// O(pixels * lanes), independent of the number of events.
 OverviewActivity overviewActivity(const Trace& trace, TimeRange range, int pixelWidth);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -9,7 +9,7 @@
 #include "views/timeline/paintSelection.h"
 #include "views/timeline/paintUnrecorded.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int topInset = 5;
@@ -123,4 +123,4 @@ void OverviewPainter::paintMarks(QPainter& painter, const TimelineState& state, 
     painter.fillRect(QRectF(right - 1, 0, 2, bottom), theme.accent);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

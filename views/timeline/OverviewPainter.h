@@ -8,7 +8,7 @@
 
 class QPainter;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Paints the whole trace as two thin activity charts with the visible part left bright: GPUs above
 /// and CPUs below, or with a companion the GPUs of both traces. Keeps the charts for one width.
@@ -34,4 +34,4 @@ class OverviewPainter {
     TimeRange range_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

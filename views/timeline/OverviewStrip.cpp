@@ -8,7 +8,7 @@
 
 #include "views/timeline/timelineInput.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr double gripWidth = 5;
@@ -149,4 +149,4 @@ void OverviewStrip::mouseDoubleClickEvent(QMouseEvent*) {
     state_.visibleRange()->fit();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -6,7 +6,7 @@
 #include "views/timeline/OverviewPainter.h"
 #include "views/timeline/TimelineState.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// The strip at the top that shows where one is. Its window can be dragged, at its edges too.
 class OverviewStrip : public QWidget {
@@ -48,4 +48,4 @@ class OverviewStrip : public QWidget {
     double pressedX_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

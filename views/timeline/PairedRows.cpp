@@ -6,15 +6,15 @@
 
 #include "views/timeline/TimelineNavigator.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
-PairedRows::PairedRows(TimelineState& first, TimelineState& second, std::vector<TrackPair> pairs,
-                       QObject* parent)
+PairedRows::PairedRows(TimelineState& first, TimelineState& second,
+                       std::vector<compare::TrackPair> pairs, QObject* parent)
     : QObject(parent), first_(first), second_(second), pairs_(std::move(pairs)) {
     std::vector<uint32_t> ofFirst(first_.hasTracks() ? first_.trace()->tracks.size() : 0, noIndex);
     std::vector<uint32_t> ofSecond(second_.hasTracks() ? second_.trace()->tracks.size() : 0,
                                    noIndex);
-    for (const TrackPair& pair : pairs_) {
+    for (const compare::TrackPair& pair : pairs_) {
         if (pair.baseline < ofFirst.size()) ofFirst[pair.baseline] = pair.candidate;
         if (pair.candidate < ofSecond.size()) ofSecond[pair.candidate] = pair.baseline;
     }
@@ -135,7 +135,7 @@ void PairedRows::joinFilters() {
     std::vector<bool> first = first_.layout().filter();
     std::vector<bool> second = second_.layout().filter();
     if (first.empty() && second.empty()) return;
-    for (const TrackPair& pair : pairs_) {
+    for (const compare::TrackPair& pair : pairs_) {
         if (pair.baseline >= first.size() || pair.candidate >= second.size()) continue;
         const bool isMatch = first[pair.baseline] || second[pair.candidate];
         first[pair.baseline] = second[pair.candidate] = isMatch;
@@ -175,4 +175,4 @@ void PairedRows::arrange() {
     second_.setScrollY(first_.scrollY());
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

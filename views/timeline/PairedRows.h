@@ -7,7 +7,7 @@
 #include "model/compare/trackPairs.h"
 #include "views/timeline/TimelineState.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Keeps the rows of two timelines in one column: each track of the second right under its
 /// counterpart in the first, both folded, hidden, pinned, filtered and ordered alike and scrolled
@@ -17,7 +17,7 @@ class PairedRows : public QObject {
 
   public:
     /// The states outlive this. `pairs` belong to their traces.
-    PairedRows(TimelineState& first, TimelineState& second, std::vector<TrackPair> pairs,
+    PairedRows(TimelineState& first, TimelineState& second, std::vector<compare::TrackPair> pairs,
                QObject* parent = nullptr);
 
     /// The one with the selected event, else the first: which of the two the keys are about.
@@ -41,9 +41,9 @@ class PairedRows : public QObject {
 
     TimelineState& first_;
     TimelineState& second_;
-    std::vector<TrackPair> pairs_;
+    std::vector<compare::TrackPair> pairs_;
     std::vector<std::vector<uint32_t>> children_;  // pairs by pair, in order; the last are on top
     bool isArranging_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-namespace lanescope {
+namespace lanescope::views {
 
 void RangeDrag::moveTo(int64_t timeNs) {
     const TimeRange range{std::min(anchorNs_, timeNs), std::max(anchorNs_, timeNs)};
     state_.setSelectedRange(range.intersected(state_.limits()));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -3,7 +3,7 @@
 
 #include "views/timeline/TimelineState.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Marks a range of time while the mouse is dragged along an axis.
 class RangeDrag {
@@ -17,4 +17,4 @@ class RangeDrag {
     int64_t anchorNs_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -6,7 +6,7 @@
 
 #include "views/timeline/blend.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 // Sparse runs must still be seen, so they never get fainter than this.
@@ -40,4 +40,4 @@ void RunPainter::flush() {
     right_ = left_;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -6,7 +6,7 @@
 
 #include "views/timeline/OpaqueFill.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Fills what is too small to be told apart in one lane: neighbouring pixels with slices in them,
 /// from left to right. Those that look alike become one fill. How much of a pixel is busy is the
@@ -53,4 +53,4 @@ class RunPainter {
     int level_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -7,7 +7,7 @@
 #include <exception>
 #include <memory>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 /// More would wait for memory rather than help.
@@ -57,4 +57,4 @@ void SharedWork::run(size_t count, const std::function<void(size_t)>& work) {
     if (pieces->failure) std::rethrow_exception(pieces->failure);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

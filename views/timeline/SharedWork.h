@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Does small pieces of work on the calling thread and, as far as they are free, on a few others
 /// that stay for the next time. A machine that is busy elsewhere costs nothing: no one waits for a
@@ -22,4 +22,4 @@ class SharedWork {
     QThreadPool pool_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

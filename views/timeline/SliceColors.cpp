@@ -8,7 +8,7 @@
 #include "model/trace/eventFacts.h"
 #include "model/trace/ncclOperation.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr double greyShare = 0.3;
@@ -82,7 +82,7 @@ QRgb SliceColors::colorByStream(const Lane& lane, uint32_t slice) const {
 /// Empty for what is not NCCL's.
 std::string SliceColors::operationOf(SliceCategory category, StringIndex index) const {
     const std::string_view name = trace_->strings.at(index);
-    if (category == SliceCategory::NcclKernel) return collectiveName(name);
+    if (category == SliceCategory::NcclKernel) return compare::collectiveName(name);
     if (category == SliceCategory::NcclCall) return std::string(ncclOperation(name));
     return {};
 }
@@ -143,4 +143,4 @@ QRgb SliceColors::programColor(EventRef event) const {
     return trace_->nvtx.colorArgb[row] | 0xff000000u;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

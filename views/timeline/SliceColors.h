@@ -10,7 +10,7 @@
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// What the colour of a slice tells.
 enum class ColorMode : uint8_t {
@@ -86,4 +86,4 @@ class SliceColors {
     QHash<QRgb, QRgb> textByFill_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

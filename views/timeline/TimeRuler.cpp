@@ -11,7 +11,7 @@
 #include "views/timeline/timeTicks.h"
 #include "views/timeline/timelineInput.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int majorLength = 10;
@@ -143,4 +143,4 @@ void TimeRuler::mouseDoubleClickEvent(QMouseEvent*) {
     state_.visibleRange()->fit();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

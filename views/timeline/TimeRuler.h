@@ -6,7 +6,7 @@
 #include "views/timeline/RangeDrag.h"
 #include "views/timeline/TimelineState.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// The time axis above the canvas. Dragging along it marks a range; a click takes the mark away.
 class TimeRuler : public QWidget {
@@ -45,4 +45,4 @@ class TimeRuler : public QWidget {
     bool isPressed_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 
 #include "model/format/TimeRange.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Maps a stretch of time to the pixels `[left, left + width)` and back. Plain arithmetic, nothing
 /// is clamped; a scale of no width or no duration maps everything to its left edge or its start.
@@ -30,4 +30,4 @@ struct TimeScale {
     int64_t spanNs(double pixels) const { return std::llround(pixels * nsPerPixel()); }
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

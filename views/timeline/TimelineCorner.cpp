@@ -5,7 +5,7 @@
 
 #include "model/values/formatTable.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int inset = 12;
@@ -103,4 +103,4 @@ void TimelineCorner::paintEvent(QPaintEvent*) {
     paint(painter, state_, size(), font(), companion_);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 
 #include "views/timeline/TimelineState.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Left of the overview and the ruler: which trace this is.
 class TimelineCorner : public QWidget {
@@ -29,4 +29,4 @@ class TimelineCorner : public QWidget {
     QPointer<TimelineState> companion_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 
 #include "model/trace/flows.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 // A revealed slice takes at least this share of the view, and gets this share if it is zoomed to.
@@ -209,4 +209,4 @@ bool TimelineNavigator::isSelectable(LanePosition position) const {
     return state_.sliceCount(position) > 0 && state_.sliceEvent(position, 0).isValid();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -3,7 +3,7 @@
 
 #include "views/timeline/TimelineState.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// How far the selection moves along a lane.
 enum class SliceStep : uint8_t {
@@ -55,4 +55,4 @@ class TimelineNavigator {
     TimelineState& state_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

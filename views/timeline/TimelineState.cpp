@@ -7,7 +7,7 @@
 #include "model/trace/counterPairs.h"
 #include "views/timeline/matchTracks.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 TimelineState::TimelineState(QObject* parent) : QObject(parent) {
     setVisibleRange(nullptr);
@@ -282,4 +282,4 @@ void TimelineState::afterLayout() {
     setScrollY(scrollY_);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -18,7 +18,7 @@
 #include "views/timeline/TrackLayout.h"
 #include "views/timeline/VisibleRange.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// What the parts of one timeline share: the trace, where one looks, and what is selected. The
 /// parts only paint it and change it through the setters here, each of which says what it changed.
@@ -172,4 +172,4 @@ class TimelineState : public QObject {
     SearchHitsPtr hits_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

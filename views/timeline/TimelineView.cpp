@@ -27,7 +27,7 @@
 #include "views/timeline/paintSelection.h"
 #include "views/timeline/timelineKeys.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 TimelineView::TimelineView(QWidget* parent)
     : QWidget(parent),
@@ -113,7 +113,7 @@ void TimelineView::setTheme(const Theme& theme) {
     styleScrollBar();
 }
 
-void TimelineView::setCompanion(TimelineView& other, std::vector<TrackPair> pairs) {
+void TimelineView::setCompanion(TimelineView& other, std::vector<compare::TrackPair> pairs) {
     if (companion_ != other.state_.get()) {
         companion_ = other.state_.get();
         corner_->setCompanion(companion_);
@@ -328,4 +328,4 @@ void TimelineView::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -16,7 +16,7 @@
 
 class QScrollBar;
 
-namespace lanescope {
+namespace lanescope::views {
 
 class KeyMotion;
 class LabelColumn;
@@ -55,7 +55,7 @@ class TimelineView : public QWidget {
     /// Shows the tracks of `other` too, each under its counterpart, folded alike and scrolled
     /// together. `other` keeps its trace, selection and hits and is to stay hidden; both share one
     /// visible range. To be called again whenever one of the traces is another one.
-    void setCompanion(TimelineView& other, std::vector<TrackPair> pairs);
+    void setCompanion(TimelineView& other, std::vector<compare::TrackPair> pairs);
     /// Outlines in the companion's lanes what happened in those above.
     void setGhostVisible(bool isVisible);
     bool isGhostVisible() const;
@@ -223,4 +223,4 @@ class TimelineView : public QWidget {
     int labelWidth_ = 264;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -14,7 +14,7 @@
 #include "views/timeline/trackCommands.h"
 
 // What a timeline does on command: for menus, keys and the widgets around it.
-namespace lanescope {
+namespace lanescope::views {
 
 std::optional<TimeRange> TimelineView::selectedRange() const {
     return state_->selectedRange();
@@ -141,20 +141,20 @@ void TimelineView::togglePinnedTrack() {
     togglePinned(trackState(), trackState().currentTrack());
 }
 void TimelineView::hideTrack() {
-    lanescope::hideTrack(trackState(), trackState().currentTrack());
+    lanescope::views::hideTrack(trackState(), trackState().currentTrack());
 }
 void TimelineView::showAllTracks() {
-    lanescope::showAllTracks(*state_);
-    if (companion_) lanescope::showAllTracks(*companion_);
+    lanescope::views::showAllTracks(*state_);
+    if (companion_) lanescope::views::showAllTracks(*companion_);
 }
 void TimelineView::hideEmptyTracks() {
-    lanescope::hideEmptyTracks(*state_, companion_);
+    lanescope::views::hideEmptyTracks(*state_, companion_);
 }
 void TimelineView::moveTrack(int direction) {
-    lanescope::moveTrack(trackState(), trackState().currentTrack(), direction);
+    lanescope::views::moveTrack(trackState(), trackState().currentTrack(), direction);
 }
 void TimelineView::toggleFold(bool isDeep) {
-    lanescope::toggleFold(trackState(), trackState().currentTrack(), isDeep);
+    lanescope::views::toggleFold(trackState(), trackState().currentTrack(), isDeep);
 }
 RowHeight TimelineView::rowHeight() const {
     return state_->layout().metrics().rowHeight;
@@ -176,4 +176,4 @@ void TimelineView::clearSelection() {
     state_->setSelectedRange(std::nullopt);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

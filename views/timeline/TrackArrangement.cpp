@@ -8,7 +8,7 @@
 
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 using Paths = std::vector<std::string> TrackArrangement::*;
@@ -69,4 +69,4 @@ std::optional<TrackArrangement> arrangementFromJson(const QByteArray& json) {
     return arrangement;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

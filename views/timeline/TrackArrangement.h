@@ -10,7 +10,7 @@
 #include "model/trace/Track.h"
 #include "views/timeline/LayoutMetrics.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// How the user arranged the tracks of a trace, to be kept from run to run. Tracks are called by
 /// their path of titles ("GPU 0/Stream 7"), so that an arrangement fits the next recording of the
@@ -37,4 +37,4 @@ QByteArray toJson(const TrackArrangement& arrangement);
 /// that a damaged or newer file loses no more than it must.
 std::optional<TrackArrangement> arrangementFromJson(const QByteArray& json);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

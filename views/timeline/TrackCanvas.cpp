@@ -12,7 +12,7 @@
 #include "views/timeline/timeTicks.h"
 #include "views/timeline/timelineInput.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int restMs = 220;         // until the pointer rests
@@ -379,4 +379,4 @@ void TrackCanvas::clearHover() {
     state_.setHoverTime(std::nullopt);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -12,7 +12,7 @@
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackPainter.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// The slices, and what the pointer does to them. The slices are painted into an image that stays
 /// until the view changes; hovering only copies from it, and only where something changed.
@@ -103,4 +103,4 @@ class TrackCanvas : public QWidget {
     QTimer rest_;  // runs while the pointer has not yet rested on a slice
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -11,7 +11,7 @@
 
 #include "views/timeline/TrackMenu.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 TrackFilterBar::TrackFilterBar(TimelineState& state, QWidget* parent)
     : QWidget(parent), state_(state), edit_(new QLineEdit(this)), chip_(new QToolButton(this)) {
@@ -120,4 +120,4 @@ void TrackFilterBar::paintEvent(QPaintEvent*) {
     painter.fillRect(QRect(width() - 1, 0, 1, height()), theme.separator);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

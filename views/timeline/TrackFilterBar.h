@@ -9,7 +9,7 @@
 class QLineEdit;
 class QToolButton;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Above the labels: a line to filter the tracks by name, and how many of them are hidden, with a
 /// list to show them again. Escape clears the line and gives the keyboard back.
@@ -44,4 +44,4 @@ class TrackFilterBar : public QWidget {
     QToolButton* chip_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 uint64_t keyOf(LanePosition lane) {
@@ -74,4 +74,4 @@ const PixelSlice* TrackGeometry::rectangleAt(LanePosition lane, float x) {
     return found != all.end() && found->left <= x ? &*found : nullptr;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

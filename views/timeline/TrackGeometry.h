@@ -10,7 +10,7 @@
 #include "views/timeline/SharedWork.h"
 #include "views/timeline/TrackLayout.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// The rectangles of each lane for one visible range and width. Only lanes that are asked for are
 /// reduced; scrolling, folding, hovering and selecting find them again.
@@ -43,4 +43,4 @@ class TrackGeometry {
     SharedWork sharedWork_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

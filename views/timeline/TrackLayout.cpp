@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 bool holdsOwnSlices(const Track& track) {
@@ -354,4 +354,4 @@ std::optional<LanePosition> TrackLayout::laneAt(int y) const {
     return LanePosition{row->track, static_cast<uint32_t>(offset / row->laneHeight)};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -9,7 +9,7 @@
 #include "model/trace/Track.h"
 #include "views/timeline/TrackArrangement.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// A track that can be scrolled to: neither hidden nor within a folded one.
 struct LayoutRow {
@@ -142,4 +142,4 @@ class TrackLayout {
     int totalHeight_ = 0;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -4,7 +4,7 @@
 #include "views/text/toQString.h"
 #include "views/timeline/trackCommands.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr size_t mostListed = 40;
@@ -85,4 +85,4 @@ void TrackMenu::addHeights(RowHeight current) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 
 #include "views/timeline/TimelineState.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// What can be done to one track and to all of them, for the labels. Each entry names the key that
 /// does the same.
@@ -20,11 +20,11 @@ class TrackMenu : public QMenu {
     static void addHidden(QMenu& menu, TimelineState& state);
 
   signals:
-    void rowHeightChosen(lanescope::RowHeight height);
+    void rowHeightChosen(lanescope::views::RowHeight height);
 
   private:
     void addTrackEntries(TimelineState& state, uint32_t track);
     void addHeights(RowHeight current);
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

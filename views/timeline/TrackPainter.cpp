@@ -11,7 +11,7 @@
 #include "views/timeline/paintUnrecorded.h"
 #include "views/timeline/timeTicks.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr double leastLabelWidth = 30;
@@ -261,4 +261,4 @@ void TrackPainter::paintLabel(QPainter& painter, StringIndex name, const QRectF&
     painter.drawText(QPointF(slice.left() + labelInset, slice.center().y() + baseline_), label);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -10,7 +10,7 @@
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackGeometry.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Paints rows of slices with their grid: everything on the canvas that stays as it is while the
 /// pointer moves. Keeps the caches that make the next frame cheap, so give each picture size its
@@ -66,4 +66,4 @@ class TrackPainter {
     LabelCache labels_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 // Seen on each side of the trace when everything is visible, so that the first and the last slice
@@ -90,4 +90,4 @@ TimeRange VisibleRange::clamped(TimeRange range) const {
     return {startNs, startNs + durationNs};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

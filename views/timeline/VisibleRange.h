@@ -6,7 +6,7 @@
 
 #include "model/format/TimeRange.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// The stretch of time that is on the screen, and the only place that clamps it. Several timelines
 /// may share one, each with its own time origin, and then zoom and pan together. Times are
@@ -55,4 +55,4 @@ class VisibleRange : public QObject {
     TimeRange range_{0, minimumNs};
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

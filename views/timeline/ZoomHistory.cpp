@@ -3,7 +3,7 @@
 
 #include <QTimerEvent>
 
-namespace lanescope {
+namespace lanescope::views {
 
 ZoomHistory::ZoomHistory(TimelineState& state, QObject* parent) : QObject(parent), state_(state) {
     clear();
@@ -89,4 +89,4 @@ void ZoomHistory::moveAlong(const std::function<void()>& change) {
     emit changed();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -8,7 +8,7 @@
 
 #include "views/timeline/TimelineState.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// The places that were looked at, to go back to. A place is kept when the view has come to rest,
 /// so that one turn of the wheel or one held key makes one entry. Cleared by a new trace. GUI
@@ -59,4 +59,4 @@ class ZoomHistory : public QObject {
     QBasicTimer timer_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -8,28 +8,30 @@
 
 #include "model/values/formatValue.h"
 #include "views/text/toQString.h"
+#include "views/timeline/LabelColumn.h"
+#include "views/timeline/OverviewStrip.h"
+#include "views/timeline/TimeRuler.h"
+#include "views/timeline/TimelineView.h"
+#include "views/timeline/TrackCanvas.h"
 #include "views/timeline/paintLabels.h"
 #include "views/timeline/timeTicks.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 struct Translated {
     Q_DECLARE_TR_FUNCTIONS(AccessibleTimeline)
 };
 
-QAccessibleInterface* makeInterface(const QString& className, QObject* object) {
-    auto* widget = qobject_cast<QWidget*>(object);
-    if (!widget) return nullptr;
-    if (className == QLatin1String("lanescope::LabelColumn"))
-        return new QAccessibleWidget(widget, QAccessible::Tree);
-    if (className == QLatin1String("lanescope::TimelineView"))
-        return new QAccessibleWidget(widget, QAccessible::Chart);
-    if (className == QLatin1String("lanescope::TrackCanvas") ||
-        className == QLatin1String("lanescope::OverviewStrip"))
-        return new QAccessibleWidget(widget, QAccessible::Graphic);
-    if (className == QLatin1String("lanescope::TimeRuler"))
-        return new QAccessibleWidget(widget, QAccessible::Indicator);
+QAccessibleInterface* makeInterface(const QString&, QObject* object) {
+    const auto as = [&](QAccessible::Role role) {
+        return new QAccessibleWidget(static_cast<QWidget*>(object), role);
+    };
+    if (qobject_cast<LabelColumn*>(object)) return as(QAccessible::Tree);
+    if (qobject_cast<TimelineView*>(object)) return as(QAccessible::Chart);
+    if (qobject_cast<TrackCanvas*>(object)) return as(QAccessible::Graphic);
+    if (qobject_cast<OverviewStrip*>(object)) return as(QAccessible::Graphic);
+    if (qobject_cast<TimeRuler*>(object)) return as(QAccessible::Indicator);
     return nullptr;
 }
 
@@ -85,4 +87,4 @@ QString spokenTrack(const TimelineState& state) {
     return parts.join(QStringLiteral(", "));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

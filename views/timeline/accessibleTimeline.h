@@ -5,7 +5,7 @@
 
 #include "views/timeline/TimelineState.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Tells screen readers what the parts of a timeline are: the labels a tree, the tracks a chart.
 /// May be called any number of times.
@@ -19,4 +19,4 @@ QString spokenSelection(const TimelineState& state);
 /// tracks there are.
 QString spokenTrack(const TimelineState& state);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

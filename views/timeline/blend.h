@@ -3,7 +3,7 @@
 
 #include <QRgb>
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// `over` with `share` of 1 on `under`, as if it were translucent.
 inline QRgb blended(QRgb under, QRgb over, double share) {
@@ -13,4 +13,4 @@ inline QRgb blended(QRgb under, QRgb over, double share) {
                 channel(qBlue(under), qBlue(over)));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -8,7 +8,7 @@
 #include "model/values/formatTable.h"
 #include "views/timeline/timeTicks.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 QString duration(int64_t durationNs) {
@@ -119,4 +119,4 @@ QString emptySentence(const Trace* trace) {
                                                          : trace->title));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -8,7 +8,7 @@
 #include "model/trace/Trace.h"
 #include "views/timeline/TrackLayout.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 struct CardText {
     QString title;
@@ -33,4 +33,4 @@ std::optional<CardText> unrecordedText(const Track& track, int64_t timeNs, int64
 /// What to read where there is nothing to see; `trace` may be null.
 QString emptySentence(const Trace* trace);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

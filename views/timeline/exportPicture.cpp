@@ -10,7 +10,7 @@
 
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 QByteArray asPng(TimelineView& view) {
@@ -67,4 +67,4 @@ Result<void> exportPicture(TimelineView& view, const std::filesystem::path& path
     return {};
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

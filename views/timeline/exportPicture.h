@@ -5,7 +5,7 @@
 
 #include "model/format/Result.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 class TimelineView;
 
@@ -14,4 +14,4 @@ class TimelineView;
 /// write.
 Result<void> exportPicture(TimelineView& view, const std::filesystem::path& path);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -3,7 +3,7 @@
 
 #include "model/trace/flows.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr size_t mostArrows = 48;
@@ -49,4 +49,4 @@ std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout,
     return arrows;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

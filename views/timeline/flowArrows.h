@@ -6,7 +6,7 @@
 #include "model/trace/Trace.h"
 #include "views/timeline/TrackLayout.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Why an arrow leads from one event to another.
 enum class FlowKind : uint8_t {
@@ -34,4 +34,4 @@ struct FlowArrow {
 /// them. At most some tens: a graph launch may start thousands.
 std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout, EventRef event);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -6,7 +6,7 @@
 
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text) {
     const QStringList words = text.split(' ', Qt::SkipEmptyParts);
@@ -20,4 +20,4 @@ std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text
     return matches;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

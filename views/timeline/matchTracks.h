@@ -7,10 +7,10 @@
 
 #include "model/trace/Track.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Which tracks carry all words of `text` in title and subtitle, whatever their case. O(length of
 /// all titles).
 std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -7,7 +7,7 @@
 
 #include "views/timeline/paintUnrecorded.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr double topInset = 3;
@@ -147,4 +147,4 @@ void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& co
     if (counter.hasValue()) paintScale(painter, counter, area, growth, theme);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -8,7 +8,7 @@
 #include "views/theme/Theme.h"
 #include "views/timeline/OpaqueFill.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// The values at the bottom and the top of a counter's graph. From 0 for what is there in some
 /// amount; from its least value for what is never near 0, such as a temperature or a clock, in
@@ -35,4 +35,4 @@ void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& co
 double counterY(const CounterScale& scale, double value, const QRectF& area,
                 CounterGrowth growth = CounterGrowth::Up);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -4,7 +4,7 @@
 #include <QPainter>
 #include <cmath>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr double reach = 4;  // pixels beside a mark that still count as on it
@@ -88,4 +88,4 @@ const HealthPlace* endAt(const TimelineState& state, uint32_t track, double x, d
     return nullptr;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

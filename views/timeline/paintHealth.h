@@ -7,7 +7,7 @@
 
 class QPainter;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Marks where processes ended that did not end by themselves, on the rows of the process.
 void paintEnds(QPainter& painter, const TimelineState& state, const TimelineState::Band& band,
@@ -17,4 +17,4 @@ void paintHealthOnRuler(QPainter& painter, const TimelineState& state, QSize siz
 /// The end that stands within some pixels of `x` on a row of this track, or null.
 const HealthPlace* endAt(const TimelineState& state, uint32_t track, double x, double width);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

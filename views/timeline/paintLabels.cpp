@@ -6,7 +6,7 @@
 
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr int firstIndent = 8;
@@ -154,4 +154,4 @@ void paintLabels(QPainter& painter, const TimelineState& state, QSize size, cons
     painter.restore();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -8,7 +8,7 @@
 
 class QPainter;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// What the pointer and the keys are at in the labels, to be lit up.
 struct LabelMarks {
@@ -32,4 +32,4 @@ QRect pinArea(const LayoutRow& row, int top, int width);
 QString labelTitle(const Trace& trace, uint32_t track);
 QString labelSubtitle(const Trace& trace, const TrackLayout& layout, uint32_t track);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -6,7 +6,7 @@
 
 #include "model/values/formatTable.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 void paintDuration(QPainter& painter, const TimelineState& state, const TimeScale& scale) {
@@ -96,4 +96,4 @@ void paintSelection(QPainter& painter, const TimelineState& state, QSize size) {
     if (state.selectedRange()) paintDuration(painter, state, scale);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -9,7 +9,7 @@
 
 class QPainter;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Where a slice stands in a canvas of `width` pixels at the state's scroll position, at least 2
 /// pixels wide; nothing if its track is hidden or it lies outside the visible range.
@@ -26,4 +26,4 @@ void paintSelectedEvent(QPainter& painter, const TimelineState& state, QSize siz
 void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale,
                         double top, double bottom);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr double hatchDistance = 8;
@@ -81,4 +81,4 @@ void paintUnrecorded(QPainter& painter, const Track& track, const Theme& theme,
                 translucent(theme.warning, 130));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

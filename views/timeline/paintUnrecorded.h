@@ -9,7 +9,7 @@
 
 class QPainter;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// Hatches the rows of `band` where nothing was recorded that could stand there, and where
 /// something was lost, in a canvas of `size`.
@@ -26,4 +26,4 @@ void paintHatched(QPainter& painter, const QRectF& area, const QColor& fill, con
 /// The same in the colours of what was not recorded.
 void paintUnknown(QPainter& painter, const QRectF& area, const Theme& theme);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 struct TimeUnit {
@@ -106,4 +106,4 @@ TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel) {
     return result;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -7,7 +7,7 @@
 
 #include "model/format/TimeRange.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 struct TimeTick {
     int64_t timeNs = 0;
@@ -32,4 +32,4 @@ TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel = 
 /// A point in time with all its digits and one unit, digits grouped by three: "1.234 567 s".
 QString formatTime(int64_t timeNs);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -4,7 +4,7 @@
 #include <QWheelEvent>
 #include <cmath>
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 // One notch of a wheel is 120 units and zooms by a fifth.
@@ -28,4 +28,4 @@ void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& 
     state.visibleRange()->pan(-std::llround(share * double(state.visible().durationNs())));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 
 class QWheelEvent;
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// What every part with a time axis does with the wheel: zoom at the pointer, pan with Shift or a
 /// horizontal wheel. `scale` is that part's own axis.
@@ -14,4 +14,4 @@ void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& 
 /// How far the pointer may tremble and still click.
 inline constexpr int clickTolerance = 4;
 
-}  // namespace lanescope
+}  // namespace lanescope::views

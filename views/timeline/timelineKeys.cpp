@@ -6,7 +6,7 @@
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 bool handleWithControl(TimelineView& view, int key) {
@@ -102,4 +102,4 @@ bool handleTimelineKey(TimelineView& view, const QKeyEvent& event) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -3,7 +3,7 @@
 
 class QKeyEvent;
 
-namespace lanescope {
+namespace lanescope::views {
 
 class TimelineView;
 
@@ -11,4 +11,4 @@ class TimelineView;
 /// False for keys that mean nothing, among them those that move the view while they are held.
 bool handleTimelineKey(TimelineView& view, const QKeyEvent& event);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -3,7 +3,7 @@
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackCanvas.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 void TimelineView::setStripHeight(int height) {
     if (!strip_ || height == stripHeight_) return;
@@ -54,4 +54,4 @@ uint32_t TimelineView::trackOf(EventRef event) const {
     return trace() && event.isValid() ? trace()->locate(event).track : noIndex;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,7 +5,7 @@
 
 #include "model/reduce/emptyTracks.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 bool isTrack(const TimelineState& state, uint32_t track) {
@@ -150,4 +150,4 @@ void scrollTrackIntoView(TimelineState& state, uint32_t track) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -3,7 +3,7 @@
 
 #include "views/timeline/TimelineState.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 // What the user can do to one track, by menu, key or mouse. Each does nothing if `track` is no
 // track of the state.
@@ -31,4 +31,4 @@ void unfoldOrEnter(TimelineState& state, bool isDeep);
 /// Scrolls as little as needed for the row of `track`.
 void scrollTrackIntoView(TimelineState& state, uint32_t track);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -3,7 +3,7 @@
 
 #include "model/summary/reports.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 std::shared_ptr<const TopologyAnswer> answerTopology(TracePtr trace,
                                                      std::optional<TimeRange> range) {
@@ -16,4 +16,4 @@ std::shared_ptr<const TopologyAnswer> answerTopology(TracePtr trace,
     return answer;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -8,7 +8,7 @@
 #include "model/bandwidth/describeTopology.h"
 #include "model/values/ReportTable.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// How the GPUs of a trace are joined and what their links carried in some range.
 struct TopologyAnswer : TopologyDescription {
@@ -22,4 +22,4 @@ struct TopologyAnswer : TopologyDescription {
 std::shared_ptr<const TopologyAnswer> answerTopology(TracePtr trace,
                                                      std::optional<TimeRange> range);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -11,7 +11,7 @@
 #include "views/text/toQString.h"
 #include "views/topology/linkTexts.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 constexpr double thinnest = 1.5, thickest = 12;
@@ -351,4 +351,4 @@ void TopologyGraph::focusOutEvent(QFocusEvent* event) {
     update();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -9,7 +9,7 @@
 #include "views/theme/Theme.h"
 #include "views/topology/TopologyAnswer.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// The GPUs as nodes, what joins two of them as an edge: the thicker the more bytes it carried, the
 /// stronger its colour the closer to its peak. A click or the arrow keys select an edge, a double
@@ -81,4 +81,4 @@ class TopologyGraph : public QWidget {
     Theme theme_ = Theme::light();
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

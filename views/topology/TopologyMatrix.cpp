@@ -7,7 +7,7 @@
 #include "views/text/toQString.h"
 #include "views/topology/linkTexts.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 QString meaningOf(const QString& word) {
     return toQString(meaningOfWord(word.toStdString()));
@@ -138,4 +138,4 @@ QStringList TopologyMatrix::legend() const {
     return lines;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

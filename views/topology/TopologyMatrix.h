@@ -7,7 +7,7 @@
 #include "views/theme/Theme.h"
 #include "views/topology/TopologyAnswer.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// How each GPU is joined to each other, in the words of `nvidia-smi topo -m`, and which CPUs and
 /// NUMA node it is near to. Use on the GUI thread.
@@ -44,4 +44,4 @@ class TopologyMatrix : public QAbstractTableModel {
 /// What one of nvidia-smi's words means: "NV18" is "18 NVLinks joined". Empty if it is none.
 QString meaningOf(const QString& word);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -20,7 +20,7 @@
 #include "views/topology/TopologyGraph.h"
 #include "views/topology/TopologyMatrix.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 QLabel* plainLabel(QWidget* parent) {
@@ -310,4 +310,4 @@ void TopologyPanel::selectPair(const QModelIndex& index) {
     }
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -13,7 +13,7 @@ class QLabel;
 class QTableView;
 class QToolButton;
 
-namespace lanescope {
+namespace lanescope::views {
 
 class ReportView;
 class ScopeChoice;
@@ -92,4 +92,4 @@ class TopologyPanel : public QWidget {
     ReportView* links_;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::views

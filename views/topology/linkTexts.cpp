@@ -7,7 +7,7 @@
 #include "model/values/formatValue.h"
 #include "views/text/toQString.h"
 
-namespace lanescope {
+namespace lanescope::views {
 namespace {
 
 QString shortRate(double gigabytesPerSecond) {
@@ -34,4 +34,4 @@ QString connectionText(const LinkUse& use) {
     return toQString(wordFor(use.connection));
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::views

@@ -5,11 +5,11 @@
 
 #include "model/bandwidth/LinkUse.h"
 
-namespace lanescope {
+namespace lanescope::views {
 
 /// "12.3 GiB at 391 GB/s, 82 % of 478", "no copies".
 QString useText(const LinkUse& use);
 /// "NV18", "NVSwitch", "PIX"; "?" where the trace does not tell.
 QString connectionText(const LinkUse& use);
 
-}  // namespace lanescope
+}  // namespace lanescope::views

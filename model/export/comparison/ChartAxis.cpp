@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lanescope {
+namespace lanescope::report {
 
 ChartAxis::ChartAxis(double fromNs, double toNs, double fromPixel, double toPixel)
     : fromNs_(fromNs),
@@ -61,4 +61,4 @@ std::string svgNumber(double value) {
     return text == "-0" ? "0" : text;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

@@ -6,7 +6,7 @@
 
 #include "model/values/DurationScale.h"
 
-namespace lanescope {
+namespace lanescope::report {
 
 /// A straight axis of time on a chart: where a time lies, and where its marks are.
 class ChartAxis {
@@ -36,4 +36,4 @@ std::string runColorClass(int run);
 /// A number in an attribute of an SVG element: at most two decimals, always finite.
 std::string svgNumber(double value);
 
-}  // namespace lanescope
+}  // namespace lanescope::report

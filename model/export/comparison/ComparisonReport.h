@@ -12,18 +12,18 @@
 #include "model/gate/evaluateCondition.h"
 #include "model/values/ReportTable.h"
 
-namespace lanescope {
+namespace lanescope::report {
 
 /// One run against the baseline of a report.
 struct ComparedCandidate {
-    RunSummary summary;
-    RunComparison comparison;
-    std::vector<ConditionOutcome> conditions;  ///< In the order they were given.
+    compare::RunSummary summary;
+    compare::RunComparison comparison;
+    std::vector<gate::ConditionOutcome> conditions;  ///< In the order they were given.
 };
 
 /// All that `lanescope compare` has to say: one baseline, and every candidate against it.
 struct ComparisonReport {
-    RunSummary baseline;
+    compare::RunSummary baseline;
     std::vector<ComparedCandidate> candidates;
     std::string selection;  ///< What was compared, if not all steps: "steps 5-20". May be empty.
     /// Rows of each list in text and HTML, weightiest first; 0 for all. JSON and CSV hold all.
@@ -53,4 +53,4 @@ std::vector<std::string_view> comparisonTableNames();
 Result<std::string> comparisonAsCsv(const ComparisonReport& report,
                                     const std::vector<std::string>& names);
 
-}  // namespace lanescope
+}  // namespace lanescope::report

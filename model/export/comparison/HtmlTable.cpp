@@ -7,7 +7,7 @@
 
 #include "model/export/comparison/htmlText.h"
 
-namespace lanescope {
+namespace lanescope::report {
 
 HtmlTable::HtmlTable(std::vector<Column> columns, std::string_view caption, bool isSortable)
     : columns_(std::move(columns)) {
@@ -90,4 +90,4 @@ std::string HtmlTable::html() && {
     return std::move(html_);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::report {
 
 /// Writes a table of the report, row by row. What it is given as text it escapes; what it is given
 /// as HTML must be escaped.
@@ -43,4 +43,4 @@ class HtmlTable {
     bool isInRow_ = false, isInFoot_ = false;
 };
 
-}  // namespace lanescope
+}  // namespace lanescope::report

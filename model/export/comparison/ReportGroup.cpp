@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-namespace lanescope {
+namespace lanescope::report {
 
 std::vector<ReportGroup> reportGroups(const ComparisonReport& report, size_t most) {
     std::vector<ReportGroup> groups;
     for (size_t index = 0; index < report.candidates.size(); ++index) {
-        const WorkerComparison* pair = report.candidates[index].comparison.criticalPair();
+        const compare::WorkerComparison* pair = report.candidates[index].comparison.criticalPair();
         if (!pair) continue;
         auto group = std::find_if(groups.begin(), groups.end(), [&](const ReportGroup& each) {
             return each.baselineWorker == pair->baselineWorker && each.candidates.size() < most;
@@ -23,7 +23,7 @@ std::vector<ReportGroup> reportGroups(const ComparisonReport& report, size_t mos
     return groups;
 }
 
-ComparisonView viewOf(const WorkerComparison& pair) {
+compare::ComparisonView viewOf(const compare::WorkerComparison& pair) {
     return {{{"Candidate", &pair}}};
 }
 
@@ -35,4 +35,4 @@ std::string candidateColumn(const ComparisonReport& report, size_t candidate) {
     return report.candidates.size() == 1 ? "Candidate" : fmt::format("[{}]", candidate + 1);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

@@ -6,7 +6,7 @@
 
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::report {
 
 namespace {
 
@@ -114,4 +114,4 @@ std::string wrapped(const std::string& sentence, size_t indent, size_t width) {
     return text + "\n";
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace lanescope {
+namespace lanescope::report {
 
 /// A table for a terminal: numbers to the right, names to the left, two spaces between columns.
 /// Cells must be printable UTF-8.
@@ -42,4 +42,4 @@ std::string cutTo(const std::string& text, size_t width);
 /// begin with `indent` spaces. Ends with a line break.
 std::string wrapped(const std::string& sentence, size_t indent = 0, size_t width = 100);
 
-}  // namespace lanescope
+}  // namespace lanescope::report

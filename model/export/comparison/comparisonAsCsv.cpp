@@ -9,7 +9,9 @@
 #include "model/export/comparison/ReportGroup.h"
 #include "model/values/formatTable.h"
 
-namespace lanescope {
+namespace lanescope::report {
+
+using namespace compare;
 
 namespace {
 
@@ -179,7 +181,7 @@ ReportTable conditionsTable(const ComparisonReport& report) {
     ReportTable table = tableWith(
         "conditions", {{"Condition", Unit::Text}, {"State", Unit::Text}, {"Finding", Unit::Text}});
     for (const ComparedCandidate& candidate : report.candidates)
-        for (const ConditionOutcome& condition : candidate.conditions)
+        for (const gate::ConditionOutcome& condition : candidate.conditions)
             table.rows.push_back({titleOf(candidate), condition.text,
                                   text(identifier(condition.state)), condition.sentence});
     return table;
@@ -253,4 +255,4 @@ Result<std::string> comparisonAsCsv(const ComparisonReport& report,
     return formatTable(united(tables), TableFormat::Csv);
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

@@ -15,7 +15,9 @@
 #include "model/export/comparison/waterfallChart.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::report {
+
+using namespace compare;
 
 namespace {
 
@@ -169,12 +171,13 @@ class HtmlReport {
     void addConditions() {
         std::string rows;
         for (size_t index = 0; index < report_.candidates.size(); ++index) {
-            for (const ConditionOutcome& condition : report_.candidates[index].conditions) {
-                const std::string_view kind = condition.state == ConditionState::Met      ? "met"
-                                              : condition.state == ConditionState::NotMet ? "fine"
-                                                                                          : "open";
+            for (const gate::ConditionOutcome& condition : report_.candidates[index].conditions) {
+                const std::string_view kind = condition.state == gate::ConditionState::Met ? "met"
+                                              : condition.state == gate::ConditionState::NotMet
+                                                  ? "fine"
+                                                  : "open";
                 std::string findings;
-                for (const TestOutcome& test : condition.tests)
+                for (const gate::TestOutcome& test : condition.tests)
                     findings += (findings.empty() ? "" : "; ") + test.finding;
                 rows += fmt::format(
                     "<tr><td class=\"{}\">{}</td><td class=\"name\"><code>{}</code></td>"
@@ -292,4 +295,4 @@ std::string comparisonAsHtml(const ComparisonReport& report) {
     return HtmlReport(report).html();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

@@ -3,7 +3,9 @@
 
 #include "model/export/comparison/ComparisonReport.h"
 
-namespace lanescope {
+namespace lanescope::report {
+
+using namespace compare;
 
 namespace {
 
@@ -170,9 +172,9 @@ Json outlierJson(const RunOutlier& outlier) {
             {"path", step.path}};
 }
 
-Json conditionJson(const ConditionOutcome& condition) {
+Json conditionJson(const gate::ConditionOutcome& condition) {
     Json tests = Json::array();
-    for (const TestOutcome& test : condition.tests)
+    for (const gate::TestOutcome& test : condition.tests)
         tests.push_back({{"state", identifier(test.state)},
                          {"baseline", optionalNumber(test.baseline)},
                          {"candidate", optionalNumber(test.candidate)},
@@ -188,7 +190,7 @@ Json candidateJson(const ComparedCandidate& candidate) {
     Json workers = Json::array(), outliers = Json::array(), conditions = Json::array();
     for (const WorkerComparison& pair : comparison.workers) workers.push_back(pairJson(pair));
     for (const RunOutlier& outlier : comparison.outliers) outliers.push_back(outlierJson(outlier));
-    for (const ConditionOutcome& condition : candidate.conditions)
+    for (const gate::ConditionOutcome& condition : candidate.conditions)
         conditions.push_back(conditionJson(condition));
     const bool hasCritical = comparison.criticalPair() != nullptr;
     return {{"run", runJson(candidate.summary)},
@@ -214,4 +216,4 @@ std::string comparisonAsJson(const ComparisonReport& report) {
     return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

@@ -7,7 +7,7 @@
 #include "model/export/comparison/textTables.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::report {
 
 namespace {
 
@@ -28,8 +28,8 @@ class TextReport {
             addDetails();  // of several candidates they would bury the rest
         for (const ReportGroup& group : reportGroups(report_, candidatesAbreast)) {
             text_ += partsText(report_, group);
-            for (size_t parts = 0; parts < partGroupCount; ++parts)
-                text_ += contributorsText(report_, group, static_cast<PartGroup>(parts));
+            for (size_t parts = 0; parts < compare::partGroupCount; ++parts)
+                text_ += contributorsText(report_, group, static_cast<compare::PartGroup>(parts));
             text_ += rangesText(report_, group);
             text_ += unmatchedText(report_, group, true) + unmatchedText(report_, group, false);
         }
@@ -39,7 +39,7 @@ class TextReport {
   private:
     void addAnswers() {
         for (size_t index = 0; index < report_.candidates.size(); ++index) {
-            const Answer& answer = report_.candidates[index].comparison.answer;
+            const compare::Answer& answer = report_.candidates[index].comparison.answer;
             const std::string before = candidateMark(report_, index);
             text_ += wrapped(before + printable(answer.sentence), before.size());
         }
@@ -68,7 +68,7 @@ class TextReport {
     void addConditions() {
         bool isFirst = true;
         for (size_t index = 0; index < report_.candidates.size(); ++index) {
-            for (const ConditionOutcome& condition : report_.candidates[index].conditions) {
+            for (const gate::ConditionOutcome& condition : report_.candidates[index].conditions) {
                 if (isFirst) text_ += "\nConditions\n";
                 isFirst = false;
                 text_ += wrapped("  " + candidateMark(report_, index) + condition.sentence, 4);
@@ -91,7 +91,7 @@ class TextReport {
                       printable(report_.baseline.facts.title)});
         for (size_t index = 0; index < report_.candidates.size(); ++index) {
             const ComparedCandidate& candidate = report_.candidates[index];
-            const WorkerComparison* pair = candidate.comparison.criticalPair();
+            const compare::WorkerComparison* pair = candidate.comparison.criticalPair();
             grid.add({candidateColumn(report_, index),
                       cutTo(pair ? stepsSentence(candidate.summary, pair->candidateWorker,
                                                  pair->candidate)
@@ -114,4 +114,4 @@ std::string comparisonAsText(const ComparisonReport& report) {
     return TextReport(report).text();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

@@ -8,7 +8,9 @@
 #include "model/compare/shownNumbers.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::report {
+
+using namespace compare;
 
 std::vector<ReportCaution> cautionsOf(const ComparisonReport& report) {
     std::vector<ReportCaution> cautions;
@@ -90,4 +92,4 @@ std::string gpusSentence(const SummaryFacts& facts) {
     return facts.isNvlinkPresent ? text + ", joined by NVLink" : text;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

@@ -7,7 +7,7 @@
 
 #include "model/export/comparison/ReportGroup.h"
 
-namespace lanescope {
+namespace lanescope::report {
 
 // Sentences that text and HTML share. They hold names from the traces as they are: the caller
 // escapes.
@@ -23,18 +23,19 @@ std::vector<ReportCaution> cautionsOf(const ComparisonReport& report);
 /// A step that stands out; those of the baseline once, however many candidates there are.
 struct ReportOutlier {
     std::optional<size_t> candidate;  ///< Empty: of the baseline.
-    const RunOutlier* outlier = nullptr;
+    const compare::RunOutlier* outlier = nullptr;
 };
 std::vector<ReportOutlier> outliersOf(const ComparisonReport& report);
 
 /// "20 steps "step #", rank 0, GPU 0: median 78.18 ms".
-std::string stepsSentence(const RunSummary& run, uint32_t worker, const StepDistribution& steps);
+std::string stepsSentence(const compare::RunSummary& run, uint32_t worker,
+                          const compare::StepDistribution& steps);
 /// "steps "step #"", "steps found by their kernels", "the whole run as one step".
-std::string sourceSentence(const RunSummary& run);
+std::string sourceSentence(const compare::RunSummary& run);
 /// "rank 0, GPU 0", or "rank 0, GPU 0 against rank 1, GPU 1".
-std::string placeSentence(const ComparisonView& view);
+std::string placeSentence(const compare::ComparisonView& view);
 
 /// "2 x NVIDIA H200, joined by NVLink".
-std::string gpusSentence(const SummaryFacts& facts);
+std::string gpusSentence(const compare::SummaryFacts& facts);
 
-}  // namespace lanescope
+}  // namespace lanescope::report

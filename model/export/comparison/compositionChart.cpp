@@ -8,7 +8,9 @@
 #include "model/export/comparison/ChartAxis.h"
 #include "model/export/comparison/htmlText.h"
 
-namespace lanescope {
+namespace lanescope::report {
+
+using namespace compare;
 
 namespace {
 
@@ -87,4 +89,4 @@ std::string compositionChart(const std::vector<StepComposition>& runs, const Dur
     return svg + legendOf(parts, legendTop) + "</svg>\n";
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

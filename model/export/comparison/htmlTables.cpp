@@ -16,7 +16,9 @@
 #include "model/values/formatValue.h"
 #include "model/values/kernelName.h"
 
-namespace lanescope {
+namespace lanescope::report {
+
+using namespace compare;
 
 namespace {
 
@@ -219,4 +221,4 @@ std::string factsHtml(const ComparisonReport& report) {
     return std::move(table).html();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

@@ -5,7 +5,7 @@
 
 #include "model/export/comparison/ReportGroup.h"
 
-namespace lanescope {
+namespace lanescope::report {
 
 // The tables of the HTML report, each as a piece of the page; empty where there is nothing to show.
 
@@ -13,7 +13,7 @@ namespace lanescope {
 std::string partsTableHtml(const ReportGroup& group);
 /// Contributors of one group of parts, with its heading.
 std::string contributorsHtml(const ComparisonReport& report, const ReportGroup& group,
-                             PartGroup parts);
+                             compare::PartGroup parts);
 std::string rangesHtml(const ComparisonReport& report, const ReportGroup& group);
 /// What only one side has, both lists.
 std::string unmatchedHtml(const ReportGroup& group);
@@ -26,4 +26,4 @@ std::string factsHtml(const ComparisonReport& report);
 /// "Candidate", or its number and title where there are several: "[2] b.sqlite". Escaped.
 std::string candidateHeading(const ComparisonReport& report, size_t candidate);
 
-}  // namespace lanescope
+}  // namespace lanescope::report

@@ -3,7 +3,7 @@
 
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::report {
 
 std::string htmlEscaped(std::string_view text) {
     const std::string clean = printable(text);
@@ -33,4 +33,4 @@ std::string htmlEscaped(std::string_view text) {
     return result;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace lanescope {
+namespace lanescope::report {
 
 // The files of `resources/report`, as they are there.
 
@@ -19,4 +19,4 @@ std::string_view reportScript();
 std::string_view reportStyleHash();
 std::string_view reportScriptHash();
 
-}  // namespace lanescope
+}  // namespace lanescope::report

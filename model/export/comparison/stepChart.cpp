@@ -10,7 +10,9 @@
 #include "model/export/comparison/htmlText.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope {
+namespace lanescope::report {
+
+using namespace compare;
 
 namespace {
 
@@ -198,4 +200,4 @@ std::string stepChart(const StepBars& steps, const std::vector<StepLabel>& label
     return StepPainter(steps, labels).paint();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

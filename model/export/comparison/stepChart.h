@@ -6,7 +6,7 @@
 
 #include "model/compare/StepBars.h"
 
-namespace lanescope {
+namespace lanescope::report {
 
 /// How a run of a chart is called and coloured.
 struct StepLabel {
@@ -18,6 +18,6 @@ struct StepLabel {
 /// median and a band between the quartiles. Where several steps are put together it is a band from
 /// the shortest to the longest, with a line along their medians. Steps far longer than the rest
 /// stand at the upper edge, as a triangle with its time. As many labels as runs. Texts are escaped.
-std::string stepChart(const StepBars& steps, const std::vector<StepLabel>& labels);
+std::string stepChart(const compare::StepBars& steps, const std::vector<StepLabel>& labels);
 
-}  // namespace lanescope
+}  // namespace lanescope::report

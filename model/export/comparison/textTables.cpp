@@ -13,7 +13,9 @@
 #include "model/values/formatValue.h"
 #include "model/values/kernelName.h"
 
-namespace lanescope {
+namespace lanescope::report {
+
+using namespace compare;
 
 namespace {
 
@@ -176,4 +178,4 @@ std::string workersText(const ComparisonReport& report) {
     return text;
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

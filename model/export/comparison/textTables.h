@@ -5,7 +5,7 @@
 
 #include "model/export/comparison/ReportGroup.h"
 
-namespace lanescope {
+namespace lanescope::report {
 
 // The tables of the text report, each with an empty line and its heading before it; empty where
 // there is nothing to show.
@@ -13,7 +13,7 @@ namespace lanescope {
 /// The parts of a step, every column with its sum.
 std::string partsText(const ComparisonReport& report, const ReportGroup& group);
 std::string contributorsText(const ComparisonReport& report, const ReportGroup& group,
-                             PartGroup parts);
+                             compare::PartGroup parts);
 std::string rangesText(const ComparisonReport& report, const ReportGroup& group);
 /// What only the baseline has, or only candidates.
 std::string unmatchedText(const ComparisonReport& report, const ReportGroup& group,
@@ -22,4 +22,4 @@ std::string outliersText(const ComparisonReport& report);
 /// The median step of every worker, for runs of several.
 std::string workersText(const ComparisonReport& report);
 
-}  // namespace lanescope
+}  // namespace lanescope::report

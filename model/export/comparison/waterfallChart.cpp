@@ -8,7 +8,9 @@
 #include "model/export/comparison/ChartAxis.h"
 #include "model/export/comparison/htmlText.h"
 
-namespace lanescope {
+namespace lanescope::report {
+
+using namespace compare;
 
 namespace {
 
@@ -110,4 +112,4 @@ std::string waterfallChart(const WaterfallBars& waterfall, const WaterfallTitles
     return WaterfallPainter(waterfall, titles).paint();
 }
 
-}  // namespace lanescope
+}  // namespace lanescope::report

@@ -5,7 +5,7 @@
 
 #include "model/compare/WaterfallBars.h"
 
-namespace lanescope {
+namespace lanescope::report {
 
 /// How a waterfall is titled.
 struct WaterfallTitles {
@@ -18,6 +18,6 @@ struct WaterfallTitles {
 
 /// The picture as an SVG element. Its axis begins at 0 unless the differences would be too small to
 /// see; then the full bars are broken and the axis says where it begins. Texts are escaped.
-std::string waterfallChart(const WaterfallBars& waterfall, const WaterfallTitles& titles);
+std::string waterfallChart(const compare::WaterfallBars& waterfall, const WaterfallTitles& titles);
 
-}  // namespace lanescope
+}  // namespace lanescope::report

@@ -18,6 +18,7 @@
 #include "tests/support/writeTrace.h"
 
 using namespace lanescope;
+using namespace lanescope::viewer;
 using namespace std::chrono_literals;
 
 namespace {

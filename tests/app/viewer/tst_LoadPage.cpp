@@ -25,6 +25,9 @@
 #include "views/compare/WaterfallChart.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::viewer;
+using namespace lanescope::views;
 
 /// The page of a comparison whose traces are being read shows the answer that is stored in them.
 class tst_LoadPage : public QObject {

@@ -15,6 +15,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::viewer;
 
 namespace {
 

@@ -38,6 +38,8 @@
 #include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
+using namespace lanescope::viewer;
+using namespace lanescope::views;
 
 namespace {
 

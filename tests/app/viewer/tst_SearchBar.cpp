@@ -13,6 +13,8 @@
 #include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
+using namespace lanescope::viewer;
+using namespace lanescope::views;
 
 namespace {
 

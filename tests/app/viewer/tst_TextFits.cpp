@@ -31,6 +31,8 @@
 #include "views/topology/TopologyPanel.h"
 
 using namespace lanescope;
+using namespace lanescope::viewer;
+using namespace lanescope::views;
 
 namespace {
 

@@ -19,6 +19,7 @@
 #include "tests/support/writeTrace.h"
 
 using namespace lanescope;
+using namespace lanescope::viewer;
 
 namespace {
 

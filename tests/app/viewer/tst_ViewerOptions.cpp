@@ -5,6 +5,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::viewer;
 
 namespace {
 

@@ -22,6 +22,9 @@
 
 namespace lanescope {
 
+using namespace viewer;
+using namespace views;
+
 namespace {
 
 constexpr QSize screen{1920, 1080};

@@ -19,6 +19,8 @@
 
 namespace lanescope {
 
+using namespace viewer;
+
 namespace {
 
 /// Lets the event loop run until `isDone`, or for ten minutes.

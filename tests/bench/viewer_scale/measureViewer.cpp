@@ -15,6 +15,7 @@
 #include "tests/bench/viewer_scale/measurementTable.h"
 
 using namespace lanescope;
+using namespace lanescope::viewer;
 
 namespace {
 

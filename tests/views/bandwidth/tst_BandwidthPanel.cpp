@@ -28,6 +28,7 @@
 #include "views/tables/ScopeChoice.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 

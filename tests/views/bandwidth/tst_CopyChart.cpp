@@ -10,6 +10,7 @@
 #include "views/bandwidth/CopyChart.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 
@@ -42,7 +43,7 @@ struct ShownChart {
 
 }  // namespace
 
-Q_DECLARE_METATYPE(lanescope::BandwidthChart)
+Q_DECLARE_METATYPE(lanescope::views::BandwidthChart)
 
 class TestCopyChart : public QObject {
     Q_OBJECT

@@ -17,6 +17,8 @@
 #include "views/timeline/VisibleRange.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::views;
 
 namespace {
 

@@ -30,6 +30,9 @@
 #include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::report;
+using namespace lanescope::views;
 
 namespace {
 

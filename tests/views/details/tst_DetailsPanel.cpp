@@ -13,6 +13,7 @@
 #include "views/details/FactSheet.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 

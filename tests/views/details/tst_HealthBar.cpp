@@ -14,6 +14,7 @@
 #include "views/text/toQString.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 class TestHealthBar : public QObject {
     Q_OBJECT

@@ -19,6 +19,7 @@
 #include "views/events/EventsPanel.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include "views/jobs/LatestJob.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 class TestLatestJob : public QObject {
     Q_OBJECT

@@ -6,6 +6,7 @@
 #include "views/jobs/freedElsewhere.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 

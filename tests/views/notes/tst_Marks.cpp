@@ -24,6 +24,7 @@
 #include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 

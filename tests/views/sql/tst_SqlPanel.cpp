@@ -22,6 +22,7 @@
 #include "views/tables/ReportView.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 class TestSqlPanel : public QObject {
     Q_OBJECT

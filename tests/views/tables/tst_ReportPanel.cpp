@@ -14,6 +14,7 @@
 #include "views/tables/hitTable.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 class TestReportPanel : public QObject {
     Q_OBJECT

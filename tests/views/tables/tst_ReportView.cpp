@@ -15,6 +15,7 @@
 #include "views/tables/searchText.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 

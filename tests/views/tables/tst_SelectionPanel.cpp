@@ -14,6 +14,7 @@
 #include "views/tables/SelectionPanel.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 class tst_SelectionPanel : public QObject {
     Q_OBJECT

@@ -6,6 +6,7 @@
 #include "views/text/TimeTarget.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 

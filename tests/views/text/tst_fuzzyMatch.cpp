@@ -6,6 +6,7 @@
 #include "views/text/fuzzyMatch.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 class TestFuzzyMatch : public QObject {
     Q_OBJECT

@@ -9,6 +9,7 @@
 #include "views/theme/Theme.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 class tst_Theme : public QObject {
     Q_OBJECT

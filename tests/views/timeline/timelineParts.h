@@ -16,7 +16,7 @@ namespace lanescope {
 
 /// A shown timeline of 1100 x 600 with its parts, and the ways to poke at them.
 struct ShownTimeline {
-    TimelineView view;
+    views::TimelineView view;
     explicit ShownTimeline(TracePtr trace) {
         view.resize(1100, 600);
         view.setTrace(std::move(trace));
@@ -25,33 +25,33 @@ struct ShownTimeline {
         QApplication::processEvents();
     }
 
-    TrackCanvas* canvas() { return view.findChild<TrackCanvas*>(); }
-    TimeRuler* ruler() { return view.findChild<TimeRuler*>(); }
-    LabelColumn* labels() { return view.findChild<LabelColumn*>(); }
-    OverviewStrip* overview() { return view.findChild<OverviewStrip*>(); }
+    views::TrackCanvas* canvas() { return view.findChild<views::TrackCanvas*>(); }
+    views::TimeRuler* ruler() { return view.findChild<views::TimeRuler*>(); }
+    views::LabelColumn* labels() { return view.findChild<views::LabelColumn*>(); }
+    views::OverviewStrip* overview() { return view.findChild<views::OverviewStrip*>(); }
 
     /// Of the view, in the trace's own time.
     TimeRange visible() const { return view.visibleRange()->range().shifted(view.timeOrigin()); }
     double toX(int64_t timeNs) {
-        return TimeScale{visible(), double(canvas()->width()), 0}.toX(timeNs);
+        return views::TimeScale{visible(), double(canvas()->width()), 0}.toX(timeNs);
     }
     int64_t toTimeNs(double x) {
-        return TimeScale{visible(), double(canvas()->width()), 0}.toTimeNs(x);
+        return views::TimeScale{visible(), double(canvas()->width()), 0}.toTimeNs(x);
     }
 
     /// The middle of a slice on the canvas; its track must be visible.
     QPoint middleOf(EventRef event, int scrollY = 0) {
         const SliceLocation at = view.trace()->locate(event);
-        TrackLayout layout;
+        views::TrackLayout layout;
         layout.setTracks(view.trace()->tracks);
         layout.setMetrics(metrics());
-        const LayoutRow* row = layout.rowOf(at.track);
+        const views::LayoutRow* row = layout.rowOf(at.track);
         const TimeRange range = view.trace()->rangeOf(event);
         return QPoint(int(toX(range.startNs + range.durationNs() / 2)),
-                      TrackLayout::laneTop(*row, at.lane) + row->laneHeight / 2 - scrollY);
+                      views::TrackLayout::laneTop(*row, at.lane) + row->laneHeight / 2 - scrollY);
     }
-    LayoutMetrics metrics() const {
-        return LayoutMetrics::forText(QFontMetrics(view.font()).height(), view.rowHeight());
+    views::LayoutMetrics metrics() const {
+        return views::LayoutMetrics::forText(QFontMetrics(view.font()).height(), view.rowHeight());
     }
 
     static void wheel(QWidget* part, QPoint at, QPoint angle,

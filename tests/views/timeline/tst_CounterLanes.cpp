@@ -14,6 +14,7 @@
 #include "views/timeline/paintCounter.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include "views/timeline/OpaqueFill.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 

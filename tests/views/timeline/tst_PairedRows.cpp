@@ -8,6 +8,8 @@
 #include "tests/views/timeline/timelineParts.h"
 
 using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::views;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include "tests/views/timeline/timelineParts.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 class tst_TimelineInput : public QObject {
     Q_OBJECT

@@ -10,6 +10,7 @@
 #include "views/timeline/ZoomHistory.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include "views/timeline/SliceColors.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QAccessible>
 #include <QApplication>
 #include <QSignalSpy>
 
@@ -9,6 +10,7 @@
 #include "views/timeline/flowArrows.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 class tst_TimelineView : public QObject {
     Q_OBJECT
@@ -26,6 +28,7 @@ class tst_TimelineView : public QObject {
     void arrowsOfHiddenTracksEndAtTheirGroup();
     void themesRepaint();
     void lateTimesArePaintedLikeEarlyOnes();
+    void assistiveProgramsAreToldWhatEachPartIs();
 };
 
 namespace {
@@ -205,6 +208,18 @@ void tst_TimelineView::lateTimesArePaintedLikeEarlyOnes() {
         return shown.canvas()->grab().toImage();
     };
     QCOMPARE(picture(late), picture(0));
+}
+
+void tst_TimelineView::assistiveProgramsAreToldWhatEachPartIs() {
+    ShownTimeline shown(SmallTrace().trace);
+    const auto roleOf = [](QObject* part) {
+        return QAccessible::queryAccessibleInterface(part)->role();
+    };
+    QCOMPARE(roleOf(&shown.view), QAccessible::Chart);
+    QCOMPARE(roleOf(shown.labels()), QAccessible::Tree);
+    QCOMPARE(roleOf(shown.canvas()), QAccessible::Graphic);
+    QCOMPARE(roleOf(shown.overview()), QAccessible::Graphic);
+    QCOMPARE(roleOf(shown.ruler()), QAccessible::Indicator);
 }
 
 LANESCOPE_TEST(tst_TimelineView, QApplication)

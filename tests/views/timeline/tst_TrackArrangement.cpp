@@ -8,6 +8,7 @@
 #include "views/timeline/matchTracks.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 

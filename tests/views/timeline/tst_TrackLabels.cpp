@@ -12,6 +12,7 @@
 #include "views/timeline/paintLabels.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 

@@ -6,6 +6,7 @@
 #include "views/timeline/TrackLayout.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 class tst_TrackLayout : public QObject {
     Q_OBJECT

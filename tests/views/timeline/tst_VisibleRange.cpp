@@ -7,6 +7,7 @@
 #include "views/timeline/VisibleRange.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 class tst_VisibleRange : public QObject {
     Q_OBJECT

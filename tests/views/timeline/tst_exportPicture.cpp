@@ -12,6 +12,7 @@
 #include "views/timeline/exportPicture.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 class tst_exportPicture : public QObject {
     Q_OBJECT

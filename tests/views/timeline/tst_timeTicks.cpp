@@ -6,6 +6,7 @@
 #include "views/timeline/timeTicks.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 class tst_timeTicks : public QObject {
     Q_OBJECT

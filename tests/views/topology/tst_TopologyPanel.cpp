@@ -16,6 +16,7 @@
 #include "views/topology/TopologyPanel.h"
 
 using namespace lanescope;
+using namespace lanescope::views;
 
 namespace {
 
