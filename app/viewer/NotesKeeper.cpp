@@ -26,7 +26,8 @@ NotesKeeper::NotesKeeper(MarkStore& store, const std::filesystem::path& trace,
 }
 
 NotesKeeper::~NotesKeeper() {
-    // What a job is writing now comes before, as both wait for the same lock, or is merged in.
+    // What a job is writing now comes before, as both wait for the same lock, or is merged in. If
+    // it fails, nobody is there any more to be told; who edited was told of every failure before.
     if (isDirty_) static_cast<void>(file_.store(base_, store_.notes()));
 }
 

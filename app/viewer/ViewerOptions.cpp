@@ -141,7 +141,7 @@ Result<QSize> parseSize(const std::string& text) {
     return QSize(width, height);
 }
 
-tl::expected<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv) {
+Result<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv) {
     CLI::App app("Shows what a GPU training process did on a timeline, and compares two runs.",
                  "lanescope-viewer");
     app.failure_message([](const CLI::App* failed, const CLI::Error& error) {

@@ -39,7 +39,7 @@ struct ViewerOptions {
 
 /// Reads the command line. On `--help`, `--version` and mistakes it prints to stdout or stderr and
 /// gives back the exit status to end with. Needs no QApplication.
-tl::expected<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv);
+Result<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv);
 
 /// "12.5ms:80ms", "1s:2s", "0.5:0.75" (seconds): a range in the trace's own time. Units ns, us, ms,
 /// s.

@@ -26,7 +26,8 @@ Result<void> TraceWriter::commit() {
 Result<void> TraceWriter::finish(const std::function<void(Database& database)>& addition) {
     if (auto done = endTransaction(); !done) return done;
     if (addition) {
-        // It will read all of it, which is quicker from the file than from the log.
+        // It will read all of it, which is quicker from the file than from the log, and is read
+        // from both if this fails.
         static_cast<void>(database_.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
         addition(database_);
     }

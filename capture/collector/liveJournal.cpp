@@ -126,10 +126,12 @@ Result<void> replaceByCopy(const std::filesystem::path& path, sqlite3* source) {
 }  // namespace
 
 void beginLiveJournal(Database& database) {
-    // One after the other: the lock is only let go of when the file is next looked at.
+    // One after the other: the lock is only let go of when the file is next looked at. If one of
+    // these fails, there is no such journal afterwards, and that is what is asked.
     static_cast<void>(database.execute("PRAGMA locking_mode = NORMAL"));
     static_cast<void>(database.execute("SELECT count(*) FROM sqlite_schema"));
     if (answerOf(database, "PRAGMA journal_mode = WAL") == "wal") return;
+    // Where this fails too, what SQLite does by default is only slower.
     static_cast<void>(
         database.execute("PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE"));
 }

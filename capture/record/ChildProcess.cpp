@@ -168,7 +168,7 @@ bool reapOrphans() {
     return ended == 0;
 }
 
-tl::expected<std::filesystem::path, ProgramProblem> findProgram(const std::string& name) {
+Result<std::filesystem::path, ProgramProblem> findProgram(const std::string& name) {
     const auto problem = [&](bool isFound, const char* sentence) {
         return tl::unexpected(ProgramProblem{{fmt::format(fmt::runtime(sentence), name)}, isFound});
     };

@@ -54,6 +54,6 @@ struct ProgramProblem {
 
 /// The file that running `name` executes: itself if it holds a slash, else the first executable of
 /// that name in PATH.
-tl::expected<std::filesystem::path, ProgramProblem> findProgram(const std::string& name);
+Result<std::filesystem::path, ProgramProblem> findProgram(const std::string& name);
 
 }  // namespace lanescope::capture

@@ -25,7 +25,7 @@ CollectorThread::CollectorThread(Collector& collector, Duties duties)
 }
 
 CollectorThread::~CollectorThread() {
-    static_cast<void>(stop());
+    static_cast<void>(stop());  // who wants to know how it went has stopped it before
 }
 
 Result<void> CollectorThread::stop() {

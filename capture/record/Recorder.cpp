@@ -72,6 +72,7 @@ void askForMachine(Collector& collector, RunInfo info, const RunFolder& folder) 
     if (answer.wait_for(machinePatience) != std::future_status::ready) return;
     info.machine = answer.get();
     if (!info.machine.driverVersion.empty())
+        // Without it a recovery asks the machine that it runs on.
         static_cast<void>(info.save(folder.path() / runInfoWithMachineFileName));
     collector.setMachine(std::move(info.machine));
 }
@@ -111,7 +112,7 @@ struct Prepared {
     std::string outputPattern;
 };
 
-tl::expected<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
+Result<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
     const auto refuse = [](const Error& error, RefusalCause cause = RefusalCause::Recording) {
         return tl::unexpected(RecordRefusal{error, cause});
     };
@@ -145,7 +146,7 @@ Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
 
 }  // namespace
 
-tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
+Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     const auto prepared = prepare(options);
     if (!prepared) return tl::unexpected(prepared.error());
     const auto refuse = [](const Error& error, RefusalCause cause = RefusalCause::Recording) {

@@ -46,6 +46,6 @@ struct RecordRefusal {
 
 /// Runs a program under the agent and makes a trace of what its processes leave. Blocks until the
 /// program has ended and the trace is written; call it on the main thread before any other is made.
-tl::expected<RecordOutcome, RecordRefusal> record(const RecordOptions& options);
+Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options);
 
 }  // namespace lanescope::capture

@@ -134,7 +134,8 @@ Result<void> writeTables(Database& database, const RunSummary& summary) {
 Result<void> writeRunSummary(Database& database, const RunSummary& summary) {
     if (auto done = database.execute("BEGIN"); !done) return done;
     if (auto done = writeTables(database, summary); !done) {
-        (void)database.execute("ROLLBACK");
+        // Why it could not be written is the better answer than that this fails too.
+        static_cast<void>(database.execute("ROLLBACK"));
         return done;
     }
     return database.execute("COMMIT");

@@ -15,8 +15,12 @@ struct Error {
 };
 
 /// A value, or the sentence that says why there is none. Errors are values; nothing here throws.
-template <class T>
-using Result = tl::expected<T, Error>;
+/// One that nobody looks at is a warning of the compiler.
+template <class T, class E = Error>
+class [[nodiscard]] Result : public tl::expected<T, E> {
+  public:
+    using tl::expected<T, E>::expected;
+};
 
 /// Builds the failing side of a `Result` from a format string.
 template <class... Args>

@@ -47,7 +47,7 @@ int64_t timeIn(const Json& object, const char* name) {
     return std::clamp(object[name].get<int64_t>(), -farthestNs, farthestNs);
 }
 
-tl::expected<Mark, NotesFault> parseMark(const Json& object) {
+Result<Mark, NotesFault> parseMark(const Json& object) {
     const auto damaged = tl::unexpected(NotesFault::Damaged);
     if (!object.is_object() || !isTime(object, "startNs")) return damaged;
     if (!object.contains("id") || !object["id"].is_string()) return damaged;
@@ -97,7 +97,7 @@ bool isTooDeep(std::string_view json) {
 
 }  // namespace
 
-tl::expected<Notes, NotesFault> parseNotes(std::string_view json) {
+Result<Notes, NotesFault> parseNotes(std::string_view json) {
     const auto damaged = tl::unexpected(NotesFault::Damaged);
     if (isTooDeep(json)) return damaged;
     const Json file = Json::parse(json, nullptr, false);

@@ -3,8 +3,8 @@
 
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
 
+#include "model/format/Result.h"
 #include "model/notes/Mark.h"
 
 namespace lanescope {
@@ -20,7 +20,7 @@ inline constexpr size_t longestMarkText = 20'000;
 inline constexpr size_t mostMarks = 100'000;
 
 /// Reads what `formatNotes` wrote. Marks without a place or an id of their own are damage.
-tl::expected<Notes, NotesFault> parseNotes(std::string_view json);
+Result<Notes, NotesFault> parseNotes(std::string_view json);
 
 /// As JSON for a file, with what other programs put there.
 std::string formatNotes(const Notes& notes);

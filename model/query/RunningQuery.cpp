@@ -111,7 +111,7 @@ bool RunningQuery::goesOn() {
     return stop_ == Stop::None;
 }
 
-tl::expected<QueryResult, QueryError> RunningQuery::run(std::string_view sql) {
+Result<QueryResult, QueryError> RunningQuery::run(std::string_view sql) {
     if (auto prepared = prepare(sql); !prepared) return tl::unexpected(prepared.error());
     QueryResult result;
     if (auto collected = collect(result); !collected) return tl::unexpected(collected.error());
@@ -124,7 +124,7 @@ tl::expected<QueryResult, QueryError> RunningQuery::run(std::string_view sql) {
     return result;
 }
 
-tl::expected<void, QueryError> RunningQuery::prepare(std::string_view sql) {
+Result<void, QueryError> RunningQuery::prepare(std::string_view sql) {
     const size_t zero = sql.find('\0');
     if (zero != std::string_view::npos)
         return tl::unexpected(QueryError{"A query holds no zero byte.", zero});
@@ -152,7 +152,7 @@ tl::expected<void, QueryError> RunningQuery::prepare(std::string_view sql) {
     return {};
 }
 
-tl::expected<void, QueryError> RunningQuery::checkTail(const char* tail, const char* end) const {
+Result<void, QueryError> RunningQuery::checkTail(const char* tail, const char* end) const {
     if (tail == nullptr || tail >= end) return {};
     // SQLite knows best what is a comment.
     sqlite3_stmt* next = nullptr;
@@ -164,7 +164,7 @@ tl::expected<void, QueryError> RunningQuery::checkTail(const char* tail, const c
     return tl::unexpected(QueryError{"One statement at a time: here a second one begins.", {}});
 }
 
-tl::expected<void, QueryError> RunningQuery::collect(QueryResult& result) {
+Result<void, QueryError> RunningQuery::collect(QueryResult& result) {
     // A statement that is prepared again in mid-way is to stand under the same rules.
     const ReadingOnly guard(database_);
     const int columns = sqlite3_column_count(statement_);

@@ -18,7 +18,7 @@ class RunningQuery {
     RunningQuery& operator=(const RunningQuery&) = delete;
     ~RunningQuery();
 
-    tl::expected<QueryResult, QueryError> run(std::string_view sql);
+    Result<QueryResult, QueryError> run(std::string_view sql);
 
   private:
     using Clock = std::chrono::steady_clock;
@@ -26,9 +26,9 @@ class RunningQuery {
 
     static int tick(void* self);
     bool goesOn();
-    tl::expected<void, QueryError> prepare(std::string_view sql);
-    tl::expected<void, QueryError> checkTail(const char* tail, const char* end) const;
-    tl::expected<void, QueryError> collect(QueryResult& result);
+    Result<void, QueryError> prepare(std::string_view sql);
+    Result<void, QueryError> checkTail(const char* tail, const char* end) const;
+    Result<void, QueryError> collect(QueryResult& result);
     QueryError failure(int code, const std::string& refusal = {}) const;
     std::chrono::milliseconds elapsed() const;
 

@@ -55,9 +55,8 @@ Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs,
     return query;
 }
 
-tl::expected<QueryResult, QueryError> TraceQuery::run(std::string_view sql,
-                                                      const QueryLimits& limits,
-                                                      const QueryProgress& progress) const {
+Result<QueryResult, QueryError> TraceQuery::run(std::string_view sql, const QueryLimits& limits,
+                                                const QueryProgress& progress) const {
     return RunningQuery(database_.get(), limits, progress).run(sql);
 }
 

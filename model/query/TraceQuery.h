@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <string_view>
-#include <tl/expected.hpp>
 #include <vector>
 
 #include "model/format/Result.h"
@@ -34,8 +33,8 @@ class TraceQuery {
 
     /// Runs one statement. Columns called `start`, `startNs`, `end`, `endNs` or `timestamp` are
     /// times. Blocks up to `limits.time`.
-    tl::expected<QueryResult, QueryError> run(std::string_view sql, const QueryLimits& limits = {},
-                                              const QueryProgress& progress = {}) const;
+    Result<QueryResult, QueryError> run(std::string_view sql, const QueryLimits& limits = {},
+                                        const QueryProgress& progress = {}) const;
 
     /// The tables that can be asked, by name; those without rows last.
     Result<std::vector<QueryTable>> tables() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/capture/simulatedEveryKind.h"
 
+#include <QtGlobal>
 #include <bit>
 #include <map>
 #include <utility>
@@ -51,7 +52,8 @@ class Simulation {
         info.startRealtimeNs = beginNs;
         info.commandLine = {"./every_kind"};
         info.host = "box";
-        (void)info.save(folder / capture::runInfoFileName);
+        if (const auto saved = info.save(folder / capture::runInfoFileName); !saved)
+            qFatal("%s", saved.error().sentence.c_str());
     }
 
   private:

@@ -71,7 +71,8 @@ class tst_NvtxRecorder : public QObject {
         Events read() {
             file.flush();
             Events events;
-            if (auto reader = log::LogReader::open(path)) (void)reader->poll(events);
+            auto reader = log::LogReader::open(path);
+            if (reader && !reader->poll(events)) qFatal("A log could not be read to its end.");
             return events;
         }
     };

@@ -228,8 +228,7 @@ void SqlPanel::run() {
     source_->goOn();
     job_->start([this, source = source_, sql = query.toStdString(),
                  limits = limits_]() -> LatestJob::Publish {
-        auto result =
-            std::make_shared<tl::expected<QueryResult, QueryError>>(source->run(sql, limits));
+        auto result = std::make_shared<Result<QueryResult, QueryError>>(source->run(sql, limits));
         return [this, result, sql] { finish(*result, sql); };
     });
 }
@@ -238,7 +237,7 @@ void SqlPanel::stop() {
     if (source_) source_->stop();
 }
 
-void SqlPanel::finish(const tl::expected<QueryResult, QueryError>& result, const std::string& sql) {
+void SqlPanel::finish(const Result<QueryResult, QueryError>& result, const std::string& sql) {
     setRunning(false);
     if (!result) {
         setStatus(toQString(sentenceOf(result.error(), sql)), true);

@@ -77,7 +77,7 @@ class SqlPanel : public QWidget {
     void arrange();
     void readTables();
     void showTables(const std::vector<QueryTable>& tables);
-    void finish(const tl::expected<QueryResult, QueryError>& result, const std::string& sql);
+    void finish(const Result<QueryResult, QueryError>& result, const std::string& sql);
     void setRunning(bool isRunning);
     void setStatus(const QString& text, bool isError);
     void remember(const QString& query);

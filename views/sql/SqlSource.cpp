@@ -20,8 +20,8 @@ Result<std::vector<QueryTable>> SqlPanel::Source::tables() {
     return found;
 }
 
-tl::expected<QueryResult, QueryError> SqlPanel::Source::run(const std::string& sql,
-                                                            const QueryLimits& limits) {
+Result<QueryResult, QueryError> SqlPanel::Source::run(const std::string& sql,
+                                                      const QueryLimits& limits) {
     const std::lock_guard lock(mutex_);
     if (auto opened = open(); !opened)
         return tl::unexpected(QueryError{opened.error().sentence, std::nullopt});

@@ -13,7 +13,7 @@ struct SqlPanel::Source {
         : path_(std::move(path)), isBeingWritten_(path_.extension() == ".partial") {}
 
     Result<std::vector<QueryTable>> tables();
-    tl::expected<QueryResult, QueryError> run(const std::string& sql, const QueryLimits& limits);
+    Result<QueryResult, QueryError> run(const std::string& sql, const QueryLimits& limits);
     /// Ends what runs now, and everything that is asked until `goOn`.
     void stop() { isStopped_ = true; }
     void goOn() { isStopped_ = false; }

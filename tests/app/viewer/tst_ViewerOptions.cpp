@@ -9,7 +9,7 @@ using namespace lanescope::viewer;
 
 namespace {
 
-tl::expected<ViewerOptions, int> parse(std::initializer_list<const char*> arguments) {
+Result<ViewerOptions, int> parse(std::initializer_list<const char*> arguments) {
     std::vector<const char*> all{"lanescope-viewer"};
     all.insert(all.end(), arguments);
     return parseViewerOptions(int(all.size()), all.data());
