@@ -10,13 +10,29 @@
 #include <unordered_map>
 #include <utility>
 
-#include "model/build/EventRows.h"
 #include "model/build/LaunchConfigs.h"
 #include "model/build/SkipTally.h"
 #include "model/trace/Trace.h"
 #include "model/trace/counterValues.h"
+#include "model/trace/kinds/RowsIn.h"
 
 namespace lanescope {
+
+/// A call that records a CUDA event in a stream, or makes a stream wait for one.
+struct EventCallRow {
+    uint32_t stream = noIndex;
+    uint32_t event = noIndex;      ///< Number of the event in its context or process.
+    uint32_t eventSync = noIndex;  ///< Joins a wait with its record, where that is known.
+    uint32_t correlation = 0;
+};
+
+/// What is known of an NVTX range that is a call of NCCL.
+struct NcclRow {
+    StringIndex operation = 0;  ///< "AllReduce".
+    int64_t bytes = -1;         ///< -1 if unknown.
+    uint64_t communicator = 0;
+    NcclFacts facts = {};
+};
 
 /// Makes a trace: takes events one at a time, of all kinds and in any order, and what is known of
 /// who made them, and finishes it. Nothing else puts an event into a `Trace`, so a reader of a
@@ -49,6 +65,10 @@ class TraceBuilder {
     /// A thread by its packed id, and with it its process.
     uint32_t thread(int64_t globalTid);
     uint32_t stream(uint32_t process, uint32_t gpu, int64_t contextId, int64_t streamId);
+    /// What kernels were launched with.
+    uint32_t launchConfig(const LaunchConfig& config) {
+        return configs_.indexOf(config, trace_->launchConfigs);
+    }
     /// What a process or a thread is called, if an event of it comes or came. A program without a
     /// name is called as its main thread is.
     void nameProcess(int64_t globalPid, std::string_view name);
@@ -61,16 +81,10 @@ class TraceBuilder {
     // Each event that is taken gets a row, which is its own until `finish` sorts them; one that is
     // left out gets an invalid one.
 
-    EventRef kernel(const KernelRow& row);
-    EventRef memcpy(const MemcpyRow& row);
-    EventRef memset(const MemsetRow& row);
-    EventRef graph(const GraphRow& row);
-    EventRef pageFault(const PageFaultRow& row);
-    EventRef api(const ApiRow& row);
-    EventRef sync(const SyncRow& row);
-    EventRef nvtx(const NvtxRow& row);
-    void memoryEvent(const MemoryEventRow& row);
-    void memoryPool(const MemoryPoolRow& row);
+    /// Takes what `Kind` calls a row: `builder.add<kinds::Kernel>({.startNs = 5, .endNs = 7,
+    /// ...})`. A member that is left out says what a file does that does not tell it.
+    template <kinds::Recorded Kind>
+    EventRef add(const typename Kind::Row& row);
     void eventRecord(const EventCallRow& row);
     void eventWait(const EventCallRow& row);
     /// Says that an NVTX range is a call of NCCL; at most once of each.
@@ -112,12 +126,11 @@ class TraceBuilder {
         size_t operator()(const StreamKey& key) const;
     };
 
-    bool isStream(uint32_t index) const { return index < trace_->streams.size(); }
-    bool isThread(uint32_t index) const { return index < trace_->threads.size(); }
+    /// Times further than this from 0 are no nanoseconds of any clock; sums of two stay in range.
+    static constexpr int64_t maxTimeNs = int64_t{1} << 61;
+
     bool isProcess(uint32_t index) const { return index < trace_->processes.size(); }
     bool isGpu(uint32_t index) const { return index < trace_->gpus.size(); }
-    int16_t deviceOf(uint32_t gpu) const;
-    EventRef refuse(std::string_view what);
     void eventCall(const EventCallRow& row, EventCallTable& table);
     void giveNames();
     void countTheUncounted();
@@ -131,5 +144,20 @@ class TraceBuilder {
     std::unordered_map<int64_t, std::string> processNames_, threadNames_;
     SkipTally skipped_;
 };
+
+template <kinds::Recorded Kind>
+EventRef TraceBuilder::add(const typename Kind::Row& row) {
+    const uint32_t place = Kind::size(*trace_);
+    const TimeRange times = Kind::timesOf(row);
+    const bool isSound = times.startNs >= -maxTimeNs && times.endNs <= maxTimeNs &&
+                         times.startNs <= times.endNs && place < EventRef::maximumRow;
+    if (!isSound || !Kind::isPlaced(*trace_, row)) {
+        skip(Kind::plural, 1);
+        return {};
+    }
+    Kind::appendShared(*trace_, times, row);
+    Kind::append(*trace_, row);
+    return {Kind::kind, place};
+}
 
 }  // namespace lanescope

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "model/format/GlobalId.h"
+#include "model/trace/kinds/Kernel.h"
 
 namespace lanescope {
 
@@ -23,11 +24,12 @@ Result<void> read(TraceSource& source, TraceBuilder& builder, const LoadProgress
     std::string name;
     int64_t stream = 0, startNs = 0, endNs = 0;
     while (lines >> name >> stream >> startNs >> endNs && progress(source.fractionRead(), "toys"))
-        builder.kernel(
+        builder.add<kinds::Kernel>(
             {.startNs = startNs,
              .endNs = endNs,
              .stream = builder.stream(process, builder.gpu(0), 1, stream),
-             .launch = {.demangledName = builder.intern(name), .shortName = builder.intern(name)}});
+             .config = builder.launchConfig(
+                 {.demangledName = builder.intern(name), .shortName = builder.intern(name)})});
     return {};
 }
 

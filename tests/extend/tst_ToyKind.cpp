@@ -23,6 +23,21 @@ struct Allocation : kinds::OfTable<EventKind::None, &Trace::allocations> {
     static kinds::TrackSubject trackOf(const Trace& trace, uint32_t row) {
         return {TrackKind::GpuEvents, trace.allocations.gpu[row]};
     }
+    struct Row {
+        int64_t startNs = 0, endNs = 0, bytes = 0;
+        uint64_t address = 0;
+        MemoryKind kind = MemoryKind::Unknown;
+        bool isLive = false;
+        uint32_t process = noIndex, gpu = noIndex;
+    };
+    static void append(Trace& trace, const Row& row) {
+        AllocationTable& table = trace.allocations;
+        table.address.push_back(row.address);
+        table.kind.push_back(row.kind);
+        table.isLive.push_back(row.isLive ? 1 : 0);
+        table.isPooled.push_back(0);
+    }
+
     static void describe(const Trace& trace, uint32_t row, kinds::Details& details) {
         details.add("Allocation", nameOf(trace, row));
         details.addGpu(trace.allocations.gpu[row]);
@@ -30,9 +45,13 @@ struct Allocation : kinds::OfTable<EventKind::None, &Trace::allocations> {
 };
 static_assert(kinds::EventDescription<Allocation>);
 
-/// One that forgot what to call its events.
+/// One that forgot what to call its events, and one that forgot how a reader gives them.
 struct Nameless : kinds::OfTable<EventKind::None, &Trace::allocations> {};
 static_assert(!kinds::EventDescription<Nameless>);
+struct Unread : Allocation {
+    struct Row {};
+};
+static_assert(!kinds::EventDescription<Unread>);
 
 }  // namespace
 
@@ -60,6 +79,22 @@ class tst_ToyKind : public QObject {
         kinds::Details details(*trace, {});
         Allocation::describe(*trace, 0, details);
         QCOMPARE(details.take().front().value, std::string("freed"));
+    }
+
+    void isTakenByTheBuilderLikeAnyOther() {
+        SimulatedTrace builder;
+        builder.addGpu();
+        builder.add<Allocation>(
+            {.startNs = 100, .endNs = 700, .bytes = 4096, .address = 1, .process = 0, .gpu = 0});
+        builder.add<Allocation>({.startNs = 100, .endNs = 50, .process = 0});
+        builder.add<Allocation>({.startNs = 100, .endNs = 700, .process = 12});
+        const AllocationTable& table = builder.trace().allocations;
+        QCOMPARE(table.size(), 1u);
+        QCOMPARE(Allocation::rangeOf(builder.trace(), 0), (TimeRange{100, 700}));
+        QCOMPARE(table.bytes[0], int64_t{4096});
+        forEachField(table, [](const auto& column) { QCOMPARE(column.size(), size_t{1}); });
+        const TracePtr trace = builder.finish();
+        QVERIFY(trace->health[0].sentence.starts_with("2 rows of allocations were left out"));
     }
 };
 

@@ -8,6 +8,7 @@
 #include "model/format/GlobalId.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/Trace.h"
+#include "model/trace/kinds.h"
 #include "model/trace/runTasks.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
@@ -32,24 +33,28 @@ TracePtr randomTrace(uint32_t seed, uint32_t rows) {
     for (uint32_t i = 0; i < 5; ++i)
         threads.push_back(builder.thread(globalTid(1 + i % 3, 10 + i)));
     for (uint32_t i = 0; i < 4; ++i) streams.push_back(builder.stream(i % 3, builder.gpu(0), 1, i));
+    const uint32_t config = builder.launchConfig({});
     const auto correlation = [&] { return static_cast<uint32_t>(random() % (rows + 1)); };
     const auto stream = [&] { return streams[random() % 4]; };
     for (uint32_t row = 0; row < rows; ++row)
-        builder.api({.startNs = row,
-                     .endNs = row,
-                     .thread = threads[random() % 5],
-                     .correlation = correlation()});
+        builder.add<kinds::Api>({.startNs = row,
+                                 .endNs = row,
+                                 .thread = threads[random() % 5],
+                                 .correlation = correlation()});
     for (uint32_t row = 0; row < rows; ++row)
-        builder.kernel(
-            {.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation()});
+        builder.add<kinds::Kernel>({.startNs = row,
+                                    .endNs = row,
+                                    .stream = stream(),
+                                    .correlation = correlation(),
+                                    .config = config});
     for (uint32_t row = 0; row < rows / 3; ++row)
-        builder.memcpy(
+        builder.add<kinds::Memcpy>(
             {.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation()});
     for (uint32_t row = 0; row < rows / 4; ++row)
-        builder.memset(
+        builder.add<kinds::Memset>(
             {.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation()});
     for (uint32_t row = 0; row < rows / 5; ++row)
-        builder.graph(
+        builder.add<kinds::Graph>(
             {.startNs = row, .endNs = row, .stream = stream(), .correlation = correlation()});
     builder.finish(2);
     return builder.take();

@@ -6,6 +6,8 @@
 
 #include "model/build/TraceBuilder.h"
 #include "model/format/GlobalId.h"
+#include "model/trace/kinds.h"
+#include "model/trace/kinds/MemoryEvent.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -27,6 +29,7 @@ struct Run {
     uint32_t stream = builder.stream(0, gpu, 1, 7);
     StringIndex step = builder.intern("step"), launch = builder.intern("cudaLaunchKernel");
     StringIndex gemm = builder.intern("gemm");
+    uint32_t config = builder.launchConfig({.demangledName = gemm, .shortName = gemm});
     std::vector<std::function<void()>> tellings;
 
     Run() {
@@ -37,29 +40,30 @@ struct Run {
         const int64_t atNs = i * ms;
         const auto correlation = static_cast<uint32_t>(i + 1);
         tellings.emplace_back([=, this] {
-            builder.nvtx({.startNs = atNs, .endNs = atNs + ms, .text = step, .thread = thread});
+            builder.add<kinds::Nvtx>(
+                {.startNs = atNs, .endNs = atNs + ms, .text = step, .thread = thread});
         });
         tellings.emplace_back([=, this] {
-            builder.api({.startNs = atNs + 10,
-                         .endNs = atNs + 20,
-                         .name = launch,
-                         .thread = thread,
-                         .correlation = correlation});
+            builder.add<kinds::Api>({.startNs = atNs + 10,
+                                     .endNs = atNs + 20,
+                                     .name = launch,
+                                     .thread = thread,
+                                     .correlation = correlation});
         });
         tellings.emplace_back([=, this] {
-            builder.kernel({.startNs = atNs + 50,
-                            .endNs = atNs + ms / 2,
-                            .stream = stream,
-                            .correlation = correlation,
-                            .launch = {.demangledName = gemm, .shortName = gemm}});
+            builder.add<kinds::Kernel>({.startNs = atNs + 50,
+                                        .endNs = atNs + ms / 2,
+                                        .stream = stream,
+                                        .correlation = correlation,
+                                        .config = config});
         });
         tellings.emplace_back([=, this] {
-            builder.memcpy({.startNs = atNs + ms / 2,
-                            .endNs = atNs + ms,
-                            .bytes = i,
-                            .kind = i % 3 == 0 ? MemcpyKind::UvmHtoD : MemcpyKind::HtoD,
-                            .stream = stream,
-                            .address = static_cast<uint64_t>(i)});
+            builder.add<kinds::Memcpy>({.startNs = atNs + ms / 2,
+                                        .endNs = atNs + ms,
+                                        .bytes = i,
+                                        .kind = i % 3 == 0 ? MemcpyKind::UvmHtoD : MemcpyKind::HtoD,
+                                        .stream = stream,
+                                        .address = static_cast<uint64_t>(i)});
         });
     }
 
@@ -138,18 +142,29 @@ class tst_TraceBuilder : public QObject {
         Run run;
         TraceBuilder& builder = run.builder;
         constexpr int64_t far = int64_t{1} << 62;
-        QVERIFY(!builder.kernel({.startNs = 1, .endNs = 2, .stream = 99}).isValid());
-        QVERIFY(!builder.kernel({.startNs = 2, .endNs = 1, .stream = run.stream}).isValid());
-        QVERIFY(!builder.kernel({.startNs = -far, .endNs = 1, .stream = run.stream}).isValid());
-        QVERIFY(!builder.memset({.startNs = 1, .endNs = far, .stream = run.stream}).isValid());
-        QVERIFY(!builder.graph({.startNs = 1, .endNs = 2}).isValid());
-        QVERIFY(!builder.memcpy({.startNs = 1, .endNs = 2}).isValid());
-        QVERIFY(!builder.api({.startNs = 1, .endNs = 2}).isValid());
-        QVERIFY(!builder.nvtx({.startNs = 1, .endNs = 2, .thread = 5}).isValid());
-        QVERIFY(!builder.sync({.startNs = 1, .endNs = 2}).isValid());
-        QVERIFY(!builder.pageFault({.startNs = 1, .endNs = 2}).isValid());
-        QVERIFY(!builder.pageFault({.startNs = 1, .endNs = 2, .process = 0, .gpu = 9}).isValid());
-        builder.memoryEvent({.timeNs = 1, .process = 0, .gpu = 9});
+        QVERIFY(!builder.add<kinds::Kernel>({.startNs = 1, .endNs = 2, .stream = 99, .config = 0})
+                     .isValid());
+        QVERIFY(!builder.add<kinds::Kernel>({.startNs = 1, .endNs = 2, .stream = run.stream})
+                     .isValid());
+        QVERIFY(
+            !builder
+                 .add<kinds::Kernel>({.startNs = 2, .endNs = 1, .stream = run.stream, .config = 0})
+                 .isValid());
+        QVERIFY(!builder
+                     .add<kinds::Kernel>(
+                         {.startNs = -far, .endNs = 1, .stream = run.stream, .config = 0})
+                     .isValid());
+        QVERIFY(!builder.add<kinds::Memset>({.startNs = 1, .endNs = far, .stream = run.stream})
+                     .isValid());
+        QVERIFY(!builder.add<kinds::Graph>({.startNs = 1, .endNs = 2}).isValid());
+        QVERIFY(!builder.add<kinds::Memcpy>({.startNs = 1, .endNs = 2}).isValid());
+        QVERIFY(!builder.add<kinds::Api>({.startNs = 1, .endNs = 2}).isValid());
+        QVERIFY(!builder.add<kinds::Nvtx>({.startNs = 1, .endNs = 2, .thread = 5}).isValid());
+        QVERIFY(!builder.add<kinds::Sync>({.startNs = 1, .endNs = 2}).isValid());
+        QVERIFY(!builder.add<kinds::PageFault>({.startNs = 1, .endNs = 2}).isValid());
+        QVERIFY(!builder.add<kinds::PageFault>({.startNs = 1, .endNs = 2, .process = 0, .gpu = 9})
+                     .isValid());
+        builder.add<kinds::MemoryEvent>({.timeNs = 1, .process = 0, .gpu = 9});
         builder.eventWait({.stream = 12, .event = 1, .correlation = 4});
         builder.nccl({EventKind::Nvtx, 12'345}, {.bytes = 1});
         builder.nccl({EventKind::Kernel, 0}, {.bytes = 1});
@@ -158,16 +173,17 @@ class tst_TraceBuilder : public QObject {
         lost.set({1, 2}, {1, 2}, 3);
         builder.counter(std::move(lost));
         // What is odd but says something is kept.
-        const EventRef copy = builder.memcpy(
+        const EventRef copy = builder.add<kinds::Memcpy>(
             {.startNs = 1, .endNs = 2, .sourceGpu = 99, .destinationGpu = 0, .stream = run.stream});
         QVERIFY(copy.isValid());
-        QVERIFY(builder.nvtx({.startNs = 5, .thread = run.thread, .isOpen = true}).isValid());
+        QVERIFY(builder.add<kinds::Nvtx>({.startNs = 5, .thread = run.thread, .isOpen = true})
+                    .isValid());
         const TracePtr trace = run.finish();
         QCOMPARE(trace->kernels.size(), 700u);
         QVERIFY(trace->memoryEvents.size() == 0 && trace->syncs.size() == 0);
         QVERIFY(trace->nccl.size() == 0 && trace->counters.empty());
         QVERIFY(hasNote(*trace,
-                        "3 rows of kernels were left out: what they hold makes no sense "
+                        "4 rows of kernels were left out: what they hold makes no sense "
                         "there."));
         QVERIFY(hasNote(*trace,
                         "2 rows of page faults were left out: what they hold makes no sense "
@@ -175,6 +191,32 @@ class tst_TraceBuilder : public QObject {
         QVERIFY(hasNote(*trace,
                         "2 rows of counter samples were left out: what they hold makes no "
                         "sense there."));
+    }
+
+    void everyKindFillsEveryColumn() {
+        Run run;
+        forEachKind([&run](auto each) {
+            using Kind = decltype(each);
+            if constexpr (each.origin == kinds::Origin::Recorded) {
+                typename Kind::Row row;
+                QVERIFY(!run.builder.add<Kind>(row).isValid());  // it is nobody's
+                if constexpr (requires { row.thread; }) row.thread = run.thread;
+                if constexpr (requires { row.process; }) row.process = 0;
+                if constexpr (requires { row.stream; }) row.stream = run.stream;
+                if constexpr (requires { row.config; }) row.config = run.config;
+                const EventRef event = run.builder.add<Kind>(row);
+                QCOMPARE(event.kind(), each.kind);
+                QCOMPARE(each.size(run.builder.trace()), event.row() + 1);
+            }
+        });
+        run.builder.add<kinds::MemoryEvent>({.process = 0, .gpu = run.gpu});
+        run.builder.add<kinds::MemoryPool>({.process = 0, .gpu = run.gpu});
+        forEachTable(run.builder.trace(), [](const auto& table) {
+            forEachField(table, [&table](const auto& column) {
+                if constexpr (requires { column.size(); })
+                    QCOMPARE(column.size(), size_t{table.size()});
+            });
+        });
     }
 
     void kindsAreCountedOnce() {

@@ -14,6 +14,9 @@
 #include "model/build/permute.h"
 #include "model/format/GlobalId.h"
 #include "model/load/loadTrace.h"
+#include "model/trace/kinds/Api.h"
+#include "model/trace/kinds/Kernel.h"
+#include "model/trace/kinds/Nvtx.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/writeTrace.h"
@@ -31,21 +34,20 @@ TraceBuilder unfinishedTrace(uint32_t rows) {
     std::array<uint32_t, 3> streams{};
     for (uint32_t id = 0; id < 3; ++id) streams[id] = builder.stream(0, builder.gpu(0), 1, id);
     const StringIndex name = builder.intern("simulated");
-    LaunchConfig launch;
-    launch.demangledName = name;
+    const uint32_t config = builder.launchConfig({.demangledName = name});
     for (uint32_t row = 0; row < rows; ++row) {
         const int64_t startNs = int64_t{row} * 100 + static_cast<int64_t>(random() % 10'000);
-        builder.api({.startNs = startNs,
-                     .endNs = startNs + 20,
-                     .name = name,
-                     .thread = thread,
-                     .correlation = row + 1});
-        builder.kernel({.startNs = startNs + 50,
-                        .endNs = startNs + 90,
-                        .stream = streams[row % 3],
-                        .correlation = row + 1,
-                        .launch = launch});
-        builder.nvtx(
+        builder.add<kinds::Api>({.startNs = startNs,
+                                 .endNs = startNs + 20,
+                                 .name = name,
+                                 .thread = thread,
+                                 .correlation = row + 1});
+        builder.add<kinds::Kernel>({.startNs = startNs + 50,
+                                    .endNs = startNs + 90,
+                                    .stream = streams[row % 3],
+                                    .correlation = row + 1,
+                                    .config = config});
+        builder.add<kinds::Nvtx>(
             {.startNs = startNs - 10, .endNs = startNs + 30, .text = name, .thread = thread});
     }
     return builder;

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "model/format/GlobalId.h"
+#include "model/trace/kinds.h"
+#include "model/trace/kinds/MemoryEvent.h"
 
 namespace lanescope {
 
@@ -53,7 +55,7 @@ uint32_t SimulatedTrace::defaultStream() {
     return addStream(0, 0, 7, true);
 }
 
-LaunchConfig SimulatedTrace::launchOf(std::string_view kernelName) {
+uint32_t SimulatedTrace::launchOf(std::string_view kernelName) {
     LaunchConfig launch;
     launch.shortName = intern(kernelName);
     launch.demangledName = intern("void " + std::string(kernelName) + "<float>(float*, int)");
@@ -62,103 +64,103 @@ LaunchConfig SimulatedTrace::launchOf(std::string_view kernelName) {
     launch.block = {128, 1, 1};
     launch.registersPerThread = 64;
     launch.dynamicSharedBytes = 16384;
-    return launch;
+    return launchConfig(launch);
 }
 
 EventRef SimulatedTrace::addKernel(uint32_t stream, std::string_view kernelName, int64_t startNs,
                                    int64_t endNs, uint32_t correlation) {
-    return kernel({.startNs = startNs,
-                   .endNs = endNs,
-                   .stream = stream,
-                   .correlation = correlation,
-                   .launch = launchOf(kernelName)});
+    return add<kinds::Kernel>({.startNs = startNs,
+                               .endNs = endNs,
+                               .stream = stream,
+                               .correlation = correlation,
+                               .config = launchOf(kernelName)});
 }
 
 EventRef SimulatedTrace::addMemcpy(uint32_t stream, MemcpyKind kind, int64_t bytes, int64_t startNs,
                                    int64_t endNs, uint32_t correlation, MemoryKind source,
                                    MemoryKind destination) {
-    return memcpy({.startNs = startNs,
-                   .endNs = endNs,
-                   .bytes = bytes,
-                   .kind = kind,
-                   .sourceMemory = source,
-                   .destinationMemory = destination,
-                   .stream = stream,
-                   .correlation = correlation});
+    return add<kinds::Memcpy>({.startNs = startNs,
+                               .endNs = endNs,
+                               .bytes = bytes,
+                               .kind = kind,
+                               .sourceMemory = source,
+                               .destinationMemory = destination,
+                               .stream = stream,
+                               .correlation = correlation});
 }
 
 EventRef SimulatedTrace::addPeerCopy(uint32_t stream, uint32_t fromGpu, uint32_t toGpu,
                                      int64_t bytes, int64_t startNs, int64_t endNs) {
-    return memcpy({.startNs = startNs,
-                   .endNs = endNs,
-                   .bytes = bytes,
-                   .kind = MemcpyKind::PtoP,
-                   .sourceMemory = MemoryKind::Device,
-                   .destinationMemory = MemoryKind::Device,
-                   .sourceGpu = fromGpu,
-                   .destinationGpu = toGpu,
-                   .stream = stream});
+    return add<kinds::Memcpy>({.startNs = startNs,
+                               .endNs = endNs,
+                               .bytes = bytes,
+                               .kind = MemcpyKind::PtoP,
+                               .sourceMemory = MemoryKind::Device,
+                               .destinationMemory = MemoryKind::Device,
+                               .sourceGpu = fromGpu,
+                               .destinationGpu = toGpu,
+                               .stream = stream});
 }
 
 EventRef SimulatedTrace::addMigration(uint32_t stream, MemcpyKind kind, uint64_t address,
                                       int64_t bytes, int64_t startNs, int64_t endNs,
                                       MigrationCause cause) {
-    return memcpy({.startNs = startNs,
-                   .endNs = endNs,
-                   .bytes = bytes,
-                   .kind = kind,
-                   .sourceMemory = MemoryKind::Managed,
-                   .destinationMemory = MemoryKind::Managed,
-                   .stream = stream,
-                   .address = address,
-                   .cause = cause});
+    return add<kinds::Memcpy>({.startNs = startNs,
+                               .endNs = endNs,
+                               .bytes = bytes,
+                               .kind = kind,
+                               .sourceMemory = MemoryKind::Managed,
+                               .destinationMemory = MemoryKind::Managed,
+                               .stream = stream,
+                               .address = address,
+                               .cause = cause});
 }
 
 EventRef SimulatedTrace::addMemset(uint32_t stream, int64_t bytes, int64_t startNs, int64_t endNs,
                                    uint32_t correlation) {
-    return memset({.startNs = startNs,
-                   .endNs = endNs,
-                   .bytes = bytes,
-                   .memory = MemoryKind::Device,
-                   .stream = stream,
-                   .correlation = correlation});
+    return add<kinds::Memset>({.startNs = startNs,
+                               .endNs = endNs,
+                               .bytes = bytes,
+                               .memory = MemoryKind::Device,
+                               .stream = stream,
+                               .correlation = correlation});
 }
 
 EventRef SimulatedTrace::addGraph(uint32_t stream, int64_t number, int64_t startNs, int64_t endNs,
                                   uint32_t correlation) {
-    return graph({.startNs = startNs,
-                  .endNs = endNs,
-                  .graph = number,
-                  .stream = stream,
-                  .correlation = correlation});
+    return add<kinds::Graph>({.startNs = startNs,
+                              .endNs = endNs,
+                              .graph = number,
+                              .stream = stream,
+                              .correlation = correlation});
 }
 
 void SimulatedTrace::addAllocation(uint32_t process, uint32_t gpu, MemoryKind kind,
                                    uint64_t address, int64_t bytes, int64_t timeNs) {
-    memoryEvent({.timeNs = timeNs,
-                 .bytes = bytes,
-                 .address = address,
-                 .kind = kind,
-                 .process = process,
-                 .gpu = gpu});
+    add<kinds::MemoryEvent>({.timeNs = timeNs,
+                             .bytes = bytes,
+                             .address = address,
+                             .kind = kind,
+                             .process = process,
+                             .gpu = gpu});
 }
 
 void SimulatedTrace::addFree(uint32_t process, uint32_t gpu, uint64_t address, int64_t timeNs) {
-    memoryEvent(
+    add<kinds::MemoryEvent>(
         {.timeNs = timeNs, .address = address, .isFree = true, .process = process, .gpu = gpu});
 }
 
 EventRef SimulatedTrace::addPageFault(uint32_t process, uint32_t gpu, uint64_t address,
                                       int64_t count, FaultAccess access, int64_t startNs,
                                       int64_t endNs) {
-    return pageFault({.startNs = startNs,
-                      .endNs = endNs,
-                      .address = address,
-                      .count = count,
-                      .access = access,
-                      .process = process,
-                      .gpu = gpu,
-                      .instruction = gpu == noIndex ? intern("0x4011f6") : 0});
+    return add<kinds::PageFault>({.startNs = startNs,
+                                  .endNs = endNs,
+                                  .address = address,
+                                  .count = count,
+                                  .access = access,
+                                  .process = process,
+                                  .gpu = gpu,
+                                  .instruction = gpu == noIndex ? intern("0x4011f6") : 0});
 }
 
 void SimulatedTrace::addWindow(uint32_t process, int64_t startNs, int64_t endNs) {
@@ -173,36 +175,37 @@ void SimulatedTrace::addGap(uint32_t process, Loss what, int64_t startNs, int64_
 
 EventRef SimulatedTrace::addApi(uint32_t thread, std::string_view callName, int64_t startNs,
                                 int64_t endNs, uint32_t correlation) {
-    return api({.startNs = startNs,
-                .endNs = endNs,
-                .name = intern(callName),
-                .thread = thread,
-                .correlation = correlation,
-                .isDriver = !callName.starts_with("cuda")});
+    return add<kinds::Api>({.startNs = startNs,
+                            .endNs = endNs,
+                            .name = intern(callName),
+                            .thread = thread,
+                            .correlation = correlation,
+                            .isDriver = !callName.starts_with("cuda")});
 }
 
 EventRef SimulatedTrace::addSync(uint32_t stream, SyncType type, int64_t startNs, int64_t endNs,
                                  uint32_t correlation) {
-    return sync({.startNs = startNs,
-                 .endNs = endNs,
-                 .type = type,
-                 .stream = stream,
-                 .process = streams()[stream].process,
-                 .correlation = correlation});
+    return add<kinds::Sync>({.startNs = startNs,
+                             .endNs = endNs,
+                             .type = type,
+                             .stream = stream,
+                             .process = streams()[stream].process,
+                             .correlation = correlation});
 }
 
 EventRef SimulatedTrace::addNvtx(uint32_t thread, std::string_view text, int64_t startNs,
                                  int64_t endNs, NvtxStyle style, std::string_view domain) {
-    return nvtx({.startNs = startNs,
-                 .endNs = endNs,
-                 .text = intern(text),
-                 .domain = intern(domain),
-                 .thread = thread,
-                 .style = style});
+    return add<kinds::Nvtx>({.startNs = startNs,
+                             .endNs = endNs,
+                             .text = intern(text),
+                             .domain = intern(domain),
+                             .thread = thread,
+                             .style = style});
 }
 
 EventRef SimulatedTrace::addOpenNvtx(uint32_t thread, std::string_view text, int64_t startNs) {
-    return nvtx({.startNs = startNs, .text = intern(text), .thread = thread, .isOpen = true});
+    return add<kinds::Nvtx>(
+        {.startNs = startNs, .text = intern(text), .thread = thread, .isOpen = true});
 }
 
 EventRef SimulatedTrace::addNccl(uint32_t thread, std::string_view operation, int64_t bytes,

@@ -76,7 +76,8 @@ class SimulatedTrace : public TraceBuilder {
     TracePtr finish(std::string title = "simulated.lanescope");
 
   private:
-    LaunchConfig launchOf(std::string_view kernelName);
+    /// As a launch configuration of the builder.
+    uint32_t launchOf(std::string_view kernelName);
 
     uint32_t nextCorrelation_ = 1'000'000;
 };

@@ -15,6 +15,7 @@
 #include "model/format/GlobalId.h"
 #include "model/format/tables/Nccl.h"
 #include "model/load/sqlite/TableReader.h"
+#include "model/trace/kinds/Nvtx.h"
 
 namespace lanescope {
 
@@ -230,12 +231,12 @@ void NcclPlugin::addRanges(TraceBuilder& builder, const std::set<uint32_t>& anno
         const bool isAlone = one.facts.launchThread == one.thread &&
                              sharing[{one.thread, one.facts.launch.startNs}] == 1;
         if (one.hasCall && one.hasEnqueue && isLast && isAlone) range = range.united(one.enqueue);
-        const EventRef added =
-            builder.nvtx({.startNs = range.startNs,
-                          .endNs = range.endNs,
-                          .text = builder.intern("nccl" + std::string(builder.text(one.name))),
-                          .domain = domain,
-                          .thread = one.thread});
+        const EventRef added = builder.add<kinds::Nvtx>(
+            {.startNs = range.startNs,
+             .endNs = range.endNs,
+             .text = builder.intern("nccl" + std::string(builder.text(one.name))),
+             .domain = domain,
+             .thread = one.thread});
         builder.nccl(added, {.operation = one.name,
                              .bytes = one.bytes,
                              .communicator = one.communicator,

@@ -5,6 +5,7 @@
 #include "model/load/sqlite/TableReader.h"
 #include "model/load/sqlite/apiName.h"
 #include "model/load/sqlite/readers.h"
+#include "model/trace/kinds/Api.h"
 
 namespace lanescope {
 
@@ -37,7 +38,7 @@ void readApiCalls(LoadContext& context, FileDirectory& directory) {
         if (isNew)
             name->second = directory.strings.intern(
                 std::string(plainApiName(directory.strings.text(entryPoint))));
-        context.builder().api(
+        context.builder().add<kinds::Api>(
             {.startNs = times->startNs,
              .endNs = times->endNs,
              .name = name->second,

@@ -3,6 +3,7 @@
 #include "model/load/sqlite/GpuPlace.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/load/sqlite/readers.h"
+#include "model/trace/kinds/Graph.h"
 
 namespace lanescope {
 
@@ -14,11 +15,11 @@ void readGraphs(LoadContext& context, FileDirectory& directory) {
                        "CUDA graphs");
     forEachGpuRow(reader, t, directory.identities,
                   [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
-                      context.builder().graph({.startNs = times.startNs,
-                                               .endNs = times.endNs,
-                                               .graph = reader.integerOr(t.graphId, 0),
-                                               .stream = place.stream,
-                                               .correlation = correlation});
+                      context.builder().add<kinds::Graph>({.startNs = times.startNs,
+                                                           .endNs = times.endNs,
+                                                           .graph = reader.integerOr(t.graphId, 0),
+                                                           .stream = place.stream,
+                                                           .correlation = correlation});
                   });
     if (reader.rowCount() > 0) reader.countAs("CUDA graph launches");
 }

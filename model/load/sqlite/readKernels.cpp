@@ -3,6 +3,7 @@
 #include "model/load/sqlite/GpuPlace.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/load/sqlite/readers.h"
+#include "model/trace/kinds/Kernel.h"
 
 namespace lanescope {
 
@@ -50,16 +51,17 @@ void readKernels(LoadContext& context, FileDirectory& directory) {
                         t.dynamicSharedMemory,
                         t.graphNodeId},
                        "kernels");
-    forEachGpuRow(reader, t, directory.identities,
-                  [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
-                      context.builder().kernel(
-                          {.startNs = times.startNs,
-                           .endNs = times.endNs,
-                           .stream = place.stream,
-                           .correlation = correlation,
-                           .graphNode = static_cast<uint64_t>(reader.integerOr(t.graphNodeId, 0)),
-                           .launch = readConfig(reader, directory.strings)});
-                  });
+    forEachGpuRow(
+        reader, t, directory.identities,
+        [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
+            context.builder().add<kinds::Kernel>(
+                {.startNs = times.startNs,
+                 .endNs = times.endNs,
+                 .stream = place.stream,
+                 .correlation = correlation,
+                 .graphNode = static_cast<uint64_t>(reader.integerOr(t.graphNodeId, 0)),
+                 .config = context.builder().launchConfig(readConfig(reader, directory.strings))});
+        });
     reader.countAs("kernels");
 }
 

@@ -3,6 +3,8 @@
 #include "model/load/sqlite/GpuPlace.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/load/sqlite/readers.h"
+#include "model/trace/kinds/Memcpy.h"
+#include "model/trace/kinds/Memset.h"
 
 namespace lanescope {
 
@@ -37,7 +39,7 @@ void readMemcpys(LoadContext& context, FileDirectory& directory) {
     forEachGpuRow(
         reader, t, directory.identities,
         [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
-            context.builder().memcpy(
+            context.builder().add<kinds::Memcpy>(
                 {.startNs = times.startNs,
                  .endNs = times.endNs,
                  .bytes = reader.bytes(t.bytes),
@@ -62,7 +64,7 @@ void readMemsets(LoadContext& context, FileDirectory& directory) {
                        "memsets");
     forEachGpuRow(reader, t, directory.identities,
                   [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
-                      context.builder().memset(
+                      context.builder().add<kinds::Memset>(
                           {.startNs = times.startNs,
                            .endNs = times.endNs,
                            .bytes = reader.bytes(t.bytes),

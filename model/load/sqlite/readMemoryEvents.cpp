@@ -2,6 +2,7 @@
 #include "model/format/tables/MemoryEvents.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/load/sqlite/readers.h"
+#include "model/trace/kinds/MemoryEvent.h"
 
 namespace lanescope {
 
@@ -39,11 +40,11 @@ std::optional<MemoryPlace> readPlace(TableReader<Table>& reader, const Table& ta
 }
 
 void addPool(TraceBuilder& builder, const MemoryPlace& place, int64_t address, int64_t bytes) {
-    builder.memoryPool({.timeNs = place.timeNs,
-                        .bytes = bytes,
-                        .address = static_cast<uint64_t>(address),
-                        .process = place.process,
-                        .gpu = place.gpu});
+    builder.add<kinds::MemoryPool>({.timeNs = place.timeNs,
+                                    .bytes = bytes,
+                                    .address = static_cast<uint64_t>(address),
+                                    .process = place.process,
+                                    .gpu = place.gpu});
 }
 
 void readUsage(LoadContext& context, FileDirectory& directory) {
@@ -63,7 +64,7 @@ void readUsage(LoadContext& context, FileDirectory& directory) {
             continue;
         }
         const std::optional<int64_t> kind = reader.integer(t.memKind);
-        context.builder().memoryEvent(
+        context.builder().add<kinds::MemoryEvent>(
             {.timeNs = place->timeNs,
              .bytes = reader.bytes(t.bytes),
              .address = static_cast<uint64_t>(*at),

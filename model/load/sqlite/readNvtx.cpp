@@ -8,6 +8,7 @@
 #include "model/load/sqlite/NvtxNames.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/load/sqlite/readers.h"
+#include "model/trace/kinds/Nvtx.h"
 
 namespace lanescope {
 
@@ -108,7 +109,7 @@ class NvtxReader {
         const uint32_t thread =
             globalTid ? identities_.thread(*globalTid) : identities_.unnamedThread();
         if (thread == noIndex) return reader_.skipRow();
-        const EventRef range = context_.builder().nvtx(
+        const EventRef range = context_.builder().add<kinds::Nvtx>(
             {.startNs = *startNs,
              .endNs = endNs,
              .text = nameOfRow(),

@@ -3,6 +3,7 @@
 #include "model/load/sqlite/GpuPlace.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/load/sqlite/readers.h"
+#include "model/trace/kinds/Sync.h"
 
 namespace lanescope {
 
@@ -36,12 +37,12 @@ void readSyncs(LoadContext& context, FileDirectory& directory) {
             const int64_t number = reader.integerOr(t.syncType, 0);
             const bool isKnown = number >= 0 && number <= static_cast<int64_t>(SyncType::Context);
             const auto type = isKnown ? static_cast<SyncType>(number) : SyncType::Unknown;
-            context.builder().sync({.startNs = times.startNs,
-                                    .endNs = times.endNs,
-                                    .type = type,
-                                    .stream = place.stream,
-                                    .process = place.process,
-                                    .correlation = correlation});
+            context.builder().add<kinds::Sync>({.startNs = times.startNs,
+                                                .endNs = times.endNs,
+                                                .type = type,
+                                                .stream = place.stream,
+                                                .process = place.process,
+                                                .correlation = correlation});
             if (type == SyncType::StreamWaitEvent && place.stream != noIndex)
                 context.builder().eventWait(eventCall(reader, t, place.stream));
         },

@@ -2,6 +2,7 @@
 #include "model/format/tables/PageFaults.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/load/sqlite/readers.h"
+#include "model/trace/kinds/PageFault.h"
 
 namespace lanescope {
 
@@ -30,7 +31,7 @@ void readOfCpu(LoadContext& context, FileDirectory& directory, EventCount& count
             reader.skipRow();
             continue;
         }
-        context.builder().pageFault(
+        context.builder().add<kinds::PageFault>(
             {.startNs = *timeNs,
              .endNs = *timeNs,
              .address = static_cast<uint64_t>(reader.integerOr(t.address, 0)),
@@ -58,7 +59,7 @@ void readOfGpus(LoadContext& context, FileDirectory& directory, EventCount& coun
             reader.skipRow();
             continue;
         }
-        context.builder().pageFault(
+        context.builder().add<kinds::PageFault>(
             {.startNs = times->startNs,
              .endNs = times->endNs,
              .address = static_cast<uint64_t>(reader.integerOr(t.address, 0)),

@@ -13,6 +13,21 @@ struct Api : OfTable<EventKind::Api, &Trace::apiCalls> {
     static constexpr std::string_view identifier = "cuda_api";
     static constexpr std::string_view name = "CUDA API call", plural = "CUDA API calls";
 
+    struct Row {
+        int64_t startNs = 0, endNs = 0;
+        StringIndex name = 0;
+        uint32_t thread = noIndex;
+        uint32_t correlation = 0;
+        int32_t returnValue = 0;
+        bool isDriver = false;  ///< A driver call, not one of the runtime.
+    };
+    static void append(Trace& trace, const Row& row) {
+        ApiTable& table = trace.apiCalls;
+        table.name.push_back(row.name);
+        table.returnValue.push_back(row.returnValue);
+        table.isDriver.push_back(row.isDriver ? 1 : 0);
+    }
+
     static std::string nameOf(const Trace& trace, uint32_t row) {
         return std::string(trace.strings.at(trace.apiCalls.name[row]));
     }

@@ -11,6 +11,14 @@ struct Graph : GpuWork<EventKind::Graph, &Trace::graphs> {
     static constexpr std::string_view identifier = "cuda_graph";
     static constexpr std::string_view name = "CUDA graph", plural = "CUDA graph launches";
 
+    struct Row {
+        int64_t startNs = 0, endNs = 0;
+        int64_t graph = 0;  ///< Number of the graph within its process.
+        uint32_t stream = noIndex;
+        uint32_t correlation = 0;
+    };
+    static void append(Trace& trace, const Row& row) { trace.graphs.graph.push_back(row.graph); }
+
     static std::string nameOf(const Trace& trace, uint32_t row) {
         return fmt::format("CUDA graph {}", trace.graphs.graph[row]);
     }

@@ -16,6 +16,21 @@ struct Kernel : GpuWork<EventKind::Kernel, &Trace::kernels> {
     static constexpr std::string_view identifier = "kernel";
     static constexpr std::string_view name = "Kernel", plural = "kernels";
 
+    struct Row {
+        int64_t startNs = 0, endNs = 0;
+        uint32_t stream = noIndex;
+        uint32_t correlation = 0;   ///< Joins it with its call within one process; 0 = none.
+        uint64_t graphNode = 0;     ///< 0 outside a CUDA graph.
+        uint32_t config = noIndex;  ///< As `TraceBuilder::launchConfig` gave it out.
+    };
+    static bool isPlaced(const Trace& trace, const Row& row) {
+        return row.config < trace.launchConfigs.size() && GpuWork::isPlaced(trace, row);
+    }
+    static void append(Trace& trace, const Row& row) {
+        trace.kernels.config.push_back(row.config);
+        trace.kernels.graphNode.push_back(row.graphNode);
+    }
+
     /// The short name, if it has one.
     static StringIndex nameIndex(const LaunchConfig& config) {
         return config.shortName != 0 ? config.shortName : config.demangledName;

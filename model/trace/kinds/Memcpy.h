@@ -15,6 +15,30 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
     static constexpr std::string_view identifier = "memcpy";
     static constexpr std::string_view name = "Memcpy", plural = "memcpys";
 
+    struct Row {
+        int64_t startNs = 0, endNs = 0, bytes = 0;
+        MemcpyKind kind = MemcpyKind::Unknown;
+        MemoryKind sourceMemory = MemoryKind::Unknown, destinationMemory = MemoryKind::Unknown;
+        uint32_t sourceGpu = noIndex, destinationGpu = noIndex;
+        uint32_t stream = noIndex;
+        uint32_t correlation = 0;
+        /// Of a migration of managed memory, which its kind says it is.
+        uint64_t address = 0;
+        MigrationCause cause = MigrationCause::Unknown;
+    };
+    static void append(Trace& trace, const Row& row) {
+        MemcpyTable& table = trace.memcpys;
+        table.kind.push_back(row.kind);
+        table.sourceMemory.push_back(row.sourceMemory);
+        table.destinationMemory.push_back(row.destinationMemory);
+        table.sourceDevice.push_back(deviceOf(trace, row.sourceGpu));
+        table.destinationDevice.push_back(deviceOf(trace, row.destinationGpu));
+        if (!isMigration(row.kind)) return;
+        trace.migrations.memcpy.push_back(table.size() - 1);
+        trace.migrations.address.push_back(row.address);
+        trace.migrations.cause.push_back(row.cause);
+    }
+
     static std::string nameOf(const Trace& trace, uint32_t row) {
         return fmt::format("{} {}", lanescope::name(trace.memcpys.kind[row]),
                            formatBytes(trace.memcpys.bytes[row]));
@@ -39,6 +63,14 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
     }
 
   private:
+    static bool isMigration(MemcpyKind kind) {
+        return kind == MemcpyKind::UvmHtoD || kind == MemcpyKind::UvmDtoH ||
+               kind == MemcpyKind::UvmDtoD;
+    }
+    /// -1 for one that the trace does not have.
+    static int16_t deviceOf(const Trace& trace, uint32_t gpu) {
+        return gpu < trace.gpus.size() ? static_cast<int16_t>(gpu) : int16_t{-1};
+    }
     static std::string device(const Trace& trace, int16_t gpu) {
         if (gpu < 0 || static_cast<size_t>(gpu) >= trace.gpus.size()) return {};
         return fmt::format(" of GPU {}", trace.gpus[static_cast<size_t>(gpu)].id);

@@ -12,6 +12,18 @@ struct Memset : GpuWork<EventKind::Memset, &Trace::memsets> {
     static constexpr std::string_view identifier = "memset";
     static constexpr std::string_view name = "Memset", plural = "memsets";
 
+    struct Row {
+        int64_t startNs = 0, endNs = 0, bytes = 0;
+        uint32_t value = 0;
+        MemoryKind memory = MemoryKind::Unknown;
+        uint32_t stream = noIndex;
+        uint32_t correlation = 0;
+    };
+    static void append(Trace& trace, const Row& row) {
+        trace.memsets.value.push_back(row.value);
+        trace.memsets.memory.push_back(row.memory);
+    }
+
     static std::string nameOf(const Trace& trace, uint32_t row) {
         return fmt::format("Memset {}", formatBytes(trace.memsets.bytes[row]));
     }

@@ -10,6 +10,32 @@ struct Nvtx : OfTable<EventKind::Nvtx, &Trace::nvtx> {
     static constexpr std::string_view identifier = "nvtx";
     static constexpr std::string_view name = "NVTX range", plural = "NVTX events";
 
+    struct Row {
+        int64_t startNs = 0, endNs = 0;
+        StringIndex text = 0;
+        StringIndex domain = 0;  ///< 0 is the default domain.
+        StringIndex category = 0;
+        uint32_t colorArgb = 0;  ///< 0 if the program gave none.
+        uint32_t thread = noIndex;
+        NvtxStyle style = NvtxStyle::PushPop;
+        bool isOpen = false;  ///< It never ended; `endNs` does not count.
+        StringIndex payload = 0;
+    };
+    static TimeRange timesOf(const Row& row) {
+        return {row.startNs, row.isOpen ? row.startNs : row.endNs};
+    }
+    static void append(Trace& trace, const Row& row) {
+        NvtxTable& table = trace.nvtx;
+        table.text.push_back(row.text);
+        table.domain.push_back(row.domain);
+        table.category.push_back(row.category);
+        table.colorArgb.push_back(row.colorArgb);
+        table.depth.push_back(0);  // `finishTrace` computes it
+        table.style.push_back(row.style);
+        table.isOpen.push_back(row.isOpen ? 1 : 0);
+        table.payload.push_back(row.payload);
+    }
+
     static std::string nameOf(const Trace& trace, uint32_t row) {
         return std::string(trace.strings.at(trace.nvtx.text[row]));
     }

@@ -8,10 +8,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "model/trace/Trace.h"
 #include "model/trace/kinds/Details.h"
+#include "model/trace/kinds/RowsIn.h"
 
 namespace lanescope::kinds {
 
@@ -46,15 +46,13 @@ struct Unplaced {
 /// `thread`, `process`, `gpu`, `correlation` and `bytes` say is known of any kind whose table has
 /// them; the rest stands in its description. All take a row that the table has, and are O(1).
 template <EventKind number, auto member>
-struct OfTable : Unplaced {
-    using Table = std::remove_cvref_t<decltype(std::declval<const Trace&>().*member)>;
+struct OfTable : Unplaced, RowsIn<member> {
+    using typename RowsIn<member>::Table;
+    using RowsIn<member>::table;
 
     static constexpr EventKind kind = number;
     static constexpr Origin origin = Origin::Recorded;
 
-    static const Table& table(const Trace& trace) { return trace.*member; }
-    static Table& table(Trace& trace) { return trace.*member; }
-    static uint32_t size(const Trace& trace) { return table(trace).size(); }
     static TimeRange rangeOf(const Trace& trace, uint32_t row) {
         return {table(trace).startNs[row], table(trace).endNs[row]};
     }
@@ -121,8 +119,11 @@ struct GpuWork : OfTable<number, member> {
 ///   it has a `trackTitle` and a `trackSubtitle`, tracks of its own are made for it.
 /// - `describe`: the lines of the details panel.
 /// - `nameKey`, if a search has no faster way: events of the same key have the same name.
+/// - `Row` and `append`, if it is recorded: what a reader gives of an event (`RowsIn.h`).
 template <class Kind>
-concept EventDescription = requires(const Trace& trace, uint32_t row, Details& details) {
+concept EventDescription = (Kind::origin != Origin::Recorded ||
+                            Recorded<Kind>)&&requires(const Trace& trace, uint32_t row,
+                                                      Details& details) {
     { Kind::kind } -> std::convertible_to<EventKind>;
     { Kind::origin } -> std::convertible_to<Origin>;
     { Kind::isGpuWork } -> std::convertible_to<bool>;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/trace/kinds/OfTable.h"
 #include "model/values/formatValue.h"
 
@@ -13,6 +15,23 @@ struct PageFault : OfTable<EventKind::PageFault, &Trace::pageFaults> {
     static constexpr std::string_view identifier = "page_fault";
     static constexpr std::string_view name = "Page fault", plural = "page faults";
     static constexpr std::string_view trackTitle = "Page faults", trackSubtitle = "managed memory";
+
+    struct Row {
+        int64_t startNs = 0, endNs = 0;
+        uint64_t address = 0;
+        int64_t count = 1;
+        FaultAccess access = FaultAccess::Unknown;
+        uint32_t process = noIndex;
+        uint32_t gpu = noIndex;  ///< That faulted; `noIndex` for the CPU.
+        StringIndex instruction = 0;
+    };
+    static void append(Trace& trace, const Row& row) {
+        PageFaultTable& table = trace.pageFaults;
+        table.address.push_back(row.address);
+        table.count.push_back(std::max<int64_t>(0, row.count));
+        table.access.push_back(row.access);
+        table.instruction.push_back(row.instruction);
+    }
 
     static std::string nameOf(const Trace& trace, uint32_t row) {
         const std::string_view access = nameOfAccess(trace.pageFaults.access[row]);

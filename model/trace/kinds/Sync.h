@@ -10,6 +10,15 @@ struct Sync : OfTable<EventKind::Sync, &Trace::syncs> {
     static constexpr std::string_view identifier = "synchronization";
     static constexpr std::string_view name = "Synchronization", plural = "synchronizations";
 
+    struct Row {
+        int64_t startNs = 0, endNs = 0;
+        SyncType type = SyncType::Unknown;
+        uint32_t stream = noIndex;  ///< `noIndex` for a whole context.
+        uint32_t process = noIndex;
+        uint32_t correlation = 0;
+    };
+    static void append(Trace& trace, const Row& row) { trace.syncs.type.push_back(row.type); }
+
     static std::string nameOf(const Trace& trace, uint32_t row) {
         switch (trace.syncs.type[row]) {
             case SyncType::Event:
