@@ -2,8 +2,8 @@
 #include "capture/collector/TraceWriter.h"
 
 #include "capture/collector/liveJournal.h"
-#include "model/format/Schema.h"
 #include "model/format/tables/Recording.h"
+#include "model/format/tables/Schema.h"
 
 namespace lanescope::capture {
 

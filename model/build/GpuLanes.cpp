@@ -7,7 +7,7 @@
 
 #include "model/trace/categories.h"
 #include "model/trace/isStopped.h"
-#include "model/trace/kinds.h"
+#include "model/trace/kinds/allKinds.h"
 
 namespace lanescope {
 

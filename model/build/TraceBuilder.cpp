@@ -6,8 +6,8 @@
 #include "model/build/finishTrace.h"
 #include "model/build/noteWhatIsMissing.h"
 #include "model/format/GlobalId.h"
-#include "model/trace/kinds.h"
 #include "model/trace/kinds/MemoryEvent.h"
+#include "model/trace/kinds/allKinds.h"
 
 namespace lanescope {
 

@@ -10,7 +10,7 @@
 #include "model/build/LanePacker.h"
 #include "model/build/permute.h"
 #include "model/trace/ExtremesTree.h"
-#include "model/trace/eventFacts.h"
+#include "model/trace/kinds/eventFacts.h"
 
 namespace lanescope {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "model/build/TrackBuilding.h"
-#include "model/trace/kinds.h"
+#include "model/trace/kinds/allKinds.h"
 
 namespace lanescope {
 

@@ -14,7 +14,7 @@
 #include "model/select/buildTraceSums.h"
 #include "model/trace/buildLinkCounters.h"
 #include "model/trace/isStopped.h"
-#include "model/trace/kinds.h"
+#include "model/trace/kinds/allKinds.h"
 #include "model/trace/runTasks.h"
 
 namespace lanescope {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/build/permute.h"
-#include "model/trace/kinds.h"
+#include "model/trace/kinds/allKinds.h"
 #include "model/trace/runTasks.h"
 
 namespace lanescope {

@@ -7,7 +7,7 @@
 #include "model/format/tableSql.h"
 #include "model/format/tables/Stored.h"
 #include "model/format/tables/allTables.h"
-#include "model/format/traceFingerprint.h"
+#include "model/format/tables/traceFingerprint.h"
 
 namespace lanescope::compare {
 

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "model/trace/eventFacts.h"
+#include "model/trace/kinds/eventFacts.h"
 
 namespace lanescope {
 

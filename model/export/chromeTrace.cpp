@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "model/export/ChromeRows.h"
-#include "model/trace/kinds.h"
+#include "model/trace/kinds/allKinds.h"
 
 namespace lanescope {
 

@@ -11,7 +11,7 @@
 
 #include "model/format/Sqlite.h"
 #include "model/format/checkSqliteHeader.h"
-#include "model/format/traceFingerprint.h"
+#include "model/format/tables/traceFingerprint.h"
 
 namespace lanescope {
 

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
-#include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
+#include "model/format/tables/Schema.h"
 #include "model/format/tables/allTables.h"
 #include "model/query/harden.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "model/trace/eventFacts.h"
+#include "model/trace/kinds/eventFacts.h"
 
 namespace lanescope {
 

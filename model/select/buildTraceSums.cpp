@@ -5,7 +5,7 @@
 
 #include "model/select/buildUnionSums.h"
 #include "model/select/sumSlices.h"
-#include "model/trace/eventFacts.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "model/trace/runTasks.h"
 
 namespace lanescope {

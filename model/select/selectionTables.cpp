@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "model/trace/eventFacts.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "model/values/formatTable.h"
 
 namespace lanescope {

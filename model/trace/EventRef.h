@@ -10,7 +10,7 @@ namespace lanescope {
 /// Stands for "none" where an index into a table is asked for.
 inline constexpr uint32_t noIndex = 0xffffffff;
 
-/// Which table of a `Trace` a row belongs to. `trace/kinds.h` describes each. The numbers stand in
+/// Which table of a `Trace` a row belongs to. `trace/kinds` describes each. The numbers stand in
 /// index files.
 enum class EventKind : uint8_t {
     None = 0,

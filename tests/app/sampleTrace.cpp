@@ -4,7 +4,6 @@
 #include "model/format/GlobalId.h"
 #include "model/format/Inserter.h"
 #include "model/format/Memory.h"
-#include "model/format/Schema.h"
 #include "model/format/tables/ApiCalls.h"
 #include "model/format/tables/Copies.h"
 #include "model/format/tables/Gpus.h"
@@ -12,6 +11,7 @@
 #include "model/format/tables/Names.h"
 #include "model/format/tables/Nvtx.h"
 #include "model/format/tables/Recording.h"
+#include "model/format/tables/Schema.h"
 
 namespace lanescope {
 

@@ -9,8 +9,8 @@
 #include <QtTest>
 
 #include "model/compare/storedSummary.h"
-#include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
+#include "model/format/tables/Schema.h"
 #include "tests/app/sampleTrace.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

@@ -3,8 +3,8 @@
 #include <ctime>
 
 #include "model/format/Inserter.h"
-#include "model/format/Schema.h"
 #include "model/format/tables/Kernels.h"
+#include "model/format/tables/Schema.h"
 #include "tests/support/TemporaryFolder.h"
 
 using namespace lanescope;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
-#include "model/trace/kinds.h"
+#include "model/trace/kinds/allKinds.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
@@ -10,7 +10,7 @@ using namespace lanescope;
 namespace {
 
 /// Allocations, described as if they were a kind of event. A real one has an enumerator of its own
-/// and a case in `trace/kinds.h`; what a description says is the same.
+/// and a case in `allKinds.h`; what a description says is the same.
 struct Allocation : kinds::OfTable<EventKind::None, &Trace::allocations> {
     static constexpr std::string_view identifier = "allocation";
     static constexpr std::string_view name = "Allocation", plural = "allocations";

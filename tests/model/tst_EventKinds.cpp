@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/trace/eventFacts.h"
-#include "model/trace/kinds.h"
+#include "model/trace/kinds/allKinds.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedMemory.h"

@@ -8,7 +8,7 @@
 #include "model/format/GlobalId.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/Trace.h"
-#include "model/trace/kinds.h"
+#include "model/trace/kinds/allKinds.h"
 #include "model/trace/runTasks.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

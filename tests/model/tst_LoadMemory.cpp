@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "model/format/GlobalId.h"
-#include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
+#include "model/format/tables/Schema.h"
 #include "model/load/loadTrace.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"

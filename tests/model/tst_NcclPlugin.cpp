@@ -4,11 +4,11 @@
 #include <random>
 
 #include "model/format/GlobalId.h"
-#include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
+#include "model/format/tables/Schema.h"
 #include "model/load/loadTrace.h"
-#include "model/trace/EventDetails.h"
 #include "model/trace/NcclBandwidth.h"
+#include "model/trace/kinds/EventDetails.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 

@@ -3,12 +3,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "model/format/EnumTables.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Memory.h"
-#include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tableSql.h"
+#include "model/format/tables/EnumTables.h"
+#include "model/format/tables/Schema.h"
 #include "model/format/tables/allTables.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"

@@ -5,8 +5,8 @@
 
 #include "model/compare/checkRunSummary.h"
 #include "model/compare/storedSummary.h"
-#include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
+#include "model/format/tables/Schema.h"
 #include "model/load/loadTrace.h"
 #include "model/load/unpackGzip.h"
 #include "tests/support/TemporaryFolder.h"

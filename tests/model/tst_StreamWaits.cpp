@@ -5,7 +5,7 @@
 
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
-#include "model/trace/flows.h"
+#include "model/trace/kinds/flows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"

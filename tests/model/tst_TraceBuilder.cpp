@@ -6,8 +6,8 @@
 
 #include "model/build/TraceBuilder.h"
 #include "model/format/GlobalId.h"
-#include "model/trace/kinds.h"
 #include "model/trace/kinds/MemoryEvent.h"
+#include "model/trace/kinds/allKinds.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <map>
 
-#include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
+#include "model/format/tables/Schema.h"
 #include "model/load/TraceFormat.h"
 #include "model/load/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"

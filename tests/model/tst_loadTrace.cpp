@@ -3,8 +3,8 @@
 #include <fstream>
 
 #include "model/format/GlobalId.h"
-#include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
+#include "model/format/tables/Schema.h"
 #include "model/load/loadTrace.h"
 #include "model/load/sqlite/apiName.h"
 #include "tests/support/TemporaryFolder.h"

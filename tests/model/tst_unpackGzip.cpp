@@ -6,8 +6,8 @@
 #include <fstream>
 #include <random>
 
-#include "model/format/Schema.h"
 #include "model/format/Sqlite.h"
+#include "model/format/tables/Schema.h"
 #include "model/load/loadTrace.h"
 #include "model/load/unpackGzip.h"
 #include "tests/support/TemporaryFolder.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "model/format/GlobalId.h"
-#include "model/trace/kinds.h"
 #include "model/trace/kinds/MemoryEvent.h"
+#include "model/trace/kinds/allKinds.h"
 
 namespace lanescope {
 

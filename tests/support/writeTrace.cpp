@@ -6,7 +6,6 @@
 
 #include "model/format/GlobalId.h"
 #include "model/format/Inserter.h"
-#include "model/format/Schema.h"
 #include "model/format/tables/ApiCalls.h"
 #include "model/format/tables/Copies.h"
 #include "model/format/tables/Gpus.h"
@@ -18,6 +17,7 @@
 #include "model/format/tables/Nvtx.h"
 #include "model/format/tables/PageFaults.h"
 #include "model/format/tables/Recording.h"
+#include "model/format/tables/Schema.h"
 #include "model/format/tables/Syncs.h"
 
 namespace lanescope {

@@ -5,8 +5,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "model/trace/EventDetails.h"
-#include "model/trace/flows.h"
+#include "model/trace/kinds/EventDetails.h"
+#include "model/trace/kinds/flows.h"
 #include "model/values/formatTable.h"
 #include "views/details/FactSheet.h"
 #include "views/text/toQString.h"

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "model/events/eventsAsText.h"
-#include "model/trace/eventFacts.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "model/values/formatValue.h"
 #include "views/events/EventTableModel.h"
 #include "views/jobs/LatestJob.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "model/trace/eventFacts.h"
+#include "model/trace/kinds/eventFacts.h"
 
 namespace lanescope::views {
 

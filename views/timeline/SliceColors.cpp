@@ -5,7 +5,7 @@
 #include <array>
 
 #include "model/compare/Collectives.h"
-#include "model/trace/eventFacts.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "model/trace/ncclOperation.h"
 
 namespace lanescope::views {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/trace/flows.h"
+#include "model/trace/kinds/flows.h"
 
 namespace lanescope::views {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/flowArrows.h"
 
-#include "model/trace/flows.h"
+#include "model/trace/kinds/flows.h"
 
 namespace lanescope::views {
 namespace {

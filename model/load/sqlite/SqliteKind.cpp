@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
-#include "model/format/Schema.h"
 #include "model/format/tables/Names.h"
+#include "model/format/tables/Schema.h"
 #include "model/format/tables/allTables.h"
 
 namespace lanescope {

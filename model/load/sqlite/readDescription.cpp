@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "model/format/GlobalId.h"
-#include "model/format/Schema.h"
 #include "model/format/tables/Older.h"
 #include "model/format/tables/Recording.h"
+#include "model/format/tables/Schema.h"
 #include "model/format/tables/Session.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/load/sqlite/readers.h"

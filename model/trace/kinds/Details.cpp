@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "model/trace/ncclDetails.h"
+#include "model/trace/kinds/ncclDetails.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::kinds {

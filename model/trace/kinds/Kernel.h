@@ -7,7 +7,7 @@
 
 #include "model/trace/categories.h"
 #include "model/trace/kinds/OfTable.h"
-#include "model/trace/ncclDetails.h"
+#include "model/trace/kinds/ncclDetails.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::kinds {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/trace/kinds/OfTable.h"
-#include "model/trace/ncclDetails.h"
+#include "model/trace/kinds/ncclDetails.h"
 
 namespace lanescope::kinds {
 

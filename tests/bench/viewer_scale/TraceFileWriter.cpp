@@ -9,7 +9,6 @@
 #include "model/format/GlobalId.h"
 #include "model/format/Inserter.h"
 #include "model/format/Memory.h"
-#include "model/format/Schema.h"
 #include "model/format/tables/ApiCalls.h"
 #include "model/format/tables/Copies.h"
 #include "model/format/tables/Gpus.h"
@@ -19,6 +18,7 @@
 #include "model/format/tables/Nccl.h"
 #include "model/format/tables/Nvtx.h"
 #include "model/format/tables/Recording.h"
+#include "model/format/tables/Schema.h"
 #include "model/format/tables/Syncs.h"
 #include "tests/bench/viewer_scale/TrainingSimulation.h"
 

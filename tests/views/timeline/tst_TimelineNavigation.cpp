@@ -3,7 +3,7 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 
-#include "model/trace/flows.h"
+#include "model/trace/kinds/flows.h"
 #include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/TimelineNavigator.h"

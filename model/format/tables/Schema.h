@@ -15,7 +15,7 @@ inline constexpr int32_t traceApplicationId = 0x4c4e5343;
 inline constexpr int traceSchemaVersion = 3;
 
 /// Creates every table of a trace in an empty database and fills the `ENUM_*` tables.
-/// `FORMAT.md` beside this file says what each table and column means.
+/// `model/format/FORMAT.md` says what each table and column means.
 Result<void> createTraceTables(Database& database);
 
 }  // namespace lanescope

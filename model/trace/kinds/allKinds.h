@@ -15,9 +15,9 @@
 #include "model/trace/kinds/Projection.h"
 #include "model/trace/kinds/Sync.h"
 
-// Every kind of event, described in `kinds/` and met here. Whatever depends on the kind of an event
-// asks its description; nothing else switches over `EventKind`. `eventFacts.h` has the questions
-// that most ask of a single event, and is quicker to compile.
+// Every kind of event, each described in a file beside this, and met here. Whatever depends on the
+// kind of an event asks its description; nothing else switches over `EventKind`. `eventFacts.h` has
+// the questions that most ask of a single event, and is quicker to compile.
 
 namespace lanescope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/format/EnumTables.h"
+#include "model/format/tables/EnumTables.h"
 
 namespace lanescope {
 

@@ -10,7 +10,7 @@
 
 namespace lanescope {
 
-// What the description of its kind (`kinds.h`) says of an event, for those who need no more. An
+// What the description of its kind (`allKinds.h`) says of an event, for those who need no more. An
 // event that the trace does not have is of no stream, thread or GPU. Each is O(1).
 
 /// Every kind but none, in the order in which events that start together are listed.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/trace/EventDetails.h"
+#include "model/trace/kinds/EventDetails.h"
 
-#include "model/trace/kinds.h"
+#include "model/trace/kinds/allKinds.h"
 
 namespace lanescope {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/trace/eventFacts.h"
+#include "model/trace/kinds/eventFacts.h"
 
 #include <algorithm>
 
-#include "model/trace/kinds.h"
+#include "model/trace/kinds/allKinds.h"
 
 namespace lanescope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/format/traceFingerprint.h"
+#include "model/format/tables/traceFingerprint.h"
 
 #include <fmt/format.h>
 

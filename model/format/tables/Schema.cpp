@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/format/Schema.h"
+#include "model/format/tables/Schema.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "model/format/EnumTables.h"
 #include "model/format/Inserter.h"
 #include "model/format/Memory.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tableSql.h"
+#include "model/format/tables/EnumTables.h"
 #include "model/format/tables/Session.h"
 #include "model/format/tables/allTables.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/trace/ncclDetails.h"
+#include "model/trace/kinds/ncclDetails.h"
 
 #include <fmt/format.h>
 
