@@ -169,8 +169,8 @@ void TraceBuilder::counter(CounterSeries series) {
         skip(kinds::CounterSample::plural, series.size());
 }
 
-void TraceBuilder::count(std::string name, int64_t total, int64_t untimed) {
-    trace_->counts.push_back({std::move(name), total, untimed});
+void TraceBuilder::count(std::string_view name, int64_t total, int64_t untimed) {
+    trace_->counts.push_back({std::string(name), total, untimed});
 }
 
 void TraceBuilder::giveNames() {
@@ -193,7 +193,7 @@ void TraceBuilder::countTheUncounted() {
         const bool isCounted =
             std::any_of(counts.begin(), counts.end(),
                         [name](const EventCount& count) { return count.name == name; });
-        if (!isCounted && rows > 0) count(std::string(name), rows, 0);
+        if (!isCounted && rows > 0) count(name, rows, 0);
     };
     forEachKind([&](auto each) {
         if constexpr (each.origin == kinds::Origin::Recorded) take(each.plural, each.size(*trace_));

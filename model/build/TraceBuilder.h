@@ -104,7 +104,7 @@ class TraceBuilder {
 
     /// How many events of a kind there are, and how many of them have no time. Kinds that nobody
     /// counts are counted as they come.
-    void count(std::string name, int64_t total, int64_t untimed);
+    void count(std::string_view name, int64_t total, int64_t untimed);
     /// Adds to what the health says about rows and values that were left out; `where` is what the
     /// user knows the place by.
     void skip(std::string_view where, int64_t rows) { skipped_.addRows(where, rows); }

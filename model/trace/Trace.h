@@ -70,7 +70,7 @@ struct Stream {
 
 /// How many events of a kind the file holds, and how many of them carry no time.
 struct EventCount {
-    std::string name;  ///< "kernels", "memcpys", "CUDA API calls".
+    std::string name;  ///< "kernels": `plural` of a kind, or what else a file has.
     int64_t total = 0;
     int64_t untimed = 0;
 };

@@ -65,7 +65,7 @@ class RowReader {
     void skipRow() { ++skippedRows_; }
     void ignoreCell() { ++ignoredCells_; }
     /// Counts the rows read as events of that name, if the file has the table.
-    void countAs(const char* name) {
+    void countAs(std::string_view name) {
         if (hasTable_) context_.builder().count(name, rowCount_, untimedCount_);
     }
     int64_t rowCount() const { return rowCount_; }

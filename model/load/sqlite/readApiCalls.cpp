@@ -47,7 +47,7 @@ void readApiCalls(LoadContext& context, FileDirectory& directory) {
              .returnValue = static_cast<int32_t>(reader.unsigned32(t.returnValue)),
              .isDriver = reader.integerOr(t.eventClass, 0) == driverClass});
     }
-    reader.countAs("CUDA API calls");
+    reader.countAs(kinds::Api::plural);
 }
 
 }  // namespace lanescope

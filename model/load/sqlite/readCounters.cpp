@@ -9,6 +9,7 @@
 #include "model/load/sqlite/readers.h"
 #include "model/trace/buildLinkCounters.h"
 #include "model/trace/counterValues.h"
+#include "model/trace/kinds/CounterSample.h"
 
 namespace lanescope {
 
@@ -106,7 +107,7 @@ void readSamples(LoadContext& context, Counters& counters) {
         found->second.samples.timesNs.push_back(*timeNs);
         found->second.samples.values.push_back(reader.number(t.value));
     }
-    reader.countAs("counter samples");
+    reader.countAs(kinds::CounterSample::plural);
 }
 
 /// Metrics that CUPTI or Nsight Systems sampled on a GPU, by type and metric.

@@ -21,7 +21,7 @@ void readGraphs(LoadContext& context, FileDirectory& directory) {
                                                            .stream = place.stream,
                                                            .correlation = correlation});
                   });
-    if (reader.rowCount() > 0) reader.countAs("CUDA graph launches");
+    if (reader.rowCount() > 0) reader.countAs(kinds::Graph::plural);
 }
 
 }  // namespace lanescope

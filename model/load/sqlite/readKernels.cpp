@@ -62,7 +62,7 @@ void readKernels(LoadContext& context, FileDirectory& directory) {
                  .graphNode = static_cast<uint64_t>(reader.integerOr(t.graphNodeId, 0)),
                  .config = context.builder().launchConfig(readConfig(reader, directory.strings))});
         });
-    reader.countAs("kernels");
+    reader.countAs(kinds::Kernel::plural);
 }
 
 }  // namespace lanescope

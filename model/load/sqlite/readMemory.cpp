@@ -53,7 +53,7 @@ void readMemcpys(LoadContext& context, FileDirectory& directory) {
                  .address = static_cast<uint64_t>(reader.integerOr(t.virtualAddress, 0)),
                  .cause = causeFrom(reader.integerOr(t.migrationCause, 0))});
         });
-    reader.countAs("memcpys");
+    reader.countAs(kinds::Memcpy::plural);
 }
 
 void readMemsets(LoadContext& context, FileDirectory& directory) {
@@ -73,7 +73,7 @@ void readMemsets(LoadContext& context, FileDirectory& directory) {
                            .stream = place.stream,
                            .correlation = correlation});
                   });
-    reader.countAs("memsets");
+    reader.countAs(kinds::Memset::plural);
 }
 
 }  // namespace lanescope

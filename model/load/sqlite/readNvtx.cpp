@@ -69,7 +69,7 @@ class NvtxReader {
         if (!calls_.isListed()) NcclCalls::addByName(context_.builder());
         plugin.join(context_.builder());
         if (reader_.hasTable())
-            context_.builder().count("NVTX events", rangeCount_, reader_.untimedCount());
+            context_.builder().count(kinds::Nvtx::plural, rangeCount_, reader_.untimedCount());
     }
 
   private:

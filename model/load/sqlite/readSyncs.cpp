@@ -47,7 +47,7 @@ void readSyncs(LoadContext& context, FileDirectory& directory) {
                 context.builder().eventWait(eventCall(reader, t, place.stream));
         },
         mayBeOfContext);
-    reader.countAs("synchronizations");
+    reader.countAs(kinds::Sync::plural);
 }
 
 void readEventRecords(LoadContext& context, FileDirectory& directory) {

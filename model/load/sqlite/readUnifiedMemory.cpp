@@ -75,7 +75,7 @@ void readOfGpus(LoadContext& context, FileDirectory& directory, EventCount& coun
 }  // namespace
 
 void readUnifiedMemory(LoadContext& context, FileDirectory& directory) {
-    EventCount count{"page faults"};
+    EventCount count{std::string(kinds::PageFault::plural)};
     readOfCpu(context, directory, count);
     readOfGpus(context, directory, count);
     if (count.total > 0) context.builder().count(count.name, count.total, count.untimed);
