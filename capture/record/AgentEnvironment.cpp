@@ -57,13 +57,13 @@ Result<std::filesystem::path> findAgent(const std::filesystem::path& given) {
     }
     const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
     const std::filesystem::path root = self.parent_path().parent_path();
-    for (const std::filesystem::path& folder : {root / "lib", root / "lib" / "lanescope"}) {
+    for (const std::filesystem::path& folder : {root / "libexec" / "lanescope", root / "lib"}) {
         const std::filesystem::path candidate = folder / agentFileName;
         if (std::filesystem::is_regular_file(candidate, error))
             return std::filesystem::canonical(candidate, error);
     }
-    return fail("The agent {} is not in {} or below: install it, or name it with --agent.",
-                agentFileName, (root / "lib").string());
+    return fail("The agent {} is not in {}: install it, or name it with --agent.", agentFileName,
+                (root / "libexec" / "lanescope").string());
 }
 
 Result<void> checkIsAgent(const std::filesystem::path& agent) {
