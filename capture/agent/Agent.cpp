@@ -114,9 +114,7 @@ Agent::Agent(const std::string& folder, AgentOptions options)
               wakeWriter();
           },
           options_.sampleAt.empty() ? nullptr
-                                    : std::make_unique<MomentTeller>(options_.sampleAt, folder)) {
-    ::sem_init(&wake_, 0, 0);
-}
+                                    : std::make_unique<MomentTeller>(options_.sampleAt, folder)) {}
 
 void Agent::startCuda(MakeActivitySource& make) {
     if (!options_.recordCuda || hasLostCuda() || hasActivity_.load()) return;
@@ -159,9 +157,7 @@ void Agent::startThreads() {
 }
 
 void Agent::wakeWriter() {
-    int waiting = 0;
-    // One wake-up is enough, however many ask for it; the count must not overflow.
-    if (::sem_getvalue(&wake_, &waiting) == 0 && waiting < 1) ::sem_post(&wake_);
+    wake_.ask();
 }
 
 void* Agent::writerMain(void* self) {
@@ -195,24 +191,13 @@ void* Agent::flusherMain(void* self) {
     return nullptr;
 }
 
-void Agent::waitForWork(int64_t periodNs) {
-    timespec until;
-    ::clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += periodNs / 2;
-    if (until.tv_nsec >= 1'000'000'000) {
-        until.tv_nsec -= 1'000'000'000;
-        ++until.tv_sec;
-    }
-    ::sem_clockwait(&wake_, CLOCK_MONOTONIC, &until);
-}
-
 void Agent::runWriter() {
     int64_t nextWriteNs = 0;
     int64_t nextClockNs = 0;
     int64_t periodNs = shortWritePeriodNs;
     const int64_t begunNs = log::monotonicNs();
     for (;;) {
-        waitForWork(periodNs);
+        wake_.waitFor(periodNs / 2);
         Phase phase;
         {
             const std::lock_guard lock(mutex_);

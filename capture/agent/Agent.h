@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <semaphore.h>
-
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -14,8 +11,10 @@
 #include "capture/agent/CycleClock.h"
 #include "capture/agent/EventSource.h"
 #include "capture/agent/NvtxRecorder.h"
+#include "capture/agent/WakeUp.h"
 #include "capture/agent/Windows.h"
 #include "capture/log/LogFile.h"
+#include "capture/log/MonotonicCondition.h"
 #include "capture/log/RecordWriter.h"
 #include "capture/options/AgentOptions.h"
 
@@ -74,7 +73,6 @@ class Agent {
     static void* flusherMain(void* agent);
     void runWriter();
     void runFlusher();
-    void waitForWork(int64_t periodNs);
     bool hasEvents(bool hasActivity) const;
     void drain();
     void writeEnd();
@@ -99,12 +97,12 @@ class Agent {
     std::atomic<bool> writeSoon_{false};  // CUPTI was flushed
     std::atomic<bool> isLogFull_{false};  // it has reached its limit
     std::atomic<int> endingSignal_{0};
-    sem_t wake_;  // not an eventfd: a program may close every descriptor that it does not know
+    WakeUp wake_;                   // of the writer
     bool identityWritten_ = false;  // writer thread only
 
     enum class Phase { Running, Flushing, Flushed, Ending, Ended };
     std::mutex mutex_;  // guards the two below; never held while CUPTI or I/O is called
-    std::condition_variable changed_;
+    log::MonotonicCondition changed_;
     Phase phase_ = Phase::Running;
     int endSignal_ = 0;
 };

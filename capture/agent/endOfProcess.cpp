@@ -19,7 +19,7 @@ namespace {
 // A program that handles one of these runs its own end, in which we finish at exit.
 constexpr int endSignals[] = {SIGTERM, SIGINT, SIGHUP};
 
-std::atomic<sem_t*> wakeUp{nullptr};
+std::atomic<WakeUp*> wakeUp{nullptr};
 std::atomic<int64_t> firstSignalNs{0};
 constexpr int64_t impatienceNs = 3'000'000'000;
 std::atomic<int> pendingSignal{0};
@@ -42,18 +42,18 @@ void onEndSignal(int signal) {
     // A child of vfork or clone runs no fork handlers, and may share this memory with its parent,
     // for which the signal is not meant.
     if (::getpid() != watchedProcess.load(std::memory_order_relaxed)) return endAtOnce(signal);
-    sem_t* wake = wakeUp.load(std::memory_order_relaxed);
+    WakeUp* wake = wakeUp.load(std::memory_order_relaxed);
     const int64_t nowNs = log::monotonicNs();
     int64_t firstNs = 0;
     if (!wake || !firstSignalNs.compare_exchange_strong(firstNs, nowNs)) {
         // Whoever signals a process and its group makes two of one; only a later one is impatience.
-        // Without a semaphore no writer would see the first.
+        // Without a sleeper no writer would see the first.
         if (!wake || nowNs - firstNs > impatienceNs) endAtOnce(signal);
         return;
     }
     pendingSignal.store(signal);
     const int before = errno;
-    ::sem_post(wake);
+    wake->ask();
     errno = before;
 }
 
@@ -64,12 +64,12 @@ void finishAtExit() {
     std::atexit(&onExit);
 }
 
-void watchForEndSignals(sem_t* wake) {
+void watchForEndSignals(WakeUp* wake) {
     watchedProcess.store(::getpid());
     for (const int signal : endSignals) {
         struct sigaction present {};
         if (::sigaction(signal, nullptr, &present) != 0) continue;
-        // A forked child has inherited our handler; it needs only its own semaphore.
+        // A forked child has inherited our handler; it needs only its own writer.
         if (present.sa_handler == &onEndSignal) wakeUp.store(wake);
         if (present.sa_handler != SIG_DFL) continue;
         wakeUp.store(wake);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <semaphore.h>
+#include "capture/agent/WakeUp.h"
 
 namespace lanescope::agent {
 
@@ -11,8 +11,8 @@ void finishAtExit();
 
 /// Lets the agent finish when SIGTERM, SIGINT or SIGHUP ends the process, which still ends by that
 /// signal. Leaves alone those that the program handles or ignores, and a handler that it installs
-/// later simply replaces ours. The handler posts `wake`; `takeEndSignal` says which signal came.
-void watchForEndSignals(sem_t* wake);
+/// later simply replaces ours. The handler asks for `wake`; `takeEndSignal` says which signal came.
+void watchForEndSignals(WakeUp* wake);
 /// The signal, once after it came, else 0; the caller finishes and then calls `endBySignal`.
 int takeEndSignal();
 /// Ends the process as the signal would have. Any thread, whatever signals it blocks.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <thread>
 
 #include "capture/collector/Collector.h"
+#include "capture/log/MonotonicCondition.h"
 
 namespace lanescope::capture {
 
@@ -33,7 +33,7 @@ class CollectorThread {
     Collector& collector_;
     const Duties duties_;
     std::mutex mutex_;
-    std::condition_variable wake_;
+    log::MonotonicCondition wake_;
     bool isStopping_ = false;
     Result<void> result_;
     std::thread thread_;

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "capture/log/MonotonicCondition.h"
 #include "capture/sample/MomentPipe.h"
 #include "capture/sample/MomentReading.h"
 #include "capture/sample/SampleLog.h"
@@ -71,7 +71,7 @@ class SamplerThread {
     std::vector<log::MomentMessage> waiting_;  ///< Moments that no reading serves yet.
     MomentReading last_;
     std::mutex mutex_;
-    std::condition_variable ended_;
+    log::MonotonicCondition ended_;
     bool hasEnded_ = false;
 };
 
