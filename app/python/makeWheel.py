@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the wheel of a folder that `cmake --install` filled. installer/wheel calls it.
+
+The programs go into the environment's bin, the licences into the wheel's description of itself, and all else keeps its
+place below the prefix, so that the program finds its agent as it does elsewhere. The same files make the same bytes.
+
+usage: makeWheel.py PREFIX VERSION MACHINE FOLDER      of SOURCE_DATE_EPOCH
+"""
+
+import base64
+import hashlib
+import os
+import stat
+import sys
+import time
+import tomllib
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+GLIBC = "2_28"  # as installer/portable/toolchain.cmake asks for
+
+
+def describe(version: str, licences: list[str]) -> str:
+    """The file METADATA: pyproject.toml and the page beside it."""
+    project = tomllib.loads((HERE / "pyproject.toml").read_text())["project"]
+    fields = [
+        ("Metadata-Version", "2.4"),
+        ("Name", project["name"]),
+        ("Version", version),
+        ("Summary", project["description"]),
+        ("Author", ", ".join(author["name"] for author in project["authors"])),
+        ("License-Expression", project["license"]),
+        *(("License-File", name) for name in licences),
+        ("Keywords", ",".join(project["keywords"])),
+        *(("Classifier", classifier) for classifier in project["classifiers"]),
+        ("Requires-Python", project["requires-python"]),
+        ("Description-Content-Type", "text/markdown"),
+    ]
+    page = (HERE / project["readme"]).read_text()
+    return "".join(f"{name}: {value}\n" for name, value in fields) + "\n" + page
+
+
+def collect(prefix: Path, version: str, tag: str) -> dict[str, bytes]:
+    """Every file of the wheel but RECORD, by its name in there, in the order of the wheel."""
+    data, info = f"lanescope-{version}.data", f"lanescope-{version}.dist-info"
+    documents = Path("share/doc/lanescope")
+    files, licences = {}, {}
+    for path in HERE.glob("lanescope/**/*.py"):
+        files[path.relative_to(HERE).as_posix()] = path.read_bytes()
+    for path in prefix.rglob("*"):
+        if not path.is_file():
+            continue
+        place = path.relative_to(prefix)
+        if place.parts[0] == "bin":
+            files[f"{data}/scripts/{place.name}"] = path.read_bytes()
+        elif place == documents / "LICENSE" or place.is_relative_to(documents / "licenses"):
+            licences[place.relative_to(documents).as_posix()] = path.read_bytes()
+        else:
+            files[f"{data}/data/{place.as_posix()}"] = path.read_bytes()
+    generator = f"Generator: lanescope {version}"
+    described = {
+        "METADATA": describe(version, sorted(licences)).encode(),
+        "WHEEL": f"Wheel-Version: 1.0\n{generator}\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(),
+        **{f"licenses/{name}": licences[name] for name in sorted(licences)},
+    }
+    return dict(sorted(files.items())) | {f"{info}/{name}": text for name, text in described.items()}
+
+
+def record(files: dict[str, bytes], own_name: str) -> bytes:
+    """The file RECORD: name, hash and size of each."""
+    lines = []
+    for name, content in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        lines.append(f"{name},sha256={digest},{len(content)}\n")
+    return "".join([*lines, f"{own_name},,\n"]).encode()
+
+
+def write(wheel: Path, files: dict[str, bytes]) -> None:
+    """The archive, with the time of SOURCE_DATE_EPOCH for each file."""
+    date = time.gmtime(max(int(os.environ["SOURCE_DATE_EPOCH"]), 315532800))[:6]  # A zip begins in 1980.
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name, date)
+            entry.create_system = 3  # Unix, so that the mode is one
+            entry.external_attr = (stat.S_IFREG | (0o755 if "/scripts/" in name else 0o644)) << 16
+            archive.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
+
+
+def make_wheel(prefix: Path, version: str, machine: str, folder: Path) -> Path:
+    tag = f"py3-none-manylinux_{GLIBC}_{machine}"
+    files = collect(prefix, version, tag)
+    own_name = f"lanescope-{version}.dist-info/RECORD"
+    files[own_name] = record(files, own_name)
+    wheel = folder / f"lanescope-{version}-{tag}.whl"
+    write(wheel, files)
+    return wheel
+
+
+def build_wheel(*_: object) -> str:
+    """Called by `pip install app/python`, which cannot compile."""
+    sys.exit("The wheel of lanescope holds compiled programs: make it with installer/wheel.")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 5:
+        sys.exit(f"usage: {Path(sys.argv[0]).name} PREFIX VERSION MACHINE FOLDER")
+    print(make_wheel(Path(sys.argv[1]), sys.argv[2], sys.argv[3], Path(sys.argv[4])))
