@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 "use strict";
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
