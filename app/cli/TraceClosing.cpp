@@ -18,7 +18,7 @@ constexpr double afterSummary = 0.9;
 }  // namespace
 
 Result<void> TraceClosing::load(const std::filesystem::path& file) {
-    Result<TracePtr> trace = loadTrace(file, partOf(progress_, 0, afterLoad));
+    Result<TracePtr> trace = loadTrace(file, partOf(progress_, 0, afterLoad), options_);
     if (!trace) return fail(trace.error());
     trace_ = std::move(*trace);
     return {};

@@ -21,7 +21,8 @@ namespace lanescope::cli {
 class TraceClosing {
   public:
     /// Errors and cancelling are those of `progress`, which is told of both steps together.
-    explicit TraceClosing(LoadProgress progress) : progress_(std::move(progress)) {}
+    explicit TraceClosing(LoadProgress progress, const LoadOptions& options = {})
+        : progress_(std::move(progress)), options_(options) {}
 
     /// Reads the trace that `database` has written, all of it committed, by another connection, and
     /// stores its summary, in one transaction. Of a run without work of a GPU there is none.
@@ -36,6 +37,7 @@ class TraceClosing {
     Result<void> load(const std::filesystem::path& file);
 
     LoadProgress progress_;
+    LoadOptions options_;
     TracePtr trace_;
 };
 
