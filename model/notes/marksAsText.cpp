@@ -39,8 +39,8 @@ ReportTable marksTable(std::span<const Mark> marks) {
                      {"Track", Unit::Text},
                      {"Text", Unit::Text}};
     for (const Mark& mark : marks) {
-        const Cell duration = mark.range.isEmpty() ? Cell() : Cell(mark.range.durationNs());
-        table.rows.push_back({mark.range.startNs, duration, trackText(mark), mark.text});
+        table.rows.push_back({mark.range.startNs, Cell(), trackText(mark), mark.text});
+        if (!mark.range.isEmpty()) table.rows.back()[1] = mark.range.durationNs();
     }
     return table;
 }

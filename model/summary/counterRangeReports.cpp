@@ -306,8 +306,10 @@ ReportTable energyByRange(const ReportQuery& query) {
             cells.emplace_back(gpu);
             // No GPU runs on nothing: the counter did not move while the range ran.
             const bool isStill = energy.hasValue() && energy.amount == 0;
-            cells.push_back(energy.hasValue() && !isStill ? Cell(energy.amount) : Cell());
-            cells.push_back(energy.hasValue() && !isStill ? Cell(energy.mean()) : Cell());
+            if (energy.hasValue() && !isStill)
+                cells.insert(cells.end(), {energy.amount, energy.mean()});
+            else
+                cells.resize(cells.size() + 2);
             const bool isCoarse = !isByPower && energy.hasValue() &&
                                   instance.range.durationNs() < shortestForEnergyNs;
             hasCoarse |= isCoarse;
