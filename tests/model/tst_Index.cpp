@@ -256,7 +256,10 @@ class tst_Index : public QObject {
         forEachField(facts, spoil);
         QCOMPARE(spoil.count, 5);
         // Of a trace that no loader would make.
-        const_cast<Trace&>(*trace).nccl.facts.set(0, facts);
+        NcclTable& spoilt = const_cast<Trace&>(*trace).nccl;
+        spoilt.facts.set(0, facts);
+        spoilt.nvtx.set(0, 1'000'000'000);
+        spoilt.operation.set(0, 1'000'000'000);
         QVERIFY(writeIndex(*trace, {1, 2, 3}, *folder_ / "spoilt").has_value());
         const TracePtr read = readIndex(*folder_ / "spoilt", {1, 2, 3}, "trace");
         QVERIFY(read);
@@ -265,6 +268,8 @@ class tst_Index : public QObject {
         forEachField(bounded, check);
         QCOMPARE(check.count, 5);
         QVERIFY(check.areWithin);
+        QVERIFY(read->nccl.nvtx[0] < read->nvtx.size());
+        QVERIFY(read->nccl.operation[0] < read->strings.size());
         QVERIFY(!describe(*read, {EventKind::Nvtx, 0}).empty());
     }
 
