@@ -11,6 +11,7 @@
 #include "model/build/TrackBuilding.h"
 #include "model/trace/counterPairs.h"
 #include "model/trace/throttleReasons.h"
+#include "model/values/lowerCase.h"
 
 namespace lanescope {
 
@@ -36,10 +37,7 @@ bool isNvlink(const CounterSeries& series) {
 }
 
 bool contains(std::string_view text, std::string_view part) {
-    const auto same = [](char a, char b) {
-        return std::tolower(static_cast<unsigned char>(a)) ==
-               std::tolower(static_cast<unsigned char>(b));
-    };
+    const auto same = [](char a, char b) { return lowerCase(a) == lowerCase(b); };
     return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 

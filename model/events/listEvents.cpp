@@ -4,22 +4,18 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/values/lowerCase.h"
+
 namespace lanescope {
 
 namespace {
 
 constexpr int64_t scannedAtOnce = 8192;
 
-std::string lowered(std::string text) {
-    for (char& letter : text)
-        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-    return text;
-}
-
 std::vector<std::string> wordsOf(const std::string& text) {
     std::vector<std::string> words;
     std::string word;
-    for (const char letter : lowered(text) + ' ') {
+    for (const char letter : lowerCase(text) + ' ') {
         if (letter != ' ' && letter != '\t') {
             word += letter;
         } else if (!word.empty()) {
@@ -34,7 +30,7 @@ bool holdsAll(const Trace& trace, EventRef event, const std::vector<std::string>
     std::string text = trace.nameOf(event);
     const Cell line = eventCell(trace, event, EventColumn::Line);
     if (const auto* lineText = std::get_if<std::string>(&line)) text += '\n' + *lineText;
-    text = lowered(std::move(text));
+    text = lowerCase(std::move(text));
     return std::ranges::all_of(
         words, [&](const std::string& word) { return text.find(word) != std::string::npos; });
 }

@@ -8,6 +8,7 @@
 #include "model/format/matchesPattern.h"
 #include "model/gate/namePattern.h"
 #include "model/gate/partGroups.h"
+#include "model/values/lowerCase.h"
 
 namespace lanescope::gate {
 
@@ -89,16 +90,10 @@ Measured measureRanges(const ConditionTest& test, const WorkerComparison& pair) 
     return measured.baseline ? measured : missingName(test, pair);
 }
 
-std::string lowered(std::string_view text) {
-    std::string result(text);
-    for (char& c : result)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return result;
-}
-
 /// "HtoD" means all copies of that kind; "HtoD from pinned" only those.
 bool namesCopy(std::string_view copy, std::string_view wanted) {
-    const std::string name = lowered(copy), pattern = lowered(wanted);
+    const std::string name = lowerCase(std::string(copy));
+    const std::string pattern = lowerCase(std::string(wanted));
     return matchesPattern(name, pattern) || matchesPattern(name, pattern + " *");
 }
 
@@ -108,7 +103,7 @@ bool isMeant(const ConditionTest& test, ContributorKind kind, std::string_view c
             return kind == ContributorKind::Kernel && namesKernel(contributor, test.name);
         case Subject::Collective:
             return kind == ContributorKind::Collective &&
-                   matchesPattern(lowered(contributor), lowered(test.name));
+                   matchesPattern(lowerCase(std::string(contributor)), lowerCase(test.name));
         case Subject::Copy:
             return kind == ContributorKind::Copy && namesCopy(contributor, test.name);
         default:

@@ -4,6 +4,8 @@
 #include <array>
 #include <functional>
 
+#include "model/values/lowerCase.h"
+
 namespace lanescope::gate {
 
 using namespace compare;
@@ -12,13 +14,9 @@ namespace {
 
 /// Lower case, with '_' between words: so all ways to write a name are one.
 std::string normalized(std::string_view name) {
-    std::string result;
-    for (const char c : name) {
-        if (c >= 'A' && c <= 'Z')
-            result += static_cast<char>(c - 'A' + 'a');
-        else
-            result += c == ' ' || c == '-' ? '_' : c;
-    }
+    std::string result = lowerCase(std::string(name));
+    for (char& letter : result)
+        if (letter == ' ' || letter == '-') letter = '_';
     return result;
 }
 

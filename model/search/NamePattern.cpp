@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "model/values/lowerCase.h"
+
 namespace lanescope {
 
 namespace {
@@ -13,18 +15,12 @@ namespace {
 /// For the compiled expression; enough for any that is typed, and none can use up the memory.
 constexpr int64_t mostExpressionBytes = int64_t{8} << 20;
 
-char lowerCase(char letter) {
-    // Of ASCII only: names are code, and whatever else is in them must match as it is.
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-}
-
 }  // namespace
 
 Result<NamePattern> NamePattern::compile(std::string_view text, PatternKind kind) {
     NamePattern pattern;
     if (kind == PatternKind::Substring) {
-        pattern.lowered_ = text;
-        std::transform(text.begin(), text.end(), pattern.lowered_.begin(), lowerCase);
+        pattern.lowered_ = lowerCase(std::string(text));
         return pattern;
     }
     re2::RE2::Options options;
