@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,6 +9,9 @@
 #include "capture/log/Records.h"
 
 namespace lanescope::agent {
+
+/// How many bytes of a text are kept; the rest of a longer one is left out.
+inline constexpr size_t longestNvtxText = 8u << 10;
 
 /// One NVTX call, as its thread made it. Views need to live for the call only.
 struct NvtxCall {

@@ -32,7 +32,6 @@ struct NvtxRecorder::Entry {
 
 namespace {
 
-constexpr size_t longestText = 8u << 10;
 constexpr size_t longestExtended = 4u << 10;
 
 }  // namespace
@@ -64,7 +63,7 @@ int NvtxRecorder::record(const NvtxCall& call) {
     if (trigger_) moment = static_cast<uint64_t>(trigger_->timeOf(call, thread->threadId, level));
     if (moments_) moments_->look(call, thread->threadId, level, log::realtimeNs());
 
-    const size_t textBytes = std::min(call.text.size(), longestText);
+    const size_t textBytes = std::min(call.text.size(), longestNvtxText);
     const size_t extendedBytes = std::min(call.extended.size(), longestExtended);
     void* room = thread->events.reserve(sizeof(Entry) + textBytes + extendedBytes);
     if (!room) return level;

@@ -13,8 +13,6 @@ namespace lanescope::agent {
 
 namespace {
 
-constexpr size_t longestMessage = 8u << 10;  // as the recorder keeps
-
 void readPayload(NvtxCall& call, const nvtxEventAttributes_t& attributes) {
     const auto& value = attributes.payload;
     switch (attributes.payloadType) {
@@ -58,12 +56,12 @@ uint32_t currentThreadId() {
 }
 
 std::string_view view(const char* text) {
-    return text ? std::string_view(text, ::strnlen(text, longestMessage)) : std::string_view();
+    return text ? std::string_view(text, ::strnlen(text, longestNvtxText)) : std::string_view();
 }
 
 std::string utf8(const wchar_t* text) {
     std::string result;
-    for (; text && *text && result.size() < longestMessage; ++text) {
+    for (; text && *text && result.size() < longestNvtxText; ++text) {
         const auto c = static_cast<uint32_t>(*text);
         if (c < 0x80) {
             result += static_cast<char>(c);
