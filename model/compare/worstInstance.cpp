@@ -14,18 +14,14 @@ struct Piece {
     int64_t startNs, endNs;
 };
 
-struct Place {
-    uint32_t process = noIndex;
-    uint32_t gpu = noIndex;
-};
-
-Place placeOf(const InstanceSide& side) {
-    Place place;
+/// The worker's process and GPU in its trace; `noIndex` for one that is not there.
+WorkerId workerOf(const InstanceSide& side) {
+    WorkerId worker{noIndex, noIndex, noIndex};
     for (uint32_t process = 0; process < side.trace.processes.size(); ++process)
-        if (side.trace.processes[process].pid == side.worker.pid) place.process = process;
+        if (side.trace.processes[process].pid == side.worker.pid) worker.process = process;
     for (uint32_t gpu = 0; gpu < side.trace.gpus.size(); ++gpu)
-        if (side.trace.gpus[gpu].id == side.worker.gpuId) place.gpu = gpu;
-    return place;
+        if (side.trace.gpus[gpu].id == side.worker.gpuId) worker.gpu = gpu;
+    return worker;
 }
 
 /// The pieces of one contributor, by start, within the compared steps. If there are none on that
@@ -33,12 +29,11 @@ Place placeOf(const InstanceSide& side) {
 std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query,
                             const std::string& name, const std::string& path) {
     std::vector<Piece> pieces, onOtherPaths;
-    const Place place = placeOf(side);
+    WorkerId worker = workerOf(side);
     const Result<RunSteps> steps = findSteps(side.trace, side.selection);
-    if (name.empty() || !steps || place.process == noIndex || place.gpu == noIndex) return pieces;
-    WorkerId worker{place.process, place.gpu, noIndex};
+    if (name.empty() || !steps || worker.process == noIndex || worker.gpu == noIndex) return pieces;
     for (const ProcessSteps& process : steps->processes)
-        if (process.process == place.process) worker.stepThread = process.stepThread;
+        if (process.process == worker.process) worker.stepThread = process.stepThread;
     const LaunchingCalls calls(side.trace);
     const bool isNvtx = steps->source == StepSource::NvtxRange;
     const RangePaths paths(side.trace,
@@ -64,14 +59,14 @@ std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query
 
 /// The row of `table` with exactly this time on the GPU of the worker.
 template <class Table>
-EventRef eventIn(const Trace& trace, const Table& table, EventKind kind, const Place& place,
+EventRef eventIn(const Trace& trace, const Table& table, EventKind kind, const WorkerId& worker,
                  const Piece& piece) {
     auto at = std::lower_bound(table.startNs.begin(), table.startNs.end(), piece.startNs);
     for (; at != table.startNs.end() && *at == piece.startNs; ++at) {
         const auto row = static_cast<uint32_t>(at - table.startNs.begin());
         const Stream& stream = trace.streams[table.stream[row]];
-        if (table.endNs[row] == piece.endNs && stream.process == place.process &&
-            stream.gpu == place.gpu)
+        if (table.endNs[row] == piece.endNs && stream.process == worker.process &&
+            stream.gpu == worker.gpu)
             return EventRef(kind, row);
     }
     return {};
@@ -79,14 +74,14 @@ EventRef eventIn(const Trace& trace, const Table& table, EventKind kind, const P
 
 EventRef eventOf(const InstanceSide& side, ContributorKind kind, const Piece* piece) {
     if (!piece) return {};
-    const Place place = placeOf(side);
+    const WorkerId worker = workerOf(side);
     switch (kind) {
         case ContributorKind::Copy:
-            return eventIn(side.trace, side.trace.memcpys, EventKind::Memcpy, place, *piece);
+            return eventIn(side.trace, side.trace.memcpys, EventKind::Memcpy, worker, *piece);
         case ContributorKind::Memset:
-            return eventIn(side.trace, side.trace.memsets, EventKind::Memset, place, *piece);
+            return eventIn(side.trace, side.trace.memsets, EventKind::Memset, worker, *piece);
         default:
-            return eventIn(side.trace, side.trace.kernels, EventKind::Kernel, place, *piece);
+            return eventIn(side.trace, side.trace.kernels, EventKind::Kernel, worker, *piece);
     }
 }
 
