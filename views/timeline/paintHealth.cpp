@@ -10,6 +10,7 @@ namespace {
 constexpr double reach = 4;  // pixels beside a mark that still count as on it
 constexpr double flagSize = 7;
 
+/// Whose end is drawn on the rows of the track; `noIndex` for what outlives a process.
 uint32_t processOf(const Trace& trace, const Track& track) {
     switch (track.kind) {
         case TrackKind::Stream:
@@ -22,9 +23,14 @@ uint32_t processOf(const Trace& trace, const Track& track) {
         case TrackKind::ThreadNvtx:
         case TrackKind::ThreadApi:
             return trace.threads[track.subject].process;
-        default:
+        case TrackKind::Gpu:
+        case TrackKind::GpuEvents:
+        case TrackKind::Counter:
+        case TrackKind::CounterStates:
+        case TrackKind::CounterGroup:
             return noIndex;
     }
+    return noIndex;
 }
 
 }  // namespace
