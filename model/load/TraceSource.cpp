@@ -54,14 +54,18 @@ Result<size_t> TraceSource::read(std::span<char> bytes) {
     return count + *more;
 }
 
+Result<TemporaryFile> TraceSource::unpacked() const {
+    return unpackGzip(path_, UnpackLimits{}, *unpacking_);
+}
+
 Result<const Database*> TraceSource::database() {
     if (database_) return &*database_;
     const auto opened = [this]() -> Result<Database> {
         if (descriptor_ >= 0) return Database::openReadOnly(descriptor_, path_);
         if (!isCompressed()) return Database::openReadOnly(path_);
-        const Result<TemporaryFile> unpacked = unpackGzip(path_, UnpackLimits{}, *unpacking_);
-        if (!unpacked) return fail(unpacked.error());
-        return Database::openReadOnly(unpacked->descriptor(), path_);
+        const Result<TemporaryFile> whole = unpacked();
+        if (!whole) return fail(whole.error());
+        return Database::openReadOnly(whole->descriptor(), path_);
     };
     Result<Database> database = opened();
     if (!database) return fail(database.error());

@@ -10,6 +10,7 @@
 #include "model/build/LoadProgress.h"
 #include "model/format/Result.h"
 #include "model/format/Sqlite.h"
+#include "model/format/TemporaryFile.h"
 #include "model/load/UnpackedStream.h"
 
 namespace lanescope {
@@ -37,6 +38,8 @@ class TraceSource {
     /// How much of the file was read, in [0, 1].
     double fractionRead() const { return stream_.fractionRead(); }
 
+    /// All of a compressed file, unpacked into one without a name. Errors: those of `unpackGzip`.
+    Result<TemporaryFile> unpacked() const;
     /// The tables, opened when first asked for: a compressed file is unpacked as a whole then, into
     /// a file without a name. Errors: no SQLite file, damaged, still being written, no space,
     /// cancelled. The answer lives as long as the source.

@@ -104,11 +104,6 @@ class Unpacker {
 
 }  // namespace
 
-bool isGzip(const std::filesystem::path& path) {
-    const Result<UnpackedStream> stream = UnpackedStream::open(path);
-    return stream && stream->isCompressed();
-}
-
 Result<TemporaryFile> unpackGzip(const std::filesystem::path& path, const UnpackLimits& limits,
                                  const LoadProgress& progress) {
     Result<UnpackedStream> stream = UnpackedStream::open(path);

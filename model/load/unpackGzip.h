@@ -19,9 +19,6 @@ struct UnpackLimits {
     std::filesystem::path folder;
 };
 
-/// Whether the content, not the name, of `path` is that of gzip. False if it cannot be read.
-bool isGzip(const std::filesystem::path& path);
-
 /// Unpacks an SQLite file that was compressed with gzip into a temporary file that has no name,
 /// since SQLite reads anywhere in its file. Stops at the first bytes if it is none. `progress`
 /// hears fractions in [0, 1]. Errors: damaged, cut short, no trace, too large, no space, cancelled;

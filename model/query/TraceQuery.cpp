@@ -9,7 +9,7 @@
 
 #include "model/format/checkSqliteHeader.h"
 #include "model/format/descriptorVfs.h"
-#include "model/load/unpackGzip.h"
+#include "model/load/TraceSource.h"
 #include "model/query/RunningQuery.h"
 #include "model/query/harden.h"
 
@@ -27,8 +27,10 @@ void TraceQuery::Close::operator()(sqlite3* database) const {
 
 Result<TraceQuery> TraceQuery::open(const std::filesystem::path& path,
                                     const LoadProgress& progress) {
-    if (isGzip(path)) {
-        const Result<TemporaryFile> unpacked = unpackGzip(path, UnpackLimits{}, progress);
+    const Result<TraceSource> source = TraceSource::open(path, progress);
+    if (!source) return fail(source.error());
+    if (source->isCompressed()) {
+        const Result<TemporaryFile> unpacked = source->unpacked();
         if (!unpacked) return fail(unpacked.error());
         return openDatabase(descriptorName(unpacked->descriptor()).c_str(), descriptorVfs(), path);
     }
