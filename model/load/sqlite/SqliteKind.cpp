@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "model/format/tables/Kernels.h"
 #include "model/format/tables/Names.h"
 #include "model/format/tables/Schema.h"
 #include "model/format/tables/allTables.h"
@@ -12,22 +13,23 @@ namespace lanescope {
 
 namespace {
 
+bool has(const Database& database, const tables::Table& table) {
+    return database.hasTable(table.tableName());
+}
+
 /// nvprof keeps its texts in `StringTable`, where Nsight Systems has `StringIds`.
 bool isOfNvprof(const Database& database) {
-    return database.hasTable("StringTable") && !database.hasTable("StringIds") &&
+    return database.hasTable("StringTable") && !has(database, tables::strings) &&
            (database.hasTable("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL") ||
-            database.hasTable("CUPTI_ACTIVITY_KIND_DRIVER") ||
-            database.hasTable("CUPTI_ACTIVITY_KIND_KERNEL"));
+            database.hasTable("CUPTI_ACTIVITY_KIND_DRIVER") || has(database, tables::kernels));
 }
 
 /// An export of a run without GPU work has none of the tables of events.
 bool isOfNsight(const Database& database) {
-    const auto has = [&](const tables::Table& table) {
-        return database.hasTable(table.tableName());
-    };
     return std::ranges::any_of(tables::eventTables(),
-                               [&](const tables::Table* table) { return has(*table); }) ||
-           (has(tables::strings) && (has(tables::processes) || has(tables::threadNames)));
+                               [&](const tables::Table* table) { return has(database, *table); }) ||
+           (has(database, tables::strings) &&
+            (has(database, tables::processes) || has(database, tables::threadNames)));
 }
 
 /// Some tools that copy a file table by table lose its mark.
