@@ -137,9 +137,17 @@ Stretches IdleCauses::claims(StepPart part) {
             return launchBound();
         case StepPart::OtherIdle:
             return queued();
-        default:
-            return {};
+        case StepPart::Compute:
+        case StepPart::ExposedCommunication:
+        case StepPart::ExposedPtoP:
+        case StepPart::ExposedHtoD:
+        case StepPart::ExposedDtoH:
+        case StepPart::ExposedDtoD:
+        case StepPart::ExposedOtherCopy:
+        case StepPart::Memset:
+            break;
     }
+    return {};
 }
 
 ContributorTable::Id IdleCauses::unknownCause() {

@@ -20,7 +20,7 @@ class IdleCauses {
     IdleCauses(const RunContext& run, const WorkerId& worker, const std::vector<TimeRange>& steps,
                const std::vector<GpuWork>& work, ContributorTable& contributors);
 
-    /// Of one of the four idle parts; labels are contributors.
+    /// Of an idle part; labels are contributors. Parts with work on the GPU claim nothing here.
     Stretches claims(StepPart part);
     /// For time before the first and after the last work.
     ContributorTable::Id unknownCause();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/compare/StepParts.h"
 
+#include <iterator>
 #include <numeric>
 
 namespace lanescope::compare {
@@ -13,7 +14,7 @@ struct PartEntry {
     PartGroup group;
 };
 
-constexpr std::array<PartEntry, stepPartCount> entries{{
+constexpr PartEntry entries[]{
     {"compute", "compute", PartGroup::Kernels},
     {"exposed communication", "exposed_communication", PartGroup::Collectives},
     {"exposed PtoP copies", "exposed_ptop", PartGroup::Copies},
@@ -26,7 +27,8 @@ constexpr std::array<PartEntry, stepPartCount> entries{{
     {"synchronization idle", "synchronization_idle", PartGroup::Idle},
     {"launch-bound idle", "launch_bound_idle", PartGroup::Idle},
     {"other idle", "other_idle", PartGroup::Idle},
-}};
+};
+static_assert(std::size(entries) == stepPartCount);
 
 }  // namespace
 

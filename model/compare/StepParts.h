@@ -24,7 +24,7 @@ enum class StepPart : uint8_t {
     LaunchBound,      ///< GPU idle: the CPU launched the next work too late.
     OtherIdle,        ///< GPU idle though work was queued, or nothing tells why.
 };
-inline constexpr size_t stepPartCount = 12;
+inline constexpr size_t stepPartCount = static_cast<size_t>(StepPart::OtherIdle) + 1;
 
 /// For screens: "compute", "exposed communication", "launch-bound idle".
 std::string_view name(StepPart part);

@@ -12,12 +12,12 @@ WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerId& worker,
     for (const GpuWork& work : work_)
         ofPart[static_cast<size_t>(work.part)].push_back(
             {work.startNs, work.endNs, work.contributor});
-    for (size_t part = 0; part < stepPartCount; ++part)
-        claims_[part] = withoutOverlaps(std::move(ofPart[part]));
     IdleCauses causes(run, worker, steps, work_, table_);
-    for (const StepPart part : {StepPart::DataLoading, StepPart::Synchronization,
-                                StepPart::LaunchBound, StepPart::OtherIdle})
-        claims_[static_cast<size_t>(part)] = causes.claims(part);
+    for (size_t index = 0; index < stepPartCount; ++index) {
+        const auto part = static_cast<StepPart>(index);
+        claims_[index] =
+            isIdle(part) ? causes.claims(part) : withoutOverlaps(std::move(ofPart[index]));
+    }
     nothing_ = causes.unknownCause();
 }
 
