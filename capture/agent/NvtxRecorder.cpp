@@ -2,7 +2,6 @@
 #include "capture/agent/NvtxRecorder.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "capture/agent/NvtxRegistry.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/NvtxRegistry.h"
 
-#include <new>
 #include <utility>
 
 namespace lanescope::agent {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/NvtxTrigger.h"
 
-#include <string>
-
 #include "capture/agent/NvtxCall.h"
 #include "capture/agent/NvtxRegistry.h"
 #include "capture/agent/rangeKey.h"

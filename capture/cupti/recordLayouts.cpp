@@ -3,8 +3,6 @@
 
 #include <cupti_activity_deprecated.h>
 
-#include <iterator>
-
 #include "capture/cupti/CuptiLibrary.h"
 
 namespace lanescope::agent {

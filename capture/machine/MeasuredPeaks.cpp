@@ -2,7 +2,6 @@
 #include "capture/machine/MeasuredPeaks.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>

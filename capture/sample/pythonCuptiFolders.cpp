@@ -4,10 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
-#include <string_view>
 #include <system_error>
 #include "model/format/environment.h"
 

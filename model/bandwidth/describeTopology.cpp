@@ -7,7 +7,6 @@
 #include <array>
 #include <charconv>
 #include <set>
-#include <utility>
 
 namespace lanescope {
 

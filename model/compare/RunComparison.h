@@ -29,7 +29,6 @@ struct StepDistribution {
     double p95Ns = 0;
     int64_t minimumNs = 0, maximumNs = 0;
     double firstQuartileNs = 0, thirdQuartileNs = 0;
-    double interquartileRangeNs() const { return thirdQuartileNs - firstQuartileNs; }
 };
 
 enum class Outcome : uint8_t {

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <tuple>
 
 #include "model/compare/RunSummary.h"
 #include "model/compare/summarizeWorker.h"
 #include "model/compare/summaryFacts.h"
 #include "model/trace/gpusOfProcess.h"
-#include "model/values/Statistics.h"
 
 namespace lanescope::compare {
 

@@ -346,8 +346,4 @@ int64_t Database::lastRowId() const {
     return sqlite3_last_insert_rowid(database_.get());
 }
 
-void Database::interrupt() const {
-    sqlite3_interrupt(database_.get());
-}
-
 }  // namespace lanescope

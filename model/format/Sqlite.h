@@ -112,9 +112,6 @@ class Database {
     /// Size of the file when it was opened for reading.
     uint64_t fileBytes() const { return fileBytes_; }
 
-    /// Lets another thread stop a running statement, which then fails. Safe from any thread.
-    void interrupt() const;
-
   private:
     /// `vfs` is null for SQLite's own.
     static Result<Database> openUntrusted(const char* name, const char* vfs,

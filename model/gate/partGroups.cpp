@@ -2,7 +2,6 @@
 #include "model/gate/partGroups.h"
 
 #include <array>
-#include <functional>
 
 #include "model/values/lowerCase.h"
 

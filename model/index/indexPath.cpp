@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include "model/format/Sqlite.h"
-#include "model/format/checkSqliteHeader.h"
 #include "model/format/tables/traceFingerprint.h"
 
 namespace lanescope {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/index/openTrace.h"
 
-#include <atomic>
 #include <system_error>
 
 #include "model/index/indexPath.h"

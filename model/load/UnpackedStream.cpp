@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
-#include <string>
 
 #include "model/format/checkFile.h"
 

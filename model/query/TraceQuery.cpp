@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/query/TraceQuery.h"
 
-#include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <algorithm>
 #include <system_error>
 
 #include "model/format/checkSqliteHeader.h"

@@ -2,7 +2,6 @@
 #include "model/search/findEvents.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <limits>
 #include <unordered_map>

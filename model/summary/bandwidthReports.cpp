@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 
 #include "model/bandwidth/CopyIndex.h"
 #include "model/bandwidth/CopyRangeTable.h"

@@ -65,6 +65,11 @@ class RowMaker {
                                                : fmt::format("{} ({})", gpu.name, gpu.id);
         cells[contextColumn] = stream.contextId;
         cells[streamColumn] = stream.streamId;
+        if constexpr (requires { table.bytes; }) {
+            cells[bytesColumn] = table.bytes[row];
+            cells[throughputColumn] =
+                gigabytesPerSecond(table.bytes[row], table.endNs[row] - table.startNs[row]);
+        }
     }
 
     void fillKernel(std::vector<Cell>& cells, uint32_t row) const {
@@ -83,22 +88,15 @@ class RowMaker {
     void fillMemcpy(std::vector<Cell>& cells, uint32_t row) const {
         const MemcpyTable& memcpys = trace_.memcpys;
         fillCommon(cells, memcpys, row);
-        cells[bytesColumn] = memcpys.bytes[row];
-        cells[throughputColumn] =
-            gigabytesPerSecond(memcpys.bytes[row], memcpys.endNs[row] - memcpys.startNs[row]);
         cells[sourceColumn] = std::string(longName(memcpys.sourceMemory[row]));
         cells[destinationColumn] = std::string(longName(memcpys.destinationMemory[row]));
         cells[nameColumn] = fmt::format("[CUDA memcpy {}]", longName(memcpys.kind[row]));
     }
 
     void fillMemset(std::vector<Cell>& cells, uint32_t row) const {
-        const MemsetTable& memsets = trace_.memsets;
-        fillCommon(cells, memsets, row);
-        cells[bytesColumn] = memsets.bytes[row];
-        cells[throughputColumn] =
-            gigabytesPerSecond(memsets.bytes[row], memsets.endNs[row] - memsets.startNs[row]);
+        fillCommon(cells, trace_.memsets, row);
         // As Nsight Systems puts it: a memset has one side, and that stands in the first column.
-        cells[sourceColumn] = std::string(longName(memsets.memory[row]));
+        cells[sourceColumn] = std::string(longName(trace_.memsets.memory[row]));
         cells[nameColumn] = std::string("[CUDA memset]");
     }
 

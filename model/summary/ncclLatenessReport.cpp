@@ -5,13 +5,11 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "model/summary/reportList.h"
 #include "model/values/Statistics.h"
-#include "model/values/formatValue.h"
 #include "model/values/significance.h"
 
 namespace lanescope {

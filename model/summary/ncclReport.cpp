@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "model/summary/reportList.h"
 #include "model/trace/NcclBandwidth.h"

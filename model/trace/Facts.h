@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
+
+#include "model/trace/fields.h"
 
 namespace lanescope {
 
@@ -110,14 +110,9 @@ struct GpuFacts {
     std::vector<Property> others;
 };
 
-namespace detail {
-template <class Self, class T>
-concept Is = std::same_as<std::remove_const_t<Self>, T>;
-}
-
 /// `visit(FactName, member)` for each fact with a member of its own. Members are texts, numbers
 /// that may be nothing, and flags.
-template <detail::Is<RunFacts> S, class V>
+template <Of<RunFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
     visit(FactName{"commandLine", "Command"}, s.commandLine);
     visit(FactName{"workingDirectory", "Working folder"}, s.workingDirectory);
@@ -133,7 +128,7 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{"recordOptions", "Recorded with"}, s.recordOptions);
     visit(FactName{"exitStatus", "Exit status"}, s.exitStatus);
 }
-template <detail::Is<ProcessFacts> S, class V>
+template <Of<ProcessFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
     visit(FactName{"commandLine", "Command"}, s.commandLine);
     visit(FactName{"program", "Program"}, s.program);
@@ -151,13 +146,13 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{"cuda", "CUDA", FactUnit::Off}, s.isCudaOff);
     visit(FactName{"nvtx", "NVTX", FactUnit::Off}, s.isNvtxOff);
 }
-template <detail::Is<GpuFacts> S, class V>
+template <Of<GpuFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
     visit(FactName{"pcieGeneration", "PCIe generation"}, s.pcieGeneration);
     visit(FactName{"pcieWidth", "PCIe lanes"}, s.pcieWidth);
     visit(FactName{"nvlinkCount", "NVLinks"}, s.nvlinkCount);
 }
-template <detail::Is<SamplerFacts> S, class V>
+template <Of<SamplerFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
     visit(FactName{"samplers", "Samplers"}, s.cost);
     visit(FactName{"gpuMetricsSampler", "Metric sampler"}, s.metricsCost);
@@ -167,7 +162,7 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{"gpuMetricsHz", "GPU metrics (Hz)"}, s.metricsHz);
 }
 /// In files with the number of the GPU behind the identifier: "gpuMetricsLost0".
-template <detail::Is<SampledGpuFacts> S, class V>
+template <Of<SampledGpuFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
     visit(FactName{"gpuMetricsLost", "GPU metrics lost"}, s.lostSamples);
     visit(FactName{"gpuMetricsClock", "Clock of GPU metrics"}, s.clock);

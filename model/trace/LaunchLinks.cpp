@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "model/trace/Trace.h"
 #include "model/trace/isStopped.h"

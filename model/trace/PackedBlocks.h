@@ -79,7 +79,6 @@ class PackedBlocks {
     void append(std::span<const int64_t, blockSize> values);
     /// Changes one value of owned storage; may store its block anew, behind all others.
     void set(size_t index, int64_t value);
-    bool isMapped() const { return data_ != nullptr && !ownedData_; }
 
     /// As they lie in memory; the bytes with their padding.
     std::span<const PackedBlock> blocks() const { return {blocks_, blockCount_}; }

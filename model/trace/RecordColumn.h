@@ -47,8 +47,6 @@ class RecordColumn {
                      [&](auto& value) { field++->set(index, static_cast<int64_t>(value)); });
     }
 
-    void setBack(const Record& record) { set(size() - 1, record); }
-
     /// One for each field, in the order of `forEachField`; for storing.
     std::vector<Column<int64_t>>& fields() { return fields_; }
     const std::vector<Column<int64_t>>& fields() const { return fields_; }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/trace/throttleReasons.h"
 
-#include <cmath>
-
 #include <fmt/format.h>
 
 namespace lanescope {

@@ -7,7 +7,6 @@
 
 #include "model/compare/ComparisonTable.h"
 #include "model/compare/answerSentences.h"
-#include "model/compare/shownNumbers.h"
 #include "model/export/comparison/TextGrid.h"
 #include "model/export/comparison/comparisonSentences.h"
 #include "model/values/formatValue.h"
