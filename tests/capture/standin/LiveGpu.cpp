@@ -3,6 +3,7 @@
 
 #include <cupti.h>
 #include <dlfcn.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,7 +52,7 @@ void LiveGpu::launch(int thread, int step) {
     callDriver(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, correlation);
     call.end = static_cast<uint64_t>(nowNs());
     call.correlationId = correlation;
-    call.threadId = static_cast<uint32_t>(::gettid());
+    call.threadId = static_cast<uint32_t>(::syscall(SYS_gettid));
     if (simulateRecord_) simulateRecord_(&call);
     const Kernel kernel{launchedNs + delayNs_, correlation, thread, step};
     if (tellsEarly_) emit(kernel);
