@@ -27,8 +27,10 @@ namespace {
 enum CompareStatus : int { exitMet = 1, exitNotComparable = 3 };
 
 struct CompareOptions {
-    std::string baseline;
-    std::vector<std::string> candidates;
+    std::string baseline;                                  ///< By place; one run a side.
+    std::vector<std::string> candidates;                   ///< By place, each a program of its own.
+    std::vector<std::string> baselineRuns, candidateRuns;  ///< By option, instead.
+    std::vector<std::string> earlierRuns;
     std::string format = "text";
     std::string output;
     CompareSelection selection;
@@ -42,39 +44,94 @@ struct CompareOptions {
 constexpr size_t defaultTextTop = 10;
 constexpr size_t defaultHtmlTop = 50;
 
-/// A file twice is a mistake in the command line, and would always compare as equal.
-Result<void> checkFilesDiffer(const CompareOptions& options) {
-    std::vector<std::string> files{options.baseline};
-    files.insert(files.end(), options.candidates.begin(), options.candidates.end());
+std::vector<std::string> baselineFiles(const CompareOptions& options) {
+    return options.baselineRuns.empty() ? std::vector<std::string>{options.baseline}
+                                        : options.baselineRuns;
+}
+
+/// The runs of each program that is asked about.
+std::vector<std::vector<std::string>> candidateFiles(const CompareOptions& options) {
+    if (!options.candidateRuns.empty()) return {options.candidateRuns};
+    std::vector<std::vector<std::string>> programs;
+    for (const std::string& file : options.candidates) programs.push_back({file});
+    return programs;
+}
+
+std::vector<std::string> comparedFiles(const CompareOptions& options) {
+    std::vector<std::string> files = baselineFiles(options);
+    for (const std::vector<std::string>& runs : candidateFiles(options))
+        files.insert(files.end(), runs.begin(), runs.end());
+    return files;
+}
+
+/// A file twice is a mistake in the command line, and would always compare as equal. Earlier runs
+/// may be those of a side.
+Result<void> checkFilesDiffer(const std::vector<std::string>& files) {
     for (size_t second = 1; second < files.size(); ++second) {
         for (size_t first = 0; first < second; ++first) {
             std::error_code ignored;
             if (files[first] == files[second] ||
                 std::filesystem::equivalent(files[first], files[second], ignored))
-                return fail("{} and {} are the same file; name two different runs.",
+                return fail("{} and {} are the same file; name different runs.",
                             printable(files[first]), printable(files[second]));
         }
     }
     return {};
 }
 
+/// Runs stand by place or by option, not both.
+Result<void> checkFiles(const CompareOptions& options) {
+    const bool areByOption = !options.baselineRuns.empty() || !options.candidateRuns.empty();
+    if (areByOption && !options.baseline.empty())
+        return fail(
+            "Name the runs either as BASELINE CANDIDATE... or by --baseline and "
+            "--candidate, not both.");
+    if (areByOption && (options.baselineRuns.empty() || options.candidateRuns.empty()))
+        return fail("--baseline and --candidate go together: name the runs of both sides.");
+    if (!areByOption && options.candidates.empty())
+        return fail(
+            "Name two runs, BASELINE and CANDIDATE, or several a side by --baseline and "
+            "--candidate.");
+    if (options.earlierRuns.size() == 1)
+        return fail(
+            "--spread needs at least two earlier runs: one does not tell how much runs "
+            "differ.");
+    const Result<void> differ = checkFilesDiffer(comparedFiles(options));
+    return differ ? checkFilesDiffer(options.earlierRuns) : differ;
+}
+
+Result<std::vector<RunSummary>> summarize(const std::vector<std::string>& files,
+                                          const CompareSelection& selection) {
+    std::vector<RunSummary> runs;
+    for (const std::string& file : files) {
+        Result<RunSummary> run = summarizeFile(file, selection);
+        if (!run) return fail(run.error());
+        runs.push_back(std::move(*run));
+    }
+    return runs;
+}
+
 Result<ComparisonReport> makeReport(const CompareOptions& options,
                                     const std::vector<Condition>& conditions) {
     ComparisonReport report;
     report.selection = options.selection.sentence();
-    Result<RunSummary> baseline = summarizeFile(options.baseline, options.selection);
+    const Result<std::vector<RunSummary>> baseline =
+        summarize(baselineFiles(options), options.selection);
     if (!baseline) return fail(baseline.error());
-    report.baseline = std::move(*baseline);
-    for (const std::string& file : options.candidates) {
-        Result<RunSummary> candidate = summarizeFile(file, options.selection);
+    const Result<std::vector<RunSummary>> earlier =
+        summarize(options.earlierRuns, options.selection);
+    if (!earlier) return fail(earlier.error());
+    for (const std::vector<std::string>& files : candidateFiles(options)) {
+        const Result<std::vector<RunSummary>> candidate = summarize(files, options.selection);
         if (!candidate) return fail(candidate.error());
-        ComparedCandidate compared{std::move(*candidate), {}, {}};
-        compared.comparison =
-            compareRuns(BaselineRun{report.baseline}, CandidateRun{compared.summary});
+        Result<ProgramComparison> compared = comparePrograms(*baseline, *candidate, *earlier);
+        if (!compared) return fail(compared.error());
+        report.baseline = std::move(compared->baseline);
+        ComparedCandidate one{std::move(compared->candidate), std::move(compared->comparison), {}};
         for (const Condition& condition : conditions)
-            compared.conditions.push_back(
-                evaluateCondition(condition, compared.comparison, options.isMissingFine));
-        report.candidates.push_back(std::move(compared));
+            one.conditions.push_back(
+                evaluateCondition(condition, one.comparison, options.isMissingFine));
+        report.candidates.push_back(std::move(one));
     }
     return report;
 }
@@ -113,8 +170,9 @@ Result<std::string> formatted(const ComparisonReport& report, const CompareOptio
 
 /// The exit status, or why there is no answer.
 Result<int> runCompare(const CompareOptions& options, const std::vector<Condition>& conditions) {
-    std::vector<std::filesystem::path> inputs{options.baseline};
-    inputs.insert(inputs.end(), options.candidates.begin(), options.candidates.end());
+    std::vector<std::filesystem::path> inputs;
+    for (const std::string& file : comparedFiles(options)) inputs.emplace_back(file);
+    for (const std::string& file : options.earlierRuns) inputs.emplace_back(file);
     std::optional<std::filesystem::path> path;
     if (!options.output.empty()) path = options.output;
     // Opened first: nobody waits for a comparison that cannot be written.
@@ -140,9 +198,9 @@ int runAndReport(const CompareOptions& options) {
         Result<Condition> condition = parseCondition(text);
         if (condition) conditions.push_back(std::move(*condition));  // the others were refused
     }
-    const Result<void> differ = checkFilesDiffer(options);
-    if (!differ) {
-        reportFailure(differ.error());
+    const Result<void> checked = checkFiles(options);
+    if (!checked) {
+        reportFailure(checked.error());
         return exitUsage;
     }
     const Result<int> status = runCompare(options, conditions);
@@ -216,9 +274,16 @@ void addCompare(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<CompareOptions>();
     CLI::App* command =
         app.add_subcommand("compare", "Say whether runs are slower than another, and why");
-    command->add_option("BASELINE", options->baseline, "The run to compare against")->required();
-    command->add_option("CANDIDATE", options->candidates, "The run or runs that are asked about")
-        ->required();
+    command->add_option("BASELINE", options->baseline, "The run to compare against");
+    command->add_option("CANDIDATE", options->candidates,
+                        "The run that is asked about, or several, each of another program");
+    command->add_option("--baseline", options->baselineRuns,
+                        "Several runs of the program to compare against; needs --candidate");
+    command->add_option("--candidate", options->candidateRuns,
+                        "Several runs of the program that is asked about; needs --baseline");
+    command->add_option("--spread", options->earlierRuns,
+                        "Earlier runs of one of the programs, at least two: how much its runs "
+                        "differ from each other");
     addSelectionOptions(*command, options);
     addGateOptions(*command, options);
     CLI::Option* top = command->add_option(

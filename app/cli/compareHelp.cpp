@@ -13,7 +13,8 @@ std::string_view compareHelp() {
   copy KIND            the same; HtoD, DtoH, DtoD, PtoP or "HtoD from pinned"
   memset               time (default), exposed, count, bytes
   range NAME           time: of a step, what belongs to the NVTX range
-  slower, faster       what the comparison found; takes no threshold
+  slower, faster       what the comparison found of the programs; takes no threshold and needs
+                       several runs a side, or --spread
   Times, counts and bytes are per step; "exposed" is what nothing else hides.
   Names are quoted where they hold spaces, dots or <>; * in them stands for any text.
   THRESHOLD is a percentage of the baseline (3% or +3%), a difference from it if it has a
@@ -30,7 +31,8 @@ Examples:
   lanescope compare before.sqlite after.sqlite
   lanescope compare before.sqlite after.sqlite --range "step #" --steps 5-20 --top 5
   lanescope compare main.sqlite a.sqlite b.sqlite -f html -o report.html
-  lanescope compare main.sqlite pr.sqlite --fail-if 'slower and step.p50 > +3%' \
+  lanescope compare --baseline main-*.sqlite --candidate pr-*.sqlite --fail-if slower
+  lanescope compare main.sqlite pr.sqlite --fail-if 'step.p50 > +3%' \
       --fail-if 'kernel "*flash_fwd*" > +5%' --fail-if 'copy HtoD.bandwidth < 40 GB/s')";
 }
 

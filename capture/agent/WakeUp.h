@@ -11,13 +11,13 @@
 
 namespace lanescope::agent {
 
-/// Lets one thread sleep until it is asked for or its time is over, whatever happens to the time of day:
-/// a semaphore can be waited for like that since glibc 2.30 only. No eventfd, because a program may
-/// close every descriptor that it does not know.
+/// Lets one thread sleep until it is asked for or its time is over, whatever happens to the time of
+/// day: a semaphore can be waited for like that since glibc 2.30 only. No eventfd, because a
+/// program may close every descriptor that it does not know.
 class WakeUp {
   public:
-    /// Any thread, and a signal handler that keeps errno. Asking twice before the sleeper looks is asking
-    /// once.
+    /// Any thread, and a signal handler that keeps errno. Asking twice before the sleeper looks is
+    /// asking once.
     void ask() {
         if (asked_.exchange(1) == 0) futex(FUTEX_WAKE_PRIVATE, 1, nullptr);
     }

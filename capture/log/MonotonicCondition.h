@@ -11,8 +11,8 @@
 
 namespace lanescope::log {
 
-/// A condition variable whose waits end in time when somebody sets the time of day meanwhile. Those of
-/// the C++ libraries do so only if they were made for glibc 2.30 or newer. Any thread.
+/// A condition variable whose waits end in time when somebody sets the time of day meanwhile. Those
+/// of the C++ libraries do so only if they were made for glibc 2.30 or newer. Any thread.
 class MonotonicCondition {
   public:
     MonotonicCondition() {

@@ -37,6 +37,7 @@ struct NvlinkVerdict {
     /// Of a process, in the median step; over whatever link if `use` is not `Used` and the
     /// evidence is not counters.
     std::optional<double> bytesPerStep;
+    LinkEvidence stepEvidence = LinkEvidence::None;  ///< Of `bytesPerStep`.
 };
 
 /// Judges by counters where there are any, else by copies and collectives that were faster than

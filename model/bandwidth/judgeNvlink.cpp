@@ -25,6 +25,7 @@ constexpr int64_t largeBytes = 1 << 20;
 /// Nothing goes over PCIe faster than its nominal rate; a little is left for the clocks.
 constexpr double beyondPcie = 1.05;
 /// Of the time looked at, in which counters are known.
+constexpr int64_t longestOfRate = 100'000'000;  ///< Between readings, to speak of a rate.
 constexpr double shareThatTells = 0.5, shareOfAll = 0.95;
 
 /// Bytes at a moment, by process: an NCCL call or a memcpy.
@@ -141,7 +142,9 @@ class Judge {
             const CounterIntegral integral = integralOf(*series, counted_);
             isKnown = isKnown || integral.hasValue();
             sent += integral.amount;
-            best = std::max(best, integral.maximum / 1e9);
+            // A mean over a long interval is no rate that was reached.
+            if (integral.longestIntervalNs <= longestOfRate)
+                best = std::max(best, integral.maximum / 1e9);
             knownShare = std::min(knownShare,
                                   static_cast<double>(integral.knownNs) /
                                       static_cast<double>(std::max<int64_t>(1, integral.wholeNs)));
@@ -155,9 +158,9 @@ class Judge {
         verdict_.bestGBps = best;
         verdict_.use = isUsed ? NvlinkVerdict::Use::Used : NvlinkVerdict::Use::NotSeen;
         verdict_.sentences.push_back(
-            isUsed ? fmt::format("NVLink was used: its counters say that the GPUs sent {}, at up "
-                                 "to {:.3g} GB/s a GPU.",
-                                 formatBytes(verdict_.bytes), best)
+            isUsed ? fmt::format("NVLink was used: its counters say that the GPUs sent {}{}.",
+                                 formatBytes(verdict_.bytes),
+                                 best > 0 ? fmt::format(", at up to {:.3g} GB/s a GPU", best) : "")
                    : fmt::format("NVLink was not used: its counters say that the GPUs sent {}.",
                                  formatBytes(verdict_.bytes)));
         if (knownShare < shareOfAll)
@@ -198,15 +201,16 @@ class Judge {
         return result;
     }
 
-    /// By the readings of the ends of steps where there are such; else the steps share what went
-    /// between two samples, of which none tells of itself, but their median does.
+    /// By counters where they were read often enough to tell of a step, or on purpose at its ends:
+    /// a mean over many steps says nothing of one. Else by what NCCL or copies moved, named as
+    /// such.
     void perStepByCounters() {
-        std::vector<double> read, shared;
+        std::vector<double> amounts;
         const std::vector<const CounterSeries*> best = sentByGpu(), counting = sentByGpu(true);
         const SampledRanges readings(trace_);
         forEachStep([&](uint32_t process, TimeRange step) {
-            double amount = 0, share = 0;
-            bool isAny = false, isRead = true, isShared = true;
+            double amount = 0;
+            bool isAny = false, isRead = true;
             const SampledRange* const sampled = readings.find(process, step);
             for (const CounterSeries* const series : sampled ? counting : best) {
                 if (!usesGpu(process, series->gpu)) continue;
@@ -214,24 +218,27 @@ class Judge {
                     sampled
                         ? integralBetween(*series, step, sampled->startReading, sampled->endReading)
                         : integralBetween(*series, step, {}, {});
-                const CounterIntegral any = integralOf(*series, step);
                 isAny = true;
                 isRead = isRead && integral.isComplete();
-                isShared = isShared && any.isComplete();
                 amount += integral.amount;
-                share += any.amount;
             }
-            if (isAny && isRead) read.push_back(amount);
-            if (isAny && isShared) shared.push_back(share);
+            if (isAny && isRead) amounts.push_back(amount);
         });
-        const bool isShared = read.empty();
-        if (isShared && shared.empty()) return;
-        verdict_.bytesPerStep = medianOf(isShared ? shared : read);
+        const bool isUsed = verdict_.use == NvlinkVerdict::Use::Used;
+        if (amounts.empty()) {
+            if (!isUsed) return;  // whatever moved went over something else
+            const Found copies = peerCopies(), collectives = ncclCalls();
+            const bool isCollective = collectives.bytes >= copies.bytes;
+            return sayPerStep(isCollective ? collectives : copies,
+                              isCollective ? LinkEvidence::Collectives : LinkEvidence::Copies);
+        }
+        verdict_.bytesPerStep = medianOf(amounts);
+        verdict_.stepEvidence = LinkEvidence::Counters;
         // What was sent lies outside of the steps, or in few of them.
-        if (verdict_.use == NvlinkVerdict::Use::Used && *verdict_.bytesPerStep <= 0) return;
-        verdict_.sentences.push_back(fmt::format(
-            "In the median step the GPU of a process sent {}{} over NVLink.",
-            isShared ? "about " : "", formatBytes(static_cast<int64_t>(*verdict_.bytesPerStep))));
+        if (isUsed && *verdict_.bytesPerStep <= 0) return;
+        verdict_.sentences.push_back(
+            fmt::format("In the median step the GPU of a process sent {} over NVLink.",
+                        formatBytes(static_cast<int64_t>(*verdict_.bytesPerStep))));
     }
 
     bool usesGpu(uint32_t process, uint32_t gpu) const {
@@ -348,6 +355,7 @@ class Judge {
         });
         if (amounts.empty()) return;
         verdict_.bytesPerStep = medianOf(amounts);
+        verdict_.stepEvidence = evidence;
         if (*verdict_.bytesPerStep <= 0) return;  // What there is lies outside of the steps.
         const std::string amount = formatBytes(static_cast<int64_t>(*verdict_.bytesPerStep));
         verdict_.sentences.push_back(

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,28 +35,48 @@ struct StepDistribution {
 enum class Outcome : uint8_t {
     Nothing,      ///< A side is empty: nothing can be compared.
     TooFewSteps,  ///< Fewer than `fewestStepsForClaim` steps on a side: figures, but no claim.
-    WithinNoise,  ///< The difference is not beyond the spread between steps.
+    // Of two runs, which say nothing of their programs:
+    Alike,    ///< The difference is not beyond the spread between steps.
+    Longer,   ///< The candidate's steps took longer.
+    Shorter,  ///< They took less.
+    // Of programs, by runs whose spread is known:
+    WithinNoise,  ///< The difference is not beyond the spread between runs.
     Slower,
     Faster,
 };
-/// "nothing", "too few steps", "within noise", "slower", "faster".
+/// "nothing", "too few steps", "steps alike", "longer steps", "shorter steps", "within run-to-run
+/// spread", "slower", "faster".
 std::string_view name(Outcome outcome);
-/// For files and programs: "nothing", "too_few_steps", "within_noise", "slower", "faster".
+/// For files and programs: "nothing", "too_few_steps", "alike", "longer", "shorter",
+/// "within_noise", "slower", "faster".
 std::string_view identifier(Outcome outcome);
 inline constexpr int64_t fewestStepsForClaim = 4;
 
-/// Whether the candidate's steps take longer, and how sure that is. `Slower` and `Faster` need all
-/// of: p below 0.01 in a Mann-Whitney U test, a bootstrap confidence interval of the difference of
-/// medians without 0, and a difference of medians greater than `noiseNs`.
+/// What a claim counts as independent: only runs tell of the program, steps of the two runs alone.
+enum class ClaimUnit : uint8_t { Steps, Runs };
+/// "steps", "runs".
+std::string_view identifier(ClaimUnit unit);
+
+/// Whether the candidate takes longer, and how sure that is. Of two runs (`ClaimUnit::Steps`):
+/// `Longer` and `Shorter` need all of: p below 0.01 in a Mann-Whitney U test, a bootstrap
+/// confidence interval of the difference of medians without 0, and a difference of medians greater
+/// than `noiseNs`. Of several (`ClaimUnit::Runs`): see `judgeRuns`.
 struct Claim {
     Outcome outcome = Outcome::Nothing;
-    double differenceNs = 0;       ///< Candidate's median less the baseline's.
-    double percent = 0;            ///< Of the baseline's median.
-    double pValue = 1;             ///< Two-sided.
-    double lowNs = 0, highNs = 0;  ///< 95 % confidence interval of `differenceNs`.
-    /// Greatest of 1 % of the baseline's median and, in either run, half the interquartile range
-    /// and how far the medians of its first and second half lie apart.
+    ClaimUnit unit = ClaimUnit::Steps;
+    /// Candidate's median less the baseline's; of several runs, of the geometric means of theirs.
+    double differenceNs = 0;
+    double percent = 0;                      ///< Of the baseline's median.
+    double pValue = 1;                       ///< Two-sided.
+    double lowNs = 0, highNs = 0;            ///< 95 % confidence interval of `differenceNs`.
+    double lowPercent = 0, highPercent = 0;  ///< The same in percent; of runs only.
+    /// A smaller difference is none. Of two runs the greatest of 1 % of the baseline's median and,
+    /// in either run, half the interquartile range and how far the medians of its first and second
+    /// half lie apart; of several 1 %.
     double noiseNs = 0;
+    int64_t baselineRuns = 1, candidateRuns = 1;
+    int64_t spreadRuns = 0;     ///< Earlier runs that tell how much runs differ.
+    double visiblePercent = 0;  ///< The smallest change that four of five such tests see; of runs.
 };
 
 // Times of the mean step are rounded once, here: to multiples of the last digit that
@@ -146,6 +167,10 @@ struct Cause {
     /// The contributor of the part that changed most; nothing if no single one stands out.
     std::optional<ContributorDifference> main;
     bool hasLostNvlink = false;  ///< It went over NVLink, and does no longer.
+    /// Something else is done, not the same for longer: a fact of the program, told first. `lostNs`
+    /// is then that of `main` alone where its part is told by another cause, or not at all.
+    bool isChangeOfKind = false;
+    bool isOfWholePart = true;  ///< `lostNs` is what the part lost, not `main` alone.
     /// In words: "+31.204 ms exposed NCCL AllReduce in the mean step, bus bandwidth 112.0 → 24.3
     /// GB/s".
     std::string text;
@@ -158,7 +183,9 @@ struct Answer {
     /// Of `RunComparison::outliers`, if the runs are alike but for it: the step of the candidate
     /// that stands out most, then those that lost their time in the same way.
     std::vector<uint32_t> tellingOutliers;
-    std::string sentence;  ///< "Candidate is 23.1 % slower (p < 0.001): +31.204 ms exposed ..."
+    /// "Candidate is 23.1 % slower (95 % confidence 20.2 to 26.1 %, p < 0.001, ...): +31.204 ms
+    /// ..."
+    std::string sentence;
     std::vector<std::string> details;  ///< Further sentences: which steps, which rank, outliers.
     std::vector<std::string>
         cautions;  ///< What makes the numbers doubtful; to be shown before them.
@@ -196,5 +223,21 @@ struct RunComparison {
 /// sorting and for at most some hundred renamed kernels, which is quadratic; any thread. The same
 /// input gives the same answer.
 RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate);
+
+/// Runs of the same program, at least one.
+using RunGroup = std::span<const RunSummary>;
+
+/// Two programs by several runs a side, with the run as the unit (`judgeRuns`).
+struct ProgramComparison {
+    RunSummary baseline, candidate;  ///< The runs of a side as one (`poolRuns`).
+    RunComparison comparison;  ///< Of these; its claims are of runs where their spread is known.
+};
+
+/// Compares programs. Parts, contributors and steps are those of all runs of a side together.
+/// `earlier` are runs of one program, here or before, that tell how much runs differ; none, or two
+/// and more. With one run a side and none earlier the comparison is that of `compareRuns`. Fails,
+/// with a sentence, if runs of a side have not the same workers, or one has no steps.
+Result<ProgramComparison> comparePrograms(RunGroup baseline, RunGroup candidate,
+                                          RunGroup earlier = {});
 
 }  // namespace lanescope::compare

@@ -124,6 +124,7 @@ struct NvlinkTraffic {
     LinkEvidence evidence = LinkEvidence::None;
     /// Of one process in the median one of the compared steps; nothing if unknown.
     std::optional<int64_t> bytesPerStep;
+    LinkEvidence stepEvidence = LinkEvidence::None;  ///< Of `bytesPerStep`.
     int64_t bestBytesPerSecond = 0;  ///< Of what the verdict rests on; 0 if nothing.
     bool operator==(const NvlinkTraffic&) const = default;
 };

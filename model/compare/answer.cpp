@@ -31,6 +31,10 @@ std::vector<uint32_t> tellingOutliers(const std::vector<RunOutlier>& outliers) {
     return telling;
 }
 
+bool isAlike(Outcome outcome) {
+    return outcome == Outcome::Alike || outcome == Outcome::WithinNoise;
+}
+
 }  // namespace
 
 Answer answerOf(const RunComparison& comparison, const RunSummary& baseline,
@@ -39,10 +43,14 @@ Answer answerOf(const RunComparison& comparison, const RunSummary& baseline,
     const WorkerComparison* pair = comparison.criticalPair();
     if (!pair) return answer;
     answer.outcome = pair->claim.outcome;
-    if (answer.outcome == Outcome::WithinNoise)
+    if (answer.outcome == Outcome::Nothing) return answer;
+    answer.causes = causesOf(*pair, baseline, candidate);
+    if (isAlike(answer.outcome)) {
+        // Amounts within noise have no cause; what the program does otherwise is a fact all the
+        // same.
+        std::erase_if(answer.causes, [](const Cause& cause) { return !cause.isChangeOfKind; });
         answer.tellingOutliers = tellingOutliers(comparison.outliers);
-    else if (answer.outcome != Outcome::Nothing)
-        answer.causes = causesOf(*pair, baseline, candidate);
+    }
     return answer;
 }
 

@@ -10,4 +10,7 @@ namespace lanescope::compare {
 Answer answerOf(const RunComparison& comparison, const RunSummary& baseline,
                 const RunSummary& candidate);
 
+/// Gives a comparison whose figures are complete its answer, cautions and words.
+void answer(RunComparison& comparison, const RunSummary& baseline, const RunSummary& candidate);
+
 }  // namespace lanescope::compare

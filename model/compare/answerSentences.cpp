@@ -73,9 +73,25 @@ std::string matchText(const ContributorDifference& main) {
     return {};
 }
 
+/// "+0.912 ms in the mean step for HtoD from pageable, in the place of HtoD from pinned, bandwidth
+/// 52.1 → 8.3 GB/s".
+std::string changeText(const Cause& cause, const std::string& time) {
+    const ContributorDifference& main = *cause.main;
+    const std::string which = shortContributorName(main.name());
+    if (main.kind == ContributorKind::Idle)
+        return fmt::format("{} in the mean step for {} {} in {}{}", time, name(main.part), which,
+                           printable(main.path), matchText(main));
+    const std::string_view kind = main.kind == ContributorKind::Kernel       ? "kernel "
+                                  : main.kind == ContributorKind::Collective ? "NCCL "
+                                                                             : "";
+    return fmt::format("{} in the mean step for {}{}{}{}", time, kind, which, matchText(main),
+                       bandwidthText(main));
+}
+
 /// "+7.104 ms exposed NCCL AllReduce in the mean step, bus bandwidth 210.3 → 27.1 GB/s".
 std::string causeText(const Cause& cause, const DurationScale& scale) {
     const std::string time = scale.differenceText(cause.lostNs);
+    if (!cause.isOfWholePart) return changeText(cause, time);
     std::string text = fmt::format("{} {} in the mean step", time, name(cause.part));
     if (cause.main) {
         const ContributorDifference& main = *cause.main;
@@ -99,16 +115,39 @@ std::string medians(const WorkerComparison& pair) {
                        timeText(pair.baseline.medianNs));
 }
 
-/// "Candidate is 11.2 % slower (median step; p < 0.001)": causes, which add up, are of the mean
-/// step.
+std::string runCount(int64_t runs) {
+    return fmt::format("{} {}", runs, runs == 1 ? "run" : "runs");
+}
+
+/// "3 against 3 runs", "1 against 1 run, by the spread of 5 earlier ones".
+std::string runsText(const Claim& claim) {
+    std::string text =
+        fmt::format("{} against {}", claim.baselineRuns, runCount(claim.candidateRuns));
+    if (claim.spreadRuns > 0)
+        text += fmt::format(", by the spread of {} earlier ones", claim.spreadRuns);
+    return text;
+}
+
+std::string confidenceText(const Claim& claim) {
+    return fmt::format("95 % confidence {} to {} %", percentDifferenceText(claim.lowPercent),
+                       percentDifferenceText(claim.highPercent));
+}
+
+/// "9.9 % longer", or from twice as long on "2.8 times as long": no one pictures 640 %.
+std::string changeOf(double percent, std::string_view more, std::string_view less,
+                     std::string_view times) {
+    if (percent >= 100) return fmt::format("{:.1f} times {}", 1 + percent / 100, times);
+    return fmt::format("{} % {}", percentText(std::abs(percent)), percent > 0 ? more : less);
+}
+
+/// What was found; the causes, which add up, are of the mean step.
 std::string claimText(const Claim& claim) {
-    const bool isSlower = claim.outcome == Outcome::Slower;
-    if (isSlower && claim.percent >= 100)  // no one pictures 640 %
-        return fmt::format("Candidate takes {:.1f} times as long (median step; {})",
-                           1 + claim.percent / 100, pValueEquation(claim.pValue));
-    return fmt::format("Candidate is {} % {} (median step; {})",
-                       percentText(std::abs(claim.percent)), isSlower ? "slower" : "faster",
-                       pValueEquation(claim.pValue));
+    if (claim.unit == ClaimUnit::Steps)
+        return "In these two runs the candidate's median step is " +
+               changeOf(claim.percent, "longer", "shorter", "as long");
+    return fmt::format("Candidate {} {} ({}; {}, {})", claim.percent >= 100 ? "takes" : "is",
+                       changeOf(claim.percent, "slower", "faster", "as long"), runsText(claim),
+                       confidenceText(claim), pValueEquation(claim.pValue));
 }
 
 std::string joined(const std::vector<Cause>& causes) {
@@ -161,20 +200,33 @@ std::string tellingText(const RunComparison& comparison) {
 std::string sentenceOf(const RunComparison& comparison, const WorkerComparison& pair) {
     const Claim& claim = pair.claim;
     const std::vector<Cause>& causes = comparison.answer.causes;
+    const std::string because = causes.empty() ? std::string() : joined(causes);
     switch (claim.outcome) {
         case Outcome::Slower:
         case Outcome::Faster:
-            return claimText(claim) + (causes.empty() ? "" : ": " + joined(causes)) + ".";
+            return claimText(claim) + (because.empty() ? "" : ": " + because) + ".";
+        case Outcome::Longer:
+        case Outcome::Shorter:
+            return claimText(claim) + (because.empty() ? "" : ": " + because) +
+                   ". One run a side: how much runs of one program differ is not known.";
         case Outcome::TooFewSteps:
             return fmt::format(
                 "Too few steps to tell a difference from chance ({} and {}): median step {}, {} "
                 "%{}.",
                 pair.baseline.count, pair.candidate.count, medians(pair),
-                percentDifferenceText(claim.percent), causes.empty() ? "" : "; " + joined(causes));
+                percentDifferenceText(claim.percent), because.empty() ? "" : "; " + because);
+        case Outcome::Alike:
+            return fmt::format(
+                "In these two runs steps are alike: median step {} ({} %), within "
+                "the spread of each run's own steps{}{}.",
+                medians(pair), percentDifferenceText(claim.percent),
+                because.empty() ? "" : "; but " + because, tellingText(comparison));
         case Outcome::WithinNoise:
             return fmt::format(
-                "Candidate is within noise of the baseline: median step {} ({} %, {}){}.",
-                medians(pair), percentDifferenceText(claim.percent), pValueEquation(claim.pValue),
+                "No difference beyond that between runs: {} % ({}; {}); one of {} % "
+                "would most likely have been seen{}{}.",
+                percentDifferenceText(claim.percent), runsText(claim), confidenceText(claim),
+                percentText(claim.visiblePercent), because.empty() ? "" : "; but " + because,
                 tellingText(comparison));
         case Outcome::Nothing:
             break;
@@ -214,10 +266,16 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
                     "{}; means {} against {}.",
                     medians(pair), timeText(pair.candidate.p95Ns), timeText(pair.baseline.p95Ns),
                     pair.scale.text(pair.candidate.meanNs), pair.scale.text(pair.baseline.meanNs)));
-    if (pair.claim.outcome != Outcome::TooFewSteps)
+    if (pair.claim.unit == ClaimUnit::Runs)
         details.push_back(fmt::format(
-            "Difference of medians {} (95 % confidence {} to {}); differences up to {} count as "
-            "noise.",
+            "Median steps of the runs: {} (95 % confidence {} to {}), judged with the run as the "
+            "unit; times are those of all steps of a side's runs.",
+            timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
+            timeDifferenceText(pair.claim.highNs)));
+    else if (pair.claim.outcome != Outcome::TooFewSteps)
+        details.push_back(fmt::format(
+            "Difference of medians {} (95 % confidence of these runs' steps {} to {}); differences "
+            "up to {} count as noise.",
             timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
             timeDifferenceText(pair.claim.highNs), timeText(pair.claim.noiseNs)));
     for (size_t index = 0; index < comparison.outliers.size(); ++index) {

@@ -4,12 +4,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/compare/matchContributors.h"
+
 namespace lanescope::compare {
 
 namespace {
 
 constexpr size_t mostCauses = 3;
-constexpr int64_t smallestCauseShare = 6;  ///< One part in so many.
+constexpr size_t mostChanges = 2;             ///< Of kind, beside those that a part's cause tells.
+constexpr int64_t smallestChangeShare = 100;  ///< Of the step: one part in so many.
+constexpr double otherCount = 0.1;            ///< A count that differs by more is another one.
+constexpr int64_t smallestCauseShare = 6;     ///< One part in so many.
 /// What PCIe 5 x16 can carry in one direction, the fastest link between GPUs but NVLink.
 constexpr double fastestPcieGBps = 64;
 
@@ -42,6 +47,62 @@ bool hasLostNvlink(StepPart part, const ContributorDifference* main, const RunSu
            main->candidate.gigabytesPerSecond < fastestPcieGBps;
 }
 
+/// Whether nothing of the other side lies in the NVTX ranges of this contributor.
+bool isInNewRange(const WorkerComparison& pair, const ContributorDifference& one) {
+    const bool isCandidate = one.match == MatchKind::OnlyCandidate;
+    return !one.path.empty() &&
+           std::none_of(pair.contributors.begin(), pair.contributors.end(), [&](const auto& each) {
+               const MatchKind own =
+                   isCandidate ? MatchKind::OnlyCandidate : MatchKind::OnlyBaseline;
+               return each.match != own && each.path == one.path;
+           });
+}
+
+/// Whether the program does something else here, rather than the same in another time, and it
+/// weighs at least a hundredth of the step.
+bool isChangeOfKind(const WorkerComparison& pair, const ContributorDifference& one) {
+    if (one.kind == ContributorKind::Others) return false;
+    const int64_t hiddenNs = std::abs(one.candidate.totalNs - one.baseline.totalNs);
+    if (std::max(std::abs(one.lostNs()), hiddenNs) * smallestChangeShare < pair.baseline.meanNs)
+        return false;
+    const bool isIdle = one.kind == ContributorKind::Idle;
+    if (one.match == MatchKind::OnlyBaseline || one.match == MatchKind::OnlyCandidate)
+        return !isIdle || isInNewRange(pair, one);
+    if (isIdle) return false;
+    if (one.match == MatchKind::SamePosition)
+        return one.kind != ContributorKind::Kernel ||
+               kernelFamily(one.baseline.name) != kernelFamily(one.candidate.name);
+    return std::abs(one.candidate.count - one.baseline.count) >
+           otherCount * std::max(one.candidate.count, one.baseline.count);
+}
+
+/// Changes of kind that no cause tells, those that cost most first.
+std::vector<Cause> furtherChanges(const WorkerComparison& pair, const std::vector<Cause>& causes) {
+    std::vector<const ContributorDifference*> changes;
+    for (const ContributorDifference& each : pair.contributors) {
+        const bool isTold = std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
+            return cause.main && cause.part == each.part && cause.main->match == each.match &&
+                   cause.main->path == each.path && cause.main->name() == each.name();
+        });
+        if (!isTold && isChangeOfKind(pair, each)) changes.push_back(&each);
+    }
+    std::stable_sort(changes.begin(), changes.end(), [](const auto* a, const auto* b) {
+        return std::abs(a->lostNs()) > std::abs(b->lostNs());
+    });
+    if (changes.size() > mostChanges) changes.resize(mostChanges);
+    std::vector<Cause> further;
+    for (const ContributorDifference* each : changes) {
+        Cause cause;
+        cause.part = each->part;
+        cause.lostNs = each->lostNs();
+        cause.main = *each;
+        cause.isChangeOfKind = true;
+        cause.isOfWholePart = false;
+        further.push_back(std::move(cause));
+    }
+    return further;
+}
+
 Cause causeOf(const WorkerComparison& pair, const PartDifference& part, const RunSummary& baseline,
               const RunSummary& candidate) {
     Cause cause;
@@ -50,6 +111,7 @@ Cause causeOf(const WorkerComparison& pair, const PartDifference& part, const Ru
     const ContributorDifference* main = mainContributor(pair, part.part, part.lostNs());
     if (main) cause.main = *main;
     cause.hasLostNvlink = hasLostNvlink(part.part, main, baseline, candidate);
+    cause.isChangeOfKind = cause.hasLostNvlink || (main && isChangeOfKind(pair, *main));
     return cause;
 }
 
@@ -72,6 +134,9 @@ std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& base
     for (const PartDifference* part : changed)
         if (causes.size() < mostCauses && std::abs(part->lostNs()) * smallestCauseShare >= allNs)
             causes.push_back(causeOf(pair, *part, baseline, candidate));
+    for (Cause& change : furtherChanges(pair, causes)) causes.push_back(std::move(change));
+    std::stable_partition(causes.begin(), causes.end(),
+                          [](const Cause& cause) { return cause.isChangeOfKind; });
     return causes;
 }
 

@@ -7,42 +7,11 @@
 #include "model/compare/answerSentences.h"
 #include "model/compare/cautions.h"
 #include "model/compare/compareWorkers.h"
+#include "model/compare/workerPairs.h"
 
 namespace lanescope::compare {
 
 namespace {
-
-struct WorkerPair {
-    uint32_t baseline;
-    uint32_t candidate;
-};
-
-/// The worker of `run` with that rank on its first GPU, or `noIndex`.
-uint32_t workerOfRank(const RunSummary& run, std::optional<int> rank) {
-    for (uint32_t index = 0; index < run.workers.size(); ++index)
-        if (rank && run.workers[index].rank == rank) return index;
-    return noIndex;
-}
-
-bool haveOneWorkerARank(const RunSummary& run) {
-    for (uint32_t index = 0; index < run.workers.size(); ++index)
-        if (workerOfRank(run, run.workers[index].rank) != index) return false;
-    return true;
-}
-
-std::vector<WorkerPair> pairsOf(const RunSummary& baseline, const RunSummary& candidate) {
-    std::vector<WorkerPair> pairs;
-    if (haveOneWorkerARank(baseline) && haveOneWorkerARank(candidate)) {
-        for (uint32_t index = 0; index < candidate.workers.size(); ++index) {
-            const uint32_t other = workerOfRank(baseline, candidate.workers[index].rank);
-            if (other != noIndex) pairs.push_back({other, index});
-        }
-    }
-    if (!pairs.empty()) return pairs;
-    const size_t count = std::min(baseline.workers.size(), candidate.workers.size());
-    for (uint32_t index = 0; index < count; ++index) pairs.push_back({index, index});
-    return pairs;
-}
 
 /// The pair that decides how fast both runs are: that of the slower run's critical worker, since
 /// what holds that run up happens there. The first pair if that worker has no counterpart.
@@ -67,15 +36,22 @@ void addOutliers(const RunSummary& run, bool isCandidate, std::vector<RunOutlier
 }  // namespace
 
 std::string_view name(Outcome outcome) {
-    static constexpr std::array<std::string_view, 5> all{"nothing", "too few steps", "within noise",
-                                                         "slower", "faster"};
+    static constexpr std::array<std::string_view, 8> all{
+        "nothing",      "too few steps", "steps alike",
+        "longer steps", "shorter steps", "within run-to-run spread",
+        "slower",       "faster"};
     return all[static_cast<size_t>(outcome)];
 }
 
 std::string_view identifier(Outcome outcome) {
-    static constexpr std::array<std::string_view, 5> all{"nothing", "too_few_steps", "within_noise",
-                                                         "slower", "faster"};
+    static constexpr std::array<std::string_view, 8> all{"nothing", "too_few_steps", "alike",
+                                                         "longer",  "shorter",       "within_noise",
+                                                         "slower",  "faster"};
     return all[static_cast<size_t>(outcome)];
+}
+
+std::string_view identifier(ClaimUnit unit) {
+    return unit == ClaimUnit::Runs ? "runs" : "steps";
 }
 
 std::string_view name(MatchKind kind) {
@@ -94,6 +70,12 @@ const std::string& ContributorDifference::name() const {
     return match == MatchKind::OnlyBaseline ? baseline.name : candidate.name;
 }
 
+void answer(RunComparison& comparison, const RunSummary& baseline, const RunSummary& candidate) {
+    comparison.answer = answerOf(comparison, baseline, candidate);
+    comparison.answer.cautions = cautionsOf(baseline, candidate);
+    sayAnswer(comparison, baseline, candidate);
+}
+
 RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {
     const RunSummary& before = baseline.summary;
     const RunSummary& after = candidate.summary;
@@ -104,7 +86,7 @@ RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {
     comparison.candidateSource = after.source;
     comparison.baselinePattern = before.pattern;
     comparison.candidatePattern = after.pattern;
-    for (const WorkerPair& pair : pairsOf(before, after)) {
+    for (const WorkerPair& pair : workerPairs(before, after)) {
         ComparedWorkers workers =
             compareWorkers(before.workers[pair.baseline], after.workers[pair.candidate]);
         for (WorkerComparison* each : {&workers.shown, &workers.exact}) {
@@ -120,9 +102,7 @@ RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {
     std::stable_sort(
         comparison.outliers.begin(), comparison.outliers.end(),
         [](const RunOutlier& a, const RunOutlier& b) { return a.step.excessNs > b.step.excessNs; });
-    comparison.answer = answerOf(comparison, before, after);
-    comparison.answer.cautions = cautionsOf(before, after);
-    sayAnswer(comparison, before, after);
+    answer(comparison, before, after);
     return comparison;
 }
 

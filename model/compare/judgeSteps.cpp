@@ -62,9 +62,9 @@ Claim judgeSteps(std::span<const int64_t> baselineNs, std::span<const int64_t> c
     const bool isBeyondChance =
         claim.pValue < significant && (interval.low > 0 || interval.high < 0);
     const bool isBeyondNoise = std::abs(claim.differenceNs) > claim.noiseNs;
-    claim.outcome = !isBeyondChance || !isBeyondNoise ? Outcome::WithinNoise
-                    : claim.differenceNs > 0          ? Outcome::Slower
-                                                      : Outcome::Faster;
+    claim.outcome = !isBeyondChance || !isBeyondNoise ? Outcome::Alike
+                    : claim.differenceNs > 0          ? Outcome::Longer
+                                                      : Outcome::Shorter;
     return claim;
 }
 

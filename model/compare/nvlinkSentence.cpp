@@ -41,11 +41,16 @@ std::string amountOf(const NvlinkTraffic& traffic) {
 std::string sideText(const NvlinkTraffic& traffic) {
     switch (traffic.use) {
         case Use::Used:
+            if (traffic.bytesPerStep && traffic.stepEvidence != traffic.evidence)
+                return fmt::format("{} ({}; used, {})", amountOf(traffic),
+                                   originOf(traffic.stepEvidence), originOf(traffic.evidence));
             return fmt::format("{} (used; {})", amountOf(traffic), originOf(traffic.evidence));
         case Use::NotSeen:
             if (traffic.evidence == LinkEvidence::Counters)
-                return fmt::format("{} (not used; {})", amountOf(traffic),
-                                   originOf(traffic.evidence));
+                return fmt::format("{}not used{} {}{}",
+                                   traffic.bytesPerStep ? amountOf(traffic) + " (" : "",
+                                   traffic.bytesPerStep ? ";" : ",", originOf(traffic.evidence),
+                                   traffic.bytesPerStep ? ")" : "");
             return fmt::format(
                 "not seen in use ({} at up to {:.3g} GB/s, as PCIe can; {})", amountOf(traffic),
                 static_cast<double>(traffic.bestBytesPerSecond) / 1e9, originOf(traffic.evidence));

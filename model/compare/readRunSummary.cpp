@@ -117,6 +117,8 @@ void takeFact(StoredRows<tables::StoredFacts>& rows, Header& header, RunSummary&
         summary.nvlink.evidence = rows.identified(value, LinkEvidence::Collectives);
     else if (name == "nvlinkBytesPerStep")
         summary.nvlink.bytesPerStep = rows.number(value);
+    else if (name == "nvlinkStepEvidence")
+        summary.nvlink.stepEvidence = rows.identified(value, LinkEvidence::Collectives);
     else if (name == "nvlinkBestBytesPerSecond")
         summary.nvlink.bestBytesPerSecond = rows.number(value);
     else if (name == "hasApiCalls")

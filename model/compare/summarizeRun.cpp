@@ -40,7 +40,7 @@ std::vector<Task> tasksOf(const Trace& trace, const RunSteps& steps) {
 
 NvlinkTraffic nvlinkOf(const Trace& trace, const RunSteps& steps) {
     const NvlinkVerdict verdict = judgeNvlink(trace, steps);
-    NvlinkTraffic traffic{verdict.use, verdict.evidence, std::nullopt,
+    NvlinkTraffic traffic{verdict.use, verdict.evidence, std::nullopt, verdict.stepEvidence,
                           std::llround(verdict.bestGBps * 1e9)};
     if (verdict.bytesPerStep) traffic.bytesPerStep = std::llround(*verdict.bytesPerStep);
     return traffic;

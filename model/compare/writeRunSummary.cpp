@@ -51,6 +51,7 @@ void writeFacts(const Database& database, const RunSummary& summary, FirstError&
     fact("nvlinkUse", identifier(summary.nvlink.use));
     fact("nvlinkEvidence", identifier(summary.nvlink.evidence));
     if (summary.nvlink.bytesPerStep) fact("nvlinkBytesPerStep", *summary.nvlink.bytesPerStep);
+    fact("nvlinkStepEvidence", identifier(summary.nvlink.stepEvidence));
     fact("nvlinkBestBytesPerSecond", summary.nvlink.bestBytesPerSecond);
     for (const std::string& gpu : facts.gpuNames) fact("gpuName", gpu);
     for (const std::string& warning : facts.healthWarnings) fact("healthWarning", warning);

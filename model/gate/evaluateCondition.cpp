@@ -87,15 +87,18 @@ TestOutcome judged(TestOutcome outcome, bool isHolding) {
 TestOutcome evaluateVerdict(const ConditionTest& test, const RunComparison& comparison) {
     TestOutcome outcome;
     const Outcome found = comparison.answer.outcome;
-    if (found == Outcome::Nothing || found == Outcome::TooFewSteps) {
-        outcome.finding = found == Outcome::Nothing
-                              ? "there is nothing to compare"
-                              : "there are too few steps to tell a difference from noise";
+    const WorkerComparison* pair = comparison.criticalPair();
+    if (found == Outcome::Nothing || !pair || pair->claim.unit == ClaimUnit::Steps) {
+        outcome.finding =
+            found == Outcome::Nothing
+                ? "there is nothing to compare"
+                : "one run a side tells nothing of the programs: give several (--baseline A1 A2 "
+                  "--candidate B1 B2), or earlier runs of one program (--spread)";
         return outcome;
     }
     outcome.finding =
         fmt::format("the candidate is {}",
-                    found == Outcome::WithinNoise ? "within noise of the baseline" : name(found));
+                    found == Outcome::WithinNoise ? "within the spread between runs" : name(found));
     return judged(std::move(outcome),
                   found == (test.subject == Subject::Slower ? Outcome::Slower : Outcome::Faster));
 }

@@ -162,14 +162,14 @@ class TestCompareCommand : public QObject {
         const Outcome outcome = compareFiles({sample("nvlink"), sample("no-p2p")});
         QCOMPARE(outcome.exitCode, 0);
         const QByteArray firstLine = outcome.output.left(outcome.output.indexOf('\n'));
-        QVERIFY2(firstLine.contains("slower") && firstLine.contains("AllReduce"), firstLine);
+        QVERIFY2(firstLine.contains("longer") && firstLine.contains("AllReduce"), firstLine);
         QVERIFY(outcome.output.contains("Where the time of a step goes"));
         verifyFits(outcome.output);
     }
 
     void theOtherWayRoundItIsFaster() {
         const Outcome outcome = compareFiles({sample("no-p2p"), sample("nvlink")});
-        QVERIFY2(outcome.output.left(100).contains("faster"), outcome.output.constData());
+        QVERIFY2(outcome.output.left(100).contains("shorter"), outcome.output.constData());
     }
 
     void thePartsThatArePrintedAddUp() {
@@ -201,9 +201,9 @@ class TestCompareCommand : public QObject {
     void jsonHoldsPartsThatSumExactly() {
         const QJsonObject document = jsonOf({sample("nvlink"), sample("no-p2p")});
         QCOMPARE(document["schema"].toString(), QString("lanescope-comparison"));
-        QCOMPARE(document["version"].toInt(), 2);
+        QCOMPARE(document["version"].toInt(), 3);
         const QJsonObject candidate = candidateOf(document);
-        QCOMPARE(candidate["answer"].toObject()["outcome"].toString(), QString("slower"));
+        QCOMPARE(candidate["answer"].toObject()["outcome"].toString(), QString("longer"));
         QVERIFY(!candidate["workers"].toArray().isEmpty());
         for (const QJsonValue& value : candidate["workers"].toArray()) {
             const QJsonObject pair = value.toObject();
@@ -234,10 +234,10 @@ class TestCompareCommand : public QObject {
         QTest::newRow("met") << QStringList{"step.p50 > +3%"} << 1;
         QTest::newRow("not met") << QStringList{"step.p50 > +900%"} << 0;
         QTest::newRow("absolute") << QStringList{"step.mean > 1 us"} << 1;
-        QTest::newRow("faster") << QStringList{"faster"} << 0;
-        QTest::newRow("slower") << QStringList{"slower"} << 1;
+        QTest::newRow("faster of one run") << QStringList{"faster"} << 3;
+        QTest::newRow("slower of one run") << QStringList{"slower"} << 3;
         QTest::newRow("both needed") << QStringList{"slower and step > +900%"} << 0;
-        QTest::newRow("any is enough") << QStringList{"faster", "slower"} << 1;
+        QTest::newRow("any is enough") << QStringList{"step > +900%", "step > +3%"} << 1;
         QTest::newRow("part") << QStringList{"part compute > +1%"} << 1;
         QTest::newRow("kernel") << QStringList{"kernel flash_bwd_kernel > +10%"} << 1;
         QTest::newRow("count") << QStringList{"kernel flash_bwd_kernel.count > +0"} << 0;
@@ -245,9 +245,10 @@ class TestCompareCommand : public QObject {
         QTest::newRow("collective") << QStringList{"collective AllReduce.count >= 1"} << 1;
         QTest::newRow("range") << QStringList{"range forward > +1%"} << 1;
         QTest::newRow("unknown kernel") << QStringList{"kernel nothing > +1%"} << 3;
-        QTest::newRow("met beside unknown") << QStringList{"kernel nothing > +1%", "slower"} << 1;
+        QTest::newRow("met beside unknown")
+            << QStringList{"kernel nothing > +1%", "step > +3%"} << 1;
         QTest::newRow("false beside unknown")
-            << QStringList{"kernel nothing > +1% and faster"} << 0;
+            << QStringList{"kernel nothing > +1% and step > +900%"} << 0;
         QTest::newRow("nonsense") << QStringList{"step.p50 >"} << 2;
     }
 
@@ -354,9 +355,36 @@ class TestCompareCommand : public QObject {
         }
         const Outcome outcome = compareFiles(files);
         QCOMPARE(outcome.exitCode, 0);
-        QVERIFY2(outcome.output.contains("slower"), outcome.output);
+        QVERIFY2(outcome.output.contains("longer"), outcome.output);
         // Other steps need the events, of which these files have none.
         QVERIFY(compareFiles(files + QStringList{"--steps", "1-4"}).exitCode == 3);
+    }
+
+    void severalRunsASideDecideOnPrograms() {
+        const auto runs = [](const char* names) {
+            QStringList files;
+            for (const QString& name : QString(names).split(' '))
+                files << LANESCOPE_SOURCE_DIR "/tests/golden/compare-pairs/" + name + ".sqlite.gz";
+            return files;
+        };
+        const QStringList gate{"--fail-if", "slower"};
+        const Outcome alike =
+            compareFiles(QStringList{"--baseline"} + runs("same1 same2 same3") +
+                         QStringList{"--candidate"} + runs("same4 same5 same6") + gate);
+        QVERIFY2(alike.exitCode == 0, qPrintable(alike.output + alike.errors));
+        QVERIFY(alike.output.startsWith("No difference beyond that between runs"));
+        const Outcome slower = compareFiles(runs("same1 workers0") + QStringList{"--spread"} +
+                                            runs("same2 same3 same4") + gate);
+        QVERIFY2(slower.exitCode == 1, qPrintable(slower.output + slower.errors));
+        QVERIFY(slower.output.contains("by the spread of 3 earlier ones"));
+    }
+
+    void runsThatMakeNoSenseAreRefused() {
+        QCOMPARE(compareFiles({"--baseline", fast_}).exitCode, 2);
+        QCOMPARE(compareFiles({fast_, "--baseline", fast_, "--candidate", slow_}).exitCode, 2);
+        QCOMPARE(compareFiles({"--baseline", fast_, fast_, "--candidate", slow_}).exitCode, 2);
+        QCOMPARE(compareFiles({fast_, slow_, "--spread", fast_}).exitCode, 2);
+        QCOMPARE(compareFiles({fast_}).exitCode, 2);
     }
 
     void topLimitsTheListsOfText() {
@@ -380,7 +408,7 @@ class TestCompareCommand : public QObject {
         for (const char* outside : {"http:", "https:", "src=", "<link", "url(", "@import", "//"})
             QVERIFY2(!html.contains(outside), outside);
         QCOMPARE(html.count("<svg"), 3);
-        QVERIFY(html.contains("slower"));
+        QVERIFY(html.contains("longer"));
     }
 
     void namesFromATraceNeverBecomeMarkup() {

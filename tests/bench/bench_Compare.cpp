@@ -99,7 +99,7 @@ qint64 bench_Compare::compareNs() const {
     ComparedCandidate candidate{std::move(summaries[1]), {}, {}};
     candidate.comparison =
         compareRuns(BaselineRun{report.baseline}, CandidateRun{candidate.summary});
-    const bool isFound = candidate.comparison.answer.outcome == Outcome::Slower;
+    const bool isFound = candidate.comparison.answer.outcome == Outcome::Longer;
     report.candidates.push_back(std::move(candidate));
     report.top = 10;
     return isFound && !comparisonAsText(report).empty() ? timer.nsecsElapsed() : -1;

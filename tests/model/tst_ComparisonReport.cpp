@@ -319,7 +319,7 @@ class TestComparisonReport : public QObject {
     }
 
     void identifiersAreReadBack() {
-        QCOMPARE(fromIdentifier("too_few_steps", Outcome::Faster),
+        QCOMPARE(fromIdentifier("too_few_steps", Outcome::Shorter),
                  std::optional(Outcome::TooFewSteps));
         QCOMPARE(fromIdentifier("only_candidate", MatchKind::OnlyCandidate),
                  std::optional(MatchKind::OnlyCandidate));
@@ -334,7 +334,7 @@ class TestComparisonReport : public QObject {
         QCOMPARE(fromIdentifier("not_met", ConditionState::Skipped),
                  std::optional(ConditionState::NotMet));
         QVERIFY(!fromIdentifier("not seen", NvlinkVerdict::Use::Used));
-        QVERIFY(!fromIdentifier("", Outcome::Faster));
+        QVERIFY(!fromIdentifier("", Outcome::Shorter));
     }
 
     void emptyRunsMakeEveryFormat() {

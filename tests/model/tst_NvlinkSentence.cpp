@@ -23,7 +23,7 @@ RunSummary run(Use use, LinkEvidence evidence, std::optional<int64_t> bytesPerSt
     RunSummary summary;
     summary.source = StepSource::NvtxRange;
     summary.facts.gpuNames.assign(gpus, "Simulated H200");
-    summary.nvlink = {use, evidence, bytesPerStep, bestBytesPerSecond};
+    summary.nvlink = {use, evidence, bytesPerStep, evidence, bestBytesPerSecond};
     return summary;
 }
 
@@ -59,6 +59,16 @@ class TestNvlinkSentence : public QObject {
             sentence(nccl, run(Use::NotSeen, LinkEvidence::Collectives, 5 * mib, 21'340'000'000))
                 .section("candidate ", 1),
             "not seen in use (5.00 MiB at up to 21.3 GB/s, as PCIe can; computed from NCCL).");
+    }
+
+    /// Counters that are read every few seconds tell that it was used, not how much in a step.
+    void theBytesOfAStepSayWhereTheyAreFrom() {
+        RunSummary used = run(Use::Used, LinkEvidence::Counters, 432 * mib);
+        used.nvlink.stepEvidence = LinkEvidence::Collectives;
+        const RunSummary idle = run(Use::NotSeen, LinkEvidence::Counters, std::nullopt);
+        QCOMPARE(sentence(used, idle),
+                 "NVLink, from each GPU in a step: baseline 432.00 MiB (computed from NCCL; used, "
+                 "by its counters); candidate not used, by its counters.");
     }
 
     void whatIsNotKnownIsSaidToBeUnknown() {

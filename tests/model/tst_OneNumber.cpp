@@ -149,6 +149,16 @@ class Places {
                  text.last()[1]);
     }
 
+    /// A change that no part's cause tells has the number of its contributor.
+    void checkChange(const Cause& cause, const QString& words, const QString& unit,
+                     const Rows& contributors) const {
+        const QString lost = loss(QString::number(cause.lostNs));
+        QVERIFY2(words.startsWith(lost + unit + " "), qPrintable(words));
+        QVERIFY(std::any_of(contributors.begin(), contributors.end(), [&](const auto& each) {
+            return each[0] == lost && each.last() == qt(cause.main->name());
+        }));
+    }
+
     void checkSentence() const {
         const Rows text = textRows(text_, "Mean step", false);
         const Rows contributors = csvContributors();
@@ -157,6 +167,10 @@ class Places {
             const QString words = qt(cause.text);
             const QString unit = " " + qt(std::string(pair_.scale.unit));
             QVERIFY(qt(comparison_.answer.sentence).contains(words));
+            if (!cause.isOfWholePart) {
+                checkChange(cause, words, unit, contributors);
+                continue;
+            }
             QVERIFY2(words.startsWith(row.value(3) + unit + " "), qPrintable(words));
             QVERIFY2(html_.contains(">" + row.value(3) + unit + "</text>"), qPrintable(words));
             if (!cause.main || cause.main->kind == ContributorKind::Collective) continue;
@@ -214,8 +228,8 @@ class Places {
             QVERIFY(html_.contains(
                 "<b>" + qt(pValueEquation(pair_.claim.pValue)).replace("<", "&lt;") + "</b>"));
         const bool isTimes = pair_.claim.percent >= 100;  // "2.3 times as long"
-        if (comparison_.answer.outcome == Outcome::Slower && !isTimes)
-            QVERIFY(qt(comparison_.answer.sentence).contains(" " + percent + " slower"));
+        if (comparison_.answer.outcome == Outcome::Longer && !isTimes)
+            QVERIFY(qt(comparison_.answer.sentence).contains(" " + percent + " longer"));
     }
 
   private:

@@ -137,11 +137,11 @@ class TestRunComparison : public QObject {
     Q_OBJECT
 
   private slots:
-    void fivePairsOfIdenticalRunsAreWithinNoise() {
+    void fivePairsOfIdenticalRunsAreAlike() {
         for (uint32_t seed = 1; seed <= 5; ++seed) {
             const RunComparison comparison = comparisonOf({.seed = seed}, {.seed = seed + 100});
-            QCOMPARE(comparison.answer.outcome, Outcome::WithinNoise);
-            QVERIFY(says(comparison, "within noise"));
+            QCOMPARE(comparison.answer.outcome, Outcome::Alike);
+            QVERIFY(says(comparison, "steps are alike"));
             QVERIFY(comparison.answer.causes.empty());
             QVERIFY(comparison.answer.cautions.empty());
         }
@@ -150,7 +150,7 @@ class TestRunComparison : public QObject {
     void slowerKernelsAreBlamed() {
         const RunComparison comparison =
             comparisonOf({}, {.seed = 2, .kernels = {"gemm", "norm", "gelu", "dropout"}});
-        QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+        QCOMPARE(comparison.answer.outcome, Outcome::Longer);
         QCOMPARE(comparison.answer.causes.at(0).part, StepPart::Compute);
         QVERIFY(says(comparison, "kernel dropout<float>, which the baseline does not have"));
         QVERIFY(hasCaution(comparison, "Kernels a step"));
@@ -159,7 +159,7 @@ class TestRunComparison : public QObject {
     void slowerCommunicationIsBlamedWithItsBandwidth() {
         const RunComparison comparison =
             comparisonOf({.ranks = 2}, {.ranks = 2, .seed = 2, .reduceUs = 1000});
-        QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+        QCOMPARE(comparison.answer.outcome, Outcome::Longer);
         const Cause& cause = comparison.answer.causes.at(0);
         QCOMPARE(cause.part, StepPart::ExposedCommunication);
         QVERIFY(cause.main);
@@ -185,7 +185,7 @@ class TestRunComparison : public QObject {
 
     void waitingForDataIsBlamed() {
         const RunComparison comparison = comparisonOf({}, {.seed = 2, .batchWaitUs = 900});
-        QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+        QCOMPARE(comparison.answer.outcome, Outcome::Longer);
         QCOMPARE(comparison.answer.causes.at(0).part, StepPart::DataLoading);
         QVERIFY(comparison.answer.causes.at(0).main);
         QCOMPARE(comparison.answer.causes[0].main->path, std::string("data"));
@@ -207,7 +207,7 @@ class TestRunComparison : public QObject {
     void oneStalledStepIsNamedThoughTheRunIsNoSlower() {
         const RunComparison comparison =
             comparisonOf({.steps = 10}, {.steps = 10, .seed = 2, .stallUs = 5000});
-        QCOMPARE(comparison.answer.outcome, Outcome::WithinNoise);
+        QCOMPARE(comparison.answer.outcome, Outcome::Alike);
         QVERIFY(says(comparison, "but step 7 of the candidate"));
         QVERIFY(says(comparison, "launch-bound idle"));
         QVERIFY(says(comparison, "in forward"));
@@ -273,7 +273,7 @@ class TestRunComparison : public QObject {
     void runsWithoutRangesAreComparedByTheirKernels() {
         const RunComparison comparison =
             comparisonOf({.hasRanges = false}, {.seed = 2, .kernelUs = 700, .hasRanges = false});
-        QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+        QCOMPARE(comparison.answer.outcome, Outcome::Longer);
         QCOMPARE(comparison.baselineSource, StepSource::KernelPattern);
         QVERIFY(hasCaution(comparison, "Neither run marks its steps"));
     }
@@ -281,7 +281,7 @@ class TestRunComparison : public QObject {
     void oneSideWithRangesIsSaid() {
         const RunComparison comparison =
             comparisonOf({}, {.seed = 2, .kernelUs = 700, .hasRanges = false});
-        QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+        QCOMPARE(comparison.answer.outcome, Outcome::Longer);
         QVERIFY(hasCaution(comparison, "Steps come from"));
     }
 
@@ -298,7 +298,7 @@ class TestRunComparison : public QObject {
     void differentNumbersOfStepsAreCompared() {
         const RunComparison comparison =
             comparisonOf({.steps = 7}, {.steps = 50, .seed = 2, .kernelUs = 600});
-        QCOMPARE(comparison.answer.outcome, Outcome::Slower);
+        QCOMPARE(comparison.answer.outcome, Outcome::Longer);
         const WorkerComparison& pair = *comparison.criticalPair();
         QCOMPARE(pair.baseline.count, int64_t{7});
         QCOMPARE(pair.candidate.count, int64_t{50});
@@ -326,7 +326,7 @@ class TestRunComparison : public QObject {
         QCOMPARE(before.workers.at(0).steps.size(), size_t{10});
         QVERIFY(before.workers[0].outliers.empty());  // the stall is in step 7
         const RunComparison comparison = compareRuns(BaselineRun{before}, CandidateRun{before});
-        QCOMPARE(comparison.answer.outcome, Outcome::WithinNoise);
+        QCOMPARE(comparison.answer.outcome, Outcome::Alike);
     }
 
     void nothingIsSaidPlainly() {
@@ -349,7 +349,7 @@ class TestRunComparison : public QObject {
         after.facts.healthWarnings = {"1,234 events were dropped."};
         const RunSummary before = Maker(Training{}).summary();
         const RunComparison comparison = compareRuns(BaselineRun{before}, CandidateRun{after});
-        QCOMPARE(comparison.answer.outcome, Outcome::WithinNoise);
+        QCOMPARE(comparison.answer.outcome, Outcome::Alike);
         QVERIFY(hasCaution(comparison, "The candidate ended abnormally"));
         QVERIFY(hasCaution(comparison, "1,234 events were dropped"));
     }

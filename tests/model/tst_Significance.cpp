@@ -202,7 +202,7 @@ class TestSignificance : public QObject {
         for (uint32_t seed = 0; seed < 200; ++seed) {
             const Claim claim =
                 judgeSteps(steadySteps(seed * 2, 10 + seed % 50), steadySteps(seed * 2 + 1, 30));
-            QCOMPARE(claim.outcome, Outcome::WithinNoise);
+            QCOMPARE(claim.outcome, Outcome::Alike);
         }
     }
 
@@ -216,17 +216,17 @@ class TestSignificance : public QObject {
             rising.push_back(10'000'000 + index * 10'000 + jitter);
             falling.push_back(10'700'000 - index * 10'000 + jitter);
         }
-        QCOMPARE(judgeSteps(first, second).outcome, Outcome::WithinNoise);
-        QCOMPARE(judgeSteps(rising, falling).outcome, Outcome::WithinNoise);
+        QCOMPARE(judgeSteps(first, second).outcome, Outcome::Alike);
+        QCOMPARE(judgeSteps(rising, falling).outcome, Outcome::Alike);
     }
 
     void aClearDifferenceIsClaimed() {
         const Claim slower = judgeSteps(steadySteps(5, 9), steadySteps(6, 9, 11'000'000));
-        QCOMPARE(slower.outcome, Outcome::Slower);
+        QCOMPARE(slower.outcome, Outcome::Longer);
         QVERIFY(slower.pValue < 0.001 && slower.lowNs > 0);
         QVERIFY(slower.percent > 8 && slower.percent < 12);
         QCOMPARE(judgeSteps(steadySteps(6, 9, 11'000'000), steadySteps(5, 9)).outcome,
-                 Outcome::Faster);
+                 Outcome::Shorter);
     }
 
     void aDifferenceThatNobodyCaresAboutIsNoise() {
@@ -237,7 +237,7 @@ class TestSignificance : public QObject {
         }
         const Claim claim = judgeSteps(before, after);
         QVERIFY(claim.pValue < 0.001);
-        QCOMPARE(claim.outcome, Outcome::WithinNoise);
+        QCOMPARE(claim.outcome, Outcome::Alike);
     }
 
     void fewStepsClaimNothing() {

@@ -139,7 +139,8 @@ class TestStoredSummary : public QObject {
         const TemporaryFolder folder;
         RunSummary summary = summaryOfSimulation();
         QCOMPARE(summary.workers.size(), size_t{2});
-        summary.nvlink = {NvlinkVerdict::Use::Used, LinkEvidence::Copies, 77, 400};
+        summary.nvlink = {NvlinkVerdict::Use::Used, LinkEvidence::Counters, 77,
+                          LinkEvidence::Copies, 400};
         summary.facts.healthWarnings = {"12 events were dropped."};
         summary.workers[0].outliers.push_back(
             {7, "step 7", 5, 900, 400, StepPart::LaunchBound, 300, "in cudaMalloc", "forward"});

@@ -26,7 +26,7 @@ ContributorDifference contributor(StepPart part, ContributorKind kind, std::stri
 RunComparison smallComparison() {
     RunComparison comparison;
     comparison.baselineSource = comparison.candidateSource = StepSource::NvtxRange;
-    comparison.answer.outcome = Outcome::Slower;
+    comparison.answer.outcome = Outcome::Longer;
     comparison.critical = 0;
     WorkerComparison& pair = comparison.workers.emplace_back();
     pair.baseline = {10, 101'000, 100'000, 120'000, 90'000, 130'000, 95'000, 105'000};
@@ -74,6 +74,14 @@ ConditionOutcome outcomeOf(std::string_view text,
 
 bool isMet(std::string_view text) {
     return outcomeOf(text).state == ConditionState::Met;
+}
+
+/// The same, judged by several runs.
+RunComparison programs(Outcome outcome) {
+    RunComparison comparison = smallComparison();
+    comparison.workers[comparison.critical].claim.unit = ClaimUnit::Runs;
+    comparison.answer.outcome = outcome;
+    return comparison;
 }
 
 }  // namespace
@@ -142,19 +150,31 @@ class TestEvaluateCondition : public QObject {
     }
 
     void theVerdict() {
-        QVERIFY(isMet("slower"));
-        QVERIFY(!isMet("faster"));
-        RunComparison comparison = smallComparison();
-        comparison.answer.outcome = Outcome::WithinNoise;
-        QVERIFY(outcomeOf("slower", comparison).state == ConditionState::NotMet);
-        comparison.answer.outcome = Outcome::TooFewSteps;
-        QVERIFY(outcomeOf("slower", comparison).state == ConditionState::NotComparable);
+        const RunComparison slower = programs(Outcome::Slower);
+        QVERIFY(outcomeOf("slower", slower).state == ConditionState::Met);
+        QVERIFY(outcomeOf("faster", slower).state == ConditionState::NotMet);
+        QVERIFY(outcomeOf("slower", programs(Outcome::WithinNoise)).state ==
+                ConditionState::NotMet);
+    }
+
+    void oneRunASideHasNoVerdict() {
+        for (const Outcome outcome :
+             {Outcome::TooFewSteps, Outcome::Alike, Outcome::Longer, Outcome::Shorter}) {
+            RunComparison comparison = smallComparison();
+            comparison.answer.outcome = outcome;
+            const ConditionOutcome slower = outcomeOf("slower", comparison);
+            QVERIFY(slower.state == ConditionState::NotComparable);
+            QVERIFY(slower.sentence.find("one run a side") != std::string::npos);
+            QVERIFY(outcomeOf("faster", comparison).state == ConditionState::NotComparable);
+        }
     }
 
     void oneFalseTestDecides() {
-        QVERIFY(outcomeOf("faster and kernel none > 1s").state == ConditionState::NotMet);
-        QVERIFY(outcomeOf("slower and kernel none > 1s").state == ConditionState::NotComparable);
-        QVERIFY(outcomeOf("slower and kernel none > 1s", smallComparison(), true).state ==
+        const RunComparison slower = programs(Outcome::Slower);
+        QVERIFY(outcomeOf("faster and kernel none > 1s", slower).state == ConditionState::NotMet);
+        QVERIFY(outcomeOf("slower and kernel none > 1s", slower).state ==
+                ConditionState::NotComparable);
+        QVERIFY(outcomeOf("slower and kernel none > 1s", slower, true).state ==
                 ConditionState::Skipped);
     }
 

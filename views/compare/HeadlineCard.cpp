@@ -156,9 +156,13 @@ void HeadlineCard::updateTexts() {
 
 void HeadlineCard::updateColors() {
     QPalette colors = palette();
-    colors.setColor(QPalette::WindowText, outcome_ == compare::Outcome::Slower   ? theme_.slower
-                                          : outcome_ == compare::Outcome::Faster ? theme_.faster
-                                                                                 : theme_.text);
+    const bool isWorse =
+        outcome_ == compare::Outcome::Slower || outcome_ == compare::Outcome::Longer;
+    const bool isBetter =
+        outcome_ == compare::Outcome::Faster || outcome_ == compare::Outcome::Shorter;
+    colors.setColor(QPalette::WindowText, isWorse    ? theme_.slower
+                                          : isBetter ? theme_.faster
+                                                     : theme_.text);
     headline_->setPalette(colors);
     colors.setColor(QPalette::WindowText, theme_.mutedText);
     reasons_->setPalette(colors);

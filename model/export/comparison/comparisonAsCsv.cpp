@@ -35,6 +35,10 @@ const std::string& titleOf(const ComparedCandidate& candidate) {
 
 ReportTable summaryTable(const ComparisonReport& report) {
     ReportTable table = tableWith("summary", {{"Outcome", Unit::Text},
+                                              {"Judged By", Unit::Text},
+                                              {"Baseline Runs", Unit::Count},
+                                              {"Candidate Runs", Unit::Count},
+                                              {"Earlier Runs", Unit::Count},
                                               {"Baseline Steps", Unit::Count},
                                               {"Candidate Steps", Unit::Count},
                                               {"Baseline Median", Unit::Nanoseconds},
@@ -55,6 +59,10 @@ ReportTable summaryTable(const ComparisonReport& report) {
             const Claim& claim = pair->claim;
             row = {titleOf(candidate),
                    text(identifier(answer.outcome)),
+                   text(identifier(claim.unit)),
+                   claim.baselineRuns,
+                   claim.candidateRuns,
+                   claim.spreadRuns,
                    pair->baseline.count,
                    pair->candidate.count,
                    pair->baseline.medianNs,

@@ -25,10 +25,13 @@ namespace {
 std::string_view classOf(Outcome outcome) {
     switch (outcome) {
         case Outcome::Slower:
+        case Outcome::Longer:
             return "slower";
         case Outcome::Faster:
+        case Outcome::Shorter:
             return "faster";
         case Outcome::WithinNoise:
+        case Outcome::Alike:
             return "same";
         default:
             return "doubtful";
@@ -38,7 +41,7 @@ std::string_view classOf(Outcome outcome) {
 std::string badgeText(const RunComparison& comparison) {
     const Outcome outcome = comparison.answer.outcome;
     const WorkerComparison* pair = comparison.criticalPair();
-    if (pair && (outcome == Outcome::Slower || outcome == Outcome::Faster))
+    if (pair && classOf(outcome) != "same" && classOf(outcome) != "doubtful")
         return fmt::format("{} % {}", percentText(std::abs(pair->claim.percent)), name(outcome));
     return outcome == Outcome::Nothing ? "nothing to compare" : std::string(name(outcome));
 }
@@ -56,10 +59,16 @@ std::string claimFigures(const WorkerComparison& pair) {
     html += figure("candidate, median step", timeText(pair.candidate.medianNs));
     html += figure("difference", timeDifferenceText(claim.differenceNs));
     if (claim.outcome != Outcome::TooFewSteps) {
-        html += figure("95 % confidence interval",
+        const bool isOfRuns = claim.unit == ClaimUnit::Runs;
+        html += figure(isOfRuns ? "95 % confidence interval of runs"
+                                : "95 % confidence interval of these runs' steps",
                        fmt::format("{} to {}", timeDifferenceText(claim.lowNs),
                                    timeDifferenceText(claim.highNs)));
-        html += figure("Mann-Whitney U test", pValueEquation(claim.pValue));
+        html += figure(isOfRuns ? "t test of runs" : "Mann-Whitney U test of steps",
+                       pValueEquation(claim.pValue));
+        if (isOfRuns)
+            html += figure("runs, baseline and candidate",
+                           fmt::format("{} and {}", claim.baselineRuns, claim.candidateRuns));
     }
     html += figure("steps, baseline and candidate",
                    fmt::format("{} and {}", formatCount(pair.baseline.count),

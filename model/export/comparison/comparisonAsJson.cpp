@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int schemaVersion = 2;
+constexpr int schemaVersion = 3;
 
 Json optionalNumber(const std::optional<double>& number) {
     return number ? Json(*number) : Json(nullptr);
@@ -54,6 +54,7 @@ Json runJson(const RunSummary& run) {
     const Json traffic{{"use", identifier(nvlink.use)},
                        {"evidence", identifier(nvlink.evidence)},
                        {"bytesPerStep", nvlink.bytesPerStep ? Json(*nvlink.bytesPerStep) : Json()},
+                       {"stepEvidence", identifier(nvlink.stepEvidence)},
                        {"bestBytesPerSecond",
                         nvlink.bestBytesPerSecond > 0 ? Json(nvlink.bestBytesPerSecond) : Json()}};
     return {{"title", facts.title},
@@ -85,7 +86,15 @@ Json distributionJson(const StepDistribution& steps) {
 }
 
 Json claimJson(const Claim& claim) {
+    const bool isOfRuns = claim.unit == ClaimUnit::Runs;
     return {{"outcome", identifier(claim.outcome)},
+            {"unit", identifier(claim.unit)},
+            {"baselineRuns", claim.baselineRuns},
+            {"candidateRuns", claim.candidateRuns},
+            {"earlierRuns", claim.spreadRuns},
+            {"confidenceIntervalPercent",
+             isOfRuns ? Json({claim.lowPercent, claim.highPercent}) : Json(nullptr)},
+            {"visiblePercent", isOfRuns ? Json(claim.visiblePercent) : Json(nullptr)},
             {"differenceNs", claim.differenceNs},
             {"percent", claim.percent},
             {"pValue", claim.pValue},
@@ -149,6 +158,7 @@ Json answerJson(const Answer& answer) {
                           {"lostNs", cause.lostNs},
                           {"contributor", cause.main ? cause.main->name() : ""},
                           {"path", cause.main ? cause.main->path : ""},
+                          {"changeOfKind", cause.isChangeOfKind},
                           {"text", cause.text}});
     return {{"outcome", identifier(answer.outcome)},
             {"sentence", answer.sentence},

@@ -36,7 +36,7 @@ void show(const ComparisonTable& table, DifferenceModel& model) {
 
 Answer answerOf(std::string sentence) {
     Answer answer;
-    answer.outcome = Outcome::Slower;
+    answer.outcome = Outcome::Longer;
     answer.sentence = std::move(sentence);
     return answer;
 }

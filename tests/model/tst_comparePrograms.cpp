@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include "model/compare/RunComparison.h"
+#include "model/compare/judgeRuns.h"
+#include "model/compare/poolRuns.h"
+#include "model/values/significance.h"
+#include "model/values/studentT.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::compare;
+
+namespace {
+
+constexpr double stepNs = 50e6;
+
+/// How simulated runs of one program differ: the logarithms of their steps' times, and how far the
+/// medians of runs spread, as the recipe itself says.
+struct Recipe {
+    const char* name;
+    double spread;
+    std::function<void(std::mt19937&, std::vector<double>&)> draw;
+};
+
+void addNoise(std::mt19937& random, std::vector<double>& logs, double level, double slope) {
+    std::normal_distribution<double> noise(0, 0.01);
+    for (size_t step = 0; step < logs.size(); ++step)
+        logs[step] = level + slope * static_cast<double>(step) / static_cast<double>(logs.size()) +
+                     noise(random);
+}
+
+std::vector<Recipe> recipes() {
+    using Random = std::mt19937;
+    using Logs = std::vector<double>;
+    return {{"normal", 0.03,
+             [](Random& random, Logs& logs) {
+                 addNoise(random, logs, std::normal_distribution<double>(0, 0.03)(random), 0);
+             }},
+            {"drifting", std::sqrt(0.02 * 0.02 + 0.05 * 0.05 / 3),
+             [](Random& random, Logs& logs) {
+                 const double slope = std::uniform_real_distribution<double>(-0.1, 0.1)(random);
+                 addNoise(random, logs, std::normal_distribution<double>(0, 0.02)(random), slope);
+             }},
+            {"bimodal", std::sqrt(0.05 * 0.05 + 0.01 * 0.01),
+             [](Random& random, Logs& logs) {
+                 const double mode = random() % 2 == 0 ? 0 : 0.1;
+                 addNoise(random, logs, mode + std::normal_distribution<double>(0, 0.01)(random),
+                          0);
+             }},
+            {"heavy-tailed", 0.02 * std::sqrt(3.0), [](Random& random, Logs& logs) {
+                 addNoise(random, logs, 0.02 * std::student_t_distribution<double>(3)(random), 0);
+             }}};
+}
+
+double medianOf(const Recipe& recipe, std::mt19937& random, double shift) {
+    std::vector<double> logs(40);
+    recipe.draw(random, logs);
+    std::vector<int64_t> wallNs;
+    for (const double log : logs)
+        wallNs.push_back(static_cast<int64_t>(stepNs * std::exp(log + shift)));
+    return quantileOf(wallNs, 0.5);
+}
+
+std::vector<double> mediansOf(const Recipe& recipe, std::mt19937& random, int runs, double shift) {
+    std::vector<double> medians;
+    for (int run = 0; run < runs; ++run) medians.push_back(medianOf(recipe, random, shift));
+    return medians;
+}
+
+/// A run of one GPU whose steps take that long, all of it in one kernel.
+RunSummary runOf(const std::vector<int64_t>& wallNs, const char* kernel = "gemm") {
+    RunSummary run;
+    run.facts.title = "run";
+    run.facts.kernelCount = static_cast<int64_t>(wallNs.size());
+    run.source = StepSource::NvtxRange;
+    run.pattern = "step #";
+    WorkerSummary worker;
+    worker.rank = 0;
+    Contributor contributor;
+    contributor.name = kernel;
+    for (const int64_t each : wallNs) {
+        StepSummary step;
+        step.number = static_cast<int64_t>(worker.steps.size());
+        step.wallNs = each;
+        step.parts[StepPart::Compute] = each;
+        worker.steps.push_back(step);
+        contributor.exposedNs += each;
+        contributor.totalNs += each;
+        ++contributor.count;
+    }
+    worker.foundSteps = contributor.count;
+    worker.contributors.push_back(contributor);
+    run.workers.push_back(std::move(worker));
+    return run;
+}
+
+RunSummary steadyRun(double ms, const char* kernel = "gemm") {
+    std::vector<int64_t> wallNs;
+    for (int step = 0; step < 20; ++step)
+        wallNs.push_back(static_cast<int64_t>(ms * 1e6) + step % 5 * 1000);
+    return runOf(wallNs, kernel);
+}
+
+std::vector<RunSummary> steadyRuns(const std::vector<double>& ms) {
+    std::vector<RunSummary> runs;
+    for (const double each : ms) runs.push_back(steadyRun(each));
+    return runs;
+}
+
+}  // namespace
+
+class TestComparePrograms : public QObject {
+    Q_OBJECT
+
+  private slots:
+    /// Against SciPy's `stats.t`.
+    void studentsDistribution() {
+        QVERIFY(std::abs(studentTFor(0.95, 1) - 12.706204736) < 1e-6);
+        QVERIFY(std::abs(studentTFor(0.95, 2) - 4.302652730) < 1e-6);
+        QVERIFY(std::abs(studentTFor(0.95, 4) - 2.776445105) < 1e-6);
+        QVERIFY(std::abs(studentTFor(0.95, 18) - 2.100922040) < 1e-6);
+        QVERIFY(std::abs(studentTWithin(1, 1) - 0.5) < 1e-12);
+        QVERIFY(std::abs(studentTWithin(2, 3) - 0.860674046) < 1e-6);
+        QCOMPARE(studentTWithin(0, 7), 0.0);
+    }
+
+    void theIntervalCoversWhatItSays_data() {
+        QTest::addColumn<int>("recipe");
+        QTest::addColumn<int>("runs");
+        const std::vector<Recipe> all = recipes();
+        for (int recipe = 0; recipe < int(all.size()); ++recipe)
+            for (const int runs : {3, 5, 10})
+                QTest::addRow("%s, %d a side", all[size_t(recipe)].name, runs) << recipe << runs;
+    }
+
+    void theIntervalCoversWhatItSays() {
+        QFETCH(int, recipe);
+        QFETCH(int, runs);
+        const Recipe simulated = recipes()[size_t(recipe)];
+        std::mt19937 random(uint32_t(runs * 100 + recipe));
+        constexpr int times = 4000;
+        const double shift = std::log(1.05);
+        int covered = 0, claimed = 0;
+        std::vector<double> widths;
+        for (int time = 0; time < times; ++time) {
+            RunMedians medians{mediansOf(simulated, random, runs, 0),
+                               mediansOf(simulated, random, runs, shift),
+                               {}};
+            const Claim changed = judgeRuns(medians);
+            covered += changed.lowPercent <= 5 && changed.highPercent >= 5 ? 1 : 0;
+            widths.push_back(std::log1p(changed.highPercent / 100) -
+                             std::log1p(changed.lowPercent / 100));
+            medians.candidate = mediansOf(simulated, random, runs, 0);
+            claimed += judgeRuns(medians).outcome != Outcome::WithinNoise ? 1 : 0;
+        }
+        std::nth_element(widths.begin(), widths.begin() + times / 2, widths.end());
+        const double known = 2 * 1.959964 * simulated.spread * std::sqrt(2.0 / runs);
+        const double coverage = double(covered) / times, claims = double(claimed) / times;
+        qInfo(
+            "%s, %d a side: coverage %.3f, claims of no change %.3f, width %.2f of that with "
+            "known variances",
+            simulated.name, runs, coverage, claims, widths[times / 2] / known);
+        QVERIFY(coverage >= 0.93 && coverage <= 0.975);
+        QVERIFY(claims <= 0.065);
+        QVERIFY(widths[times / 2] <= 1.5 * known);
+    }
+
+    void severalRunsTellOfPrograms() {
+        const auto before = steadyRuns({50, 51, 49.5}), after = steadyRuns({56, 55, 57});
+        const auto compared = comparePrograms(before, after);
+        QVERIFY(compared);
+        QCOMPARE(compared->comparison.answer.outcome, Outcome::Slower);
+        const Claim& claim = compared->comparison.criticalPair()->claim;
+        QCOMPARE(claim.baselineRuns, 3);
+        QVERIFY(claim.lowPercent > 0 && claim.lowPercent < claim.percent);
+        QVERIFY(claim.percent < claim.highPercent);
+        const QString sentence = QString::fromStdString(compared->comparison.answer.sentence);
+        QVERIFY2(sentence.contains("3 against 3 runs"), qPrintable(sentence));
+    }
+
+    /// Steps of a run that agree among themselves say nothing of how runs differ.
+    void runsThatDifferAsMuchAreNoDifference() {
+        const auto before = steadyRuns({50, 61, 55}), after = steadyRuns({62, 51, 60});
+        const auto compared = comparePrograms(before, after);
+        QVERIFY(compared);
+        QCOMPARE(compared->comparison.answer.outcome, Outcome::WithinNoise);
+        QVERIFY(compared->comparison.criticalPair()->claim.visiblePercent > 10);
+    }
+
+    void oneRunASideSaysOnlyWhatTheyDid() {
+        const auto compared = comparePrograms(steadyRuns({50}), steadyRuns({60}));
+        QVERIFY(compared);
+        QCOMPARE(compared->comparison.answer.outcome, Outcome::Longer);
+        QCOMPARE(compared->comparison.criticalPair()->claim.unit, ClaimUnit::Steps);
+        const std::string& sentence = compared->comparison.answer.sentence;
+        QVERIFY(sentence.find("slower") == std::string::npos);
+        QVERIFY(sentence.find("One run a side") != std::string::npos);
+    }
+
+    void earlierRunsTellTheSpread() {
+        const auto near =
+            comparePrograms(steadyRuns({50}), steadyRuns({60}), steadyRuns({50, 50.5, 49.7, 50.2}));
+        QVERIFY(near);
+        QCOMPARE(near->comparison.answer.outcome, Outcome::Slower);
+        const auto far =
+            comparePrograms(steadyRuns({50}), steadyRuns({60}), steadyRuns({50, 61, 44, 57}));
+        QVERIFY(far);
+        QCOMPARE(far->comparison.answer.outcome, Outcome::WithinNoise);
+    }
+
+    void pooledRunsSumToTheirSteps() {
+        std::vector<RunSummary> runs = steadyRuns({50, 51});
+        runs.push_back(steadyRun(49, "gemm_v2"));
+        const Result<PooledRuns> pooled = poolRuns(runs, "baseline");
+        QVERIFY(pooled);
+        const WorkerSummary& worker = pooled->summary.workers.front();
+        QCOMPARE(worker.steps.size(), size_t{60});
+        QCOMPARE(worker.contributors.size(), size_t{2});
+        int64_t exposedNs = 0;
+        for (const Contributor& each : worker.contributors) exposedNs += each.exposedNs;
+        QCOMPARE(exposedNs, worker.totalWallNs());
+    }
+
+    void aReplacedKernelComesFirst() {
+        std::vector<RunSummary> before{steadyRun(50), steadyRun(50.1)};
+        std::vector<RunSummary> after{steadyRun(58, "other_kernel"),
+                                      steadyRun(58.1, "other_kernel")};
+        const auto compared = comparePrograms(before, after);
+        QVERIFY(compared);
+        const Answer& answer = compared->comparison.answer;
+        QVERIFY(!answer.causes.empty());
+        QVERIFY(answer.causes.front().isChangeOfKind);
+        QVERIFY(answer.sentence.find("other_kernel") != std::string::npos);
+    }
+
+    void runsThatDoNotFitAreRefused() {
+        std::vector<RunSummary> two = steadyRuns({50, 51});
+        two[1].workers.push_back(two[1].workers.front());
+        two[1].workers.back().rank = 1;
+        const auto other = comparePrograms(two, steadyRuns({50, 51}));
+        QVERIFY(!other);
+        QVERIFY(other.error().sentence.find("same processes") != std::string::npos);
+        const std::vector<RunSummary> empty{steadyRun(50), RunSummary{}};
+        QVERIFY(!comparePrograms(empty, steadyRuns({50, 51})));
+        QVERIFY(!comparePrograms({}, steadyRuns({50, 51})));
+    }
+};
+
+LANESCOPE_TEST(TestComparePrograms, NoApplication)
+#include "tst_comparePrograms.moc"
