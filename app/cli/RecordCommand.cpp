@@ -68,10 +68,12 @@ int runRecord(const capture::RecordOptions& options) {
             fmt::format("{} was ended by SIGTERM when what was to be recorded was over, as --kill "
                         "asks.",
                         outcome->program));
-    if (outcome->run->processes == 0)
+    if (outcome->run->processes == 0) {
         say(nothingSentence(options, *outcome));
-    else
+    } else {
         sayWhatIsIn(*outcome->run);
+        sayHowItClosed(*outcome->run);
+    }
     reportWarnings(*outcome->run);
     if (!outcome->keptLogs.empty())
         say(fmt::format("The logs are in {}.", outcome->keptLogs.string()));

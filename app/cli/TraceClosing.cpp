@@ -18,7 +18,9 @@ constexpr double afterSummary = 0.9;
 }  // namespace
 
 Result<void> TraceClosing::load(const std::filesystem::path& file) {
-    Result<TracePtr> trace = loadTrace(file, partOf(progress_, 0, afterLoad), options_);
+    LoadOptions options = options_;
+    options.memory = std::make_shared<LargeMemory>(std::filesystem::absolute(file).parent_path());
+    Result<TracePtr> trace = loadTrace(file, partOf(progress_, 0, afterLoad), options);
     if (!trace) return fail(trace.error());
     trace_ = std::move(*trace);
     return {};

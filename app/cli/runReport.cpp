@@ -34,6 +34,16 @@ void sayWhatIsIn(const capture::CollectedRun& run) {
                     run.processes, run.processes == 1 ? "" : "es"));
 }
 
+void sayHowItClosed(const capture::CollectedRun& run) {
+    if (run.closingNs == 0) return;
+    std::string sentence = fmt::format("It was complete {} after the last process ended",
+                                       formatDuration(run.closingNs));
+    if (run.logBytesUnreadAtExit)
+        sentence += fmt::format("; {} of the logs were unread when the program did",
+                                formatBytes(*run.logBytesUnreadAtExit));
+    say(sentence + ".");
+}
+
 void reportWarnings(const capture::CollectedRun& run) {
     for (size_t index = 0; index < run.warnings.size() && index < maximumWarnings; ++index)
         reportWarning(run.warnings[index]);

@@ -226,8 +226,9 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     writeMissingRanks();
     writeCut();
     if (auto done = trimToRecordedWindows(); !done) return fail(done.error());
-    if (bytesUnreadAtEnd_ >= 0)
-        trace_->property("logBytesUnreadAtExit", std::to_string(bytesUnreadAtEnd_.load()));
+    if (bytesUnreadAtEnd_ >= 0) run.logBytesUnreadAtExit = bytesUnreadAtEnd_.load();
+    if (run.logBytesUnreadAtExit)
+        trace_->property("logBytesUnreadAtExit", std::to_string(*run.logBytesUnreadAtExit));
     if (mainProcess) trace_->property("exitStatus", std::to_string(mainProcess->exitStatus));
     run.warnings = trace_->healthSentences();
     logs_.clear();  // Closing needs the memory more.

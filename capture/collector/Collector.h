@@ -44,6 +44,10 @@ struct CollectedRun {
     int processesCutShort = 0;          ///< Of these, without a proper end.
     size_t logsNotAllRead = 0;          ///< Damaged or unreadable: they hold more than the trace.
     std::vector<std::string> warnings;  ///< Sentences of the trace's health, worst first.
+    /// Bytes of the logs that nobody had read when the program ended, if somebody saw that.
+    std::optional<int64_t> logBytesUnreadAtExit;
+    /// From the end of the last process until the trace had its name; 0 if nobody saw the end.
+    int64_t closingNs = 0;
 };
 
 /// What is done with a trace, by who knows more of traces than the collector does, when all events

@@ -36,6 +36,8 @@ constexpr auto lingerInterval = 50ms;
 /// was asleep.
 constexpr auto machinePatience = 30s;
 
+using Moment = std::chrono::steady_clock::time_point;
+
 Injections injectionsOf(const RecordOptions& options) {
     return {options.agentOptions.recordCuda, options.agentOptions.recordNvtx, options.ncclPlugin};
 }
@@ -78,14 +80,15 @@ void askForMachine(Collector& collector, RunInfo info, const RunFolder& folder) 
 }
 
 /// Gives processes that outlived the program time to finish their logs, or all the time they want;
-/// a signal ends that. Those that still run then are cut.
-Result<void> waitForStragglers(Collector& collector, const SignalForwarder& signals,
-                               const RunSamplers& samplers, bool forAll) {
-    const auto deadline = std::chrono::steady_clock::now() + lingerTime;
+/// a signal ends that. Those that still run then are cut. Tells when the last of all processes had
+/// ended, if the program did at `ended`.
+Result<Moment> waitForStragglers(Collector& collector, const SignalForwarder& signals,
+                                 const RunSamplers& samplers, bool forAll, Moment ended) {
+    const Moment deadline = std::chrono::steady_clock::now() + lingerTime;
     for (;;) {
         // Also waits for a child that has not begun a log yet.
         const bool hasChildren = reapOrphans() && samplers.areNotAlone();
-        if (auto polled = collector.poll(); !polled) return polled;
+        if (auto polled = collector.poll(); !polled) return fail(polled.error());
         std::vector<uint32_t> running = collector.openProcesses();
         running.erase(std::remove_if(running.begin(), running.end(),
                                      [](uint32_t pid) {
@@ -93,16 +96,17 @@ Result<void> waitForStragglers(Collector& collector, const SignalForwarder& sign
                                                 errno != EPERM;
                                      }),
                       running.end());
-        if (!hasChildren && running.empty()) return {};
+        if (!hasChildren && running.empty()) return ended;
         const bool isTimeUp = !forAll && std::chrono::steady_clock::now() > deadline;
         if (isTimeUp || signals.cameAfterEnd()) {
             for (const pid_t pid : samplers.others()) running.push_back(pid);
             std::sort(running.begin(), running.end());
             running.erase(std::unique(running.begin(), running.end()), running.end());
             collector.cut(std::move(running), log::realtimeNs());
-            return {};
+            return std::chrono::steady_clock::now();
         }
         std::this_thread::sleep_for(lingerInterval);
+        ended = std::chrono::steady_clock::now();
     }
 }
 
@@ -136,12 +140,18 @@ Result<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
 
 Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
                                  const SignalForwarder& signals, RunSamplers& samplers,
-                                 const MainProcess& program, const RecordOptions& options) {
+                                 const MainProcess& program, Moment ended,
+                                 const RecordOptions& options) {
     if (auto tailed = tail.stop(); !tailed) return fail(tailed.error());
-    if (auto waited = waitForStragglers(collector, signals, samplers, options.waitForAll); !waited)
-        return fail(waited.error());
+    const auto lastEnded =
+        waitForStragglers(collector, signals, samplers, options.waitForAll, ended);
+    if (!lastEnded) return fail(lastEnded.error());
     samplers.end(collector);
-    return collector.finish(program, options.overwrite, options.closing);
+    Result<CollectedRun> run = collector.finish(program, options.overwrite, options.closing);
+    if (run)
+        run->closingNs =
+            std::chrono::nanoseconds(std::chrono::steady_clock::now() - *lastEnded).count();
+    return run;
 }
 
 }  // namespace
@@ -190,17 +200,19 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     CollectorThread tail(**collector,
                          {[&] { askForMachine(**collector, info, folder); }, killAtEnd});
     program.exitStatus = child->wait();
+    const Moment ended = std::chrono::steady_clock::now();
     program.endRealtimeNs = log::realtimeNs();
     (*collector)->noteProgramEnd();
     signals.stopForwarding();
     // What the program had started may not have heard of it.
     if (wasKilled)
         for (const pid_t pid : samplers.others()) ::kill(pid, SIGTERM);
-    RecordOutcome outcome{program.exitStatus,
-                          options.commandLine.front(),
-                          collectRest(**collector, tail, signals, samplers, program, options),
-                          {},
-                          wasKilled};
+    RecordOutcome outcome{
+        program.exitStatus,
+        options.commandLine.front(),
+        collectRest(**collector, tail, signals, samplers, program, ended, options),
+        {},
+        wasKilled};
     if (outcome.run && outcome.run->logsNotAllRead == 0 && !options.keepLogs)
         folder.remove();
     else

@@ -27,7 +27,10 @@ StringIndex textOf(const auto& names, auto key) {
 class GpuWorkCollector {
   public:
     GpuWorkCollector(const Trace& trace, const WorkNames& names, const std::stop_token& stop)
-        : trace_(trace), names_(names), stop_(stop), builders_(trace.streams.size()) {
+        : trace_(trace),
+          names_(names),
+          stop_(stop),
+          builders_(trace.streams.size(), LaneBuilder(Packing::Compact, trace.memory.get())) {
         for (const LaunchConfig& config : trace.launchConfigs) {
             kernelName_.push_back(kinds::Kernel::nameIndex(config));
             kernelCategory_.push_back(kernelCategory(trace.strings.at(kernelName_.back())));
@@ -173,7 +176,7 @@ std::vector<std::vector<Lane>> collectProjections(const Trace& trace, const std:
     for (uint32_t row = 0; row < table.size() && !isStopped(stop, row); ++row) {
         if (table.depth[row] >= LanePacker::maximumLanes) continue;
         std::vector<Lane>& ofStream = lanes[table.stream[row]];
-        if (table.depth[row] >= ofStream.size()) ofStream.resize(table.depth[row] + size_t{1});
+        while (table.depth[row] >= ofStream.size()) ofStream.emplace_back(trace.memory.get());
         const uint32_t nvtx = table.nvtx[row];
         appendSlice(ofStream[table.depth[row]], table.startNs[row], table.endNs[row],
                     trace.nvtx.text[nvtx], EventRef(EventKind::Projection, row),

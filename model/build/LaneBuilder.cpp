@@ -5,6 +5,7 @@
 #include <queue>
 
 #include "model/trace/isStopped.h"
+#include "model/values/sortLarge.h"
 
 namespace lanescope {
 
@@ -60,8 +61,7 @@ void LaneBuilder::add(int64_t startNs, int64_t endNs, StringIndex name, EventRef
 
 void LaneBuilder::placeWaiting() {
     if (waiting_.size() > 1)
-        std::stable_sort(waiting_.begin(), waiting_.end(),
-                         [this](const Slice& a, const Slice& b) { return isBefore(a, b); });
+        sortLarge(waiting_, [this](const Slice& a, const Slice& b) { return isBefore(a, b); });
     for (const Slice& slice : waiting_) place(slice);
     waiting_.clear();
 }
@@ -72,14 +72,14 @@ void LaneBuilder::place(const Slice& slice) {
         ++droppedCount_;
         return;
     }
-    if (lane >= lanes_.size()) lanes_.resize(lane + 1);
+    while (lane >= lanes_.size()) lanes_.emplace_back(memory());
     appendSlice(lanes_[lane], slice.startNs, slice.endNs, slice.name, slice.event, slice.category);
 }
 
 /// What was placed waits again, to be sorted with what is to come.
 void LaneBuilder::takeBack() {
     isInOrder_ = false;
-    std::vector<Slice> all;
+    LargeVector<Slice> all(memory());
     for (const Lane& lane : lanes_)
         for (uint32_t i = 0; i < lane.size(); ++i)
             all.push_back(
@@ -104,7 +104,7 @@ Lane unionOf(std::span<const Lane* const> lanes, StringIndex name, SliceCategory
     std::priority_queue<Cursor, std::vector<Cursor>, std::greater<>> next;
     for (const Lane* lane : lanes)
         if (lane->size() > 0) next.push({lane, 0, lane->startNs[0]});
-    Lane all;
+    Lane all(lanes.empty() ? nullptr : lanes.front()->startNs.memory());
     TimeRange open;
     bool isOpen = false;
     for (size_t step = 0; !next.empty() && !isStopped(stop, step); ++step) {

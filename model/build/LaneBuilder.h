@@ -15,8 +15,9 @@ namespace lanescope {
 /// their lane; from the first that does not on, all are kept and sorted at the end.
 class LaneBuilder {
   public:
-    explicit LaneBuilder(Packing packing = Packing::Compact)
-        : packing_(packing), packer_(packing) {}
+    /// The lanes grow in `memory`, which must outlive them.
+    explicit LaneBuilder(Packing packing = Packing::Compact, LargeMemory* memory = nullptr)
+        : packing_(packing), packer_(packing), waiting_(memory) {}
 
     /// A slice that ends before it starts is taken as ending where it starts.
     void add(int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
@@ -40,12 +41,13 @@ class LaneBuilder {
     void placeWaiting();
     void place(const Slice& slice);
     void takeBack();
+    LargeMemory* memory() const { return waiting_.get_allocator().memory(); }
     bool isBefore(const Slice& a, const Slice& b) const;
 
     Packing packing_;
     LanePacker packer_;
     std::vector<Lane> lanes_;
-    std::vector<Slice> waiting_;  ///< Those that start last, together; all once out of order.
+    LargeVector<Slice> waiting_;  ///< Those that start last, together; all once out of order.
     bool isInOrder_ = true;
     bool isEmpty_ = true;
     uint32_t droppedCount_ = 0;
@@ -56,7 +58,7 @@ void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, E
                  SliceCategory category);
 
 /// One lane of slices without events, each a stretch that the slices of `lanes` cover without a
-/// gap; only the first if stopped. O(n log lanes).
+/// gap; only the first if stopped. Lies where they lie. O(n log lanes).
 Lane unionOf(std::span<const Lane* const> lanes, StringIndex name,
              SliceCategory category = SliceCategory::Busy, const std::stop_token& stop = {});
 

@@ -14,13 +14,17 @@ namespace {
 /// Ranges started and ended by handle may overlap in any way, so they get lanes of their own below
 /// the nested ones.
 struct DomainWork {
-    LaneBuilder nested{Packing::Nested};
-    LaneBuilder loose{Packing::Compact};
+    explicit DomainWork(LargeMemory* memory)
+        : nested(Packing::Nested, memory), loose(Packing::Compact, memory) {}
+
+    LaneBuilder nested, loose;
     uint32_t count = 0;
 };
 
 struct ThreadWork {
-    LaneBuilder calls{Packing::Nested};
+    explicit ThreadWork(LargeMemory* memory) : calls(Packing::Nested, memory) {}
+
+    LaneBuilder calls;
     std::map<StringIndex, DomainWork> domains;
     uint64_t count = 0;
 };
@@ -50,7 +54,8 @@ void collectRanges(const Trace& trace, std::vector<ThreadWork>& threads,
     for (const uint32_t row : trace.nccl.nvtx) isNccl[row] = true;
     for (uint32_t row = 0; row < nvtx.size() && !isStopped(stop, row); ++row) {
         ThreadWork& thread = threads[nvtx.thread[row]];
-        DomainWork& domain = thread.domains[nvtx.domain[row]];
+        DomainWork& domain =
+            thread.domains.try_emplace(nvtx.domain[row], trace.memory.get()).first->second;
         LaneBuilder& builder =
             nvtx.style[row] == NvtxStyle::StartEnd ? domain.loose : domain.nested;
         builder.add(nvtx.startNs[row], nvtx.endNs[row], nvtx.text[row],
@@ -77,10 +82,10 @@ ThreadLanes lanesOf(ThreadWork& work, StringIndex busy, const std::stop_token& s
     for (const auto& [domain, ranges] : work.domains) domains.push_back(domain);
     std::stable_sort(domains.begin(), domains.end(), [&work](StringIndex a, StringIndex b) {
         if ((a == 0) != (b == 0)) return a == 0;
-        return work.domains[a].count > work.domains[b].count;
+        return work.domains.at(a).count > work.domains.at(b).count;
     });
     for (const StringIndex domain : domains)
-        lanes.domains.push_back(lanesOf(domain, work.domains[domain]));
+        lanes.domains.push_back(lanesOf(domain, work.domains.at(domain)));
     lanes.calls = work.calls.build();
     lanes.droppedCalls = work.calls.droppedCount();
     std::vector<const Lane*> all;
@@ -96,7 +101,9 @@ ThreadLanes lanesOf(ThreadWork& work, StringIndex busy, const std::stop_token& s
 
 std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, StringIndex busy,
                                             const std::stop_token& stop) {
-    std::vector<ThreadWork> work(trace.threads.size());
+    std::vector<ThreadWork> work;
+    for (size_t thread = 0; thread < trace.threads.size(); ++thread)
+        work.emplace_back(trace.memory.get());
     collectCalls(trace, work, stop);
     collectRanges(trace, work, stop);
     std::vector<ThreadLanes> lanes;

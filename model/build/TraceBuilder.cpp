@@ -21,7 +21,7 @@ constexpr size_t maxGpus = 1 << 10;
 static_assert(maxGpus <= INT16_MAX);
 
 void replace(Column<StringIndex>& numbers, const std::vector<StringIndex>& names) {
-    Column<StringIndex> named;
+    Column<StringIndex> named(numbers.memory());
     for (const uint32_t number : numbers)
         named.push_back(number < names.size() ? names[number] : StringIndex{0});
     numbers = std::move(named);
@@ -36,7 +36,12 @@ size_t TraceBuilder::StreamHash::operator()(const StreamKey& key) const {
     return static_cast<size_t>(hash ^ hash >> 32);
 }
 
-TraceBuilder::TraceBuilder() : trace_(new Trace()) {}
+TraceBuilder::TraceBuilder(std::shared_ptr<LargeMemory> memory) : trace_(new Trace()) {
+    trace_->memory = std::move(memory);
+    trace_->strings = StringTable(this->memory());
+    forEachTable(*trace_,
+                 [this]<class Table>(Table& table) { table = tableIn<Table>(this->memory()); });
+}
 
 void TraceBuilder::setPath(const std::filesystem::path& path) {
     trace_->path = path;
@@ -155,7 +160,7 @@ void TraceBuilder::counter(CounterSeries series, CounterSamples samples) {
     CounterValues values = counterValues(std::move(samples));
     skipped_.addCounter(values);
     series.unit = values.unit;
-    series.set(std::move(values.timesNs), std::move(values.values), values.endNs);
+    series.set(values.timesNs, values.values, values.endNs);
     counter(std::move(series));
 }
 

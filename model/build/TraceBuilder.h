@@ -41,7 +41,8 @@ struct NcclRow {
 /// health. All calls but `finish` are O(1) unless they say otherwise; one thread.
 class TraceBuilder {
   public:
-    TraceBuilder();
+    /// The trace and all that is made of it lie in `memory`, if there is one.
+    explicit TraceBuilder(std::shared_ptr<LargeMemory> memory = nullptr);
     TraceBuilder(TraceBuilder&&) = default;
 
     /// Where the trace lies; its title is the name of the file.
@@ -49,6 +50,7 @@ class TraceBuilder {
     /// What is known beside the events.
     TraceDescription& description() { return *trace_; }
     void note(HealthNote note) { trace_->health.push_back(std::move(note)); }
+    LargeMemory* memory() const { return trace_->memory.get(); }
     /// What there is so far.
     const Trace& trace() const { return *trace_; }
 

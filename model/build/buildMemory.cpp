@@ -50,8 +50,10 @@ Use useOf(MemoryKind kind) {
 
 /// A counter while it grows.
 struct GrowingCounter {
-    std::vector<int64_t> timesNs;
-    std::vector<double> values;
+    explicit GrowingCounter(LargeMemory* memory) : timesNs(memory), values(memory) {}
+
+    LargeVector<int64_t> timesNs;
+    LargeVector<double> values;
     double current = 0;
 
     void change(int64_t timeNs, double by) {
@@ -101,7 +103,8 @@ class MemoryBuilder {
   private:
     GrowingCounter& counterFor(Use use, uint32_t process, uint32_t gpu) {
         const bool isOfGpu = use == Use::Device || use == Use::Pools;
-        return counters_[{isOfGpu ? gpu : noIndex, process, use}];
+        const CounterKey key{isOfGpu ? gpu : noIndex, process, use};
+        return counters_.try_emplace(key, trace_.memory.get()).first->second;
     }
 
     void takeAllocation(uint32_t row) {
@@ -160,9 +163,15 @@ class MemoryBuilder {
     void addSeries(const CounterKey& key, GrowingCounter& grown) {
         const auto& [gpu, processIndex, use] = key;
         const Process& process = trace_.processes[processIndex];
-        std::vector<std::pair<int64_t, double>> samples;
+        LargeMemory* const memory = trace_.memory.get();
+        LargeVector<int64_t> timesNs(memory);
+        LargeVector<double> values(memory);
+        const auto add = [&](int64_t timeNs, double bytes) {
+            timesNs.push_back(timeNs);
+            values.push_back(bytes);
+        };
         if (!process.hasWindows && process.range.startNs < grown.timesNs.front())
-            samples.emplace_back(process.range.startNs, 0.0);
+            add(process.range.startNs, 0.0);
         size_t next = 0;
         double value = 0;
         for (const TimeRange& window : process.windows) {
@@ -170,28 +179,22 @@ class MemoryBuilder {
                 value = grown.values[next];
             const int64_t endNs =
                 std::min(window.endNs, std::max(window.startNs, process.range.endNs));
-            samples.emplace_back(window.startNs, value);
+            add(window.startNs, value);
             for (; next < grown.timesNs.size() && grown.timesNs[next] < window.endNs; ++next) {
                 value = grown.values[next];
-                samples.emplace_back(grown.timesNs[next], value);
+                add(grown.timesNs[next], value);
             }
-            if (endNs < process.range.endNs) samples.emplace_back(endNs, unknown);
+            if (endNs < process.range.endNs) add(endNs, unknown);
         }
         if (!process.hasWindows)
             for (; next < grown.timesNs.size(); ++next)
-                samples.emplace_back(grown.timesNs[next], grown.values[next]);
-        std::vector<int64_t> timesNs;
-        std::vector<double> values;
-        for (const auto& [timeNs, bytes] : samples) {
-            timesNs.push_back(timeNs);
-            values.push_back(bytes);
-        }
+                add(grown.timesNs[next], grown.values[next]);
         CounterSeries series;
         series.name = nameOf(use);
         series.unit = CounterUnit::Bytes;
         series.gpu = gpu;
         series.process = processIndex;
-        series.set(std::move(timesNs), std::move(values), process.range.endNs);
+        series.set(timesNs, values, process.range.endNs);
         trace_.counters.push_back(std::move(series));
     }
 
@@ -222,7 +225,7 @@ class MemoryBuilder {
 }  // namespace
 
 void buildMemory(Trace& trace, const std::stop_token& stop) {
-    trace.allocations = {};
+    trace.allocations = tableIn<AllocationTable>(trace.memory.get());
     MemoryBuilder(trace).build(stop);
     numberSamples(trace);
 }

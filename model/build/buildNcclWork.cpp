@@ -2,12 +2,11 @@
 #include "model/build/buildNcclWork.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "model/trace/isStopped.h"
+#include "model/values/sortLarge.h"
 
 namespace lanescope {
 
@@ -19,12 +18,15 @@ void add(NcclFacts& facts, TimeRange work, uint32_t count) {
     facts.operationCount += count;
 }
 
+using Calls = LargeVector<uint32_t>;
+
 /// API calls by the threads on which NCCL launched, in order of start.
-std::unordered_map<uint32_t, std::vector<uint32_t>> callsOfLaunchingThreads(
-    const Trace& trace, const std::stop_token& stop) {
-    std::unordered_map<uint32_t, std::vector<uint32_t>> calls;
+std::unordered_map<uint32_t, Calls> callsOfLaunchingThreads(const Trace& trace,
+                                                            const std::stop_token& stop) {
+    std::unordered_map<uint32_t, Calls> calls;
     for (const NcclFacts facts : trace.nccl.facts)
-        if (facts.launchThread != noIndex) calls.try_emplace(facts.launchThread);
+        if (facts.launchThread != noIndex)
+            calls.try_emplace(facts.launchThread, trace.memory.get());
     if (calls.empty()) return calls;
     for (uint32_t row = 0; row < trace.apiCalls.size() && !isStopped(stop, row); ++row)
         if (const auto found = calls.find(trace.apiCalls.thread[row]); found != calls.end())
@@ -32,7 +34,30 @@ std::unordered_map<uint32_t, std::vector<uint32_t>> callsOfLaunchingThreads(
     return calls;
 }
 
-NcclFacts workOfLaunch(const Trace& trace, const std::vector<uint32_t>& calls, TimeRange launch) {
+/// A launch, and one of the calls that a file says it was for.
+struct Launch {
+    uint32_t thread;
+    uint32_t row;  ///< Of `NcclTable`.
+    int64_t startNs;
+    bool isSame(const Launch& other) const {
+        return thread == other.thread && startNs == other.startNs;
+    }
+};
+
+/// By thread and start, those of one launch together.
+LargeVector<Launch> launchesOf(const Trace& trace, const std::stop_token& stop) {
+    LargeVector<Launch> launches(trace.memory.get());
+    for (uint32_t row = 0; row < trace.nccl.size() && !isStopped(stop, row); ++row)
+        if (const NcclFacts facts = trace.nccl.facts[row]; facts.launchThread != noIndex)
+            launches.push_back({facts.launchThread, row, facts.launch.startNs});
+    const auto isBefore = [](const Launch& a, const Launch& b) {
+        return a.thread != b.thread ? a.thread < b.thread : a.startNs < b.startNs;
+    };
+    sortLarge(launches, isBefore, stop);
+    return launches;
+}
+
+NcclFacts workOfLaunch(const Trace& trace, const Calls& calls, TimeRange launch) {
     NcclFacts found;
     auto call = std::lower_bound(
         calls.begin(), calls.end(), launch.startNs,
@@ -48,39 +73,36 @@ NcclFacts workOfLaunch(const Trace& trace, const std::vector<uint32_t>& calls, T
 void buildNcclWork(Trace& trace, const std::stop_token& stop) {
     NcclTable& nccl = trace.nccl;
     const auto calls = callsOfLaunchingThreads(trace, stop);
-    // Each launch is looked at once, however many calls a file says it was for.
-    std::map<std::pair<uint32_t, int64_t>, std::vector<uint32_t>> rowsOfLaunch;
-    for (uint32_t row = 0; row < nccl.size(); ++row)
-        if (nccl.facts[row].launchThread != noIndex)
-            rowsOfLaunch[{nccl.facts[row].launchThread, nccl.facts[row].launch.startNs}].push_back(
-                row);
+    const LargeVector<Launch> launches = launchesOf(trace, stop);
     // Launches of a thread do not overlap; in a damaged file they must not take for ever either.
     std::pair<uint32_t, int64_t> looked{noIndex, 0};
-    for (const auto& [launch, rows] : rowsOfLaunch) {
+    // Each is looked at once, however many calls a file says it was for.
+    for (auto next = launches.begin(); next != launches.end();) {
         if (stop.stop_requested()) return;
-        TimeRange range = nccl.facts[rows.front()].launch;
-        if (looked.first == launch.first) range.startNs = std::max(range.startNs, looked.second);
-        looked = {launch.first, std::max(range.endNs, range.startNs)};
-        const NcclFacts found = workOfLaunch(trace, calls.at(launch.first), range);
-        for (const uint32_t row : rows) {
-            NcclFacts facts = nccl.facts[row];
+        const Launch& launch = *next;
+        const auto first = next;
+        while (next != launches.end() && next->isSame(launch)) ++next;
+        TimeRange range = nccl.facts[launch.row].launch;
+        if (looked.first == launch.thread) range.startNs = std::max(range.startNs, looked.second);
+        looked = {launch.thread, std::max(range.endNs, range.startNs)};
+        const NcclFacts found = workOfLaunch(trace, calls.at(launch.thread), range);
+        for (auto each = first; each != next; ++each) {
+            NcclFacts facts = nccl.facts[each->row];
             facts.gpu = found.gpu;
             facts.operationCount = found.operationCount;
-            facts.sharedBy = static_cast<uint32_t>(rows.size());
-            nccl.facts.set(row, facts);
+            facts.sharedBy = static_cast<uint32_t>(next - first);
+            nccl.facts.set(each->row, facts);
         }
     }
 
-    std::unordered_map<uint32_t, uint32_t> rowOfRange;
-    for (uint32_t row = 0; row < nccl.size(); ++row)
-        if (nccl.facts[row].launchThread == noIndex) rowOfRange[nccl.nvtx[row]] = row;
     const ProjectionTable& projections = trace.projections;
     for (uint32_t row = 0; row < projections.size() && !isStopped(stop, row); ++row)
-        if (const auto found = rowOfRange.find(projections.nvtx[row]); found != rowOfRange.end()) {
-            NcclFacts facts = nccl.facts[found->second];
+        if (const uint32_t call = nccl.rowOf(projections.nvtx[row]); call != noIndex) {
+            NcclFacts facts = nccl.facts[call];
+            if (facts.launchThread != noIndex) continue;
             add(facts, {projections.startNs[row], projections.endNs[row]},
                 projections.operationCount[row]);
-            nccl.facts.set(found->second, facts);
+            nccl.facts.set(call, facts);
         }
 }
 

@@ -27,42 +27,47 @@ struct LaunchedWork {
 };
 
 /// What one thread launched on one stream, in order of the calls; by thread and stream.
-using WorkOfThreads = std::map<std::pair<uint32_t, uint32_t>, std::vector<LaunchedWork>>;
+using WorkOfThreads = std::map<std::pair<uint32_t, uint32_t>, LargeVector<LaunchedWork>>;
+
+/// Rows of each thread.
+using RowsOfThreads = std::vector<LargeVector<uint32_t>>;
 
 WorkOfThreads joinCallsWithWork(const Trace& trace, const std::stop_token& stop) {
     WorkOfThreads joined;
     forEachLaunch(
         trace,
         [&](uint32_t call, EventRef work) {
-            joined[{trace.apiCalls.thread[call], streamOf(trace, work)}].push_back(
-                {trace.apiCalls.startNs[call], work});
+            const std::pair place{trace.apiCalls.thread[call], streamOf(trace, work)};
+            joined.try_emplace(place, trace.memory.get())
+                .first->second.push_back({trace.apiCalls.startNs[call], work});
         },
         stop);
     const auto isEarlier = [](const LaunchedWork& a, const LaunchedWork& b) {
         return a.callStartNs < b.callStartNs;
     };
     for (auto& [place, work] : joined)
-        if (!std::is_sorted(work.begin(), work.end(), isEarlier))
-            std::stable_sort(work.begin(), work.end(), isEarlier);
+        if (!std::is_sorted(work.begin(), work.end(), isEarlier)) sortLarge(work, isEarlier, stop);
     return joined;
 }
 
 /// From the first start to the last end of any run of work.
 class WorkSpan {
   public:
-    WorkSpan(const Trace& trace, const std::vector<LaunchedWork>& work)
+    WorkSpan(const Trace& trace, const LargeVector<LaunchedWork>& work)
         : trace_(trace), work_(work) {
         // A stream works in the order of its calls, so this is the usual case and needs no memory.
         TimeRange last = trace.rangeOf(work.front().work);
         for (const LaunchedWork& each : work) {
             const TimeRange range = trace.rangeOf(each.work);
             if (range.startNs < last.startNs || range.endNs < last.endNs) {
-                starts_.emplace(work.begin(), work.end(), [&trace](const LaunchedWork& w) {
+                const auto startOf = [&trace](const LaunchedWork& w) {
                     return trace.rangeOf(w.work).startNs;
-                });
-                ends_.emplace(work.begin(), work.end(), [&trace](const LaunchedWork& w) {
+                };
+                const auto endOf = [&trace](const LaunchedWork& w) {
                     return trace.rangeOf(w.work).endNs;
-                });
+                };
+                starts_.emplace(work.begin(), work.end(), startOf, trace.memory.get());
+                ends_.emplace(work.begin(), work.end(), endOf, trace.memory.get());
                 break;
             }
             last = range;
@@ -78,13 +83,13 @@ class WorkSpan {
 
   private:
     const Trace& trace_;
-    const std::vector<LaunchedWork>& work_;
+    const LargeVector<LaunchedWork>& work_;
     std::optional<ExtremesTree<int64_t>> starts_, ends_;
 };
 
 /// Rows of ranges (not marks) by thread, each thread's sorted by start as the table is.
-std::vector<std::vector<uint32_t>> rangesByThread(const Trace& trace) {
-    std::vector<std::vector<uint32_t>> rows(trace.threads.size());
+RowsOfThreads rangesByThread(const Trace& trace) {
+    RowsOfThreads rows(trace.threads.size(), LargeVector<uint32_t>(trace.memory.get()));
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
         if (trace.nvtx.style[row] != NvtxStyle::Mark) rows[trace.nvtx.thread[row]].push_back(row);
     return rows;
@@ -100,8 +105,8 @@ void append(ProjectionTable& table, TimeRange range, uint32_t nvtx, uint32_t str
 }
 
 /// Projects the ranges of one thread onto one stream; `work` is what it launched there.
-void project(const Trace& trace, const std::vector<uint32_t>& ranges, uint32_t stream,
-             const std::vector<LaunchedWork>& work, ProjectionTable& table,
+void project(const Trace& trace, const LargeVector<uint32_t>& ranges, uint32_t stream,
+             const LargeVector<LaunchedWork>& work, ProjectionTable& table,
              const std::stop_token& stop) {
     const WorkSpan spans(trace, work);
     size_t from = 0;
@@ -124,7 +129,8 @@ void project(const Trace& trace, const std::vector<uint32_t>& ranges, uint32_t s
 /// By start; of those that start together the outer range first.
 void sortProjections(const NvtxTable& nvtx, ProjectionTable& table, const std::stop_token& stop) {
     // Plain, since a sort looks at each many times.
-    const std::vector<int64_t> startNs(table.startNs.begin(), table.startNs.end());
+    LargeMemory* const memory = table.startNs.memory();
+    const LargeVector<int64_t> startNs(table.startNs.begin(), table.startNs.end(), memory);
     const auto isBefore = [&](uint32_t a, uint32_t b) {
         if (startNs[a] != startNs[b]) return startNs[a] < startNs[b];
         if (table.endNs[a] != table.endNs[b]) return table.endNs[a] > table.endNs[b];
@@ -133,7 +139,7 @@ void sortProjections(const NvtxTable& nvtx, ProjectionTable& table, const std::s
         if (nvtx.depth[nvtxA] != nvtx.depth[nvtxB]) return nvtx.depth[nvtxA] < nvtx.depth[nvtxB];
         return nvtxA != nvtxB ? nvtxA < nvtxB : table.stream[a] < table.stream[b];
     };
-    const std::vector<uint32_t> order = sortedOrder(table.size(), isBefore, stop);
+    const RowOrder order = sortedOrder(table.size(), isBefore, memory, stop);
     if (order.empty()) return;
     permute(table.startNs, order, stop);
     permute(table.endNs, order, stop);
@@ -145,9 +151,9 @@ void sortProjections(const NvtxTable& nvtx, ProjectionTable& table, const std::s
 }  // namespace
 
 void buildProjections(Trace& trace, const std::stop_token& stop) {
-    ProjectionTable table;
+    auto table = tableIn<ProjectionTable>(trace.memory.get());
     WorkOfThreads works = joinCallsWithWork(trace, stop);
-    const std::vector<std::vector<uint32_t>> ranges = rangesByThread(trace);
+    const RowsOfThreads ranges = rangesByThread(trace);
     uint64_t steps = 0;
     for (auto& [place, work] : works) {
         const auto [thread, stream] = place;
@@ -160,7 +166,7 @@ void buildProjections(Trace& trace, const std::stop_token& stop) {
             break;
         }
         project(trace, ranges[thread], stream, work, table, stop);
-        work = {};
+        work = LargeVector<LaunchedWork>();
     }
     if (stop.stop_requested()) return;
     sortProjections(trace.nvtx, table, stop);

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "model/values/sortLarge.h"
+
 namespace lanescope {
 
 namespace {
@@ -29,8 +31,8 @@ bool isNumber(uint32_t eventSync) {
     return eventSync != 0 && eventSync != noIndex;
 }
 
-std::vector<Record> recordsOf(const Trace& trace, const EventCallTable& calls) {
-    std::vector<Record> records;
+LargeVector<Record> recordsOf(const Trace& trace, const EventCallTable& calls) {
+    LargeVector<Record> records(trace.memory.get());
     for (uint32_t row = 0; row < calls.size(); ++row) {
         const uint32_t stream = calls.stream[row];
         const bool isNamed = calls.event[row] != noIndex || isNumber(calls.eventSync[row]);
@@ -44,8 +46,8 @@ std::vector<Record> recordsOf(const Trace& trace, const EventCallTable& calls) {
 /// Finds what a wait waits for.
 class Records {
   public:
-    explicit Records(std::vector<Record> records)
-        : byEvent_(std::move(records)), bySync_(byEvent_.size()) {
+    explicit Records(LargeVector<Record> records)
+        : byEvent_(std::move(records)), bySync_(byEvent_.size(), byEvent_.get_allocator()) {
         std::sort(byEvent_.begin(), byEvent_.end(), [](const Record& a, const Record& b) {
             return std::tie(a.process, a.event, a.correlation) <
                    std::tie(b.process, b.event, b.correlation);
@@ -87,15 +89,16 @@ class Records {
         return {byEvent_[each].process, byEvent_[each].eventSync};
     }
 
-    std::vector<Record> byEvent_;   // by process, event, correlation
-    std::vector<uint32_t> bySync_;  // those with a number of their own, by process and number
+    LargeVector<Record> byEvent_;   // by process, event, correlation
+    LargeVector<uint32_t> bySync_;  // those with a number of their own, by process and number
 };
 
 }  // namespace
 
 void buildWaits(Trace& trace) {
     const Records records(recordsOf(trace, trace.eventRecords));
-    std::vector<Wait> waits;
+    LargeMemory* const memory = trace.memory.get();
+    LargeVector<Wait> waits(memory);
     for (const Record& wait : recordsOf(trace, trace.eventWaits)) {
         const Record* record = records.awaitedBy(wait);
         if (record && record->stream != wait.stream)
@@ -107,13 +110,13 @@ void buildWaits(Trace& trace) {
         return std::tie(a.waitingStream, a.waitCorrelation) <
                std::tie(b.waitingStream, b.waitCorrelation);
     });
-    std::vector<uint32_t> byRecord(waits.size());
+    LargeVector<uint32_t> byRecord(waits.size(), memory);
     std::iota(byRecord.begin(), byRecord.end(), 0u);
-    std::stable_sort(byRecord.begin(), byRecord.end(), [&waits](uint32_t a, uint32_t b) {
+    sortLarge(byRecord, [&waits](uint32_t a, uint32_t b) {
         return std::tie(waits[a].recordedStream, waits[a].recordCorrelation) <
                std::tie(waits[b].recordedStream, waits[b].recordCorrelation);
     });
-    StreamWaitTable table;
+    auto table = tableIn<StreamWaitTable>(memory);
     for (size_t row = 0; row < waits.size(); ++row) {
         table.waitingStream.push_back(waits[row].waitingStream);
         table.waitCorrelation.push_back(waits[row].waitCorrelation);

@@ -100,7 +100,7 @@ std::string titleOf(const CounterSeries& series) {
 
 /// A slice for each stretch in which the same flags stood; none where none did.
 Lane laneOfFlags(Trace& trace, uint32_t counter) {
-    LaneBuilder builder;
+    LaneBuilder builder(Packing::Compact, trace.memory.get());
     const CounterSeries& series = trace.counters[counter];
     for (uint32_t sample = 0; sample < series.size();) {
         const double value = series.value(sample);

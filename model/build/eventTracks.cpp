@@ -19,7 +19,7 @@ void forEachOwnTrack(Visitor visit) {
 /// The events of one kind that are drawn there.
 template <class Kind>
 void addEventTrack(Trace& trace, Kind kind, kinds::TrackSubject own, uint32_t parent) {
-    LaneBuilder builder;
+    LaneBuilder builder(Packing::Compact, trace.memory.get());
     for (uint32_t row = 0; row < kind.size(trace); ++row) {
         if (kind.trackOf(trace, row) != own) continue;
         const TimeRange range = kind.rangeOf(trace, row);

@@ -102,7 +102,7 @@ void noteColors(NvtxTable& nvtx) {
 void computeDepths(Trace& trace, const std::stop_token& stop) {
     NvtxTable& nvtx = trace.nvtx;
     std::unordered_map<uint64_t, std::vector<int64_t>> openEnds;  // by thread and domain
-    Column<uint16_t> depth;
+    Column<uint16_t> depth(trace.memory.get());
     for (uint32_t row = 0; row < nvtx.size(); ++row) {
         if (isStopped(stop, row)) return;
         if (nvtx.style[row] == NvtxStyle::StartEnd) {

@@ -16,7 +16,7 @@ namespace {
 
 /// Empty for a table that is sorted already, the usual case.
 template <class Table>
-std::vector<uint32_t> orderOf(const Table& table, const std::stop_token& stop) {
+RowOrder orderOf(const Table& table, const std::stop_token& stop) {
     const auto isBefore = [&table](uint32_t a, int64_t aNs, uint32_t b, int64_t bNs) {
         return aNs != bNs ? aNs < bNs : table.endNs[a] > table.endNs[b];
     };
@@ -30,17 +30,18 @@ std::vector<uint32_t> orderOf(const Table& table, const std::stop_token& stop) {
     }
     if (isSorted) return {};
     // Plain, since a sort looks at each many times.
-    const std::vector<int64_t> startNs(table.startNs.begin(), table.startNs.end());
+    LargeMemory* const memory = table.startNs.memory();
+    const LargeVector<int64_t> startNs(table.startNs.begin(), table.startNs.end(), memory);
     return sortedOrder(
         table.size(),
-        [&](uint32_t a, uint32_t b) { return isBefore(a, startNs[a], b, startNs[b]); }, stop);
+        [&](uint32_t a, uint32_t b) { return isBefore(a, startNs[a], b, startNs[b]); }, memory,
+        stop);
 }
 
 /// Puts every column of a table into the order of the given rows.
 class Permuter {
   public:
-    Permuter(const std::vector<uint32_t>& order, const std::stop_token& stop)
-        : order_(order), stop_(stop) {}
+    Permuter(const RowOrder& order, const std::stop_token& stop) : order_(order), stop_(stop) {}
 
     template <class T>
     void operator()(Column<T>& column) {
@@ -53,7 +54,7 @@ class Permuter {
     void operator()(bool) {}  // something said of the whole table
 
   private:
-    const std::vector<uint32_t>& order_;
+    const RowOrder& order_;
     const std::stop_token& stop_;
 };
 
@@ -61,17 +62,18 @@ class Permuter {
 /// what is freed may be allocated anew.
 template <class Table, class T>
 void sortBy(Table& table, const Column<T>& column, const std::stop_token& stop) {
-    const std::vector<uint32_t> order = sortedOrder(
-        table.size(), [&column](uint32_t a, uint32_t b) { return column[a] < column[b]; }, stop);
+    const RowOrder order = sortedOrder(
+        table.size(), [&column](uint32_t a, uint32_t b) { return column[a] < column[b]; },
+        column.memory(), stop);
     if (!order.empty()) forEachField(table, Permuter(order, stop));
 }
 
 /// `rows` are rows of a table that was put into this order.
-void renumber(Column<uint32_t>& rows, const std::vector<uint32_t>& order) {
+void renumber(Column<uint32_t>& rows, const RowOrder& order) {
     if (order.empty()) return;
-    std::vector<uint32_t> newRow(order.size());
+    RowOrder newRow(order.size(), order.get_allocator());
     for (uint32_t row = 0; row < order.size(); ++row) newRow[order[row]] = row;
-    Column<uint32_t> renumbered;
+    Column<uint32_t> renumbered(rows.memory());
     for (const uint32_t row : rows) renumbered.push_back(newRow[row]);
     rows = std::move(renumbered);
 }
@@ -79,23 +81,21 @@ void renumber(Column<uint32_t>& rows, const std::vector<uint32_t>& order) {
 // What points to rows of a table follows them.
 
 template <class Kind>
-void follow(Trace&, Kind, const std::vector<uint32_t>&, const std::stop_token&) {}
+void follow(Trace&, Kind, const RowOrder&, const std::stop_token&) {}
 
-void follow(Trace& trace, kinds::Nvtx, const std::vector<uint32_t>& order,
-            const std::stop_token& stop) {
+void follow(Trace& trace, kinds::Nvtx, const RowOrder& order, const std::stop_token& stop) {
     renumber(trace.nccl.nvtx, order);
     sortBy(trace.nccl, trace.nccl.nvtx, stop);
 }
 
-void follow(Trace& trace, kinds::Memcpy, const std::vector<uint32_t>& order,
-            const std::stop_token& stop) {
+void follow(Trace& trace, kinds::Memcpy, const RowOrder& order, const std::stop_token& stop) {
     renumber(trace.migrations.memcpy, order);
     sortBy(trace.migrations, trace.migrations.memcpy, stop);
 }
 
 template <class Kind>
 void sortEvents(Trace& trace, Kind kind, const std::stop_token& stop) {
-    const std::vector<uint32_t> order = orderOf(kind.table(trace), stop);
+    const RowOrder order = orderOf(kind.table(trace), stop);
     if (!order.empty()) forEachField(kind.table(trace), Permuter(order, stop));
     follow(trace, kind, order, stop);
 }

@@ -7,6 +7,7 @@
 
 #include "model/trace/NcclBandwidth.h"
 #include "model/values/Statistics.h"
+#include "model/values/sortLarge.h"
 
 namespace lanescope::compare {
 
@@ -48,7 +49,8 @@ std::string collectiveName(std::string_view kernelName) {
 }
 
 Collectives::Collectives(const Trace& trace, int64_t worldSize)
-    : callsOf_(trace.threads.size()), taken_(trace.threads.size()) {
+    : callsOf_(trace.threads.size(), LargeVector<Call>(trace.memory.get())),
+      taken_(trace.threads.size()) {
     const auto ranks = ranksByCommunicator(trace);
     for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
         if (trace.nccl.bytes[row] <= 0) continue;
@@ -64,15 +66,14 @@ Collectives::Collectives(const Trace& trace, int64_t worldSize)
             {isLaunchKnown ? facts.launch.startNs : trace.nvtx.startNs[nvtx],
              {bytes, traffic ? wholeBytes(traffic->busBytes) : 0}});
     }
-    for (std::vector<Call>& calls : callsOf_)
-        std::stable_sort(calls.begin(), calls.end(),
-                         [](const Call& a, const Call& b) { return a.startNs < b.startNs; });
+    for (LargeVector<Call>& calls : callsOf_)
+        sortLarge(calls, [](const Call& a, const Call& b) { return a.startNs < b.startNs; });
 }
 
 CollectiveBytes Collectives::take(uint32_t thread, int64_t callStartNs) {
     CollectiveBytes sum;
     if (thread >= callsOf_.size()) return sum;
-    const std::vector<Call>& calls = callsOf_[thread];
+    const LargeVector<Call>& calls = callsOf_[thread];
     for (size_t& next = taken_[thread]; next < calls.size() && calls[next].startNs <= callStartNs;
          ++next) {
         sum.bytes = saturatingSum(sum.bytes, calls[next].amount.bytes);

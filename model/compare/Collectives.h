@@ -34,7 +34,7 @@ class Collectives {
         int64_t startNs;
         CollectiveBytes amount;
     };
-    std::vector<std::vector<Call>> callsOf_;  ///< By thread, by start.
+    std::vector<LargeVector<Call>> callsOf_;  ///< By thread, by start.
     std::vector<size_t> taken_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "model/compare/Collectives.h"
 #include "model/trace/categories.h"
+#include "model/values/sortLarge.h"
 
 namespace lanescope::compare {
 
@@ -51,7 +52,11 @@ std::string copyName(MemcpyKind kind, MemoryKind host) {
 class Gatherer {
   public:
     Gatherer(const RunContext& run, const WorkerId& worker, ContributorTable& contributors)
-        : run_(run), trace_(run.trace), worker_(worker), contributors_(contributors) {}
+        : run_(run),
+          trace_(run.trace),
+          worker_(worker),
+          contributors_(contributors),
+          work_(trace_.memory.get()) {}
 
     void addKernels() {
         const KernelTable& table = trace_.kernels;
@@ -109,16 +114,15 @@ class Gatherer {
         }
     }
 
-    std::vector<GpuWork> finish() {
+    LargeVector<GpuWork> finish() {
         addCollectiveBytes();
-        std::stable_sort(work_.begin(), work_.end(),
-                         [](const GpuWork& a, const GpuWork& b) { return a.startNs < b.startNs; });
+        sortLarge(work_, [](const GpuWork& a, const GpuWork& b) { return a.startNs < b.startNs; });
         return std::move(work_);
     }
 
   private:
     template <class Table>
-    GpuWork workAt(const Table& table, uint32_t row, const std::vector<uint32_t>& calls) const {
+    GpuWork workAt(const Table& table, uint32_t row, const LargeVector<uint32_t>& calls) const {
         GpuWork work;
         work.startNs = table.startNs[row];
         work.endNs = table.endNs[row];
@@ -145,12 +149,12 @@ class Gatherer {
 
     /// `Collectives` wants to be asked in the order of the calls.
     void addCollectiveBytes() {
-        std::vector<GpuWork*> kernels;
+        LargeVector<GpuWork*> kernels(trace_.memory.get());
         for (GpuWork& work : work_)
             if (work.part == StepPart::ExposedCommunication && work.call != noIndex)
                 kernels.push_back(&work);
         const ApiTable& calls = trace_.apiCalls;
-        std::stable_sort(kernels.begin(), kernels.end(), [&](const auto* a, const auto* b) {
+        sortLarge(kernels, [&](const auto* a, const auto* b) {
             return calls.startNs[a->call] < calls.startNs[b->call];
         });
         Collectives collectives(trace_, run_.worldSize);
@@ -167,12 +171,12 @@ class Gatherer {
     const WorkerId& worker_;
     ContributorTable& contributors_;
     std::map<std::string, uint32_t> operations_;
-    std::vector<GpuWork> work_;
+    LargeVector<GpuWork> work_;
 };
 
 }  // namespace
 
-std::vector<GpuWork> workOf(const RunContext& run, const WorkerId& worker,
+LargeVector<GpuWork> workOf(const RunContext& run, const WorkerId& worker,
                             ContributorTable& contributors) {
     Gatherer gatherer(run, worker, contributors);
     gatherer.addKernels();

@@ -89,8 +89,9 @@ struct RunContext {
     }
 };
 
-/// All work of a worker, by start, with its contributors. O(n log n) in the work of the run.
-std::vector<GpuWork> workOf(const RunContext& run, const WorkerId& worker,
+/// All work of a worker, by start, with its contributors; where the trace lies. O(n log n) in the
+/// work of the run.
+LargeVector<GpuWork> workOf(const RunContext& run, const WorkerId& worker,
                             ContributorTable& contributors);
 
 }  // namespace lanescope::compare

@@ -13,7 +13,7 @@ namespace lanescope::compare {
 
 namespace {
 
-void append(std::vector<Stretch>& all, const Stretches& more) {
+void append(Stretches& all, const Stretches& more) {
     all.insert(all.end(), more.begin(), more.end());
 }
 
@@ -36,15 +36,19 @@ std::string threadText(const Trace& trace, uint32_t thread) {
 }  // namespace
 
 IdleCauses::IdleCauses(const RunContext& run, const WorkerId& worker,
-                       const std::vector<TimeRange>& steps, const std::vector<GpuWork>& work,
+                       const std::vector<TimeRange>& steps, const LargeVector<GpuWork>& work,
                        ContributorTable& contributors)
-    : run_(run), trace_(run.trace), worker_(worker), contributors_(contributors) {
+    : run_(run),
+      trace_(run.trace),
+      worker_(worker),
+      contributors_(contributors),
+      gaps_(trace_.memory.get()) {
     findGaps(work);
     findThreads(work);
     findBatchCopies(steps, work);
 }
 
-void IdleCauses::findGaps(const std::vector<GpuWork>& work) {
+void IdleCauses::findGaps(const LargeVector<GpuWork>& work) {
     if (work.empty()) return;
     int64_t busyUntilNs = work.front().startNs;
     for (const GpuWork& next : work) {
@@ -53,7 +57,7 @@ void IdleCauses::findGaps(const std::vector<GpuWork>& work) {
     }
 }
 
-void IdleCauses::findThreads(const std::vector<GpuWork>& work) {
+void IdleCauses::findThreads(const LargeVector<GpuWork>& work) {
     uint32_t last = noIndex;
     for (const GpuWork& each : work) {
         if (each.call == noIndex) continue;
@@ -65,7 +69,7 @@ void IdleCauses::findThreads(const std::vector<GpuWork>& work) {
 }
 
 void IdleCauses::findBatchCopies(const std::vector<TimeRange>& steps,
-                                 const std::vector<GpuWork>& work) {
+                                 const LargeVector<GpuWork>& work) {
     size_t next = 0;
     for (const TimeRange& step : steps) {
         while (next < work.size() && work[next].startNs < step.startNs) ++next;
@@ -155,7 +159,7 @@ ContributorTable::Id IdleCauses::unknownCause() {
 }
 
 Stretches IdleCauses::queuedGaps() const {
-    Stretches queued;
+    Stretches queued = noStretches();
     for (const Gap& gap : gaps_)
         if (gap.next->call != noIndex && !isLate(gap))
             queued.push_back({gap.range.startNs, gap.range.endNs, 0});
@@ -163,7 +167,7 @@ Stretches IdleCauses::queuedGaps() const {
 }
 
 Stretches IdleCauses::dataLoading() {
-    std::vector<Stretch> claims;
+    Stretches claims = noStretches();
     const uint32_t inRange = nameKey("in a range of data loading");
     const uint32_t beforeCopy = nameKey("outside CUDA calls before the copy of the batch");
     for (const uint32_t thread : threads_)
@@ -171,7 +175,7 @@ Stretches IdleCauses::dataLoading() {
             if (run_.paths.isDataLoading(open.label))
                 claims.push_back({open.startNs, open.endNs,
                                   contributor(StepPart::DataLoading, inRange, open.label)});
-    Stretches waits;  // for the copy of a batch
+    Stretches waits = noStretches();  // for the copy of a batch
     for (const Gap& gap : gaps_) {
         if (!isLate(gap)) continue;
         const uint32_t thread = awaitedThread(gap);
@@ -191,7 +195,7 @@ Stretches IdleCauses::dataLoading() {
 }
 
 Stretches IdleCauses::synchronization() {
-    std::vector<Stretch> claims;
+    Stretches claims = noStretches();
     std::unordered_map<StringIndex, uint32_t> known;
     for (const uint32_t thread : threads_) {
         for (const Stretch& call : run_.calls.callsOf[thread]) {
@@ -206,7 +210,7 @@ Stretches IdleCauses::synchronization() {
 }
 
 /// Splits `pieces` by the range that is open on `thread`; labels are keys of names.
-void IdleCauses::addByPath(uint32_t thread, Stretches pieces, std::vector<Stretch>& claims) {
+void IdleCauses::addByPath(uint32_t thread, Stretches pieces, Stretches& claims) {
     for (const uint32_t pathThread : {thread, worker_.stepThread}) {
         if (pathThread == noIndex) continue;
         const Stretches& open = run_.paths.of(pathThread);
@@ -222,12 +226,12 @@ void IdleCauses::addByPath(uint32_t thread, Stretches pieces, std::vector<Stretc
 }
 
 /// What `thread` did in the gaps that waited for it: in a call, or outside of any.
-void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, std::vector<Stretch>& claims) {
+void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, Stretches& claims) {
     const Stretches& calls = run_.calls.callsOf[thread];
     const std::string which = threadText(trace_, thread);
     const std::string onThread = (which == otherThread ? " on " : " on the ") + which;
     std::unordered_map<StringIndex, uint32_t> known;
-    std::vector<Stretch> pieces;
+    Stretches pieces = noStretches();
     forEachOverlap(gaps, calls, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
         pieces.push_back({startNs, endNs, callKey(name, onThread, known)});
     });
@@ -241,8 +245,9 @@ Stretches IdleCauses::launchBound() {
     std::map<uint32_t, Stretches> gapsOf;  // by awaited thread
     for (const Gap& gap : gaps_)
         if (isLate(gap))
-            gapsOf[awaitedThread(gap)].push_back({gap.range.startNs, gap.range.endNs, 0});
-    std::vector<Stretch> claims;
+            gapsOf.try_emplace(awaitedThread(gap), noStretches())
+                .first->second.push_back({gap.range.startNs, gap.range.endNs, 0});
+    Stretches claims = noStretches();
     for (const auto& [thread, gaps] : gapsOf) addLate(thread, gaps, claims);
     return withoutOverlaps(std::move(claims));
 }
@@ -250,7 +255,7 @@ Stretches IdleCauses::launchBound() {
 Stretches IdleCauses::queued() {
     const uint32_t known = nameKey("between pieces of queued work");
     const uint32_t unknown = nameKey("launching call not recorded");
-    Stretches claims;
+    Stretches claims = noStretches();
     for (const Gap& gap : gaps_) {
         if (isLate(gap)) continue;
         const uint32_t name = gap.next->call != noIndex ? known : unknown;

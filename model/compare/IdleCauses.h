@@ -18,7 +18,7 @@ class IdleCauses {
   public:
     /// `work` by start. O(n log n) in the work and the calls of its threads.
     IdleCauses(const RunContext& run, const WorkerId& worker, const std::vector<TimeRange>& steps,
-               const std::vector<GpuWork>& work, ContributorTable& contributors);
+               const LargeVector<GpuWork>& work, ContributorTable& contributors);
 
     /// Of an idle part; labels are contributors. Parts with work on the GPU claim nothing here.
     Stretches claims(StepPart part);
@@ -31,9 +31,9 @@ class IdleCauses {
         TimeRange range;
         const GpuWork* next = nullptr;
     };
-    void findGaps(const std::vector<GpuWork>& work);
-    void findThreads(const std::vector<GpuWork>& work);
-    void findBatchCopies(const std::vector<TimeRange>& steps, const std::vector<GpuWork>& work);
+    void findGaps(const LargeVector<GpuWork>& work);
+    void findThreads(const LargeVector<GpuWork>& work);
+    void findBatchCopies(const std::vector<TimeRange>& steps, const LargeVector<GpuWork>& work);
     bool isLate(const Gap& gap) const;
     uint32_t awaitedThread(const Gap& gap) const;
     /// When in a gap the awaited thread is in ranges that its call is not in: at something else.
@@ -44,8 +44,8 @@ class IdleCauses {
     Stretches synchronization();
     Stretches launchBound();
     Stretches queued();
-    void addLate(uint32_t thread, const Stretches& gaps, std::vector<Stretch>& claims);
-    void addByPath(uint32_t thread, Stretches pieces, std::vector<Stretch>& claims);
+    void addLate(uint32_t thread, const Stretches& gaps, Stretches& claims);
+    void addByPath(uint32_t thread, Stretches pieces, Stretches& claims);
     /// Number of a name for a cause; the same for equal names.
     uint32_t nameKey(const std::string& name);
     /// For each API call name the key of "in cudaMalloc" and what `suffix` adds, made once each.
@@ -53,12 +53,14 @@ class IdleCauses {
                      std::unordered_map<StringIndex, uint32_t>& known);
     ContributorTable::Id contributor(StepPart part, uint32_t name, RangePaths::Id path);
 
+    Stretches noStretches() const { return Stretches(trace_.memory.get()); }
+
     const RunContext& run_;
     const Trace& trace_;
     WorkerId worker_;
     ContributorTable& contributors_;
     std::set<uint32_t> threads_;  ///< That launch work, and the one with the steps.
-    std::vector<Gap> gaps_;
+    LargeVector<Gap> gaps_;
     std::set<const GpuWork*> batchCopies_;
     std::map<std::string, uint32_t> nameKeys_;
     std::vector<std::string> names_;  ///< By key.

@@ -15,7 +15,7 @@ struct LaunchingCalls {
     explicit LaunchingCalls(const Trace& trace);
 
     /// Rows of `ApiTable`, `noIndex` where the call is not recorded.
-    std::vector<uint32_t> ofKernel, ofMemcpy, ofMemset, ofGraph;
+    LargeVector<uint32_t> ofKernel, ofMemcpy, ofMemset, ofGraph;
     /// By thread: outermost calls. Labels are names.
     std::vector<Stretches> callsOf;
 };

@@ -63,13 +63,16 @@ bool isDataLoadingName(std::string_view name) {
 }
 
 RangePaths::RangePaths(const Trace& trace, std::string_view stepPattern)
-    : stepPattern_(stepPattern), paths_(1), stretches_(trace.threads.size()) {
-    std::vector<std::vector<uint32_t>> rows(trace.threads.size());
+    : stepPattern_(stepPattern),
+      paths_(1),
+      stretches_(trace.threads.size(), Stretches(trace.memory.get())) {
+    std::vector<LargeVector<uint32_t>> rows(trace.threads.size(),
+                                            LargeVector<uint32_t>(trace.memory.get()));
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
         if (trace.nvtx.style[row] == NvtxStyle::PushPop &&
             trace.strings.at(trace.nvtx.domain[row]) != "NCCL")
             rows[trace.nvtx.thread[row]].push_back(row);
-    for (const std::vector<uint32_t>& ofThread : rows) addThread(trace, ofThread);
+    for (const LargeVector<uint32_t>& ofThread : rows) addThread(trace, ofThread);
 }
 
 RangePaths::Id RangePaths::child(Id parent, StringIndex text, const Trace& trace) {
@@ -87,7 +90,7 @@ RangePaths::Id RangePaths::child(Id parent, StringIndex text, const Trace& trace
     return known->second = named->second;
 }
 
-void RangePaths::addThread(const Trace& trace, const std::vector<uint32_t>& rows) {
+void RangePaths::addThread(const Trace& trace, const LargeVector<uint32_t>& rows) {
     if (rows.empty()) return;
     Stretches& stretches = stretches_[trace.nvtx.thread[rows.front()]];
     std::vector<OpenRange> open;

@@ -40,7 +40,7 @@ class RangePaths {
         std::string text;
         bool isDataLoading = false;
     };
-    void addThread(const Trace& trace, const std::vector<uint32_t>& rows);
+    void addThread(const Trace& trace, const LargeVector<uint32_t>& rows);
     Id child(Id parent, StringIndex text, const Trace& trace);
 
     std::string stepPattern_;

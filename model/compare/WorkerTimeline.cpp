@@ -8,7 +8,8 @@ namespace lanescope::compare {
 WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerId& worker,
                                const std::vector<TimeRange>& steps)
     : work_(workOf(run, worker, table_)) {
-    std::array<std::vector<Stretch>, stepPartCount> ofPart;
+    std::array<Stretches, stepPartCount> ofPart;
+    ofPart.fill(Stretches(run.trace.memory.get()));
     for (const GpuWork& work : work_)
         ofPart[static_cast<size_t>(work.part)].push_back(
             {work.startNs, work.endNs, work.contributor});
@@ -22,7 +23,7 @@ WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerId& worker,
 }
 
 void WorkerTimeline::split(const std::vector<TimeRange>& windows, const Sink& sink) const {
-    FreeTime time(windows);
+    FreeTime time(windows, work_.get_allocator().memory());
     for (size_t index = 0; index < stepPartCount; ++index)
         time.take(claims_[index],
                   [&](uint32_t window, int64_t startNs, int64_t endNs, uint32_t contributor) {

@@ -42,7 +42,7 @@ class WorkerTimeline {
     /// Splits windows, sorted and not overlapping, into pieces that cover them exactly. O(n).
     void split(const std::vector<TimeRange>& windows, const Sink& sink) const;
 
-    const std::vector<GpuWork>& work() const { return work_; }
+    const LargeVector<GpuWork>& work() const { return work_; }
     const std::vector<Contributor>& contributors() const { return table_.contributors(); }
 
     /// How long a launch takes to reach a GPU that has nothing to do, generously.
@@ -50,7 +50,7 @@ class WorkerTimeline {
 
   private:
     ContributorTable table_;
-    std::vector<GpuWork> work_;
+    LargeVector<GpuWork> work_;
     std::array<Stretches, stepPartCount> claims_;
     ContributorTable::Id nothing_ = 0;  ///< For time that nothing claims.
 };

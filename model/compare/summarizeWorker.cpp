@@ -23,7 +23,7 @@ std::vector<TimeRange> windowsOf(const ProcessSteps& steps) {
 }
 
 /// Counts what starts in the windows; where it first stands in a window is its order.
-void countWork(const std::vector<GpuWork>& work, const std::vector<TimeRange>& windows,
+void countWork(const LargeVector<GpuWork>& work, const std::vector<TimeRange>& windows,
                std::vector<Contributor>& contributors) {
     std::vector<bool> isPlaced(contributors.size());
     size_t next = 0;

@@ -39,7 +39,7 @@ std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query
     const RangePaths paths(side.trace,
                            isNvtx ? std::string_view(steps->pattern) : std::string_view());
     ContributorTable table;
-    const std::vector<GpuWork> work =
+    const LargeVector<GpuWork> work =
         workOf(RunContext{side.trace, calls, paths, 0}, worker, table);
     size_t step = 0;
     const std::vector<StepSummary>& windows = side.worker.steps;

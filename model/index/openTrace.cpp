@@ -20,9 +20,10 @@ struct Indexed {
     std::filesystem::path index;
 };
 
-Indexed findIndexed(const std::filesystem::path& path, const SourceKey& source) {
+Indexed findIndexed(const std::filesystem::path& path, const SourceKey& source,
+                    const std::shared_ptr<LargeMemory>& memory) {
     for (const std::filesystem::path& index : indexPaths(path)) {
-        TracePtr trace = readIndex(index, source, path);
+        TracePtr trace = readIndex(index, source, path, memory);
         if (trace) return {std::move(trace), index};
     }
     return {};
@@ -53,11 +54,14 @@ Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions&
     const uint64_t bytes = std::filesystem::file_size(path, error);
     const bool isSmall = error || bytes < options.leastBytes;
     const std::optional<SourceKey> source = isSmall ? std::nullopt : sourceKeyOf(path);
-    if (!source) return loadTrace(path, progress);
-    if (Indexed indexed = findIndexed(path, *source); indexed.trace) return indexed.trace;
-    if (!options.mayWrite) return loadTrace(path, progress);
+    LoadOptions loading;
+    loading.memory = std::make_shared<LargeMemory>();
+    if (!source) return loadTrace(path, progress, loading);
+    if (Indexed indexed = findIndexed(path, *source, loading.memory); indexed.trace)
+        return indexed.trace;
+    if (!options.mayWrite) return loadTrace(path, progress, loading);
 
-    Result<TraceBuilder> builder = readTrace(path, partOf(progress, 0, readingShare));
+    Result<TraceBuilder> builder = readTrace(path, partOf(progress, 0, readingShare), loading);
     if (!builder) return fail(builder.error());
     bool isWanted = true;
     const auto ask = [&] {
@@ -67,7 +71,8 @@ Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions&
     const Result<void> written = writeSomewhere(builder->trace(), *source, path, ask);
     if (!isWanted) return fail("Opening {} was cancelled.", path.string());
     if (written)
-        if (Indexed indexed = findIndexed(path, *source); indexed.trace) return indexed.trace;
+        if (Indexed indexed = findIndexed(path, *source, loading.memory); indexed.trace)
+            return indexed.trace;
     if (!written)
         builder->note(
             {Severity::Info, HealthCode::IndexNotWritten,
@@ -84,7 +89,7 @@ Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,
     if (!trace) return fail(trace.error());
     const std::optional<SourceKey> source = sourceKeyOf(path);
     Indexed indexed;
-    if (source) indexed = findIndexed(path, *source);
+    if (source) indexed = findIndexed(path, *source, nullptr);
     if (!indexed.trace) return fail("The index of {} could not be written.", path.string());
     return indexed.index;
 }

@@ -63,7 +63,7 @@ class IndexedTrace {
 };
 
 TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source,
-                   const std::filesystem::path& tracePath) {
+                   const std::filesystem::path& tracePath, std::shared_ptr<LargeMemory> memory) {
     std::optional<MappedFile> file = MappedFile::open(path);
     if (!file) return nullptr;
     const auto backing = std::make_shared<Backing>(Backing{std::move(*file)});
@@ -75,6 +75,7 @@ TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source,
     reader(*trace);
     if (!reader.isGood() || !reader.isAtEnd() || !boundTrace(*trace, backing->rows)) return nullptr;
     trace->backing = backing;
+    trace->memory = std::move(memory);
     trace->path = tracePath;
     trace->title = tracePath.filename().string();
     return trace;

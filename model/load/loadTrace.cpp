@@ -48,7 +48,7 @@ Result<TraceBuilder> readSource(TraceSource& source, const LoadOptions& options,
     const Result<const TraceFormat*> format = findFormat(source, options.formats);
     if (!format) return fail(format.error());
     source.setThreads(options.threads == 0 ? usualThreads() : options.threads);
-    TraceBuilder builder;
+    TraceBuilder builder(options.memory);
     builder.setPath(source.path());
     const double readingFrom = source.wasUnpacked() ? unpackingShare : 0;
     bool isWanted = true;

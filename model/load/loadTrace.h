@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <span>
 
 #include "model/build/LoadProgress.h"
@@ -18,6 +19,8 @@ struct LoadOptions {
     unsigned threads = 0;
     /// The formats that a file may have.
     std::span<const TraceFormat* const> formats = traceFormats();
+    /// Where the trace lies; without one in memory of the process's own, however large it is.
+    std::shared_ptr<LargeMemory> memory;
 };
 
 /// Opens a file of any format that this program knows, either as it is or compressed with gzip,

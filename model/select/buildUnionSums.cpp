@@ -60,8 +60,8 @@ int64_t busyBefore(std::span<const Lane> lanes, const UnionSums& sums, int64_t t
 }  // namespace
 
 UnionSums buildUnionSums(std::span<const Lane> lanes, const std::stop_token& stop) {
-    UnionSums sums;
-    if (lanes.size() < 2) return sums;
+    if (lanes.size() < 2) return UnionSums();
+    UnionSums sums(lanes.front().startNs.memory());
     uint32_t sinceMoment = UnionSums::slicesPerMoment;
     int64_t busyNs = 0;
     int64_t coveredToNs = INT64_MIN;

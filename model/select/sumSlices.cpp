@@ -123,7 +123,7 @@ class RunSummer {
 class LaneSummer {
   public:
     LaneSummer(const Trace& trace, const Lane& lane)
-        : trace_(trace), lane_(lane), levels_(lane.size()) {}
+        : trace_(trace), lane_(lane), levels_(lane.size()), sums_(lane.startNs.memory()) {}
 
     LaneSums run(const std::stop_token& stop) {
         // A lane of one leaf is looked at slice by slice anyway.

@@ -21,10 +21,12 @@ constexpr double lengthTolerance = 0.05;
 
 /// The kernels of one process by start, as numbers of their names.
 struct Sequence {
-    std::vector<uint32_t> rows;  ///< Of `KernelTable`.
-    std::vector<StringIndex> names;
-    std::vector<uint64_t> sums;  ///< `sums[i]` mixes the first `i` names, whatever their order.
-    std::unordered_map<StringIndex, std::vector<uint32_t>> places;  ///< By name.
+    explicit Sequence(LargeMemory* memory) : rows(memory), names(memory), sums(memory) {}
+
+    LargeVector<uint32_t> rows;  ///< Of `KernelTable`.
+    LargeVector<StringIndex> names;
+    LargeVector<uint64_t> sums;  ///< `sums[i]` mixes the first `i` names, whatever their order.
+    std::unordered_map<StringIndex, LargeVector<uint32_t>> places;  ///< By name.
 };
 
 /// Spreads the bits of a number (the finalizer of MurmurHash3), so that sums tell bags apart.
@@ -37,7 +39,8 @@ uint64_t mixed(uint64_t bits) {
 }
 
 Sequence sequenceOf(const Trace& trace, uint32_t process) {
-    Sequence sequence;
+    LargeMemory* const memory = trace.memory.get();
+    Sequence sequence(memory);
     sequence.sums.push_back(0);
     for (uint32_t row = 0; row < trace.kernels.size(); ++row) {
         if (trace.streams[trace.kernels.stream[row]].process != process) continue;
@@ -45,7 +48,8 @@ Sequence sequenceOf(const Trace& trace, uint32_t process) {
         if (kernelCategory(trace.strings.at(config.shortName)) == SliceCategory::NcclKernel)
             continue;
         const StringIndex name = config.demangledName;
-        sequence.places[name].push_back(static_cast<uint32_t>(sequence.rows.size()));
+        sequence.places.try_emplace(name, memory)
+            .first->second.push_back(static_cast<uint32_t>(sequence.rows.size()));
         sequence.rows.push_back(row);
         sequence.names.push_back(name);
         sequence.sums.push_back(sequence.sums.back() + mixed(name + 1));
@@ -56,7 +60,7 @@ Sequence sequenceOf(const Trace& trace, uint32_t process) {
 /// The share of the kernels that stand in pieces about as long as `typicalLength`: now and then a
 /// step logs or clips something more. 0 if most pieces are of another length, as those of a kernel
 /// are that start-up launches too.
-double shareInPiecesOf(size_t typicalLength, const std::vector<uint32_t>& places) {
+double shareInPiecesOf(size_t typicalLength, const LargeVector<uint32_t>& places) {
     const auto typical = static_cast<double>(typicalLength);
     size_t kernels = 0, pieces = 0;
     for (size_t index = 1; index < places.size(); ++index) {
@@ -71,7 +75,7 @@ double shareInPiecesOf(size_t typicalLength, const std::vector<uint32_t>& places
 
 /// How alike the pieces are that `places` divide the run into, as a share of their kernels; 0 if
 /// they are too few or leave out too much.
-double alikeShareOf(const Sequence& sequence, const std::vector<uint32_t>& places) {
+double alikeShareOf(const Sequence& sequence, const LargeVector<uint32_t>& places) {
     if (places.size() < fewestRepetitions) return 0;
     const size_t covered = places.back() - places.front();
     if (static_cast<double>(covered) < coveredShare * static_cast<double>(sequence.rows.size()))
@@ -91,7 +95,7 @@ double alikeShareOf(const Sequence& sequence, const std::vector<uint32_t>& place
 
 /// Median time from the kernel before to each of `places`.
 double pauseBefore(const Trace& trace, const Sequence& sequence,
-                   const std::vector<uint32_t>& places) {
+                   const LargeVector<uint32_t>& places) {
     std::vector<int64_t> pauses;
     for (const uint32_t place : places)
         if (place > 0)
@@ -120,7 +124,7 @@ StringIndex bestDivider(const Trace& trace, const Sequence& sequence) {
     StringIndex best = 0;
     std::tuple<size_t, double, int64_t> bestRank;
     for (const StringIndex name : goodDividers(sequence)) {
-        const std::vector<uint32_t>& places = sequence.places.at(name);
+        const LargeVector<uint32_t>& places = sequence.places.at(name);
         const std::tuple rank(places.size(), pauseBefore(trace, sequence, places),
                               -int64_t{places.front()});
         if (best != 0 && rank <= bestRank) continue;
@@ -132,7 +136,7 @@ StringIndex bestDivider(const Trace& trace, const Sequence& sequence) {
 
 /// The last piece ends with the run, unless more follows than a piece takes.
 int64_t endOfLast(const Trace& trace, const Sequence& sequence,
-                  const std::vector<uint32_t>& places) {
+                  const LargeVector<uint32_t>& places) {
     const size_t length = places[places.size() - 1] - places[places.size() - 2];
     const size_t end = std::min(sequence.rows.size(), places.back() + length);
     int64_t endNs = 0;
@@ -147,7 +151,7 @@ KernelPattern findKernelPattern(const Trace& trace, uint32_t process) {
     const Sequence sequence = sequenceOf(trace, process);
     const StringIndex name = bestDivider(trace, sequence);
     if (name == 0) return {};
-    const std::vector<uint32_t>& places = sequence.places.at(name);
+    const LargeVector<uint32_t>& places = sequence.places.at(name);
     KernelPattern pattern;
     pattern.kernel = trace.strings.at(name);
     for (const uint32_t place : places)

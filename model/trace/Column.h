@@ -32,6 +32,8 @@ class Column {
     static constexpr size_t blockSize = PackedBlocks::blockSize;
 
     Column() = default;
+    /// Grows in `memory`, which must outlive it.
+    explicit Column(LargeMemory* memory) : packed_(memory) {}
     Column(std::initializer_list<T> values) {
         for (const T& value : values) push_back(value);
     }
@@ -66,7 +68,9 @@ class Column {
         else
             tail_[index - packedCount_] = value;
     }
-    void clear() { *this = Column(); }
+    void clear() { *this = Column(memory()); }
+    /// What it grows in, to make others that follow it.
+    LargeMemory* memory() const { return packed_.memory(); }
 
     // For storing.
 
@@ -84,7 +88,7 @@ class Column {
 
     /// Makes it a mapped column of `count` values. False if they are not all there.
     bool map(std::span<const PackedBlock> blocks, std::span<const std::byte> data, size_t count) {
-        *this = Column();
+        *this = Column(memory());
         if (count > blocks.size() * blockSize || !packed_.map(blocks, data)) return false;
         packedCount_ = count;
         return true;

@@ -90,9 +90,11 @@ std::string formatCounter(double value, CounterUnit unit) {
     return fmt::format("{:.4g}", value);
 }
 
-void CounterSeries::set(std::vector<int64_t> timesNs, std::vector<double> values, int64_t endNs) {
-    timesNs_.clear();
-    values_.clear();
+void CounterSeries::set(const LargeVector<int64_t>& timesNs, const LargeVector<double>& values,
+                        int64_t endNs) {
+    LargeMemory* const memory = timesNs.get_allocator().memory();
+    timesNs_ = Column<int64_t>(memory);
+    values_ = Column<double>(memory);
     minimum_ = maximum_ = 0;
     levels_.clear();
     for (size_t i = 0; i < timesNs.size() && i < values.size(); ++i) {
@@ -107,7 +109,7 @@ void CounterSeries::set(std::vector<int64_t> timesNs, std::vector<double> values
     if (timesNs_.empty()) return;
     addLevel(leastGroup, timesNs_, values_, values_);
     while (levels_.back().least.size() > leastGroup) {
-        const Level below = levels_.back();
+        const Level& below = levels_.back();
         addLevel(fanOut, below.timesNs, below.least, below.greatest);
     }
     const CounterColumn all = extremesOf(0, values_.size());
@@ -118,7 +120,7 @@ void CounterSeries::set(std::vector<int64_t> timesNs, std::vector<double> values
 
 void CounterSeries::addLevel(size_t group, const Column<int64_t>& timesNs,
                              const Column<double>& least, const Column<double>& greatest) {
-    Level level;
+    Level level(timesNs.memory());
     for (size_t first = 0; first < least.size(); first += group) {
         Extremes extremes;
         extremes.take(least, greatest, first, std::min(first + group, least.size()));

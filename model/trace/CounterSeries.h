@@ -57,8 +57,8 @@ class CounterSeries {
 
     /// Takes values in order of time; of several at one time the last counts. A value that is not a
     /// number means that nothing is known from there on. The series ends at `endNs`, at the
-    /// earliest with its last value. O(n).
-    void set(std::vector<int64_t> timesNs, std::vector<double> values, int64_t endNs);
+    /// earliest with its last value. Lies where the times do. O(n).
+    void set(const LargeVector<int64_t>& timesNs, const LargeVector<double>& values, int64_t endNs);
 
     uint32_t size() const { return static_cast<uint32_t>(timesNs_.size()); }
     bool isEmpty() const { return timesNs_.empty(); }
@@ -89,6 +89,9 @@ class CounterSeries {
     /// times as many on each next: where each group begins, and the least and the greatest of it,
     /// not a number where there is none.
     struct Level {
+        Level() = default;
+        explicit Level(LargeMemory* memory) : timesNs(memory), least(memory), greatest(memory) {}
+
         Column<int64_t> timesNs;
         Column<double> least, greatest;
     };

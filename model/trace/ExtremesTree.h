@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <vector>
+
+#include "model/values/LargeMemory.h"
 
 namespace lanescope {
 
@@ -18,10 +19,11 @@ class ExtremesTree {
     static constexpr Value least = std::numeric_limits<Value>::lowest();
 
     template <class Iterator, class Projection>
-    ExtremesTree(Iterator first, Iterator last, Projection projection)
+    ExtremesTree(Iterator first, Iterator last, Projection projection,
+                 LargeMemory* memory = nullptr)
         : count_(static_cast<size_t>(last - first)),
-          least_(2 * count_, greatest),
-          greatest_(2 * count_, least) {
+          least_(2 * count_, greatest, memory),
+          greatest_(2 * count_, least, memory) {
         for (size_t i = 0; i < count_; ++i, ++first) {
             const Value value = projection(*first);
             if (value != value) continue;
@@ -55,8 +57,8 @@ class ExtremesTree {
     }
 
     size_t count_;
-    std::vector<Value> least_;  // node i has the children 2i and 2i+1; leaves start at count_
-    std::vector<Value> greatest_;
+    LargeVector<Value> least_;  // node i has the children 2i and 2i+1; leaves start at count_
+    LargeVector<Value> greatest_;
 };
 
 }  // namespace lanescope

@@ -76,6 +76,7 @@ struct RunFacts {
     std::string recorderVersion;
     std::string recordOptions;
     std::optional<int64_t> exitStatus;
+    std::optional<int64_t> logBytesUnreadAtExit;  ///< The collector's backlog.
     std::vector<HostName> hosts;
     std::vector<SamplerFacts> samplers;
     std::vector<Property> others;
@@ -127,6 +128,8 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{"lanescopeVersion", "Recorder"}, s.recorderVersion);
     visit(FactName{"recordOptions", "Recorded with"}, s.recordOptions);
     visit(FactName{"exitStatus", "Exit status"}, s.exitStatus);
+    visit(FactName{"logBytesUnreadAtExit", "Unread logs at exit", FactUnit::Bytes},
+          s.logBytesUnreadAtExit);
 }
 template <Of<ProcessFacts> S, class V>
 void forEachFact(S& s, V&& visit) {

@@ -63,6 +63,17 @@ struct Sums {
 /// the sums of any run of slices come from few lists. Blocks in which nearly every slice has a name
 /// of its own have no list: their slices are quicker looked at one by one.
 struct LaneSums {
+    LaneSums() = default;
+    explicit LaneSums(LargeMemory* memory)
+        : listEnd(memory),
+          key(memory),
+          count(memory),
+          totalNs(memory),
+          minimumNs(memory),
+          maximumNs(memory),
+          bytes(memory),
+          untimedBytes(memory) {}
+
     static constexpr uint32_t leafSize = 4096;  ///< Slices of a block on the lowest level.
     static constexpr uint32_t fanOut = 16;      ///< Blocks of a block on the next level.
     /// A list is kept if it is this many times shorter than the slices that it sums up.

@@ -54,7 +54,7 @@ Level finestLevel(const Lane& lane, const std::stop_token& stop) {
     const uint32_t count = lane.size();
     const TimeRange range{lane.startNs.front(),
                           std::max(lane.endNs(count - 1) - 1, lane.startNs.back())};
-    Level level;
+    Level level(lane.startNs.memory());
     level.shift = finestShift(range, count);
     level.firstBucket = range.startNs >> level.shift;
     const int64_t lastBucket = range.endNs >> level.shift;
@@ -83,7 +83,7 @@ Level finestLevel(const Lane& lane, const std::stop_token& stop) {
 }
 
 Level coarserLevel(const Level& fine, const std::stop_token& stop) {
-    Level level;
+    Level level(fine.slice.memory());
     level.shift = static_cast<uint8_t>(fine.shift + 1);
     level.firstBucket = fine.firstBucket >> 1;
     const int64_t lastFine = fine.firstBucket + static_cast<int64_t>(fine.bucketCount()) - 1;
@@ -109,9 +109,9 @@ Level coarserLevel(const Level& fine, const std::stop_token& stop) {
 }
 
 template <class DurationOf, class SliceOf>
-LaneTiles::Runs runsOf(size_t count, DurationOf durationOf, SliceOf sliceOf,
+LaneTiles::Runs runsOf(size_t count, DurationOf durationOf, SliceOf sliceOf, LargeMemory* memory,
                        const std::stop_token& stop) {
-    LaneTiles::Runs runs;
+    LaneTiles::Runs runs(memory);
     for (size_t first = 0; first < count; first += LaneTiles::runLength) {
         if (isStopped(stop, first)) break;
         Widest widest;
@@ -142,12 +142,12 @@ LaneTiles buildLaneTiles(const Lane& lane, const std::stop_token& stop) {
     if (stop.stop_requested()) return tiles;
     tiles.runs.push_back(runsOf(
         lane.size(), [&](size_t i) { return lane.durationNs[i]; },
-        [](size_t i) { return static_cast<uint32_t>(i); }, stop));
+        [](size_t i) { return static_cast<uint32_t>(i); }, lane.startNs.memory(), stop));
     while (tiles.runs.back().widest.size() > LaneTiles::runLength) {
         const LaneTiles::Runs& below = tiles.runs.back();
         tiles.runs.push_back(runsOf(
             below.widest.size(), [&](size_t i) { return below.widestNs[i]; },
-            [&](size_t i) { return below.widest[i]; }, stop));
+            [&](size_t i) { return below.widest[i]; }, lane.startNs.memory(), stop));
     }
     return tiles;
 }

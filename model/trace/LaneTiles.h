@@ -25,6 +25,15 @@ struct LaneEdge {
 struct LaneTiles {
     /// Buckets of 2^`shift` ns. Bucket 0 begins at `firstBucket << shift`, the others follow.
     struct Level {
+        Level() = default;
+        explicit Level(LargeMemory* memory)
+            : slice(memory),
+              busyNs(memory),
+              overhangNs(memory),
+              widestNs(memory),
+              category(memory),
+              name(memory) {}
+
         uint8_t shift = 0;
         int64_t firstBucket = 0;
         // One for each edge between buckets, the outer two included; see `LaneEdge`.
@@ -62,6 +71,9 @@ struct LaneTiles {
     /// finds the longest where many slices lie within one bucket of the finest level.
     static constexpr uint32_t runLength = 64;
     struct Runs {
+        Runs() = default;
+        explicit Runs(LargeMemory* memory) : widest(memory), widestNs(memory) {}
+
         Column<uint32_t> widest;
         Column<int64_t> widestNs;
     };
@@ -72,7 +84,7 @@ struct LaneTiles {
     const Level* levelFor(int gridShift) const;
 };
 
-/// The tiles of a lane, from its columns of times; not whole if stopped. O(n).
+/// The tiles of a lane, from its columns of times and in their memory; not whole if stopped. O(n).
 LaneTiles buildLaneTiles(const Lane& lane, const std::stop_token& stop = {});
 
 /// The longest of the slices `[first, end)`, of equals the first; the run must not be empty.

@@ -30,16 +30,18 @@ uint64_t keyOf(const Trace& trace, const Table& table, uint32_t row) {
 template <class Table>
 Column<uint32_t> linksOf(const Trace& trace, const Table& table, const std::stop_token& stop) {
     // Rows of one process are nearly in order; of several together they are not.
-    std::vector<std::vector<uint64_t>> ofProcess(trace.processes.size());
+    LargeMemory* const memory = trace.memory.get();
+    std::vector<LargeVector<uint64_t>> ofProcess(trace.processes.size(),
+                                                 LargeVector<uint64_t>(memory));
     for (uint32_t row = 0; row < table.size() && !isStopped(stop, row); ++row)
         if (const uint32_t correlation = table.correlation[row]; correlation != 0)
             ofProcess[processOf(trace, table, row)].push_back(uint64_t{correlation} << 32 | row);
-    Column<uint32_t> rows;
-    for (std::vector<uint64_t>& links : ofProcess) {
+    Column<uint32_t> rows(memory);
+    for (LargeVector<uint64_t>& links : ofProcess) {
         if (stop.stop_requested()) break;
         if (!std::is_sorted(links.begin(), links.end())) std::sort(links.begin(), links.end());
         for (const uint64_t link : links) rows.push_back(static_cast<uint32_t>(link));
-        links = {};
+        links = LargeVector<uint64_t>();
     }
     return rows;
 }

@@ -2,7 +2,6 @@
 #include "model/trace/PackedBlocks.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 namespace lanescope {
@@ -48,7 +47,8 @@ PackedBlocks::PackedBlocks(const PackedBlocks& other)
       lastLoad_(other.lastLoad_),
       blockCount_(other.blockCount_),
       dataSize_(other.dataSize_),
-      ownedBlocks_(other.ownedBlocks_) {
+      ownedBlocks_(other.ownedBlocks_.begin(), other.ownedBlocks_.end()),
+      ownedData_(nullptr, Release()) {
     if (!other.ownedData_) return;
     growTo(dataSize_);
     std::memcpy(ownedData_.get(), other.data_, dataSize_ + padding);
@@ -62,8 +62,9 @@ PackedBlocks::PackedBlocks(PackedBlocks&& other) noexcept
       blockCount_(std::exchange(other.blockCount_, 0)),
       dataSize_(std::exchange(other.dataSize_, 0)),
       ownedBlocks_(std::move(other.ownedBlocks_)),
-      ownedData_(std::move(other.ownedData_)),
-      capacity_(std::exchange(other.capacity_, 0)) {}
+      ownedData_(std::move(other.ownedData_)) {
+    other.ownedData_.get_deleter().capacity = 0;
+}
 
 PackedBlocks& PackedBlocks::operator=(PackedBlocks other) noexcept {
     std::swap(blocks_, other.blocks_);
@@ -73,13 +74,12 @@ PackedBlocks& PackedBlocks::operator=(PackedBlocks other) noexcept {
     std::swap(dataSize_, other.dataSize_);
     std::swap(ownedBlocks_, other.ownedBlocks_);
     std::swap(ownedData_, other.ownedData_);
-    std::swap(capacity_, other.capacity_);
     return *this;
 }
 
 bool PackedBlocks::map(std::span<const PackedBlock> blocks, std::span<const std::byte> data) {
     if (data.size() < padding) return false;
-    *this = PackedBlocks();
+    *this = PackedBlocks(memory());
     blocks_ = blocks.data();
     blockCount_ = blocks.size();
     data_ = data.data();
@@ -129,13 +129,13 @@ void PackedBlocks::unpackBits(const std::byte* from, uint64_t width, int64_t bas
 }
 
 void PackedBlocks::growTo(size_t bytes) {
-    if (bytes + padding <= capacity_) return;
-    const size_t capacity = std::max(bytes + padding, capacity_ + capacity_ / 2);
-    auto* const grown = static_cast<std::byte*>(std::realloc(ownedData_.get(), capacity));
-    if (grown == nullptr) throw std::bad_alloc();
-    (void)ownedData_.release();  // realloc has freed it
-    ownedData_.reset(grown);
-    capacity_ = capacity;
+    size_t& capacity = ownedData_.get_deleter().capacity;
+    if (bytes + padding <= capacity) return;
+    const size_t wanted = std::max(bytes + padding, capacity + capacity / 2);
+    void* const grown = resizeBlock(memory(), ownedData_.get(), capacity, wanted);
+    (void)ownedData_.release();  // it lies elsewhere now, if it does
+    ownedData_.reset(static_cast<std::byte*>(grown));
+    capacity = wanted;
 }
 
 void PackedBlocks::pointToOwned() {

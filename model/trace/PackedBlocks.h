@@ -5,11 +5,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
+
+#include "model/values/LargeMemory.h"
 
 namespace lanescope {
 
@@ -45,7 +46,10 @@ class PackedBlocks {
     /// Bytes behind the values, so that every value can be read by one load of eight.
     static constexpr size_t padding = 8;
 
-    PackedBlocks() = default;
+    /// Grows in `memory`, which must outlive it.
+    explicit PackedBlocks(LargeMemory* memory = nullptr)
+        : ownedBlocks_(memory), ownedData_(nullptr, Release{memory}) {}
+    /// A copy is in no `LargeMemory`.
     PackedBlocks(const PackedBlocks& other);
     PackedBlocks(PackedBlocks&& other) noexcept;
     PackedBlocks& operator=(PackedBlocks other) noexcept;
@@ -79,14 +83,17 @@ class PackedBlocks {
     void append(std::span<const int64_t, blockSize> values);
     /// Changes one value of owned storage; may store its block anew, behind all others.
     void set(size_t index, int64_t value);
+    LargeMemory* memory() const { return ownedData_.get_deleter().memory; }
 
     /// As they lie in memory; the bytes with their padding.
     std::span<const PackedBlock> blocks() const { return {blocks_, blockCount_}; }
     std::span<const std::byte> bytes() const { return {data_, data_ ? dataSize_ + padding : 0}; }
 
   private:
-    struct Free {
-        void operator()(std::byte* memory) const { std::free(memory); }
+    struct Release {
+        LargeMemory* memory = nullptr;
+        size_t capacity = 0;
+        void operator()(std::byte* data) const { releaseBlock(memory, data, capacity); }
     };
     /// The lowest bits, by their number; files may name any.
     static constexpr std::array<uint64_t, 128> maskOf = [] {
@@ -115,9 +122,8 @@ class PackedBlocks {
     size_t blockCount_ = 0;
     size_t dataSize_ = 0;  // without padding
 
-    std::vector<PackedBlock> ownedBlocks_;
-    std::unique_ptr<std::byte, Free> ownedData_;  // realloc moves large memory without copying it
-    size_t capacity_ = 0;
+    LargeVector<PackedBlock> ownedBlocks_;
+    std::unique_ptr<std::byte, Release> ownedData_;  // grows without being copied, if it is large
 };
 
 }  // namespace lanescope

@@ -16,11 +16,11 @@ class RecordColumn {
     using value_type = Record;
     using const_iterator = IndexIterator<RecordColumn>;
 
-    RecordColumn() {
+    RecordColumn() : RecordColumn(nullptr) {}
+    /// Grows in `memory`, which must outlive it.
+    explicit RecordColumn(LargeMemory* memory) {
         Record record;
-        size_t count = 0;
-        forEachField(record, [&count](auto&) { ++count; });
-        fields_.resize(count);
+        forEachField(record, [&](auto&) { fields_.emplace_back(memory); });
     }
 
     size_t size() const { return fields_.front().size(); }

@@ -1,23 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/trace/StringTable.h"
 
+#include <algorithm>
+#include <functional>
+
 namespace lanescope {
 
-StringTable::StringTable() {
+namespace {
+
+constexpr size_t bytesTogether = size_t{1} << 16;
+
+}  // namespace
+
+StringTable::StringTable(LargeMemory* memory) : strings_(memory), slots_(memory) {
     intern({});
 }
 
 StringIndex StringTable::intern(std::string_view text) {
-    if (const auto found = indexOf_.find(text); found != indexOf_.end()) return found->second;
-    const auto index = static_cast<StringIndex>(strings_.size());
-    const std::string& kept = strings_.emplace_back(text);
-    indexOf_.emplace(kept, index);
-    return index;
+    if (slots_.size() <= 2 * strings_.size()) grow();
+    uint32_t& slot = slotOf(text);
+    if (slot == 0) {
+        strings_.push_back(kept(text));
+        slot = static_cast<uint32_t>(strings_.size());
+    }
+    return slot - 1;
+}
+
+uint32_t& StringTable::slotOf(std::string_view text) {
+    size_t at = std::hash<std::string_view>()(text);
+    while (true) {
+        uint32_t& slot = slots_[at++ & (slots_.size() - 1)];
+        if (slot == 0 || strings_[slot - 1] == text) return slot;
+    }
+}
+
+void StringTable::grow() {
+    slots_.assign(std::max<size_t>(64, 2 * slots_.size()), 0);
+    for (uint32_t number = 1; const std::string_view text : strings_) slotOf(text) = number++;
+}
+
+std::string_view StringTable::kept(std::string_view text) {
+    if (texts_.empty() || texts_.back().capacity() - texts_.back().size() < text.size())
+        texts_.emplace_back(strings_.get_allocator()).reserve(std::max(bytesTogether, text.size()));
+    LargeVector<char>& texts = texts_.back();
+    const size_t begin = texts.size();
+    texts.insert(texts.end(), text.begin(), text.end());
+    return {texts.data() + begin, text.size()};
 }
 
 std::string_view StringTable::at(StringIndex index) const {
-    if (!isMapped_)
-        return index < strings_.size() ? std::string_view(strings_[index]) : std::string_view();
+    if (!isMapped_) return index < strings_.size() ? strings_[index] : std::string_view();
     if (index >= ends_.size()) return {};
     const uint64_t begin = index == 0 ? 0 : ends_[index - 1];
     const uint64_t end = ends_[index];
@@ -26,8 +58,9 @@ std::string_view StringTable::at(StringIndex index) const {
 }
 
 void StringTable::map(std::string_view text, Column<uint64_t> ends) {
+    texts_.clear();
     strings_.clear();
-    indexOf_.clear();
+    slots_.clear();
     isMapped_ = true;
     text_ = text;
     ends_ = std::move(ends);

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <span>
-#include <string>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
 
 #include "model/trace/Column.h"
 
@@ -19,7 +17,8 @@ using StringIndex = uint32_t;
 /// mapped, then it cannot grow.
 class StringTable {
   public:
-    StringTable();
+    /// Grows in `memory`, which must outlive it.
+    explicit StringTable(LargeMemory* memory = nullptr);
     StringTable(const StringTable&) = delete;
     StringTable& operator=(const StringTable&) = delete;
     StringTable(StringTable&&) = default;
@@ -38,8 +37,14 @@ class StringTable {
     void map(std::string_view text, Column<uint64_t> ends);
 
   private:
-    std::deque<std::string> strings_;  // a deque, so that the keys below stay valid as it grows
-    std::unordered_map<std::string_view, StringIndex> indexOf_;
+    /// Where the number of a text stands or would stand.
+    uint32_t& slotOf(std::string_view text);
+    void grow();
+    std::string_view kept(std::string_view text);
+
+    std::vector<LargeVector<char>> texts_;  ///< Each keeps its place as long as it lives.
+    LargeVector<std::string_view> strings_;
+    LargeVector<uint32_t> slots_;  ///< By hash, a power of two: number of a string and 1, or 0.
     bool isMapped_ = false;
     std::string_view text_;
     Column<uint64_t> ends_;

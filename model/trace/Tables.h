@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -21,6 +22,18 @@ namespace lanescope {
 //
 // The list beside each names its columns, says which of them hold rows of something else, and is
 // what an index stores: whoever changes one raises `indexVersion`.
+
+/// An empty table whose columns grow in `memory`, which must outlive them.
+template <class Table>
+Table tableIn(LargeMemory* memory) {
+    Table table;
+    const auto place = [memory]<class Field>(Field& field) {
+        // What is said of the whole table is no column.
+        if constexpr (!std::is_arithmetic_v<Field>) field = Field(memory);
+    };
+    forEachField(table, place);
+    return table;
+}
 
 /// What kernels launched alike share; kept once. Bytes are bytes, sizes are threads or blocks.
 struct LaunchConfig {
@@ -321,6 +334,14 @@ void forEachField(S& s, V&& visit) {
 
 /// NCCL calls: rows of `NvtxTable` that NCCL itself announced, with what it said about them.
 struct NcclTable {
+    /// The call that is this row of `NvtxTable`; `noIndex` if it is none. O(log n).
+    uint32_t rowOf(uint32_t nvtxRow) const {
+        const auto found = std::lower_bound(nvtx.begin(), nvtx.end(), nvtxRow);
+        return found != nvtx.end() && *found == nvtxRow
+                   ? static_cast<uint32_t>(found - nvtx.begin())
+                   : noIndex;
+    }
+
     Column<uint32_t> nvtx;          ///< Row of `NvtxTable`, ascending.
     Column<StringIndex> operation;  ///< "AllReduce", "Send", ...
     Column<int64_t> bytes;          ///< Message size this rank passed; -1 if unknown.

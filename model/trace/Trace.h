@@ -100,6 +100,9 @@ struct TraceDescription {
 /// member function may be called from any thread.
 class Trace : public TraceDescription {
   public:
+    /// Where its tables and all that is made of them grow; none if it is null.
+    std::shared_ptr<LargeMemory> memory;
+
     TimeRange range;  ///< First event to last event or process end.
     std::vector<EventCount> counts;
 

@@ -12,6 +12,9 @@ namespace lanescope {
 /// How long at least one of several lanes was busy, noted at some moments, so that the time between
 /// any two comes from few slices. A single lane needs none: `Lane::busyBefore` says it.
 struct UnionSums {
+    UnionSums() = default;
+    explicit UnionSums(LargeMemory* memory) : timeNs(memory), busyNs(memory) {}
+
     /// Slices, of all lanes together, from one moment to the next.
     static constexpr uint32_t slicesPerMoment = 1024;
 

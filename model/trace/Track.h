@@ -17,6 +17,16 @@ namespace lanescope {
 /// One line of slices: equally long columns sorted by start, slices never overlap, so ends are
 /// sorted too. Immutable once built.
 struct Lane {
+    Lane() = default;
+    /// Grows in `memory`, which must outlive it.
+    explicit Lane(LargeMemory* memory)
+        : startNs(memory),
+          durationNs(memory),
+          name(memory),
+          event(memory),
+          category(memory),
+          busyNs(memory) {}
+
     Column<int64_t> startNs, durationNs;
     Column<StringIndex> name;
     Column<EventRef> event;  ///< Invalid for slices that sum up others (`SliceCategory::Busy`).

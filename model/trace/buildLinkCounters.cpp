@@ -21,6 +21,8 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// Adds up rates that hold for some time each.
 class RateSum {
   public:
+    explicit RateSum(LargeMemory* memory) : changes_(memory) {}
+
     /// A rate that is no number makes the sum unknown for as long.
     void add(TimeRange range, double bytesPerSecond) {
         if (range.isEmpty()) return;
@@ -34,8 +36,9 @@ class RateSum {
     void fill(CounterSeries& series, TimeRange whole, bool areReadings) {
         std::sort(changes_.begin(), changes_.end(),
                   [](const Change& a, const Change& b) { return a.timeNs < b.timeNs; });
-        std::vector<int64_t> timesNs;
-        std::vector<double> values;
+        LargeMemory* const memory = changes_.get_allocator().memory();
+        LargeVector<int64_t> timesNs(memory);
+        LargeVector<double> values(memory);
         if (whole.startNs < changes_.front().timeNs) {
             timesNs.push_back(whole.startNs);
             values.push_back(0);
@@ -52,7 +55,7 @@ class RateSum {
             values.push_back(value);
         }
         series.unit = CounterUnit::BytesPerSecond;
-        series.set(std::move(timesNs), std::move(values), std::max(whole.endNs, endNs()));
+        series.set(timesNs, values, std::max(whole.endNs, endNs()));
     }
     int64_t endNs() const { return changes_.empty() ? 0 : changes_.back().timeNs; }
 
@@ -74,13 +77,15 @@ class RateSum {
         if (active_ == 0) sum_ = 0;  // what rounding left over
     }
 
-    std::vector<Change> changes_;
+    LargeVector<Change> changes_;
     int64_t active_ = 0, unknowns_ = 0;
     double sum_ = 0;
 };
 
 /// The sum of the links of one GPU and direction.
 struct LinkSum {
+    explicit LinkSum(LargeMemory* memory) : sum(memory) {}
+
     RateSum sum;
     TimeRange range;
     std::string source;
@@ -94,7 +99,8 @@ void addNvlinkTotals(Trace& trace, const std::stop_token& stop) {
         if (series.link < 0 || series.gpu == noIndex || series.isEmpty()) continue;
         const auto key = std::find(keys.begin(), keys.end(), series.key);
         if (key == keys.end()) continue;
-        LinkSum& sum = sums[{series.gpu, static_cast<size_t>(key - keys.begin())}];
+        const std::pair place{series.gpu, static_cast<size_t>(key - keys.begin())};
+        LinkSum& sum = sums.try_emplace(place, trace.memory.get()).first->second;
         const TimeRange range{series.timeNs(0), series.endNs()};
         // Before a link's first value and after its last one nothing is known of the sum either.
         sum.range = sum.links == 0 ? range : sum.range.intersected(range);
@@ -182,22 +188,22 @@ std::unordered_map<uint32_t, uint32_t> onlyGpuOfProcess(const Trace& trace,
     return gpus;
 }
 
-/// The GPU of each NCCL call that projections tell, by row of `NvtxTable`.
-std::unordered_map<uint32_t, uint32_t> gpuOfCall(const Trace& trace, const std::stop_token& stop) {
-    std::unordered_map<uint32_t, uint32_t> gpus;
-    for (const uint32_t row : trace.nccl.nvtx) gpus.emplace(row, noIndex);
+/// The GPU of each NCCL call that projections tell; `noIndex` for the others.
+LargeVector<uint32_t> gpuOfCall(const Trace& trace, const std::stop_token& stop) {
+    LargeVector<uint32_t> gpus(trace.nccl.size(), noIndex, trace.memory.get());
     const ProjectionTable& projections = trace.projections;
     for (uint32_t row = 0; row < projections.size() && !isStopped(stop, row); ++row)
-        if (const auto found = gpus.find(projections.nvtx[row]); found != gpus.end())
-            found->second = trace.streams[projections.stream[row]].gpu;
+        if (const uint32_t call = trace.nccl.rowOf(projections.nvtx[row]); call != noIndex)
+            gpus[call] = trace.streams[projections.stream[row]].gpu;
     return gpus;
 }
 
 void addCollectives(Trace& trace, const std::stop_token& stop) {
     if (trace.nccl.size() == 0) return;
     const auto ofProcess = onlyGpuOfProcess(trace, stop);
-    const auto ofCall = gpuOfCall(trace, stop);
+    const LargeVector<uint32_t> ofCall = gpuOfCall(trace, stop);
     struct Collectives {
+        explicit Collectives(LargeMemory* memory) : sum(memory) {}
         GpuUser user;
         RateSum sum;
     };
@@ -207,7 +213,7 @@ void addCollectives(Trace& trace, const std::stop_token& stop) {
         if (facts.operationCount == 0 || facts.gpu.isEmpty()) continue;
         const uint32_t nvtx = trace.nccl.nvtx[row];
         const uint32_t process = trace.threads[trace.nvtx.thread[nvtx]].process;
-        uint32_t gpu = ofCall.at(nvtx);
+        uint32_t gpu = ofCall[row];
         if (gpu == noIndex)
             if (const auto found = ofProcess.find(process); found != ofProcess.end())
                 gpu = found->second;
@@ -218,8 +224,9 @@ void addCollectives(Trace& trace, const std::stop_token& stop) {
         const double rate =
             traffic ? traffic->busBytes * 1e9 / static_cast<double>(facts.gpu.durationNs())
                     : unknown;
-        byGpu[gpu].sum.add(facts.gpu, rate);
-        byGpu[gpu].user.take(process);
+        Collectives& of = byGpu.try_emplace(gpu, trace.memory.get()).first->second;
+        of.sum.add(facts.gpu, rate);
+        of.user.take(process);
     }
     for (auto& [gpu, of] : byGpu)
         addComputed(trace, gpu, of.user, of.sum, collectivesKey, "NCCL bus bandwidth (computed)");
@@ -227,6 +234,7 @@ void addCollectives(Trace& trace, const std::stop_token& stop) {
 
 void addPeerCopies(Trace& trace, const std::stop_token& stop) {
     struct PeerCopies {
+        explicit PeerCopies(LargeMemory* memory) : sent(memory), received(memory) {}
         GpuUser user;
         RateSum sent, received;
     };
@@ -245,7 +253,8 @@ void addPeerCopies(Trace& trace, const std::stop_token& stop) {
         const uint32_t process = trace.streams[copies.stream[row]].process;
         const auto take = [&](int16_t gpu, RateSum PeerCopies::*direction) {
             if (!isKnown(gpu)) return;
-            PeerCopies& of = byGpu[static_cast<uint32_t>(gpu)];
+            PeerCopies& of =
+                byGpu.try_emplace(static_cast<uint32_t>(gpu), trace.memory.get()).first->second;
             (of.*direction).add(range, rate);
             of.user.take(process);
         };

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "model/values/sortLarge.h"
+
 namespace lanescope {
 
 namespace {
@@ -19,14 +21,15 @@ constexpr long double wrapShare = 0.25L;
 /// Puts samples in order, one for each time.
 void tidy(CounterSamples& samples) {
     samples.values.resize(samples.timesNs.size(), std::numeric_limits<long double>::quiet_NaN());
-    std::vector<size_t> order(samples.timesNs.size());
+    LargeMemory* const memory = samples.timesNs.get_allocator().memory();
+    LargeVector<size_t> order(samples.timesNs.size(), memory);
     std::iota(order.begin(), order.end(), size_t{0});
     if (!std::is_sorted(samples.timesNs.begin(), samples.timesNs.end()))
-        std::stable_sort(order.begin(), order.end(), [&samples](size_t a, size_t b) {
+        sortLarge(order, [&samples](size_t a, size_t b) {
             return samples.timesNs[a] < samples.timesNs[b];
         });
-    std::vector<int64_t> timesNs;
-    std::vector<long double> values;
+    LargeVector<int64_t> timesNs(memory);
+    LargeVector<long double> values(memory);
     for (const size_t index : order) {
         if (!timesNs.empty() && samples.timesNs[index] == timesNs.back()) {
             values.back() = samples.values[index];
@@ -51,8 +54,8 @@ CounterUnit rateOf(CounterUnit unit) {
 }
 
 /// How far samples usually are apart; 1 ns for a single one.
-int64_t usualInterval(const std::vector<int64_t>& timesNs) {
-    std::vector<int64_t> intervals;
+int64_t usualInterval(const LargeVector<int64_t>& timesNs) {
+    LargeVector<int64_t> intervals(timesNs.get_allocator());
     for (size_t i = 1; i < timesNs.size(); ++i) intervals.push_back(timesNs[i] - timesNs[i - 1]);
     if (intervals.empty()) return 1;
     const auto middle = intervals.begin() + static_cast<ptrdiff_t>(intervals.size() / 2);
@@ -103,6 +106,8 @@ double gauge(long double value, CounterUnit unit) {
 CounterValues counterValues(CounterSamples samples) {
     tidy(samples);
     CounterValues result;
+    result.timesNs = LargeVector<int64_t>(samples.timesNs.get_allocator());
+    result.values = LargeVector<double>(samples.timesNs.get_allocator());
     const size_t count = samples.timesNs.size();
     const bool isRate =
         samples.meaning == CounterMeaning::Cumulative || samples.meaning == CounterMeaning::Amount;

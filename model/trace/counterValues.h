@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
-
 #include "model/trace/CounterSeries.h"
 
 namespace lanescope {
@@ -22,15 +20,15 @@ struct CounterSamples {
     CounterUnit unit = CounterUnit::Count;
     int wrapBits = 0;  ///< Of a cumulative counter that starts again at 2^wrapBits; 0 if unknown.
     int64_t intervalNs = 0;           ///< How often it was read; 0 if unknown.
-    std::vector<int64_t> timesNs;     ///< In any order; of equal times the last counts.
-    std::vector<long double> values;  ///< Exact to 2^63; what is not a number is unknown.
+    LargeVector<int64_t> timesNs;     ///< In any order; of equal times the last counts.
+    LargeVector<long double> values;  ///< Exact to 2^63; what is not a number is unknown.
 };
 
 /// A counter as it is shown: each value holds until the time of the next.
 struct CounterValues {
     CounterUnit unit = CounterUnit::Count;
-    std::vector<int64_t> timesNs;
-    std::vector<double> values;
+    LargeVector<int64_t> timesNs;
+    LargeVector<double> values;
     int64_t endNs = 0;
     int64_t wrapCount = 0;   ///< Times that a cumulative counter passed its end and went on.
     int64_t resetCount = 0;  ///< Times that it went backwards, so that an interval is unknown.
@@ -41,7 +39,8 @@ struct CounterValues {
 /// Cumulative counters and amounts become rates, averages begin where their interval begins; bytes
 /// become bytes a second, joules become watts. An interval whose beginning or end is unknown, and
 /// one in which a cumulative counter went backwards without having reached its end, is unknown: a
-/// rate is never negative nor infinite. O(n), O(n log n) if the samples are not in order.
+/// rate is never negative nor infinite. O(n), O(n log n) if the samples are not in order. Works
+/// where the samples lie.
 CounterValues counterValues(CounterSamples samples);
 
 }  // namespace lanescope

@@ -4,25 +4,28 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/values/sortLarge.h"
+
 namespace lanescope {
 
-Stretches withoutOverlaps(std::vector<Stretch> stretches) {
+Stretches withoutOverlaps(Stretches stretches) {
     const auto isEarlier = [](const Stretch& a, const Stretch& b) { return a.startNs < b.startNs; };
     if (!std::is_sorted(stretches.begin(), stretches.end(), isEarlier))
-        std::stable_sort(stretches.begin(), stretches.end(), isEarlier);
-    Stretches result;
+        sortLarge(stretches, isEarlier);
+    size_t kept = 0;
     int64_t coveredUntil = std::numeric_limits<int64_t>::min();
     for (Stretch stretch : stretches) {
         stretch.startNs = std::max(stretch.startNs, coveredUntil);
         if (stretch.endNs <= stretch.startNs) continue;
         coveredUntil = stretch.endNs;
-        result.push_back(stretch);
+        stretches[kept++] = stretch;
     }
-    return result;
+    stretches.resize(kept);
+    return stretches;
 }
 
 Stretches without(const Stretches& from, const Stretches& holes) {
-    Stretches result;
+    Stretches result(from.get_allocator());
     size_t next = 0;
     for (const Stretch& whole : from) {
         int64_t startNs = whole.startNs;
@@ -38,7 +41,7 @@ Stretches without(const Stretches& from, const Stretches& holes) {
     return result;
 }
 
-FreeTime::FreeTime(const std::vector<TimeRange>& windows) {
+FreeTime::FreeTime(const std::vector<TimeRange>& windows, LargeMemory* memory) : free_(memory) {
     for (uint32_t index = 0; index < windows.size(); ++index)
         if (!windows[index].isEmpty())
             free_.push_back({windows[index].startNs, windows[index].endNs, index});

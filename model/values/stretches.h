@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/format/TimeRange.h"
+#include "model/values/LargeMemory.h"
 
 namespace lanescope {
 
@@ -18,13 +19,15 @@ struct Stretch {
 };
 
 /// Sorted by start, none empty, none overlapping.
-using Stretches = std::vector<Stretch>;
+using Stretches = LargeVector<Stretch>;
 
 /// Makes `stretches` into such a list: where several overlap, the one that started first keeps the
-/// time (of those that started together the first in the list). O(n log n), O(n) if sorted.
-Stretches withoutOverlaps(std::vector<Stretch> stretches);
+/// time (of those that started together the first in the list). What comes out lies where what went
+/// in does. O(n log n), O(n) if sorted.
+Stretches withoutOverlaps(Stretches stretches);
 
-/// What of `from` no stretch of `holes` covers. Labels are those of `from`. O(n + m).
+/// What of `from` no stretch of `holes` covers; where `from` lies. Labels are those of `from`.
+/// O(n + m).
 Stretches without(const Stretches& from, const Stretches& holes);
 
 /// Calls `sink(startNs, endNs, labelOfA, labelOfB)` for every overlap of a stretch of `a` with one
@@ -45,7 +48,7 @@ void forEachOverlap(const Stretches& a, const Stretches& b, Sink sink) {
 class FreeTime {
   public:
     /// `windows` must be sorted and must not overlap; they are numbered in their order.
-    explicit FreeTime(const std::vector<TimeRange>& windows);
+    explicit FreeTime(const std::vector<TimeRange>& windows, LargeMemory* memory = nullptr);
 
     /// Takes the free time that `stretches` cover, and hands out each piece as
     /// `sink(window, startNs, endNs, label)`, by start. O(n + m).

@@ -100,6 +100,8 @@ class tst_record : public QObject {
         QCOMPARE(kernels("out.sqlite"), 35);
         QVERIFY2(run.err.contains("35 kernels of 2 processes"), run.err);
         QVERIFY(!run.err.contains("warning"));
+        QVERIFY2(run.err.contains("It was complete "), run.err);
+        QVERIFY2(run.err.contains("of the logs were unread when the program did."), run.err);
     }
 
     void waitsForProcessesThatOutliveTheProgram() {

@@ -27,11 +27,11 @@ CounterSeries counter(std::string_view key, CounterUnit unit, uint32_t gpu, int3
     series.unit = unit;
     series.gpu = gpu;
     series.link = link;
-    std::vector<int64_t> timesNs;
+    LargeVector<int64_t> timesNs;
     for (size_t index = 0; index < values.size(); ++index)
         timesNs.push_back(static_cast<int64_t>(index) * second);
     const auto endNs = static_cast<int64_t>(values.size()) * second;
-    series.set(std::move(timesNs), std::move(values), endNs);
+    series.set(timesNs, {values.begin(), values.end()}, endNs);
     return series;
 }
 
@@ -198,7 +198,7 @@ class TestCounterReports : public QObject {
         builder.counter(sampledBy("nvml", sentOver(0, -1, {5, 5, 5, 5})));
         CounterSeries hardware = sampledBy("pm", sentOver(0, -1, {6}));
         // Often, but never just when a range begins or ends.
-        std::vector<int64_t> timesNs;
+        LargeVector<int64_t> timesNs;
         for (int64_t timeNs = -second / 7; timeNs < 3 * second; timeNs += second / 7)
             timesNs.push_back(timeNs);
         std::vector<double> values(timesNs.size(), 6);

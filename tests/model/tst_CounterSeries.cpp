@@ -13,9 +13,10 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-CounterSeries make(std::vector<int64_t> timesNs, std::vector<double> values, int64_t endNs) {
+CounterSeries make(const LargeVector<int64_t>& timesNs, const LargeVector<double>& values,
+                   int64_t endNs) {
     CounterSeries series;
-    series.set(std::move(timesNs), std::move(values), endNs);
+    series.set(timesNs, values, endNs);
     return series;
 }
 
@@ -103,8 +104,8 @@ class tst_CounterSeries : public QObject {
             return std::uniform_int_distribution<int64_t>(0, limit - 1)(random);
         };
         for (int round = 0; round < 400; ++round) {
-            std::vector<int64_t> times;
-            std::vector<double> values;
+            LargeVector<int64_t> times;
+            LargeVector<double> values;
             const int64_t span = int64_t{1} << (2 + below(40));
             for (int64_t count = below(60); count >= 0; --count) times.push_back(below(span));
             std::sort(times.begin(), times.end());
@@ -132,8 +133,8 @@ class tst_CounterSeries : public QObject {
         };
         for (int round = 0; round < 60; ++round) {
             // Bursts, of which some are dense, and long pauses.
-            std::vector<int64_t> times{below(1000)};
-            std::vector<double> values;
+            LargeVector<int64_t> times{below(1000)};
+            LargeVector<double> values;
             const int64_t count = 500 + below(20'000);
             const int64_t pauseNs = int64_t{1} << below(20);
             while (static_cast<int64_t>(times.size()) < count)

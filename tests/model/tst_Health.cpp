@@ -124,6 +124,7 @@ class tst_Health : public QObject {
         const TracePtr made = builder.finish();
         Trace& trace = forged(made);
         trace.facts.hostMemoryBytes = int64_t{64} << 30;
+        trace.facts.logBytesUnreadAtExit = int64_t{3} << 20;
         trace.facts.samplers = {{"", "", "", "clocks every 100 ms", "", "", "", {}}};
         trace.facts.others = {{"brandNew", "yes"}};
         trace.gpuFacts = {{0, 5, 16, 18, {{"tray", "left"}}}};
@@ -138,6 +139,7 @@ class tst_Health : public QObject {
             return std::string();
         };
         QCOMPARE(value(description.run, "Host memory"), std::string("64.00 GiB"));
+        QCOMPARE(value(description.run, "Unread logs at exit"), std::string("3.00 MiB"));
         QCOMPARE(value(description.run, "NVML was read"), std::string("clocks every 100 ms"));
         QCOMPARE(value(description.run, "brandNew"), std::string("yes"));
         QVERIFY(description.gpus[0].title.find("PCIe 5 x16, 18 NVLinks") != std::string::npos);

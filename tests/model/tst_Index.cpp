@@ -174,6 +174,7 @@ class tst_Index : public QObject {
         map(trace.path);
         map(trace.title);
         map(trace.backing);
+        map(trace.memory);
         forEachField(trace, map);
         QVERIFY(map.covers(trace));
     }
@@ -203,6 +204,20 @@ class tst_Index : public QObject {
             QVERIFY2(read, trace->title.c_str());
             QVERIFY2(dumpOf(*read) == dumpOf(*trace), trace->title.c_str());
         }
+    }
+
+    void isTheSameWhereverTheTraceLay() {
+        const std::filesystem::path path = *folder_ / "large.sqlite";
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 150, .ncclPlugin = true}), path));
+        LoadOptions options;
+        options.memory = std::make_shared<LargeMemory>(folder_->path(), 0);
+        const Result<TracePtr> mapped = loadTrace(path, {}, options);
+        const Result<TracePtr> own = loadTrace(path);
+        QVERIFY(mapped && own);
+        QVERIFY(options.memory->fileBytes() > 0);
+        QVERIFY(writeIndex(**mapped, {1, 2, 3}, *folder_ / "mapped").has_value());
+        QVERIFY(writeIndex(**own, {1, 2, 3}, *folder_ / "own").has_value());
+        QVERIFY(readFile(*folder_ / "mapped") == readFile(*folder_ / "own"));
     }
 
     void standsForACompressedTrace() {

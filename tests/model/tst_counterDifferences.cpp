@@ -14,12 +14,12 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-CounterSeries counter(std::string name, uint32_t gpu, std::vector<int64_t> timesNs,
-                      std::vector<double> values, int64_t endNs) {
+CounterSeries counter(std::string name, uint32_t gpu, const LargeVector<int64_t>& timesNs,
+                      const LargeVector<double>& values, int64_t endNs) {
     CounterSeries series;
     series.name = std::move(name);
     series.gpu = gpu;
-    series.set(std::move(timesNs), std::move(values), endNs);
+    series.set(timesNs, values, endNs);
     return series;
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t second = 1'000'000'000;
 constexpr long double nothing = std::numeric_limits<long double>::quiet_NaN();
 
-CounterValues valuesOf(CounterMeaning meaning, CounterUnit unit, std::vector<long double> values,
+CounterValues valuesOf(CounterMeaning meaning, CounterUnit unit, LargeVector<long double> values,
                        int wrapBits = 0) {
     CounterSamples samples;
     samples.meaning = meaning;
@@ -25,7 +25,7 @@ CounterValues valuesOf(CounterMeaning meaning, CounterUnit unit, std::vector<lon
     return counterValues(std::move(samples));
 }
 
-CounterValues bytes(std::vector<long double> values, int wrapBits = 0) {
+CounterValues bytes(LargeVector<long double> values, int wrapBits = 0) {
     return valuesOf(CounterMeaning::Cumulative, CounterUnit::Bytes, std::move(values), wrapBits);
 }
 
@@ -38,8 +38,8 @@ class TestCounterValues : public QObject {
     void differencesOfCumulativeCountersAreRates() {
         const CounterValues rates = bytes({1'000, 1'500, 1'500, 4'500});
         QCOMPARE(rates.unit, CounterUnit::BytesPerSecond);
-        QCOMPARE(rates.timesNs, (std::vector<int64_t>{0, second, 2 * second}));
-        QCOMPARE(rates.values, (std::vector<double>{500, 0, 3'000}));
+        QCOMPARE(rates.timesNs, (LargeVector<int64_t>{0, second, 2 * second}));
+        QCOMPARE(rates.values, (LargeVector<double>{500, 0, 3'000}));
         QCOMPARE(rates.endNs, 3 * second);
     }
 
@@ -94,7 +94,7 @@ class TestCounterValues : public QObject {
         samples.timesNs = {0, second, second, 2 * second};
         samples.values = {0, 10, 20, 30};
         const CounterValues rates = counterValues(samples);
-        QCOMPARE(rates.values, (std::vector<double>{20, 10}));
+        QCOMPARE(rates.values, (LargeVector<double>{20, 10}));
         samples.timesNs = {5, 5};
         samples.values = {1, 2};
         QVERIFY(counterValues(samples).values.empty());
@@ -105,7 +105,7 @@ class TestCounterValues : public QObject {
         samples.meaning = CounterMeaning::Cumulative;
         samples.timesNs = {2 * second, 0, second};
         samples.values = {30, 0, 10};
-        QCOMPARE(counterValues(samples).values, (std::vector<double>{10, 20}));
+        QCOMPARE(counterValues(samples).values, (LargeVector<double>{10, 20}));
     }
 
     void largeCountersKeepTheirLastByte() {
@@ -120,15 +120,15 @@ class TestCounterValues : public QObject {
         QCOMPARE(power.values[0], 700.0);
         const CounterValues amount =
             valuesOf(CounterMeaning::Amount, CounterUnit::Bytes, {1, 2'000});
-        QCOMPARE(amount.values, (std::vector<double>{2'000}));
+        QCOMPARE(amount.values, (LargeVector<double>{2'000}));
         QCOMPARE(amount.unit, CounterUnit::BytesPerSecond);
     }
 
     void averagesBeginWhereTheirIntervalBegins() {
         const CounterValues shares =
             valuesOf(CounterMeaning::Average, CounterUnit::Percent, {11, 22, 33});
-        QCOMPARE(shares.timesNs, (std::vector<int64_t>{0, second}));
-        QCOMPARE(shares.values, (std::vector<double>{22, 33}));
+        QCOMPARE(shares.timesNs, (LargeVector<int64_t>{0, second}));
+        QCOMPARE(shares.values, (LargeVector<double>{22, 33}));
     }
 
     void gaugesHoldAsLongAsSamplesAreApart() {
@@ -147,7 +147,7 @@ class TestCounterValues : public QObject {
             7};
         for (const int wrapBits : {0, 1, 32, 63, 64, 1'000})
             for (const double value :
-                 bytes(std::vector<long double>(std::begin(odd), std::end(odd)), wrapBits).values)
+                 bytes(LargeVector<long double>(std::begin(odd), std::end(odd)), wrapBits).values)
                 QVERIFY(std::isnan(value) || (value >= 0 && std::isfinite(value)));
     }
 

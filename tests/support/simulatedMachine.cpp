@@ -149,14 +149,14 @@ class Simulation {
     template <class Value>
     void addSeries(CounterSeries series, Value valueAt) {
         const int64_t endNs = options_.steps * stepNs;
-        std::vector<int64_t> times;
-        std::vector<double> values;
+        LargeVector<int64_t> times;
+        LargeVector<double> values;
         for (int64_t atNs = 0; atNs < endNs; atNs += sampleNs) {
             const bool isLost = atNs >= endNs * 6 / 10 && atNs < endNs * 65 / 100;
             times.push_back(atNs);
             values.push_back(isLost ? unknown : valueAt(atNs % stepNs));
         }
-        series.set(std::move(times), std::move(values), endNs);
+        series.set(times, values, endNs);
         builder_.counter(std::move(series));
     }
 

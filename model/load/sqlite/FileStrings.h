@@ -13,7 +13,7 @@ namespace lanescope {
 /// The file's `StringIds`: its ids turned into ours.
 class FileStrings {
   public:
-    explicit FileStrings(TraceBuilder& builder) : builder_(builder) {}
+    explicit FileStrings(TraceBuilder& builder) : builder_(builder), dense_(builder.memory()) {}
 
     void read(LoadContext& context);
     /// Nothing for an id that the file does not have. O(1).
@@ -25,7 +25,7 @@ class FileStrings {
     static constexpr StringIndex missing = 0xffffffff;
 
     TraceBuilder& builder_;
-    std::vector<StringIndex> dense_;  ///< By id: ids count up from 0 in all files seen.
+    LargeVector<StringIndex> dense_;  ///< By id: ids count up from 0 in all files seen.
     std::unordered_map<int64_t, StringIndex> sparse_;
 };
 

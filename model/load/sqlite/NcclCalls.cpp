@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/load/sqlite/NcclCalls.h"
 
+#include <algorithm>
+
 #include "model/format/GlobalId.h"
 #include "model/format/tables/Nccl.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/trace/ncclOperation.h"
+#include "model/values/sortLarge.h"
 
 namespace lanescope {
 
@@ -29,13 +32,18 @@ void NcclCalls::read(LoadContext& context, FileStrings& strings,
         call.facts.peer = ncclRankFrom(reader.integerOr(table.peer, -1));
         communicators.describe(processOf(reader.integerOr(table.globalTid, 0)), call.communicator,
                                call.facts);
-        calls_[*row] = call;
+        calls_.push_back({*row, call});
     }
+    sortLarge(calls_, [](const Call& a, const Call& b) { return a.fileRow < b.fileRow; });
 }
 
 void NcclCalls::addListed(int64_t fileRow, EventRef range, TraceBuilder& builder) const {
-    const auto found = calls_.find(fileRow);
-    if (found != calls_.end()) builder.nccl(range, found->second);
+    // Of several that name one row the last counts.
+    const auto after =
+        std::upper_bound(calls_.begin(), calls_.end(), fileRow,
+                         [](int64_t row, const Call& call) { return row < call.fileRow; });
+    if (after != calls_.begin() && std::prev(after)->fileRow == fileRow)
+        builder.nccl(range, std::prev(after)->says);
 }
 
 void NcclCalls::addByName(TraceBuilder& builder) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 
 #include "model/load/sqlite/FileStrings.h"
 #include "model/load/sqlite/LoadContext.h"
@@ -14,6 +13,9 @@ namespace lanescope {
 /// names of NCCL's own NVTX ranges tell.
 class NcclCalls {
   public:
+    /// Keeps what it reads in `memory`, if there is one.
+    explicit NcclCalls(LargeMemory* memory) : calls_(memory) {}
+
     void read(LoadContext& context, FileStrings& strings, const NcclCommunicators& communicators);
     bool isListed() const { return !calls_.empty(); }
     /// Says that `range` is a call of NCCL if row `fileRow` of the file is listed.
@@ -22,7 +24,11 @@ class NcclCalls {
     static void addByName(TraceBuilder& builder);
 
   private:
-    std::unordered_map<int64_t, NcclRow> calls_;
+    struct Call {
+        int64_t fileRow;
+        NcclRow says;
+    };
+    LargeVector<Call> calls_;  ///< By row, of equal ones as they were read.
 };
 
 }  // namespace lanescope

@@ -16,6 +16,7 @@
 #include "model/format/tables/Nccl.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/trace/kinds/Nvtx.h"
+#include "model/values/sortLarge.h"
 
 namespace lanescope {
 
@@ -113,11 +114,10 @@ void NcclPlugin::join(TraceBuilder& builder) {
     if (operations_.empty()) return;
     const Trace& trace = builder.trace();
     builder.count("NCCL plugin operations", static_cast<int64_t>(operations_.size()), 0);
-    std::stable_sort(operations_.begin(), operations_.end(),
-                     [](const Operation& a, const Operation& b) {
-                         return std::tie(a.thread, a.call.startNs, a.enqueue.startNs) <
-                                std::tie(b.thread, b.call.startNs, b.enqueue.startNs);
-                     });
+    sortLarge(operations_, [](const Operation& a, const Operation& b) {
+        return std::tie(a.thread, a.call.startNs, a.enqueue.startNs) <
+               std::tie(b.thread, b.call.startNs, b.enqueue.startNs);
+    });
     isJoined_.assign(trace.nccl.size(), false);
     std::set<uint32_t> announcing;  // processes
     for (const uint32_t row : trace.nccl.nvtx)

@@ -14,6 +14,9 @@ namespace lanescope {
 /// What `LANESCOPE_NCCL_PLUGIN_OPERATIONS` says: the operations of NCCL's profiler plugin.
 class NcclPlugin {
   public:
+    /// Keeps what it reads in `memory`, if there is one.
+    explicit NcclPlugin(LargeMemory* memory) : operations_(memory) {}
+
     void read(LoadContext& context, FileDirectory& directory,
               const NcclCommunicators& communicators);
 
@@ -42,7 +45,7 @@ class NcclPlugin {
     void addRanges(TraceBuilder& builder, const std::set<uint32_t>& announcing);
     void take(Operation& operation, uint32_t row, bool isPart, TraceBuilder& builder);
 
-    std::vector<Operation> operations_;
+    LargeVector<Operation> operations_;
     std::vector<bool> isJoined_;  ///< By row of `Trace::nccl`.
 };
 

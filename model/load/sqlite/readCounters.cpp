@@ -20,6 +20,11 @@ constexpr int64_t maximumNumber = 1 << 16;  ///< Of a link or a core.
 
 /// A counter of the file while its samples are read.
 struct ReadCounter {
+    explicit ReadCounter(LargeMemory* memory) {
+        samples.timesNs = LargeVector<int64_t>(memory);
+        samples.values = LargeVector<long double>(memory);
+    }
+
     CounterSeries series;
     CounterSamples samples;
     long double factor = 1;  ///< From the file's unit to ours.
@@ -68,7 +73,7 @@ Counters readDefinitions(LoadContext& context, FileDirectory& directory) {
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(c.counterId);
         const int64_t meaning = reader.integerOr(c.meaning, 0);
-        ReadCounter counter;
+        ReadCounter counter(context.builder().memory());
         if (!id || meaning < 0 || meaning > static_cast<int64_t>(CounterMeaning::Amount) ||
             counters.size() >= maximumCounters ||
             !findSubject(reader, directory.identities, counter.series)) {
@@ -156,7 +161,7 @@ Metrics readMetricNames(LoadContext& context, FileDirectory& directory) {
             reader.skipRow();
             continue;
         }
-        ReadCounter counter;
+        ReadCounter counter(context.builder().memory());
         counter.series.gpu = directory.identities.gpuNumbered(*type & gpuMask);
         counter.series.source = "pm";
         const std::optional<StringIndex> name = reader.string(t.metricName, directory.strings);

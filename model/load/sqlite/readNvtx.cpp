@@ -52,6 +52,7 @@ class NvtxReader {
           strings_(directory.strings),
           identities_(directory.identities),
           names_(directory.strings),
+          calls_(context.builder().memory()),
           reader_(context, t,
                   {t.start, t.end, t.eventType, t.globalTid, t.text, t.textId, t.domainId,
                    t.category, t.color, t.jsonText, t.jsonTextId, t.uint64Value, t.int64Value,
@@ -62,7 +63,7 @@ class NvtxReader {
         NcclCommunicators communicators;
         communicators.read(context_, strings_);
         calls_.read(context_, strings_, communicators);
-        NcclPlugin plugin;
+        NcclPlugin plugin(context_.builder().memory());
         plugin.read(context_, directory_, communicators);
         while (reader_.next()) readRow();
         context_.builder().nameNvtx(names_.domainNames(), names_.categoryNames());
