@@ -15,7 +15,7 @@
 #include "model/select/buildTraceSums.h"
 #include "model/select/selectionTables.h"
 #include "model/summary/reports.h"
-#include "model/trace/kinds/EventDetails.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"

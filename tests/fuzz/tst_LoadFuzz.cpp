@@ -5,7 +5,7 @@
 
 #include "model/load/loadTrace.h"
 #include "model/reduce/reduceToPixels.h"
-#include "model/trace/kinds/EventDetails.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"

@@ -13,7 +13,7 @@
 #include "model/index/openTrace.h"
 #include "model/index/readIndex.h"
 #include "model/index/writeIndex.h"
-#include "model/trace/kinds/EventDetails.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"

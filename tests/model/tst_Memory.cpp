@@ -3,7 +3,7 @@
 #include <map>
 #include <random>
 
-#include "model/trace/kinds/EventDetails.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

@@ -8,7 +8,7 @@
 #include "model/format/tables/Schema.h"
 #include "model/load/loadTrace.h"
 #include "model/trace/NcclBandwidth.h"
-#include "model/trace/kinds/EventDetails.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 

@@ -5,7 +5,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "model/trace/kinds/EventDetails.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/flows.h"
 #include "model/values/formatTable.h"
 #include "views/details/FactSheet.h"

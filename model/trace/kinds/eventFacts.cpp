@@ -57,4 +57,10 @@ std::optional<int64_t> bytesOf(const Trace& trace, EventRef event) {
                      [&](auto each, uint32_t row) { return each.bytesOf(trace, row); });
 }
 
+std::vector<Property> describe(const Trace& trace, EventRef event) {
+    kinds::Details details(trace, event);
+    visitKind(trace, event, [&](auto each, uint32_t row) { each.describe(trace, row, details); });
+    return details.take();
+}
+
 }  // namespace lanescope

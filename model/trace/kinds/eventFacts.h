@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "model/trace/Trace.h"
 
@@ -36,5 +37,9 @@ uint32_t gpuOf(const Trace& trace, EventRef event);
 uint32_t correlationOf(const Trace& trace, EventRef event);
 /// What it moved or set; nothing for any other kind of event.
 std::optional<int64_t> bytesOf(const Trace& trace, EventRef event);
+
+/// What there is to say about one event, in the order to show it: names, times, where, sizes,
+/// bandwidth, payload. Values carry their units. Empty for an invalid reference.
+std::vector<Property> describe(const Trace& trace, EventRef event);
 
 }  // namespace lanescope

@@ -6,7 +6,7 @@
 #include <QTextBlock>
 #include <QTextLayout>
 
-#include "model/trace/kinds/EventDetails.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "views/details/DetailsPanel.h"
