@@ -20,7 +20,7 @@ struct LoadOptions {
     /// The formats that a file may have.
     std::span<const TraceFormat* const> formats = traceFormats();
     /// Where the trace lies; without one in memory of the process's own, however large it is.
-    std::shared_ptr<LargeMemory> memory;
+    std::shared_ptr<LargeMemory> memory = nullptr;
 };
 
 /// Opens a file of any format that this program knows, either as it is or compressed with gzip,

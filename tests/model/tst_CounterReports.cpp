@@ -201,7 +201,7 @@ class TestCounterReports : public QObject {
         LargeVector<int64_t> timesNs;
         for (int64_t timeNs = -second / 7; timeNs < 3 * second; timeNs += second / 7)
             timesNs.push_back(timeNs);
-        std::vector<double> values(timesNs.size(), 6);
+        LargeVector<double> values(timesNs.size(), 6);
         hardware.set(timesNs, values, 3 * second);
         builder.counter(std::move(hardware));
         const int64_t process = builder.processes().front().globalPid;

@@ -12,14 +12,14 @@ using namespace lanescope;
 
 namespace {
 
-constexpr EventKind kinds[] = {EventKind::Kernel, EventKind::Memcpy,   EventKind::Memset,
-                               EventKind::Api,    EventKind::Sync,     EventKind::Nvtx,
-                               EventKind::Graph,  EventKind::PageFault};
+constexpr EventKind listed[] = {EventKind::Kernel, EventKind::Memcpy,   EventKind::Memset,
+                                EventKind::Api,    EventKind::Sync,     EventKind::Nvtx,
+                                EventKind::Graph,  EventKind::PageFault};
 
 /// The same by looking at every event.
 std::vector<EventRef> plainly(const Trace& trace, TimeRange range, EventKinds wanted) {
     std::vector<EventRef> found;
-    for (const EventKind kind : kinds) {
+    for (const EventKind kind : listed) {
         if (!wanted.has(kind)) continue;
         for (uint32_t row = 0; row < trace.rowCount(kind); ++row) {
             const TimeRange event = trace.rangeOf(EventRef(kind, row));
@@ -132,7 +132,7 @@ void tst_EventWindow::knowsWhereEachEventStands() {
     const auto whole = window.slice(0, window.size());
     for (size_t index = 0; index < whole.size(); ++index)
         QCOMPARE(window.indexOf(whole[index]).value_or(-1), int64_t(index));
-    for (const EventKind kind : kinds) {
+    for (const EventKind kind : listed) {
         for (uint32_t row = 0; row < trace->rowCount(kind); ++row) {
             const EventRef event(kind, row);
             const bool isInside = std::ranges::find(whole, event) != whole.end();

@@ -21,8 +21,9 @@ class TestCompareAlignment : public QObject {
     Q_OBJECT
   private slots:
     void runsOpenAtTheFirstComparedStepZoomedToWhatIsCompared() {
-        ShownComparison compared(numberedSteps({5'000'000, 150'000, 150'000, 150'000, 150'000}),
-                          numberedSteps({200'000, 200'000, 200'000, 200'000, 200'000}, 70'000));
+        ShownComparison compared(
+            numberedSteps({5'000'000, 150'000, 150'000, 150'000, 150'000}),
+            numberedSteps({200'000, 200'000, 200'000, 200'000, 200'000}, 70'000));
         QVERIFY(compared.wait());
         QCOMPARE(compared.baseline().timeOrigin(), 5'000'000);  // the warm-up is left out
         QCOMPARE(compared.candidate().timeOrigin(), 70'000);
@@ -32,7 +33,8 @@ class TestCompareAlignment : public QObject {
     }
 
     void alignsAtTheChosenStepByKeyboard() {
-        ShownComparison compared(numberedSteps(evenSteps, 50'000), numberedSteps(longerSteps, 700'000));
+        ShownComparison compared(numberedSteps(evenSteps, 50'000),
+                                 numberedSteps(longerSteps, 700'000));
         QVERIFY(compared.wait());
         auto* step = compared.view.alignment().findChild<QSpinBox*>();
         QVERIFY(step);
@@ -44,7 +46,8 @@ class TestCompareAlignment : public QObject {
     }
 
     void alignsAtTheStartOfTheRun() {
-        ShownComparison compared(numberedSteps(evenSteps, 50'000), numberedSteps(longerSteps, 700'000));
+        ShownComparison compared(numberedSteps(evenSteps, 50'000),
+                                 numberedSteps(longerSteps, 700'000));
         QVERIFY(compared.wait());
         for (QComboBox* box : compared.view.alignment().findChildren<QComboBox*>()) {
             if (box->accessibleName() != "Align at") continue;

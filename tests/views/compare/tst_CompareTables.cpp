@@ -26,7 +26,7 @@ class TestCompareTables : public QObject {
   private slots:
     void aPartOfTheWaterfallFiltersItsContributors() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
-                          simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+                                 simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         WaterfallChart& chart = compared.view.waterfall();
         QVERIFY(!chart.parts().empty());
@@ -46,7 +46,7 @@ class TestCompareTables : public QObject {
 
     void aClickOnAColumnOfTheWaterfallChoosesIt() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
-                          simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+                                 simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         WaterfallChart& chart = compared.view.waterfall();
         QWidget* plot = chart.childAt(chart.rect().center());
@@ -57,7 +57,7 @@ class TestCompareTables : public QObject {
 
     void tablesAreMadeWhenTheyAreLookedAt() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
-                          simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+                                 simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         CompareTables& tables = compared.view.tables();
         QTRY_VERIFY_WITH_TIMEOUT(!tables.currentTab()->isBusy(), patienceMs);
@@ -78,7 +78,7 @@ class TestCompareTables : public QObject {
 
     void aTableOutOfSightIsFilledWhenItIsSeenAgain() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
-                          simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+                                 simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         CompareTables& tables = compared.view.tables();
         tables.setCurrentWidget(tables.findTab("Steps"));
@@ -97,7 +97,7 @@ class TestCompareTables : public QObject {
 
     void theTableOfPartsSumsToTheStepTimes() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
-                          simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+                                 simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         const ReportTable& table = compared.table("Parts").model().table();
         int64_t baselineNs = 0, candidateNs = 0;
@@ -112,7 +112,7 @@ class TestCompareTables : public QObject {
 
     void theWindowGivesTheNumbersOfTheTextReport() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
-                          simulatedTraining({.steps = 6, .kernelScale = 1.4371}));
+                                 simulatedTraining({.steps = 6, .kernelScale = 1.4371}));
         QVERIFY(compared.wait());
         const ComparedRuns& runs = *compared.view.runs();
         const ComparisonReport report{
@@ -150,7 +150,7 @@ class TestCompareTables : public QObject {
 
     void tablesBeginWithTheGreatestLoss() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
-                          simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+                                 simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         ReportView& table = compared.table("Kernels");
         auto& model = static_cast<DifferenceModel&>(table.model());
@@ -195,7 +195,7 @@ class TestCompareTables : public QObject {
 
     void theTableIsFilteredByTypedWords() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
-                          simulatedTraining({.steps = 6, .kernelScale = 1.5}));
+                                 simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
         ReportView& table = compared.table("Contributors");
         const int all = table.filter().rowCount();
