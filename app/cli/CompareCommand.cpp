@@ -85,13 +85,15 @@ Result<void> checkFiles(const CompareOptions& options) {
     if (areByOption && !options.baseline.empty())
         return fail(
             "Name the runs either as BASELINE CANDIDATE... or by --baseline and "
-            "--candidate, not both.");
+            "--candidate, not both; --help tells more.");
     if (areByOption && (options.baselineRuns.empty() || options.candidateRuns.empty()))
-        return fail("--baseline and --candidate go together: name the runs of both sides.");
+        return fail(
+            "--baseline and --candidate go together: name the runs of both sides; --help tells "
+            "more.");
     if (!areByOption && options.candidates.empty())
         return fail(
             "Name two runs, BASELINE and CANDIDATE, or several a side by --baseline and "
-            "--candidate.");
+            "--candidate; --help tells more.");
     if (options.earlierRuns.size() == 1)
         return fail(
             "--spread needs at least two earlier runs: one does not tell how much runs "

@@ -26,7 +26,7 @@ constexpr const char* pagePaths[] = {
     "qrc:/resources/manual/look.md",    "qrc:/resources/manual/compare.md",
     "qrc:/resources/manual/reports.md", "qrc:/resources/manual/format.md",
     "qrc:/model/format/FORMAT.md",      "qrc:/model/format/TABLES.md",
-    "qrc:/resources/manual/limits.md",
+    "qrc:/resources/manual/limits.md",  "qrc:/resources/manual/changelog.md",
 };
 
 /// The first heading of a page.

@@ -289,7 +289,7 @@ class TestCompareCommand : public QObject {
         const QJsonObject document = jsonOf({fast_, same_, slow_});
         QCOMPARE(document["candidates"].toArray().size(), 2);
         const QString outcome = candidateOf(document, 0)["answer"].toObject()["outcome"].toString();
-        QCOMPARE(outcome, QString("within_noise"));
+        QCOMPARE(outcome, QString("alike"));
     }
 
     void csvRepeatsRowsForEveryCandidate() {

@@ -273,12 +273,8 @@ void TestGoldenComparison::anExtraKernelIsComputeThatTheBaselineDoesNotHave() {
     QCOMPARE(cause.part, StepPart::Compute);
     QVERIFY(cause.isChangeOfKind);
     QVERIFY(tells(comparison, cause.text));
-    // The same kernel in other ranges is a change of its own; nothing else is named.
-    for (const Cause& each : comparison.answer.causes) {
-        QVERIFY(each.isChangeOfKind);
-        QCOMPARE(each.part, StepPart::Compute);
-        QCOMPARE(each.main->name(), cause.main->name());
-    }
+    // What else is done otherwise may be named, too; nothing that is the same for longer.
+    for (const Cause& each : comparison.answer.causes) QVERIFY(each.isChangeOfKind);
 
     const std::set<std::string> known = kernelNames(run("same1"));
     const double extraNs = perStepNs(

@@ -76,7 +76,7 @@ class tst_LargeMemory : public QObject {
 
     void keepsWhatLiesInABlockThatGrows_data() {
         QTest::addColumn<size_t>("ownBytes");
-        QTest::addRow("own") << size_t{1} << 40;
+        QTest::addRow("own") << (size_t{1} << 40);
         QTest::addRow("in the file") << size_t{0};
         QTest::addRow("moving there") << 3 * large;
     }

@@ -50,7 +50,7 @@ class tst_LoadPage : public QObject {
         page.start();
         QTRY_VERIFY_WITH_TIMEOUT(page.preview().isVisible(), patienceMs);
         QCOMPARE(loaded.count(), 0);
-        QVERIFY2(page.preview().headline().headline().contains("slower"),
+        QVERIFY2(page.preview().headline().headline().contains("longer"),
                  qPrintable(page.preview().headline().headline()));
         QVERIFY(!page.preview().waterfall().parts().empty());
         QVERIFY(page.preview().steps().stepCount() >= 4);
