@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <unordered_map>
 
 #include "model/format/TemporaryFile.h"
 
@@ -47,8 +48,8 @@ class LargeMemory::File {
         if (!kind) return nullptr;
         const std::optional<size_t> slot = takeSlot(*kind);
         if (!slot) return nullptr;
-        if (!reserve(*slot, 0, reservedFor(bytes, *kind))) {
-            freeSlots_[*kind].push_back(*slot);
+        if (!reserve(*slot, bytes, *kind)) {
+            putBack(*slot, *kind);
             return nullptr;
         }
         usedBytes_ += bytes;
@@ -56,21 +57,14 @@ class LargeMemory::File {
     }
 
     void release(void* block, size_t bytes) {
-        const size_t kind = *kindFor(bytes);
-        const auto slot = static_cast<size_t>(static_cast<std::byte*>(block) - base_);
-        // Where holes cannot be made, the room comes back with the end of the file.
-        (void)::fallocate(file_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                          static_cast<off_t>(slot), static_cast<off_t>(reservedFor(bytes, kind)));
-        freeSlots_[kind].push_back(slot);
+        putBack(slotOf(block), *kindFor(bytes));
         usedBytes_ -= bytes;
     }
 
     /// Whether it now has that length where it lies.
     bool grow(void* block, size_t oldBytes, size_t bytes) {
         const size_t kind = *kindFor(oldBytes);
-        if (bytes > slotBytes(kind)) return false;
-        const auto slot = static_cast<size_t>(static_cast<std::byte*>(block) - base_);
-        if (!reserve(slot, reservedFor(oldBytes, kind), reservedFor(bytes, kind))) return false;
+        if (bytes > slotBytes(kind) || !reserve(slotOf(block), bytes, kind)) return false;
         usedBytes_ += bytes - oldBytes;
         return true;
     }
@@ -82,6 +76,9 @@ class LargeMemory::File {
     static constexpr size_t kindCount = 9;
     /// Room is reserved in pieces as long.
     static constexpr size_t grain = size_t{1} << 20;
+    /// So much room of free slots stays reserved: what is made on the way to something comes and
+    /// goes, and pages that are there need not be brought in again.
+    static constexpr size_t mostFreeBytes = size_t{1} << 30;
 
     File(TemporaryFile file, std::byte* base) : file_(std::move(file)), base_(base) {}
 
@@ -95,8 +92,8 @@ class LargeMemory::File {
             if (bytes <= slotBytes(kind)) return kind;
         return std::nullopt;
     }
-    static size_t reservedFor(size_t bytes, size_t kind) {
-        return std::min(slotBytes(kind), (bytes + grain - 1) / grain * grain);
+    size_t slotOf(const void* block) const {
+        return static_cast<size_t>(static_cast<const std::byte*>(block) - base_);
     }
 
     std::optional<size_t> takeSlot(size_t kind) {
@@ -104,6 +101,7 @@ class LargeMemory::File {
         if (!free.empty()) {
             const size_t slot = free.back();
             free.pop_back();
+            freeBytes_ -= reserved_[slot];
             return slot;
         }
         if (slotBytes(kind) > mappedBytes - end_) return std::nullopt;
@@ -112,18 +110,36 @@ class LargeMemory::File {
         return slot;
     }
 
+    void putBack(size_t slot, size_t kind) {
+        size_t& reserved = reserved_[slot];
+        // Where holes cannot be made, the room comes back with the end of the file.
+        if (freeBytes_ + reserved > mostFreeBytes &&
+            ::fallocate(file_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                        static_cast<off_t>(slot), static_cast<off_t>(reserved)) == 0)
+            reserved = 0;
+        freeBytes_ += reserved;
+        freeSlots_[kind].push_back(slot);
+    }
+
     /// To write into a file for which the disk has no room would end the process.
-    bool reserve(size_t slot, size_t from, size_t to) {
-        if (from >= to) return true;
-        return ::posix_fallocate(file_.descriptor(), static_cast<off_t>(slot + from),
-                                 static_cast<off_t>(to - from)) == 0;
+    bool reserve(size_t slot, size_t bytes, size_t kind) {
+        size_t& reserved = reserved_[slot];
+        const size_t wanted = std::min(slotBytes(kind), (bytes + grain - 1) / grain * grain);
+        if (wanted <= reserved) return true;
+        if (::posix_fallocate(file_.descriptor(), static_cast<off_t>(slot + reserved),
+                              static_cast<off_t>(wanted - reserved)) != 0)
+            return false;
+        reserved = wanted;
+        return true;
     }
 
     TemporaryFile file_;
     std::byte* const base_;
     size_t end_ = 0;
     size_t usedBytes_ = 0;
+    std::unordered_map<size_t, size_t> reserved_;  ///< Bytes from the start of each slot.
     std::array<std::vector<size_t>, kindCount> freeSlots_;
+    size_t freeBytes_ = 0;  ///< Reserved for these.
 };
 
 namespace {
@@ -155,7 +171,11 @@ bool LargeMemory::isInFile(const void* block) const {
 void* LargeMemory::allocate(size_t bytes) {
     if (bytes < leastBytes) return checked(std::malloc(std::max<size_t>(bytes, 1)));
     const std::lock_guard lock(mutex_);
-    if (ownBytes_ + bytes > mostOwnBytes_)
+    return allocateWithin(mostOwnBytes_, bytes);
+}
+
+void* LargeMemory::allocateWithin(size_t mostOwnBytes, size_t bytes) {
+    if (ownBytes_ + bytes > mostOwnBytes)
         if (void* const block = allocateInFile(bytes)) return block;
     void* const block = checked(std::malloc(bytes));
     ownBytes_ += bytes;
@@ -172,20 +192,25 @@ void LargeMemory::release(void* block, size_t bytes) noexcept {
 }
 
 void* LargeMemory::resize(void* block, size_t oldBytes, size_t bytes) {
-    if (block == nullptr) return allocate(bytes);
-    if (oldBytes >= leastBytes && bytes >= oldBytes) {
+    if (bytes < leastBytes && oldBytes < leastBytes) return checked(std::realloc(block, bytes));
+    void* moved = nullptr;
+    {
+        const size_t mostOwnBytes = mostOwnBytes_ / 2;
         const std::lock_guard lock(mutex_);
-        if (isInFile(block)) {
-            if (file_->grow(block, oldBytes, bytes)) return block;
-        } else if (ownBytes_ + (bytes - oldBytes) <= mostOwnBytes_) {
-            void* const grown = checked(std::realloc(block, bytes));
-            ownBytes_ += bytes - oldBytes;
-            return grown;
+        if (block != nullptr && oldBytes >= leastBytes && bytes >= oldBytes) {
+            if (isInFile(block)) {
+                if (file_->grow(block, oldBytes, bytes)) return block;
+            } else if (ownBytes_ + (bytes - oldBytes) <= mostOwnBytes) {
+                void* const grown = checked(std::realloc(block, bytes));
+                ownBytes_ += bytes - oldBytes;
+                return grown;
+            }
         }
+        moved =
+            bytes < leastBytes ? checked(std::malloc(bytes)) : allocateWithin(mostOwnBytes, bytes);
     }
-    void* const moved = allocate(bytes);
-    std::memcpy(moved, block, std::min(oldBytes, bytes));
-    release(block, oldBytes);
+    if (block != nullptr) std::memcpy(moved, block, std::min(oldBytes, bytes));
+    if (block != nullptr) release(block, oldBytes);
     return moved;
 }
 

@@ -19,7 +19,7 @@ namespace lanescope {
 /// however many. Any thread.
 class LargeMemory {
   public:
-    static constexpr size_t usualOwnBytes = size_t{256} << 20;
+    static constexpr size_t usualOwnBytes = size_t{512} << 20;
     /// Shorter blocks are always the process's own.
     static constexpr size_t leastBytes = size_t{1} << 15;
 
@@ -35,7 +35,8 @@ class LargeMemory {
     /// `bytes` as they were asked for.
     void release(void* block, size_t bytes) noexcept;
     /// The block with another length, as `realloc`: the shorter of both stays as it was. Null has
-    /// the length 0. Does not copy what grows in the file, mostly. Throws `std::bad_alloc`.
+    /// the length 0. Does not copy what grows in the file, mostly. What grows this way is there to
+    /// stay, and leaves half of `ownBytes` to what is not. Throws `std::bad_alloc`.
     void* resize(void* block, size_t oldBytes, size_t bytes);
 
     /// Bytes of large blocks that are the process's own.
@@ -46,6 +47,7 @@ class LargeMemory {
   private:
     class File;
 
+    void* allocateWithin(size_t mostOwnBytes, size_t bytes);
     void* allocateInFile(size_t bytes);
     bool isInFile(const void* block) const;
 
