@@ -208,7 +208,7 @@ std::string sentenceOf(const RunComparison& comparison, const WorkerComparison& 
         case Outcome::Longer:
         case Outcome::Shorter:
             return claimText(claim) + (because.empty() ? "" : ": " + because) +
-                   ". One run a side: how much runs of one program differ is not known.";
+                   ". One run a side: run-to-run spread unknown.";
         case Outcome::TooFewSteps:
             return fmt::format(
                 "Too few steps to tell a difference from chance ({} and {}): median step {}, {} "
