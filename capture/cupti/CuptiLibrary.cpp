@@ -13,7 +13,7 @@ std::string CuptiLibrary::describe(CUptiResult result) const {
 
 bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::string& problem) {
     OpenedCupti opened = findCupti(overridePath);
-    if (!opened.library) {
+    if (!opened.handle) {
         problem =
             "No CUPTI library was found, so no CUDA activity was recorded; set LANESCOPE_CUPTI to "
             "the path of libcupti.so (tried " +
@@ -21,7 +21,7 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
         return false;
     }
     library.path = opened.path;
-    capture::DynamicLibrary& cupti = opened.library;
+    capture::DynamicLibrary& cupti = opened.handle;
     cupti.need(library.getVersion, "cuptiGetVersion");
     cupti.need(library.subscribe, "cuptiSubscribe");
     cupti.need(library.enableCallback, "cuptiEnableCallback");

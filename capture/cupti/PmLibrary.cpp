@@ -20,7 +20,7 @@ bool PmLibrary::open(const std::vector<std::filesystem::path>& folders, std::str
         return false;
     }
     agent::OpenedCupti cupti = agent::findCupti(environment(agent::cuptiVariable));
-    const char* missing = cupti.library ? findCuptiFunctions(cupti.library) : "";
+    const char* missing = cupti.handle ? findCuptiFunctions(cupti.handle) : "";
     if (missing == nullptr) return true;
     std::string searched = cupti.searched;
     for (const std::filesystem::path& folder : folders) {

@@ -51,9 +51,9 @@ OpenedCupti findCupti(const std::string& overridePath) {
     OpenedCupti result;
     const std::vector<std::string> names = cuptiNames();
     const auto tryOpen = [&](const std::string& path, int flags) {
-        if (result.library) return;
-        result.library = capture::DynamicLibrary(path, flags);
-        if (result.library) {
+        if (result.handle) return;
+        result.handle = capture::DynamicLibrary(path, flags);
+        if (result.handle) {
             result.path = path;
         } else if (!(flags & RTLD_NOLOAD)) {
             result.searched += (result.searched.empty() ? "" : ", ") + path;

@@ -9,9 +9,9 @@ namespace lanescope::agent {
 
 /// A CUPTI library that has been opened.
 struct OpenedCupti {
-    capture::DynamicLibrary library;  ///< Not open if there is none.
-    std::string path;                 ///< Where it is, or the name it was found by.
-    std::string searched;             ///< What was tried, for the message when there is none.
+    capture::DynamicLibrary handle;  ///< Not open if there is none.
+    std::string path;                ///< Where it is, or the name it was found by.
+    std::string searched;            ///< What was tried, for the message when there is none.
 };
 
 /// Opens the CUPTI that suits this process: the one already loaded if there is one, since two

@@ -43,9 +43,13 @@ Use useOf(MemoryKind kind) {
         case MemoryKind::Pinned:
         case MemoryKind::Pageable:
             return Use::Pinned;
-        default:
-            return Use::Device;
+        case MemoryKind::Device:
+        case MemoryKind::Array:
+        case MemoryKind::DeviceStatic:
+        case MemoryKind::Unknown:
+            break;
     }
+    return Use::Device;
 }
 
 /// A counter while it grows.

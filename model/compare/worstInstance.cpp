@@ -80,9 +80,16 @@ EventRef eventOf(const InstanceSide& side, ContributorKind kind, const Piece* pi
             return eventIn(side.trace, side.trace.memcpys, EventKind::Memcpy, worker, *piece);
         case ContributorKind::Memset:
             return eventIn(side.trace, side.trace.memsets, EventKind::Memset, worker, *piece);
-        default:
+        case ContributorKind::Kernel:
+        case ContributorKind::Collective:
             return eventIn(side.trace, side.trace.kernels, EventKind::Kernel, worker, *piece);
+        case ContributorKind::Graph:
+            return eventIn(side.trace, side.trace.graphs, EventKind::Graph, worker, *piece);
+        case ContributorKind::Idle:
+        case ContributorKind::Others:
+            break;
     }
+    return {};
 }
 
 WorstInstance worstStep(const InstanceSide& baseline, const InstanceSide& candidate,

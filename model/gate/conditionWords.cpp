@@ -76,9 +76,16 @@ Dimension dimensionOf(Measure measure) {
             return Dimension::Bytes;
         case Measure::Bandwidth:
             return Dimension::Bandwidth;
-        default:
-            return Dimension::Time;
+        case Measure::Median:
+        case Measure::P95:
+        case Measure::Mean:
+        case Measure::Minimum:
+        case Measure::Maximum:
+        case Measure::Time:
+        case Measure::Exposed:
+            break;
     }
+    return Dimension::Time;
 }
 
 }  // namespace lanescope::gate

@@ -106,9 +106,16 @@ bool isMeant(const ConditionTest& test, ContributorKind kind, std::string_view c
                    matchesPattern(lowerCase(std::string(contributor)), lowerCase(test.name));
         case Subject::Copy:
             return kind == ContributorKind::Copy && namesCopy(contributor, test.name);
-        default:
+        case Subject::Memset:
             return kind == ContributorKind::Memset;
+        case Subject::Step:
+        case Subject::Part:
+        case Subject::Range:
+        case Subject::Slower:
+        case Subject::Faster:
+            break;
     }
+    return false;
 }
 
 /// What one side has of everything that is meant.
@@ -193,9 +200,16 @@ Measured measureOf(const ConditionTest& test, const RunComparison& comparison,
             return measureParts(test, *pair);
         case Subject::Range:
             return measureRanges(test, *pair);
-        default:
+        case Subject::Kernel:
+        case Subject::Collective:
+        case Subject::Copy:
+        case Subject::Memset:
             return measureContributors(test, *pair);
+        case Subject::Slower:
+        case Subject::Faster:
+            break;
     }
+    return missing("a verdict has no number");
 }
 
 }  // namespace lanescope::gate

@@ -39,6 +39,23 @@ TracePtr steps(const std::vector<std::vector<int64_t>>& gemms, bool hasCopy = tr
     return builder.finish();
 }
 
+/// A step for each number; in it a CUDA graph that was recorded as a whole, as long as that.
+TracePtr stepsOfGraphs(const std::vector<int64_t>& graphs) {
+    SimulatedTrace builder;
+    const uint32_t gpu = builder.addGpu();
+    const uint32_t thread = builder.addThread(0, 4242, "python3");
+    const uint32_t stream = builder.addStream(0, gpu, 7, true);
+    uint32_t correlation = 1;
+    int64_t stepNs = 0;
+    for (size_t step = 0; step < graphs.size(); ++step) {
+        builder.addNvtx(thread, "step " + std::to_string(step), stepNs, stepNs + 1'000'000);
+        builder.addApi(thread, "cudaGraphLaunch", stepNs + 1'000, stepNs + 2'000, correlation);
+        builder.addGraph(stream, 1, stepNs + 3'000, stepNs + 3'000 + graphs[step], correlation++);
+        stepNs += 1'000'000;
+    }
+    return builder.finish();
+}
+
 struct Runs {
     Runs(TracePtr a, TracePtr b)
         : baselineTrace(std::move(a)),
@@ -87,6 +104,26 @@ class TestWorstInstance : public QObject {
         QCOMPARE(worst.lostNs, 20'000);
         QVERIFY(!worst.baseline.isValid());
         QCOMPARE(worst.candidate, EventRef(EventKind::Kernel, 3));
+    }
+
+    void aGraphThatWasRecordedAsAWholeIsFound() {
+        const Runs runs(stepsOfGraphs({50'000, 50'000, 50'000}),
+                        stepsOfGraphs({50'000, 70'000, 50'000}));
+        const auto& contributors = runs.baseline.workers.front().contributors;
+        const auto graphs = std::find_if(
+            contributors.begin(), contributors.end(),
+            [](const Contributor& each) { return each.kind == ContributorKind::Graph; });
+        QVERIFY(graphs != contributors.end());
+        InstanceQuery query;
+        query.kind = ContributorKind::Graph;
+        query.part = graphs->part;
+        query.baselineName = query.candidateName = graphs->name;
+        query.baselinePath = query.candidatePath = graphs->path;
+        const WorstInstance worst = runs.find(query);
+        QVERIFY(worst.isFound);
+        QCOMPARE(worst.lostNs, 20'000);
+        QCOMPARE(worst.baseline, EventRef(EventKind::Graph, 1));
+        QCOMPARE(worst.candidate, EventRef(EventKind::Graph, 1));
     }
 
     void whatOnlyTheBaselineHasIsFoundThere() {

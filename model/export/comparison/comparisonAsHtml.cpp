@@ -33,9 +33,11 @@ std::string_view classOf(Outcome outcome) {
         case Outcome::WithinNoise:
         case Outcome::Alike:
             return "same";
-        default:
-            return "doubtful";
+        case Outcome::Nothing:
+        case Outcome::TooFewSteps:
+            break;
     }
+    return "doubtful";
 }
 
 std::string badgeText(const RunComparison& comparison) {
