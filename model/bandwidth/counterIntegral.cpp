@@ -49,9 +49,26 @@ std::optional<int64_t> timeOfReading(const CounterSeries& series, int64_t moment
     return isStill ? std::optional(reading.startNs) : std::nullopt;
 }
 
-}  // namespace
+/// Whether a value is the mean of what happened since the one before it, and so tells nothing of
+/// less than that; others, such as a clock rate, are looked at for a moment.
+bool isMean(CounterUnit unit) {
+    switch (unit) {
+        case CounterUnit::BytesPerSecond:
+        case CounterUnit::Percent:
+        case CounterUnit::Watts:
+            return true;
+        case CounterUnit::Count:
+        case CounterUnit::Bytes:
+        case CounterUnit::Celsius:
+        case CounterUnit::Hertz:
+        case CounterUnit::Joules:
+        case CounterUnit::Flags:
+            break;
+    }
+    return false;
+}
 
-CounterIntegral integralOf(const CounterSeries& series, TimeRange range) {
+CounterIntegral sumOver(const CounterSeries& series, TimeRange range) {
     CounterIntegral result;
     result.wholeNs = std::max<int64_t>(0, range.durationNs());
     if (range.isEmpty() || series.isEmpty()) return result;
@@ -84,6 +101,17 @@ CounterIntegral integralOf(const CounterSeries& series, TimeRange range) {
     return result;
 }
 
+}  // namespace
+
+CounterIntegral integralOf(const CounterSeries& series, TimeRange range) {
+    CounterIntegral all = sumOver(series, range);
+    if (!isMean(series.unit) || all.longestIntervalNs <= range.durationNs()) return all;
+    CounterIntegral unread;
+    unread.wholeNs = all.wholeNs;
+    unread.isUnread = true;
+    return unread;
+}
+
 CounterIntegral integralBetween(const CounterSeries& series, TimeRange range,
                                 TimeRange startReading, TimeRange endReading) {
     const int64_t toleranceNs = std::max(latestNs, range.durationNs() / latestPart);
@@ -93,15 +121,9 @@ CounterIntegral integralBetween(const CounterSeries& series, TimeRange range,
     const std::optional<int64_t> startNs = timeOfReading(series, range.startNs, startReading);
     const std::optional<int64_t> endNs = timeOfReading(series, range.endNs, endReading);
     // One reading may have served both ends of a short range.
-    if (!isNear(startNs, range.startNs) || !isNear(endNs, range.endNs) || *endNs <= *startNs) {
-        const CounterIntegral shared = integralOf(series, range);
-        if (shared.longestIntervalNs <= range.durationNs()) return shared;
-        CounterIntegral unread;
-        unread.wholeNs = shared.wholeNs;
-        unread.isUnread = true;
-        return unread;
-    }
-    CounterIntegral result = integralOf(series, {*startNs, *endNs});
+    if (!isNear(startNs, range.startNs) || !isNear(endNs, range.endNs) || *endNs <= *startNs)
+        return integralOf(series, range);
+    CounterIntegral result = sumOver(series, {*startNs, *endNs});
     result.isExact = result.isComplete();
     return result;
 }

@@ -29,14 +29,15 @@ struct CounterIntegral {
     double mean() const { return knownNs > 0 ? amount * 1e9 / static_cast<double>(knownNs) : 0; }
 };
 
-/// Within an interval between two samples the value counts as even. O(log n + samples in range).
+/// Within an interval between two samples the value counts as even. Nothing is known (`isUnread`)
+/// of a counter of rates or shares if such an interval is longer than `range`: what it holds says
+/// nothing of the range. O(log n + samples in range).
 CounterIntegral integralOf(const CounterSeries& series, TimeRange range);
 
 /// Of a range for whose ends the counter was read on purpose, within `startReading` and
 /// `endReading`: between the values of the two that are nearest to the ends, if the counter has
-/// any that are within 10 ms of them or a fiftieth of the range; else as above, unless an interval
-/// that counts is longer than the range: what it holds says nothing of the range. An empty reading
-/// is none.
+/// any that are within 10 ms of them or a fiftieth of the range; else as above. An empty reading is
+/// none.
 CounterIntegral integralBetween(const CounterSeries& series, TimeRange range,
                                 TimeRange startReading, TimeRange endReading);
 

@@ -217,7 +217,7 @@ class Judge {
                 const CounterIntegral integral =
                     sampled
                         ? integralBetween(*series, step, sampled->startReading, sampled->endReading)
-                        : integralBetween(*series, step, {}, {});
+                        : integralOf(*series, step);
                 isAny = true;
                 isRead = isRead && integral.isComplete();
                 amount += integral.amount;

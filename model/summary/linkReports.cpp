@@ -12,7 +12,7 @@ namespace lanescope {
 namespace {
 
 CounterIntegral integralOrNothing(const CounterSeries* series, TimeRange range) {
-    return series ? integralBetween(*series, range, {}, {}) : CounterIntegral{};
+    return series ? integralOf(*series, range) : CounterIntegral{};
 }
 
 Cell rateOf(const CounterIntegral& integral) {

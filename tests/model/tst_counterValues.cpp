@@ -168,6 +168,25 @@ class TestCounterValues : public QObject {
         QVERIFY(!integralOf(series, {9 * second, 10 * second}).hasValue());
         QVERIFY(!integralOf(CounterSeries(), {0, second}).hasValue());
     }
+
+    /// What went between two readings says nothing of a part of that time; a gauge does.
+    void aRateTellsNothingOfLessThanTwoReadings() {
+        CounterSeries series;
+        series.set({0, 4 * second, 5 * second}, {1'000, 500, 0}, 6 * second);
+        for (const auto& [unit, isMean] : {std::pair(CounterUnit::BytesPerSecond, true),
+                                           {CounterUnit::Percent, true},
+                                           {CounterUnit::Watts, true},
+                                           {CounterUnit::Hertz, false},
+                                           {CounterUnit::Celsius, false}}) {
+            series.unit = unit;
+            const CounterIntegral part = integralOf(series, {second, 2 * second});
+            QCOMPARE(part.isUnread, isMean);
+            QCOMPARE(part.hasValue(), !isMean);
+            QCOMPARE(part.wholeNs, second);
+            QVERIFY(integralOf(series, {second, 5 * second}).hasValue());
+            QCOMPARE(integralOf(series, {4 * second, 5 * second}).amount, 500.0);
+        }
+    }
 };
 
 LANESCOPE_TEST(TestCounterValues, NoApplication)
