@@ -114,7 +114,7 @@ struct SummaryFacts {
     bool isTruncated = false;  ///< A process ended abnormally or its log was cut.
     /// Drops, untimed events ...; sentences, gravest first, without those on abnormal ends.
     std::vector<std::string> healthWarnings;
-    uint64_t contentHash = 0;  ///< Equal for two copies of one recording.
+    uint64_t contentHash = 0;  ///< Equal for copies of one recording; 0 of several.
     bool operator==(const SummaryFacts&) const = default;
 };
 

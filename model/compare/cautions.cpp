@@ -76,7 +76,7 @@ double kernelsPerStep(const RunSummary& run) {
 void addWhatRan(const RunSummary& baseline, const RunSummary& candidate, Cautions& cautions) {
     const SummaryFacts& before = baseline.facts;
     const SummaryFacts& after = candidate.facts;
-    if (before.contentHash == after.contentHash && before.kernelCount > 0)
+    if (before.contentHash == after.contentHash && before.contentHash != 0)
         cautions.add("Both sides are the same recording.");
     cautions.addIfOther("GPUs", gpusText(before), gpusText(after));
     if (before.worldSize != after.worldSize && before.worldSize > 0 && after.worldSize > 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 
 #include "model/compare/answer.h"
 #include "model/compare/cautions.h"
@@ -19,10 +20,38 @@ double medianStep(const WorkerSummary& worker) {
     return std::max(1.0, distributionOf(wallNs).medianNs);
 }
 
-std::vector<double> mediansOf(RunGroup runs, const PooledRuns& pooled, uint32_t worker) {
+bool isCopy(const RunSummary& one, const RunSummary& other) {
+    return one.facts.contentHash != 0 && one.facts.contentHash == other.facts.contentHash;
+}
+
+bool isAmong(RunGroup runs, const RunSummary& run) {
+    return std::any_of(runs.begin(), runs.end(),
+                       [&](const RunSummary& each) { return isCopy(each, run); });
+}
+
+/// A recording that stands there twice, as two files, would count as two runs that agree entirely.
+Result<void> checkRunsDiffer(RunGroup runs, RunGroup others) {
+    for (size_t second = 0; second < runs.size(); ++second) {
+        const RunGroup before = runs.first(second);
+        for (const RunGroup group : {before, others})
+            for (const RunSummary& first : group)
+                if (isCopy(first, runs[second]))
+                    return fail(
+                        "{} and {} are copies of one recording, which is one run: name it once.",
+                        printable(first.facts.title), printable(runs[second].facts.title));
+    }
+    return {};
+}
+
+using Predicate = std::function<bool(const RunSummary&)>;
+
+/// One for each run of which `isWanted` is true.
+std::vector<double> mediansOf(RunGroup runs, const PooledRuns& pooled, uint32_t worker,
+                              const Predicate& isWanted) {
     std::vector<double> medians;
     for (size_t run = 0; run < runs.size(); ++run)
-        medians.push_back(medianStep(runs[run].workers[pooled.workers[run][worker]]));
+        if (isWanted(runs[run]))
+            medians.push_back(medianStep(runs[run].workers[pooled.workers[run][worker]]));
     return medians;
 }
 
@@ -49,6 +78,10 @@ Result<ProgramComparison> comparePrograms(RunGroup baseline, RunGroup candidate,
     if (baseline.size() == 1 && candidate.size() == 1 && earlier.empty())
         return ProgramComparison{baseline.front(), candidate.front(),
                                  compareRuns({baseline.front()}, {candidate.front()})};
+    Result<void> differ = checkRunsDiffer(baseline, candidate);
+    if (differ) differ = checkRunsDiffer(candidate, {});
+    if (differ) differ = checkRunsDiffer(earlier, {});
+    if (!differ) return fail(differ.error());
     const Result<PooledRuns> before = poolRuns(baseline, "baseline");
     if (!before) return fail(before.error());
     const Result<PooledRuns> after = poolRuns(candidate, "candidate");
@@ -64,12 +97,19 @@ Result<ProgramComparison> comparePrograms(RunGroup baseline, RunGroup candidate,
     ProgramComparison programs{before->summary, after->summary, {}};
     RunComparison& comparison = programs.comparison;
     comparison = compareRuns({programs.baseline}, {programs.candidate});
+    const Predicate isAny = [](const RunSummary&) { return true; };
+    // How runs of a side differ among themselves is counted there.
+    const Predicate isNew = [&](const RunSummary& run) {
+        return (baseline.size() == 1 || !isAmong(baseline, run)) &&
+               (candidate.size() == 1 || !isAmong(candidate, run));
+    };
     for (size_t index = 0; index < comparison.workers.size(); ++index) {
         WorkerComparison& pair = comparison.workers[index];
-        RunMedians medians{mediansOf(baseline, *before, pair.baselineWorker),
-                           mediansOf(candidate, *after, pair.candidateWorker),
+        RunMedians medians{mediansOf(baseline, *before, pair.baselineWorker, isAny),
+                           mediansOf(candidate, *after, pair.candidateWorker, isAny),
                            {}};
-        if (!earlier.empty()) medians.spread = mediansOf(earlier, spread, pair.baselineWorker);
+        if (!earlier.empty())
+            medians.spread = mediansOf(earlier, spread, pair.baselineWorker, isNew);
         if (freedomOf(medians) == 0) continue;
         pair.claim = judgeRuns(medians);
         comparison.exact[index].claim = pair.claim;

@@ -214,6 +214,40 @@ class TestComparePrograms : public QObject {
         QCOMPARE(far->comparison.answer.outcome, Outcome::WithinNoise);
     }
 
+    void copiesOfARecordingAreOneRun() {
+        std::vector<RunSummary> before = steadyRuns({50, 51}), after = steadyRuns({60, 61});
+        uint64_t hash = 7;
+        for (std::vector<RunSummary>* runs : {&before, &after})
+            for (RunSummary& run : *runs) run.facts.contentHash = ++hash;
+        const auto compared = comparePrograms(before, after);
+        QVERIFY(compared);
+        for (const std::string& caution : compared->comparison.answer.cautions)
+            QVERIFY(caution.find("same recording") == std::string::npos);
+        const auto refused = [](const auto& result) {
+            return !result &&
+                   result.error().sentence.find("copies of one recording") != std::string::npos;
+        };
+        std::vector<RunSummary> twice = before;
+        twice[1] = twice[0];
+        QVERIFY(refused(comparePrograms(twice, after)));
+        QVERIFY(refused(comparePrograms(after, twice)));
+        QVERIFY(refused(comparePrograms(before, std::vector{after[0], before[1]})));
+        QVERIFY(refused(comparePrograms(std::vector{before[0]}, std::vector{after[0]}, twice)));
+    }
+
+    void earlierRunsThatAreOfASideCountOnce() {
+        std::vector<RunSummary> before = steadyRuns({50, 51, 49}), after = steadyRuns({55});
+        uint64_t hash = 7;
+        for (RunSummary& run : before) run.facts.contentHash = ++hash;
+        const auto alone = comparePrograms(before, after);
+        const auto twice = comparePrograms(before, after, before);
+        QVERIFY(alone && twice);
+        const Claim &expected = alone->comparison.criticalPair()->claim,
+                    &found = twice->comparison.criticalPair()->claim;
+        QCOMPARE(found.pValue, expected.pValue);
+        QCOMPARE(found.percent, expected.percent);
+    }
+
     void pooledRunsSumToTheirSteps() {
         std::vector<RunSummary> runs = steadyRuns({50, 51});
         runs.push_back(steadyRun(49, "gemm_v2"));
