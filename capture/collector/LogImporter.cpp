@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "capture/collector/logTrouble.h"
 #include "model/format/tables/Names.h"
 #include "model/format/tables/Recording.h"
 
@@ -237,7 +238,8 @@ void LogImporter::writeHealth() {
     if (reader_.header()) writeEnd();
     writeLosses();
     writeMemoryTrouble();
-    writeUnreadable();
+    writeLogTrouble(reader_, problem_, process_.trace,
+                    reader_.header() ? std::optional(process_.processId()) : std::nullopt);
     if (nccl_.operations() > 0 && nvtx_.ncclOperations() == 0 && property("nvtx") != "off")
         process_.trace.health(
             Severity::Info, HealthCode::NcclNvtxOff,
@@ -289,12 +291,10 @@ void LogImporter::writeLosses() {
     TraceWriter& trace = process_.trace;
     const int64_t id = process_.processId();
     for (const auto& [what, count] : dropped_)
-        trace.health(
-            Severity::Warning, HealthCode::EventsDropped,
-            fmt::format("{} {} of process {} were lost, because they came faster than they could "
-                        "be written down.",
-                        count, nameOf(what).plural, shownName()),
-            id, {}, static_cast<int64_t>(count));
+        trace.health(Severity::Warning, HealthCode::EventsDropped,
+                     fmt::format("{} {} of process {} were lost, because {}.", count,
+                                 nameOf(what).plural, shownName(), nameOf(what).cause),
+                     id, {}, static_cast<int64_t>(count));
     const ImportCounts all = counts();
     for (int kind = 0; kind < importedKindCount; ++kind) {
         const int64_t untimed = all.untimed[static_cast<size_t>(kind)];
@@ -333,31 +333,6 @@ void LogImporter::writeMemoryTrouble() {
     say(Severity::Warning, HealthCode::MemoryOddRecords, memory_.oddRecords(),
         fmt::format("{} memory records of process {} made no sense and were left out.",
                     memory_.oddRecords(), shownName()));
-}
-
-void LogImporter::writeUnreadable() {
-    TraceWriter& trace = process_.trace;
-    const std::optional<int64_t> id =
-        reader_.header() ? std::optional<int64_t>(process_.processId()) : std::nullopt;
-    const std::string file = reader_.path().filename().string();
-    if (problem_) trace.health(Severity::Error, HealthCode::LogUnreadable, problem_->sentence, id);
-    const log::LogReader::Progress& progress = reader_.progress();
-    if (const uint64_t bytes = reader_.bytesNotUnderstood(); bytes > 0 && !problem_)
-        trace.health(reader_.isDamaged() ? Severity::Error : Severity::Warning,
-                     reader_.isDamaged() ? HealthCode::LogDamaged : HealthCode::LogCut,
-                     fmt::format("The last {} bytes of the log {} could not be read: they are {}.",
-                                 bytes, file, reader_.isDamaged() ? "damaged" : "incomplete"),
-                     id, {}, static_cast<int64_t>(bytes));
-    if (progress.lostBlocks > 0)
-        trace.health(
-            Severity::Error, HealthCode::LogGap,
-            fmt::format("{} blocks are missing inside the log {}.", progress.lostBlocks, file), id,
-            {}, static_cast<int64_t>(progress.lostBlocks));
-    if (progress.oddRecords > 0)
-        trace.health(Severity::Warning, HealthCode::LogOddRecords,
-                     fmt::format("{} records of the log {} made no sense and were left out.",
-                                 progress.oddRecords, file),
-                     id, {}, static_cast<int64_t>(progress.oddRecords));
 }
 
 }  // namespace lanescope::capture

@@ -124,7 +124,6 @@ class LogImporter : private log::RecordVisitor {
     void writeEnd();
     void writeLosses();
     void writeMemoryTrouble();
-    void writeUnreadable();
 
     log::LogReader reader_;
     ProcessContext process_;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "capture/collector/logTrouble.h"
 #include "capture/collector/unless.h"
 #include "model/format/factNames.h"
 #include "model/format/tables/Counters.h"
@@ -85,7 +86,7 @@ void SamplerImporter::visit(const log::NoteRecord& record) {
 }
 
 void SamplerImporter::visit(const log::DroppedRecord& record) {
-    dropped_ += record.count;
+    dropped_[record.what] += record.count;
 }
 
 void SamplerImporter::visit(const log::EndRecord& record) {
@@ -261,23 +262,17 @@ void SamplerImporter::writeMetrics() {
 
 void SamplerImporter::writeHealth() {
     TraceWriter& trace = process_.trace;
-    const std::string file = reader_.path().filename().string();
-    if (problem_) trace.health(Severity::Error, HealthCode::LogUnreadable, problem_->sentence);
-    if (reader_.isDamaged())
-        trace.health(Severity::Error, HealthCode::LogDamaged,
-                     fmt::format("The last {} bytes of the log {} could not be read: they are "
-                                 "damaged.",
-                                 reader_.bytesNotUnderstood(), file));
-    if (dropped_ > 0)
-        trace.health(
-            Severity::Warning, HealthCode::SamplesDropped,
-            fmt::format("Samples were lost {} times, because the disk was full.", dropped_), {}, {},
-            static_cast<int64_t>(dropped_));
+    writeLogTrouble(reader_, problem_, trace, {});
+    for (const auto& [what, count] : dropped_)
+        trace.health(Severity::Warning, HealthCode::SamplesDropped,
+                     fmt::format("{} {} of a sampler were lost, because {}.", count,
+                                 nameOf(what).plural, nameOf(what).cause),
+                     {}, {}, static_cast<int64_t>(count));
     if (outOfOrder_ > 0)
         trace.health(Severity::Warning, HealthCode::SamplesOutOfOrder,
                      fmt::format("{} samples in the log {} are older than others before them and "
                                  "were left out.",
-                                 outOfOrder_, file),
+                                 outOfOrder_, reader_.path().filename().string()),
                      {}, {}, outOfOrder_);
     if (!end_ && !problem_ && latestNs_ != 0)
         trace.health(

@@ -84,7 +84,7 @@ class SamplerImporter : private log::RecordVisitor {
     std::map<std::pair<uint32_t, uint32_t>, std::string> metrics_;
     std::map<std::string, std::string, std::less<>> properties_;
     int64_t latestNs_ = 0;  ///< The latest that the log tells of, in the time of its samples.
-    uint64_t dropped_ = 0;
+    std::map<Loss, uint64_t> dropped_;
     int64_t outOfOrder_ = 0;  ///< Values from long before others of their counter.
     size_t notes_ = 0;
     std::optional<log::EndRecord> end_;

@@ -38,27 +38,30 @@ enum class Loss : uint32_t {
     GpuMetrics = 6,
 };
 
-/// How a loss is called: for programs, and for people in the plural.
+/// How a loss is called: for programs, for people in the plural, and why it happens: "because ...".
 struct LossName {
     Loss loss = Loss::Unknown;
     std::string_view identifier;
     std::string_view plural;
+    std::string_view cause;
 };
 
+inline constexpr std::string_view tooFast = "they came faster than they could be written down";
 inline constexpr std::array<LossName, 6> lossNames{{
-    {Loss::NvtxCalls, "nvtx-calls", "NVTX calls"},
-    {Loss::CudaActivity, "cuda-activity", "CUDA activity records"},
-    {Loss::LogBlocks, "log-blocks", "blocks of its log"},
-    {Loss::Names, "names", "names"},
-    {Loss::NcclEvents, "nccl-events", "NCCL events"},
-    {Loss::GpuMetrics, "gpu-metrics", "samples of GPU metrics"},
+    {Loss::NvtxCalls, "nvtx-calls", "NVTX calls", tooFast},
+    {Loss::CudaActivity, "cuda-activity", "CUDA activity records", tooFast},
+    {Loss::LogBlocks, "log-blocks", "blocks of its log",
+     "the log could not be written, as when the disk is full"},
+    {Loss::Names, "names", "names", "there was no room for more"},
+    {Loss::NcclEvents, "nccl-events", "NCCL events", tooFast},
+    {Loss::GpuMetrics, "gpu-metrics", "samples of GPU metrics", tooFast},
 }};
 
 /// The names of a loss; "unknown" for one that this program does not know.
 constexpr LossName nameOf(Loss loss) {
     for (const LossName& each : lossNames)
         if (each.loss == loss) return each;
-    return {loss, "unknown", "events of an unknown kind"};
+    return {loss, "unknown", "events of an unknown kind", "of what this program does not know"};
 }
 
 /// Whether this program has a name for it.

@@ -19,6 +19,11 @@ using namespace lanescope::test;
 class tst_HealthFacts : public QObject {
     Q_OBJECT
 
+    /// A record that says it is of a kind that is longer.
+    struct ToldMuch {
+        RecordHeader header;
+    };
+
     /// A log of a process with NVTX and CUDA, not ended.
     static TestLog logOf(uint32_t pid) {
         TestLog log(pid);
@@ -150,6 +155,8 @@ class tst_HealthFacts : public QObject {
         const auto notes = notesOfCode(*trace, HealthCode::EventsDropped);
         QCOMPARE(notes.size(), size_t{1});
         QCOMPARE(notes[0].count, int64_t{12});
+        QVERIFY(notes[0].sentence.find(nameOf(static_cast<Loss>(number)).cause) !=
+                std::string::npos);
         const auto place = placeOf(*trace, healthPlaces(*trace), notes[0]);
         QVERIFY(place && !place->isEnd);
         QCOMPARE(place->range, gaps[0].range);
@@ -158,6 +165,25 @@ class tst_HealthFacts : public QObject {
         QVERIFY(std::any_of(facts.begin(), facts.end(), [](const Property& fact) {
             return fact.name == "Lost" && fact.value.find("12") != std::string::npos;
         }));
+    }
+
+    /// A sampler's log is read as any other, and what it lacks is said alike.
+    void whatASamplersLogLacksIsNoted() {
+        TestLog log(77);
+        addLoss(log, Loss::LogBlocks, 3, 100);
+        log.flush(startNs, startNs + 1000);
+        log.loseBlock();
+        log.add(RecordKind::Kernel, ToldMuch{});  // Too short for a kernel.
+        log.end(startNs + 1000);
+        log.flush(startNs, startNs + 1000);
+        log.writeTo(fixture_->logPath("box.sampler.77.log"));
+        const TracePtr trace = load();
+        const auto dropped = notesOfCode(*trace, HealthCode::SamplesDropped);
+        QCOMPARE(dropped.size(), size_t{1});
+        QCOMPARE(dropped[0].count, int64_t{3});
+        QVERIFY(dropped[0].sentence.find(nameOf(Loss::LogBlocks).cause) != std::string::npos);
+        QCOMPARE(notesOfCode(*trace, HealthCode::LogGap).size(), size_t{1});
+        QCOMPARE(notesOfCode(*trace, HealthCode::LogOddRecords).size(), size_t{1});
     }
 
     /// CUPTI gives some kernels no times: the collector knows of which process, the loader only
