@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "app/cli/Command.h"
 #include "app/cli/RecordArguments.h"
@@ -36,10 +38,15 @@ int exitStatusOf(capture::RefusalCause cause) {
 /// yet.
 std::string nothingSentence(const capture::RecordOptions& options,
                             const capture::RecordOutcome& outcome) {
-    std::string reason =
-        "it used neither CUDA nor NVTX, or left within its first moments without its exit "
-        "handlers, or cleared the environment";
-    if (!options.agentOptions.only.empty())
+    const agent::AgentOptions& asked = options.agentOptions;
+    std::string reason = "it used neither CUDA nor NVTX";
+    if (!asked.recordNvtx) reason = "it used no CUDA, and NVTX was left out by --no-nvtx";
+    if (!asked.recordCuda) reason = "it used no NVTX, and CUDA was left out by --no-cuda";
+    if (!asked.windows.isEverything())
+        reason += ", or only outside of the stretch that was to be recorded";
+    reason +=
+        ", or left within its first moments without its exit handlers, or cleared the environment";
+    if (!asked.only.empty())
         reason = "no program that --only names used CUDA or NVTX";
     else if (outcome.exitStatus > 128 && !outcome.wasEndedByUs)
         reason = fmt::format(
@@ -57,10 +64,15 @@ int runRecord(const capture::RecordOptions& options) {
     }
     if (!outcome->run) {
         reportFailure(outcome->run.error());
-        say(
-            fmt::format("The logs are kept: make the trace with 'lanescope recover {}', on another "
-                        "disk with -o.",
-                        outcome->keptLogs.string()));
+        std::error_code ignored;
+        const std::string logs = outcome->keptLogs.string();
+        say(std::filesystem::is_directory(outcome->keptLogs, ignored)
+                ? fmt::format("The logs are kept: make the trace with 'lanescope recover {}', on "
+                              "another disk with -o.",
+                              logs)
+                : fmt::format("The logs in {} are gone, too: somebody removed them while the "
+                              "program ran, so nothing is left of this recording.",
+                              logs));
         return outcome->exitStatus != 0 ? outcome->exitStatus : exitFailed;
     }
     if (outcome->wasEndedByUs)

@@ -174,6 +174,21 @@ class tst_record : public QObject {
         QVERIFY(!isThere("started"));
     }
 
+    void saysWhatWasLeftOutWhereNothingWasRecorded() {
+        Ended run = lanescope(record({"--no-nvtx", "--", "/bin/true"}));
+        QVERIFY2(run.err.contains("it used no CUDA, and NVTX was left out by --no-nvtx"), run.err);
+        run = lanescope(record({"--force", "--duration", "500ms", "--", "/bin/true"}));
+        QVERIFY2(run.err.contains("only outside of the stretch that was to be recorded"), run.err);
+    }
+
+    void doesNotSendToLogsThatAreGone() {
+        QVERIFY(QDir(folder_->path()).mkdir("gone"));
+        const Ended run = lanescope(record({"--", "sh", "-c", "rm -rf gone"}, "gone/out.sqlite"));
+        QVERIFY(run.status != 0);
+        QVERIFY2(run.err.contains("are gone, too"), run.err);
+        QVERIFY2(!run.err.contains("lanescope recover"), run.err);
+    }
+
     void saysThatASignalCameBeforeAnythingWasRecorded() {
         const Ended run = lanescope(record({"--", "sh", "-c", "kill -9 $$"}));
         QCOMPARE(run.status, 137);
