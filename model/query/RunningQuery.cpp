@@ -217,8 +217,8 @@ QueryError RunningQuery::failure(int code, const std::string& refusal) const {
     }
     const int offset = sqlite3_error_offset(database_);
     std::string message = printable(sqlite3_errmsg(database_));
-    if (message.find("no such module") != std::string::npos ||
-        message.find("views") != std::string::npos)
+    // Names that the file or the query made up stand behind these words.
+    if (message.starts_with("no such module: ") || message.starts_with("access to view "))
         message += "; views and virtual tables of a trace are not run";
     if (!message.empty() && message[0] >= 'a' && message[0] <= 'z')
         message[0] = static_cast<char>(message[0] - 'a' + 'A');

@@ -308,10 +308,17 @@ void tst_TraceQuery::runsNoViewOfAHostileFile() {
     makeFile(folder_ / "views.sqlite",
              "CREATE TABLE t (a); INSERT INTO t VALUES (1);"
              "CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-             "SELECT count(*) FROM n;");
+             "SELECT count(*) FROM n; CREATE VIEW plain AS SELECT a FROM t;");
     const TraceQuery query = open("views.sqlite");
     const auto result = query.run("SELECT * FROM v", {.time = std::chrono::milliseconds(5000)});
     QVERIFY(!result.has_value());
+    const auto plain = query.run("SELECT * FROM plain");
+    QVERIFY(!plain.has_value());
+    QVERIFY(plain.error().sentence.find("views and virtual tables of a trace are not run") !=
+            std::string::npos);
+    const auto missing = query.run("SELECT * FROM reviews");
+    QVERIFY(!missing.has_value());
+    QCOMPARE(missing.error().sentence, std::string("No such table: reviews."));
     QVERIFY(query.run("SELECT * FROM t").has_value());
     QCOMPARE(query.tables()->size(), size_t(1));
 }

@@ -59,6 +59,7 @@ class tst_loadTrace : public QObject {
     void translatesMemoryKinds();
     void opensATraceWithoutEvents();
     void opensANewerTrace();
+    void noticesANewerExport();
     void saysWhyItCannotOpen_data();
     void saysWhyItCannotOpen();
     void neverCrashesOnATruncatedFile();
@@ -366,6 +367,17 @@ void tst_loadTrace::opensANewerTrace() {
     const TracePtr trace = load();
     QCOMPARE(trace->nvtx.size(), 1u);
     QVERIFY(hasNote(*trace, "newer Lanescope"));
+}
+
+void tst_loadTrace::noticesANewerExport() {
+    for (const auto& [major, isNewer] : {std::pair("3", false), {"4", true}, {"10", true}}) {
+        std::filesystem::remove(file());
+        write(QString("DROP TABLE IF EXISTS META_DATA_EXPORT;"
+                      "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
+                      "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION_MAJOR', '%1')")
+                  .arg(major));
+        QCOMPARE(hasNote(*load(), "newer than this program"), isNewer);
+    }
 }
 
 void tst_loadTrace::saysWhyItCannotOpen_data() {

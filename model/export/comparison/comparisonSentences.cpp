@@ -71,13 +71,14 @@ std::string stepsSentence(const RunSummary& run, uint32_t worker, const StepDist
 
 std::string placeSentence(const ComparisonView& view) {
     const std::string& baseline = view.first().baselineLabel;
-    std::string place = baseline;
+    std::vector<std::string> others;
     for (const ComparisonView::Candidate& candidate : view.candidates) {
         const std::string& label = candidate.pair->candidateLabel;
-        if (label != baseline && place.find(label) == std::string::npos)
-            place += (place == baseline ? " against " : ", ") + label;
+        if (label != baseline && std::find(others.begin(), others.end(), label) == others.end())
+            others.push_back(label);
     }
-    return place;
+    return others.empty() ? baseline
+                          : fmt::format("{} against {}", baseline, fmt::join(others, ", "));
 }
 
 std::string gpusSentence(const SummaryFacts& facts) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "model/format/GlobalId.h"
 #include "model/format/tables/Older.h"
 #include "model/format/tables/Recording.h"
@@ -15,6 +17,13 @@ namespace {
 
 constexpr int newestKnownExport = 3;  ///< Major version of the Nsight Systems export schema.
 
+/// 0 of what is no number.
+int majorOf(std::string_view value) {
+    int major = 0;
+    const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), major);
+    return error == std::errc{} && stop == value.data() + value.size() ? major : 0;
+}
+
 void readExport(LoadContext& context, const tables::MetaData& table) {
     TableReader reader(context, table, {table.name, table.value}, "description");
     std::string product;
@@ -24,8 +33,7 @@ void readExport(LoadContext& context, const tables::MetaData& table) {
         const std::string_view value = reader.text(table.value);
         if (name == "EXPORT_PRODUCT_NAME") product = value;
         if (name == "EXPORT_PRODUCT_VERSION") version = value;
-        if (name == "EXPORT_SCHEMA_VERSION_MAJOR" && value.size() <= 2 &&
-            value > std::to_string(newestKnownExport))
+        if (name == "EXPORT_SCHEMA_VERSION_MAJOR" && majorOf(value) > newestKnownExport)
             context.note({Severity::Info, HealthCode::NewerExport,
                           fmt::format("The file is of export schema {}, newer than this program "
                                       "knows; what it knows is shown.",
