@@ -14,7 +14,8 @@ void writeLogTrouble(const log::LogReader& reader, const std::optional<Error>& p
                          std::string_view sentence) {
         trace.health(severity, code, sentence, process, {}, static_cast<int64_t>(count));
     };
-    if (problem) trace.health(Severity::Error, HealthCode::LogUnreadable, problem->sentence, process);
+    if (problem)
+        trace.health(Severity::Error, HealthCode::LogUnreadable, problem->sentence, process);
     const log::LogReader::Progress& progress = reader.progress();
     if (const uint64_t bytes = reader.bytesNotUnderstood(); bytes > 0 && !problem)
         say(reader.isDamaged() ? Severity::Error : Severity::Warning,

@@ -98,13 +98,17 @@ std::string causeText(const Cause& cause, const DurationScale& scale) {
         const std::string which = shortContributorName(main.name());
         const std::string mainTime = scale.differenceText(main.lostNs());
         const bool isKernel = main.kind == ContributorKind::Kernel;
-        if (main.kind == ContributorKind::Collective)
+        if (main.kind == ContributorKind::Collective && main.lostNs() == cause.lostNs)
             text = fmt::format("{} exposed NCCL {} in the mean step", time, which);
         else if (main.kind == ContributorKind::Idle)
             text += fmt::format(", {} {}{}", mainTime, which,
                                 main.path.empty() ? "" : " in " + printable(main.path));
         else
-            text += fmt::format(", {} in {}{}", mainTime, isKernel ? "kernel " : "", which);
+            text += fmt::format(", {} in {}{}", mainTime,
+                                isKernel                                   ? "kernel "
+                                : main.kind == ContributorKind::Collective ? "NCCL "
+                                                                           : "",
+                                which);
         if (main.kind != ContributorKind::Idle) text += bandwidthText(main) + matchText(main);
     }
     return cause.hasLostNvlink ? text + ", no longer over the NVLink that joins these GPUs" : text;

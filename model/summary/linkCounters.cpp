@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/trace/buildLinkCounters.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 
@@ -45,6 +46,14 @@ TimeRange sampledRange(const Trace& trace, std::optional<TimeRange> range) {
         if (!series.isEmpty() && !series.source.empty())
             whole = whole.united({series.timeNs(0), series.endNs()});
     return whole;
+}
+
+std::vector<std::string> spanNotes(const Trace& trace, std::optional<TimeRange> range) {
+    const TimeRange sampled = sampledRange(trace, range);
+    if (range || sampled == trace.range) return {};
+    return {fmt::format(
+        "Means are over the {} in which counters were sampled; the run itself took {}.",
+        formatDuration(sampled.durationNs()), formatDuration(trace.range.durationNs()))};
 }
 
 }  // namespace lanescope

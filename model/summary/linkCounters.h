@@ -31,4 +31,7 @@ Cell bytesOf(const CounterIntegral& integral);
 /// `range` if there is one.
 TimeRange sampledRange(const Trace& trace, std::optional<TimeRange> range);
 
+/// Says how long that is, if nobody chose it and it is not the run itself; else nothing.
+std::vector<std::string> spanNotes(const Trace& trace, std::optional<TimeRange> range);
+
 }  // namespace lanescope

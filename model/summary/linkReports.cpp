@@ -62,6 +62,9 @@ ReportTable nvlinkSummary(const ReportQuery& query) {
     // A single GPU has nobody to talk to.
     if (!table.rows.empty() || query.trace.gpus.size() > 1)
         table.notes = judgeNvlink(query.trace, query.range).sentences;
+    if (!table.rows.empty())
+        for (std::string& note : spanNotes(query.trace, query.range))
+            table.notes.push_back(std::move(note));
     return table;
 }
 
