@@ -29,10 +29,11 @@ Error becomeViewer(const std::vector<std::string>& files) {
     if (!error) ::execv((self.parent_path() / viewerName).c_str(), arguments.data());
     ::execvp(viewerName, arguments.data());
     if (errno == ENOENT)
-        return {
-            fmt::format("There is no {} beside this program or in PATH; install the viewer, or "
-                        "copy the trace to a machine that has it.",
-                        viewerName)};
+        return {fmt::format(
+            "There is no {0} beside this program or in PATH: it is a package of its own, "
+            "for the machine with your screen. Install {0} of the same release there "
+            "and copy the trace to it.",
+            viewerName)};
     return {fmt::format("Cannot start {}: {}.", viewerName, std::strerror(errno))};
 }
 

@@ -13,6 +13,7 @@
 #include "app/cli/SqlCommand.h"
 #include "app/cli/StatsCommand.h"
 #include "app/cli/ViewCommand.h"
+#include "app/cli/versionText.h"
 #ifdef LANESCOPE_HAS_CAPTURE
 #include "app/cli/DoctorCommand.h"
 #include "app/cli/RecordCommand.h"
@@ -63,7 +64,7 @@ int run(int argc, char** argv) {
 #endif
     int exitStatus = exitOk;
     CLI::App app("Records, summarises and compares what GPU training processes do.", "lanescope");
-    app.set_version_flag("--version", "lanescope " LANESCOPE_VERSION);
+    app.set_version_flag("--version", versionText());
     app.require_subcommand(1);
     app.failure_message(CLI::FailureMessage::simple);
     app.footer(

@@ -13,6 +13,7 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
+#include "model/format/version.h"
 #include "model/load/TraceFormat.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
@@ -115,7 +116,7 @@ void MainWindow::showAbout() {
         tr("<h3>Lanescope %1</h3><p>Shows what a GPU training did, when, and how fast "
            "the bytes moved.</p><p>Free software under the GNU General Public License, "
            "version 3.</p>")
-            .arg(QStringLiteral(LANESCOPE_VERSION)));
+            .arg(QString::fromLatin1(productVersion())));
 }
 
 }  // namespace lanescope::viewer

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/ViewerOptions.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <QtGlobal>
 #include <charconv>
 #include <string_view>
 
 #include "model/format/parseDuration.h"
+#include "model/format/version.h"
 
 namespace lanescope::viewer {
 namespace {
@@ -32,8 +36,15 @@ struct RawOptions {
     bool hasGhost = false;
 };
 
+/// The version first, then what tells apart builds of one version, a line each.
+std::string versionText() {
+    const std::string_view commit = productCommit();
+    return fmt::format("lanescope-viewer {}\ncommit {}\nQt {}, compiled with {}", productVersion(),
+                       commit.empty() ? "unknown" : commit, qVersion(), QT_VERSION_STR);
+}
+
 void declare(CLI::App& app, RawOptions& raw) {
-    app.set_version_flag("--version", "lanescope-viewer " LANESCOPE_VERSION);
+    app.set_version_flag("--version", versionText());
     app.add_option("FILE", raw.files, "Traces to open, each in a tab of its own");
     app.add_option("--compare", raw.compare,
                    "Two traces or more on one time axis: the baseline, then its candidates")

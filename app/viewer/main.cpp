@@ -9,6 +9,7 @@
 #include "app/viewer/displayProblem.h"
 #include "app/viewer/icons.h"
 #include "app/viewer/renderWindow.h"
+#include "model/format/version.h"
 
 namespace lanescope::viewer {
 namespace {
@@ -56,7 +57,7 @@ int main(int argc, char** argv) {
     QApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("lanescope-viewer"));
     QApplication::setApplicationDisplayName(QStringLiteral("Lanescope"));
-    QApplication::setApplicationVersion(QStringLiteral(LANESCOPE_VERSION));
+    QApplication::setApplicationVersion(QString::fromLatin1(lanescope::productVersion()));
     QApplication::setDesktopFileName(QStringLiteral("lanescope"));
     lanescope::viewer::registerIcons();
     return options->render ? lanescope::viewer::render(*options)

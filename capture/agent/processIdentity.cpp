@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "capture/log/launcherRank.h"
+#include "model/format/version.h"
 
 namespace lanescope::agent {
 
@@ -62,7 +63,7 @@ std::vector<std::pair<std::string, std::string>> processIdentity() {
     add("worldSize", place.worldSize);
     add("localWorldSize", place.localWorldSize);
     if (const char* devices = std::getenv("CUDA_VISIBLE_DEVICES")) add("visibleDevices", devices);
-    add("agentVersion", LANESCOPE_VERSION);
+    add("agentVersion", productVersion());
     return identity;
 }
 

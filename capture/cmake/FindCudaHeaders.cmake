@@ -8,7 +8,8 @@
 #
 # Makes:
 #   LANESCOPE_HAVE_CUPTI         TRUE when CUPTI was asked for and usable headers were found
-#   lanescope_cupti_headers      INTERFACE target: cupti.h and the CUDA headers that it includes
+#   lanescope_cupti_headers      INTERFACE target: cupti.h and the CUDA headers that it includes; its property
+#                                LANESCOPE_API_VERSION is the version that they say they are of, as 130001, or 0
 #   lanescope_nvtx_headers       INTERFACE target: nvtx3/nvToolsExt.h with the payload extension;
 #                                without them there is no agent, and configuring stops
 #   LANESCOPE_HAVE_NVML_HEADER   TRUE when nvml.h was found; only a test needs it
@@ -28,9 +29,10 @@ foreach(_root IN LISTS _lanescope_cuda_roots)
         ${_root}/targets/sbsa-linux/include)
 endforeach()
 
-# Sets `out` to the include folders of the first usable CUPTI, or to nothing.
+# Sets `out` to the include folders of the first usable CUPTI, or to nothing, and _lanescope_api_version to its version.
 function(_lanescope_find_cupti out)
     set(${out} "" PARENT_SCOPE)
+    set(_lanescope_api_version 0 PARENT_SCOPE)
     foreach(dir IN LISTS _lanescope_header_dirs)
         if(NOT EXISTS ${dir}/cuda.h)
             continue()
@@ -42,6 +44,7 @@ function(_lanescope_find_cupti out)
             file(STRINGS ${cupti_dir}/cupti_version.h line REGEX "define +CUPTI_API_VERSION +[0-9]+")
             string(REGEX MATCH "CUPTI_API_VERSION +([0-9]+)" line "${line}")
             if(CMAKE_MATCH_1 GREATER_EQUAL _lanescope_oldest_cupti)
+                set(_lanescope_api_version ${CMAKE_MATCH_1} PARENT_SCOPE)
                 get_filename_component(cupti_dir ${cupti_dir} ABSOLUTE)
                 set(dirs ${cupti_dir} ${dir})
                 list(REMOVE_DUPLICATES dirs)
@@ -54,6 +57,7 @@ endfunction()
 
 _lanescope_find_cupti(_lanescope_cupti_dirs)
 add_library(lanescope_cupti_headers INTERFACE)
+set_property(TARGET lanescope_cupti_headers PROPERTY LANESCOPE_API_VERSION ${_lanescope_api_version})
 set(LANESCOPE_HAVE_CUPTI FALSE)
 if(NOT LANESCOPE_WITH_CUPTI)
     message(STATUS "CUPTI: switched off, the agent will record no CUDA activity")

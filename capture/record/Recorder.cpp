@@ -22,6 +22,7 @@
 #include "capture/record/OutputPlace.h"
 #include "capture/record/RunSamplers.h"
 #include "capture/record/SignalForwarder.h"
+#include "model/format/version.h"
 
 namespace lanescope::capture {
 
@@ -48,7 +49,7 @@ RunInfo describeRun(const RecordOptions& options) {
     std::error_code error;
     info.workingDirectory = std::filesystem::current_path(error).string();
     info.host = hostName();
-    info.version = LANESCOPE_VERSION;
+    info.version = productVersion();
     info.options = agent::optionText(options.agentOptions);
     info.recordsCuda = options.agentOptions.recordCuda;
     const log::LauncherRank place = log::launcherRank();

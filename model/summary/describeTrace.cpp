@@ -31,12 +31,6 @@ std::string startTime(const Trace& trace) {
     return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", parts);
 }
 
-/// "13.0.1" of 130001, as CUPTI counts from 13.0 on; older numbers say little and stay.
-std::string cuptiVersionText(int64_t number) {
-    if (number < 100'000) return fmt::format("(API version {})", number);
-    return fmt::format("{}.{}.{}", number / 10'000, number / 100 % 100, number % 100);
-}
-
 std::string shownValue(const FactName& name, const std::string& value) {
     return factText(name, value);
 }
@@ -246,6 +240,11 @@ std::vector<MemoryPeak> describeMemory(const Trace& trace) {
 }
 
 }  // namespace
+
+std::string cuptiVersionText(int64_t number) {
+    if (number < 100'000) return fmt::format("(API version {})", number);
+    return fmt::format("{}.{}.{}", number / 10'000, number / 100 % 100, number % 100);
+}
 
 DescribedTrace describeTrace(const Trace& trace) {
     DescribedTrace description;

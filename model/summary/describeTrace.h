@@ -40,6 +40,9 @@ struct DescribedTrace {
 /// O(n log n) in facts, counters and notes.
 DescribedTrace describeTrace(const Trace& trace);
 
+/// "13.0.1" of 130001, as CUPTI counts from 13.0 on; older numbers say little and stay.
+std::string cuptiVersionText(int64_t number);
+
 // The same facts under the names and with the values that files have, for programs. Those of a
 // process include its rank.
 std::vector<Property> propertiesOf(const RunFacts& facts);

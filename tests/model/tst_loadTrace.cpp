@@ -5,6 +5,7 @@
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
+#include "model/format/version.h"
 #include "model/load/loadTrace.h"
 #include "model/load/sqlite/apiName.h"
 #include "tests/support/TemporaryFolder.h"
@@ -95,7 +96,7 @@ void tst_loadTrace::readsBackWhatWasWritten() {
     QVERIFY2(done, done ? "" : done.error().sentence.c_str());
     const TracePtr read = load();
     QVERIFY2(read->health.empty(), qPrintable(notesOf(*read)));
-    QCOMPARE(read->producer, std::string("Lanescope ") + LANESCOPE_VERSION);
+    QCOMPARE(read->producer, std::string("Lanescope ") + productVersion());
     QCOMPARE(read->title, std::string("trace"));
     QCOMPARE(read->range, written->range);
 

@@ -14,6 +14,7 @@
 #include "model/format/tables/EnumTables.h"
 #include "model/format/tables/Session.h"
 #include "model/format/tables/allTables.h"
+#include "model/format/version.h"
 
 namespace lanescope {
 
@@ -40,9 +41,9 @@ void fillEnums(const Database& database, FirstError& error) {
 }
 
 void describeExport(const Database& database, FirstError& error) {
-    constexpr std::pair<std::string_view, std::string_view> rows[] = {
+    const std::pair<std::string_view, std::string_view> rows[] = {
         {"EXPORT_PRODUCT_NAME", "Lanescope"},
-        {"EXPORT_PRODUCT_VERSION", LANESCOPE_VERSION},
+        {"EXPORT_PRODUCT_VERSION", productVersion()},
         // The Nsight Systems export whose tables these are, for programs that ask.
         {"EXPORT_SCHEMA_VERSION", "3.25.0"},
         {"EXPORT_SCHEMA_VERSION_MAJOR", "3"},

@@ -5,6 +5,7 @@
 #include <QTest>
 #include <fstream>
 
+#include "model/format/version.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -61,7 +62,11 @@ class TestViewerProgram : public QObject {
     void printsItsVersionWithoutADisplay() {
         const Outcome outcome = runViewer({"--version"});
         QCOMPARE(outcome.status, 0);
-        QVERIFY(outcome.output.startsWith("lanescope-viewer "));
+        const QStringList lines = outcome.output.trimmed().split('\n');
+        QCOMPARE(lines.size(), 3);
+        QCOMPARE(lines[0], QString("lanescope-viewer ") + productVersion());
+        QVERIFY(lines[1].startsWith("commit "));
+        QCOMPARE(lines[2], QString("Qt ") + qVersion() + ", compiled with " QT_VERSION_STR);
     }
 
     void aMissingDisplayIsASentenceAndAStatus() {
