@@ -1,29 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the wheel of a folder that `cmake --install` filled. installer/wheel calls it.
+"""Makes the wheel of a folder that `cmake --install` filled, and what pip takes where no wheel fits, which is only this
+file: it tells people why. installer/wheel calls it, and pip does.
 
 The programs go into the environment's bin, the licences into the wheel's description of itself, and all else keeps its
 place below the prefix, so that the program finds its agent as it does elsewhere. The same files make the same bytes.
 
 usage: makeWheel.py PREFIX VERSION MACHINE FOLDER      of SOURCE_DATE_EPOCH
+       makeWheel.py VERSION FOLDER                     for other machines
 """
 
+from __future__ import annotations  # pip reads this with any Python.
+
 import base64
+import gzip
 import hashlib
+import io
 import os
 import stat
 import sys
+import tarfile
 import time
-import tomllib
 import zipfile
 from pathlib import Path
 
+from lanescope.needs import GLIBC, why_not_here
+
 HERE = Path(__file__).parent
-GLIBC = "2_28"  # as installer/portable/toolchain.cmake asks for
 
 
 def describe(version: str, licences: list[str]) -> str:
     """The file METADATA: pyproject.toml and the page beside it."""
+    import tomllib  # Not where pip may read this.
     project = tomllib.loads((HERE / "pyproject.toml").read_text())["project"]
     fields = [
         ("Metadata-Version", "2.4"),
@@ -89,7 +97,7 @@ def write(wheel: Path, files: dict[str, bytes]) -> None:
 
 
 def make_wheel(prefix: Path, version: str, machine: str, folder: Path) -> Path:
-    tag = f"py3-none-manylinux_{GLIBC}_{machine}"
+    tag = f"py3-none-manylinux_{GLIBC[0]}_{GLIBC[1]}_{machine}"
     files = collect(prefix, version, tag)
     own_name = f"lanescope-{version}.dist-info/RECORD"
     files[own_name] = record(files, own_name)
@@ -98,12 +106,31 @@ def make_wheel(prefix: Path, version: str, machine: str, folder: Path) -> Path:
     return wheel
 
 
+def make_excuse(version: str, folder: Path) -> Path:
+    """What pip takes for the source where no wheel fits: it holds nothing to compile and says so."""
+    paths = [*HERE.glob("*.*"), *HERE.glob("lanescope/*.py")]
+    files = {path.relative_to(HERE).as_posix(): path.read_bytes() for path in paths}
+    files["LICENSE"] = (HERE.parents[1] / "LICENSE").read_bytes()
+    files["PKG-INFO"] = describe(version, ["LICENSE"]).encode()
+    archive = folder / f"lanescope-{version}.tar.gz"
+    with archive.open("wb") as out, gzip.GzipFile("", "wb", 9, out, 0) as packed, tarfile.open(fileobj=packed, mode="w") as tar:
+        for name, content in sorted(files.items()):
+            entry = tarfile.TarInfo(f"lanescope-{version}/{name}")
+            entry.size, entry.mtime = len(content), int(os.environ["SOURCE_DATE_EPOCH"])
+            tar.addfile(entry, io.BytesIO(content))
+    return archive
+
+
 def build_wheel(*_: object) -> str:
-    """Called by `pip install app/python`, which cannot compile."""
-    sys.exit("The wheel of lanescope holds compiled programs: make it with installer/wheel.")
+    """Called by pip where no wheel fits."""
+    sys.exit(why_not_here() or
+             "The wheel of lanescope holds compiled programs: have pip 20.3 or newer fetch it, or make it with installer/wheel.")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 5:
-        sys.exit(f"usage: {Path(sys.argv[0]).name} PREFIX VERSION MACHINE FOLDER")
-    print(make_wheel(Path(sys.argv[1]), sys.argv[2], sys.argv[3], Path(sys.argv[4])))
+    if len(sys.argv) == 5:
+        print(make_wheel(Path(sys.argv[1]), sys.argv[2], sys.argv[3], Path(sys.argv[4])))
+    elif len(sys.argv) == 3:
+        print(make_excuse(sys.argv[1], Path(sys.argv[2])))
+    else:
+        sys.exit(f"usage: {Path(sys.argv[0]).name} [PREFIX] VERSION [MACHINE] FOLDER")

@@ -6,7 +6,12 @@ from pathlib import Path
 
 __all__ = ["__version__", "program"]
 
-__version__ = metadata.version("lanescope")
+
+def __getattr__(name: str) -> str:
+    # Only when somebody asks, as pip imports the package where it is not installed.
+    if name == "__version__":
+        return metadata.version("lanescope")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def program() -> Path:

@@ -6,16 +6,23 @@ import signal
 import sys
 
 from lanescope import program
+from lanescope.needs import why_not_here
 
 
 def main() -> None:
+    reason = why_not_here()
+    if reason:
+        sys.exit(reason)
     try:
         path = program()
     except FileNotFoundError as error:
         sys.exit(f"lanescope: {error}")
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)  # Python ignores them, and what is ignored stays so in a new program.
-    os.execv(path, [str(path), *sys.argv[1:]])
+    try:
+        os.execv(path, [str(path), *sys.argv[1:]])
+    except OSError as error:
+        sys.exit(f"lanescope: {path} cannot be started: {error.strerror}. Was it made for another machine? Install the package again, with pip.")
 
 
 if __name__ == "__main__":
