@@ -86,7 +86,9 @@ def package(name: str, version: str, licence: str, url: str, **more: object) -> 
 def of_pin(name: str, pin: Pin, licence: str) -> dict[str, object]:
     kind = "pypi" if "pypi.org" in pin.url else "deb/debian" if pin.url.endswith(".deb") else "generic"
     version = pin.version.replace("+", "%2B")
-    return package(name, pin.version, licence, pin.url,
+    # What comes with the compiler has a version of its own, but it is the compiler's that says what it is.
+    shown = f"of ziglang {pin.version}" if pin.name == "ziglang" else pin.version
+    return package(name, shown, licence, pin.url,
                    checksums=[{"algorithm": "SHA256", "checksumValue": digest} for digest in pin.hashes],
                    externalRefs=[{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
                                   "referenceLocator": f"pkg:{kind}/{pin.name}@{version}"}])
@@ -113,10 +115,11 @@ def describe(version: str, files: list[Path]) -> dict[str, object]:
     for library in contained:
         packages.append(of_pin(library.name, pinned[library.pin], library.licence))
         relations += [related(program, "STATIC_LINK", library.name) for program in programs]
-    # What no library of the table names: compilers, and headers of which nothing gets into a program but numbers.
+    # What no library of the table names: headers of which nothing gets into a program but numbers, and one for a test.
     for name in sorted(set(pinned) - {library.pin for library in contained}):
         packages.append(of_pin(name, pinned[name], "NOASSERTION"))
-        relations += [related(name, "BUILD_DEPENDENCY_OF", program) for program in programs]
+        kind = "TEST_DEPENDENCY_OF" if name == "nvidia-nvml-dev" else "BUILD_DEPENDENCY_OF"
+        relations += [related(name, kind, program) for program in programs]
     digest = hashlib.sha256(json.dumps(packages).encode()).hexdigest()
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"])))
     return {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"lanescope-{version}",
