@@ -9,10 +9,9 @@
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
 #include "app/cli/compareHelp.h"
-#include "app/cli/compareSelection.h"
-#include "app/cli/summarizeFile.h"
+#include "app/cli/loadForCommand.h"
 #include "model/export/comparison/ComparisonReport.h"
-#include "model/gate/evaluateCondition.h"
+#include "model/requests/makeComparison.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::cli {
@@ -30,57 +29,17 @@ struct CompareOptions {
     std::string baseline;                                  ///< By place; one run a side.
     std::vector<std::string> candidates;                   ///< By place, each a program of its own.
     std::vector<std::string> baselineRuns, candidateRuns;  ///< By option, instead.
-    std::vector<std::string> earlierRuns;
     std::string format = "text";
     std::string output;
-    CompareSelection selection;
+    ComparisonRequest request;
     std::vector<std::string> conditionTexts;
     std::vector<std::string> tables;
-    bool isMissingFine = false;
     size_t top = 0;
     bool isTopGiven = false;
 };
 
-constexpr size_t defaultTextTop = 10;
-constexpr size_t defaultHtmlTop = 50;
-
-std::vector<std::string> baselineFiles(const CompareOptions& options) {
-    return options.baselineRuns.empty() ? std::vector<std::string>{options.baseline}
-                                        : options.baselineRuns;
-}
-
-/// The runs of each program that is asked about.
-std::vector<std::vector<std::string>> candidateFiles(const CompareOptions& options) {
-    if (!options.candidateRuns.empty()) return {options.candidateRuns};
-    std::vector<std::vector<std::string>> programs;
-    for (const std::string& file : options.candidates) programs.push_back({file});
-    return programs;
-}
-
-std::vector<std::string> comparedFiles(const CompareOptions& options) {
-    std::vector<std::string> files = baselineFiles(options);
-    for (const std::vector<std::string>& runs : candidateFiles(options))
-        files.insert(files.end(), runs.begin(), runs.end());
-    return files;
-}
-
-/// A file twice is a mistake in the command line, and would always compare as equal. Earlier runs
-/// may be those of a side.
-Result<void> checkFilesDiffer(const std::vector<std::string>& files) {
-    for (size_t second = 1; second < files.size(); ++second) {
-        for (size_t first = 0; first < second; ++first) {
-            std::error_code ignored;
-            if (files[first] == files[second] ||
-                std::filesystem::equivalent(files[first], files[second], ignored))
-                return fail("{} and {} are the same file; name different runs.",
-                            printable(files[first]), printable(files[second]));
-        }
-    }
-    return {};
-}
-
-/// Runs stand by place or by option, not both.
-Result<void> checkFiles(const CompareOptions& options) {
+/// Names the runs of both sides, which stand by place or by option, not both.
+Result<void> nameRuns(CompareOptions& options) {
     const bool areByOption = !options.baselineRuns.empty() || !options.candidateRuns.empty();
     if (areByOption && !options.baseline.empty())
         return fail(
@@ -94,48 +53,15 @@ Result<void> checkFiles(const CompareOptions& options) {
         return fail(
             "Name two runs, BASELINE and CANDIDATE, or several a side by --baseline and "
             "--candidate; --help tells more.");
-    if (options.earlierRuns.size() == 1)
-        return fail(
-            "--spread needs at least two earlier runs: one does not tell how much runs "
-            "differ.");
-    const Result<void> differ = checkFilesDiffer(comparedFiles(options));
-    return differ ? checkFilesDiffer(options.earlierRuns) : differ;
-}
-
-Result<std::vector<RunSummary>> summarize(const std::vector<std::string>& files,
-                                          const CompareSelection& selection) {
-    std::vector<RunSummary> runs;
-    for (const std::string& file : files) {
-        Result<RunSummary> run = summarizeFile(file, selection);
-        if (!run) return fail(run.error());
-        runs.push_back(std::move(*run));
+    if (areByOption) {
+        options.request.baseline = options.baselineRuns;
+        options.request.candidates = {options.candidateRuns};
+    } else {
+        options.request.baseline = {options.baseline};
+        for (const std::string& file : options.candidates)
+            options.request.candidates.push_back({file});
     }
-    return runs;
-}
-
-Result<ComparisonReport> makeReport(const CompareOptions& options,
-                                    const std::vector<Condition>& conditions) {
-    ComparisonReport report;
-    report.selection = options.selection.sentence();
-    const Result<std::vector<RunSummary>> baseline =
-        summarize(baselineFiles(options), options.selection);
-    if (!baseline) return fail(baseline.error());
-    const Result<std::vector<RunSummary>> earlier =
-        summarize(options.earlierRuns, options.selection);
-    if (!earlier) return fail(earlier.error());
-    for (const std::vector<std::string>& files : candidateFiles(options)) {
-        const Result<std::vector<RunSummary>> candidate = summarize(files, options.selection);
-        if (!candidate) return fail(candidate.error());
-        Result<ProgramComparison> compared = comparePrograms(*baseline, *candidate, *earlier);
-        if (!compared) return fail(compared.error());
-        report.baseline = std::move(compared->baseline);
-        ComparedCandidate one{std::move(compared->candidate), std::move(compared->comparison), {}};
-        for (const Condition& condition : conditions)
-            one.conditions.push_back(
-                evaluateCondition(condition, one.comparison, options.isMissingFine));
-        report.candidates.push_back(std::move(one));
-    }
-    return report;
+    return checkFiles(options.request);
 }
 
 /// One met condition decides, whatever else could not be compared.
@@ -171,16 +97,16 @@ Result<std::string> formatted(const ComparisonReport& report, const CompareOptio
 }
 
 /// The exit status, or why there is no answer.
-Result<int> runCompare(const CompareOptions& options, const std::vector<Condition>& conditions) {
+Result<int> runCompare(const CompareOptions& options) {
     std::vector<std::filesystem::path> inputs;
-    for (const std::string& file : comparedFiles(options)) inputs.emplace_back(file);
-    for (const std::string& file : options.earlierRuns) inputs.emplace_back(file);
+    for (const std::string& file : options.request.comparedFiles()) inputs.emplace_back(file);
+    for (const std::string& file : options.request.earlier) inputs.emplace_back(file);
     std::optional<std::filesystem::path> path;
     if (!options.output.empty()) path = options.output;
     // Opened first: nobody waits for a comparison that cannot be written.
     Result<Output> output = Output::open(path, inputs);
     if (!output) return fail(output.error());
-    Result<ComparisonReport> report = makeReport(options, conditions);
+    Result<ComparisonReport> report = makeComparison(options.request, loadForCommand);
     if (!report) return fail(report.error());
     report->top = options.isTopGiven         ? options.top
                   : options.format == "html" ? defaultHtmlTop
@@ -194,18 +120,18 @@ Result<int> runCompare(const CompareOptions& options, const std::vector<Conditio
     return statusOf(*report);
 }
 
-int runAndReport(const CompareOptions& options) {
-    std::vector<Condition> conditions;
+int runAndReport(CompareOptions& options) {
     for (const std::string& text : options.conditionTexts) {
         Result<Condition> condition = parseCondition(text);
-        if (condition) conditions.push_back(std::move(*condition));  // the others were refused
+        // The others were refused.
+        if (condition) options.request.conditions.push_back(std::move(*condition));
     }
-    const Result<void> checked = checkFiles(options);
-    if (!checked) {
-        reportFailure(checked.error());
+    const Result<void> named = nameRuns(options);
+    if (!named) {
+        reportFailure(named.error());
         return exitUsage;
     }
-    const Result<int> status = runCompare(options, conditions);
+    const Result<int> status = runCompare(options);
     if (status) return *status;
     reportFailure(status.error());
     return exitNotComparable;
@@ -231,7 +157,7 @@ std::string checkTable(const std::string& name) {
 }
 
 void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions>& options) {
-    command.add_option("--range", options->selection.range,
+    command.add_option("--range", options->request.selection.range,
                        "NVTX ranges that are the steps; # stands for any number: \"step #\" "
                        "(default: found)");
     command
@@ -239,7 +165,7 @@ void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions
             "--steps",
             [options](const std::string& text) {
                 const Result<StepRange> numbers = parseStepNumbers(text);
-                if (numbers) options->selection.numbers = *numbers;
+                if (numbers) options->request.selection.numbers = *numbers;
             },
             "Only steps A to B of each run, counted from 0: 5-20, or 7 alone")
         ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
@@ -247,7 +173,7 @@ void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions
         .add_option_function<std::string>(
             "--align",
             [options](const std::string& text) {
-                (void)parseAlignment(text, options->selection);  // checked before
+                (void)parseAlignment(text, options->request.selection);  // checked before
             },
             "Where each run begins. step: with the first step after warm-up (default); start: "
             "with its very first; RANGE or RANGE#K: with the first step from the K-th NVTX "
@@ -266,7 +192,7 @@ void addGateOptions(CLI::App& command, const std::shared_ptr<CompareOptions>& op
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return checkText(parseCondition(text)); });
     command.add_flag(
-        "--skip-missing", options->isMissingFine,
+        "--skip-missing", options->request.isMissingFine,
         "A condition on a name that no run has is skipped, rather than not comparable");
 }
 
@@ -283,7 +209,7 @@ void addCompare(CLI::App& app, int& exitStatus) {
                         "Several runs of the program to compare against; needs --candidate");
     command->add_option("--candidate", options->candidateRuns,
                         "Several runs of the program that is asked about; needs --baseline");
-    command->add_option("--spread", options->earlierRuns,
+    command->add_option("--spread", options->request.earlier,
                         "Earlier runs of one of the programs, at least two: how much its runs "
                         "differ from each other");
     addSelectionOptions(*command, options);

@@ -6,9 +6,9 @@
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
 #include "app/cli/loadForCommand.h"
-#include "app/cli/parseRange.h"
-#include "app/cli/statsSelection.h"
 #include "model/load/TraceFormat.h"
+#include "model/requests/parseRange.h"
+#include "model/requests/reportsAsked.h"
 #include "model/summary/reports.h"
 #include "model/values/formatTable.h"
 

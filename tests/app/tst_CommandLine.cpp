@@ -295,12 +295,12 @@ class TestCommandLine : public QObject {
         const Outcome all = run({"stats", fast_, "--range", "100:"});
         verifyFailure(
             all, 1,
-            "--range lies outside of fast.lanescope, which goes from 0.000000000 s to 0.01");
+            "The range lies outside of fast.lanescope, which goes from 0.000000000 s to 0.01");
         verifyFailure(
             run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "csv", "--range", "100:200"}), 1,
             "choose a range in that");
         const QString output = path("outside.csv");
-        verifyFailure(run({"stats", fast_, "-o", output, "--range", "100:"}), 1, "--range");
+        verifyFailure(run({"stats", fast_, "-o", output, "--range", "100:"}), 1, "The range");
         QVERIFY(!QFile::exists(output));
         // Within the trace there may be nothing of a kind.
         const Outcome none = run({"stats", fast_, "-r", "nccl_sum", "--range", "0:1"});
@@ -311,23 +311,24 @@ class TestCommandLine : public QObject {
     void statsOfRangesOfANameThatNoneHasFailWithThoseThereAre() {
         const QStringList bandwidth = {"stats", fast_, "-r", "memcpy_bandwidth", "--by", "range"};
         verifyFailure(run(bandwidth + QStringList{"--range-name", "no such range"}), 1,
-                      "--range-name: fast.lanescope has no NVTX range called \"no such range\"; "
+                      "fast.lanescope has no NVTX range called \"no such range\"; "
                       "there are \"step\".");
         verifyFailure(run({"stats", fast_, "-r", "energy_by_range", "--range-name", "epoch #"}), 1,
                       "there are \"step\"");
         // It is there, but not then.
         const QString short_ = path("short.lanescope");
         QVERIFY(writeSampleTrace(short_.toStdString(), 1, 5'000'000));
-        verifyFailure(run({"stats", short_, "-r", "memcpy_bandwidth", "--by", "range",
-                           "--range-name", "step", "--range", "3ms:4ms"}),
-                      1,
-                      "No NVTX range called \"step\" overlaps --range; in short.lanescope they "
-                      "lie from 0.000000000 s to 0.001000000 s.");
+        verifyFailure(
+            run({"stats", short_, "-r", "memcpy_bandwidth", "--by", "range", "--range-name", "step",
+                 "--range", "3ms:4ms"}),
+            1,
+            "No NVTX range called \"step\" overlaps that range of time; in short.lanescope they "
+            "lie from 0.000000000 s to 0.001000000 s.");
     }
 
     void optionsThatNoReportAskedForTakesAreUsageErrors() {
         verifyFailure(run({"stats", fast_, "--range-name", "step"}), 2,
-                      "--range-name is for reports by NVTX range");
+                      "A name of ranges is for reports by NVTX range");
         verifyFailure(run({"stats", fast_, "-r", "nvtx_sum", "--by", "link"}), 2, "by link");
     }
 
@@ -335,10 +336,10 @@ class TestCommandLine : public QObject {
         const QString other = path("other.lanescope");
         QVERIFY(writeSampleTrace(other.toStdString(), 10, 500'000));
         verifyFailure(run({"compare", fast_, other, "--range", "epoch"}), 3,
-                      "--range: fast.lanescope has no NVTX range called \"epoch\"; there are "
+                      "fast.lanescope has no NVTX range called \"epoch\"; there are "
                       "\"step\".");
         verifyFailure(run({"compare", fast_, other, "-f", "csv", "--range", "epoch"}), 3,
-                      "--range: ");
+                      "has no NVTX range called");
     }
 
     void healthWarningsGoToStderr() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/parseRange.h"
+#include "model/requests/parseRange.h"
 
 #include <limits>
 #include <optional>
 
 #include "model/format/parseDuration.h"
 
-namespace lanescope::cli {
+namespace lanescope {
 
 Result<TimeRange> parseRange(std::string_view text) {
     const auto malformed = [&] {
@@ -34,4 +34,4 @@ Result<TimeRange> parseRange(std::string_view text) {
     return range;
 }
 
-}  // namespace lanescope::cli
+}  // namespace lanescope

@@ -8,7 +8,7 @@
 #include "model/steps/StepSelection.h"
 #include "model/trace/Trace.h"
 
-namespace lanescope::cli {
+namespace lanescope {
 
 /// Which steps of every run `lanescope compare` takes, as its options say.
 struct CompareSelection {
@@ -33,4 +33,4 @@ Result<void> parseAlignment(std::string_view text, CompareSelection& selection);
 /// names the trace if it has no such range or no step from it on.
 Result<StepSelection> stepSelectionFor(const Trace& trace, const CompareSelection& selection);
 
-}  // namespace lanescope::cli
+}  // namespace lanescope

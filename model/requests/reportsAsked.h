@@ -7,7 +7,7 @@
 
 #include "model/summary/reports.h"
 
-namespace lanescope::cli {
+namespace lanescope {
 
 /// "memcpy_bandwidth by memory, size; ...": what reports can tell their rows apart by.
 std::string variantsSentence();
@@ -28,4 +28,4 @@ Result<void> checkRangeNameIsUsed(const std::vector<std::string>& reports,
 Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& reports,
                             std::optional<TimeRange> range, const std::string& rangeName);
 
-}  // namespace lanescope::cli
+}  // namespace lanescope

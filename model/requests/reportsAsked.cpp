@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/statsSelection.h"
+#include "model/requests/reportsAsked.h"
 
 #include <fmt/ranges.h>
 
@@ -10,7 +10,7 @@
 #include "model/steps/rangePattern.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope::cli {
+namespace lanescope {
 
 namespace {
 
@@ -84,8 +84,7 @@ Result<void> checkRangeNameIsUsed(const std::vector<std::string>& reports,
     for (const Report* report : allReports())
         if (report->info.isByRange) byRange.push_back(report->info.name);
     return fail(
-        "--range-name is for reports by NVTX range, and none was asked for; add one with "
-        "--report: {}.",
+        "A name of ranges is for reports by NVTX range, and none was asked for; there are: {}.",
         fmt::join(byRange, ", "));
 }
 
@@ -96,20 +95,20 @@ Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& 
     const bool isOutside =
         range && (range->startNs > extent.endNs || range->endNs < extent.startNs);
     if (isOutside && (!extent.isEmpty() || !trace.isEmpty()))
-        return fail("--range lies outside of {}, which goes from {} to {}; choose a range in that.",
-                    printable(trace.title), formatTimestamp(extent.startNs),
-                    formatTimestamp(extent.endNs));
+        return fail(
+            "The range lies outside of {}, which goes from {} to {}; choose a range in that.",
+            printable(trace.title), formatTimestamp(extent.startNs), formatTimestamp(extent.endNs));
     if (rangeName.empty()) return {};
     const std::vector<TimeRange> named = rangesCalled(trace, rangeName);
-    if (named.empty())
-        return fail("--range-name: {}", printable(noSuchRange(trace, rangeName).value().sentence));
+    if (named.empty()) return fail("{}", printable(noSuchRange(trace, rangeName).value().sentence));
     const auto isInside = [&](const TimeRange& each) { return !range || each.overlaps(*range); };
     if (std::any_of(named.begin(), named.end(), isInside)) return {};
     TimeRange all = named.front();
     for (const TimeRange& each : named) all = all.united(each);
-    return fail("No NVTX range called \"{}\" overlaps --range; in {} they lie from {} to {}.",
-                printable(rangeName), printable(trace.title), formatTimestamp(all.startNs),
-                formatTimestamp(all.endNs));
+    return fail(
+        "No NVTX range called \"{}\" overlaps that range of time; in {} they lie from {} to {}.",
+        printable(rangeName), printable(trace.title), formatTimestamp(all.startNs),
+        formatTimestamp(all.endNs));
 }
 
-}  // namespace lanescope::cli
+}  // namespace lanescope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/compareSelection.h"
+#include "model/requests/CompareSelection.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +8,7 @@
 #include "model/steps/rangePattern.h"
 #include "model/values/formatValue.h"
 
-namespace lanescope::cli {
+namespace lanescope {
 
 namespace {
 
@@ -128,4 +128,4 @@ Result<StepSelection> stepSelectionFor(const Trace& trace, const CompareSelectio
     return result;
 }
 
-}  // namespace lanescope::cli
+}  // namespace lanescope

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/export/comparison/ComparisonReport.h"
+#include "model/format/Result.h"
+#include "model/gate/Condition.h"
+#include "model/requests/CompareSelection.h"
+
+namespace lanescope {
+
+/// Which files are compared, and how.
+struct ComparisonRequest {
+    std::vector<std::string> baseline;                 ///< Runs of the program compared against.
+    std::vector<std::vector<std::string>> candidates;  ///< Runs of each program asked about.
+    std::vector<std::string> earlier;                  ///< They tell how much runs differ.
+    CompareSelection selection;
+    std::vector<gate::Condition> conditions;
+    bool isMissingFine = false;  ///< A condition on a name that no run has is skipped.
+
+    /// Those of both sides, the baseline's first.
+    std::vector<std::string> comparedFiles() const;
+};
+
+/// Rows of each list that a comparison shows where nobody says how many.
+inline constexpr size_t defaultTextTop = 10;
+inline constexpr size_t defaultHtmlTop = 50;
+
+/// How files become traces: `openTrace`, with whatever its caller shows meanwhile.
+using TraceOpener = std::function<Result<TracePtr>(const std::filesystem::path&)>;
+
+/// Fails if a file stands twice on the two sides or among the earlier runs, or if there is one
+/// earlier run alone, which tells nothing.
+Result<void> checkFiles(const ComparisonRequest& request);
+
+/// The summary of a run: the one stored in the trace, if all steps are asked for and it has one,
+/// else from its events, which takes as long as opening it. Keeps nothing of the trace, so that any
+/// number of runs fit into memory one after the other.
+Result<compare::RunSummary> summarizeFile(const std::string& file,
+                                          const CompareSelection& selection,
+                                          const TraceOpener& open);
+
+/// All that `lanescope compare` has to say of the files.
+Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request,
+                                                const TraceOpener& open);
+
+}  // namespace lanescope
