@@ -56,40 +56,45 @@ std::vector<Cell> rowOf(const Trace& trace, uint32_t row) {
         text(facts.communicatorName)};
 }
 
-ReportTable ncclTrace(const ReportQuery& query) {
+constexpr size_t rowsPerPart = 8192;  // a row takes about a kilobyte
+
+void ncclTraceInParts(const ReportQuery& query, const PartSink& sink) {
     const Trace& trace = query.trace;
-    ReportTable table;
-    table.columns = {{"Start", Unit::Timestamp},
-                     {"Duration", Unit::Nanoseconds},
-                     {"Operation", Unit::Text},
-                     {"Size", Unit::Bytes},
-                     {"Type", Unit::Text},
-                     {"Count", Unit::Count},
-                     {"Sequence", Unit::Identifier},
-                     {"Algorithm", Unit::Text},
-                     {"Protocol", Unit::Text},
-                     {"Channels", Unit::Count},
-                     {"Warps", Unit::Count},
-                     {"Root", Unit::Identifier},
-                     {"Peer", Unit::Identifier},
-                     {"Rank", Unit::Identifier},
-                     {"Ranks", Unit::Count},
-                     {"GPU Start", Unit::Timestamp},
-                     {"GPU Duration", Unit::Nanoseconds},
-                     {"GPU Shared By", Unit::Count},
-                     {"Alg BW", Unit::GigabytesPerSecond},
-                     {"Bus BW", Unit::GigabytesPerSecond},
-                     {"PID", Unit::Identifier},
-                     {"TID", Unit::Identifier},
-                     {"Communicator", Unit::Text},
-                     {"Communicator Name", Unit::Text}};
+    ReportTable part;
+    part.columns = {{"Start", Unit::Timestamp},
+                    {"Duration", Unit::Nanoseconds},
+                    {"Operation", Unit::Text},
+                    {"Size", Unit::Bytes},
+                    {"Type", Unit::Text},
+                    {"Count", Unit::Count},
+                    {"Sequence", Unit::Identifier},
+                    {"Algorithm", Unit::Text},
+                    {"Protocol", Unit::Text},
+                    {"Channels", Unit::Count},
+                    {"Warps", Unit::Count},
+                    {"Root", Unit::Identifier},
+                    {"Peer", Unit::Identifier},
+                    {"Rank", Unit::Identifier},
+                    {"Ranks", Unit::Count},
+                    {"GPU Start", Unit::Timestamp},
+                    {"GPU Duration", Unit::Nanoseconds},
+                    {"GPU Shared By", Unit::Count},
+                    {"Alg BW", Unit::GigabytesPerSecond},
+                    {"Bus BW", Unit::GigabytesPerSecond},
+                    {"PID", Unit::Identifier},
+                    {"TID", Unit::Identifier},
+                    {"Communicator", Unit::Text},
+                    {"Communicator Name", Unit::Text}};
     // Rows stand in the order of their ranges, which is by start.
     for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
         const uint32_t nvtx = trace.nccl.nvtx[row];
-        if (query.includes(trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]))
-            table.rows.push_back(rowOf(trace, row));
+        if (!query.includes(trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx])) continue;
+        part.rows.push_back(rowOf(trace, row));
+        if (part.rows.size() < rowsPerPart) continue;
+        if (!sink(part)) return;
+        part.rows.clear();
     }
-    return table;
+    sink(part);
 }
 
 }  // namespace
@@ -98,6 +103,6 @@ const Report ncclTraceReport{.info = {.name = "nccl_trace",
                                       .title = "NCCL Trace",
                                       .description = "Every NCCL operation, by start",
                                       .isDefault = false},
-                             .build = ncclTrace};
+                             .list = ncclTraceInParts};
 
 }  // namespace lanescope
