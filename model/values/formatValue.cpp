@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -172,6 +173,17 @@ std::string printable(std::string_view text) {
             result += text.substr(0, length);
         }
         text.remove_prefix(length == 0 ? 1 : length);
+    }
+    return result;
+}
+
+std::string validUtf8(std::string_view text) {
+    std::string result;
+    result.reserve(text.size());
+    while (!text.empty()) {
+        const size_t length = sequenceLength(text);
+        result += length == 0 ? "\xef\xbf\xbd" : text.substr(0, length);
+        text.remove_prefix(std::max<size_t>(length, 1));
     }
     return result;
 }

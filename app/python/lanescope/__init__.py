@@ -1,31 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The profiler Lanescope: where its program is, and of which version it is."""
+"""The profiler Lanescope: reads traces, and marks what a training does.
 
-from importlib import metadata
-from pathlib import Path
+    trace = lanescope.open("run.sqlite")
+    pandas.DataFrame(trace.kernels())       # also polars, pyarrow, duckdb: whatever takes Arrow
+    trace.compare("other.sqlite")           # shows itself in a notebook
 
-__all__ = ["__version__", "program"]
+    with lanescope.step(number), lanescope.range("forward"):
+        ...
+"""
+
+from lanescope._places import program
+from lanescope.marks import mark, range, step
+
+# `open` and `range` are left out: `from lanescope import *` would take away Python's own.
+__all__ = ["Error", "Trace", "mark", "program", "step"]
 
 
-def __getattr__(name: str) -> str:
-    # Only when somebody asks, as pip imports the package where it is not installed.
-    if name == "__version__":
-        return metadata.version("lanescope")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def open(path):
+    """Opens a trace, or an SQLite export of Nsight Systems; either may be compressed with gzip.
 
-
-def program() -> Path:
-    """The program `lanescope` that was installed with this package.
-
-    Raises FileNotFoundError if it is not there, as when only the folder of the package was copied.
+    A large trace is read once and leaves an index beside it, by which it opens at once from then on. Raises
+    lanescope.Error if it is no trace or damaged.
     """
-    # `pip install --target` writes down places that it then moves everything away from.
-    places = [Path(__file__).parent.parent / "bin" / "lanescope"]
-    installed = metadata.distribution("lanescope")
-    places += [Path(installed.locate_file(file)) for file in installed.files or [] if file.parts[-2:] == ("bin", "lanescope")]
-    for place in places:
-        if place.is_file():
-            return place.resolve()
-    raise FileNotFoundError(
-        f"The program lanescope is not in {' or '.join(str(place.parent) for place in places)}: "
-        "install the package again, with pip.")
+    from lanescope.trace import Trace  # Not needed in a training.
+
+    return Trace(path)
+
+
+def __getattr__(name):
+    # Nothing that a training does not need is imported with the package.
+    if name == "__version__":
+        from importlib import metadata
+
+        return metadata.version("lanescope")
+    if name in ("Trace", "Table", "Comparison", "Error"):
+        from lanescope import trace
+
+        return getattr(trace, name)
+    raise AttributeError(f"module 'lanescope' has no attribute '{name}'")

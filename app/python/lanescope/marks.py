@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges, steps and marks of a training, by NVTX.
+
+They reach whatever records the process and takes NVTX: `lanescope record`, or Nsight Systems. Where nothing does, nothing
+is loaded, and what is here costs less than a call of a function that does a little.
+"""
+
+import functools
+import inspect
+import os
+
+__all__ = ["is_recorded", "mark", "range", "step"]
+
+# Set by whoever records the process, before it starts.
+_RECORDER = "NVTX_INJECTION64_PATH"
+
+
+class _NoRange:
+    """A range where nothing records."""
+
+    __slots__ = ()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def __call__(self, function):
+        return function
+
+
+class _Range:
+    """A range that is entered and left on one thread, or a decorator of functions that are such ranges."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name):
+        self._name = name
+
+    def __enter__(self):
+        _library.lanescopePush(self._name)
+        return self
+
+    def __exit__(self, *error):
+        _library.lanescopePop()
+
+    def __call__(self, function):
+        name = self._name
+        if inspect.iscoroutinefunction(function):
+            # While it waits others run on its thread, so that ranges of that thread would not nest.
+            @functools.wraps(function)
+            async def ranged(*arguments, **named):
+                number = _library.lanescopeStart(name)
+                try:
+                    return await function(*arguments, **named)
+                finally:
+                    _library.lanescopeEnd(number)
+        else:
+            @functools.wraps(function)
+            def ranged(*arguments, **named):
+                _library.lanescopePush(name)
+                try:
+                    return function(*arguments, **named)
+                finally:
+                    _library.lanescopePop()
+        return ranged
+
+
+def _encoded(name):
+    # C ends a text at its first zero.
+    return str(name).encode("utf-8", "replace").split(b"\0", 1)[0]
+
+
+def _load():
+    """The library that calls NVTX, or None where nothing records or the library is missing: a training goes on."""
+    if not os.environ.get(_RECORDER):
+        return None
+    import ctypes
+    import sys
+
+    from lanescope import _library as libraries
+
+    try:
+        library = libraries.load("marks", "lanescopeMarksAbi", 1)
+    except (OSError, AttributeError, ImportError, libraries.Error) as error:
+        print(f"lanescope: ranges are not recorded: {error}", file=sys.stderr)
+        return None
+    for name in ("lanescopePush", "lanescopeStart", "lanescopeMark"):
+        getattr(library, name).argtypes = [ctypes.c_char_p]
+    library.lanescopeEnd.argtypes = [ctypes.c_uint64]
+    library.lanescopeStart.restype = ctypes.c_uint64
+    for name in ("lanescopePush", "lanescopePop", "lanescopeMark", "lanescopeEnd"):
+        getattr(library, name).restype = None
+    return library
+
+
+_library = _load()
+_no_range = _NoRange()
+
+
+def is_recorded():
+    """Whether something records the ranges of this process."""
+    return _library is not None
+
+
+if _library is None:
+    def range(name):
+        """What runs within `with range("forward"):`, or each call of a function under `@range("forward")`."""
+        return _no_range
+
+    def step(number):
+        """One step of the training: `with step(number):`. Lanescope finds ranges of this name as the steps of a run."""
+        return _no_range
+
+    def mark(text):
+        """A moment, such as a checkpoint that was written."""
+else:
+    def range(name):
+        """What runs within `with range("forward"):`, or each call of a function under `@range("forward")`."""
+        return _Range(_encoded(name))
+
+    def step(number):
+        """One step of the training: `with step(number):`. Lanescope finds ranges of this name as the steps of a run."""
+        return _Range(b"step %d" % number)
+
+    def mark(text):
+        """A moment, such as a checkpoint that was written."""
+        _library.lanescopeMark(_encoded(text))
+
+
+def start(name):
+    """Begins a range that may end on another thread or beside others; `end` takes what this returns."""
+    return None if _library is None else _library.lanescopeStart(_encoded(name))
+
+
+def end(started):
+    """Ends a range that `start` began."""
+    if started is not None:
+        _library.lanescopeEnd(started)

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/python/library/Columns.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "model/values/formatValue.h"
+
+namespace lanescope::python {
+
+ColumnValues textsAsColumn(std::span<const std::string> texts) {
+    size_t bytes = 0;
+    for (const std::string& text : texts) bytes += text.size();
+    ColumnValues column{Buffer((texts.size() + 1) * sizeof(int32_t)), Buffer(bytes), {}, 0};
+    auto* end = column.values.as<int32_t>();
+    *end = 0;
+    size_t place = 0;
+    for (const std::string& text : texts) {
+        std::memcpy(column.text.as<char>() + place, text.data(), text.size());
+        place += text.size();
+        *++end = static_cast<int32_t>(place);
+    }
+    return column;
+}
+
+void ValidityBits::setNull(size_t row) {
+    if (bits_.data() == nullptr) {
+        const size_t bytes = (rows_ + 7) / 8;
+        bits_ = Buffer(bytes);
+        std::memset(bits_.as<char>(), 0xff, bytes);
+    }
+    bits_.as<uint8_t>()[row / 8] &= static_cast<uint8_t>(~(1u << row % 8));
+    ++nullCount_;
+}
+
+void ValidityBits::moveTo(ColumnValues& column) {
+    column.validity = std::move(bits_);
+    column.nullCount = nullCount_;
+}
+
+int32_t Names::numberOf(std::string_view name) {
+    std::string text = validUtf8(name);
+    const auto known = numbers_.find(text);
+    if (known != numbers_.end()) return known->second;
+    const auto number = static_cast<int32_t>(texts_.size());
+    texts_.push_back(text);
+    numbers_.emplace(std::move(text), number);
+    return number;
+}
+
+}  // namespace lanescope::python

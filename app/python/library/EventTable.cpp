@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/python/library/EventTable.h"
+
+#include <algorithm>
+#include <limits>
+#include <thread>
+
+#include "model/trace/kinds/allKinds.h"
+#include "model/trace/runTasks.h"
+
+namespace lanescope::python {
+
+namespace {
+
+/// Each numbered one of `rows` with `valueOf`.
+template <class T, class Rows, class ValueOf>
+PerRow<T> perRow(const Rows& rows, const ValueOf& valueOf) {
+    PerRow<T> result;
+    for (const auto& row : rows) result.push_back(valueOf(row));
+    return result;
+}
+
+PerRow<int32_t> ranksOf(const Trace& trace, const std::vector<uint32_t>& processes) {
+    PerRow<int32_t> ranks;
+    for (const uint32_t process : processes) {
+        const std::optional<int> rank = trace.processes[process].rank;
+        ranks.push_back(rank.value_or(0), rank.has_value());
+    }
+    return ranks;
+}
+
+/// Adds what is known of the process of each event; `keys` holds rows of what has `processes`.
+void addProcess(const Trace& trace, const Column<uint32_t>& keys,
+                const std::vector<uint32_t>& processes, std::vector<EventColumn>& columns) {
+    columns.push_back(lookedUp("pid", Unit::Identifier, keys,
+                               perRow<uint32_t>(processes, [&trace](uint32_t process) {
+                                   return trace.processes[process].pid;
+                               })));
+    columns.push_back(
+        lookedUp("rank", Unit::Identifier, keys, ranksOf(trace, processes)));
+}
+
+std::vector<uint32_t> processesOf(const std::vector<Stream>& owners) {
+    return perRow<uint32_t>(owners, [](const Stream& each) { return each.process; }).values;
+}
+std::vector<uint32_t> processesOf(const std::vector<Thread>& owners) {
+    return perRow<uint32_t>(owners, [](const Thread& each) { return each.process; }).values;
+}
+
+PerRow<int64_t> gpuNumbers(const Trace& trace) {
+    return perRow<int64_t>(trace.gpus, [](const Gpu& gpu) { return gpu.id; });
+}
+
+/// What follows from the columns that tables of several kinds have.
+template <class Table>
+void addPlace(const Trace& trace, const Table& table, std::vector<EventColumn>& columns) {
+    if constexpr (requires { table.bytes; })
+        columns.push_back(asItIs("bytes", Unit::Bytes, table.bytes));
+    if constexpr (requires { table.gpu; })
+        columns.push_back(lookedUp("gpu", Unit::Identifier, table.gpu, gpuNumbers(trace)));
+    if constexpr (requires { table.stream; }) {
+        columns.push_back(lookedUp("gpu", Unit::Identifier, table.stream,
+                                   perRow<int64_t>(trace.streams, [&trace](const Stream& stream) {
+                                       return trace.gpus[stream.gpu].id;
+                                   })));
+        columns.push_back(lookedUp(
+            "stream", Unit::Identifier, table.stream,
+            perRow<int64_t>(trace.streams, [](const Stream& stream) { return stream.streamId; })));
+    }
+    if constexpr (requires { table.thread; })
+        columns.push_back(lookedUp(
+            "tid", Unit::Identifier, table.thread,
+            perRow<uint32_t>(trace.threads, [](const Thread& thread) { return thread.tid; })));
+    if constexpr (requires { table.process; }) {
+        std::vector<uint32_t> processes(trace.processes.size());
+        for (uint32_t row = 0; row < processes.size(); ++row) processes[row] = row;
+        addProcess(trace, table.process, processes, columns);
+    } else if constexpr (requires { table.thread; }) {
+        addProcess(trace, table.thread, processesOf(trace.threads), columns);
+    } else {
+        addProcess(trace, table.stream, processesOf(trace.streams), columns);
+    }
+    if constexpr (requires { table.correlation; })
+        columns.push_back(asItIs("correlation", Unit::Identifier, table.correlation));
+}
+
+EventColumn strings(std::string name, const Trace& trace, const Column<StringIndex>& column) {
+    return named(std::move(name), column, trace.strings.size(),
+                 [&trace](StringIndex text) { return trace.strings.at(text); });
+}
+
+/// The values of an enumeration of one byte as `nameOf` calls them.
+template <class Enumeration>
+EventColumn enumerated(std::string name, const Column<Enumeration>& column) {
+    return named(std::move(name), column, std::numeric_limits<uint8_t>::max() + size_t{1},
+                 [](Enumeration value) { return lanescope::name(value); });
+}
+
+// What only one kind has. A kind without a function of its own has the name of each event.
+
+void addOwn(kinds::Kernel, const Trace& trace, std::vector<EventColumn>& columns) {
+    const KernelTable& table = trace.kernels;
+    const std::vector<LaunchConfig>& configs = trace.launchConfigs;
+    const auto text = [&](std::string name, auto textOf) {
+        columns.push_back(named(std::move(name), table.config, configs.size(), [&](uint32_t row) {
+            return trace.strings.at(textOf(configs[row]));
+        }));
+    };
+    text("name", kinds::Kernel::nameIndex);
+    text("full_name", [](const LaunchConfig& config) { return config.demangledName; });
+    const auto number = [&](std::string name, Unit unit, auto numberOf) {
+        columns.push_back(
+            lookedUp(std::move(name), unit, table.config, perRow<uint32_t>(configs, numberOf)));
+    };
+    for (size_t axis = 0; axis < 3; ++axis)
+        number(std::string("grid_") + "xyz"[axis], Unit::Count,
+               [axis](const LaunchConfig& config) { return config.grid[axis]; });
+    for (size_t axis = 0; axis < 3; ++axis)
+        number(std::string("block_") + "xyz"[axis], Unit::Count,
+               [axis](const LaunchConfig& config) { return config.block[axis]; });
+    number("registers_per_thread", Unit::Count,
+           [](const LaunchConfig& config) { return config.registersPerThread; });
+    number("static_shared_bytes", Unit::Bytes,
+           [](const LaunchConfig& config) { return config.staticSharedBytes; });
+    number("dynamic_shared_bytes", Unit::Bytes,
+           [](const LaunchConfig& config) { return config.dynamicSharedBytes; });
+    columns.push_back(asItIs("graph_node", Unit::Identifier, table.graphNode));
+}
+
+void addOwn(kinds::Memcpy, const Trace& trace, std::vector<EventColumn>& columns) {
+    const MemcpyTable& table = trace.memcpys;
+    columns.push_back(enumerated("kind", table.kind));
+    columns.push_back(enumerated("source_memory", table.sourceMemory));
+    columns.push_back(enumerated("destination_memory", table.destinationMemory));
+    columns.push_back(
+        lookedUp("source_gpu", Unit::Identifier, table.sourceDevice, gpuNumbers(trace)));
+    columns.push_back(
+        lookedUp("destination_gpu", Unit::Identifier, table.destinationDevice, gpuNumbers(trace)));
+}
+
+void addOwn(kinds::Memset, const Trace& trace, std::vector<EventColumn>& columns) {
+    columns.push_back(enumerated("memory", trace.memsets.memory));
+    columns.push_back(asItIs("value", Unit::Identifier, trace.memsets.value));
+}
+
+void addOwn(kinds::Api, const Trace& trace, std::vector<EventColumn>& columns) {
+    columns.push_back(strings("name", trace, trace.apiCalls.name));
+    columns.push_back(asItIs("return_value", Unit::Identifier, trace.apiCalls.returnValue));
+}
+
+void addOwn(kinds::Nvtx, const Trace& trace, std::vector<EventColumn>& columns) {
+    const NvtxTable& table = trace.nvtx;
+    columns.push_back(strings("text", trace, table.text));
+    columns.push_back(strings("domain", trace, table.domain));
+    columns.push_back(strings("category", trace, table.category));
+    columns.push_back(strings("payload", trace, table.payload));
+    columns.push_back(named("style", table.style, 3, [](NvtxStyle style) {
+        return style == NvtxStyle::PushPop    ? "push_pop"
+               : style == NvtxStyle::StartEnd ? "start_end"
+                                              : "mark";
+    }));
+}
+
+void addOwn(kinds::Graph, const Trace& trace, std::vector<EventColumn>& columns) {
+    columns.push_back(asItIs("graph", Unit::Identifier, trace.graphs.graph));
+}
+
+template <class Kind>
+void addOwn(Kind, const Trace& trace, std::vector<EventColumn>& columns) {
+    columns.push_back({{"name", "name", Unit::Text, ColumnType::Text},
+                       [&trace](size_t first, size_t count) {
+                           std::vector<std::string> names;
+                           for (size_t row = first; row < first + count; ++row)
+                               names.push_back(Kind::nameOf(trace, static_cast<uint32_t>(row)));
+                           return textsAsColumn(names);
+                       }});
+}
+
+template <class Kind>
+TablePtr tableOf(const TracePtr& trace) {
+    const auto& table = Kind::table(*trace);
+    std::vector<EventColumn> columns;
+    columns.push_back(asItIs("start_ns", Unit::Timestamp, table.startNs));
+    columns.push_back(asItIs("end_ns", Unit::Timestamp, table.endNs));
+    columns.push_back(durations(table.startNs, table.endNs));
+    addOwn(Kind{}, *trace, columns);
+    addPlace(*trace, table, columns);
+    return std::make_shared<EventTable>(trace, std::string(Kind::identifier), table.size(),
+                                        std::move(columns));
+}
+
+}  // namespace
+
+EventTable::EventTable(TracePtr trace, std::string name, uint32_t rowCount,
+                       std::vector<EventColumn> columns)
+    : Table(std::move(name)),
+      trace_(std::move(trace)),
+      rowCount_(rowCount),
+      read_(std::move(columns)) {
+    for (const EventColumn& column : read_) columns_.push_back(column.info);
+}
+
+Batch EventTable::rows(int64_t first, int64_t most) const {
+    const auto count = static_cast<size_t>(std::min(most, rowCount() - first));
+    Batch batch{0, count, {}};
+    batch.columns.resize(read_.size());
+    Tasks tasks;
+    for (size_t column = 0; column < read_.size(); ++column)
+        tasks.emplace_back([this, &batch, column, first, count] {
+            batch.columns[column] = std::make_shared<ColumnValues>(
+                read_[column].read(static_cast<size_t>(first), count));
+        });
+    // Threads cost more than a few rows do.
+    constexpr size_t fewRows = 10'000;
+    runTasks(count < fewRows ? 1 : std::max(1u, std::thread::hardware_concurrency()), tasks);
+    return batch;
+}
+
+Result<TablePtr> eventTable(const TracePtr& trace, std::string_view kind) {
+    TablePtr found;
+    std::string names;
+    forEachKind([&](auto each) {
+        if constexpr (each.origin == kinds::Origin::Recorded) {
+            if (each.identifier == kind) found = tableOf<decltype(each)>(trace);
+            names += (names.empty() ? "" : ", ") + std::string(each.identifier);
+        }
+    });
+    if (found) return found;
+    return fail("There are no events \"{}\"; there are: {}.", kind, names);
+}
+
+}  // namespace lanescope::python

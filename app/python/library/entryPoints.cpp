@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the Python package calls in this library; nothing else is visible outside. Every function
+// may be called from any thread, but an object may be closed only when nobody uses it. Nothing
+// throws: a failure is null or false, and a sentence in `error` that `lanescopeFree` frees.
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "app/python/library/arrowExport.h"
+#include "app/python/library/makeTable.h"
+#include "model/index/openTrace.h"
+#include "model/requests/makeComparison.h"
+#include "model/trace/notesOf.h"
+#include "model/values/formatTable.h"
+
+#define LANESCOPE_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace lanescope::python {
+
+namespace {
+
+using Comparison = std::shared_ptr<const report::ComparisonReport>;
+/// What Python holds.
+using Object = std::variant<OpenTrace, TablePtr, Comparison>;
+
+char* copied(std::string_view text) {
+    auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
+    if (copy == nullptr) return nullptr;
+    std::memcpy(copy, text.data(), text.size());
+    copy[text.size()] = 0;
+    return copy;
+}
+
+/// The value that `work` makes, or null and its sentence.
+template <class Work>
+auto guarded(char** error, const Work& work) noexcept -> std::remove_reference_t<decltype(*work())> {
+    try {
+        auto result = work();
+        if (result) return *result;
+        *error = copied(result.error().sentence);
+    } catch (const std::bad_alloc&) {
+        *error = copied("There is not enough memory.");
+    } catch (const std::exception& exception) {
+        *error = copied(exception.what());
+    }
+    return {};
+}
+
+Result<std::string> textOf(const TablePtr& table, std::string_view format, Options& options) {
+    constexpr int64_t fewRows = 10;
+    const Result<int64_t> rows = options.takeCount("rows", fewRows);
+    if (!rows) return fail(rows.error());
+    const ReportTable shown = previewOf(*table, *rows);
+    if (format == "html") return asHtml(shown, table->rowCount());
+    std::string text = formatTable(shown, TableFormat::Text);
+    text += fmt::format("{} of {} rows\n", formatCount(static_cast<int64_t>(shown.rows.size())),
+                        formatCount(table->rowCount()));
+    for (const std::string& note : shown.notes) text += note + "\n";
+    return text;
+}
+
+Result<std::string> textOf(const Comparison& comparison, std::string_view format, Options&) {
+    if (format == "json") return report::comparisonAsJson(*comparison);
+    if (format != "html") return report::comparisonAsText(*comparison);
+    report::ComparisonReport page = *comparison;
+    page.top = std::max(page.top, defaultHtmlTop);
+    return report::comparisonAsHtml(page);
+}
+
+/// What was lost or is doubtful, a line each; else what the trace is called.
+Result<std::string> textOf(const OpenTrace& open, std::string_view format, Options&) {
+    if (format != "warnings") return printable(open.trace->title);
+    std::string text;
+    for (const HealthNote& note : notesOf(*open.trace))
+        if (note.severity != Severity::Info) text += printable(shownText(note)) + "\n";
+    return text;
+}
+
+Result<TablePtr> tableOf(const OpenTrace& open, std::string_view name, Options& options) {
+    return makeTable(open, name, options);
+}
+Result<TablePtr> tableOf(const Comparison& comparison, std::string_view name, Options&) {
+    return makeTable(*comparison, name);
+}
+Result<TablePtr> tableOf(const TablePtr&, std::string_view, Options&) {
+    return fail("A table has no tables.");
+}
+
+/// Calls what is in a capsule by `PyCapsule_GetPointer` of the interpreter that runs this, which no
+/// library of it need be linked for, and releases it unless somebody took it.
+template <class Struct>
+void releaseCapsule(void* capsule, const char* name) noexcept {
+    using GetPointer = void* (*)(void*, const char*);
+    const auto getPointer =
+        reinterpret_cast<GetPointer>(::dlsym(RTLD_DEFAULT, "PyCapsule_GetPointer"));
+    if (getPointer == nullptr) return;
+    const std::unique_ptr<Struct> held(static_cast<Struct*>(getPointer(capsule, name)));
+    if (held && held->release != nullptr) held->release(held.get());
+}
+
+}  // namespace
+
+}  // namespace lanescope::python
+
+using namespace lanescope;
+using namespace lanescope::python;
+
+/// Raised whenever a function below changes.
+LANESCOPE_EXPORT int lanescopeAbi() {
+    return 1;
+}
+
+/// Opens a trace; takes as long as `openTrace`.
+LANESCOPE_EXPORT void* lanescopeOpen(const char* path, char** error) {
+    return guarded(error, [&]() -> Result<Object*> {
+        Result<TracePtr> trace = openTrace(path);
+        if (!trace) return fail(trace.error());
+        return new Object(OpenTrace{path, std::move(*trace)});
+    });
+}
+
+/// Compares a trace with files; `options` as `compareWith` takes them.
+LANESCOPE_EXPORT void* lanescopeCompare(const void* trace, const char* const* options,
+                                        char** error) {
+    return guarded(error, [&]() -> Result<Object*> {
+        const auto* open = std::get_if<OpenTrace>(static_cast<const Object*>(trace));
+        if (open == nullptr) return fail("Only a trace can be compared.");
+        Options given(options);
+        Result<report::ComparisonReport> report = compareWith(*open, given);
+        if (!report) return fail(report.error());
+        if (const auto taken = given.checkAllTaken("compare"); !taken) return fail(taken.error());
+        return new Object(
+            Comparison(std::make_shared<report::ComparisonReport>(std::move(*report))));
+    });
+}
+
+/// A table of a trace or of a comparison, as `makeTable` makes it.
+LANESCOPE_EXPORT void* lanescopeTable(const void* object, const char* name,
+                                      const char* const* options, char** error) {
+    return guarded(error, [&]() -> Result<Object*> {
+        Options given(options);
+        Result<TablePtr> table =
+            std::visit([&](const auto& each) { return tableOf(each, name, given); },
+                       *static_cast<const Object*>(object));
+        if (!table) return fail(table.error());
+        if (const auto taken = given.checkAllTaken(name); !taken) return fail(taken.error());
+        return new Object(std::move(*table));
+    });
+}
+
+/// What people read of an object: "text" or "html" of a table, with the option `rows`; these and
+/// "json" of a comparison; "title" or "warnings" of a trace. `lanescopeFree` frees it.
+LANESCOPE_EXPORT char* lanescopeText(const void* object, const char* format,
+                                     const char* const* options, char** error) {
+    return guarded(error, [&]() -> Result<char*> {
+        Options given(options);
+        const Result<std::string> text =
+            std::visit([&](const auto& each) { return textOf(each, format, given); },
+                       *static_cast<const Object*>(object));
+        if (!text) return fail(text.error());
+        return copied(*text);
+    });
+}
+
+/// How many rows a table has; -1 for what is none.
+LANESCOPE_EXPORT int64_t lanescopeRows(const void* table) {
+    const auto* held = std::get_if<TablePtr>(static_cast<const Object*>(table));
+    return held != nullptr ? (*held)->rowCount() : -1;
+}
+
+/// The rows of a table as an `ArrowArrayStream`, for a capsule that `lanescopeReleaseStream` ends.
+/// The table may be closed before.
+LANESCOPE_EXPORT void* lanescopeStream(const void* table, char** error) {
+    return guarded(error, [&]() -> Result<ArrowArrayStream*> {
+        const auto* held = std::get_if<TablePtr>(static_cast<const Object*>(table));
+        if (held == nullptr) return fail("Only a table is a stream.");
+        auto stream = std::make_unique<ArrowArrayStream>();
+        exportStream(*held, *stream);
+        return stream.release();
+    });
+}
+
+/// The same of its columns alone, as an `ArrowSchema`.
+LANESCOPE_EXPORT void* lanescopeSchema(const void* table, char** error) {
+    return guarded(error, [&]() -> Result<ArrowSchema*> {
+        const auto* held = std::get_if<TablePtr>(static_cast<const Object*>(table));
+        if (held == nullptr) return fail("Only a table has columns.");
+        auto schema = std::make_unique<ArrowSchema>();
+        exportSchema(**held, *schema);
+        return schema.release();
+    });
+}
+
+/// Destructors of capsules, called with the interpreter's lock held.
+LANESCOPE_EXPORT void lanescopeReleaseStream(void* capsule) {
+    releaseCapsule<ArrowArrayStream>(capsule, "arrow_array_stream");
+}
+LANESCOPE_EXPORT void lanescopeReleaseSchema(void* capsule) {
+    releaseCapsule<ArrowSchema>(capsule, "arrow_schema");
+}
+
+/// Closes what the functions above opened. What was exported of it stays valid.
+LANESCOPE_EXPORT void lanescopeClose(void* object) {
+    delete static_cast<Object*>(object);
+}
+LANESCOPE_EXPORT void lanescopeFree(char* text) {
+    std::free(text);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "app/python/library/Columns.h"
+#include "app/python/library/Options.h"
+#include "model/export/comparison/ComparisonReport.h"
+#include "model/requests/CompareSelection.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope::python {
+
+/// A trace that is open, and the file that it was opened from.
+struct OpenTrace {
+    std::filesystem::path path;
+    TracePtr trace;
+};
+
+/// A table of a trace:
+///
+/// - "events": those of one kind; option `kind`.
+/// - "nccl": every NCCL operation.
+/// - "steps": the steps that a comparison takes, with their parts; options `range`, `steps`,
+///   `align`.
+/// - "stats": a report of `lanescope stats`; options `report`, `by`, `range`, `range_name`.
+/// - "sql": the rows of a query; options `query`, `rows`, `seconds`.
+///
+/// Fails with a sentence, as the command line does, for options that make no sense.
+Result<TablePtr> makeTable(const OpenTrace& trace, std::string_view name, Options& options);
+
+/// A table of a comparison by its name.
+Result<TablePtr> makeTable(const report::ComparisonReport& comparison, std::string_view name);
+
+/// The options `range`, `steps` and `align`, as those of `lanescope compare`.
+Result<CompareSelection> takeSelection(Options& options);
+
+/// A comparison of the trace, as the baseline, with other files: options `candidate`, many times;
+/// those of `takeSelection`, `spread`, many times; and `top`.
+Result<report::ComparisonReport> compareWith(const OpenTrace& trace, Options& options);
+
+/// As many rows from the first on as people want to look at, with the title of each column and
+/// its values as numbers.
+ReportTable previewOf(const Table& table, int64_t most);
+
+/// A table for an HTML page, which is escaped, whatever is in it.
+std::string asHtml(const ReportTable& table, int64_t rowCount);
+
+}  // namespace lanescope::python
