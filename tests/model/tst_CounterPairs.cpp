@@ -60,7 +60,8 @@ class TestCounterPairs : public QObject {
                                             series("disk.tx", 0),
                                             series(".rx", 0),
                                             series("", 0)};
-        for (const CounterSeries& each : simulatedMachine()->counters) {
+        const TracePtr machine = simulatedMachine();
+        for (const CounterSeries& each : machine->counters) {
             counters.emplace_back();
             counters.back().key = each.key;
             counters.back().source = each.source;

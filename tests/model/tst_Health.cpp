@@ -103,7 +103,8 @@ class tst_Health : public QObject {
     }
 
     void namesOfFactsAreTakenApartAsTheyWereJoined() {
-        const auto gpu = splitGpuFact(gpuFactName(12, "pcieWidth"));
+        const std::string ofGpu = gpuFactName(12, "pcieWidth");
+        const auto gpu = splitGpuFact(ofGpu);
         QVERIFY(gpu && gpu->subject == 12 && gpu->name == "pcieWidth");
         const std::string joined = hostFactName("node 7", "samplers");
         const auto host = splitHostFact(joined);
