@@ -13,6 +13,16 @@ int64_t time(uint64_t ns) {
     return static_cast<int64_t>(ns);
 }
 
+/// What CUPTI wrote into a field of an enumeration, which may be a value that its header did not
+/// know yet.
+template <class Enum>
+uint32_t numberIn(const Enum& field) {
+    static_assert(sizeof field == sizeof(uint32_t));
+    uint32_t number = 0;
+    std::memcpy(&number, &field, sizeof number);
+    return number;
+}
+
 /// When and where a piece of GPU work ran: the fields that all kinds of it share.
 template <class Record, class Activity>
 void copyPlace(Record& to, const Activity& from) {
@@ -59,7 +69,7 @@ log::KernelRecord toLog(const CUpti_ActivityKernel9& from) {
     to.localBytesTotal = from.localMemoryTotal_v2;
     to.cacheConfig = from.cacheConfig.config.executed;
     to.launchType = from.launchType;
-    to.sharedMemoryLimitConfig = static_cast<uint8_t>(from.shmemLimitConfig);
+    to.sharedMemoryLimitConfig = static_cast<uint8_t>(numberIn(from.shmemLimitConfig));
     to.clusterSchedulingPolicy = static_cast<uint8_t>(from.clusterSchedulingPolicy);
     to.sharedMemoryCarveoutPercent = from.sharedMemoryCarveoutRequested;
     return to;
@@ -116,7 +126,7 @@ log::SyncRecord toLog(const CUpti_ActivitySynchronization2& from, bool hasSyncId
     log::SyncRecord to{};
     to.startNs = time(from.start);
     to.endNs = time(from.end);
-    to.type = static_cast<uint32_t>(from.type);
+    to.type = numberIn(from.type);
     to.contextId = from.contextId;
     to.streamId = from.streamId;
     to.correlationId = from.correlationId;
@@ -141,7 +151,7 @@ log::OverheadRecord toLog(const CUpti_ActivityOverhead3& from) {
     log::OverheadRecord to{};
     to.startNs = time(from.start);
     to.endNs = time(from.end);
-    to.overheadKind = static_cast<uint32_t>(from.overheadKind);
+    to.overheadKind = numberIn(from.overheadKind);
     to.correlationId = from.correlationId;
     if (from.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) to.threadId = from.objectId.pt.threadId;
     return to;
@@ -157,11 +167,11 @@ log::DeviceMemoryRecord toLog(const CUpti_ActivityMemory3& from) {
     to.contextId = from.contextId;
     to.streamId = from.streamId;
     to.correlationId = from.correlationId;
-    to.operation = static_cast<uint8_t>(from.memoryOperationType);
+    to.operation = static_cast<uint8_t>(numberIn(from.memoryOperationType));
     to.memoryKind = static_cast<uint8_t>(from.memoryKind);
     to.isAsync = from.isAsync != 0;
     const auto& pool = from.memoryPoolConfig;
-    to.poolType = static_cast<uint8_t>(pool.memoryPoolType);
+    to.poolType = static_cast<uint8_t>(numberIn(pool.memoryPoolType));
     if (pool.memoryPoolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID) return to;
     to.poolAddress = pool.address;
     to.poolReleaseThreshold = pool.releaseThreshold;
@@ -185,8 +195,8 @@ log::MemoryPoolRecord toLog(const CUpti_ActivityMemoryPool2& from) {
     to.deviceId = from.deviceId;
     to.correlationId = from.correlationId;
     to.processId = from.processId;
-    to.operation = static_cast<uint8_t>(from.memoryPoolOperationType);
-    to.poolType = static_cast<uint8_t>(from.memoryPoolType);
+    to.operation = static_cast<uint8_t>(numberIn(from.memoryPoolOperationType));
+    to.poolType = static_cast<uint8_t>(numberIn(from.memoryPoolType));
     return to;
 }
 
@@ -196,7 +206,7 @@ log::UnifiedMemoryRecord toLog(const CUpti_ActivityUnifiedMemoryCounter2& from) 
     to.endNs = time(from.end);
     to.value = from.value;
     to.address = from.address;
-    to.counterKind = static_cast<uint32_t>(from.counterKind);
+    to.counterKind = numberIn(from.counterKind);
     to.sourceId = from.srcId;
     to.destinationId = from.dstId;
     to.flags = from.flags;
