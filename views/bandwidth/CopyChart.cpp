@@ -171,7 +171,7 @@ void CopyChart::move(const QMouseEvent& event) {
     const auto key = [&](int x) { return static_cast<double>(timeAt(x) - answer_->shown.startNs); };
     band_->topLeft->setCoords(key(pressedAt_->x()), 0);
     band_->bottomRight->setCoords(key(event.pos().x()), 1);
-    const auto [from, to] = std::minmax(timeAt(pressedAt_->x()), timeAt(event.pos().x()));
+    const auto [from, to] = std::minmax({timeAt(pressedAt_->x()), timeAt(event.pos().x())});
     emit described(
         tr("Selects %1 from %2").arg(toQString(formatDuration(to - from)), formatTime(from)));
     plot_->layer(QStringLiteral("overlay"))->replot();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/format/parseDuration.h"
+#include "model/values/Statistics.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::views {
@@ -178,8 +179,8 @@ Result<TimeTarget> parseTimeTarget(std::string_view text, const TimeContext& con
     }
     if (target.range.endNs < context.trace.startNs || target.range.startNs > context.trace.endNs)
         return fail("That is outside the trace, which goes from {} to {}.",
-                    formatTimestamp(context.trace.startNs - context.originNs),
-                    formatTimestamp(context.trace.endNs - context.originNs));
+                    formatTimestamp(saturatingSum(context.trace.startNs, -context.originNs)),
+                    formatTimestamp(saturatingSum(context.trace.endNs, -context.originNs)));
     return target;
 }
 

@@ -13,6 +13,11 @@ TimelineState::TimelineState(QObject* parent) : QObject(parent) {
     setVisibleRange(nullptr);
 }
 
+TimelineState::~TimelineState() {
+    // The range tells that this leaves it, when nobody is left here to hear that.
+    disconnect(visibleRange(), nullptr, this, nullptr);
+}
+
 void TimelineState::setTrace(TracePtr trace) {
     setSelectedEvent({});
     setSelectedRange(std::nullopt);

@@ -28,6 +28,7 @@ class TimelineState : public QObject {
 
   public:
     explicit TimelineState(QObject* parent = nullptr);
+    ~TimelineState() override;
 
     void setTrace(TracePtr trace);
     const TracePtr& trace() const { return trace_; }

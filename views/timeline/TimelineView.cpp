@@ -83,6 +83,7 @@ TimelineView::TimelineView(QWidget* parent)
 
 // The parts refer to the state, so they go first.
 TimelineView::~TimelineView() {
+    clearFocus();  // Who loses it otherwise is a part that is gone.
     for (QWidget* part : findChildren<QWidget*>(Qt::FindDirectChildrenOnly)) delete part;
     delete history_;
 }

@@ -84,8 +84,7 @@ class Names {
 
 /// A dictionary that nothing is added to any more.
 struct Dictionary {
-    explicit Dictionary(const Names& names)
-        : texts(names.texts()), values(textsAsColumn(texts)) {}
+    explicit Dictionary(const Names& names) : texts(names.texts()), values(textsAsColumn(texts)) {}
     std::vector<std::string> texts;
     ColumnValues values;
 };
@@ -130,8 +129,8 @@ using TablePtr = std::shared_ptr<const Table>;
 
 /// Bytes of a number of this type; of a text its end, of a name its number.
 constexpr size_t sizeOf(ColumnType type) {
-    const bool isWide = type == ColumnType::Int64 || type == ColumnType::UInt64 ||
-                        type == ColumnType::Float64;
+    const bool isWide =
+        type == ColumnType::Int64 || type == ColumnType::UInt64 || type == ColumnType::Float64;
     return isWide ? 8 : 4;
 }
 

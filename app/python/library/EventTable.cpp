@@ -36,8 +36,7 @@ void addProcess(const Trace& trace, const Column<uint32_t>& keys,
                                perRow<uint32_t>(processes, [&trace](uint32_t process) {
                                    return trace.processes[process].pid;
                                })));
-    columns.push_back(
-        lookedUp("rank", Unit::Identifier, keys, ranksOf(trace, processes)));
+    columns.push_back(lookedUp("rank", Unit::Identifier, keys, ranksOf(trace, processes)));
 }
 
 std::vector<uint32_t> processesOf(const std::vector<Stream>& owners) {
@@ -167,13 +166,13 @@ void addOwn(kinds::Graph, const Trace& trace, std::vector<EventColumn>& columns)
 
 template <class Kind>
 void addOwn(Kind, const Trace& trace, std::vector<EventColumn>& columns) {
-    columns.push_back({{"name", "name", Unit::Text, ColumnType::Text},
-                       [&trace](size_t first, size_t count) {
-                           std::vector<std::string> names;
-                           for (size_t row = first; row < first + count; ++row)
-                               names.push_back(Kind::nameOf(trace, static_cast<uint32_t>(row)));
-                           return textsAsColumn(names);
-                       }});
+    columns.push_back(
+        {{"name", "name", Unit::Text, ColumnType::Text}, [&trace](size_t first, size_t count) {
+             std::vector<std::string> names;
+             for (size_t row = first; row < first + count; ++row)
+                 names.push_back(Kind::nameOf(trace, static_cast<uint32_t>(row)));
+             return textsAsColumn(names);
+         }});
 }
 
 template <class Kind>

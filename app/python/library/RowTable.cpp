@@ -141,9 +141,9 @@ void RowTable::add(const ReportTable& part, std::vector<Names>& names) {
 }
 
 Batch RowTable::rows(int64_t first, int64_t most) const {
-    const auto next = std::upper_bound(
-        parts_.begin(), parts_.end(), first,
-        [](int64_t row, const Part& part) { return row < part.firstRow; });
+    const auto next =
+        std::upper_bound(parts_.begin(), parts_.end(), first,
+                         [](int64_t row, const Part& part) { return row < part.firstRow; });
     const Part& part = *std::prev(next);
     const auto offset = static_cast<size_t>(first - part.firstRow);
     return {offset, std::min(part.rows - offset, static_cast<size_t>(most)), part.columns};

@@ -177,8 +177,7 @@ void exportBatch(const Table& table, const Batch& batch, ArrowArray& out) {
     auto node = std::make_unique<ArrayNode>();
     for (size_t column = 0; column < table.columns().size(); ++column) {
         node->children.push_back(newPart<ArrowArray>());
-        exportColumn(table.columns()[column], batch.columns[column], batch,
-                     *node->children.back());
+        exportColumn(table.columns()[column], batch.columns[column], batch, *node->children.back());
     }
     fillArray(out, std::move(node), batch.rows, 0, 0, 1);
 }

@@ -40,7 +40,8 @@ char* copied(std::string_view text) {
 
 /// The value that `work` makes, or null and its sentence.
 template <class Work>
-auto guarded(char** error, const Work& work) noexcept -> std::remove_reference_t<decltype(*work())> {
+auto guarded(char** error, const Work& work) noexcept
+    -> std::remove_reference_t<decltype(*work())> {
     try {
         auto result = work();
         if (result) return *result;

@@ -60,20 +60,22 @@ EventColumn asItIs(std::string name, Unit unit, const Column<T>& column) {
 
 /// How long each event took.
 inline EventColumn durations(const Column<int64_t>& startNs, const Column<int64_t>& endNs) {
-    return {{"duration_ns", "duration_ns", Unit::Nanoseconds, ColumnType::Int64},
-            [&startNs, &endNs](size_t first, size_t count) {
-                ColumnValues out{Buffer(count * sizeof(int64_t)), {}, {}, 0};
-                auto* values = out.values.as<int64_t>();
-                endNs.copyTo({values, count}, first);
-                readPieces(startNs, first, count, [values](auto starts, size_t place) {
-                    for (size_t row = 0; row < starts.size(); ++row)
-                        values[place + row] = TimeRange{starts[row], values[place + row]}.durationNs();
-                });
-                return out;
-            }};
+    return {
+        {"duration_ns", "duration_ns", Unit::Nanoseconds, ColumnType::Int64},
+        [&startNs, &endNs](size_t first, size_t count) {
+            ColumnValues out{Buffer(count * sizeof(int64_t)), {}, {}, 0};
+            auto* values = out.values.as<int64_t>();
+            endNs.copyTo({values, count}, first);
+            readPieces(startNs, first, count, [values](auto starts, size_t place) {
+                for (size_t row = 0; row < starts.size(); ++row)
+                    values[place + row] = TimeRange{starts[row], values[place + row]}.durationNs();
+            });
+            return out;
+        }};
 }
 
-/// What `perRow` says of the row that each value of `column` is, or nothing if there is no such row.
+/// What `perRow` says of the row that each value of `column` is, or nothing if there is no such
+/// row.
 template <class T, class Key>
 EventColumn lookedUp(ColumnInfo info, const Column<Key>& column, PerRow<T> perRow) {
     const bool areAllKnown =

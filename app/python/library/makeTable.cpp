@@ -69,8 +69,12 @@ Result<TablePtr> stepsTable(const OpenTrace& open, Options& options) {
     for (const compare::WorkerSummary& worker : run->workers) {
         for (const compare::StepSummary& step : worker.steps) {
             std::vector<Cell> row{worker.rank ? Cell(int64_t{*worker.rank}) : Cell(),
-                                  int64_t{worker.pid}, worker.gpuId,  step.number,
-                                  step.name,           step.startNs, step.wallNs};
+                                  int64_t{worker.pid},
+                                  worker.gpuId,
+                                  step.number,
+                                  step.name,
+                                  step.startNs,
+                                  step.wallNs};
             row.insert(row.end(), step.parts.ns.begin(), step.parts.ns.end());
             table.rows.push_back(std::move(row));
         }
@@ -93,9 +97,10 @@ Result<TablePtr> sqlTable(const OpenTrace& open, Options& options) {
     auto result = query->run(sql, limits);
     if (!result) return fail({sentenceOf(result.error(), sql)});
     if (result->isCut)
-        result->table.notes.push_back(fmt::format("Only the first {} rows are here; ask for more "
-                                                  "with rows=.",
-                                                  result->table.rows.size()));
+        result->table.notes.push_back(
+            fmt::format("Only the first {} rows are here; ask for more "
+                        "with rows=.",
+                        result->table.rows.size()));
     // The columns are called what the query calls them.
     for (ReportColumn& column : result->table.columns)
         if (column.unit == Unit::Timestamp) column.unit = Unit::Identifier;

@@ -51,8 +51,8 @@ ReportTable previewOf(const Table& table, int64_t most) {
         for (size_t row = 0; row < batch.rows; ++row) {
             std::vector<Cell>& cells = shown.rows.emplace_back();
             for (size_t column = 0; column < shown.columns.size(); ++column)
-                cells.push_back(cellOf(table.columns()[column], *batch.columns[column],
-                                       batch.offset + row));
+                cells.push_back(
+                    cellOf(table.columns()[column], *batch.columns[column], batch.offset + row));
         }
         first += static_cast<int64_t>(batch.rows);
     }
@@ -67,14 +67,13 @@ std::string asHtml(const ReportTable& table, int64_t rowCount) {
     for (const std::vector<Cell>& row : table.rows) {
         html += "<tr>";
         for (size_t column = 0; column < row.size(); ++column)
-            html += fmt::format(
-                "<td>{}</td>",
-                report::htmlEscaped(formatCell(row[column], table.columns[column].unit)));
+            html += fmt::format("<td>{}</td>", report::htmlEscaped(formatCell(
+                                                   row[column], table.columns[column].unit)));
         html += "</tr>";
     }
-    html += fmt::format("</tbody></table><p>{} of {} rows</p>",
-                        formatCount(static_cast<int64_t>(table.rows.size())),
-                        formatCount(rowCount));
+    html +=
+        fmt::format("</tbody></table><p>{} of {} rows</p>",
+                    formatCount(static_cast<int64_t>(table.rows.size())), formatCount(rowCount));
     for (const std::string& note : table.notes)
         html += fmt::format("<p>{}</p>", report::htmlEscaped(note));
     return html;
