@@ -23,7 +23,7 @@ class _NoRange:
     def __enter__(self):
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, kind, error, trace):  # quicker than to pack them
         pass
 
     def __call__(self, function):

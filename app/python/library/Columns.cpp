@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/python/library/Columns.h"
 
-#include <algorithm>
+#include <sys/mman.h>
+
 #include <cstring>
+#include <new>
 
 #include "model/values/formatValue.h"
 
 namespace lanescope::python {
+
+Buffer::Buffer(size_t bytes) {
+    constexpr size_t line = 64, hugePage = size_t{1} << 21;
+    // A gigabyte in small pages takes the kernel longer to hand out than us to fill.
+    const bool isLarge = bytes >= hugePage;
+    const size_t alignment = isLarge ? hugePage : line;
+    const size_t size = (bytes / line + 1) * line;
+    void* data = nullptr;
+    if (::posix_memalign(&data, alignment, size) != 0) throw std::bad_alloc();
+    if (isLarge) (void)::madvise(data, size, MADV_HUGEPAGE);  // Without them it is only slower.
+    data_.reset(static_cast<std::byte*>(data));
+}
 
 ColumnValues textsAsColumn(std::span<const std::string> texts) {
     size_t bytes = 0;

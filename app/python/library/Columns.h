@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,12 +15,11 @@
 
 namespace lanescope::python {
 
-/// Memory of a column as Arrow wants it: 64-byte aligned, and not set to anything at first.
+/// Memory of a column as Arrow wants it: aligned to 64 bytes, and not set to anything at first.
 class Buffer {
   public:
     Buffer() = default;
-    explicit Buffer(size_t bytes)
-        : data_(static_cast<std::byte*>(::operator new(bytes + 1, alignment))) {}
+    explicit Buffer(size_t bytes);
 
     const void* data() const { return data_.get(); }
     template <class T>
@@ -29,9 +28,8 @@ class Buffer {
     }
 
   private:
-    static constexpr std::align_val_t alignment{64};
     struct Free {
-        void operator()(std::byte* data) const { ::operator delete(data, alignment); }
+        void operator()(std::byte* data) const { std::free(data); }
     };
     std::unique_ptr<std::byte, Free> data_;
 };
