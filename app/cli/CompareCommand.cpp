@@ -205,13 +205,19 @@ void addCompare(CLI::App& app, int& exitStatus) {
     command->add_option("BASELINE", options->baseline, "The run to compare against");
     command->add_option("CANDIDATE", options->candidates,
                         "The run that is asked about, or several, each of another program");
-    command->add_option("--baseline", options->baselineRuns,
-                        "Several runs of the program to compare against; needs --candidate");
-    command->add_option("--candidate", options->candidateRuns,
-                        "Several runs of the program that is asked about; needs --baseline");
-    command->add_option("--spread", options->request.earlier,
-                        "Earlier runs of one of the programs, at least two: how much its runs "
-                        "differ from each other");
+    command
+        ->add_option("--baseline", options->baselineRuns,
+                     "Several runs of the program to compare against; needs --candidate")
+        ->type_name("TRACE");
+    command
+        ->add_option("--candidate", options->candidateRuns,
+                     "Several runs of the program that is asked about; needs --baseline")
+        ->type_name("TRACE");
+    command
+        ->add_option("--spread", options->request.earlier,
+                     "Earlier runs of one of the programs, at least two: how much its runs "
+                     "differ from each other")
+        ->type_name("TRACE");
     addSelectionOptions(*command, options);
     addGateOptions(*command, options);
     CLI::Option* top = command->add_option(
@@ -227,8 +233,10 @@ void addCompare(CLI::App& app, int& exitStatus) {
                                  "Tables: {}",
                                  fmt::join(comparisonTableNames(), ", ")))
         ->allow_extra_args(false)
+        ->type_name("TABLE")
         ->check(checkTable);
-    command->add_option("-o,--output", options->output, "File to write instead of stdout");
+    command->add_option("-o,--output", options->output, "File to write instead of stdout")
+        ->type_name("FILE");
     command->footer(std::string(compareHelp()));
     command->callback([options, top, &exitStatus] {
         options->isTopGiven = top->count() > 0;

@@ -64,7 +64,8 @@ void addDoctor(CLI::App& app, int& exitStatus) {
     auto words = std::make_shared<Words>();
     CLI::App* command =
         app.add_subcommand("doctor", "Say whether recording will work here, and what to do if not");
-    command->add_option("--agent", words->agent, "The agent to look at instead of ours");
+    command->add_option("--agent", words->agent, "The agent to look at instead of ours")
+        ->type_name("FILE");
     command->add_option("-f,--format", words->format, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();

@@ -46,7 +46,8 @@ void addExport(CLI::App& app, int& exitStatus) {
                      "chrome: trace-event JSON, which Perfetto and chrome://tracing open")
         ->check(CLI::IsMember({"chrome"}))
         ->capture_default_str();
-    command->add_option("-o,--output", options->output, "File to write instead of stdout");
+    command->add_option("-o,--output", options->output, "File to write instead of stdout")
+        ->type_name("FILE");
     command->footer(
         "A trace is SQLite with the tables of an Nsight Systems export, so it needs no "
         "export for SQL.\nTables as CSV or JSON: see 'lanescope stats --help'.\n\n"

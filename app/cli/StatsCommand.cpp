@@ -159,6 +159,7 @@ void addStats(CLI::App& app, int& exitStatus) {
     CLI::App* command = app.add_subcommand("stats", "Print summaries of a trace");
     command->add_option("FILE", options->file, readableFormats())->required();
     command->add_option("-r,--report", options->reports, "Report to print; may be given many times")
+        ->type_name("REPORT")
         ->allow_extra_args(false)
         ->check([](const std::string& name) {
             const Result<const Report*> report = findReport(name);
@@ -182,7 +183,8 @@ void addStats(CLI::App& app, int& exitStatus) {
     command->add_option("--range-name", options->rangeName,
                         "NVTX ranges that reports by range are about, '#' for any number "
                         "(\"epoch #\"); the steps if not given");
-    command->add_option("-o,--output", options->output, "File to write instead of stdout");
+    command->add_option("-o,--output", options->output, "File to write instead of stdout")
+        ->type_name("FILE");
     command->footer(reportList() +
                     "\nCSV and JSON give plain numbers: nanoseconds, bytes, GB/s (10^9 bytes a "
                     "second). JSON of\nseveral reports is one object, of one report its array; CSV "

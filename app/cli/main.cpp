@@ -13,7 +13,10 @@
 #include "app/cli/SqlCommand.h"
 #include "app/cli/StatsCommand.h"
 #include "app/cli/ViewCommand.h"
+#include "app/cli/valueLists.h"
 #include "app/cli/versionText.h"
+#include "app/completion/completions.h"
+#include "model/load/TraceFormat.h"
 #ifdef LANESCOPE_HAS_CAPTURE
 #include "app/cli/DoctorCommand.h"
 #include "app/cli/RecordCommand.h"
@@ -92,6 +95,13 @@ int run(int argc, char** argv) {
     if (argc < 2) {
         std::fputs(app.help().c_str(), stderr);
         return exitUsage;
+    }
+    if (argv[1] == completion::completionRequest) {
+        const std::vector<std::string> words(argv + 2, argv + argc);
+        const std::string answer =
+            completion::completions(app, words, formatPatterns(), valueLists);
+        std::fputs(answer.c_str(), stdout);
+        return exitOk;
     }
     if (const std::string sentence = unknownCommand(app, argv[1]); !sentence.empty()) {
         reportFailure({sentence + ". Try 'lanescope --help'."});

@@ -8,8 +8,10 @@
 #include <charconv>
 #include <string_view>
 
+#include "app/completion/completions.h"
 #include "model/format/parseDuration.h"
 #include "model/format/version.h"
+#include "model/load/TraceFormat.h"
 
 namespace lanescope::viewer {
 namespace {
@@ -160,6 +162,12 @@ Result<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv)
     });
     RawOptions raw;
     declare(app, raw);
+    if (argc > 1 && argv[1] == completion::completionRequest) {
+        const std::vector<std::string> words(argv + 2, argv + argc);
+        const auto none = [](std::string_view) { return std::vector<completion::Candidate>(); };
+        std::fputs(completion::completions(app, words, formatPatterns(), none).c_str(), stdout);
+        return tl::unexpected<int>(0);
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
