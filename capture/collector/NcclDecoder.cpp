@@ -6,6 +6,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "model/format/ncclFunctions.h"
+
 namespace lanescope::capture {
 
 namespace {
@@ -103,18 +105,6 @@ bool isKnownLayout(uint64_t schema) {
 }
 
 }  // namespace
-
-std::string_view ncclOperationOf(std::string_view functionName) {
-    static constexpr std::string_view operations[] = {
-        "AllReduce", "AllGather", "ReduceScatter", "Reduce",  "Broadcast", "Send",
-        "Recv",      "AlltoAll",  "Gather",        "Scatter", "AllToAll",  "AllToAllv"};
-    static constexpr std::string_view prefix = "nccl";
-    if (functionName.substr(0, prefix.size()) != prefix) return {};
-    functionName.remove_prefix(prefix.size());
-    if (functionName == "Bcast") return "Broadcast";
-    const auto* found = std::find(std::begin(operations), std::end(operations), functionName);
-    return found == std::end(operations) ? std::string_view{} : *found;
-}
 
 NcclCall decodeNcclCall(std::string_view functionName, uint64_t schemaId,
                         std::span<const std::byte> payload, const std::optional<Json>& decoded) {

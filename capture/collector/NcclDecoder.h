@@ -26,9 +26,6 @@ struct NcclCall {
 /// The name of NCCL's NVTX domain.
 inline constexpr std::string_view ncclDomainName = "NCCL";
 
-/// "AllReduce" for "ncclAllReduce"; empty for a function that is no communication.
-std::string_view ncclOperationOf(std::string_view functionName);
-
 /// Reads a call from its decoded payload (by the names of NCCL's fields) or, where NCCL registered
 /// no layout, from the payload itself as NCCL 2.19 and later lay it out.
 NcclCall decodeNcclCall(std::string_view functionName, uint64_t schemaId,

@@ -53,11 +53,6 @@ std::string ncclDatatypeName(std::string_view name) {
     return brief;
 }
 
-bool hasNcclRoot(std::string_view operation) {
-    return operation == "Broadcast" || operation == "Reduce" || operation == "Gather" ||
-           operation == "Scatter";
-}
-
 NcclPluginImporter::NcclPluginImporter(ProcessContext& process)
     : process_(process), assembler_([this](const NcclOperation& operation) { write(operation); }) {}
 
@@ -86,7 +81,8 @@ void NcclPluginImporter::write(const NcclOperation& operation) {
     const log::NcclOperationRecord* task = operation.task ? &operation.task->begin : nullptr;
     const log::NcclOperationRecord& asked = operation.call ? operation.call->begin : *task;
     const LogStrings& strings = process_.strings;
-    const std::string function(strings.text(asked.function));
+    const std::string_view function = ncclOperationName(strings.text(asked.function));
+    const NcclFunction* known = findNcclFunction(function);
     const std::string datatype(strings.text(asked.datatype));
     const std::string brief = ncclDatatypeName(datatype);
     const bool isTypeLost = !operation.call && datatype == "ncclInt8" &&
@@ -116,7 +112,7 @@ void NcclPluginImporter::write(const NcclOperation& operation) {
         t.count = isTypeLost ? nothing : std::optional<int64_t>(asked.count),
         t.bytes = bytesOf(asked.count, ncclDatatypeBytes(datatype)),
         t.communicator = unlessZero(asked.communicator), t.rank = unlessNegative(asked.rank),
-        t.root = hasNcclRoot(function) ? unlessNegative(asked.root) : nothing,
+        t.root = known && known->hasRoot ? unlessNegative(asked.root) : nothing,
         t.peer = task ? unlessNegative(task->peer) : nothing,
         t.sequence = task ? unlessNegative(task->sequence) : nothing,
         t.algorithm = unlessEmpty(algorithm),

@@ -41,7 +41,5 @@ class NcclPluginImporter {
 int64_t ncclDatatypeBytes(std::string_view name);
 /// "float32" for "ncclFloat32"; other names stay as they are.
 std::string ncclDatatypeName(std::string_view name);
-/// True for operations that one rank is the root of: Broadcast, Reduce, Gather, Scatter.
-bool hasNcclRoot(std::string_view operation);
 
 }  // namespace lanescope::capture

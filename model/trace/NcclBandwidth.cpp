@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/trace/NcclBandwidth.h"
 
+#include "model/format/ncclFunctions.h"
+
 namespace lanescope {
 
 std::optional<NcclTraffic> ncclTraffic(std::string_view operation, int64_t bytes,
                                        int32_t rankCount) {
-    if (bytes < 0) return std::nullopt;
+    const NcclFunction* function = findNcclFunction(operation);
+    if (bytes < 0 || function == nullptr) return std::nullopt;
     const auto size = static_cast<double>(bytes);
-    if (operation == "Broadcast" || operation == "Bcast" || operation == "Reduce" ||
-        operation == "Send" || operation == "Recv")
-        return NcclTraffic{size, size};
-    if (rankCount < 1) return std::nullopt;
     const double ranks = rankCount;
-    if (operation == "AllReduce") return NcclTraffic{size, size * 2 * (ranks - 1) / ranks};
-    if (operation == "AllGather" || operation == "ReduceScatter" || operation == "AlltoAll" ||
-        operation == "AllToAll" || operation == "Gather" || operation == "Scatter")
-        return NcclTraffic{size * ranks, size * (ranks - 1)};
+    switch (function->traffic) {
+        case NcclTrafficRule::Once:
+            return NcclTraffic{size, size};
+        case NcclTrafficRule::ReduceAndGather:
+            if (rankCount < 1) return std::nullopt;
+            return NcclTraffic{size, size * 2 * (ranks - 1) / ranks};
+        case NcclTrafficRule::PartOfEach:
+            if (rankCount < 1) return std::nullopt;
+            return NcclTraffic{size * ranks, size * (ranks - 1)};
+        case NcclTrafficRule::Unknown:
+            return std::nullopt;
+    }
     return std::nullopt;
 }
 

@@ -107,14 +107,6 @@ class tst_PayloadDecoder : public QObject {
         }
     }
 
-    void namesNcclOperations() {
-        QCOMPARE(ncclOperationOf("ncclAllReduce"), std::string_view("AllReduce"));
-        QCOMPARE(ncclOperationOf("ncclBcast"), std::string_view("Broadcast"));
-        QVERIFY(ncclOperationOf("ncclGroupStart").empty());
-        QVERIFY(ncclOperationOf("ncclCommInitRank").empty());
-        QVERIFY(ncclOperationOf("AllReduce").empty());
-    }
-
     void readsNcclFieldsByName() {
         struct {
             uint64_t communicator, bytes;

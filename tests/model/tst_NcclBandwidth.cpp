@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
+#include "model/format/ncclFunctions.h"
 #include "model/trace/NcclBandwidth.h"
 #include "tests/support/runTest.h"
 
@@ -40,6 +41,18 @@ class tst_NcclBandwidth : public QObject {
                 QCOMPARE(algorithm(operation), double(each));
             }
         }
+    }
+
+    void everyFunctionHasOneName() {
+        QCOMPARE(ncclOperationOf("ncclAllReduce"), std::string_view("AllReduce"));
+        QCOMPARE(ncclOperationOf("ncclBcast"), std::string_view("Broadcast"));
+        QCOMPARE(ncclOperationOf("ncclAllToAll"), ncclOperationOf("ncclAlltoAll"));
+        QCOMPARE(ncclOperationName("AllToAllv"), std::string_view("AlltoAllv"));
+        QCOMPARE(ncclOperationName("Barrier"), std::string_view("Barrier"));
+        for (const char* other : {"ncclGroupStart", "ncclCommInitRank", "AllReduce", "nccl", ""})
+            QVERIFY(ncclOperationOf(other).empty());
+        QCOMPARE(ncclTraffic("AllToAll", 8, 4)->busBytes, ncclTraffic("AlltoAll", 8, 4)->busBytes);
+        QVERIFY(!ncclTraffic("AllToAllv", 8, 4));  // the sizes differ from peer to peer
     }
 
     void knowsNothingWithoutSizeRanksOrName() {

@@ -212,6 +212,19 @@ class tst_NcclPlugin : public QObject {
                  std::string("2 NCCL operations"));
     }
 
+    void joinsWhatVersionsOfNcclCallOtherwise() {
+        Rows rows;
+        rows.range("Bcast", 100, 200, 4096);
+        rows.range("AllToAll", 300, 400, 4096);
+        rows.plugin({.operation = "Broadcast", .callNs = 110, .callEndNs = 120});
+        rows.plugin({.operation = "AlltoAll", .callNs = 310, .callEndNs = 320});
+        const TracePtr trace = load(rows);
+        QCOMPARE(trace->nccl.size(), 2u);
+        QCOMPARE(trace->strings.at(trace->nccl.operation[0]), std::string_view("Broadcast"));
+        QCOMPARE(trace->strings.at(trace->nccl.operation[1]), std::string_view("AlltoAll"));
+        for (const uint32_t row : {0u, 1u}) QCOMPARE(trace->nccl.facts[row].sequence, int64_t{7});
+    }
+
     void takesTheTypeOfAnAlltoAllFromItsParts() {
         Rows rows;
         rows.range("AlltoAll", 100, 200, 4096);

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/SliceColors.h"
 
-#include <algorithm>
-#include <array>
-
 #include "model/compare/Collectives.h"
+#include "model/format/ncclFunctions.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "model/trace/ncclOperation.h"
 
 namespace lanescope::views {
 namespace {
 
 constexpr double greyShare = 0.3;
 
-/// The most frequent in training first, so that they get the colours that differ most.
-constexpr std::array<std::string_view, 7> operations{
-    "AllReduce", "AllGather", "ReduceScatter", "Broadcast", "SendRecv", "Reduce", "AllToAll"};
-
+/// One kernel, "SendRecv", does both. What this program does not know comes last.
 uint32_t numberOf(std::string_view operation) {
-    if (operation == "Send" || operation == "Recv") operation = "SendRecv";
-    const auto found = std::find(operations.begin(), operations.end(), operation);
-    return static_cast<uint32_t>(found - operations.begin());
+    if (operation == "Recv" || operation == "SendRecv") operation = "Send";
+    const NcclFunction* function = findNcclFunction(operation);
+    return static_cast<uint32_t>(function == nullptr ? ncclFunctions.size()
+                                                     : function - ncclFunctions.data());
 }
 
 }  // namespace
@@ -83,7 +78,7 @@ QRgb SliceColors::colorByStream(const Lane& lane, uint32_t slice) const {
 std::string SliceColors::operationOf(SliceCategory category, StringIndex index) const {
     const std::string_view name = trace_->strings.at(index);
     if (category == SliceCategory::NcclKernel) return compare::collectiveName(name);
-    if (category == SliceCategory::NcclCall) return std::string(ncclOperation(name));
+    if (category == SliceCategory::NcclCall) return std::string(ncclOperationOf(name));
     return {};
 }
 

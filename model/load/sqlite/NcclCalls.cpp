@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "model/format/GlobalId.h"
+#include "model/format/ncclFunctions.h"
 #include "model/format/tables/Nccl.h"
 #include "model/load/sqlite/TableReader.h"
-#include "model/trace/ncclOperation.h"
 #include "model/values/sortLarge.h"
 
 namespace lanescope {
@@ -25,7 +25,7 @@ void NcclCalls::read(LoadContext& context, FileStrings& strings,
             continue;
         }
         NcclRow call;
-        call.operation = strings.intern(reader.text(table.operation));
+        call.operation = strings.intern(ncclOperationName(reader.text(table.operation)));
         if (!reader.isNull(table.bytes)) call.bytes = reader.bytes(table.bytes);
         call.communicator = static_cast<uint64_t>(reader.integerOr(table.communicator, 0));
         call.facts.root = ncclRankFrom(reader.integerOr(table.root, -1));
@@ -51,7 +51,7 @@ void NcclCalls::addByName(TraceBuilder& builder) {
     const NvtxTable& nvtx = builder.trace().nvtx;
     for (uint32_t row = 0; row < nvtx.size(); ++row) {
         if (nvtx.domain[row] != domain) continue;
-        const std::string operation(ncclOperation(builder.text(nvtx.text[row])));
+        const std::string_view operation = ncclOperationOf(builder.text(nvtx.text[row]));
         if (operation.empty()) continue;
         builder.nccl({EventKind::Nvtx, row}, {.operation = builder.intern(operation)});
     }

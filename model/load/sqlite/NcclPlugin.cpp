@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "model/format/GlobalId.h"
+#include "model/format/ncclFunctions.h"
 #include "model/format/tables/Nccl.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/trace/kinds/Nvtx.h"
@@ -42,8 +43,8 @@ std::optional<TimeRange> rangeAt(Reader& reader, Reader::Column startColumn,
 
 /// NCCL does these by sends and receives, and tells its plugin of those only.
 bool isPartOf(std::string_view part, std::string_view whole) {
-    return (part == "Send" || part == "Recv") &&
-           (whole == "AlltoAll" || whole == "Gather" || whole == "Scatter");
+    const NcclFunction* function = findNcclFunction(whole);
+    return (part == "Send" || part == "Recv") && function != nullptr && function->isOfSends;
 }
 
 /// How many operations that begin in a range are looked at; a real range has one.
@@ -85,7 +86,7 @@ void NcclPlugin::read(LoadContext& context, FileDirectory& directory,
         found.hasEnqueue = enqueue.has_value();
         found.call = call.value_or(enqueue.value_or(TimeRange{}));
         found.enqueue = enqueue.value_or(TimeRange{});
-        found.name = textAt(t.operation);
+        found.name = strings.intern(ncclOperationName(reader.text(t.operation)));
         found.bytes = reader.isNull(t.bytes) ? -1 : reader.bytes(t.bytes);
         found.communicator = static_cast<uint64_t>(reader.integerOr(t.communicator, 0));
         NcclFacts& facts = found.facts;

@@ -94,6 +94,9 @@ void tst_TimelinePainting::colorsTellWhatWasAskedFor() {
     const EventRef reduce =
         builder.addKernel(two, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 200, 300);
     const EventRef gather = builder.addKernel(two, "ncclDevKernel_AllGather_RING_LL", 300, 400);
+    const uint32_t thread = builder.defaultThread();
+    const EventRef exchange = builder.addNccl(thread, "AlltoAll", 64, 400, 500);
+    const EventRef scatter = builder.addNccl(thread, "Scatter", 64, 500, 600);
     const TracePtr trace = builder.finish();
     SliceColors colors;
     const auto colorOf = [&](EventRef event) {
@@ -120,6 +123,7 @@ void tst_TimelinePainting::colorsTellWhatWasAskedFor() {
     QCOMPARE(colorOf(gemm), colorOf(relu));
     QVERIFY(colorOf(reduce) != colorOf(gather));
     QVERIFY(colorOf(reduce) != colorOf(gemm));
+    QVERIFY(colorOf(exchange) != colorOf(scatter));
     QCOMPARE(meaningOf(reduce), QString("colour: NCCL AllReduce"));
     QCOMPARE(meaningOf(gemm), QString("grey: not NCCL"));
 
