@@ -53,4 +53,8 @@ std::string_view CopyGroup::kindName() const {
     return isMemset ? std::string_view("memset") : name(kind);
 }
 
+std::string CopyGroup::searchName() const {
+    return isMemset ? std::string(kindName()) : lanescope::searchName(kind);
+}
+
 }  // namespace lanescope

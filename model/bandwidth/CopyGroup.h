@@ -46,6 +46,8 @@ struct CopyGroup {
 
     /// "HtoD", "PtoP", "memset".
     std::string_view kindName() const;
+    /// By what a search finds such copies: "memcpy HtoD", "memset".
+    std::string searchName() const;
 };
 
 /// The kind of memory on the host's side of a copy from or to a GPU.

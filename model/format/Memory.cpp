@@ -56,6 +56,9 @@ const Names& namesOf(MemoryKind kind) {
 std::string_view name(MemcpyKind kind) {
     return namesOf(kind).shortName;
 }
+std::string searchName(MemcpyKind kind) {
+    return "memcpy " + std::string(name(kind));
+}
 std::string_view longName(MemcpyKind kind) {
     return namesOf(kind).longName;
 }

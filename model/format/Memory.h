@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace lanescope {
@@ -40,6 +41,8 @@ inline constexpr int memoryKindCount = 8;
 
 /// "HtoD", "PtoP", "UVM HtoD"; the short form used on screen.
 std::string_view name(MemcpyKind kind);
+/// "memcpy HtoD": by what a search finds such copies.
+std::string searchName(MemcpyKind kind);
 /// "Host-to-Device", "Peer-to-Peer"; the form in reports, as Nsight Systems prints it.
 std::string_view longName(MemcpyKind kind);
 /// "pageable", "pinned", "device".

@@ -11,8 +11,8 @@ NameTests::NameTests(const Trace& trace, const NamePattern& pattern)
       names_(trace.strings.size(), unknown),
       configs_(trace.launchConfigs.size(), unknown) {
     for (int number = 0; number < memcpyKindCount; ++number) {
-        const std::string_view kind = name(static_cast<MemcpyKind>(number));
-        memcpys_[number] = pattern.matches(kind) || pattern.matches("memcpy " + std::string(kind));
+        const auto kind = static_cast<MemcpyKind>(number);
+        memcpys_[number] = pattern.matches(name(kind)) || pattern.matches(searchName(kind));
     }
     isMemsetHit_ = pattern.matches("memset");
 }

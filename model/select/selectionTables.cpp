@@ -29,9 +29,10 @@ ReportTable selectedNames(const Trace& trace, const SelectionStatistics& statist
     std::array<size_t, EventRef::kindLimit> taken{};
     for (const NameStatistics& entry : statistics.names) {
         if (++taken[static_cast<size_t>(entry.key.kind())] > most) continue;
+        table.searches.push_back(nameOf(trace, entry.key));
         table.rows.push_back({std::string(nameOfKind(entry.key.kind())), entry.sums.totalNs,
                               entry.sums.count, entry.meanNs(), entry.sums.minimumNs,
-                              entry.sums.maximumNs, nameOf(trace, entry.key)});
+                              entry.sums.maximumNs, table.searches.back()});
     }
     return table;
 }
@@ -48,6 +49,7 @@ ReportTable selectedCopies(const SelectionStatistics& statistics) {
         const std::string kind = isMemset ? "memset" : std::string(name(entry.key.memcpyKind()));
         const std::string source =
             isMemset ? "" : fmt::format("{} \u2192 ", name(entry.key.source()));
+        table.searches.push_back(isMemset ? kind : searchName(entry.key.memcpyKind()));
         table.rows.push_back({kind, source + std::string(name(entry.key.destination())),
                               entry.meanGBps(), entry.sums.bytes, entry.sums.count,
                               entry.sums.totalNs});

@@ -17,8 +17,8 @@ ReportTable summaryByName(const ReportQuery& query, StringIndex LaunchConfig::*n
     }
     std::vector<SummaryRow> rows;
     for (GroupedValues::Group& group : durations.groups()) {
-        const auto name = static_cast<StringIndex>(group.key);
-        rows.push_back({statisticsOf(group.values), {std::string(query.trace.strings.at(name))}});
+        const std::string name(query.trace.strings.at(static_cast<StringIndex>(group.key)));
+        rows.push_back({statisticsOf(group.values), {name}, name});
     }
     return summaryTable({.labelColumns = {"Name"}}, std::move(rows));
 }

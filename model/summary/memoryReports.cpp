@@ -15,11 +15,14 @@ constexpr uint64_t memsetKey = memcpyKindCount;
 std::vector<SummaryRow> rowsByOperation(GroupedValues& values) {
     std::vector<SummaryRow> rows;
     for (GroupedValues::Group& group : values.groups()) {
-        const std::string operation =
-            group.key == memsetKey
-                ? std::string("[CUDA memset]")
-                : fmt::format("[CUDA memcpy {}]", longName(static_cast<MemcpyKind>(group.key)));
-        rows.push_back({statisticsOf(group.values), {operation}});
+        if (group.key == memsetKey) {
+            rows.push_back({statisticsOf(group.values), {"[CUDA memset]"}, "memset"});
+            continue;
+        }
+        const auto kind = static_cast<MemcpyKind>(group.key);
+        rows.push_back({statisticsOf(group.values),
+                        {fmt::format("[CUDA memcpy {}]", longName(kind))},
+                        searchName(kind)});
     }
     return rows;
 }

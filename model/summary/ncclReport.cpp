@@ -14,7 +14,7 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t cpuTimeColumn = 11, gpuTimeColumn = 12;
+constexpr size_t operationColumn = 0, cpuTimeColumn = 11, gpuTimeColumn = 12;
 
 /// What a row of the summary is of: operation, communicator, size, datatype, algorithm, protocol.
 using Key = std::tuple<StringIndex, uint64_t, int64_t, StringIndex, StringIndex, StringIndex>;
@@ -110,6 +110,8 @@ ReportTable ncclSummary(const ReportQuery& query) {
         if (a[gpuTimeColumn] != b[gpuTimeColumn]) return a[gpuTimeColumn] > b[gpuTimeColumn];
         return a[cpuTimeColumn] > b[cpuTimeColumn];
     });
+    for (const std::vector<Cell>& row : table.rows)
+        table.searches.push_back(std::get<std::string>(row[operationColumn]));
     return table;
 }
 

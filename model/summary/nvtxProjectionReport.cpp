@@ -11,13 +11,13 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t rangeColumn = 0, timeColumn = 2;
-
 /// All ranges of one name and style that launched GPU work.
 struct ProjectedRanges {
     NvtxStyle style = NvtxStyle::PushPop;
     StringIndex domain = 0, text = 0;
-    std::vector<int64_t> projectedNs;
+    std::vector<int64_t> projectedNs = {};
+    Statistics figures = {};  ///< Of `projectedNs`.
+    std::string label = {};
     int64_t rangeNs = 0, operations = 0, levels = 0, children = 0;
 };
 
@@ -45,7 +45,7 @@ std::vector<ProjectedRanges> collect(const ReportQuery& query) {
         if (!query.includes(nvtx.startNs[row], nvtx.endNs[row])) continue;
         const NameAndStyle key{nvtx.domain[row], nvtx.text[row], nvtx.style[row]};
         const auto [place, isNew] = groupOf.try_emplace(key, groups.size());
-        if (isNew) groups.push_back({key.style, key.domain, key.text, {}, 0, 0, 0, 0});
+        if (isNew) groups.push_back({key.style, key.domain, key.text});
         ProjectedRanges& group = groups[place->second];
         group.projectedNs.push_back(projection.range.durationNs());
         group.rangeNs = saturatingSum(group.rangeNs, nvtx.endNs[row] - nvtx.startNs[row]);
@@ -53,6 +53,14 @@ std::vector<ProjectedRanges> collect(const ReportQuery& query) {
         group.levels += projection.level;
         group.children += projection.childCount;
     }
+    for (ProjectedRanges& group : groups) {
+        group.figures = statisticsOf(group.projectedNs);
+        group.label = rangeLabel(query.trace, group.domain, group.text);
+    }
+    std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+        if (a.figures.total != b.figures.total) return a.figures.total > b.figures.total;
+        return a.label < b.label;
+    });
     return groups;
 }
 
@@ -72,21 +80,17 @@ ReportTable nvtxGpuProjectionSummary(const ReportQuery& query) {
                      {"Avg GPU Ops", Unit::Count},
                      {"Avg Range Lvl", Unit::Count},
                      {"Avg Num Child", Unit::Count}};
-    for (ProjectedRanges& group : collect(query)) {
-        const Statistics figures = statisticsOf(group.projectedNs);
+    for (const ProjectedRanges& group : collect(query)) {
+        const Statistics& figures = group.figures;
         const auto count = static_cast<double>(figures.count);
-        table.rows.push_back({rangeLabel(query.trace, group.domain, group.text),
-                              std::string(styleName(group.style)), figures.total, group.rangeNs,
-                              figures.count, figures.average, figures.median, figures.minimum,
-                              figures.maximum, figures.standardDeviation, group.operations,
-                              static_cast<double>(group.operations) / count,
+        table.searches.emplace_back(query.trace.strings.at(group.text));
+        table.rows.push_back({group.label, std::string(styleName(group.style)), figures.total,
+                              group.rangeNs, figures.count, figures.average, figures.median,
+                              figures.minimum, figures.maximum, figures.standardDeviation,
+                              group.operations, static_cast<double>(group.operations) / count,
                               static_cast<double>(group.levels) / count,
                               static_cast<double>(group.children) / count});
     }
-    std::sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
-        if (a[timeColumn] != b[timeColumn]) return a[timeColumn] > b[timeColumn];
-        return a[rangeColumn] < b[rangeColumn];
-    });
     return table;
 }
 

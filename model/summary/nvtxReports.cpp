@@ -22,9 +22,10 @@ void appendRows(const ReportQuery& query, NvtxStyle style, bool withStyle,
     for (GroupedValues::Group& group : durations.groups()) {
         std::vector<std::string> labels;
         if (withStyle) labels.emplace_back(styleName(style));
-        labels.push_back(
-            rangeLabel(query.trace, GroupedValues::high(group.key), GroupedValues::low(group.key)));
-        rows.push_back({statisticsOf(group.values), std::move(labels)});
+        const StringIndex text = GroupedValues::low(group.key);
+        labels.push_back(rangeLabel(query.trace, GroupedValues::high(group.key), text));
+        rows.push_back({statisticsOf(group.values), std::move(labels),
+                        std::string(query.trace.strings.at(text))});
     }
 }
 

@@ -33,6 +33,7 @@ ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> ro
     ReportTable table;
     table.columns = columnsOf(layout);
     table.rows.reserve(rows.size());
+    table.searches.reserve(rows.size());
     for (SummaryRow& row : rows) {
         const Statistics& figures = row.statistics;
         std::vector<Cell> cells;
@@ -49,6 +50,7 @@ ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> ro
         cells.emplace_back(figures.standardDeviation);
         for (std::string& label : row.labels) cells.emplace_back(std::move(label));
         table.rows.push_back(std::move(cells));
+        table.searches.push_back(std::move(row.search));
     }
     return table;
 }

@@ -14,6 +14,7 @@ namespace lanescope {
 struct SummaryRow {
     Statistics statistics;
     std::vector<std::string> labels;
+    std::string search;  ///< As `ReportTable::searches`.
 };
 
 /// What sets one summary apart from another.

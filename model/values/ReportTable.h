@@ -43,6 +43,8 @@ struct ReportTable {
     std::vector<ReportColumn> columns;
     std::vector<std::vector<Cell>> rows;  ///< Each as long as `columns`.
     std::vector<std::string> notes = {};  ///< Sentences below the table, where people read it.
+    /// For each row the name by which a search finds what it sums up; empty if rows have none.
+    std::vector<std::string> searches = {};
     ReportStyle style = ReportStyle::Plain;
 };
 

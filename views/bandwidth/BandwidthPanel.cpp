@@ -48,6 +48,7 @@ BandwidthPanel::BandwidthPanel(QWidget* parent)
     layout->addWidget(splitter);
     connect(advice_, &AdviceCard::exampleActivated, this, &BandwidthPanel::eventActivated);
     connect(view_, &ReportView::rowActivated, this, &BandwidthPanel::activateRow);
+    connect(view_, &ReportView::nameActivated, this, &BandwidthPanel::nameActivated);
 }
 
 QWidget* BandwidthPanel::makeControls() {
@@ -245,14 +246,8 @@ void BandwidthPanel::sayWhyEmpty(const BandwidthAnswer& answer) {
 
 void BandwidthPanel::activateRow(int row) {
     if (!answer_) return;
-    if (const RangeInstance* instance = rangeOfRow(*answer_, row)) {
+    if (const RangeInstance* instance = rangeOfRow(*answer_, row))
         emit rangeActivated(instance->range);
-        return;
-    }
-    if (const CopyStatistics* statistics = statisticsOfRow(*answer_, row)) {
-        const QString kind = toQString(statistics->group.kindName());
-        emit nameActivated(statistics->group.isMemset ? kind : QStringLiteral("memcpy ") + kind);
-    }
 }
 
 }  // namespace lanescope::views

@@ -100,6 +100,7 @@ ReportTable bandwidthTable(const BandwidthAnswer& answer) {
                                 range.medianBytes,
                                 range.medianBusyNs};
         addFigures(cells, range.total);
+        table.searches.push_back(range.total.group.searchName());
         table.rows.push_back(std::move(cells));
     }
     for (const CopiesOfRange& range : answer.instances) {
@@ -107,6 +108,7 @@ ReportTable bandwidthTable(const BandwidthAnswer& answer) {
             std::vector<Cell> cells{range.instance.name, range.instance.number,
                                     textCell(kindText(trace, row.group))};
             addFigures(cells, row);
+            table.searches.emplace_back();  // It leads to the instance.
             table.rows.push_back(std::move(cells));
         }
     }
@@ -118,6 +120,7 @@ ReportTable bandwidthTable(const BandwidthAnswer& answer) {
         cells.push_back(textCell(memoryText(row.group)));
         if (kind == BandwidthRows::Size) cells.push_back(sizeBucketName(row.group.sizeBucket));
         addFigures(cells, row);
+        table.searches.push_back(row.group.searchName());
         table.rows.push_back(std::move(cells));
     }
     return table;

@@ -17,8 +17,8 @@
 #include "views/tables/ReportFilter.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ShareBarDelegate.h"
-#include "views/tables/searchText.h"
 #include "views/tables/tabSeparated.h"
+#include "views/text/toQString.h"
 
 namespace lanescope::views {
 namespace {
@@ -99,8 +99,10 @@ void ReportView::build() {
     connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
         const int row = filter_->mapToSource(index).row();
         emit rowActivated(row);
-        const QString text = searchText(model_->table(), row);
-        if (!text.isEmpty()) emit nameActivated(text);
+        const std::vector<std::string>& searches = model_->table().searches;
+        if (row < 0 || size_t(row) >= searches.size()) return;
+        if (const std::string& name = searches[size_t(row)]; !name.empty())
+            emit nameActivated(toQString(name));
     });
 }
 

@@ -3,6 +3,9 @@
 #include <limits>
 
 #include "model/search/findEvents.h"
+#include "model/select/SelectionStatistics.h"
+#include "model/select/selectionTables.h"
+#include "model/summary/reports.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -189,6 +192,34 @@ class tst_findEvents : public QObject {
         QVERIFY(!findEvents(*trace, *NamePattern::compile("a", PatternKind::Substring), always,
                             [&calls](std::span<const EventRef>) { return ++calls > 1; }));
         QCOMPARE(calls, 1);
+    }
+
+    void findsWhatRowsOfReportsSumUp() {
+        SimulatedTrace builder;
+        const uint32_t stream = builder.defaultStream();
+        builder.addKernel(stream, "gemm", 0, 10);
+        builder.addMemcpy(stream, MemcpyKind::HtoD, 64, 10, 20);
+        builder.addMemset(stream, 64, 20, 30);
+        builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 5);
+        builder.addNvtx(builder.defaultThread(), "a:b", 0, 40, NvtxStyle::PushPop, "Domain: one");
+        const TracePtr simulated = builder.finish();
+        for (const TracePtr& trace : {simulated, trace_}) {
+            const auto statistics = selectionStatistics(*trace, trace->sums, trace->range);
+            std::vector<ReportTable> tables{selectedNames(*trace, statistics, 10),
+                                            selectedCopies(statistics)};
+            for (const char* report :
+                 {"cuda_gpu_kern_sum", "cuda_gpu_kern_sum:base", "nvtx_sum", "nvtx_gpu_proj_sum",
+                  "cuda_api_sum", "nccl_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"})
+                tables.push_back(*makeReport(*trace, report));
+            for (const ReportTable& table : tables) {
+                QCOMPARE(table.searches.size(), table.rows.size());
+                for (const std::string& search : table.searches)
+                    QVERIFY2(!found(*trace, search).empty(), search.c_str());
+            }
+        }
+        QCOMPARE(selectedCopies(selectionStatistics(*simulated, simulated->sums, simulated->range))
+                     .searches,
+                 (std::vector<std::string>{"memcpy HtoD", "memset"}));
     }
 
     void findsNothingForWhatIsNotThere() {

@@ -12,7 +12,6 @@
 #include "views/tables/ReportFilter.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
-#include "views/tables/searchText.h"
 
 using namespace lanescope;
 using namespace lanescope::views;
@@ -33,6 +32,7 @@ ReportTable kernelTable() {
         {20.0, int64_t{100'000'000}, int64_t{30}, std::string("gemm\tslow")},
         {std::monostate{}, std::monostate{}, std::monostate{}, std::string("never ran")},
     };
+    table.searches = {"gemm_fast", "softmax_forward", "gemm slow", "never ran"};
     return table;
 }
 
@@ -179,17 +179,18 @@ class TestReportView : public QObject {
         QTRY_COMPARE(view.table().horizontalHeader()->length(), view.table().viewport()->width());
     }
 
-    void searchTextsLeaveTheDomainAway() {
-        ReportTable ranges;
-        ranges.columns = {{"Time", Unit::Percent}, {"Range", Unit::Text}};
-        ranges.rows = {{1.0, std::string(":forward")}, {1.0, std::string("NCCL:ncclAllReduce")}};
-        QCOMPARE(searchText(ranges, 0), QString("forward"));
-        QCOMPARE(searchText(ranges, 1), QString("ncclAllReduce"));
-        QCOMPARE(searchText(ranges, 2), QString());
-        ReportTable copies;
-        copies.columns = {{"Kind", Unit::Text}, {"Source", Unit::Text}};
-        copies.rows = {{std::string("HtoD"), std::string("pinned")}};
-        QCOMPARE(searchText(copies, 0), QString("memcpy HtoD"));
+    void aRowWithoutAnythingToSearchForAsksForNone() {
+        ReportTable table = kernelTable();
+        table.searches.clear();
+        ReportView view;
+        view.setTable(table);
+        view.show();
+        QSignalSpy names(&view, &ReportView::nameActivated);
+        QSignalSpy rows(&view, &ReportView::rowActivated);
+        view.table().setCurrentIndex(view.filter().index(0, 1));
+        QTest::keyClick(&view.table(), Qt::Key_Return);
+        QCOMPARE(rows.count(), 1);
+        QCOMPARE(names.count(), 0);
     }
 };
 
