@@ -14,6 +14,7 @@
 #include "capture/agent/processIdentity.h"
 #include "capture/log/clocks.h"
 #include "model/format/environment.h"
+#include "model/format/factNames.h"
 
 namespace lanescope::agent {
 
@@ -377,9 +378,9 @@ void Agent::reportLostBlocks() {
 
 void Agent::writeIdentity() {
     for (const auto& [name, value] : processIdentity()) writer_.property(name, value);
-    if (wasForked.load()) writer_.property("forkedChild", "1");
-    if (!options_.recordNvtx) writer_.property("nvtx", "off");
-    if (!options_.recordCuda) writer_.property("cuda", "off");
+    if (wasForked.load()) writer_.property(facts::forkedChild, facts::one);
+    if (!options_.recordNvtx) writer_.property(facts::nvtx, facts::off);
+    if (!options_.recordCuda) writer_.property(facts::cuda, facts::off);
     writeClock();
 }
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "capture/log/launcherRank.h"
+#include "model/format/factNames.h"
 #include "model/format/version.h"
 
 namespace lanescope::agent {
@@ -49,21 +50,22 @@ std::string calledAs() {
 
 std::vector<std::pair<std::string, std::string>> processIdentity() {
     std::vector<std::pair<std::string, std::string>> identity;
-    const auto add = [&](const char* name, std::string value) {
+    const auto add = [&](std::string_view name, std::string value) {
         if (!value.empty()) identity.emplace_back(name, std::move(value));
     };
-    add("program", programPath());
-    add("commandLine", readSmallFile("/proc/self/cmdline"));
-    add("processName", readSmallFile("/proc/self/comm"));
-    add("host", hostName());
-    add("bootId", readSmallFile("/proc/sys/kernel/random/boot_id"));
+    add(facts::program, programPath());
+    add(facts::commandLine, readSmallFile("/proc/self/cmdline"));
+    add(facts::processName, readSmallFile("/proc/self/comm"));
+    add(facts::host, hostName());
+    add(facts::bootId, readSmallFile("/proc/sys/kernel/random/boot_id"));
     const log::LauncherRank place = log::launcherRank();
-    add("rank", place.rank);
-    add("localRank", place.localRank);
-    add("worldSize", place.worldSize);
-    add("localWorldSize", place.localWorldSize);
-    if (const char* devices = std::getenv("CUDA_VISIBLE_DEVICES")) add("visibleDevices", devices);
-    add("agentVersion", productVersion());
+    add(facts::rank, place.rank);
+    add(facts::localRank, place.localRank);
+    add(facts::worldSize, place.worldSize);
+    add(facts::localWorldSize, place.localWorldSize);
+    if (const char* devices = std::getenv("CUDA_VISIBLE_DEVICES"))
+        add(facts::visibleDevices, devices);
+    add(facts::agentVersion, productVersion());
     return identity;
 }
 

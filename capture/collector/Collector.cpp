@@ -35,15 +35,6 @@ std::string hostOf(std::string name) {
     return name;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) {
-        if (!text.empty()) text += ' ';
-        text += word;
-    }
-    return text;
-}
-
 std::string textUnlessZero(int64_t number) {
     return number != 0 ? std::to_string(number) : std::string();
 }
@@ -228,8 +219,8 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     if (auto done = trimToRecordedWindows(); !done) return fail(done.error());
     if (bytesUnreadAtEnd_ >= 0) run.logBytesUnreadAtExit = bytesUnreadAtEnd_.load();
     if (run.logBytesUnreadAtExit)
-        trace_->property("logBytesUnreadAtExit", std::to_string(*run.logBytesUnreadAtExit));
-    if (mainProcess) trace_->property("exitStatus", std::to_string(mainProcess->exitStatus));
+        trace_->property(facts::logBytesUnreadAtExit, std::to_string(*run.logBytesUnreadAtExit));
+    if (mainProcess) trace_->property(facts::exitStatus, std::to_string(mainProcess->exitStatus));
     run.warnings = trace_->healthSentences();
     logs_.clear();  // Closing needs the memory more.
     samplerLogs_.clear();
@@ -265,21 +256,21 @@ void Collector::writeRun(int64_t durationNs) {
     if (const auto file = MeasuredPeaks::defaultFile())
         if (const auto measured = MeasuredPeaks::load(*file)) gpus_.write(*trace_, *measured);
 
-    const std::pair<const char*, std::string> facts[] = {
-        {"commandLine", joined(info_.commandLine)},
-        {"workingDirectory", info_.workingDirectory},
-        {"host", info_.host},
-        {"operatingSystem", info_.hostFacts.operatingSystem},
-        {"kernel", info_.hostFacts.kernel},
-        {"cpu", info_.hostFacts.cpu},
-        {"cpuCount", textUnlessZero(info_.hostFacts.cpuCount)},
-        {"hostMemoryBytes", textUnlessZero(info_.hostFacts.memoryBytes)},
-        {"lanescopeVersion", info_.version},
-        {"recordOptions", info_.options},
-        {"driverVersion", info_.machine.driverVersion},
-        {"driverCudaVersion", info_.machine.cudaVersion},
+    const std::pair<std::string_view, std::string> known[] = {
+        {facts::commandLine, fmt::format("{}", fmt::join(info_.commandLine, " "))},
+        {facts::workingDirectory, info_.workingDirectory},
+        {facts::host, info_.host},
+        {facts::operatingSystem, info_.hostFacts.operatingSystem},
+        {facts::kernel, info_.hostFacts.kernel},
+        {facts::cpu, info_.hostFacts.cpu},
+        {facts::cpuCount, textUnlessZero(info_.hostFacts.cpuCount)},
+        {facts::hostMemoryBytes, textUnlessZero(info_.hostFacts.memoryBytes)},
+        {facts::lanescopeVersion, info_.version},
+        {facts::recordOptions, info_.options},
+        {facts::driverVersion, info_.machine.driverVersion},
+        {facts::driverCudaVersion, info_.machine.cudaVersion},
     };
-    for (const auto& [name, value] : facts) {
+    for (const auto& [name, value] : known) {
         if (value.empty()) continue;
         trace_->property(name, value);
         constexpr const auto& meta = tables::captureMetaData;
@@ -287,7 +278,7 @@ void Collector::writeRun(int64_t durationNs) {
     }
     for (const auto& [host, number] : hosts_)
         if (!host.empty() && hosts_.size() > 1)
-            trace_->property(numberedFactName("host", number), host);
+            trace_->property(numberedFactName(facts::host, number), host);
 }
 
 /// Says why there is no CUDA activity where there can be none. A trace that was recovered without

@@ -125,9 +125,9 @@ void GpuInventory::write(TraceWriter& trace, const Gpu& gpu) const {
         t.maxGridDimY = known(device.maxGridDim[1]), t.maxGridDimZ = known(device.maxGridDim[2]),
         t.computeMajor = known(major), t.computeMinor = minorIfKnown, t.smMajor = known(major),
         t.smMinor = minorIfKnown);
-    for (const auto& [name, value] :
-         {std::pair("pcieGeneration", machine.pcieGeneration),
-          std::pair("pcieWidth", machine.pcieWidth), std::pair("nvlinkCount", machine.nvlinkCount)})
+    for (const auto& [name, value] : {std::pair(facts::pcieGeneration, machine.pcieGeneration),
+                                      std::pair(facts::pcieWidth, machine.pcieWidth),
+                                      std::pair(facts::nvlinkCount, machine.nvlinkCount)})
         if (value != 0) trace.property(gpuFactName(machine.index, name), std::to_string(value));
 }
 

@@ -5,6 +5,8 @@
 #include <charconv>
 
 #include "capture/collector/logTrouble.h"
+#include "capture/collector/unless.h"
+#include "model/format/factNames.h"
 #include "model/format/tables/Names.h"
 #include "model/format/tables/Recording.h"
 
@@ -128,16 +130,16 @@ std::string_view LogImporter::property(std::string_view name) const {
 }
 
 std::optional<RankFacts> LogImporter::rankFacts() const {
-    const auto rank = numberIn(property("rank"));
-    const auto worldSize = numberIn(property("worldSize"));
+    const auto rank = numberIn(property(facts::rank));
+    const auto worldSize = numberIn(property(facts::worldSize));
     if (!rank || !worldSize) return std::nullopt;
-    return RankFacts{*rank, *worldSize, numberIn(property("localWorldSize")),
-                     std::string(property("host"))};
+    return RankFacts{*rank, *worldSize, numberIn(property(facts::localWorldSize)),
+                     std::string(property(facts::host))};
 }
 
 /// "4242 (python)".
 std::string LogImporter::shownName() const {
-    const std::filesystem::path program(property("program"));
+    const std::filesystem::path program(property(facts::program));
     if (program.empty()) return std::to_string(process_.pid);
     return fmt::format("{} ({})", process_.pid, program.filename().string());
 }
@@ -156,20 +158,20 @@ void LogImporter::writeProcess() {
     const int64_t id = process_.processId();
     constexpr const auto& process = tables::processes;
     trace.add(process, process.globalPid = id, process.pid = process_.pid,
-              process.name = property("program"));
+              process.name = property(facts::program));
     // How a forked child without an end ended, nobody knows.
     std::optional<bool> endedNormally;
     if (end_ || wasCutShort()) endedNormally = end_.has_value();
     constexpr const auto& state = tables::processStates;
-    trace.add(state, state.globalPid = id, state.rank = numberIn(property("rank")),
+    trace.add(state, state.globalPid = id, state.rank = numberIn(property(facts::rank)),
               state.startNs = process_.time(reader_.header()->realtimeNs), state.endNs = endNs(),
               state.endedNormally = endedNormally, state.exitStatus = known_.exitStatus,
               state.logFile = reader_.path().filename().string(),
-              state.localRank = numberIn(property("localRank")),
-              state.worldSize = numberIn(property("worldSize")));
+              state.localRank = numberIn(property(facts::localRank)),
+              state.worldSize = numberIn(property(facts::worldSize)));
     for (const auto& [name, value] : properties_) trace.property(name, value, id);
     if (end_ && end_->reason == log::EndReason::Signal)
-        trace.property("endSignal", std::to_string(end_->signal), id);
+        trace.property(facts::endSignal, std::to_string(end_->signal), id);
     constexpr const auto& names = tables::threadNames;
     for (const auto& [thread, name] : threadNames_)
         trace.add(names, names.nameId = process_.strings.traceId(name), names.priority = 0,
@@ -240,7 +242,8 @@ void LogImporter::writeHealth() {
     writeMemoryTrouble();
     writeLogTrouble(reader_, problem_, process_.trace,
                     reader_.header() ? std::optional(process_.processId()) : std::nullopt);
-    if (nccl_.operations() > 0 && nvtx_.ncclOperations() == 0 && property("nvtx") != "off")
+    if (nccl_.operations() > 0 && nvtx_.ncclOperations() == 0 &&
+        property(facts::nvtx) != facts::off)
         process_.trace.health(
             Severity::Info, HealthCode::NcclNvtxOff,
             fmt::format("NCCL announced none of its operations in process {} by NVTX, as with "

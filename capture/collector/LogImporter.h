@@ -20,6 +20,7 @@
 #include "capture/collector/missingRanks.h"
 #include "capture/log/LogReader.h"
 #include "model/format/TimeRange.h"
+#include "model/format/factNames.h"
 
 namespace lanescope::capture {
 
@@ -111,7 +112,7 @@ class LogImporter : private log::RecordVisitor {
     void visit(const log::EndRecord& record) override { end_ = record; }
     void visit(const log::WindowRecord& record) override { windows_.add(record); }
 
-    bool isForkedChild() const { return property("forkedChild") == "1"; }
+    bool isForkedChild() const { return property(facts::forkedChild) == facts::one; }
     /// What the process said of itself; empty if it did not.
     std::string_view property(std::string_view name) const;
     std::string shownName() const;

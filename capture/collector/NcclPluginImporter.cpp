@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "capture/collector/unless.h"
+#include "model/format/factNames.h"
+#include "model/format/ncclFunctions.h"
 #include "model/format/tables/Nccl.h"
 
 namespace lanescope::capture {
@@ -71,7 +73,7 @@ void NcclPluginImporter::add(const log::NcclCommunicatorRecord& record) {
 void NcclPluginImporter::finish() {
     assembler_.finish();
     if (interfaceVersion_)
-        process_.trace.property("ncclProfilerInterface", std::to_string(*interfaceVersion_),
+        process_.trace.property(facts::ncclProfilerInterface, std::to_string(*interfaceVersion_),
                                 process_.processId());
 }
 

@@ -14,6 +14,7 @@
 #include "capture/log/clocks.h"
 #include "capture/machine/DynamicLibrary.h"
 #include "model/format/environment.h"
+#include "model/format/factNames.h"
 
 namespace lanescope::agent {
 
@@ -283,8 +284,8 @@ void CuptiSource::countDropped() {
 }
 
 void CuptiSource::writeBeginning(log::RecordWriter& writer) {
-    writer.property("cuptiPath", cupti_.path);
-    writer.property("cuptiVersion", std::to_string(cupti_.version));
+    writer.property(facts::cuptiPath, cupti_.path);
+    writer.property(facts::cuptiVersion, std::to_string(cupti_.version));
     for (const Note& said : notes_) writer.note(said.severity, said.code, said.sentence);
     decoder_.emplace(cupti_, agent_.windows(), launches_, writer);
 }

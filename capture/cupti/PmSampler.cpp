@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "capture/cupti/makePmSampler.h"
+#include "model/format/factNames.h"
 
 namespace lanescope::capture {
 
@@ -74,7 +75,7 @@ bool PmSampler::begin() {
     });
     sayWhyNot(refusals);
     if (gpus_.size() > 1 && hz_ > fastHz) turns_ = std::make_unique<ParallelTurns>(gpus_.size());
-    if (!gpus_.empty()) log_.property("gpuMetricsHz", fmt::format("{:g}", hz_));
+    if (!gpus_.empty()) log_.property(facts::gpuMetricsHz, fmt::format("{:g}", hz_));
     return !gpus_.empty();
 }
 
@@ -123,7 +124,7 @@ void PmSampler::take(Sampled& sampled) {
 void PmSampler::sayWhatIsLost() {
     for (const Sampled& each : gpus_)
         log_.property(
-            fmt::format("gpuMetricsLost{}", each.gpu->device()),
+            numberedFactName(facts::gpuMetricsLost, each.gpu->device()),
             fmt::format("{} of {}", each.gpu->lost(), each.gpu->lost() + each.gpu->taken()));
 }
 
@@ -133,7 +134,8 @@ void PmSampler::end() {
         PmGpu& gpu = *each.gpu;
         gpu.stop();
         take(each);
-        log_.property(fmt::format("gpuMetricsClock{}", gpu.device()), gpu.clock().describe());
+        log_.property(numberedFactName(facts::gpuMetricsClock, gpu.device()),
+                      gpu.clock().describe());
         lost += gpu.lost();
         all += gpu.lost() + gpu.taken();
         overflows += gpu.overflows();

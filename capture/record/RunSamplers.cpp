@@ -12,6 +12,7 @@
 #include "capture/record/OutputName.h"
 #include "capture/record/Recorder.h"
 #include "capture/record/livingDescendants.h"
+#include "model/format/factNames.h"
 
 namespace lanescope::capture {
 
@@ -89,7 +90,7 @@ void RunSamplers::end(Collector& collector) {
         collector.note(HealthCode::SamplerAbsent,
                        problem_ + " There are no counters in the trace.");
     if (!otherRank_.empty())
-        collector.property("samplers",
+        collector.property(facts::samplers,
                            "none here: local rank 0 samples this host, and this is " + otherRank_);
 }
 

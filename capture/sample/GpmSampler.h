@@ -9,6 +9,7 @@
 #include "capture/sample/Pace.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
+#include "model/format/factNames.h"
 
 namespace lanescope::capture {
 
@@ -34,7 +35,7 @@ class GpmSampler : public Sampler {
     bool begin() override;
     bool sample() override;
     int64_t dueNs() const override { return pace_.nextDueNs(); }
-    void end() override { log_.property("samplerIntervalsGpm", pace_.describe()); }
+    void end() override { log_.property(facts::samplerIntervalsGpm, pace_.describe()); }
     int64_t slackNs() const override { return 0; }  // One that is early after a late one is lost.
 
   private:

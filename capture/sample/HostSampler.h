@@ -16,6 +16,7 @@
 #include "capture/sample/ProcessCounters.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
+#include "model/format/factNames.h"
 
 namespace lanescope::capture {
 
@@ -35,7 +36,7 @@ class HostSampler : public Sampler {
     bool begin() override;
     bool sample() override;
     int64_t dueNs() const override { return pace_.nextDueNs(); }
-    void end() override { log_.property("samplerIntervalsHost", pace_.describe()); }
+    void end() override { log_.property(facts::samplerIntervalsHost, pace_.describe()); }
 
   private:
     struct Core {

@@ -12,6 +12,7 @@
 
 #include "capture/log/clocks.h"
 #include "capture/sample/sampleTime.h"
+#include "model/format/factNames.h"
 
 namespace lanescope::capture {
 
@@ -183,7 +184,7 @@ void NvmlSampler::sayHowOften(int64_t nowNs) {
     std::string text = pace_.describe();
     if (text == said_) return;
     said_ = std::move(text);
-    log_.property("samplerIntervals", said_);
+    log_.property(facts::samplerIntervals, said_);
 }
 
 void NvmlSampler::sampleGroup(NvmlFields::Group group,

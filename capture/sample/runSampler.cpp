@@ -21,6 +21,7 @@
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/SamplerThread.h"
 #include "capture/sample/pythonCuptiFolders.h"
+#include "model/format/factNames.h"
 
 namespace lanescope::capture {
 
@@ -137,7 +138,8 @@ class Samplers {
             once += fmt::format("{}{} {:.2f} s", onceSeparator, title, cost.onceSeconds);
             onceSeparator = ", ";
         }
-        const char* which = options_.counterHz > 0 ? "samplers" : "gpuMetricsSampler";
+        const std::string_view which =
+            options_.counterHz > 0 ? facts::samplers : facts::gpuMetricsSampler;
         log_.property(which, fmt::format("{:.2f} % of a core: {}the log {:.2f} %; once {:.2f} s{}",
                                          percent(std::max(whole, 0.0)), parts,
                                          percent(std::max(rest, 0.0)), onceSeconds, once));

@@ -41,7 +41,7 @@ std::vector<Property> propertiesOf(const RunFacts& facts) {
     Properties properties;
     properties.addNamed(facts);
     for (const HostName& host : facts.hosts)
-        properties.add(numberedFactName("host", host.number), host.name);
+        properties.add(numberedFactName(facts::host, host.number), host.name);
     for (const SamplerFacts& samplers : facts.samplers) {
         properties.addNamed(
             samplers, [&](std::string_view name) { return hostFactName(samplers.host, name); });
@@ -56,9 +56,9 @@ std::vector<Property> propertiesOf(const RunFacts& facts) {
 
 std::vector<Property> propertiesOf(const Process& process) {
     Properties properties;
-    properties.add("rank", textOf(process.rank));
-    properties.add("localRank", textOf(process.localRank));
-    properties.add("worldSize", textOf(process.worldSize));
+    properties.add(std::string(facts::rank), textOf(process.rank));
+    properties.add(std::string(facts::localRank), textOf(process.localRank));
+    properties.add(std::string(facts::worldSize), textOf(process.worldSize));
     properties.addNamed(process.facts);
     properties.addAll(process.facts.others);
     return properties.take();

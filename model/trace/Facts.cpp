@@ -8,7 +8,7 @@ namespace lanescope {
 namespace {
 
 std::string_view setText(const FactName& name) {
-    return name.unit == FactUnit::Off ? "off" : "1";
+    return name.unit == FactUnit::Off ? facts::off : facts::one;
 }
 
 }  // namespace

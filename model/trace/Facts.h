@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/format/factNames.h"
 #include "model/trace/fields.h"
 
 namespace lanescope {
@@ -26,8 +27,8 @@ enum class FactUnit : uint8_t {
     Plain,
     Bytes,
     CuptiVersion,  ///< 130001 is 13.0.1.
-    One,           ///< A flag: files say "1" where it is set.
-    Off,           ///< A flag: files say "off" where it is set.
+    One,           ///< A flag: files say `facts::one` where it is set.
+    Off,           ///< A flag: files say `facts::off` where it is set.
 };
 
 struct FactName {
@@ -115,60 +116,60 @@ struct GpuFacts {
 /// that may be nothing, and flags.
 template <Of<RunFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
-    visit(FactName{"commandLine", "Command"}, s.commandLine);
-    visit(FactName{"workingDirectory", "Working folder"}, s.workingDirectory);
-    visit(FactName{"host", "Host"}, s.host);
-    visit(FactName{"operatingSystem", "Operating system"}, s.operatingSystem);
-    visit(FactName{"kernel", "Kernel"}, s.kernel);
-    visit(FactName{"cpu", "CPU"}, s.cpu);
-    visit(FactName{"cpuCount", "CPUs"}, s.cpuCount);
-    visit(FactName{"hostMemoryBytes", "Host memory", FactUnit::Bytes}, s.hostMemoryBytes);
-    visit(FactName{"driverVersion", "CUDA driver"}, s.driverVersion);
-    visit(FactName{"driverCudaVersion", "CUDA of the driver"}, s.driverCudaVersion);
-    visit(FactName{"lanescopeVersion", "Recorder"}, s.recorderVersion);
-    visit(FactName{"recordOptions", "Recorded with"}, s.recordOptions);
-    visit(FactName{"exitStatus", "Exit status"}, s.exitStatus);
-    visit(FactName{"logBytesUnreadAtExit", "Unread logs at exit", FactUnit::Bytes},
+    visit(FactName{facts::commandLine, "Command"}, s.commandLine);
+    visit(FactName{facts::workingDirectory, "Working folder"}, s.workingDirectory);
+    visit(FactName{facts::host, "Host"}, s.host);
+    visit(FactName{facts::operatingSystem, "Operating system"}, s.operatingSystem);
+    visit(FactName{facts::kernel, "Kernel"}, s.kernel);
+    visit(FactName{facts::cpu, "CPU"}, s.cpu);
+    visit(FactName{facts::cpuCount, "CPUs"}, s.cpuCount);
+    visit(FactName{facts::hostMemoryBytes, "Host memory", FactUnit::Bytes}, s.hostMemoryBytes);
+    visit(FactName{facts::driverVersion, "CUDA driver"}, s.driverVersion);
+    visit(FactName{facts::driverCudaVersion, "CUDA of the driver"}, s.driverCudaVersion);
+    visit(FactName{facts::lanescopeVersion, "Recorder"}, s.recorderVersion);
+    visit(FactName{facts::recordOptions, "Recorded with"}, s.recordOptions);
+    visit(FactName{facts::exitStatus, "Exit status"}, s.exitStatus);
+    visit(FactName{facts::logBytesUnreadAtExit, "Unread logs at exit", FactUnit::Bytes},
           s.logBytesUnreadAtExit);
 }
 template <Of<ProcessFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
-    visit(FactName{"commandLine", "Command"}, s.commandLine);
-    visit(FactName{"program", "Program"}, s.program);
-    visit(FactName{"processName", "Name"}, s.processName);
-    visit(FactName{"host", "Host"}, s.host);
-    visit(FactName{"bootId", "Boot"}, s.bootId);
-    visit(FactName{"visibleDevices", "Visible GPUs"}, s.visibleDevices);
-    visit(FactName{"agentVersion", "Agent"}, s.agentVersion);
-    visit(FactName{"cuptiPath", "CUPTI from"}, s.cuptiPath);
-    visit(FactName{"cuptiVersion", "CUPTI", FactUnit::CuptiVersion}, s.cuptiVersion);
-    visit(FactName{"localWorldSize", "Ranks on its host"}, s.localWorldSize);
-    visit(FactName{"ncclProfilerInterface", "NCCL profiler"}, s.ncclProfilerInterface);
-    visit(FactName{"endSignal", "Ended by signal"}, s.endSignal);
-    visit(FactName{"forkedChild", "Forked", FactUnit::One}, s.isForked);
-    visit(FactName{"cuda", "CUDA", FactUnit::Off}, s.isCudaOff);
-    visit(FactName{"nvtx", "NVTX", FactUnit::Off}, s.isNvtxOff);
+    visit(FactName{facts::commandLine, "Command"}, s.commandLine);
+    visit(FactName{facts::program, "Program"}, s.program);
+    visit(FactName{facts::processName, "Name"}, s.processName);
+    visit(FactName{facts::host, "Host"}, s.host);
+    visit(FactName{facts::bootId, "Boot"}, s.bootId);
+    visit(FactName{facts::visibleDevices, "Visible GPUs"}, s.visibleDevices);
+    visit(FactName{facts::agentVersion, "Agent"}, s.agentVersion);
+    visit(FactName{facts::cuptiPath, "CUPTI from"}, s.cuptiPath);
+    visit(FactName{facts::cuptiVersion, "CUPTI", FactUnit::CuptiVersion}, s.cuptiVersion);
+    visit(FactName{facts::localWorldSize, "Ranks on its host"}, s.localWorldSize);
+    visit(FactName{facts::ncclProfilerInterface, "NCCL profiler"}, s.ncclProfilerInterface);
+    visit(FactName{facts::endSignal, "Ended by signal"}, s.endSignal);
+    visit(FactName{facts::forkedChild, "Forked", FactUnit::One}, s.isForked);
+    visit(FactName{facts::cuda, "CUDA", FactUnit::Off}, s.isCudaOff);
+    visit(FactName{facts::nvtx, "NVTX", FactUnit::Off}, s.isNvtxOff);
 }
 template <Of<GpuFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
-    visit(FactName{"pcieGeneration", "PCIe generation"}, s.pcieGeneration);
-    visit(FactName{"pcieWidth", "PCIe lanes"}, s.pcieWidth);
-    visit(FactName{"nvlinkCount", "NVLinks"}, s.nvlinkCount);
+    visit(FactName{facts::pcieGeneration, "PCIe generation"}, s.pcieGeneration);
+    visit(FactName{facts::pcieWidth, "PCIe lanes"}, s.pcieWidth);
+    visit(FactName{facts::nvlinkCount, "NVLinks"}, s.nvlinkCount);
 }
 template <Of<SamplerFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
-    visit(FactName{"samplers", "Samplers"}, s.cost);
-    visit(FactName{"gpuMetricsSampler", "Metric sampler"}, s.metricsCost);
-    visit(FactName{"samplerIntervals", "NVML was read"}, s.nvmlIntervals);
-    visit(FactName{"samplerIntervalsGpm", "GPM was read"}, s.gpmIntervals);
-    visit(FactName{"samplerIntervalsHost", "/proc was read"}, s.hostIntervals);
-    visit(FactName{"gpuMetricsHz", "GPU metrics (Hz)"}, s.metricsHz);
+    visit(FactName{facts::samplers, "Samplers"}, s.cost);
+    visit(FactName{facts::gpuMetricsSampler, "Metric sampler"}, s.metricsCost);
+    visit(FactName{facts::samplerIntervals, "NVML was read"}, s.nvmlIntervals);
+    visit(FactName{facts::samplerIntervalsGpm, "GPM was read"}, s.gpmIntervals);
+    visit(FactName{facts::samplerIntervalsHost, "/proc was read"}, s.hostIntervals);
+    visit(FactName{facts::gpuMetricsHz, "GPU metrics (Hz)"}, s.metricsHz);
 }
 /// In files with the number of the GPU behind the identifier: "gpuMetricsLost0".
 template <Of<SampledGpuFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
-    visit(FactName{"gpuMetricsLost", "GPU metrics lost"}, s.lostSamples);
-    visit(FactName{"gpuMetricsClock", "Clock of GPU metrics"}, s.clock);
+    visit(FactName{facts::gpuMetricsLost, "GPU metrics lost"}, s.lostSamples);
+    visit(FactName{facts::gpuMetricsClock, "Clock of GPU metrics"}, s.clock);
 }
 
 /// What a file says of the fact: "130001", "off"; empty where it says nothing.

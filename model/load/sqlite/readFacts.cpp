@@ -14,8 +14,6 @@ namespace {
 
 /// Of GPUs, and of hosts; a file that tells of more keeps the rest by name.
 constexpr size_t maxSubjects = 1024;
-/// How the loader calls hosts by number.
-constexpr std::string_view hostName = "host";
 
 /// Facts of the machine worth showing, out of some hundred that an export of Nsight Systems has in
 /// `TARGET_INFO_SYSTEM_ENV`. The environment of the process is among the others and is nobody's
@@ -87,7 +85,7 @@ bool takeSamplerFact(RunFacts& run, std::string_view host, std::string_view name
 
 bool takeHostName(RunFacts& run, std::string_view name, std::string_view value) {
     const auto numbered = splitNumberedFact(name);
-    if (!numbered || numbered->name != hostName || run.hosts.size() >= maxSubjects) return false;
+    if (!numbered || numbered->name != facts::host || run.hosts.size() >= maxSubjects) return false;
     run.hosts.push_back({numbered->subject, std::string(value)});
     return true;
 }
@@ -112,9 +110,9 @@ bool takeRank(std::optional<int>& member, std::string_view value) {
 }
 
 void takeProcessFact(Process& process, std::string_view name, std::string_view value) {
-    const bool isTaken = (name == "rank" && takeRank(process.rank, value)) ||
-                         (name == "localRank" && takeRank(process.localRank, value)) ||
-                         (name == "worldSize" && takeRank(process.worldSize, value)) ||
+    const bool isTaken = (name == facts::rank && takeRank(process.rank, value)) ||
+                         (name == facts::localRank && takeRank(process.localRank, value)) ||
+                         (name == facts::worldSize && takeRank(process.worldSize, value)) ||
                          takeNamedFact(process.facts, name, value);
     if (!isTaken) process.facts.others.push_back({std::string(name), std::string(value)});
 }
