@@ -52,7 +52,7 @@ std::vector<std::string> linesOf(const std::vector<HealthNote>& notes) {
     std::vector<std::string> lines;
     for (const HealthNote& note : notes)
         lines.push_back(fmt::format("{}: {}", identifier(note.severity), shownText(note)));
-    if (lines.empty()) lines.emplace_back("Nothing was lost.");
+    if (lines.empty()) lines.emplace_back(nothingKnownLost);
     return lines;
 }
 

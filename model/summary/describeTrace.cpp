@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "model/bandwidth/describeTopology.h"
 #include "model/trace/healthPlaces.h"
@@ -31,11 +32,15 @@ std::string startTime(const Trace& trace) {
     return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", parts);
 }
 
-std::string shownValue(const FactName& name, const std::string& value) {
+template <class T>
+std::string shownValue(const FactName& name, const T& value) {
     return factText(name, value);
 }
 std::string shownValue(const FactName& name, const std::optional<int64_t>& value) {
-    return value && name.unit == FactUnit::Bytes ? formatBytes(*value) : factText(name, value);
+    if (value && name.unit == FactUnit::Bytes) return formatBytes(*value);
+    if (value && name.unit == FactUnit::CuptiVersion)
+        return *value == 0 ? std::string() : cuptiVersionText(*value);
+    return factText(name, value);
 }
 
 /// A list of facts that leaves out what is not known.
@@ -43,6 +48,15 @@ class Lines {
   public:
     void add(std::string name, std::string value) {
         if (!value.empty()) lines_.push_back({std::move(name), std::move(value)});
+    }
+    /// The facts with a member of their own, in people's words, but those `said` elsewhere.
+    template <class Facts>
+    void add(const Facts& facts, const std::set<const void*>& said,
+             const std::string& before = {}) {
+        forEachFact(facts, [&](const FactName& name, const auto& value) {
+            if (!said.contains(&value))
+                add(before + std::string(name.shown), shownValue(name, value));
+        });
     }
     void add(const std::vector<Property>& others) {
         lines_.insert(lines_.end(), others.begin(), others.end());
@@ -90,20 +104,19 @@ std::vector<Property> describeRun(const Trace& trace) {
                                         static_cast<double>(trace.range.startNs) / 1e9,
                                         static_cast<double>(trace.range.endNs) / 1e9));
     const RunFacts& facts = trace.facts;
-    forEachFact(facts, [&](const FactName& name, const auto& value) {
-        if (static_cast<const void*>(&value) == &facts.recorderVersion) return;  // The producer.
-        lines.add(std::string(name.shown), shownValue(name, value));
-    });
+    lines.add(facts, {&facts.recorderVersion});  // The producer.
     for (const HostName& host : facts.hosts)
         lines.add(fmt::format("Host {}", host.number), host.name);
     for (const SamplerFacts& samplers : facts.samplers) addSamplers(lines, samplers);
     lines.add(facts.others);
     addLinks(lines, trace);
     // Of GPUs of which nothing else is known.
-    for (const GpuFacts& each : trace.gpuFacts)
-        if (gpuNumbered(trace, each.gpu) == nullptr)
-            for (const Property& fact : propertiesOf(each))
-                lines.add(fmt::format("GPU {}: {}", each.gpu, fact.name), fact.value);
+    for (const GpuFacts& each : trace.gpuFacts) {
+        if (gpuNumbered(trace, each.gpu) != nullptr) continue;
+        const std::string before = fmt::format("GPU {}: ", each.gpu);
+        lines.add(each, {}, before);
+        for (const Property& fact : each.others) lines.add(before + fact.name, fact.value);
+    }
     return lines.take();
 }
 
@@ -134,13 +147,6 @@ std::string processTitle(const Process& process) {
     return line;
 }
 
-std::string cuptiText(const ProcessFacts& facts) {
-    if (facts.cuptiVersion.value_or(0) == 0) return {};
-    std::string text = cuptiVersionText(*facts.cuptiVersion);
-    if (!facts.cuptiPath.empty()) text += ", " + facts.cuptiPath;
-    return text;
-}
-
 std::string windowsText(const Process& process) {
     if (!process.hasWindows) return {};
     int64_t recordedNs = 0;
@@ -167,21 +173,17 @@ void addLosses(Lines& lines, const Process& process) {
                               entry.second.stretches, entry.second.stretches == 1 ? "" : "es"));
 }
 
-/// Its command, host and agent only if they are not those of the run.
+/// What neither the title nor the run says.
 DescribedThing describeProcess(const Process& process, const RunFacts& run) {
     const ProcessFacts& facts = process.facts;
-    const auto unless = [](const std::string& same, const std::string& text) {
-        return text == same ? std::string() : text;
-    };
+    std::set<const void*> said{&facts.program, &facts.processName, &facts.bootId, &facts.endSignal,
+                               &facts.isForked};
+    if (facts.commandLine == run.commandLine) said.insert(&facts.commandLine);
+    if (run.host.empty() || facts.host == run.host) said.insert(&facts.host);
+    if (run.recorderVersion.empty() || facts.agentVersion == run.recorderVersion)
+        said.insert(&facts.agentVersion);
     Lines lines;
-    lines.add("Command", unless(run.commandLine, facts.commandLine));
-    lines.add("Host", run.host.empty() ? std::string() : unless(run.host, facts.host));
-    lines.add("Visible GPUs", facts.visibleDevices);
-    lines.add("CUPTI", cuptiText(facts));
-    lines.add("Agent",
-              run.recorderVersion.empty() ? "" : unless(run.recorderVersion, facts.agentVersion));
-    if (facts.isCudaOff) lines.add("Not recorded", "CUDA");
-    if (facts.isNvtxOff) lines.add("Not recorded", "NVTX");
+    lines.add(facts, said);
     lines.add("Windows", windowsText(process));
     addLosses(lines, process);
     lines.add(facts.others);

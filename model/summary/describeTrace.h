@@ -36,6 +36,8 @@ struct DescribedTrace {
     std::vector<MemoryPeak> memoryPeaks;
     std::vector<HealthNote> health;  ///< `notesOf`; the sentences are what to show.
 };
+/// What to say where `health` is empty: other recorders may lose without a word.
+inline constexpr const char* nothingKnownLost = "Nothing that this file knows of.";
 
 /// O(n log n) in facts, counters and notes.
 DescribedTrace describeTrace(const Trace& trace);

@@ -128,7 +128,10 @@ class tst_Health : public QObject {
         trace.facts.logBytesUnreadAtExit = int64_t{3} << 20;
         trace.facts.samplers = {{"", "", "", "clocks every 100 ms", "", "", "", {}}};
         trace.facts.others = {{"brandNew", "yes"}};
-        trace.gpuFacts = {{0, 5, 16, 18, {{"tray", "left"}}}};
+        trace.gpuFacts = {{0, 5, 16, 18, {{"tray", "left"}}}, {7, 4, 8, {}, {{"tray", "right"}}}};
+        trace.processes[0].facts.visibleDevices = "0,1";
+        trace.processes[0].facts.localWorldSize = 2;
+        trace.processes[0].facts.isNvtxOff = true;
         trace.processes[0].facts.cuptiVersion = 130001;
         trace.processes[0].facts.cuptiPath = "/usr/lib/libcupti.so";
         trace.processes[0].rank = 1;
@@ -146,8 +149,15 @@ class tst_Health : public QObject {
         QVERIFY(description.gpus[0].title.find("PCIe 5 x16, 18 NVLinks") != std::string::npos);
         QCOMPARE(value(description.gpus[0].facts, "tray"), std::string("left"));
         QVERIFY(description.processes[0].title.find("rank 1 of 4") != std::string::npos);
-        QCOMPARE(value(description.processes[0].facts, "CUPTI"),
-                 std::string("13.0.1, /usr/lib/libcupti.so"));
+        // Of a GPU that the run did not use.
+        QCOMPARE(value(description.run, "GPU 7: PCIe generation"), std::string("4"));
+        QCOMPARE(value(description.run, "GPU 7: tray"), std::string("right"));
+        const std::vector<Property>& facts = description.processes[0].facts;
+        QCOMPARE(value(facts, "CUPTI"), std::string("13.0.1"));
+        QCOMPARE(value(facts, "CUPTI from"), std::string("/usr/lib/libcupti.so"));
+        QCOMPARE(value(facts, "Visible GPUs"), std::string("0,1"));
+        QCOMPARE(value(facts, "Ranks on its host"), std::string("2"));
+        QCOMPARE(value(facts, "NVTX"), std::string("off"));
         QCOMPARE(value(propertiesOf(trace.processes[0]), "cuptiVersion"), std::string("130001"));
         QCOMPARE(value(propertiesOf(trace.facts), "samplerIntervals"),
                  std::string("clocks every 100 ms"));

@@ -48,8 +48,7 @@ void HealthPanel::showNotes(const DescribedTrace& description) {
                                                                   : theme_.information;
         notes_->addParagraph(toQString(shownText(note)), color);
     }
-    if (description.health.empty())
-        notes_->addParagraph(tr("Nothing that this file knows of."), theme_.faster);
+    if (description.health.empty()) notes_->addParagraph(tr(nothingKnownLost), theme_.faster);
     notes_->addHeading(tr("What was recorded"));
     notes_->addFacts(description.counts);
     notes_->finish();
