@@ -16,22 +16,18 @@ using log::NvtxPayload;
 
 namespace {
 
-// Of ENUM_NSYS_EVENT_TYPE.
-constexpr int categoryEvent = 33;
-constexpr int markEvent = 34;
-constexpr int pushPopEvent = 59;
-constexpr int startEndEvent = 60;
-constexpr int domainCreateEvent = 75;
-
-int eventTypeOf(NvtxEvent begin) {
+NvtxEventType eventTypeOf(NvtxEvent begin) {
     switch (begin) {
         case NvtxEvent::Mark:
-            return markEvent;
+            return NvtxEventType::Mark;
         case NvtxEvent::Start:
-            return startEndEvent;
-        default:
-            return pushPopEvent;
+            return NvtxEventType::StartEnd;
+        case NvtxEvent::Push:
+        case NvtxEvent::Pop:
+        case NvtxEvent::End:  // The assembler lets nothing begin with these.
+            break;
     }
+    return NvtxEventType::PushPop;
 }
 
 /// The plain payload of a call; at most one is set.
@@ -182,14 +178,15 @@ void NvtxImporter::writeNames() {
     constexpr const auto& name = tables::nvtxEvents;
     for (const auto& domain : domains_)
         trace.add(name, name.start = process_.time(domain.timestampNs),
-                  name.eventType = domainCreateEvent, name.text = strings.text(domain.name),
+                  name.eventType = NvtxEventType::DomainName, name.text = strings.text(domain.name),
                   name.globalTid = process_.threadId(domain.threadId),
                   name.domainId = domain.domain);
     for (const auto& category : categories_)
-        trace.add(
-            name, name.start = process_.time(category.timestampNs), name.eventType = categoryEvent,
-            name.category = category.category, name.text = strings.text(category.name),
-            name.globalTid = process_.threadId(category.threadId), name.domainId = category.domain);
+        trace.add(name, name.start = process_.time(category.timestampNs),
+                  name.eventType = NvtxEventType::CategoryName, name.category = category.category,
+                  name.text = strings.text(category.name),
+                  name.globalTid = process_.threadId(category.threadId),
+                  name.domainId = category.domain);
     constexpr const auto& layout = tables::payloadSchemas;
     for (const auto& schema : schemas_)
         trace.add(layout, layout.domainId = schema.domain, layout.schemaId = schema.schemaId,

@@ -255,7 +255,6 @@ class Writer {
 
     /// Range n is row n + 1 of the file; the names of domains come after them.
     void nvtx() {
-        constexpr int domainName = 75;
         constexpr const auto& t = tables::nvtxEvents;
         auto rows = into(t);
         const NvtxTable& table = trace_.nvtx;
@@ -281,12 +280,14 @@ class Writer {
                         t.globalTid = thread.globalTid, t.domainId = domain);
         }
         for (const auto& [key, domain] : domains)
-            rows.insert(t.start = 0, t.eventType = domainName, t.textId = key.second,
+            rows.insert(t.start = 0, t.eventType = NvtxEventType::DomainName, t.textId = key.second,
                         t.globalTid = domain.globalTid, t.domainId = domain.number);
     }
 
-    static int eventType(NvtxStyle style) {
-        return style == NvtxStyle::PushPop ? 59 : style == NvtxStyle::StartEnd ? 60 : 34;
+    static NvtxEventType eventType(NvtxStyle style) {
+        return style == NvtxStyle::PushPop    ? NvtxEventType::PushPop
+               : style == NvtxStyle::StartEnd ? NvtxEventType::StartEnd
+                                              : NvtxEventType::Mark;
     }
 
     void nccl() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/format/tables/EnumTables.h"
 
+#include "model/format/tables/Nvtx.h"
+
 namespace lanescope {
 
 namespace {
@@ -113,18 +115,22 @@ constexpr EnumRow diagnosticTimestampSource[] = {
     {2, "HostTimestamp", "Host"},
 };
 
+constexpr int64_t idOf(NvtxEventType type) {
+    return static_cast<int64_t>(type);
+}
+
 constexpr EnumRow nsysEventType[] = {
     {32, "NvtxEvents", "NvtxEvents"},
-    {33, "NvtxCategory", "NvtxCategory"},
-    {34, "NvtxMark", "NvtxMark"},
+    {idOf(NvtxEventType::CategoryName), "NvtxCategory", "NvtxCategory"},
+    {idOf(NvtxEventType::Mark), "NvtxMark", "NvtxMark"},
     {35, "NvtxPushRange", "NvtxPushRange"},
     {36, "NvtxPopRange", "NvtxPopRange"},
     {37, "NvtxStartRange", "NvtxStartRange"},
     {38, "NvtxEndRange", "NvtxEndRange"},
     {39, "NvtxThread", "NvtxThread"},
-    {59, "NvtxPushPopRange", "NvtxPushPopRange"},
-    {60, "NvtxStartEndRange", "NvtxStartEndRange"},
-    {75, "NvtxDomainCreate", "NvtxDomainCreate"},
+    {idOf(NvtxEventType::PushPop), "NvtxPushPopRange", "NvtxPushPopRange"},
+    {idOf(NvtxEventType::StartEnd), "NvtxStartEndRange", "NvtxStartEndRange"},
+    {idOf(NvtxEventType::DomainName), "NvtxDomainCreate", "NvtxDomainCreate"},
     {76, "NvtxDomainDestroy", "NvtxDomainDestroy"},
     {97, "NvtxNameCudaDevice", "NvtxNameCudaDevice"},
     {98, "NvtxNameCudaContext", "NvtxNameCudaContext"},

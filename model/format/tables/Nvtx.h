@@ -3,6 +3,23 @@
 
 #include "model/format/Table.h"
 
+namespace lanescope {
+
+/// What a row of `NVTX_EVENTS` is, by the numbers of `ENUM_NSYS_EVENT_TYPE`; a foreign file may
+/// hold others. The imported ones come from text files in reports of Nsight Systems.
+enum class NvtxEventType : int64_t {
+    CategoryName = 33,
+    Mark = 34,
+    PushPop = 59,
+    StartEnd = 60,
+    ImportedMark = 65,
+    ImportedPushPop = 70,
+    ImportedStartEnd = 71,
+    DomainName = 75,
+};
+
+}  // namespace lanescope
+
 namespace lanescope::tables {
 
 struct NvtxEvents : TableOf<NvtxEvents> {

@@ -16,32 +16,23 @@ namespace {
 
 constexpr const auto& t = tables::nvtxEvents;
 
-/// Of `ENUM_NSYS_EVENT_TYPE`. The "nvtxt" ones come from text files imported into a report.
-enum EventType : int64_t {
-    categoryName = 33,
-    mark = 34,
-    pushPop = 59,
-    startEnd = 60,
-    importedMark = 65,
-    importedPushPop = 70,
-    importedStartEnd = 71,
-    domainName = 75,
-};
-
-std::optional<NvtxStyle> styleOf(int64_t type) {
+/// Nothing for names, and for what this program does not know.
+std::optional<NvtxStyle> styleOf(NvtxEventType type) {
     switch (type) {
-        case pushPop:
-        case importedPushPop:
+        case NvtxEventType::PushPop:
+        case NvtxEventType::ImportedPushPop:
             return NvtxStyle::PushPop;
-        case startEnd:
-        case importedStartEnd:
+        case NvtxEventType::StartEnd:
+        case NvtxEventType::ImportedStartEnd:
             return NvtxStyle::StartEnd;
-        case mark:
-        case importedMark:
+        case NvtxEventType::Mark:
+        case NvtxEventType::ImportedMark:
             return NvtxStyle::Mark;
-        default:
-            return std::nullopt;
+        case NvtxEventType::CategoryName:
+        case NvtxEventType::DomainName:
+            break;
     }
+    return std::nullopt;
 }
 
 class NvtxReader {
@@ -83,12 +74,13 @@ class NvtxReader {
     }
 
     void readRow() {
-        const int64_t type = reader_.integerOr(t.eventType, 0);
+        const auto type = static_cast<NvtxEventType>(reader_.integerOr(t.eventType, 0));
         const std::optional<int64_t> globalTid = reader_.integer(t.globalTid);
         const int64_t domain = reader_.integerOr(t.domainId, 0);
         const int64_t process = globalTid ? processOf(*globalTid) : 0;
-        if (type == domainName) return names_.nameDomain(process, domain, nameOfRow());
-        if (type == categoryName)
+        if (type == NvtxEventType::DomainName)
+            return names_.nameDomain(process, domain, nameOfRow());
+        if (type == NvtxEventType::CategoryName)
             return names_.nameCategory(process, domain, reader_.integerOr(t.category, 0),
                                        nameOfRow());
         if (const std::optional<NvtxStyle> style = styleOf(type))

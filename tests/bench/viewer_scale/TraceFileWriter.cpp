@@ -30,9 +30,6 @@ constexpr std::array<int64_t, TrainingSimulation::streamCount> streamIds{7, 13, 
 constexpr int64_t contextId = 1;
 constexpr int64_t ncclDomain = 1;
 constexpr int64_t communicator = 0x51a7ed;
-// Of ENUM_NSYS_EVENT_TYPE.
-constexpr int pushPopEvent = 59;
-constexpr int domainEvent = 75;
 
 constexpr uint32_t pidOf(int rank) {
     return 4'200u + static_cast<uint32_t>(rank);
@@ -172,9 +169,10 @@ class TraceFileWriter::File {
             communicators.insert(group.globalPid = pid, group.communicator = communicator,
                                  group.rank = rank, group.rankCount = TrainingSimulation::rankCount,
                                  group.cudaDevice = rank, group.nodeCount = 1);
-            inserters_->ranges.insert(
-                domain.start = 0, domain.textId = domainName_, domain.domainId = ncclDomain,
-                domain.globalTid = globalTidOf(rank, 0), domain.eventType = domainEvent);
+            inserters_->ranges.insert(domain.start = 0, domain.textId = domainName_,
+                                      domain.domainId = ncclDomain,
+                                      domain.globalTid = globalTidOf(rank, 0),
+                                      domain.eventType = NvtxEventType::DomainName);
             ++rangeRows_;
         }
     }
@@ -251,7 +249,7 @@ class TraceFileWriter::File {
             textId = firstRange_ + row.range;
         inserters_->ranges.insert(t.start = row.startNs, t.end = row.endNs, t.textId = textId,
                                   t.text = text, t.domainId = isNccl ? ncclDomain : 0,
-                                  t.globalTid = tid, t.eventType = pushPopEvent);
+                                  t.globalTid = tid, t.eventType = NvtxEventType::PushPop);
         if (!isNccl || kind_ != FileKind::Ours) return;
         constexpr const auto& call = tables::ncclOperations;
         inserters_->nccl.insert(call.nvtxRow = rangeRows_, call.bytes = row.ncclBytes,
