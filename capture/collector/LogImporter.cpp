@@ -82,8 +82,7 @@ void LogImporter::visit(const log::ThreadNameRecord& record) {
 
 void LogImporter::visit(const log::DroppedRecord& record) {
     dropped_[record.what] += record.count;
-    // A lost name loses no event.
-    if (record.what == Loss::Names || gaps_.size() >= maximumGaps) return;
+    if (gaps_.size() >= maximumGaps) return;
     const int64_t since = latestBefore(record.what);
     gaps_.push_back({record.what,
                      {since == 0 ? record.timestampNs : std::min(since, record.timestampNs),
@@ -233,10 +232,10 @@ void LogImporter::writeGaps() {
 
 void LogImporter::writeHealth() {
     for (const log::NoteRecord& note : notes_)
-        process_.trace.healthOfLog(severityFrom(static_cast<int64_t>(note.severity)),
-                                   process_.strings.text(note.code),
-                                   process_.strings.text(note.sentence), process_.processId(),
-                                   process_.time(note.timestampNs));
+        process_.trace.healthOfLog(
+            severityFrom(static_cast<int64_t>(note.severity)), process_.strings.text(note.code),
+            process_.strings.text(note.sentence), process_.processId(),
+            process_.time(note.timestampNs), unlessZero(int64_t{note.count}));
     if (reader_.header()) writeEnd();
     writeLosses();
     writeMemoryTrouble();

@@ -82,7 +82,8 @@ void SamplerImporter::visit(const log::NoteRecord& record) {
     if (++notes_ > mostNotes) return;
     process_.trace.healthOfLog(
         severityFrom(static_cast<int64_t>(record.severity)), process_.strings.text(record.code),
-        process_.strings.text(record.sentence), {}, process_.time(record.timestampNs));
+        process_.strings.text(record.sentence), {}, process_.time(record.timestampNs),
+        unlessZero(int64_t{record.count}));
 }
 
 void SamplerImporter::visit(const log::DroppedRecord& record) {

@@ -147,7 +147,8 @@ void PmSampler::end() {
         fmt::format("{:.2g} % of the samples at {:g} Hz were lost{}; what they would have told is "
                     "unknown. Use a lower rate: --gpu-metrics=HZ.",
                     100 * static_cast<double>(lost) / static_cast<double>(all), hz_,
-                    overflows > 0 ? ", as the GPU's buffer was full" : ""));
+                    overflows > 0 ? ", as the GPU's buffer was full" : ""),
+        lost);
 }
 
 std::unique_ptr<Sampler> makePmSampler(SampleLog& log, double hz, int64_t takePeriodNs,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/log/RecordWriter.h"
 
+#include <algorithm>
+
 #include "capture/log/clocks.h"
 
 namespace lanescope::log {
@@ -58,12 +60,14 @@ void RecordWriter::property(std::string_view name, std::string_view value) {
     write(log::RecordKind::Property, record);
 }
 
-void RecordWriter::note(Severity severity, HealthCode code, std::string_view sentence) {
+void RecordWriter::note(Severity severity, HealthCode code, std::string_view sentence,
+                        uint64_t count) {
     log::NoteRecord record{};
     record.timestampNs = realtimeNs();
     record.severity = severity;
     record.code = string(identifier(code));
     record.sentence = string(sentence);
+    record.count = static_cast<uint32_t>(std::min<uint64_t>(count, UINT32_MAX));
     write(log::RecordKind::Note, record, record.timestampNs);
 }
 

@@ -50,7 +50,8 @@ class RecordWriter {
     uint32_t generation() const { return generation_; }
 
     void property(std::string_view name, std::string_view value);
-    void note(Severity severity, HealthCode code, std::string_view sentence);
+    /// `count` says how many, if that is countable.
+    void note(Severity severity, HealthCode code, std::string_view sentence, uint64_t count = 0);
     void dropped(Loss what, uint64_t count);
 
   private:

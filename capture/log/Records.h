@@ -370,7 +370,7 @@ struct NoteRecord {
     Severity severity;
     uint32_t code;      ///< String, for programs: the identifier of a `HealthCode`.
     uint32_t sentence;  ///< String, for people.
-    uint32_t reserved;
+    uint32_t count;     ///< How many; 0 if not countable. The greatest number stands for more.
 };
 
 /// A GPU that a sampler reads. Other records of the log name it by `gpu`.

@@ -104,9 +104,10 @@ void SampleLog::writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const
                           static_cast<int64_t>(words[words.size() - metricCount - 1]));
 }
 
-void SampleLog::note(Severity severity, HealthCode code, std::string_view sentence) {
+void SampleLog::note(Severity severity, HealthCode code, std::string_view sentence,
+                     uint64_t count) {
     const std::lock_guard lock(mutex_);
-    writer_.note(severity, code, sentence);
+    writer_.note(severity, code, sentence, count);
 }
 
 void SampleLog::property(std::string_view name, std::string_view value) {

@@ -52,7 +52,7 @@ class SampleLog {
     /// `words` as in `RecordVisitor`: `1 + metricCount` for each moment.
     void writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const uint64_t> words);
 
-    void note(Severity severity, HealthCode code, std::string_view sentence);
+    void note(Severity severity, HealthCode code, std::string_view sentence, uint64_t count = 0);
     /// A fact; said again it replaces the former.
     void property(std::string_view name, std::string_view value);
 

@@ -94,16 +94,15 @@ bool concerns(Loss what, TrackKind track) {
         case TrackKind::ThreadApi:
         case TrackKind::GpuEvents:
         case TrackKind::ProcessEvents:
-            return isAny || what == Loss::CudaActivity;
         case TrackKind::Counter:
         case TrackKind::CounterStates:
-            return isAny || what == Loss::CudaActivity || what == Loss::GpuMetrics;
+            return isAny || what == Loss::CudaActivity;
         case TrackKind::CounterGroup:
             return false;
         case TrackKind::StreamProjection:
         case TrackKind::Process:
         case TrackKind::Thread:
-            return what != Loss::Names;
+            return true;
     }
     return true;
 }

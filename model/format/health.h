@@ -33,9 +33,7 @@ enum class Loss : uint32_t {
     NvtxCalls = 1,
     CudaActivity = 2,
     LogBlocks = 3,
-    Names = 4,
-    NcclEvents = 5,
-    GpuMetrics = 6,
+    NcclEvents = 5,  ///< 4 and 6 were names that nothing ever wrote.
 };
 
 /// How a loss is called: for programs, for people in the plural, and why it happens: "because ...".
@@ -47,14 +45,12 @@ struct LossName {
 };
 
 inline constexpr std::string_view tooFast = "they came faster than they could be written down";
-inline constexpr std::array<LossName, 6> lossNames{{
+inline constexpr std::array<LossName, 4> lossNames{{
     {Loss::NvtxCalls, "nvtx-calls", "NVTX calls", tooFast},
     {Loss::CudaActivity, "cuda-activity", "CUDA activity records", tooFast},
     {Loss::LogBlocks, "log-blocks", "blocks of its log",
      "the log could not be written, as when the disk is full"},
-    {Loss::Names, "names", "names", "there was no room for more"},
     {Loss::NcclEvents, "nccl-events", "NCCL events", tooFast},
-    {Loss::GpuMetrics, "gpu-metrics", "samples of GPU metrics", tooFast},
 }};
 
 /// The names of a loss; "unknown" for one that this program does not know.

@@ -270,7 +270,6 @@ class tst_CollectMemory : public QObject {
         dropped(400, Loss::CudaActivity);
         dropped(500, Loss::NvtxCalls);
         dropped(600, Loss::LogBlocks);
-        dropped(700, Loss::Names);
         dropped(150, Loss::NvtxCalls);  // Older than the latest event.
         log.end(startNs + 1000);
         log.flush();

@@ -106,6 +106,13 @@ class tst_PmSampling : public QObject {
         QCOMPARE(said.size(), 1);
         QVERIFY2(said[0].startsWith("1 20 % of the samples at 1000 Hz were lost; what they would"),
                  qPrintable(said[0]));
+        // Each gap is of two samples.
+        const double lost = 2 * number(database,
+                                       "SELECT count(*) - count(value) FROM GPU_METRICS"
+                                       " WHERE metricId = 8");
+        QCOMPARE(
+            number(database, "SELECT count FROM LANESCOPE_HEALTH WHERE code = 'gpu-metrics-lost'"),
+            lost);
         for (const char* gpu : {"0", "1"}) {
             const std::string of =
                 std::string(" FROM GPU_METRICS WHERE metricId = 8 AND typeId & 255 = ") + gpu;

@@ -50,9 +50,7 @@ class tst_Health : public QObject {
         QCOMPARE(static_cast<uint32_t>(Loss::NvtxCalls), 1u);
         QCOMPARE(static_cast<uint32_t>(Loss::CudaActivity), 2u);
         QCOMPARE(static_cast<uint32_t>(Loss::LogBlocks), 3u);
-        QCOMPARE(static_cast<uint32_t>(Loss::Names), 4u);
         QCOMPARE(static_cast<uint32_t>(Loss::NcclEvents), 5u);
-        QCOMPARE(static_cast<uint32_t>(Loss::GpuMetrics), 6u);
     }
 
     void thePageOnTheFormatNamesEveryCodeAndLoss() {
