@@ -8,6 +8,7 @@
 #include "capture/collector/unless.h"
 #include "capture/collector/writeLinkPeaks.h"
 #include "model/format/factNames.h"
+#include "model/format/isMigName.h"
 #include "model/format/tables/Gpus.h"
 #include "model/format/tables/Links.h"
 
@@ -28,8 +29,8 @@ GpuInventory::GpuInventory(Machine machine) : links_(std::move(machine.links)) {
 
 int64_t GpuInventory::add(const log::DeviceRecord& device, std::string_view name) {
     std::string uuid = formatGpuUuid(device.uuid);
-    // "NVIDIA H200 MIG 1g.18gb": the driver writes the numbers of slices of GPUs so.
-    if (name.find(" MIG ") != std::string_view::npos) uuid.replace(0, 3, "MIG");
+    // The driver writes the numbers of slices of GPUs so.
+    if (isMigName(name)) uuid.replace(0, 3, "MIG");
     const auto known = std::find_if(gpus_.begin(), gpus_.end(),
                                     [&](const Gpu& gpu) { return gpu.machine.uuid == uuid; });
     if (known != gpus_.end()) {

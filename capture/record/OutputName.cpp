@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "capture/log/launcherRank.h"
+#include "model/format/checkFile.h"
 
 namespace lanescope::capture {
 
@@ -90,12 +91,6 @@ bool isSameForAll(std::string_view variable) {
 }
 
 }  // namespace
-
-bool isThere(const std::filesystem::path& path) {
-    std::error_code error;
-    return std::filesystem::symlink_status(path, error).type() !=
-           std::filesystem::file_type::not_found;
-}
 
 Result<std::string> expandOutputPattern(std::string_view pattern, const OutputNameParts& parts) {
     std::string name;

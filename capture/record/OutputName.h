@@ -30,9 +30,6 @@ std::string defaultOutputPattern(const std::filesystem::path& program);
 /// same name to all of them.
 Result<void> checkNameOfRank(std::string_view pattern);
 
-/// Whether anything has that name, be it a link that leads nowhere.
-bool isThere(const std::filesystem::path& path);
-
 /// Checks that a trace can be written at `output`: its folder exists and is writable, and nothing
 /// is there, or with `overwrite` at most a regular file.
 Result<void> checkOutput(const std::filesystem::path& output, bool overwrite);

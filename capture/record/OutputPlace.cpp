@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "capture/record/OutputName.h"
+#include "model/format/checkFile.h"
 
 namespace lanescope::capture {
 

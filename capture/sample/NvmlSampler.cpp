@@ -58,12 +58,6 @@ std::string namesOf(const std::vector<int>& gpus, const char* one, const char* s
                        isOne ? one : several);
 }
 
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
-
 }  // namespace
 
 bool NvmlSampler::begin() {
@@ -125,7 +119,7 @@ void NvmlSampler::describe(Gpu& gpu) {
     const bool asksMig = nvml_->deviceMigMode != nullptr &&
                          nvml_->deviceMigMode(gpu.device, &isMig, &isPending) == nvmlSuccess;
     if (asksMig && isMig != 0) splitGpus_.push_back(gpu.index);
-    if (!absent.empty()) absent_[joined(absent)].push_back(gpu.index);
+    if (!absent.empty()) absent_[fmt::format("{}", fmt::join(absent, ", "))].push_back(gpu.index);
 }
 
 /// One line for each thing that is to be said, however many GPUs it is true of.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "model/format/isMigName.h"
 #include "model/format/pcieRate.h"
 
 namespace lanescope {
@@ -178,7 +179,7 @@ int32_t nvlinksOf(const Trace& trace, int64_t gpu) {
 }
 
 bool isMigDevice(const Gpu& gpu) {
-    return gpu.uuid.starts_with("MIG-") || gpu.name.find(" MIG ") != std::string::npos;
+    return gpu.uuid.starts_with("MIG-") || isMigName(gpu.name);
 }
 
 std::string_view name(PeakOrigin origin) {

@@ -128,9 +128,6 @@ class TraceBuilder {
         size_t operator()(const StreamKey& key) const;
     };
 
-    /// Times further than this from 0 are no nanoseconds of any clock; sums of two stay in range.
-    static constexpr int64_t maxTimeNs = int64_t{1} << 61;
-
     bool isProcess(uint32_t index) const { return index < trace_->processes.size(); }
     bool isGpu(uint32_t index) const { return index < trace_->gpus.size(); }
     void eventCall(const EventCallRow& row, EventCallTable& table);
@@ -151,7 +148,7 @@ template <kinds::Recorded Kind>
 EventRef TraceBuilder::add(const typename Kind::Row& row) {
     const uint32_t place = Kind::size(*trace_);
     const TimeRange times = Kind::timesOf(row);
-    const bool isSound = times.startNs >= -maxTimeNs && times.endNs <= maxTimeNs &&
+    const bool isSound = times.startNs >= -greatestTimeNs && times.endNs <= greatestTimeNs &&
                          times.startNs <= times.endNs && place < EventRef::maximumRow;
     if (!isSound || !Kind::isPlaced(*trace_, row)) {
         skip(Kind::plural, 1);

@@ -34,21 +34,6 @@ class Cautions {
     std::vector<std::string> sentences_;
 };
 
-/// "2 x NVIDIA H200".
-std::string gpusText(const SummaryFacts& facts) {
-    std::vector<std::string> names = facts.gpuNames;
-    std::sort(names.begin(), names.end());
-    std::string text;
-    for (size_t begin = 0; begin < names.size();) {
-        size_t end = begin;
-        while (end < names.size() && names[end] == names[begin]) ++end;
-        text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", end - begin,
-                            names[begin].empty() ? "unknown GPU" : names[begin]);
-        begin = end;
-    }
-    return text;
-}
-
 std::string_view sourceText(const RunSummary& run) {
     switch (run.source) {
         case StepSource::NvtxRange:
@@ -131,6 +116,20 @@ std::vector<std::string> cautionsOf(const RunSummary& baseline, const RunSummary
     addWhatRan(baseline, candidate, cautions);
     addHowStepsWereFound(baseline, candidate, cautions);
     if (baseline.workers.size() != candidate.workers.size() && !baseline.isEmpty() &&
+std::string gpusText(const SummaryFacts& facts) {
+    std::vector<std::string> names = facts.gpuNames;
+    std::sort(names.begin(), names.end());
+    std::string text;
+    for (size_t begin = 0; begin < names.size();) {
+        size_t end = begin;
+        while (end < names.size() && names[end] == names[begin]) ++end;
+        text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", end - begin,
+                            names[begin].empty() ? "unknown GPU" : names[begin]);
+        begin = end;
+    }
+    return text;
+}
+
         !candidate.isEmpty())
         cautions.add(
             "Processes on GPUs: {} in the baseline, {} in the candidate; only pairs are "

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "model/format/Fnv1a.h"
 #include "model/trace/notesOf.h"
 
 namespace lanescope::compare {
@@ -44,35 +45,21 @@ int64_t worldSizeOf(const Trace& trace) {
     return ranks;
 }
 
-/// FNV-1a over numbers: enough to see that two files hold the same recording.
-class ContentHash {
-  public:
-    void add(uint64_t number) {
-        for (int byte = 0; byte < 8; ++byte) {
-            value_ = (value_ ^ (number & 0xff)) * 0x100000001b3ULL;
-            number >>= 8;
-        }
-    }
-    template <class Table>
-    void addTimes(const Table& table) {
-        add(table.size());
-        for (const int64_t startNs : table.startNs) add(static_cast<uint64_t>(startNs));
-        for (const int64_t endNs : table.endNs) add(static_cast<uint64_t>(endNs));
-    }
-    uint64_t value() const { return value_; }
-
-  private:
-    uint64_t value_ = 0xcbf29ce484222325ULL;
-};
+template <class Table>
+void addTimes(const Table& table, Fnv1a& hash) {
+    hash.add(uint64_t{table.size()});
+    for (const int64_t startNs : table.startNs) hash.add(static_cast<uint64_t>(startNs));
+    for (const int64_t endNs : table.endNs) hash.add(static_cast<uint64_t>(endNs));
+}
 
 uint64_t contentHashOf(const Trace& trace) {
-    ContentHash hash;
+    Fnv1a hash;
     hash.add(static_cast<uint64_t>(trace.startUtcNs));
-    hash.addTimes(trace.kernels);
-    hash.addTimes(trace.memcpys);
-    hash.addTimes(trace.nvtx);
-    hash.add(trace.apiCalls.size());
-    for (const Process& process : trace.processes) hash.add(process.pid);
+    addTimes(trace.kernels, hash);
+    addTimes(trace.memcpys, hash);
+    addTimes(trace.nvtx, hash);
+    hash.add(uint64_t{trace.apiCalls.size()});
+    for (const Process& process : trace.processes) hash.add(uint64_t{process.pid});
     return hash.value();
 }
 

@@ -28,7 +28,9 @@ int openNameless(const std::filesystem::path& folder) {
     return named;
 }
 
-std::vector<std::filesystem::path> usualFolders() {
+}  // namespace
+
+std::vector<std::filesystem::path> temporaryFolders() {
     std::vector<std::filesystem::path> folders;
     if (const char* chosen = std::getenv("TMPDIR"); chosen != nullptr && *chosen != '\0')
         folders.emplace_back(chosen);
@@ -38,10 +40,8 @@ std::vector<std::filesystem::path> usualFolders() {
     return folders;
 }
 
-}  // namespace
-
 Result<TemporaryFile> TemporaryFile::create(const std::filesystem::path& folder) {
-    const auto folders = folder.empty() ? usualFolders() : std::vector{folder};
+    const auto folders = folder.empty() ? temporaryFolders() : std::vector{folder};
     int firstError = 0;
     for (const auto& candidate : folders) {
         const int file = openNameless(candidate);

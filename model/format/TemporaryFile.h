@@ -4,17 +4,21 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <vector>
 
 #include "model/format/Result.h"
 
 namespace lanescope {
 
+/// Where temporary files go, the first that works: in the folder that the environment variable
+/// TMPDIR names, else in /var/tmp or /tmp.
+std::vector<std::filesystem::path> temporaryFolders();
+
 /// A file without a name: nobody else can open it, and it is gone with this object, or with the
 /// process however that ends. One thread at a time.
 class TemporaryFile {
   public:
-    /// In `folder`, for the owner only. Without one: in the folder that the environment variable
-    /// TMPDIR names, else in /var/tmp or /tmp.
+    /// In `folder`, for the owner only; without one, in one of `temporaryFolders`.
     static Result<TemporaryFile> create(const std::filesystem::path& folder = {});
     TemporaryFile(TemporaryFile&& other) noexcept;
     TemporaryFile& operator=(TemporaryFile&&) = delete;

@@ -23,4 +23,10 @@ Result<uint64_t> checkFile(const std::filesystem::path& path) {
     return static_cast<uint64_t>(size);
 }
 
+bool isThere(const std::filesystem::path& path) {
+    std::error_code error;
+    return std::filesystem::symlink_status(path, error).type() !=
+           std::filesystem::file_type::not_found;
+}
+
 }  // namespace lanescope

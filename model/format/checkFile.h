@@ -12,4 +12,7 @@ namespace lanescope {
 /// file, empty.
 Result<uint64_t> checkFile(const std::filesystem::path& path);
 
+/// Whether anything has that name, be it a link that leads nowhere; true where nobody can tell.
+bool isThere(const std::filesystem::path& path);
+
 }  // namespace lanescope

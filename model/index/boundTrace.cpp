@@ -10,8 +10,6 @@ namespace lanescope {
 
 namespace {
 
-/// Times beyond are not taken from any file; differences of two stay within 64 bits.
-constexpr int64_t greatestTimeNs = int64_t{1} << 61;
 /// Of one slice: the sum of a step of them does not overflow either.
 constexpr int64_t greatestDurationNs = greatestTimeNs / Lane::busyStep;
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "model/format/Fnv1a.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/traceFingerprint.h"
 
@@ -17,19 +18,6 @@ namespace lanescope {
 namespace {
 
 constexpr const char* suffix = ".lanescope-index";
-
-/// FNV-1a.
-class Hash {
-  public:
-    void add(std::string_view bytes) {
-        for (const char byte : bytes)
-            value_ = (value_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
-    }
-    uint64_t value() const { return value_; }
-
-  private:
-    uint64_t value_ = 0xcbf29ce484222325ULL;
-};
 
 std::optional<std::filesystem::path> cacheFolder() {
     const auto variable = [](const char* name) -> std::filesystem::path {
@@ -47,11 +35,11 @@ std::optional<std::filesystem::path> cacheFolder() {
 uint64_t endsOf(std::ifstream& file, uint64_t size) {
     constexpr uint64_t part = 4096;
     std::array<char, part> bytes{};
-    Hash hash;
+    Fnv1a hash;
     for (const uint64_t from : {uint64_t{0}, size > part ? size - part : 0}) {
         file.seekg(static_cast<std::streamoff>(from));
         file.read(bytes.data(), bytes.size());
-        hash.add({bytes.data(), static_cast<size_t>(file.gcount())});
+        hash.add(std::string_view(bytes.data(), static_cast<size_t>(file.gcount())));
         file.clear();
     }
     return hash.value();
@@ -65,7 +53,7 @@ std::vector<std::filesystem::path> indexPaths(const std::filesystem::path& trace
     const std::filesystem::path absolute = std::filesystem::weakly_canonical(trace, error);
     const auto folder = cacheFolder();
     if (error || !folder) return paths;
-    Hash hash;
+    Fnv1a hash;
     hash.add(absolute.string());
     paths.push_back(*folder / (fmt::format("{:016x}", hash.value()) + suffix));
     return paths;

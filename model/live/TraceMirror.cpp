@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "model/format/Sqlite.h"
+#include "model/format/TemporaryFile.h"
 #include "model/format/tables/Schema.h"
 #include "model/format/tables/allTables.h"
 #include "model/query/harden.h"
@@ -51,9 +52,16 @@ std::vector<std::string> textsOf(sqlite3* database, const std::string& sql) {
     return texts;
 }
 
-fs::path folderForCopies() {
-    const char* chosen = std::getenv("TMPDIR");
-    return chosen != nullptr && *chosen != '\0' ? fs::path(chosen) : fs::path("/var/tmp");
+/// A new folder for the copy, or an empty path with `errno` of the first place that refused.
+std::string makeFolder() {
+    int firstError = 0;
+    for (const fs::path& place : temporaryFolders()) {
+        std::string folder = (place / "lanescope-live-XXXXXX").string();
+        if (::mkdtemp(folder.data()) != nullptr) return folder;
+        if (firstError == 0) firstError = errno;
+    }
+    errno = firstError;
+    return {};
 }
 
 }  // namespace
@@ -80,11 +88,11 @@ Result<TraceMirror> TraceMirror::create(fs::path partial) {
 
 /// The file loses its name as soon as it is open twice, so nothing of it can stay behind.
 Result<void> TraceMirror::makeCopy() {
-    std::string folder = (folderForCopies() / "lanescope-live-XXXXXX").string();
-    if (::mkdtemp(folder.data()) == nullptr)
+    const std::string folder = makeFolder();
+    if (folder.empty())
         return fail(
             "No temporary file can be made in {}: {}. Set TMPDIR to a folder where one can.",
-            folderForCopies().string(), std::strerror(errno));
+            temporaryFolders().front().string(), std::strerror(errno));
     const fs::path path = fs::path(folder) / "copy.sqlite";
     Result<void> made;
     {

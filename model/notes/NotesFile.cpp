@@ -15,6 +15,8 @@
 #include <thread>
 
 #include "model/format/AtomicFile.h"
+#include "model/format/Fnv1a.h"
+#include "model/format/checkFile.h"
 #include "model/notes/mergeNotes.h"
 #include "model/notes/notesJson.h"
 
@@ -29,21 +31,6 @@ constexpr const char* suffix = ".lanescope-notes.json";
 /// A store takes some milliseconds.
 constexpr std::chrono::seconds lockPatience{10};
 constexpr std::chrono::milliseconds lockInterval{5};
-
-/// FNV-1a, to tell traces of the same name in different folders apart.
-uint64_t hashOf(std::string_view text) {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (const char letter : text) {
-        hash ^= static_cast<unsigned char>(letter);
-        hash *= 0x100000001b3u;
-    }
-    return hash;
-}
-
-bool isThere(const fs::path& path) {
-    std::error_code ignored;
-    return fs::exists(fs::symlink_status(path, ignored));
-}
 
 /// Keeps other viewers from storing in the same folder until it goes away. Where folders cannot be
 /// locked, nobody waits; nor for ever where somebody never lets go of one.
@@ -123,8 +110,11 @@ NotesFile NotesFile::forTrace(const fs::path& trace, const fs::path& userFolder)
     file.isBesideTrace_ = ::access(whole.parent_path().c_str(), W_OK) == 0;
     if (!file.isBesideTrace_) {
         file.trace_.clear();
+        // Traces of one name lie in different folders.
+        Fnv1a folder;
+        folder.add(whole.string());
         const std::string name = whole.filename().string();
-        file.path_ = userFolder / fmt::format("{}-{:016x}{}", name, hashOf(whole.string()), suffix);
+        file.path_ = userFolder / fmt::format("{}-{:016x}{}", name, folder.value(), suffix);
     }
     return file;
 }

@@ -245,14 +245,12 @@ void CopyChart::keyPressEvent(QKeyEvent* event) {
 
 void CopyChart::focusInEvent(QFocusEvent* event) {
     QWidget::focusInEvent(event);
-    plot_->axisRect()->setBackground(Theme::mix(theme_.canvas, theme_.accent, 0.05));
-    plot_->replot(QCustomPlot::rpQueuedReplot);
+    showFocus(*plot_, theme_, true);
 }
 
 void CopyChart::focusOutEvent(QFocusEvent* event) {
     QWidget::focusOutEvent(event);
-    plot_->axisRect()->setBackground(QBrush(Qt::NoBrush));
-    plot_->replot(QCustomPlot::rpQueuedReplot);
+    showFocus(*plot_, theme_, false);
 }
 
 void CopyChart::resizeEvent(QResizeEvent* event) {

@@ -7,14 +7,10 @@
 #include <cmath>
 
 #include "views/bandwidth/copyTexts.h"
+#include "views/text/shortRate.h"
 
 namespace lanescope::views {
 namespace {
-
-QString shortRate(double gigabytesPerSecond) {
-    const bool isLarge = gigabytesPerSecond >= 1000;
-    return QString::number(gigabytesPerSecond, isLarge ? 'f' : 'g', isLarge ? 0 : 3);
-}
 
 /// Peaks that stand closer together than their names are high.
 struct Cluster {

@@ -223,14 +223,12 @@ void WaterfallChart::keyPressEvent(QKeyEvent* event) {
 
 void WaterfallChart::focusInEvent(QFocusEvent* event) {
     QWidget::focusInEvent(event);
-    plot_->axisRect()->setBackground(Theme::mix(theme_.canvas, theme_.accent, 0.05));
-    plot_->replot(QCustomPlot::rpQueuedReplot);
+    showFocus(*plot_, theme_, true);
 }
 
 void WaterfallChart::focusOutEvent(QFocusEvent* event) {
     QWidget::focusOutEvent(event);
-    plot_->axisRect()->setBackground(QBrush(Qt::NoBrush));
-    plot_->replot(QCustomPlot::rpQueuedReplot);
+    showFocus(*plot_, theme_, false);
 }
 
 void WaterfallChart::resizeEvent(QResizeEvent* event) {

@@ -23,6 +23,12 @@ void styleChart(QCustomPlot& plot, const Theme& theme, const QFont& font) {
     plot.yAxis->setVisible(true);
 }
 
+void showFocus(QCustomPlot& plot, const Theme& theme, bool hasFocus) {
+    plot.axisRect()->setBackground(hasFocus ? QBrush(Theme::mix(theme.canvas, theme.accent, 0.05))
+                                            : QBrush(Qt::NoBrush));
+    plot.replot(QCustomPlot::rpQueuedReplot);
+}
+
 void sayEmpty(QCustomPlot& plot, const Theme& theme, const QFont& font, const QString& sentence) {
     plot.xAxis->setVisible(false);
     plot.yAxis->setVisible(false);

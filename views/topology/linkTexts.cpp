@@ -5,18 +5,10 @@
 
 #include "model/bandwidth/describeTopology.h"
 #include "model/values/formatValue.h"
+#include "views/text/shortRate.h"
 #include "views/text/toQString.h"
 
 namespace lanescope::views {
-namespace {
-
-QString shortRate(double gigabytesPerSecond) {
-    const bool isLarge = gigabytesPerSecond >= 1000;
-    return QString::number(gigabytesPerSecond, isLarge ? 'f' : 'g', isLarge ? 0 : 3);
-}
-
-}  // namespace
-
 QString useText(const LinkUse& use) {
     if (use.copyCount == 0) return QObject::tr("no copies");
     QString text = toQString(formatBytes(use.copyBytes));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/compare/cautions.h"
 #include "model/compare/shownNumbers.h"
 #include "model/values/formatValue.h"
 
@@ -82,15 +83,7 @@ std::string placeSentence(const ComparisonView& view) {
 }
 
 std::string gpusSentence(const SummaryFacts& facts) {
-    std::string text;
-    for (size_t index = 0; index < facts.gpuNames.size();) {
-        size_t end = index;
-        while (end < facts.gpuNames.size() && facts.gpuNames[end] == facts.gpuNames[index]) ++end;
-        text +=
-            fmt::format("{}{} x {}", text.empty() ? "" : ", ", end - index, facts.gpuNames[index]);
-        index = end;
-    }
-    return facts.isNvlinkPresent ? text + ", joined by NVLink" : text;
+    return gpusText(facts) + (facts.isNvlinkPresent ? ", joined by NVLink" : "");
 }
 
 }  // namespace lanescope::report

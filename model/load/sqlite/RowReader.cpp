@@ -15,8 +15,6 @@ namespace lanescope {
 namespace {
 
 constexpr int64_t rowsBetweenReports = 1 << 13;
-/// Times further than this from 0 are no nanoseconds of any clock; sums of two stay in range.
-constexpr int64_t greatestTimeNs = int64_t{1} << 61;
 constexpr int64_t greatestBytes = int64_t{1} << 50;
 
 }  // namespace

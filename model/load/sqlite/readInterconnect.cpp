@@ -78,7 +78,6 @@ struct Moments {
 
 /// Nothing if it is not known, or as far away as no time is.
 TimeRange readingIn(TableReader<tables::SamplingMoments>& reader) {
-    constexpr int64_t greatestTimeNs = int64_t{1} << 61;
     const std::optional<int64_t> startNs = reader.integer(tables::samplingMoments.readStart),
                                  endNs = reader.integer(tables::samplingMoments.readEnd);
     const bool isKnown = startNs && endNs && *startNs < *endNs && *startNs >= -greatestTimeNs &&
