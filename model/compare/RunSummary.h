@@ -110,10 +110,9 @@ struct SummaryFacts {
     int64_t worldSize = 0;              ///< Processes that work on a GPU, or ranks if more.
     int64_t kernelCount = 0;
     bool hasApiCalls = false;
-    bool hasNvtx = false;
     bool isTruncated = false;  ///< A process ended abnormally or its log was cut.
-    /// Drops, untimed events ...; sentences, gravest first, without those on abnormal ends.
-    std::vector<std::string> healthWarnings;
+    /// Drops, untimed events ...; gravest first, without those on abnormal ends and without times.
+    std::vector<HealthNote> healthWarnings;
     uint64_t contentHash = 0;  ///< Equal for copies of one recording; 0 of several.
     bool operator==(const SummaryFacts&) const = default;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/trace/notesOf.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::compare {
@@ -101,21 +102,20 @@ void addLosses(std::string_view side, const SummaryFacts& facts, Cautions& cauti
     if (facts.isTruncated)
         cautions.add("The {} ended abnormally; its last events may be missing.", side);
     size_t shown = 0;
-    for (const std::string& warning : facts.healthWarnings) {
-        if (shown++ == mostWarningsShown) break;
-        cautions.add("The {}: {}", side, printable(warning));
+    for (const HealthNote& warning : facts.healthWarnings) {
+        if (shown == mostWarningsShown) break;
+        cautions.add("The {}: {}", side, printable(shownText(warning)));
+        ++shown;
     }
+    if (const size_t more = facts.healthWarnings.size() - shown; more > 0)
+        cautions.add("The {}: {} more warning{}; \"lanescope info\" says {}.", side, more,
+                     more == 1 ? "" : "s", more == 1 ? "it" : "them");
     if (!facts.hasApiCalls && facts.kernelCount > 0)
         cautions.add("The {} has no CUDA API calls, so why its GPUs were idle is not known.", side);
 }
 
 }  // namespace
 
-std::vector<std::string> cautionsOf(const RunSummary& baseline, const RunSummary& candidate) {
-    Cautions cautions;
-    addWhatRan(baseline, candidate, cautions);
-    addHowStepsWereFound(baseline, candidate, cautions);
-    if (baseline.workers.size() != candidate.workers.size() && !baseline.isEmpty() &&
 std::string gpusText(const SummaryFacts& facts) {
     std::vector<std::string> names = facts.gpuNames;
     std::sort(names.begin(), names.end());
@@ -130,6 +130,11 @@ std::string gpusText(const SummaryFacts& facts) {
     return text;
 }
 
+std::vector<std::string> cautionsOf(const RunSummary& baseline, const RunSummary& candidate) {
+    Cautions cautions;
+    addWhatRan(baseline, candidate, cautions);
+    addHowStepsWereFound(baseline, candidate, cautions);
+    if (baseline.workers.size() != candidate.workers.size() && !baseline.isEmpty() &&
         !candidate.isEmpty())
         cautions.add(
             "Processes on GPUs: {} in the baseline, {} in the candidate; only pairs are "

@@ -66,7 +66,7 @@ void addFacts(const SummaryFacts& from, SummaryFacts& to) {
     to.hasApiCalls = to.hasApiCalls && from.hasApiCalls;
     to.isTruncated |= from.isTruncated;
     to.isNvlinkPresent |= from.isNvlinkPresent;
-    for (const std::string& warning : from.healthWarnings)
+    for (const HealthNote& warning : from.healthWarnings)
         if (std::find(to.healthWarnings.begin(), to.healthWarnings.end(), warning) ==
             to.healthWarnings.end())
             to.healthWarnings.push_back(warning);

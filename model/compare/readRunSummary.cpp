@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/compare/checkRunSummary.h"
+#include "model/compare/storedFacts.h"
 #include "model/compare/storedSummary.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tableSql.h"
@@ -81,65 +82,58 @@ struct Header {
     int64_t fingerprint = 0;
 };
 
-void takeFact(StoredRows<tables::StoredFacts>& rows, Header& header, RunSummary& summary) {
-    constexpr const auto& value = tables::storedFacts.value;
-    const std::string_view name = rows.view(tables::storedFacts.name);
-    SummaryFacts& facts = summary.facts;
-    if (name == "version")
-        header.version = rows.number(value);
-    else if (name == "fingerprint")
-        header.fingerprint = rows.number(value);
-    else if (name == "contentHash")
-        facts.contentHash = static_cast<uint64_t>(rows.number(value));
-    else if (name == "stepSource")
-        summary.source = rows.identified(value, StepSource::Chosen);
-    else if (name == "stepPattern")
-        summary.pattern = rows.text(value);
-    else if (name == "producer")
-        facts.producer = rows.text(value);
-    else if (name == "driver")
-        facts.driver = rows.text(value);
-    else if (name == "cuda")
-        facts.cuda = rows.text(value);
-    else if (name == "commandLine")
-        facts.commandLine = rows.text(value);
-    else if (name == "recordOptions")
-        facts.recordOptions = rows.text(value);
-    else if (name == "worldSize")
-        facts.worldSize = rows.number(value);
-    else if (name == "kernelCount")
-        facts.kernelCount = rows.number(value);
-    else if (name == "isNvlinkPresent")
-        facts.isNvlinkPresent = rows.flag(value);
-    else if (name == "nvlinkUse")
-        summary.nvlink.use = rows.identified(value, NvlinkVerdict::Use::Used);
-    else if (name == "nvlinkEvidence")
-        summary.nvlink.evidence = rows.identified(value, LinkEvidence::Collectives);
-    else if (name == "nvlinkBytesPerStep")
-        summary.nvlink.bytesPerStep = rows.number(value);
-    else if (name == "nvlinkStepEvidence")
-        summary.nvlink.stepEvidence = rows.identified(value, LinkEvidence::Collectives);
-    else if (name == "nvlinkBestBytesPerSecond")
-        summary.nvlink.bestBytesPerSecond = rows.number(value);
-    else if (name == "hasApiCalls")
-        facts.hasApiCalls = rows.flag(value);
-    else if (name == "hasNvtx")
-        facts.hasNvtx = rows.flag(value);
-    else if (name == "isTruncated")
-        facts.isTruncated = rows.flag(value);
-    else if (name == "gpuName")
-        facts.gpuNames.push_back(rows.text(value));
-    else if (name == "healthWarning")
-        facts.healthWarnings.push_back(rows.text(value));
-}
+/// Takes the value of a row into a member of the summary.
+class FactReader {
+  public:
+    explicit FactReader(StoredRows<tables::StoredFacts>& rows) : rows_(rows) {}
+
+    void take(std::string& text) { text = rows_.text(value); }
+    void take(int64_t& number) { number = rows_.number(value); }
+    void take(uint64_t& number) { number = static_cast<uint64_t>(rows_.number(value)); }
+    void take(bool& flag) { flag = rows_.flag(value); }
+    void take(std::optional<int64_t>& number) { number = rows_.number(value); }
+    void take(std::vector<std::string>& texts) { texts.push_back(rows_.text(value)); }
+    void take(StepSource& source) { source = rows_.identified(value, StepSource::Chosen); }
+    void take(LinkEvidence& evidence) {
+        evidence = rows_.identified(value, LinkEvidence::Collectives);
+    }
+    void take(NvlinkVerdict::Use& use) { use = rows_.identified(value, NvlinkVerdict::Use::Used); }
+
+  private:
+    static constexpr const auto& value = tables::storedFacts.value;
+
+    StoredRows<tables::StoredFacts>& rows_;
+};
 
 bool readFacts(const Database& database, RunSummary& summary) {
     Header header;
     StoredRows rows(database, tables::storedFacts, maxFacts);
-    while (rows.next()) takeFact(rows, header, summary);
+    FactReader reader(rows);
+    while (rows.next()) {
+        const std::string name = rows.text(tables::storedFacts.name);
+        if (name == "version") reader.take(header.version);
+        if (name == "fingerprint") reader.take(header.fingerprint);
+        forEachStoredFact(summary, [&](std::string_view each, auto& member) {
+            if (each == name) reader.take(member);
+        });
+    }
     summary.facts.title = std::filesystem::path(database.path()).filename().string();
     return rows.isGood() && header.version == storedVersion &&
            header.fingerprint == traceFingerprint(database);
+}
+
+bool readHealth(const Database& database, RunSummary& summary) {
+    constexpr const auto& t = tables::storedHealth;
+    StoredRows rows(database, t, maxFacts);
+    while (rows.next()) {
+        HealthNote note{severityFrom(rows.number(t.severity)), healthCodeFrom(rows.text(t.code)),
+                        rows.text(t.sentence)};
+        note.globalPid = rows.numberOrNull(t.globalPid);
+        note.count = rows.numberOrNull(t.count);
+        if (note.code == HealthCode::Unknown) note.unknownCode = rows.text(t.code);
+        summary.facts.healthWarnings.push_back(std::move(note));
+    }
+    return rows.isGood();
 }
 
 bool readWorkers(const Database& database, RunSummary& summary) {
@@ -240,8 +234,8 @@ std::optional<RunSummary> readRunSummary(const Database& database) {
     for (const tables::Table* table : tables::storedTables())
         if (!database.hasTable(table->tableName())) return std::nullopt;
     RunSummary summary;
-    for (const auto read :
-         {&readFacts, &readWorkers, &readSteps, &readParts, &readContributors, &readOutliers})
+    for (const auto read : {&readFacts, &readHealth, &readWorkers, &readSteps, &readParts,
+                            &readContributors, &readOutliers})
         if (!read(database, summary)) return std::nullopt;
     if (!isConsistent(summary)) return std::nullopt;
     return summary;

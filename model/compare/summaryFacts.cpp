@@ -11,7 +11,8 @@ namespace lanescope::compare {
 
 namespace {
 
-constexpr size_t mostWarnings = 16;
+/// More than any trace has that is not made to be long.
+constexpr size_t mostWarnings = 1000;
 
 /// That of the run; of its first process where the run has none.
 std::string commandLineOf(const Trace& trace) {
@@ -83,15 +84,16 @@ SummaryFacts factsOf(const Trace& trace) {
     facts.worldSize = std::max(static_cast<int64_t>(processes.size()), worldSizeOf(trace));
     facts.kernelCount = trace.kernels.size();
     facts.hasApiCalls = trace.apiCalls.size() > 0;
-    facts.hasNvtx = trace.nvtx.size() > 0;
     facts.isTruncated = std::any_of(trace.processes.begin(), trace.processes.end(),
                                     [](const Process& each) { return each.endedAbnormally; });
     for (const HealthNote& note : notesOf(trace)) {
         // `isTruncated` says that already.
         const bool isSaid = facts.isTruncated && note.code == HealthCode::ProcessEndedAbnormally;
-        if (note.severity != Severity::Info && !isSaid &&
-            facts.healthWarnings.size() < mostWarnings)
-            facts.healthWarnings.push_back(shownText(note));
+        if (note.severity == Severity::Info || isSaid ||
+            facts.healthWarnings.size() == mostWarnings)
+            continue;
+        facts.healthWarnings.push_back(note);
+        facts.healthWarnings.back().timeNs.reset();
     }
     facts.contentHash = contentHashOf(trace);
     return facts;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <type_traits>
 
+#include "model/compare/storedFacts.h"
 #include "model/compare/storedSummary.h"
 #include "model/format/Inserter.h"
 #include "model/format/Sqlite.h"
@@ -26,35 +28,49 @@ Result<void> makeTablesAnew(Database& database) {
     return database.execute(sql.c_str());
 }
 
+class FactWriter {
+  public:
+    FactWriter(const Database& database, FirstError& error)
+        : rows_(database, tables::storedFacts, error) {}
+
+    template <class T>
+    void operator()(std::string_view name, const T& value) {
+        if constexpr (std::is_enum_v<T>)
+            insert(name, identifier(value));
+        else if constexpr (std::is_same_v<T, uint64_t>)
+            insert(name, static_cast<int64_t>(value));
+        else
+            insert(name, value);
+    }
+    void operator()(std::string_view name, const std::optional<int64_t>& value) {
+        if (value) insert(name, *value);
+    }
+    void operator()(std::string_view name, const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) insert(name, text);
+    }
+
+  private:
+    template <class T>
+    void insert(std::string_view name, const T& value) {
+        rows_.insert(tables::storedFacts.name = name, tables::storedFacts.value = value);
+    }
+
+    Inserter<tables::StoredFacts> rows_;
+};
+
 void writeFacts(const Database& database, const RunSummary& summary, FirstError& error) {
-    Inserter rows(database, tables::storedFacts, error);
-    const auto fact = [&rows](std::string_view name, const auto& value) {
-        rows.insert(tables::storedFacts.name = name, tables::storedFacts.value = value);
-    };
-    const SummaryFacts& facts = summary.facts;
-    fact("version", storedVersion);
-    fact("fingerprint", traceFingerprint(database));
-    fact("contentHash", static_cast<int64_t>(facts.contentHash));
-    fact("stepSource", identifier(summary.source));
-    fact("stepPattern", summary.pattern);
-    fact("producer", facts.producer);
-    fact("driver", facts.driver);
-    fact("cuda", facts.cuda);
-    fact("commandLine", facts.commandLine);
-    fact("recordOptions", facts.recordOptions);
-    fact("worldSize", facts.worldSize);
-    fact("kernelCount", facts.kernelCount);
-    fact("isNvlinkPresent", facts.isNvlinkPresent);
-    fact("hasApiCalls", facts.hasApiCalls);
-    fact("hasNvtx", facts.hasNvtx);
-    fact("isTruncated", facts.isTruncated);
-    fact("nvlinkUse", identifier(summary.nvlink.use));
-    fact("nvlinkEvidence", identifier(summary.nvlink.evidence));
-    if (summary.nvlink.bytesPerStep) fact("nvlinkBytesPerStep", *summary.nvlink.bytesPerStep);
-    fact("nvlinkStepEvidence", identifier(summary.nvlink.stepEvidence));
-    fact("nvlinkBestBytesPerSecond", summary.nvlink.bestBytesPerSecond);
-    for (const std::string& gpu : facts.gpuNames) fact("gpuName", gpu);
-    for (const std::string& warning : facts.healthWarnings) fact("healthWarning", warning);
+    FactWriter write(database, error);
+    write("version", storedVersion);
+    write("fingerprint", traceFingerprint(database));
+    forEachStoredFact(summary, write);
+}
+
+void writeHealth(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedHealth;
+    Inserter rows(database, t, error);
+    for (const HealthNote& note : summary.facts.healthWarnings)
+        rows.insert(t.severity = static_cast<int64_t>(note.severity), t.code = codeOf(note),
+                    t.globalPid = note.globalPid, t.count = note.count, t.sentence = note.sentence);
 }
 
 void writeWorkers(const Database& database, const RunSummary& summary, FirstError& error) {
@@ -123,8 +139,8 @@ void writeOutliers(const Database& database, const RunSummary& summary, FirstErr
 Result<void> writeTables(Database& database, const RunSummary& summary) {
     if (auto done = makeTablesAnew(database); !done) return done;
     FirstError error;
-    for (const auto write :
-         {&writeFacts, &writeWorkers, &writeSteps, &writeContributors, &writeOutliers})
+    for (const auto write : {&writeFacts, &writeHealth, &writeWorkers, &writeSteps,
+                             &writeContributors, &writeOutliers})
         write(database, summary, error);
     if (error) return fail(*error);
     return {};

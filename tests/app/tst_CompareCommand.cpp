@@ -201,7 +201,7 @@ class TestCompareCommand : public QObject {
     void jsonHoldsPartsThatSumExactly() {
         const QJsonObject document = jsonOf({sample("nvlink"), sample("no-p2p")});
         QCOMPARE(document["schema"].toString(), QString("lanescope-comparison"));
-        QCOMPARE(document["version"].toInt(), 3);
+        QCOMPARE(document["version"].toInt(), 4);
         const QJsonObject candidate = candidateOf(document);
         QCOMPARE(candidate["answer"].toObject()["outcome"].toString(), QString("longer"));
         QVERIFY(!candidate["workers"].toArray().isEmpty());

@@ -611,6 +611,13 @@ CREATE TABLE LANESCOPE_STORED (
     "name" TEXT NOT NULL,
     "value"
 );
+CREATE TABLE LANESCOPE_STORED_HEALTH (
+    "severity" INTEGER NOT NULL,
+    "code" TEXT NOT NULL,
+    "globalPid" INTEGER,
+    "count" INTEGER,
+    "sentence" TEXT NOT NULL
+);
 CREATE TABLE LANESCOPE_STORED_WORKERS (
     "worker" INTEGER NOT NULL,
     "pid" INTEGER NOT NULL,

@@ -346,12 +346,14 @@ class TestRunComparison : public QObject {
     void aKilledRunIsComparedWithACaution() {
         RunSummary after = Maker(Training{.seed = 2}).summary();
         after.facts.isTruncated = true;
-        after.facts.healthWarnings = {"1,234 events were dropped."};
+        after.facts.healthWarnings.assign(
+            6, {Severity::Warning, HealthCode::EventsDropped, "1,234 events were dropped."});
         const RunSummary before = Maker(Training{}).summary();
         const RunComparison comparison = compareRuns(BaselineRun{before}, CandidateRun{after});
         QCOMPARE(comparison.answer.outcome, Outcome::Alike);
         QVERIFY(hasCaution(comparison, "The candidate ended abnormally"));
         QVERIFY(hasCaution(comparison, "1,234 events were dropped"));
+        QVERIFY(hasCaution(comparison, "The candidate: 3 more warnings"));
     }
 
     void tablesHaveACellForEachColumn() {

@@ -46,7 +46,7 @@ std::optional<RunSummary> readBack(const std::filesystem::path& path) {
 constexpr const char* factsBefore =
     "SELECT value FROM LANESCOPE_SUMMARY WHERE name IN ('contentHash', 'stepPattern', 'producer',"
     " 'driver', 'cuda', 'commandLine', 'worldSize', 'kernelCount', 'isNvlinkPresent',"
-    " 'hasApiCalls', 'hasNvtx', 'isTruncated', 'gpuName') ORDER BY rowid";
+    " 'hasApiCalls', 'isTruncated', 'gpuName') ORDER BY rowid";
 constexpr const char* stepsBefore =
     "SELECT worker, number, name, startNs, wallNs, compute, exposed_communication, exposed_ptop,"
     " exposed_htod, exposed_dtoh, exposed_dtod, exposed_other_copy, memset, data_loading_idle,"
@@ -96,7 +96,6 @@ QStringList factsOf(const RunSummary& run) {
                      QString::number(f.kernelCount),
                      QString::number(f.isNvlinkPresent),
                      QString::number(f.hasApiCalls),
-                     QString::number(f.hasNvtx),
                      QString::number(f.isTruncated)};
     for (const std::string& gpu : f.gpuNames) rows += text(gpu);
     return rows;
@@ -141,7 +140,9 @@ class TestStoredSummary : public QObject {
         QCOMPARE(summary.workers.size(), size_t{2});
         summary.nvlink = {NvlinkVerdict::Use::Used, LinkEvidence::Counters, 77,
                           LinkEvidence::Copies, 400};
-        summary.facts.healthWarnings = {"12 events were dropped."};
+        summary.facts.healthWarnings = {
+            {Severity::Error, HealthCode::EventsDropped, "12 events were dropped.", 77, {}, 12, {}},
+            {Severity::Warning, HealthCode::Unknown, "Odd.", {}, {}, {}, "brand-new"}};
         summary.workers[0].outliers.push_back(
             {7, "step 7", 5, 900, 400, StepPart::LaunchBound, 300, "in cudaMalloc", "forward"});
         const std::optional<RunSummary> stored = readBack(fileWith(folder, summary));

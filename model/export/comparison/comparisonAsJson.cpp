@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/export/comparison/ComparisonReport.h"
+#include "model/format/GlobalId.h"
 
 namespace lanescope::report {
 
@@ -11,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int schemaVersion = 3;
+constexpr int schemaVersion = 4;
 
 Json optionalNumber(const std::optional<double>& number) {
     return number ? Json(*number) : Json(nullptr);
@@ -46,8 +47,18 @@ Json workerJson(const WorkerSummary& worker) {
             {"steps", std::move(steps)}};
 }
 
+Json noteJson(const HealthNote& note) {
+    return {{"severity", identifier(note.severity)},
+            {"code", codeOf(note)},
+            {"pid", note.globalPid ? Json(processIdOf(*note.globalPid)) : Json()},
+            {"count", note.count ? Json(*note.count) : Json()},
+            {"sentence", note.sentence}};
+}
+
 Json runJson(const RunSummary& run) {
     const SummaryFacts& facts = run.facts;
+    Json warnings = Json::array();
+    for (const HealthNote& note : facts.healthWarnings) warnings.push_back(noteJson(note));
     Json workers = Json::array();
     for (const WorkerSummary& worker : run.workers) workers.push_back(workerJson(worker));
     const NvlinkTraffic& nvlink = run.nvlink;
@@ -68,7 +79,7 @@ Json runJson(const RunSummary& run) {
             {"worldSize", facts.worldSize},
             {"kernelCount", facts.kernelCount},
             {"truncated", facts.isTruncated},
-            {"healthWarnings", facts.healthWarnings},
+            {"healthWarnings", std::move(warnings)},
             {"stepSource", identifier(run.source)},
             {"stepPattern", run.pattern},
             {"workers", std::move(workers)}};

@@ -12,10 +12,22 @@ struct StoredFacts : TableOf<StoredFacts> {
     constexpr StoredFacts()
         : TableOf("LANESCOPE_STORED", "a fact of what is stored or of the run") {}
 
-    Text<"name"> name{this, "the fact; gpuName and healthWarning may come several times"};
+    Text<"name"> name{this, "the fact; gpuName may come several times"};
     OptionalAny<"value"> value{this, "a number or a text"};
 };
 inline constexpr StoredFacts storedFacts;
+
+struct StoredHealth : TableOf<StoredHealth> {
+    constexpr StoredHealth()
+        : TableOf("LANESCOPE_STORED_HEALTH", "a warning about the run, gravest first") {}
+
+    Integer<"severity"> severity{this, "as in LANESCOPE_HEALTH"};
+    Text<"code"> code{this, "as in LANESCOPE_HEALTH; it may be one of a reader"};
+    OptionalInteger<"globalPid"> globalPid{this, "the process it is about; NULL for the whole run"};
+    OptionalInteger<"count"> count{this, "how many; NULL if not countable"};
+    Text<"sentence"> sentence{this, "for the user"};
+};
+inline constexpr StoredHealth storedHealth;
 
 struct StoredWorkers : TableOf<StoredWorkers> {
     constexpr StoredWorkers()

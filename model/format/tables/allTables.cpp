@@ -47,8 +47,8 @@ constexpr std::array inTrace = std::to_array<const Table*>(
      &eventClasses, &memcpyKinds, &memoryKinds});
 
 constexpr std::array inStored =
-    std::to_array<const Table*>({&storedFacts, &storedWorkers, &storedSteps, &storedParts,
-                                 &storedContributors, &storedOutliers});
+    std::to_array<const Table*>({&storedFacts, &storedHealth, &storedWorkers, &storedSteps,
+                                 &storedParts, &storedContributors, &storedOutliers});
 
 }  // namespace
 
