@@ -69,6 +69,9 @@ constexpr std::array fieldEntries{
     FieldEntry{"Time", Form::Time, Owner::Row, totalOf},
 };
 static_assert(fieldEntries.size() == static_cast<size_t>(Field::OnlyTotal) + 1);
+// What `cellOf` asks the contributor for.
+static_assert(std::all_of(fieldEntries.begin() + static_cast<size_t>(Field::BaselineTotal),
+                          fieldEntries.end(), [](const FieldEntry& each) { return each.of; }));
 
 const FieldEntry& entryOf(Field field) {
     return fieldEntries[static_cast<size_t>(field)];
@@ -119,14 +122,25 @@ Cell cellOf(const ComparisonView& view, const ComparisonRow& row, Field field, s
             return share(side.ns, view.candidates[candidate].pair
                                       ? view.candidates[candidate].pair->candidate.meanNs
                                       : 0);
-        default:
+        case Field::BaselineTotal:
+        case Field::CandidateTotal:
+        case Field::BaselineCount:
+        case Field::CandidateCount:
+        case Field::BaselineSize:
+        case Field::CandidateSize:
+        case Field::BaselineRate:
+        case Field::CandidateRate:
+        case Field::BaselineName:
+        case Field::CandidateName:
+        case Field::OnlyCount:
+        case Field::OnlyTotal:
             break;
     }
     const FieldEntry& entry = entryOf(field);
     const ContributorShare* only = entry.owner == Owner::Baseline    ? row.baseline.share
                                    : entry.owner == Owner::Candidate ? side.share
                                                                      : row.onlyShare();
-    return only && entry.of ? entry.of(*only) : Cell();
+    return only ? entry.of(*only) : Cell();
 }
 
 std::string headingOf(const ComparisonView& view, Field field, size_t candidate, Wording wording) {
@@ -142,12 +156,29 @@ std::string headingOf(const ComparisonView& view, Field field, size_t candidate,
             return "Lost: " + heading;
         case Field::Lost:
             return view.isSingle() || wording != Wording::Narrow ? what : heading + " lost";
+        case Field::Part:
+        case Field::Kind:
+        case Field::Match:
+        case Field::Name:
+        case Field::Range:
         case Field::Change:
+        case Field::OnlyCount:
+        case Field::OnlyTotal:
             return what;
-        default:
+        case Field::BaselineShare:
+        case Field::CandidateShare:
+        case Field::BaselineTotal:
+        case Field::CandidateTotal:
+        case Field::BaselineCount:
+        case Field::CandidateCount:
+        case Field::BaselineSize:
+        case Field::CandidateSize:
+        case Field::BaselineRate:
+        case Field::CandidateRate:
+        case Field::BaselineName:
+        case Field::CandidateName:
             break;
     }
-    if (entry.owner == Owner::Row) return what;
     const std::string run = entry.owner == Owner::Baseline ? "Baseline" : "Candidate";
     // The unit below tells it from the times.
     if (wording == Wording::Narrow && entry.form == Form::Rate)
@@ -226,9 +257,15 @@ std::string_view ComparisonTable::unitOf(size_t column) const {
             return "%";
         case Form::Rate:
             return "GB/s";
-        default:
-            return {};
+        case Form::Text:
+        case Form::Time:
+        case Form::Loss:
+        case Form::Count:
+        case Form::Size:
+        case Form::Number:
+            break;
     }
+    return {};
 }
 
 std::string ComparisonTable::number(size_t row, size_t column) const {
@@ -295,8 +332,8 @@ ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRo
     table.scale = view.scale();
     const std::vector<Place> places = placesOf(view, layout, wording);
     for (const Place& place : places)
-        table.columns.push_back(
-            {headingOf(view, place.field, place.candidate, wording), entryOf(place.field).form});
+        table.columns.push_back({headingOf(view, place.field, place.candidate, wording),
+                                 entryOf(place.field).form, place.field});
     for (const ComparisonRow& row : rows) {
         std::vector<Cell> cells;
         for (const Place& place : places)

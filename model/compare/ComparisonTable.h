@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,35 +28,6 @@ enum class Form : uint8_t {
     Count,
     Size,
     Number,  ///< It only names something.
-};
-
-struct ComparisonColumn {
-    std::string name;
-    Form form = Form::Text;
-};
-
-/// A table of a comparison, drawn by whoever shows it. Cells hold plain numbers: times in
-/// nanoseconds, rates in 10^9 bytes a second, shares in percent.
-struct ComparisonTable {
-    std::string name;  ///< "parts".
-    DurationScale scale;
-    std::vector<ComparisonColumn> columns;
-    std::vector<std::vector<Cell>> rows;  ///< Each as long as `columns`.
-    std::vector<RowLead> leads;           ///< As many as rows.
-
-    void add(std::vector<Cell> row, RowLead lead = {});
-    bool isLoss(size_t column) const;
-    /// Of all numbers of a column: "ms", "%", "GB/s"; empty where there is none or each has its
-    /// own.
-    std::string_view unitOf(size_t column) const;
-    /// "+4.241", "72.92 ms", a name: a cell without `unitOf` its column; empty for an empty cell.
-    std::string number(size_t row, size_t column) const;
-    /// "+4.241 ms": the same with it.
-    std::string text(size_t row, size_t column) const;
-    /// Its plain numbers, for files, and to be sorted and filtered.
-    ReportTable asReport() const;
-    /// Some of its columns, in this order.
-    ComparisonTable withColumns(std::initializer_list<size_t> wanted) const;
 };
 
 /// What a column of a comparison's rows can hold.
@@ -86,6 +58,36 @@ enum class Field : uint8_t {
     OnlyTotal,  ///< Of the only side that has it.
 };
 
+struct ComparisonColumn {
+    std::string name;
+    Form form = Form::Text;
+    std::optional<Field> field = {};  ///< What it holds, if it is one of these.
+};
+
+/// A table of a comparison, drawn by whoever shows it. Cells hold plain numbers: times in
+/// nanoseconds, rates in 10^9 bytes a second, shares in percent.
+struct ComparisonTable {
+    std::string name;  ///< "parts".
+    DurationScale scale;
+    std::vector<ComparisonColumn> columns;
+    std::vector<std::vector<Cell>> rows;  ///< Each as long as `columns`.
+    std::vector<RowLead> leads;           ///< As many as rows.
+
+    void add(std::vector<Cell> row, RowLead lead = {});
+    bool isLoss(size_t column) const;
+    /// Of all numbers of a column: "ms", "%", "GB/s"; empty where there is none or each has its
+    /// own.
+    std::string_view unitOf(size_t column) const;
+    /// "+4.241", "72.92 ms", a name: a cell without `unitOf` its column; empty for an empty cell.
+    std::string number(size_t row, size_t column) const;
+    /// "+4.241 ms": the same with it.
+    std::string text(size_t row, size_t column) const;
+    /// Its plain numbers, for files, and to be sorted and filtered.
+    ReportTable asReport() const;
+    /// Some of its columns, in this order.
+    ComparisonTable withColumns(std::initializer_list<size_t> wanted) const;
+};
+
 /// How a table is headed, what its words are, and whose columns it has.
 enum class Wording : uint8_t {
     Narrow,    ///< For people, all candidates; units stand below, so that two columns may be
@@ -102,7 +104,8 @@ ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRo
                         const Layout& layout, Wording wording);
 
 /// Run, Worker, Step, Name, Wall, Excess, Part, Part Excess, Contributor, Range: the steps that
-/// stand out. Rows lead to the step of the same number of these workers, if they are given.
+/// stand out; `Narrow` has contributors without parameters. Rows lead to the step of the same
+/// number of these workers, if they are given.
 ComparisonTable outlierTable(const RunComparison& comparison, Wording wording,
                              const WorkerSummary* baseline = nullptr,
                              const WorkerSummary* candidate = nullptr);

@@ -315,12 +315,4 @@ void sayAnswer(RunComparison& comparison, const RunSummary& baseline, const RunS
             nvlink);
 }
 
-std::string outlierReason(const OutlierStep& step) {
-    std::string text = fmt::format("{} +{}", name(step.part), formatDuration(step.partExcessNs));
-    if (!step.contributor.empty())
-        text += fmt::format(", {}", printable(withoutParameters(step.contributor)));
-    if (!step.path.empty()) text += fmt::format(" in {}", printable(step.path));
-    return text;
-}
-
 }  // namespace lanescope::compare

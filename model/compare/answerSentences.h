@@ -11,7 +11,4 @@ namespace lanescope::compare {
 /// of its causes, and its details. The numbers are those of the tables.
 void sayAnswer(RunComparison& comparison, const RunSummary& baseline, const RunSummary& candidate);
 
-/// "exposed communication +12.30 ms, AllReduce in backward": where the time of a step went.
-std::string outlierReason(const OutlierStep& step);
-
 }  // namespace lanescope::compare

@@ -5,6 +5,7 @@
 #include "model/compare/ComparisonTable.h"
 #include "model/compare/shownNumbers.h"
 #include "model/compare/stepDifferences.h"
+#include "model/values/kernelName.h"
 
 namespace lanescope::compare {
 
@@ -35,6 +36,10 @@ Cell mostLostIn(const StepParts& before, const StepParts& after) {
 ComparisonTable outlierTable(const RunComparison& comparison, Wording wording,
                              const WorkerSummary* baseline, const WorkerSummary* candidate) {
     const bool isForPrograms = wording == Wording::Programs;
+    const auto contributorOf = [&](const OutlierStep& step) {
+        return wording == Wording::Narrow ? textOf(withoutParameters(step.contributor))
+                                          : step.contributor;
+    };
     ComparisonTable table = tableCalled("outliers", {{"Run", Form::Text},
                                                      {"Worker", Form::Text},
                                                      {"Step", Form::Number},
@@ -43,8 +48,8 @@ ComparisonTable outlierTable(const RunComparison& comparison, Wording wording,
                                                      {"Excess", Form::Loss},
                                                      {"Part", Form::Text},
                                                      {"Part Excess", Form::Loss},
-                                                     {"Contributor", Form::Text},
-                                                     {"Range", Form::Text}});
+                                                     {"Contributor", Form::Text, Field::Name},
+                                                     {"Range", Form::Text, Field::Range}});
     for (const RunOutlier& outlier : comparison.outliers) {
         const OutlierStep& step = outlier.step;
         RowLead lead;
@@ -54,7 +59,7 @@ ComparisonTable outlierTable(const RunComparison& comparison, Wording wording,
         table.add({textOf(outlier.isCandidate ? "candidate" : "baseline"), outlier.worker,
                    step.number, step.name, step.wallNs, step.excessNs,
                    textOf(isForPrograms ? identifier(step.part) : name(step.part)),
-                   step.partExcessNs, step.contributor, step.path},
+                   step.partExcessNs, contributorOf(step), step.path},
                   std::move(lead));
     }
     return table;

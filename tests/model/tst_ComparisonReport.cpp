@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QCryptographicHash>
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QRegularExpression>
@@ -13,10 +14,12 @@
 #include "model/export/comparison/ComparisonReport.h"
 #include "model/export/comparison/ReportGroup.h"
 #include "model/export/comparison/TextGrid.h"
+#include "model/export/comparison/comparisonSentences.h"
 #include "model/export/comparison/htmlText.h"
 #include "model/export/comparison/reportFiles.h"
 #include "model/export/comparison/stepChart.h"
 #include "model/export/comparison/waterfallChart.h"
+#include "model/format/GlobalId.h"
 #include "model/values/fromIdentifier.h"
 #include "model/values/kernelName.h"
 #include "tests/support/SimulatedTrace.h"
@@ -335,6 +338,47 @@ class TestComparisonReport : public QObject {
                  std::optional(ConditionState::NotMet));
         QVERIFY(!fromIdentifier("not seen", NvlinkVerdict::Use::Used));
         QVERIFY(!fromIdentifier("", Outcome::Shorter));
+    }
+
+    /// The steps that stand out have the same headings wherever they are shown.
+    void everyFormatLaysOutOneTableOfOutliers() {
+        RunSummary baseline = training(1), candidate = training(1.2);
+        for (RunSummary* run : {&baseline, &candidate})
+            run->workers[0].outliers = {{7, "step 7", 5, 900'000, 400'000, StepPart::LaunchBound,
+                                         300'000, "in cudaMalloc(int)", "forward"}};
+        const ComparisonReport report = reportOf(baseline, {candidate, candidate});
+        const ComparisonTable all = outliersOf(report);
+        QCOMPARE(all.rows.size(), size_t{3});  // the baseline's once
+        QCOMPARE(all.text(2, 0), std::string("[2]"));
+        const std::string text = comparisonAsText(report), html = comparisonAsHtml(report);
+        for (const ComparisonColumn& column : all.columns) {
+            QVERIFY2(html.find(column.name) != std::string::npos, column.name.c_str());
+            if (column.name != "Name")
+                QVERIFY2(text.find(column.name) != std::string::npos, column.name.c_str());
+        }
+        QVERIFY(text.find("in cudaMalloc\n") != std::string::npos);
+    }
+
+    void aWarningIsACodeForPrograms() {
+        RunSummary run = training(1);
+        run.facts.healthWarnings = {{Severity::Warning,
+                                     HealthCode::EventsDropped,
+                                     "12 events were dropped.",
+                                     globalPid(4242),
+                                     {},
+                                     12,
+                                     {}}};
+        const QJsonObject said =
+            QJsonDocument::fromJson(
+                QByteArray::fromStdString(comparisonAsJson(reportOf(run, {training(1.2)}))))
+                .object()["baseline"]
+                .toObject()["healthWarnings"]
+                .toArray()[0]
+                .toObject();
+        QCOMPARE(said["code"].toString(), QString("events-dropped"));
+        QCOMPARE(said["pid"].toInt(), 4242);
+        QCOMPARE(said["count"].toInt(), 12);
+        QCOMPARE(said["sentence"].toString(), QString("12 events were dropped."));
     }
 
     void emptyRunsMakeEveryFormat() {

@@ -34,16 +34,20 @@ std::vector<ReportCaution> cautionsOf(const ComparisonReport& report) {
     return cautions;
 }
 
-std::vector<ReportOutlier> outliersOf(const ComparisonReport& report) {
-    std::vector<ReportOutlier> outliers;
+ComparisonTable outliersOf(const ComparisonReport& report) {
+    ComparisonTable all = outlierTable({}, Wording::Narrow);
     for (size_t index = 0; index < report.candidates.size(); ++index) {
-        for (const RunOutlier& outlier : report.candidates[index].comparison.outliers) {
-            if (!outlier.isCandidate && index > 0) continue;
-            outliers.push_back(
-                {outlier.isCandidate ? std::optional(index) : std::nullopt, &outlier});
+        const RunComparison& comparison = report.candidates[index].comparison;
+        ComparisonTable table = outlierTable(comparison, Wording::Narrow);
+        for (size_t row = 0; row < table.rows.size(); ++row) {
+            const bool isCandidate = comparison.outliers[row].isCandidate;
+            if (!isCandidate && index > 0) continue;
+            if (isCandidate && report.candidates.size() > 1)
+                table.rows[row].front() = fmt::format("[{}]", index + 1);
+            all.add(std::move(table.rows[row]));
         }
     }
-    return outliers;
+    return all;
 }
 
 std::string sourceSentence(const RunSummary& run) {

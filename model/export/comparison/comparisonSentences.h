@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/compare/ComparisonTable.h"
 #include "model/export/comparison/ReportGroup.h"
 
 namespace lanescope::report {
@@ -20,12 +21,8 @@ struct ReportCaution {
 /// The cautions of all candidates, each sentence once.
 std::vector<ReportCaution> cautionsOf(const ComparisonReport& report);
 
-/// A step that stands out; those of the baseline once, however many candidates there are.
-struct ReportOutlier {
-    std::optional<size_t> candidate;  ///< Empty: of the baseline.
-    const compare::RunOutlier* outlier = nullptr;
-};
-std::vector<ReportOutlier> outliersOf(const ComparisonReport& report);
+/// `compare::outlierTable` of all candidates; steps of the baseline once, however many there are.
+compare::ComparisonTable outliersOf(const ComparisonReport& report);
 
 /// "20 steps "step #", rank 0, GPU 0: median 78.18 ms".
 std::string stepsSentence(const compare::RunSummary& run, uint32_t worker,

@@ -8,7 +8,6 @@
 #include <cstdlib>
 
 #include "model/compare/ComparisonTable.h"
-#include "model/compare/answerSentences.h"
 #include "model/compare/shownNumbers.h"
 #include "model/export/comparison/HtmlTable.h"
 #include "model/export/comparison/comparisonSentences.h"
@@ -86,13 +85,14 @@ std::string tableHtml(const ComparisonTable& shown, const std::vector<Comparison
         if (hasSum && row + 1 == shown.rows.size()) table.beginFoot();
         table.beginRow();
         for (size_t column = 0; column < shown.columns.size(); ++column) {
+            const std::optional<Field> field = shown.columns[column].field;
             const std::string text = shown.number(row, column);
             const double value = numberIn(shown.rows[row][column]);
             const bool isColored = shown.isLoss(column) && std::abs(value) >= least;
-            if (shown.columns[column].name == "Name" && !rows.empty())
+            if (field == Field::Name && !rows.empty())
                 addName(rows[row], table);
             else if (shown.columns[column].form == Form::Text)
-                shown.columns[column].name == "Range" ? table.name(text) : table.text(text);
+                field == Field::Range || field == Field::Name ? table.name(text) : table.text(text);
             else if (text.empty())
                 table.nothing();
             else
@@ -161,26 +161,8 @@ std::string unmatchedHtml(const ReportGroup& group) {
 }
 
 std::string outliersHtml(const ComparisonReport& report) {
-    const std::vector<ReportOutlier> outliers = outliersOf(report);
-    if (outliers.empty()) return {};
-    HtmlTable table({{"Run"},
-                     {"Worker"},
-                     {"Step"},
-                     {"Time", {}, true},
-                     {"Over the median", {}, true},
-                     {"Where it went"}},
-                    "");
-    for (const ReportOutlier& outlier : outliers) {
-        const OutlierStep& step = outlier.outlier->step;
-        table.beginRow();
-        table.text(!outlier.candidate ? "Baseline" : candidateColumn(report, *outlier.candidate));
-        table.text(outlier.outlier->worker);
-        table.text(step.name.empty() ? fmt::format("step {}", step.number) : step.name);
-        table.number(formatDuration(step.wallNs), static_cast<double>(step.wallNs));
-        table.number("+" + formatDuration(step.excessNs), static_cast<double>(step.excessNs));
-        table.text(outlierReason(step));
-    }
-    return std::move(table).html();
+    const ComparisonTable table = outliersOf(report);
+    return table.rows.empty() ? std::string() : tableHtml(table);
 }
 
 std::string workersHtml(const ComparisonReport& report) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "model/compare/ComparisonTable.h"
-#include "model/compare/answerSentences.h"
 #include "model/export/comparison/TextGrid.h"
 #include "model/export/comparison/comparisonSentences.h"
 #include "model/values/formatValue.h"
@@ -67,8 +66,9 @@ std::string gridText(const ComparisonTable& table, bool hasSum = false) {
             else if (text.empty())
                 text = "-";
             const bool isLast = column + 1 == table.columns.size();
-            cells.push_back(
-                table.columns[column].name == "Range" && !isLast ? cutTo(text, widestRange) : text);
+            cells.push_back(table.columns[column].field == Field::Range && !isLast
+                                ? cutTo(text, widestRange)
+                                : text);
         }
         grid.add(std::move(cells));
     }
@@ -149,21 +149,10 @@ std::string unmatchedText(const ComparisonReport& report, const ReportGroup& gro
 }
 
 std::string outliersText(const ComparisonReport& report) {
-    const std::vector<ReportOutlier> outliers = outliersOf(report);
-    if (outliers.empty()) return {};
-    TextGrid grid({Side::Left, Side::Left, Side::Left, Side::Right, Side::Right, Side::Left});
-    grid.add({"Run", "Worker", "Step", "Time", "Over median", "Where it went"});
-    grid.addRule();
-    for (const ReportOutlier& outlier : outliers) {
-        const OutlierStep& step = outlier.outlier->step;
-        grid.add({outlier.candidate
-                      ? isSingle(report) ? "candidate" : fmt::format("[{}]", *outlier.candidate + 1)
-                      : "baseline",
-                  printable(outlier.outlier->worker), fmt::format("{}", step.number),
-                  formatDuration(step.wallNs), "+" + formatDuration(step.excessNs),
-                  outlierReason(step)});
-    }
-    return "\nSteps that stand out\n\n" + grid.text();
+    const ComparisonTable table = outliersOf(report);
+    if (table.rows.empty()) return {};
+    // The contributor last, where it may be cut; steps go by their numbers.
+    return "\nSteps that stand out\n\n" + gridText(table.withColumns({0, 1, 2, 4, 5, 6, 7, 9, 8}));
 }
 
 std::string workersText(const ComparisonReport& report) {
