@@ -133,7 +133,7 @@ void beginLiveJournal(Database& database) {
     if (answerOf(database, "PRAGMA journal_mode = WAL") == "wal") return;
     // Where this fails too, what SQLite does by default is only slower.
     static_cast<void>(
-        database.execute("PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE"));
+        database.execute("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE"));
 }
 
 Result<void> endLiveJournal(Database& database) {

@@ -13,8 +13,8 @@ namespace lanescope::capture {
 
 /// Lets others read a trace while it is being written: from here on SQLite keeps what is committed
 /// in a log beside the file, where readers and the writer do not wait for each other. Where that is
-/// not possible, as on some network file systems, nothing changes and nobody can read along. Before
-/// anything is written.
+/// not possible, as on some network file systems, nobody can read along, and what may have to be
+/// taken back is kept in memory. Before anything is written.
 void beginLiveJournal(Database& database);
 
 /// Brings everything into the file itself, so that it can be renamed, copied and read by itself.

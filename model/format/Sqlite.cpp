@@ -260,23 +260,10 @@ Result<Database> Database::create(const std::filesystem::path& path) {
     return result;
 }
 
-Result<Database> Database::openForWriting(const std::filesystem::path& path) {
+Database Database::adopt(sqlite3* connection, std::string path) {
     Database result;
-    result.path_ = path.string();
-    sqlite3* raw = nullptr;
-    const int code = sqlite3_open_v2(result.path_.c_str(), &raw,
-                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
-    result.database_.reset(raw);
-    if (code != SQLITE_OK) return fail(sqliteError(raw, result.path_, code));
-    sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-    sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-    sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
-    if (const auto tuned = result.execute("PRAGMA journal_mode = OFF;"
-                                          "PRAGMA locking_mode = EXCLUSIVE;"
-                                          "PRAGMA temp_store = MEMORY;");
-        !tuned)
-        return fail(tuned.error());
+    result.database_.reset(connection);
+    result.path_ = std::move(path);
     return result;
 }
 

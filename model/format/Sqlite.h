@@ -92,9 +92,8 @@ class Database {
     /// rollback journal, so a file that was not closed is unusable and must be made again.
     static Result<Database> create(const std::filesystem::path& path);
 
-    /// Opens an existing file to add to it. No trigger and no view of it is run. Without a rollback
-    /// journal, like `create`: work on a copy.
-    static Result<Database> openForWriting(const std::filesystem::path& path);
+    /// Takes over an open connection, which it closes; errors call it `path`.
+    static Database adopt(sqlite3* connection, std::string path);
 
     /// Prepares fixed SQL. Never build `sql` from data: identifiers come from `hasColumn`-checked
     /// constants, values from binds.

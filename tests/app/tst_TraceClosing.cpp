@@ -13,6 +13,7 @@
 #include "model/index/openTrace.h"
 #include "model/load/sqliteFormats.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
@@ -88,7 +89,7 @@ class tst_TraceClosing : public QObject {
             TraceClosing closing([cancelledAt](double fraction, std::string_view) {
                 return fraction < cancelledAt;
             });
-            Result<Database> database = Database::openForWriting(unfinished());
+            Result<Database> database = openForWriting(unfinished());
             QVERIFY(database.has_value());
             const bool isStored = closing.storeSummary(*database).has_value();
             database = fail("closed");
@@ -111,7 +112,7 @@ class tst_TraceClosing : public QObject {
         TraceBuilder nothing;
         QVERIFY(nothing.finish());
         QVERIFY(writeTrace(*nothing.take(), *folder_ / "empty.sqlite"));
-        Result<Database> database = Database::openForWriting(*folder_ / "empty.sqlite");
+        Result<Database> database = openForWriting(*folder_ / "empty.sqlite");
         QVERIFY(database.has_value());
         TraceClosing closing({});
         QVERIFY(closing.storeSummary(*database).has_value());
@@ -129,7 +130,7 @@ class tst_TraceClosing : public QObject {
         QVERIFY(stored.contains("\"steps\""));
         QVERIFY(!std::filesystem::exists(indexPaths(*folder_ / "a.sqlite").front()));
         {
-            Result<Database> database = Database::openForWriting(*folder_ / "a.sqlite");
+            Result<Database> database = openForWriting(*folder_ / "a.sqlite");
             QVERIFY(database && database->execute("DROP TABLE LANESCOPE_STORED"));
         }
         QCOMPARE(compared(), stored);
@@ -144,7 +145,7 @@ class tst_TraceClosing : public QObject {
 
     void close(TraceClosing& closing) {
         {
-            Result<Database> database = Database::openForWriting(unfinished());
+            Result<Database> database = openForWriting(unfinished());
             QVERIFY(database.has_value());
             QVERIFY(database->execute("PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema"));
             const Result<void> stored = closing.storeSummary(*database);

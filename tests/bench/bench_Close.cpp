@@ -22,6 +22,7 @@
 #include "tests/bench/viewer_scale/TraceFileWriter.h"
 #include "tests/bench/viewer_scale/TrainingSimulation.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/openForWriting.h"
 
 using namespace lanescope;
 using namespace lanescope::cli;
@@ -233,7 +234,7 @@ class bench_Close : public QObject {
         parts.begin("rows");
         TraceClosing closing(parts.progress());
         {
-            Result<Database> database = Database::openForWriting(partial);
+            Result<Database> database = openForWriting(partial);
             QVERIFY(database.has_value());
             capture::beginLiveJournal(*database);
             QVERIFY(closing.storeSummary(*database).has_value());

@@ -9,6 +9,7 @@
 #include "model/export/comparison/ComparisonReport.h"
 #include "model/format/Sqlite.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/openForWriting.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
 
@@ -59,7 +60,7 @@ void bench_Compare::initTestCase() {
         QVERIFY(writeTrace(*trace, folder_ / name));
         const Result<RunSummary> summary = summarizeRun(*trace);
         QVERIFY(summary.has_value());
-        Result<Database> database = Database::openForWriting(folder_ / name);
+        Result<Database> database = openForWriting(folder_ / name);
         QVERIFY(database.has_value());
         QVERIFY(writeRunSummary(*database, *summary).has_value());
         events_ = eventsIn(*trace);

@@ -64,6 +64,7 @@ class tst_LiveJournal : public QObject {
 
     void whatIsCommittedCanBeRead();
     void aReaderDoesNotKeepTheWriterFromWriting();
+    void whatFailsIsTakenBackWhereNobodyCanReadAlong();
     void theEndIsOneFileWithoutALog();
     void theEndWaitsForAReader();
     void anIdleReaderDoesNotKeepTheTraceFromBeingFinished();
@@ -110,6 +111,19 @@ void tst_LiveJournal::aReaderDoesNotKeepTheWriterFromWriting() {
         QVERIFY(writer_->commit().has_value());
     }
     QVERIFY(reader.run("COMMIT"));
+}
+
+void tst_LiveJournal::whatFailsIsTakenBackWhereNobodyCanReadAlong() {
+    const std::filesystem::path path = *folder_ / "busy.sqlite";
+    Result<Database> database = Database::create(path);
+    QVERIFY(database && database->execute("CREATE TABLE t (a)"));
+    QVERIFY(database->execute("PRAGMA locking_mode = NORMAL; SELECT count(*) FROM t"));
+    Reader reader(path);
+    QVERIFY(reader.run("BEGIN; SELECT count(*) FROM t"));
+    beginLiveJournal(*database);
+    auto journal = database->prepare("PRAGMA journal_mode");
+    QVERIFY(journal && *journal->step());
+    QCOMPARE(journal->text(0), std::string_view("memory"));
 }
 
 void tst_LiveJournal::theEndIsOneFileWithoutALog() {

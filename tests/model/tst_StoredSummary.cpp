@@ -10,6 +10,7 @@
 #include "model/load/loadTrace.h"
 #include "model/load/unpackGzip.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
@@ -254,7 +255,7 @@ class TestStoredSummary : public QObject {
         QCOMPARE(cellsIn(path, stepsBefore), stepsOf(*made));
         QCOMPARE(cellsIn(path, contributorsBefore), contributorsOf(*made));
         {
-            Result<Database> database = Database::openForWriting(path);
+            Result<Database> database = openForWriting(path);
             QVERIFY(database && writeRunSummary(*database, *made));
             QVERIFY(!database->hasTable("LANESCOPE_SUMMARY_STEPS"));
         }

@@ -8,6 +8,7 @@
 #include "model/trace/kinds/flows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/writeTrace.h"
 
@@ -218,7 +219,7 @@ void tst_StreamWaits::areReadFromAFile() {
     const auto path = folder / "waits.sqlite";
     QVERIFY(writeTrace(*written, path));
     {
-        auto database = Database::openForWriting(path);
+        auto database = openForWriting(path);
         QVERIFY(database);
         QVERIFY(database->execute(
             "INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId, contextId, streamId,"

@@ -14,6 +14,7 @@
 #include "model/compare/storedSummary.h"
 #include "model/format/Sqlite.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
@@ -209,7 +210,7 @@ class tst_LoadPage : public QObject {
         if (!isStored) return;
         const Result<RunSummary> summary = summarizeRun(*trace);
         QVERIFY(summary.has_value());
-        Result<Database> database = Database::openForWriting(folder_ / name);
+        Result<Database> database = openForWriting(folder_ / name);
         QVERIFY(database.has_value());
         QVERIFY(writeRunSummary(*database, *summary).has_value());
     }
