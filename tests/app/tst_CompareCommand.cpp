@@ -3,7 +3,6 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QProcess>
 #include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -11,7 +10,7 @@
 #include "model/compare/storedSummary.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
-#include "tests/app/sampleTrace.h"
+#include "tests/app/compareFiles.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -21,66 +20,6 @@ using namespace lanescope;
 using namespace lanescope::compare;
 
 namespace {
-
-struct Outcome {
-    int exitCode = -1;
-    QByteArray output;
-    QString errors;
-};
-
-Outcome compareFiles(const QStringList& arguments) {
-    QProcess process;
-    process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
-                  QStringList{"compare"} + arguments);
-    if (!process.waitForFinished(60'000)) return {};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2,
-            process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
-}
-
-/// The fields of each line; those in quotes may hold commas, and no test has lines in them.
-QList<QByteArrayList> csvRows(const QByteArray& csv) {
-    QList<QByteArrayList> rows;
-    QByteArrayList row = {{}};
-    bool isQuoted = false;
-    for (const char letter : csv) {
-        if (letter == '"') {
-            isQuoted = !isQuoted;
-        } else if (letter == '\n' && !isQuoted) {
-            rows << row;
-            row = {{}};
-        } else if (letter == ',' && !isQuoted) {
-            row << QByteArray();
-        } else if (letter != '\r') {
-            row.last() += letter;
-        }
-    }
-    return rows;
-}
-
-QString sample(const QString& name) {
-    return QStringLiteral(LANESCOPE_SOURCE_DIR "/resources/samples/resnet152-") + name +
-           ".sqlite.gz";
-}
-
-QJsonObject jsonOf(const QStringList& arguments) {
-    const Outcome outcome = compareFiles(arguments + QStringList{"-f", "json"});
-    return QJsonDocument::fromJson(outcome.output).object();
-}
-
-QJsonObject candidateOf(const QJsonObject& document, int index = 0) {
-    return document["candidates"].toArray()[index].toObject();
-}
-
-/// The pair of workers that the answer is about.
-QJsonObject criticalPair(const QJsonObject& candidate) {
-    return candidate["workers"].toArray()[candidate["critical"].toInt()].toObject();
-}
-
-qint64 sumOf(const QJsonArray& objects, const QString& key) {
-    qint64 sum = 0;
-    for (const QJsonValue& object : objects) sum += object.toObject()[key].toInteger();
-    return sum;
-}
 
 /// A trace whose every name is hostile to a web page, a terminal and a table.
 bool writeHostileTrace(const QString& path, int64_t extraNs) {

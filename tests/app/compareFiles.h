@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QByteArrayList>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+
+namespace lanescope {
+
+struct Outcome {
+    int exitCode = -1;
+    QByteArray output;
+    QString errors;
+};
+
+/// `lanescope compare` with these arguments.
+inline Outcome compareFiles(const QStringList& arguments) {
+    QProcess process;
+    process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
+                  QStringList{"compare"} + arguments);
+    if (!process.waitForFinished(60'000)) return {};
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2,
+            process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
+}
+
+/// The fields of each line; those in quotes may hold commas, and no test has lines in them.
+inline QList<QByteArrayList> csvRows(const QByteArray& csv) {
+    QList<QByteArrayList> rows;
+    QByteArrayList row = {{}};
+    bool isQuoted = false;
+    for (const char letter : csv) {
+        if (letter == '"') {
+            isQuoted = !isQuoted;
+        } else if (letter == '\n' && !isQuoted) {
+            rows << row;
+            row = {{}};
+        } else if (letter == ',' && !isQuoted) {
+            row << QByteArray();
+        } else if (letter != '\r') {
+            row.last() += letter;
+        }
+    }
+    return rows;
+}
+
+inline QString sample(const QString& name) {
+    return QStringLiteral(LANESCOPE_SOURCE_DIR "/resources/samples/resnet152-") + name +
+           ".sqlite.gz";
+}
+
+inline QJsonObject jsonOf(const QStringList& arguments) {
+    const Outcome outcome = compareFiles(arguments + QStringList{"-f", "json"});
+    return QJsonDocument::fromJson(outcome.output).object();
+}
+
+inline QJsonObject candidateOf(const QJsonObject& document, int index = 0) {
+    return document["candidates"].toArray()[index].toObject();
+}
+
+/// The pair of workers that the answer is about.
+inline QJsonObject criticalPair(const QJsonObject& candidate) {
+    return candidate["workers"].toArray()[candidate["critical"].toInt()].toObject();
+}
+
+inline qint64 sumOf(const QJsonArray& objects, const QString& key) {
+    qint64 sum = 0;
+    for (const QJsonValue& object : objects) sum += object.toObject()[key].toInteger();
+    return sum;
+}
+
+}  // namespace lanescope
