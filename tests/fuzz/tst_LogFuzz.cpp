@@ -204,6 +204,7 @@ class tst_LogFuzz : public QObject {
             if (odd.oneIn(20)) log.flush();
         }
         log.flush();
+        const int64_t before = eventsCollected_;
         for (int round = 0; round < 60; ++round) {
             std::string bytes = log.bytes();
             const uint32_t breaks = 1 + odd.below(8);
@@ -213,6 +214,7 @@ class tst_LogFuzz : public QObject {
             if (odd.oneIn(3)) bytes.resize(odd.below(static_cast<uint32_t>(bytes.size())));
             collect({bytes, bytes.substr(bytes.size() / 2)});
         }
+        QVERIFY(eventsCollected_ > before);  // what is whole before a break is kept
     }
 };
 

@@ -271,8 +271,17 @@ class TestSelectionStatistics : public QObject {
             for (LaneSums& lane : track.lanes)
                 for (size_t block = 0; block < lane.listEnd.size(); ++block)
                     if (random() % 2 == 0) lane.listEnd.set(block, random());
-        for (int round = 0; round < 20; ++round)
-            selectionStatistics(*trace, sums, randomRange(trace->range, random));
+        for (int round = 0; round < 20; ++round) {
+            const TimeRange range = randomRange(trace->range, random);
+            const SelectionStatistics odd = selectionStatistics(*trace, sums, range);
+            const SelectionStatistics right = selectionStatistics(*trace, trace->sums, range);
+            QCOMPARE(odd.range, right.range);
+            // Lists say nothing of these.
+            QCOMPARE(odd.busy.size(), right.busy.size());
+            for (size_t track = 0; track < right.busy.size(); ++track)
+                QCOMPARE(odd.busy[track].busyNs, right.busy[track].busyNs);
+            for (const NameStatistics& entry : odd.names) QVERIFY(entry.sums.count > 0);
+        }
     }
 };
 

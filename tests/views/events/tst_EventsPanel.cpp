@@ -9,6 +9,7 @@
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
+#include <QTimer>
 #include <fstream>
 
 #include "model/events/eventsAsText.h"
@@ -17,6 +18,7 @@
 #include "tests/support/simulatedTraining.h"
 #include "views/events/EventTableModel.h"
 #include "views/events/EventsPanel.h"
+#include "views/jobs/LatestJob.h"
 
 using namespace lanescope;
 using namespace lanescope::views;
@@ -81,7 +83,8 @@ class TestEventsPanel : public QObject {
         panel_->hide();
         const int rows = panel_->model().rowCount();
         panel_->setVisibleRange(middleOf(*trace_));
-        QTest::qWait(150);
+        for (const LatestJob* job : panel_->findChildren<LatestJob*>()) QVERIFY(!job->isRunning());
+        for (const QTimer* timer : panel_->findChildren<QTimer*>()) QVERIFY(!timer->isActive());
         QCOMPARE(panel_->model().rowCount(), rows);
         QVERIFY(panel_->isStale());
         panel_->show();
