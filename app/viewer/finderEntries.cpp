@@ -39,9 +39,16 @@ QString kindOf(TrackKind kind) {
             return QStringLiteral("thread");
         case TrackKind::Counter:
             return QStringLiteral("counter");
-        default:
-            return QStringLiteral("track");
+        case TrackKind::StreamProjection:
+        case TrackKind::ThreadNvtx:
+        case TrackKind::ThreadApi:
+        case TrackKind::CounterStates:
+        case TrackKind::CounterGroup:
+        case TrackKind::GpuEvents:
+        case TrackKind::ProcessEvents:
+            break;
     }
+    return QStringLiteral("track");
 }
 
 }  // namespace

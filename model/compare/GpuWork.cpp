@@ -29,7 +29,7 @@ StepPart partOf(MemcpyKind kind) {
             return StepPart::ExposedDtoD;
         case SliceCategory::MemcpyPtoP:
             return StepPart::ExposedPtoP;
-        default:
+        default:  // No other category is of copies.
             return StepPart::ExposedOtherCopy;
     }
 }

@@ -48,9 +48,16 @@ CounterUnit rateOf(CounterUnit unit) {
             return CounterUnit::BytesPerSecond;
         case CounterUnit::Joules:
             return CounterUnit::Watts;
-        default:
-            return unit;
+        case CounterUnit::Count:
+        case CounterUnit::BytesPerSecond:
+        case CounterUnit::Percent:
+        case CounterUnit::Watts:
+        case CounterUnit::Celsius:
+        case CounterUnit::Hertz:
+        case CounterUnit::Flags:
+            break;
     }
+    return unit;
 }
 
 /// How far samples usually are apart; 1 ns for a single one.

@@ -16,9 +16,12 @@ CopyGrouping groupingOf(BandwidthRows rows) {
             return CopyGrouping::Size;
         case BandwidthRows::Device:
             return CopyGrouping::Device;
-        default:
-            return CopyGrouping::Memory;
+        case BandwidthRows::Memory:
+        case BandwidthRows::Range:
+        case BandwidthRows::Instance:
+            break;
     }
+    return CopyGrouping::Memory;
 }
 
 std::vector<CopyPeak> distinctPeaks(const std::vector<CopyStatistics>& rows) {

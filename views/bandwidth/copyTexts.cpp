@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/bandwidth/copyTexts.h"
 
+#include "model/trace/categories.h"
 #include "model/values/formatTable.h"
 #include "model/values/formatValue.h"
 #include "views/text/toQString.h"
@@ -13,25 +14,6 @@ const QString arrow = QStringLiteral(" \u2192 ");
 
 QString gpuNumber(const Trace& trace, uint32_t gpu) {
     return gpu < trace.gpus.size() ? QString::number(trace.gpus[gpu].id) : QStringLiteral("?");
-}
-
-SliceCategory categoryOf(const CopyGroup& group) {
-    if (group.isMemset) return SliceCategory::Memset;
-    switch (group.kind) {
-        case MemcpyKind::HtoD:
-        case MemcpyKind::UvmHtoD:
-            return SliceCategory::MemcpyHtoD;
-        case MemcpyKind::DtoH:
-        case MemcpyKind::UvmDtoH:
-            return SliceCategory::MemcpyDtoH;
-        case MemcpyKind::DtoD:
-            return SliceCategory::MemcpyDtoD;
-        case MemcpyKind::PtoP:
-        case MemcpyKind::UvmDtoD:
-            return SliceCategory::MemcpyPtoP;
-        default:
-            return SliceCategory::MemcpyOther;
-    }
 }
 
 }  // namespace
@@ -115,16 +97,18 @@ QString peakOriginText(const CopyPeak& peak) {
                        "Peak: %1, by clock and width of the GPU's memory, of which a "
                        "copy reads and writes each byte.")
                 .arg(rate);
-        default:
-            return QStringLiteral(
-                       "Peak: %1, PCIe lanes times the rate of each. No copy quite "
-                       "reaches it; lanescope doctor --measure tells what one can.")
-                .arg(rate);
+        case LinkKind::Pcie:
+        case LinkKind::HostCopy:
+            break;
     }
+    return QStringLiteral(
+               "Peak: %1, PCIe lanes times the rate of each. No copy quite reaches it; lanescope "
+               "doctor --measure tells what one can.")
+        .arg(rate);
 }
 
 QColor colorOf(const Theme& theme, const CopyGroup& group) {
-    return theme.colorOf(categoryOf(group));
+    return theme.colorOf(group.isMemset ? SliceCategory::Memset : memcpyCategory(group.kind));
 }
 
 }  // namespace lanescope::views
