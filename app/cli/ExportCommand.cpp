@@ -6,6 +6,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
 #include "app/cli/loadForCommand.h"
+#include "app/help/takes.h"
 #include "model/export/chromeTrace.h"
 #include "model/load/TraceFormat.h"
 
@@ -41,10 +42,10 @@ void addExport(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ExportOptions>();
     CLI::App* command = app.add_subcommand("export", "Write a trace in the format of another tool");
     command->add_option("FILE", options->file, readableFormats())->required();
-    command
-        ->add_option("-f,--format", options->format,
-                     "chrome: trace-event JSON, which Perfetto and chrome://tracing open")
-        ->check(CLI::IsMember({"chrome"}))
+    help::takesOneOf(
+        command->add_option("-f,--format", options->format,
+                            "chrome: trace-event JSON, which Perfetto and chrome://tracing open"),
+        {"chrome"})
         ->capture_default_str();
     command->add_option("-o,--output", options->output, "File to write instead of stdout")
         ->type_name("FILE");

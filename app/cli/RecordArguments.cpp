@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/help/takes.h"
 #include "model/format/parseDuration.h"
 #include "model/format/parseStepRange.h"
 
@@ -14,7 +15,7 @@ namespace {
 constexpr int64_t nsPerMs = 1'000'000;
 /// A year: a longer time is a mistake.
 constexpr int64_t longestNs = int64_t{366} * 24 * 3600 * 1'000'000'000;
-constexpr int64_t mostWindows = 1'000'000'000;
+constexpr double mostWindows = 1'000'000'000;
 constexpr uint64_t bytesPerMb = 1 << 20;
 constexpr double fastestCounters = 100;
 constexpr double slowestMetrics = 1, fastestMetrics = 10'000;
@@ -71,11 +72,12 @@ void RecordArguments::addTo(CLI::App& command) {
     command.add_option("--agent", agent_, "The agent to load instead of ours")
         ->type_name("FILE")
         ->group("Around the recording");
-    command
-        .add_option("--wait", wait_,
-                    "main: until the program has ended, and a little for others of its run; all: "
-                    "until the last of them has ended, or Ctrl-C")
-        ->check(CLI::IsMember({"main", "all"}))
+    help::takesOneOf(
+        command.add_option(
+            "--wait", wait_,
+            "main: until the program has ended, and a little for others of its run; all: "
+            "until the last of them has ended, or Ctrl-C"),
+        {"main", "all"})
         ->capture_default_str()
         ->group("Around the recording");
     command.add_flag("--keep-logs", options_.keepLogs, "Leave the agent's logs beside the trace")
@@ -89,30 +91,32 @@ void RecordArguments::addWhat(CLI::App& command) {
     const auto inGroup = [](CLI::Option* option) { option->group("What is recorded"); };
     inGroup(command.add_flag("--no-cuda", noCuda_, "Record no CUDA activity"));
     inGroup(command.add_flag("--no-nvtx", noNvtx_, "Record no NVTX ranges"));
-    inGroup(command
-                .add_option("--api", api_,
-                            "CUDA calls. filtered: the driver's that launch, copy, set, wait, "
-                            "allocate or load code; launch: those that start GPU work or wait for "
-                            "it; all: the runtime's as well, which costs more; none: GPU work only")
-                ->check(CLI::IsMember({"filtered", "launch", "all", "none"}))
+    inGroup(help::takesOneOf(
+                command.add_option(
+                    "--api", api_,
+                    "CUDA calls. filtered: the driver's that launch, copy, set, wait, "
+                    "allocate or load code; launch: those that start GPU work or wait for "
+                    "it; all: the runtime's as well, which costs more; none: GPU work only"),
+                {"filtered", "launch", "all", "none"})
                 ->capture_default_str());
-    inGroup(command
-                .add_option("--graphs", graphs_,
-                            "CUDA graphs. node: every kernel in them, slower; whole: each launch "
-                            "as one slice")
-                ->check(CLI::IsMember({"whole", "node"}))
-                ->capture_default_str());
+    inGroup(
+        help::takesOneOf(command.add_option(
+                             "--graphs", graphs_,
+                             "CUDA graphs. node: every kernel in them, slower; whole: each launch "
+                             "as one slice"),
+                         {"whole", "node"})
+            ->capture_default_str());
     inGroup(command.add_flag("!--no-memsets", asked.recordMemsets,
                              "Record no memsets; recording makes each take the GPU 2 us longer"));
     inGroup(command.add_flag("--memory", asked.recordMemory,
                              "Also record allocations of device memory and memory pools"));
     inGroup(command.add_flag("--unified-memory", asked.recordUnifiedMemory,
                              "Also record migrations and page faults of managed memory"));
-    inGroup(command
-                .add_option("--nccl", nccl_,
-                            "nvtx: NCCL's calls by its NVTX ranges; plugin: also by NCCL's "
-                            "profiler interface, with data types and algorithms")
-                ->check(CLI::IsMember({"nvtx", "plugin"}))
+    inGroup(help::takesOneOf(
+                command.add_option("--nccl", nccl_,
+                                   "nvtx: NCCL's calls by its NVTX ranges; plugin: also by NCCL's "
+                                   "profiler interface, with data types and algorithms"),
+                {"nvtx", "plugin"})
                 ->capture_default_str());
     inGroup(command.add_flag("--yield", asked.yieldCupti,
                              "Leave CUPTI to a tool inside the program, such as torch.profiler; "
@@ -127,25 +131,27 @@ void RecordArguments::addWhat(CLI::App& command) {
                 .add_option("--max-size", maximumBytes_,
                             "The most that the log of one process may hold, such as 500MB or 4GB")
                 ->type_name("SIZE")
-                ->transform(CLI::AsSizeValue(false))
+                ->transform(CLI::AsSizeValue(false).description(""))
                 ->check(CLI::Validator(
                     [](const std::string& bytes) { return sizeProblem(std::stoull(bytes)); }, "")));
 }
 
 void RecordArguments::addSamplers(CLI::App& command) {
     const auto inGroup = [](CLI::Option* option) { option->group("What is sampled beside it"); };
-    inGroup(command
-                .add_option("--sample", options_.counterHz,
-                            "How often a second the GPUs (NVML, GPM), NVLinks and the host are "
-                            "asked how busy they are; 0: never")
-                ->type_name("HZ")
-                ->check(CLI::Range(0.0, fastestCounters))
+    inGroup(help::takesNumber(
+                command.add_option("--sample", options_.counterHz,
+                                   "How often a second the GPUs (NVML, GPM), NVLinks and the host "
+                                   "are asked how busy they are, at most 100; 0: never"),
+                "HZ", 0, fastestCounters)
                 ->capture_default_str());
     inGroup(command.add_flag("--no-sample", noSample_, "As --sample 0"));
-    inGroup(command.add_flag("--gpu-metrics{1000}", options_.metricsHz,
-                             "Sample the GPUs' hardware counters (SMs, tensor cores, DRAM, PCIe, "
-                             "NVLink) so often a second, --gpu-metrics=HZ, at most 10000; needs "
-                             "the permission to read them"));
+    inGroup(
+        command
+            .add_flag("--gpu-metrics{1000}", options_.metricsHz,
+                      "Sample the GPUs' hardware counters (SMs, tensor cores, DRAM, PCIe, "
+                      "NVLink) so often a second: 1000 times unless given, at most 10000; needs "
+                      "the permission to read them")
+            ->option_text("[=HZ]"));
     inGroup(command
                 .add_option("--sample-at", options_.agentOptions.sampleAt,
                             "Also read the counters of NVLinks and energy whenever an NVTX range "
@@ -180,16 +186,17 @@ void RecordArguments::addWhen(CLI::App& command) {
                             "The NVTX range that each step has, NAME[@DOMAIN]; * stands for "
                             "what differs (default: the names that steps commonly have)")
                 ->type_name("NAME"));
-    inGroup(command
-                .add_option("--repeat", windows.repeat,
-                            "With --capture-range: record so many ranges and no more; 0: all")
-                ->check(CLI::Range(int64_t{0}, mostWindows))
-                ->capture_default_str());
-    inGroup(command
-                .add_option("--kill", kill_,
-                            "When the last of what is to be recorded is over. no: the program "
-                            "runs on, unrecorded; sigterm: it is ended by SIGTERM")
-                ->check(CLI::IsMember({"no", "sigterm"}))
+    inGroup(
+        help::takesNumber(
+            command.add_option("--repeat", windows.repeat,
+                               "With --capture-range: record so many ranges and no more; 0: all"),
+            "N", 0, mostWindows)
+            ->capture_default_str());
+    inGroup(help::takesOneOf(command.add_option(
+                                 "--kill", kill_,
+                                 "When the last of what is to be recorded is over. no: the program "
+                                 "runs on, unrecorded; sigterm: it is ended by SIGTERM"),
+                             {"no", "sigterm"})
                 ->capture_default_str());
 }
 

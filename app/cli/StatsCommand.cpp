@@ -6,6 +6,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
 #include "app/cli/loadForCommand.h"
+#include "app/help/takes.h"
 #include "model/load/TraceFormat.h"
 #include "model/requests/parseRange.h"
 #include "model/requests/reportsAsked.h"
@@ -26,12 +27,17 @@ struct StatsOptions {
     std::string output;
 };
 
-std::string reportList() {
-    std::string text = "Reports:\n";
+std::string reportsThat(bool areDefault) {
+    std::string text;
     for (const Report* report : allReports())
-        text += fmt::format("  {:<24} {}{}\n", report->info.name, report->info.description,
-                            report->info.isDefault ? "" : " (only when asked for)");
+        if (report->info.isDefault == areDefault)
+            text += fmt::format("  {:<25} {}\n", report->info.name, report->info.description);
     return text;
+}
+
+std::string reportList() {
+    return "Reports:\n" + reportsThat(true) + "\nReports that are printed only when asked for:\n" +
+           reportsThat(false);
 }
 
 /// Prints one report after the other as parts of them come, in a form that keeps the whole output
@@ -165,24 +171,28 @@ void addStats(CLI::App& app, int& exitStatus) {
             const Result<const Report*> report = findReport(name);
             return report ? std::string() : report.error().sentence;
         });
-    command->add_option("-f,--format", options->format, "text, csv or json")
-        ->check(CLI::IsMember({"text", "csv", "json"}))
+    help::takesOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
+                     {"text", "csv", "json"})
         ->capture_default_str();
     command
         ->add_option("--range", options->range,
                      "Only events that overlap START:END on the timeline, in seconds unless a "
                      "unit follows (s, ms, us, ns)")
+        ->type_name("START:END")
         ->check([](const std::string& text) {
             const Result<TimeRange> range = parseRange(text);
             return range ? std::string() : range.error().sentence;
         });
+    help::takesOneOf(
+        command->add_option("--by", options->by,
+                            "What reports tell their rows apart by: " + variantsSentence()),
+        variantNames())
+        ->type_name("WHAT");
     command
-        ->add_option("--by", options->by,
-                     "What reports tell their rows apart by: " + variantsSentence())
-        ->check(CLI::IsMember(variantNames()));
-    command->add_option("--range-name", options->rangeName,
-                        "NVTX ranges that reports by range are about, '#' for any number "
-                        "(\"epoch #\"); the steps if not given");
+        ->add_option("--range-name", options->rangeName,
+                     "NVTX ranges that reports by range are about, '#' for any number "
+                     "(\"epoch #\"); the steps if not given")
+        ->type_name("NAME");
     command->add_option("-o,--output", options->output, "File to write instead of stdout")
         ->type_name("FILE");
     command->footer(reportList() +

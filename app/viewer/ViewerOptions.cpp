@@ -6,9 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <QtGlobal>
 #include <charconv>
+#include <limits>
 #include <string_view>
 
 #include "app/completion/completions.h"
+#include "app/help/HelpFormatter.h"
+#include "app/help/takes.h"
 #include "model/format/parseDuration.h"
 #include "model/format/version.h"
 #include "model/load/TraceFormat.h"
@@ -18,13 +21,13 @@ namespace {
 
 /// Makes a CLI11 check of one of our own parsers.
 template <class Parse>
-CLI::Validator check(Parse parse, const char* description) {
+CLI::Validator check(Parse parse) {
     return CLI::Validator(
         [parse](const std::string& text) {
             const auto result = parse(text);
             return result ? std::string() : result.error().sentence;
         },
-        description);
+        "");
 }
 
 constexpr int mostCompared = 9;
@@ -55,43 +58,50 @@ void declare(CLI::App& app, RawOptions& raw) {
         ->excludes("FILE");
     auto* render = app.add_option(
         "--render", raw.render, "Write a PNG of the window to this file and end; needs no display");
-    render->check(CLI::Validator(
+    render->type_name("FILE")->check(CLI::Validator(
         [](const std::string& text) {
             return text.empty() ? std::string("the name of the picture is empty") : std::string();
         },
-        "FILE"));
-    app.add_option("--size", raw.size, "Size of the picture in pixels")
-        ->check(check(parseSize, "WxH"))
-        ->capture_default_str()
-        ->needs(render);
-    app.add_option("--theme", raw.theme, "Colours of the picture")
-        ->check(CLI::IsMember({"light", "dark"}))
-        ->capture_default_str()
-        ->needs(render);
-    app.add_option("--select", raw.select, "Select this range, as in 10ms:25ms")
-        ->check(check(parseTimeRange, "START:END"))
-        ->needs(render);
-    app.add_option("--visible", raw.visible, "Zoom to this range")
-        ->check(check(parseTimeRange, "START:END"))
-        ->needs(render);
-    app.add_option("--find", raw.find, "Search for this text")->needs(render);
-    app.add_option("--table", raw.table, "Show the table of this title, as in bandwidth")
-        ->needs(render);
-    app.add_option("--query", raw.query, "Ask the trace in SQL and show the answer")->needs(render);
-    app.add_option("--step", raw.step, "Zoom to this step of those compared, counted from 0")
-        ->check(CLI::NonNegativeNumber)
-        ->needs(render);
-    app.add_flag("--ghost", raw.hasGhost, "Outline the baseline in the lanes of the candidate")
-        ->needs(render);
-    app.add_option("--do", raw.commands,
-                   "Then do this command, as it is called in the menus; more than once if wanted")
-        ->type_name("COMMAND")
-        ->allow_extra_args(false)
-        ->needs(render);
-    app.add_option("--type", raw.typed, "Then type this into the line that has the keyboard")
-        ->needs(render);
-    app.add_option("--align", raw.align, "Align two compared runs at this NVTX range")
-        ->needs(render);
+        ""));
+    const auto ofPicture = [render](CLI::Option* option, const char* type) {
+        option->needs(render)->group("What the picture shows, with --render");
+        return *type == 0 ? option : option->type_name(type);
+    };
+    ofPicture(app.add_option("--size", raw.size, "Size of the picture in pixels"), "WxH")
+        ->check(check(parseSize))
+        ->capture_default_str();
+    ofPicture(help::takesOneOf(app.add_option("--theme", raw.theme, "Colours of the picture"),
+                               {"light", "dark"}),
+              "")
+        ->capture_default_str();
+    ofPicture(app.add_option("--select", raw.select, "Select this range, as in 10ms:25ms"),
+              "START:END")
+        ->check(check(parseTimeRange));
+    ofPicture(app.add_option("--visible", raw.visible, "Zoom to this range"), "START:END")
+        ->check(check(parseTimeRange));
+    ofPicture(app.add_option("--find", raw.find, "Search for this text"), "TEXT");
+    ofPicture(app.add_option("--table", raw.table, "Show the table of this title, as in bandwidth"),
+              "TITLE");
+    ofPicture(app.add_option("--query", raw.query, "Ask the trace in SQL and show the answer"),
+              "SQL");
+    ofPicture(
+        help::takesNumber(app.add_option("--step", raw.step,
+                                         "Zoom to this step of those compared, counted from 0"),
+                          "N", 0, std::numeric_limits<int>::max()),
+        "");
+    ofPicture(
+        app.add_flag("--ghost", raw.hasGhost, "Outline the baseline in the lanes of the candidate"),
+        "");
+    ofPicture(app.add_option(
+                  "--do", raw.commands,
+                  "Then do this command, as it is called in the menus; more than once if wanted"),
+              "COMMAND")
+        ->allow_extra_args(false);
+    ofPicture(
+        app.add_option("--type", raw.typed, "Then type this into the line that has the keyboard"),
+        "TEXT");
+    ofPicture(app.add_option("--align", raw.align, "Align two compared runs at this NVTX range"),
+              "RANGE");
 }
 
 ViewerOptions toOptions(const RawOptions& raw) {
@@ -160,6 +170,7 @@ Result<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv)
     app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
         return "lanescope-viewer: " + CLI::FailureMessage::simple(failed, error);
     });
+    app.formatter(std::make_shared<help::HelpFormatter>());
     RawOptions raw;
     declare(app, raw);
     if (argc > 1 && argv[1] == completion::completionRequest) {

@@ -231,22 +231,24 @@ const Report memcpyAdviceReport{.info = {.name = "memcpy_advice",
                                          .description = "What could be better about the memcpys"},
                                 .build = memcpyAdvice};
 
-const Report memcpyBandwidthBySizeReport{.info = {.name = "memcpy_bandwidth:size",
-                                                  .title = "Memcpy Bandwidth by Size",
-                                                  .description = "The same, by size of the copies",
-                                                  .isDefault = false},
-                                         .build = memcpyBandwidthBySize};
+const Report memcpyBandwidthBySizeReport{
+    .info = {.name = "memcpy_bandwidth:size",
+             .title = "Memcpy Bandwidth by Size",
+             .description = "memcpy_bandwidth by size of the copies",
+             .isDefault = false},
+    .build = memcpyBandwidthBySize};
 
 const Report memcpyBandwidthByDeviceReport{.info = {.name = "memcpy_bandwidth:device",
                                                     .title = "Memcpy Bandwidth by GPU",
-                                                    .description = "The same, by GPU",
+                                                    .description = "memcpy_bandwidth by GPU",
                                                     .isDefault = false},
                                            .build = memcpyBandwidthByDevice};
 
 const Report memcpyBandwidthByRangeReport{
     .info = {.name = "memcpy_bandwidth:range",
              .title = "Memcpy Bandwidth by NVTX Range",
-             .description = "The same, for all instances of an NVTX range (steps, unless named)",
+             .description =
+                 "memcpy_bandwidth of all instances of an NVTX range (steps, unless named)",
              .isDefault = false,
              .isByRange = true},
     .build = memcpyBandwidthByRange};
@@ -254,7 +256,7 @@ const Report memcpyBandwidthByRangeReport{
 const Report memcpyBandwidthByInstanceReport{
     .info = {.name = "memcpy_bandwidth:instance",
              .title = "Memcpy Bandwidth by Instance of an NVTX Range",
-             .description = "The same, for each instance on its own",
+             .description = "memcpy_bandwidth of each instance on its own",
              .isDefault = false,
              .isByRange = true},
     .build = memcpyBandwidthByInstance};

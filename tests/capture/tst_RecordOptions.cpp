@@ -92,7 +92,7 @@ class tst_RecordOptions : public QObject {
         const auto row = [](const char* name, const QStringList& words, const char* sentence) {
             QTest::newRow(name) << words << sentence;
         };
-        row("api", {"--api", "some"}, "some not in");
+        row("api", {"--api", "some"}, "no \"some\"; there are: filtered");
         row("delay", {"--delay", "soon"}, "\"soon\" is no time");
         row("negative delay", {"--delay=-1"}, "\"-1\" is no time");
         row("no duration", {"--duration", "0"}, "\"0\" is no time");

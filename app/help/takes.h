@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace lanescope::help {
+
+/// The option takes one of these words; help shows them as "one|other". Returns the option.
+CLI::Option* takesOneOf(CLI::Option* option, const std::vector<std::string>& words);
+
+/// The option takes a number from `least` to `most`, which help calls `name`. Returns the option.
+CLI::Option* takesNumber(CLI::Option* option, const std::string& name, double least, double most);
+
+}  // namespace lanescope::help
