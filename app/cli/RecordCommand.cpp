@@ -137,7 +137,12 @@ void separateProgram(const CLI::App& app, std::vector<std::string>& words) {
                                               word),
                                   CLI::ExitCodes::ExtrasError);
         if (word.size() > nameLength) continue;  // It holds its value itself.
-        if (option != nullptr && option->get_items_expected_max() > 0) ++at;  // Its value.
+        if (option->get_items_expected_max() == 0) continue;
+        // Its value; the parser would take the mark before the program for one.
+        ++at;
+        if (at == words.size() || words[at] == "--")
+            throw CLI::ParseError(fmt::format("{} needs a {}", word, option->get_type_name()),
+                                  CLI::ExitCodes::ArgumentMismatch);
     }
 }
 

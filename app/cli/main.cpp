@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -10,12 +12,14 @@
 #include "app/cli/ExportCommand.h"
 #include "app/cli/IndexCommand.h"
 #include "app/cli/InfoCommand.h"
+#include "app/cli/Output.h"
 #include "app/cli/SqlCommand.h"
 #include "app/cli/StatsCommand.h"
 #include "app/cli/ViewCommand.h"
 #include "app/cli/valueLists.h"
 #include "app/cli/versionText.h"
 #include "app/completion/completions.h"
+#include "app/help/HelpFormatter.h"
 #include "model/load/TraceFormat.h"
 #ifdef LANESCOPE_HAS_CAPTURE
 #include "app/cli/DoctorCommand.h"
@@ -51,6 +55,45 @@ std::string unknownCommand(const CLI::App& app, std::string_view word) {
     return fmt::format("There is no command \"{}\"; there are: {}", word, names);
 }
 
+/// A word that looks like an option and is none, where the parser complains of what is missing or
+/// left over; empty if there is none.
+std::string strayOption(const CLI::App& app, const CLI::ParseError& error) {
+    using CLI::ExitCodes;
+    const int code = error.get_exit_code();
+    if (code != static_cast<int>(ExitCodes::RequiredError) &&
+        code != static_cast<int>(ExitCodes::ExtrasError))
+        return {};
+    for (const CLI::App* command : app.get_subcommands())
+        for (const std::string& word : command->remaining()) {
+            if (word == "--") break;
+            if (word.size() > 1 && word.starts_with('-')) return word;
+        }
+    return {};
+}
+
+/// What went wrong, without a full stop.
+std::string sentenceOf(const CLI::App& app, const CLI::ParseError& error) {
+    const std::string stray = strayOption(app, error);
+    if (!stray.empty()) {
+        std::error_code ignored;
+        const bool isFile = std::filesystem::exists(stray, ignored);
+        return fmt::format("There is no option \"{}\"{}", stray,
+                           isFile ? "; the file of that name is ./" + stray : "");
+    }
+    std::string sentence = error.what();
+    while (sentence.ends_with('.')) sentence.pop_back();
+    return sentence;
+}
+
+/// What was asked for instead of a command: help, or the version.
+lanescope::Result<void> printAnswer(const CLI::App& app, const CLI::ParseError& error) {
+    std::ostringstream text;
+    app.exit(error, text, text);
+    auto output = lanescope::cli::Output::open(std::nullopt, {});
+    output->write(text.str());
+    return output->close();
+}
+
 int run(int argc, char** argv) {
     using namespace lanescope;
     using namespace lanescope::cli;
@@ -67,6 +110,7 @@ int run(int argc, char** argv) {
 #endif
     int exitStatus = exitOk;
     CLI::App app("Records, summarises and compares what GPU training processes do.", "lanescope");
+    app.formatter(std::make_shared<help::HelpFormatter>());
     app.set_version_flag("--version", versionText());
     app.require_subcommand(1);
     app.failure_message(CLI::FailureMessage::simple);
@@ -116,10 +160,11 @@ int run(int argc, char** argv) {
         app.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
         // Asking for help or the version also comes here, as a success.
-        if (error.get_exit_code() == 0) return app.exit(error);
-        std::string sentence = error.what();
-        while (sentence.ends_with('.')) sentence.pop_back();
-        reportFailure({fmt::format("{}. Try '{}'.", sentence, helpCommand(app))});
+        if (error.get_exit_code() == 0) {
+            const Result<void> printed = printAnswer(app, error);
+            return printed ? static_cast<int>(exitOk) : reportFailure(printed.error());
+        }
+        reportFailure({fmt::format("{}. Try '{}'.", sentenceOf(app, error), helpCommand(app))});
         return exitUsage;
     }
     return exitStatus;
