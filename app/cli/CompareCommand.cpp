@@ -10,6 +10,7 @@
 #include "app/cli/Output.h"
 #include "app/cli/compareHelp.h"
 #include "app/cli/loadForCommand.h"
+#include "app/help/takes.h"
 #include "model/export/comparison/ComparisonReport.h"
 #include "model/requests/makeComparison.h"
 #include "model/values/formatValue.h"
@@ -49,10 +50,18 @@ Result<void> nameRuns(CompareOptions& options) {
         return fail(
             "--baseline and --candidate go together: name the runs of both sides; --help tells "
             "more.");
+    if (!areByOption && options.candidates.empty() && !options.earlierRuns.empty())
+        return fail(
+            "--spread took every file behind it for an earlier run: name the two that are compared "
+            "before it, BASELINE CANDIDATE --spread EARLIER EARLIER; --help tells more.");
     if (!areByOption && options.candidates.empty())
         return fail(
             "Name two runs, BASELINE and CANDIDATE, or several a side by --baseline and "
             "--candidate; --help tells more.");
+    if (!options.tables.empty() && options.format != "csv")
+        return fail(
+            "--table chooses among the tables of CSV: add -f csv, or leave it away; --help tells "
+            "more.");
     if (areByOption) {
         options.request.baseline = options.baselineRuns;
         options.request.candidates = {options.candidateRuns};
@@ -157,9 +166,11 @@ std::string checkTable(const std::string& name) {
 }
 
 void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions>& options) {
-    command.add_option("--range", options->request.selection.range,
-                       "NVTX ranges that are the steps; # stands for any number: \"step #\" "
-                       "(default: found)");
+    command
+        .add_option("--range", options->request.selection.range,
+                    "NVTX ranges that are the steps; # stands for any number: \"step #\" "
+                    "(default: found)")
+        ->type_name("NAME");
     command
         .add_option_function<std::string>(
             "--steps",
@@ -168,6 +179,7 @@ void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions
                 if (numbers) options->request.selection.numbers = *numbers;
             },
             "Only steps A to B of each run, counted from 0: 5-20, or 7 alone")
+        ->type_name("A-B")
         ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
     command
         .add_option_function<std::string>(
@@ -178,6 +190,7 @@ void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions
             "Where each run begins. step: with the first step after warm-up (default); start: "
             "with its very first; RANGE or RANGE#K: with the first step from the K-th NVTX "
             "range of that name on, where --steps then counts from")
+        ->type_name("WHERE")
         ->check([](const std::string& text) {
             CompareSelection ignored;
             return checkText(parseAlignment(text, ignored));
@@ -189,6 +202,7 @@ void addGateOptions(CLI::App& command, const std::shared_ptr<CompareOptions>& op
         .add_option("--fail-if", options->conditionTexts,
                     "Exit with 1 if this holds, such as 'step.p50 > +3%'; may be given many "
                     "times (see below)")
+        ->type_name("CONDITION")
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return checkText(parseCondition(text)); });
     command.add_flag(
@@ -216,24 +230,25 @@ void addCompare(CLI::App& app, int& exitStatus) {
     command
         ->add_option("--spread", options->request.earlier,
                      "Earlier runs of one of the programs, at least two: how much its runs "
-                     "differ from each other")
+                     "differ from each other; stands behind the runs that are compared")
         ->type_name("TRACE");
     addSelectionOptions(*command, options);
     addGateOptions(*command, options);
     CLI::Option* top = command->add_option(
         "--top", options->top, "Rows of each list, weightiest first (text: 10, html: 50)");
-    top->check(checkTop);
-    command->add_option("-f,--format", options->format, "text, csv, json or html")
-        ->check(CLI::IsMember({"text", "csv", "json", "html"}))
+    top->type_name("N")->check(checkTop);
+    help::takesOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
+                     {"text", "csv", "json", "html"})
         ->capture_default_str();
     command
-        ->add_option("--table", options->tables,
-                     fmt::format("csv: only this table; may be given many times. Of several, or "
-                                 "without it of all, the rows stand in one, under a column Table. "
-                                 "Tables: {}",
-                                 fmt::join(comparisonTableNames(), ", ")))
-        ->allow_extra_args(false)
+        ->add_option(
+            "--table", options->tables,
+            fmt::format("With -f csv: only this table; may be given many times. Of several, or "
+                        "without it of all, the rows stand in one, under a column Table. "
+                        "Tables: {}",
+                        fmt::join(comparisonTableNames(), ", ")))
         ->type_name("TABLE")
+        ->allow_extra_args(false)
         ->check(checkTable);
     command->add_option("-o,--output", options->output, "File to write instead of stdout")
         ->type_name("FILE");

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 
+#include "model/steps/rangeNames.h"
 #include "model/steps/rangePattern.h"
 #include "model/values/formatValue.h"
 
@@ -50,10 +51,13 @@ int64_t shifted(int64_t first, int64_t number) {
 Result<StepSelection> selectionFromRange(const Trace& trace, const CompareSelection& selection) {
     const std::optional<int64_t> timeNs =
         occurrenceStart(trace, selection.alignedRange, selection.occurrence);
+    if (!timeNs && !occurrenceStart(trace, selection.alignedRange, 0))
+        return fail({printable(noSuchRange(trace, selection.alignedRange).value().sentence)});
     if (!timeNs)
-        return fail("No process of {} has as many NVTX ranges \"{}\": number {} was asked for.",
-                    printable(trace.title), printable(selection.alignedRange),
-                    selection.occurrence);
+        return fail(
+            "No process of {} has as many NVTX ranges \"{}\": number {} was asked for, counted "
+            "from 0.",
+            printable(trace.title), printable(selection.alignedRange), selection.occurrence);
     StepSelection result;
     result.rangeName = selection.range;
     result.keepsWarmUp = true;
