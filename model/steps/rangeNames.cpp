@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "model/steps/rangePattern.h"
@@ -45,7 +46,7 @@ std::vector<std::string> rangeChoices(const Trace& trace, size_t most) {
 }
 
 tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
-    constexpr size_t enough = 3;
+    constexpr size_t enough = 12;
     std::vector<std::pair<int64_t, std::string>> similar;
     for (const auto& [other, count] : rangeCounts(trace))
         if (!name.empty() && other.starts_with(name)) similar.emplace_back(-count, other);
@@ -53,7 +54,7 @@ tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
     std::vector<std::string> offers;
     for (auto& [count, other] : similar) offers.push_back(std::move(other));
     if (offers.empty()) {
-        offers = rangeChoices(trace, enough);
+        offers = rangeChoices(trace, std::numeric_limits<size_t>::max());
         const std::string steps = findStepPattern(trace);
         std::erase(offers, steps);
         if (!steps.empty()) offers.insert(offers.begin(), steps);
@@ -63,9 +64,11 @@ tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
             "{} has no NVTX ranges at all, so none is called \"{}\"; leave the name away, or mark "
             "the steps of the training with NVTX and record again.",
             trace.title, name);
-    offers.resize(std::min(enough, offers.size()));
-    return fail("{} has no NVTX range called \"{}\"; there are \"{}\".", trace.title, name,
-                fmt::join(offers, "\", \""));
+    const size_t others = offers.size() - std::min(enough, offers.size());
+    offers.resize(offers.size() - others);
+    return fail("{} has no NVTX range called \"{}\"; there {} \"{}\"{}.", trace.title, name,
+                offers.size() == 1 ? "is" : "are", fmt::join(offers, "\", \""),
+                others > 0 ? fmt::format(" and {} other{}", others, others == 1 ? "" : "s") : "");
 }
 
 std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& candidate) {

@@ -25,7 +25,7 @@ std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& ca
 std::vector<std::string> rangeChoices(const Trace& trace, size_t most);
 
 /// That there is no range called `name`, and what there is that begins so, as often the number was
-/// left out, or else the steps and what there is most.
+/// left out, or else the steps and what there is most: a dozen names, and how many others.
 tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name);
 
 }  // namespace lanescope
