@@ -50,12 +50,13 @@ ComparisonTable outliersOf(const ComparisonReport& report) {
     return all;
 }
 
-std::string sourceSentence(const RunSummary& run) {
+std::string sourceSentence(const RunSummary& run, int64_t count) {
+    const char* steps = count == 1 ? "step" : "steps";
     switch (run.source) {
         case StepSource::NvtxRange:
-            return fmt::format("steps \"{}\"", printable(run.pattern));
+            return fmt::format("{} \"{}\"", steps, printable(run.pattern));
         case StepSource::KernelPattern:
-            return "steps found by their kernels";
+            return fmt::format("{} found by {} kernels", steps, count == 1 ? "its" : "their");
         case StepSource::WholeRun:
             return run.isEmpty() ? "nothing ran" : "the whole run as one step";
         case StepSource::Chosen:
@@ -69,9 +70,9 @@ std::string stepsSentence(const RunSummary& run, uint32_t worker, const StepDist
         worker < run.workers.size() ? run.workers[worker].label() : std::string();
     const std::string median = timeText(steps.medianNs);
     if (run.source == StepSource::WholeRun || run.source == StepSource::Chosen)
-        return fmt::format("{}, {}: {}", sourceSentence(run), label, median);
-    return fmt::format("{} {}, {}: median {}", formatCount(steps.count), sourceSentence(run), label,
-                       median);
+        return fmt::format("{}, {}: {}", sourceSentence(run, steps.count), label, median);
+    return fmt::format("{} {}, {}: median {}", formatCount(steps.count),
+                       sourceSentence(run, steps.count), label, median);
 }
 
 std::string placeSentence(const ComparisonView& view) {
