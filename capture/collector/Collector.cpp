@@ -15,6 +15,7 @@
 #include "capture/collector/missingRanks.h"
 #include "capture/collector/trimToWindows.h"
 #include "model/format/AtomicFile.h"
+#include "model/format/checkFile.h"
 #include "model/format/factNames.h"
 #include "model/format/tables/Session.h"
 
@@ -77,7 +78,7 @@ Collector::~Collector() {
 }
 
 std::filesystem::path Collector::partialPath() const {
-    return output_.string() + ".partial";
+    return output_.string() + std::string(unfinishedEnding);
 }
 
 void Collector::setMachine(Machine machine) {

@@ -10,6 +10,13 @@ Result<uint64_t> checkFile(const std::filesystem::path& path) {
     const std::string shown = path.string();
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
+    const std::string partial = shown + std::string(unfinishedEnding);
+    if (status.type() == std::filesystem::file_type::not_found &&
+        std::filesystem::exists(partial, error))
+        return fail(
+            "There is no file {} yet: it is being recorded, or that broke off; {} has what there "
+            "is.",
+            shown, partial);
     if (status.type() == std::filesystem::file_type::not_found)
         return fail("There is no file {}: check the path.", shown);
     if (error) return fail("Cannot look at {}: {}.", shown, error.message());

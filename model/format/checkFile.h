@@ -3,13 +3,17 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 
 #include "model/format/Result.h"
 
 namespace lanescope {
 
-/// The size of a file that can be opened and holds something. Errors: missing, a folder, no regular
-/// file, empty.
+/// What the name of a trace has behind it while it is recorded.
+inline constexpr std::string_view unfinishedEnding = ".partial";
+
+/// The size of a file that can be opened and holds something. Errors: missing, still under
+/// its unfinished name, a folder, no regular file, empty.
 Result<uint64_t> checkFile(const std::filesystem::path& path);
 
 /// Whether anything has that name, be it a link that leads nowhere; true where nobody can tell.

@@ -8,13 +8,13 @@
 #include <cerrno>
 #include <system_error>
 
+#include "model/format/checkFile.h"
+
 namespace lanescope {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* suffix = ".partial";
 
 bool isFile(const fs::path& path) {
     std::error_code ignored;
@@ -25,10 +25,10 @@ bool isFile(const fs::path& path) {
 
 std::optional<LiveTrace> liveTraceAt(const fs::path& path) {
     LiveTrace live{path, path};
-    if (path.extension() == suffix)
+    if (path.extension() == unfinishedEnding)
         live.finished.replace_extension();
     else
-        live.partial += suffix;
+        live.partial += unfinishedEnding;
     if (isFile(live.finished) || !isFile(live.partial)) return std::nullopt;
     return live;
 }
