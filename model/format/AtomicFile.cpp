@@ -83,8 +83,12 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path, mode_t 
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored))
         return fail("Cannot write {}: it is a folder.", path.string());
+    const std::filesystem::path folder = folderOf(path);
+    if (!std::filesystem::exists(folder, ignored))
+        return fail("Cannot write {}: there is no folder {}; create it.", path.string(),
+                    folder.string());
     // Without a name it is gone with the process, however that ends.
-    const int nameless = ::open(folderOf(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    const int nameless = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
     if (nameless >= 0) return AtomicFile(nameless, "", path);
     // Some file systems have no such files. The name is made here and the file must be new, so
     // nobody's link is followed.
