@@ -149,11 +149,12 @@ Result<void> checkOutput(const std::filesystem::path& output, bool overwrite) {
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
         return fail("Cannot write into the folder {}: {}.", folder.string(), std::strerror(errno));
     if (!isThere(output)) return {};
+    if (!std::filesystem::is_regular_file(output, error))
+        return fail("{} is no regular file, so it will not be overwritten: name another with -o.",
+                    output.string());
     if (!overwrite)
         return fail("The file {} exists: give another name with -o, or overwrite it with --force.",
                     output.string());
-    if (!std::filesystem::is_regular_file(output, error))
-        return fail("{} is no regular file, so it will not be overwritten.", output.string());
     return {};
 }
 
