@@ -46,6 +46,9 @@ const TraceFormat nvprofFormat{"nvprof",
                                isOfKind<SqliteKind::Nvprof>,
                                nullptr,
                                "it cannot be read; record the program with \"lanescope record\""};
+const TraceFormat rocmFormat{"rocm",          "a profile of AMD's ROCm",
+                             {".db", ".rpd"}, isOfKind<SqliteKind::Rocm>,
+                             nullptr,         "it cannot be read; traces are of NVIDIA GPUs"};
 const TraceFormat nsightReportFormat{
     "nsight-report",
     "a report of Nsight Systems",

@@ -14,6 +14,8 @@ extern const TraceFormat nsightFormat;
 /// What nvprof wrote, which has some tables of the same names with other columns. It cannot be
 /// read.
 extern const TraceFormat nvprofFormat;
+/// What ROCm's profilers write: rocpd, or RPD before it. It cannot be read.
+extern const TraceFormat rocmFormat;
 /// What `nsys profile` writes. It cannot be read.
 extern const TraceFormat nsightReportFormat;
 

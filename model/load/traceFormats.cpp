@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "model/load/TraceFormat.h"
+#include "model/load/foreignFormats.h"
 #include "model/load/sqliteFormats.h"
 
 namespace lanescope {
 
 namespace {
 
-constexpr std::array knownFormats{&lanescopeFormat, &nsightFormat, &nvprofFormat,
-                                  &nsightReportFormat};
+constexpr std::array knownFormats{&lanescopeFormat,    &nsightFormat, &nvprofFormat, &rocmFormat,
+                                  &nsightReportFormat, &chromeFormat, &xplaneFormat};
 
 /// "a, b or c".
 std::string namesOf(std::span<const TraceFormat* const> formats, std::string_view lastJoin) {

@@ -87,6 +87,18 @@ void tst_TraceFormats::initTestCase() {
                  "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (_id_ INTEGER, start INT)");
     makeDatabase(folder_ / "bookmarks.db", "CREATE TABLE bookmarks (url TEXT)");
     writeFile(folder_ / "text", "start,end\n1,2\n");
+    makeDatabase(folder_ / "results.db",
+                 "CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT);"
+                 "CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, start INTEGER)");
+    makeDatabase(folder_ / "newer.db",
+                 "CREATE TABLE rocpd_string_00ab_12 (id INTEGER PRIMARY KEY, string TEXT);"
+                 "CREATE VIEW rocpd_string AS SELECT * FROM rocpd_string_00ab_12");
+    writeFile(
+        folder_ / "torch.json",
+        "{\n \"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"ts\": 1, \"dur\": 2}]}");
+    writeFile(folder_ / "list.json", "[{\"ph\": \"X\", \"ts\": 1, \"dur\": 2}]");
+    writeFile(folder_ / "other.json", "{\"name\": \"no trace\"}");
+    writeFile(folder_ / "host.xplane.pb", "\n\x0e/host:metadata");
     writeFile(folder_ / "run.nsys-rep", std::string(5000, '\x17'));
     writeFile(folder_ / "empty", "");
     writeFile(folder_ / "zeros", std::string(4096, '\0'));
@@ -100,6 +112,12 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
                                                       {"no-gpu.sqlite", "nsight-sqlite"},
                                                       {"old.nvprof", "nvprof"},
                                                       {"bookmarks.db", ""},
+                                                      {"results.db", "rocm"},
+                                                      {"newer.db", "rocm"},
+                                                      {"torch.json", "chrome-json"},
+                                                      {"list.json", "chrome-json"},
+                                                      {"other.json", ""},
+                                                      {"host.xplane.pb", "xplane"},
                                                       {"text", ""},
                                                       {"run.nsys-rep", "nsight-report"},
                                                       {"zeros", ""},
@@ -110,7 +128,7 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
         compress(plain, packed);
         QTest::addRow("%s", name.c_str()) << QString(plain.c_str()) << QString(format.c_str());
         // What is compressed is no longer called by its ending.
-        const bool goesByName = format == "nsight-report";
+        const bool goesByName = format == "nsight-report" || format == "xplane";
         QTest::addRow("%s.gz", name.c_str())
             << QString(packed.c_str()) << QString(goesByName ? "" : format.c_str());
     }
@@ -150,6 +168,16 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
     QTest::newRow("other tables") << "bookmarks.db"
                                   << "%1 is not a trace: it is neither a Lanescope trace nor an "
                                      "SQLite export of Nsight Systems.";
+    QTest::newRow("ROCm") << "results.db"
+                          << "%1 is a profile of AMD's ROCm: it cannot be read; traces are of "
+                             "NVIDIA GPUs.";
+    QTest::newRow("torch.profiler")
+        << "torch.json"
+        << "%1 is a JSON trace, such as torch.profiler writes: open it with ui.perfetto.dev, or "
+           "record the program with \"lanescope record\".";
+    QTest::newRow("JAX") << "host.xplane.pb"
+                         << "%1 is an XPlane profile of JAX or TensorFlow: open it with "
+                            "TensorBoard, or record the program with \"lanescope record\".";
     QTest::newRow("report") << "run.nsys-rep"
                             << "%1 is a report of Nsight Systems: turn it into a file that can be "
                                "opened with \"nsys export --type sqlite\".";

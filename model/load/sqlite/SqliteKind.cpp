@@ -24,6 +24,13 @@ bool isOfNvprof(const Database& database) {
             database.hasTable("CUPTI_ACTIVITY_KIND_DRIVER") || has(database, tables::kernels));
 }
 
+/// The newer of its tables have the number of the run behind their names.
+bool isOfRocm(const Database& database) {
+    return std::ranges::any_of(database.tables(), [](const std::string& table) {
+        return table.starts_with("rocpd_string");
+    });
+}
+
 /// An export of a run without GPU work has none of the tables of events.
 bool isOfNsight(const Database& database) {
     return std::ranges::any_of(tables::eventTables(),
@@ -44,6 +51,7 @@ bool hasOurTables(const Database& database) {
 SqliteKind kindOf(const Database& database) {
     if (database.pragma("application_id") == traceApplicationId) return SqliteKind::Lanescope;
     if (isOfNvprof(database)) return SqliteKind::Nvprof;
+    if (isOfRocm(database)) return SqliteKind::Rocm;
     if (!isOfNsight(database)) return SqliteKind::Unknown;
     return hasOurTables(database) ? SqliteKind::Lanescope : SqliteKind::Nsight;
 }

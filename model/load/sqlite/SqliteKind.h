@@ -13,6 +13,7 @@ enum class SqliteKind : uint8_t {
     Lanescope,
     Nsight,  ///< An export of Nsight Systems.
     Nvprof,  ///< Its tables of the same names have other columns.
+    Rocm,    ///< What ROCm's profilers write: rocpd, or RPD before it.
 };
 
 /// Goes by the mark that our files carry and by the names of tables. O(tables).
