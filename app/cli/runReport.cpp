@@ -11,6 +11,8 @@ namespace lanescope::cli {
 namespace {
 
 constexpr size_t maximumWarnings = 8;
+/// Less is read in no time, and says nothing of whether the collector kept up.
+constexpr int64_t muchUnread = int64_t{1} << 20;
 
 }  // namespace
 
@@ -38,7 +40,7 @@ void sayHowItClosed(const capture::CollectedRun& run) {
     if (run.closingNs == 0) return;
     std::string sentence = fmt::format("It was complete {} after the last process ended",
                                        formatDuration(run.closingNs));
-    if (run.logBytesUnreadAtExit)
+    if (run.logBytesUnreadAtExit.value_or(0) > muchUnread)
         sentence += fmt::format("; {} of the logs were unread when the program did",
                                 formatBytes(*run.logBytesUnreadAtExit));
     say(sentence + ".");
