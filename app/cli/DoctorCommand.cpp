@@ -10,6 +10,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
 #include "app/cli/measurePeaks.h"
+#include "app/help/takes.h"
 #include "capture/doctor/diagnose.h"
 
 namespace lanescope::cli {
@@ -22,8 +23,22 @@ const char* word(capture::CheckStatus status) {
             return "ok";
         case capture::CheckStatus::Warning:
             return "warn";
+        case capture::CheckStatus::NoCuda:
         case capture::CheckStatus::Failure:
             return "fail";
+    }
+    return "";
+}
+
+const char* verdict(capture::CheckStatus gravest) {
+    switch (gravest) {
+        case capture::CheckStatus::Ok:
+        case capture::CheckStatus::Warning:
+            return "Recording will work here.";
+        case capture::CheckStatus::NoCuda:
+            return "CUDA cannot be recorded here; NVTX ranges can.";
+        case capture::CheckStatus::Failure:
+            return "Recording will not work here.";
     }
     return "";
 }
@@ -35,9 +50,7 @@ std::string asText(const std::vector<capture::Check>& checks) {
                             check.subject, check.sentence);
         if (!check.advice.empty()) text += fmt::format("{:<19} {}\n", "", check.advice);
     }
-    text += capture::canRecord(checks) ? "Recording will work here.\n"
-                                       : "Recording will not work here.\n";
-    return text;
+    return text + verdict(capture::gravestOf(checks)) + "\n";
 }
 
 std::string asJson(const std::vector<capture::Check>& checks) {
@@ -66,17 +79,18 @@ void addDoctor(CLI::App& app, int& exitStatus) {
         app.add_subcommand("doctor", "Say whether recording will work here, and what to do if not");
     command->add_option("--agent", words->agent, "The agent to look at instead of ours")
         ->type_name("FILE");
-    command->add_option("-f,--format", words->format, "text or json")
-        ->check(CLI::IsMember({"text", "json"}))
+    help::takesOneOf(command->add_option("-f,--format", words->format, "How it is printed"),
+                     {"text", "json"})
         ->capture_default_str();
     CLI::Option* const measure = command->add_flag("--measure", words->measures,
                                                    "Measure how fast copies to, from and between "
                                                    "the GPUs can be, and keep it: traces then say "
                                                    "how near to that a run came");
-    command->add_flag("--force", words->isForced, "Measure GPUs that are busy, too")
+    command->add_flag("--force", words->isForced, "With --measure: GPUs that are busy, too")
         ->needs(measure);
     command->footer(
-        "The exit status is 0 if recording will work, else 1; with --measure 0 if all GPUs were "
+        "The exit status is 0 if CUDA and NVTX can be recorded, else 1; with --measure 0 if all "
+        "GPUs were "
         "measured.");
     command->callback([words, &exitStatus] {
         if (words->measures) {

@@ -6,7 +6,12 @@
 
 namespace lanescope::capture {
 
-enum class CheckStatus { Ok, Warning, Failure };
+enum class CheckStatus {
+    Ok,
+    Warning,
+    NoCuda,   ///< NVTX ranges can be recorded, what the GPUs do cannot.
+    Failure,  ///< Nothing can be recorded.
+};
 
 /// One thing that recording needs or that is in its way.
 struct Check {
@@ -16,7 +21,9 @@ struct Check {
     std::string advice;    ///< What to do about it; empty if nothing.
 };
 
-/// True if no check failed: recording will work.
+/// The gravest of them; `Ok` of none.
+CheckStatus gravestOf(const std::vector<Check>& checks);
+/// True if nothing keeps CUDA and NVTX from being recorded.
 bool canRecord(const std::vector<Check>& checks);
 
 }  // namespace lanescope::capture

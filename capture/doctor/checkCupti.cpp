@@ -81,7 +81,7 @@ Check checkCupti() {
             return {CheckStatus::Ok, "cupti", fmt::format("CUPTI is {}.", *answer), {}};
     }
     return {
-        CheckStatus::Failure, "cupti",
+        CheckStatus::NoCuda, "cupti",
         "CUPTI (libcupti.so.13, .12 or .11.8) was found neither by the loader nor in CUDA_HOME nor "
         "among Python's packages.",
         "Install it: pip install nvidia-cuda-cupti, or the CUDA toolkit, then set CUDA_HOME."};

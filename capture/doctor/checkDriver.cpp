@@ -33,14 +33,13 @@ std::string askDriver() {
 Check checkDriver() {
     const std::optional<std::string> answer = probe(askDriver);
     if (!answer)
-        return {CheckStatus::Failure, "driver",
-                "The CUDA driver crashed or did not answer in time.",
+        return {CheckStatus::NoCuda, "driver", "The CUDA driver crashed or did not answer in time.",
                 "See whether nvidia-smi works."};
     if (*answer == noLibrary)
-        return {CheckStatus::Failure, "driver", "There is no CUDA driver (libcuda.so.1).",
+        return {CheckStatus::NoCuda, "driver", "There is no CUDA driver (libcuda.so.1).",
                 "Install it; in a container, start that with the GPUs (--gpus all)."};
     if (answer->rfind(failedPrefix, 0) == 0)
-        return {CheckStatus::Failure, "driver",
+        return {CheckStatus::NoCuda, "driver",
                 fmt::format("The CUDA driver does not start: cuInit {}.", *answer),
                 "See whether nvidia-smi works and CUDA_VISIBLE_DEVICES names a GPU."};
     return {CheckStatus::Ok, "driver", fmt::format("The driver knows CUDA {}.", *answer), {}};

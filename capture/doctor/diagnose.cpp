@@ -31,9 +31,14 @@ std::string readAll(const std::filesystem::path& path) {
 
 }  // namespace
 
+CheckStatus gravestOf(const std::vector<Check>& checks) {
+    CheckStatus gravest = CheckStatus::Ok;
+    for (const Check& check : checks) gravest = std::max(gravest, check.status);
+    return gravest;
+}
+
 bool canRecord(const std::vector<Check>& checks) {
-    return std::none_of(checks.begin(), checks.end(),
-                        [](const Check& check) { return check.status == CheckStatus::Failure; });
+    return gravestOf(checks) < CheckStatus::NoCuda;
 }
 
 std::vector<Check> diagnose(const std::filesystem::path& agent) {
@@ -76,7 +81,7 @@ Check checkAgent(const std::filesystem::path& agent) {
         return {CheckStatus::Failure, "agent", fits.error().sentence, {}};
     // The name of the function by which it starts CUDA recording, which it looks up at run time.
     if (readAll(*found).find("cuptiActivityEnable") == std::string::npos)
-        return {CheckStatus::Failure, "agent",
+        return {CheckStatus::NoCuda, "agent",
                 fmt::format("The agent {} was built without CUPTI: it records NVTX only.",
                             found->string()),
                 "Build Lanescope where the CUPTI headers are."};

@@ -64,7 +64,7 @@ class tst_doctor : public QObject {
         QVERIFY(checkAgent(in("odd.so")).sentence.find("is no agent") != std::string::npos);
         test::TestLog::write(in("without.so"), test::fakeAgent());
         const Check without = checkAgent(in("without.so"));
-        QCOMPARE(without.status, CheckStatus::Failure);
+        QCOMPARE(without.status, CheckStatus::NoCuda);
         QVERIFY(without.sentence.find("without CUPTI") != std::string::npos);
         test::TestLog::write(in("with.so"), test::fakeAgent() + "cuptiActivityEnable");
         QCOMPARE(checkAgent(in("with.so")).status, CheckStatus::Ok);
@@ -82,6 +82,9 @@ class tst_doctor : public QObject {
         const Check ok{CheckStatus::Ok, {}, {}, {}}, warning{CheckStatus::Warning, {}, {}, {}};
         QVERIFY(canRecord({ok, warning}));
         QVERIFY(!canRecord({ok, {CheckStatus::Failure, {}, {}, {}}}));
+        const Check noCuda{CheckStatus::NoCuda, {}, {}, {}};
+        QVERIFY(!canRecord({noCuda, ok}));
+        QCOMPARE(gravestOf({noCuda, warning}), CheckStatus::NoCuda);
     }
 
     void whatIsKnownOfARunStaysWhenTheDiskIsFull() {
