@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "app/cli/Output.h"
+#include "app/help/takes.h"
 #include "model/load/TraceFormat.h"
 #include "model/query/TraceQuery.h"
 #include "model/query/queryPosition.h"
@@ -78,14 +79,15 @@ void addSql(CLI::App& app, int& exitStatus) {
     command->add_option("FILE", options->file, readableFormats())->required();
     command->add_option("SQL", options->sql, "One SELECT statement; - reads it from stdin")
         ->required();
-    command->add_option("-f,--format", options->format, "text, csv or json")
-        ->check(CLI::IsMember({"text", "csv", "json"}))
+    help::takesOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
+                     {"text", "csv", "json"})
         ->capture_default_str();
-    command->add_option("--rows", options->rowLimit, "Rows to print at most")
-        ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}))
+    help::takesNumber(command->add_option("--rows", options->rowLimit, "Rows to print at most"),
+                      "N", 1, 100'000'000)
         ->capture_default_str();
-    command->add_option("--time", options->timeLimitS, "Seconds the query may take")
-        ->check(CLI::Range(0.001, 86'400.0))
+    help::takesNumber(
+        command->add_option("--time", options->timeLimitS, "Seconds the query may take"), "SECONDS",
+        0.001, 86'400)
         ->capture_default_str();
     command->add_option("-o,--output", options->output, "File to write instead of stdout")
         ->type_name("FILE");
@@ -95,7 +97,9 @@ void addSql(CLI::App& app, int& exitStatus) {
         "share/doc/lanescope/manual/tables.md, or F1 "
         "in lanescope-viewer.\n\nExamples:\n"
         "  lanescope sql run.sqlite 'SELECT count(*) FROM NVTX_EVENTS'\n"
-        "  lanescope sql run.sqlite - --format csv < query.sql\n" +
+        "  lanescope sql run.sqlite - --format csv < query.sql\n\n"
+        "Queries to start from. They ask tables of Lanescope's own traces; an export of Nsight "
+        "Systems may\nlack some of them:\n" +
         samples());
     command->callback([options, &exitStatus] {
         const Result<void> result = runSql(*options);

@@ -45,7 +45,7 @@ Cell cellOf(sqlite3_stmt* statement, int column) {
             const auto* text =
                 reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
             const auto bytes = static_cast<size_t>(sqlite3_column_bytes(statement, column));
-            return text != nullptr ? printable({text, bytes}) : std::string();
+            return text != nullptr ? std::string(text, bytes) : std::string();
         }
         case SQLITE_BLOB:
             return blobText(sqlite3_column_blob(statement, column),
@@ -60,18 +60,31 @@ int64_t bytesOf(const Cell& cell) {
     return static_cast<int64_t>(sizeof(Cell) + (text ? text->size() : 0));
 }
 
+/// `name`, or "name_2" and so on where there is such a column: an object of JSON has each name
+/// once.
+std::string freeName(const std::string& name, const std::vector<ReportColumn>& columns) {
+    const auto isTaken = [&](const std::string& wanted) {
+        return std::any_of(columns.begin(), columns.end(),
+                           [&](const ReportColumn& column) { return column.name == wanted; });
+    };
+    std::string free = name;
+    for (int number = 2; isTaken(free); ++number) free = fmt::format("{}_{}", name, number);
+    return free;
+}
+
 /// A column is of numbers if no cell of it holds text.
 void nameColumns(sqlite3_stmt* statement, ReportTable& table) {
     const auto count = static_cast<size_t>(sqlite3_column_count(statement));
     for (size_t column = 0; column < count; ++column) {
-        const char* name = sqlite3_column_name(statement, static_cast<int>(column));
-        table.columns.push_back({printable(name != nullptr ? name : ""), Unit::Identifier});
-    }
-    for (size_t column = 0; column < count; ++column) {
+        const char* given = sqlite3_column_name(statement, static_cast<int>(column));
+        const std::string name = printable(given != nullptr ? given : "");
         const bool hasText = std::any_of(table.rows.begin(), table.rows.end(), [&](auto& row) {
             return std::holds_alternative<std::string>(row[column]);
         });
-        if (hasText) table.columns[column].unit = Unit::Text;
+        const Unit unit = hasText              ? Unit::Text
+                          : isTimeColumn(name) ? Unit::Timestamp
+                                               : Unit::Identifier;
+        table.columns.push_back({freeName(name, table.columns), unit});
     }
 }
 
@@ -116,8 +129,6 @@ Result<QueryResult, QueryError> RunningQuery::run(std::string_view sql) {
     QueryResult result;
     if (auto collected = collect(result); !collected) return tl::unexpected(collected.error());
     nameColumns(statement_, result.table);
-    for (ReportColumn& column : result.table.columns)
-        if (column.unit != Unit::Text && isTimeColumn(column.name)) column.unit = Unit::Timestamp;
     result.table.name = "sql";
     result.table.title = "SQL";
     result.took = elapsed();

@@ -119,6 +119,12 @@ class TestCommandLine : public QObject {
         QTest::newRow("no rows") << QStringList{"compare", "x", "y", "--top", "0"}
                                  << "above 0. Try";
         QTest::newRow("no option") << QStringList{"--bogus"} << "no option \"--bogus\"";
+        QTest::newRow("spread first")
+            << QStringList{"compare", "--spread", "a", "b", "c", "d"} << "--spread took every file";
+        QTest::newRow("table of text")
+            << QStringList{"compare", "a", "b", "--table", "parts"} << "add -f csv";
+        QTest::newRow("number") << QStringList{"sql", "x", "y", "--rows", "0"}
+                                << "\"0\" is no number from 1 to 100000000";
         QTest::newRow("one full stop")
             << QStringList{"stats", "x", "-r", "y"} << "nvprof_gpu_trace. Try";
         QTest::newRow("empty range") << QStringList{"stats", "x", "--range", "3:2"} << "empty";
@@ -132,6 +138,43 @@ class TestCommandLine : public QObject {
         const Outcome outcome = run(arguments);
         verifyFailure(outcome, 2, mentions);
         QVERIFY(outcome.errors.contains("--help"));
+    }
+
+    void aNameWithADashInFrontIsNoOption() {
+        const QString file = fileWith("-dash.sqlite", "no trace");
+        const Outcome outcome =
+            runShell(QString("cd '%1' && " LANESCOPE_BINARY_DIR "/bin/lanescope info -dash.sqlite")
+                         .arg(QFileInfo(file).path()));
+        verifyFailure(outcome, 2,
+                      "no option \"-dash.sqlite\"; the file of that name is ./-dash.sqlite");
+        verifyFailure(run({"info", "-dish.sqlite"}), 2, "no option \"-dish.sqlite\". Try");
+    }
+
+    void helpIsMeantForPeople() {
+        const QRegularExpression leak("\\b(TEXT|FLOAT|INT|REQUIRED|Needs)\\b|[^q]\\{|SIZE:");
+        for (const char* command : {"record", "info", "stats", "sql", "compare", "export"}) {
+            const QString help = run({command, "--help"}).output;
+            QVERIFY2(!leak.match(help).hasMatch(), qPrintable(leak.match(help).captured()));
+        }
+        const QByteArray help = run({"stats", "--help"}).output;
+        QVERIFY2(help.contains("  -f, --format text|csv|json\n"), help);
+        QVERIFY2(help.contains("(default: text)"), help);
+    }
+
+    void helpThatCannotBeWrittenFails() {
+        const QString program = LANESCOPE_BINARY_DIR "/bin/lanescope";
+        verifyFailure(runShell(program + " --help > /dev/full"), 1, "Cannot write the output");
+        verifyFailure(runShell(program + " stats --help > /dev/full"), 1,
+                      "Cannot write the output");
+    }
+
+    void aTraceThatIsBeingRecordedIsNamed() {
+        fileWith("live.sqlite.partial", "unfinished");
+        verifyFailure(run({"stats", path("live.sqlite")}), 1, "live.sqlite.partial has what");
+    }
+
+    void aFolderThatIsMissingIsNamed() {
+        verifyFailure(run({"stats", fast_, "-o", path("nodir/x.csv")}), 1, "nodir; create it");
     }
 
     void noCommandPrintsTheHelp() {
@@ -312,9 +355,9 @@ class TestCommandLine : public QObject {
         const QStringList bandwidth = {"stats", fast_, "-r", "memcpy_bandwidth", "--by", "range"};
         verifyFailure(run(bandwidth + QStringList{"--range-name", "no such range"}), 1,
                       "fast.lanescope has no NVTX range called \"no such range\"; "
-                      "there are \"step\".");
+                      "there is \"step\".");
         verifyFailure(run({"stats", fast_, "-r", "energy_by_range", "--range-name", "epoch #"}), 1,
-                      "there are \"step\"");
+                      "there is \"step\"");
         // It is there, but not then.
         const QString short_ = path("short.lanescope");
         QVERIFY(writeSampleTrace(short_.toStdString(), 1, 5'000'000));
@@ -336,7 +379,7 @@ class TestCommandLine : public QObject {
         const QString other = path("other.lanescope");
         QVERIFY(writeSampleTrace(other.toStdString(), 10, 500'000));
         verifyFailure(run({"compare", fast_, other, "--range", "epoch"}), 3,
-                      "fast.lanescope has no NVTX range called \"epoch\"; there are "
+                      "fast.lanescope has no NVTX range called \"epoch\"; there is "
                       "\"step\".");
         verifyFailure(run({"compare", fast_, other, "-f", "csv", "--range", "epoch"}), 3,
                       "has no NVTX range called");

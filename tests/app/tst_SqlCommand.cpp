@@ -54,6 +54,22 @@ class TestSqlCommand : public QObject {
         QCOMPARE(rows[1].toObject()["text"].toString(), QString("step"));
     }
 
+    void columnsOfOneNameAreAllThere() {
+        const QString query = "SELECT 1 a, 2 a, 3 a_2, 4 start, 5 start";
+        const Outcome json = sql({query, "-f", "json"});
+        QCOMPARE(json.output.simplified(),
+                 QByteArray("[ {\"a\":1,\"a_2\":2,\"a_2_2\":3,\"start (ns)\":4,"
+                            "\"start_2 (ns)\":5} ]"));
+        QVERIFY(sql({query, "-f", "csv"}).output.startsWith("a,a_2,a_2_2,start (ns),"));
+    }
+
+    void lineBreaksAreKeptWhereTheFormatHasThem() {
+        const QString query = "SELECT 'a' || char(10) || 'b' AS t";
+        QCOMPARE(sql({query, "-f", "csv"}).output, QByteArray("t\r\n\"a\nb\"\r\n"));
+        QVERIFY(sql({query, "-f", "json"}).output.contains("\"a\\nb\""));
+        QVERIFY(sql({query}).output.endsWith("a b\n"));
+    }
+
     void readsTheQueryFromStdin() {
         const Outcome outcome = sql({"-", "-f", "csv"}, "SELECT 6 * 7 AS answer\n");
         QCOMPARE(outcome.output, QByteArray("answer\r\n42\r\n"));
