@@ -246,7 +246,9 @@ ReportTable nvlinkOfInstances(const ReportQuery& query, bool isByLink) {
         for (const auto& [id, samplers] : links) {
             const auto& [gpu, link] = id;
             if ((link >= 0 && !isByLink) || !own.include(gpu, instance)) continue;
-            const LinkFigures figures = figuresOf(samplers, instance);
+            LinkFigures figures = figuresOf(samplers, instance);
+            // Both were read at once: of a range that is too short for one, the other says nothing.
+            if (figures.isUnread()) figures.sent = figures.received = {.isUnread = true};
             std::vector<Cell> cells = instanceCells(instance);
             cells.emplace_back(gpu);
             if (isByLink) cells.emplace_back(linkName(link));
@@ -306,12 +308,12 @@ ReportTable energyByRange(const ReportQuery& query) {
             cells.emplace_back(gpu);
             // No GPU runs on nothing: the counter did not move while the range ran.
             const bool isStill = energy.hasValue() && energy.amount == 0;
-            if (energy.hasValue() && !isStill)
-                cells.insert(cells.end(), {energy.amount, energy.mean()});
-            else
-                cells.resize(cells.size() + 2);
             const bool isCoarse = !isByPower && energy.hasValue() &&
                                   instance.range.durationNs() < shortestForEnergyNs;
+            const bool isShown = energy.hasValue() && !isStill;
+            cells.push_back(isShown ? Cell(energy.amount) : Cell());
+            // Divided by so short a time, a step of the counter is no power that any GPU has.
+            cells.push_back(isShown && !isCoarse ? Cell(energy.mean()) : Cell());
             hasCoarse |= isCoarse;
             cells.push_back(isCoarse ? Cell(std::string("coarse"))
                                      : basisOf(energy.isExact, energy.isComplete(),
@@ -326,7 +328,8 @@ ReportTable energyByRange(const ReportQuery& query) {
     if (hasCoarse)
         table.notes.emplace_back(
             "\"coarse\": a GPU's energy counter moves about ten times a second, so a range below "
-            "half a second has a step of it too many or too few. The sum over many is right.");
+            "half a second has a step of it too many or too few, and no mean power. The sum over "
+            "many is right.");
     return table;
 }
 
@@ -345,7 +348,7 @@ const Report nvlinkByRangeReport{
 const Report nvlinkByRangeAndLinkReport{
     .info = {.name = "nvlink_by_range:link",
              .title = "NVLink Traffic by NVTX Range and Link",
-             .description = "The same, for each link on its own",
+             .description = "nvlink_by_range of each link on its own",
              .isDefault = false,
              .isByRange = true,
              .isSampled = true},
