@@ -8,6 +8,7 @@
 #include "app/cli/loadForCommand.h"
 #include "app/cli/topologyInfo.h"
 #include "app/cli/traceInfo.h"
+#include "app/help/takes.h"
 #include "model/load/TraceFormat.h"
 
 namespace lanescope::cli {
@@ -40,11 +41,13 @@ void addInfo(CLI::App& app, int& exitStatus) {
     CLI::App* command =
         app.add_subcommand("info", "Print what a trace holds: host, processes, GPUs, health");
     command->add_option("FILE", options->file, readableFormats())->required();
-    command->add_option("-f,--format", options->format, "text or json")
-        ->check(CLI::IsMember({"text", "json"}))
+    help::takesOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
+                     {"text", "json"})
         ->capture_default_str();
-    command->add_flag("--topology", options->isTopology,
-                      "How the GPUs are joined, and what went over each link");
+    command->add_flag(
+        "--topology", options->isTopology,
+        "How the GPUs are joined, whether NVLink was used, and what was copied over each "
+        "link");
     command->footer(
         "Examples:\n"
         "  lanescope info run.sqlite\n"

@@ -111,6 +111,11 @@ std::string topologyAsText(const Trace& trace) {
     for (const std::string& sentence : topology.verdict.sentences)
         text += "  " + printable(sentence) + "\n";
     if (!topology.uses.empty()) text += "\nCopies from GPU to GPU\n\n" + pairs(topology.uses);
+    if (!topology.uses.empty() && topology.verdict.bytes > 0)
+        text +=
+            "\nKernels, such as NCCL's, move bytes without copies; the counters know those as "
+            "well, "
+            "by link:\n'lanescope stats -r nvlink'.\n";
     return text;
 }
 

@@ -108,7 +108,7 @@ std::vector<QPointF> TopologyGraph::nodeCenters() const {
     const QSizeF node = nodeSize();
     const QRectF area = QRectF(rect()).adjusted(
         node.width() / 2 + inset, node.height() / 2 + inset, -node.width() / 2 - inset,
-        -node.height() / 2 - inset - QFontMetricsF(font()).height());
+        -node.height() / 2 - inset - 2 * QFontMetricsF(font()).height());
     std::vector<QPointF> centers;
     if (count == 1) return {area.center()};
     if (count == 2) {
@@ -193,9 +193,13 @@ void TopologyGraph::paintEvent(QPaintEvent*) {
     for (const auto& edge : {selected_, hovered_})
         if (edge) paintEdgeLabel(painter, *edge, centers);
     painter.setPen(theme_.mutedText);
+    const QString copies = tr("copies only; what kernels such as NCCL's move is in the table");
     const QString key = tr("thicker: more bytes \u00b7 stronger colour: nearer to the peak");
+    const QFontMetrics metrics = painter.fontMetrics();
+    const int room = width() - 16;
     painter.drawText(rect().adjusted(8, 0, -8, -3), Qt::AlignHCenter | Qt::AlignBottom,
-                     painter.fontMetrics().elidedText(key, Qt::ElideRight, width() - 16));
+                     metrics.elidedText(copies, Qt::ElideRight, room) + QLatin1Char('\n') +
+                         metrics.elidedText(key, Qt::ElideRight, room));
 }
 
 void TopologyGraph::paintEdge(QPainter& painter, int index,
