@@ -3,9 +3,11 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QBuffer>
 #include <QDialog>
 #include <QElapsedTimer>
 #include <QEventLoop>
+#include <QFile>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
@@ -27,6 +29,7 @@
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/finderEntries.h"
+#include "model/values/formatValue.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
@@ -70,9 +73,10 @@ Result<void> firstLoadError(const MainWindow& window) {
 /// A picture of nothing would look like a trace of nothing.
 Result<void> checkInside(const char* option, const std::optional<TimeRange>& range,
                          const Trace& trace) {
-    if (!range || range->overlaps(trace.range)) return {};
-    return fail("The range of {} lies outside the trace, which goes from {} ns to {} ns.", option,
-                trace.range.startNs, trace.range.endNs);
+    const TimeRange whole = trace.timelineRange();
+    if (!range || range->overlaps(whole)) return {};
+    return fail("The range of {} lies outside the trace, which goes from {} to {}.", option,
+                formatTimestamp(whole.startNs), formatTimestamp(whole.endNs));
 }
 
 Result<void> showTable(DocumentPage* page, const std::string& title) {
@@ -100,6 +104,19 @@ Result<void> showAnswer(DocumentPage* page, const std::string& query) {
     sql.editor().setPlainText(toQString(query));
     sql.run();
     return {};
+}
+
+/// What was asked for must be in the picture: a hit of the search, an answer to the query.
+Result<void> checkAnswered(MainWindow& window, const RenderOptions& render) {
+    DocumentPage* page = window.tabs().currentDocument();
+    if (!page) return {};
+    if (!page->hits().error().isEmpty())
+        return fail("--find: {}", page->hits().error().toStdString());
+    if (!render.find.empty() && page->hits().count() == 0)
+        return fail("--find: nothing has \"{}\" in its name.", printable(render.find));
+    const auto* trace = qobject_cast<const TracePage*>(page);
+    if (render.query.empty() || !trace || !trace->tools().sql().hasFailed()) return {};
+    return fail("--query: {}", trace->tools().sql().status().toStdString());
 }
 
 Result<void> align(DocumentPage* page, const std::string& rangeName) {
@@ -218,6 +235,18 @@ QPixmap picture(MainWindow& window) {
     return whole;
 }
 
+/// By way of memory: what writes PNG says of a full disk only that it failed.
+Result<void> save(const QPixmap& picture, const std::filesystem::path& path) {
+    QByteArray png;
+    QBuffer buffer(&png);
+    buffer.open(QIODevice::WriteOnly);
+    QFile file(toQString(path.string()));
+    if (picture.save(&buffer, "PNG") && file.open(QIODevice::WriteOnly) &&
+        file.write(png) == png.size() && file.flush())
+        return {};
+    return fail("Cannot write {}: {}.", path.string(), file.errorString().toStdString());
+}
+
 }  // namespace
 
 Result<void> renderWindow(MainWindow& window, const ViewerOptions& options) {
@@ -230,13 +259,10 @@ Result<void> renderWindow(MainWindow& window, const ViewerOptions& options) {
     if (auto result = firstLoadError(window); !result) return result;
     if (auto result = arrange(window, render); !result) return result;
     if (auto result = waitUntilIdle(window); !result) return result;
+    if (auto result = checkAnswered(window, render); !result) return result;
     if (auto result = command(window, render); !result) return result;
     if (auto result = waitUntilIdle(window); !result) return result;
-    if (!picture(window).save(toQString(render.path.string()), "PNG")) {
-        return fail("{} cannot be written; choose a folder that you may write to.",
-                    render.path.string());
-    }
-    return {};
+    return save(picture(window), render.path);
 }
 
 }  // namespace lanescope::viewer

@@ -10,7 +10,8 @@ class MainWindow;
 
 /// Opens what `options` names in `window`, waits until all of it is on the screen, and writes the
 /// picture that `options.render` asks for. Runs an event loop meanwhile. Errors: a file that cannot
-/// be shown, no place to write, nothing to be seen within minutes.
+/// be shown, a search without hit, a query without answer, no place to write, nothing to be seen
+/// within minutes.
 Result<void> renderWindow(MainWindow& window, const ViewerOptions& options);
 
 }  // namespace lanescope::viewer

@@ -263,6 +263,7 @@ void SqlPanel::setRunning(bool isRunning) {
 }
 
 void SqlPanel::setStatus(const QString& text, bool isError) {
+    hasFailed_ = isError;
     status_->setText(text);
     status_->setForegroundRole(isError ? QPalette::WindowText : QPalette::PlaceholderText);
     QFont font = status_->font();

@@ -51,6 +51,8 @@ class SqlPanel : public QWidget {
     QPushButton& samplesButton() const { return *samples_; }
     /// What stands under the editor: rows and time, progress, or why there is no answer.
     QString status() const;
+    /// That says why there is no answer.
+    bool hasFailed() const { return hasFailed_; }
     bool isRunning() const { return isRunning_; }
     /// A query runs or the tables are still being read.
     bool isStale() const;
@@ -94,6 +96,7 @@ class SqlPanel : public QWidget {
     bool isRunning_ = false;
     bool isRead_ = false;
     bool isReading_ = false;
+    bool hasFailed_ = false;
     LatestJob* job_;
     LatestJob* tablesJob_;
     QTimer* clock_;

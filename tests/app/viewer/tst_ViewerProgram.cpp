@@ -94,6 +94,28 @@ class TestViewerProgram : public QObject {
         QVERIFY(colorCount(image) > 50);
     }
 
+    void whatCannotBeShownIsASentenceAndAStatus_data() {
+        QTest::addColumn<QStringList>("asked");
+        QTest::addColumn<QString>("mentions");
+        QTest::newRow("no hit") << QStringList{"--find", "zzzqq"} << "--find: nothing has";
+        QTest::newRow("no SQL") << QStringList{"--query", "selec nonsense"} << "--query: ";
+        QTest::newRow("writing") << QStringList{"--query", "delete from NVTX_EVENTS"}
+                                 << "only be read";
+        QTest::newRow("outside") << QStringList{"--visible", "100:200"} << "goes from 0.0";
+        QTest::newRow("full disk") << QStringList{"--render", "/dev/full"} << "No space left";
+    }
+
+    void whatCannotBeShownIsASentenceAndAStatus() {
+        QFETCH(QStringList, asked);
+        QFETCH(QString, mentions);
+        QStringList arguments{baseline_};
+        if (!asked.contains("--render")) arguments << "--render" << picture_;
+        const Outcome outcome = runViewer(arguments + asked);
+        QCOMPARE(outcome.status, 1);
+        QVERIFY2(outcome.errors.contains(mentions), qPrintable(outcome.errors));
+        QCOMPARE(outcome.errors.count('\n'), 1);
+    }
+
     void rendersAComparisonInTheDark() {
         const Outcome outcome = runViewer(
             {"--compare", baseline_, candidate_, "--render", picture_, "--theme", "dark"});
