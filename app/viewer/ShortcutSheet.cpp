@@ -3,13 +3,17 @@
 
 #include <QAction>
 #include <QDialogButtonBox>
+#include <QFile>
 #include <QGridLayout>
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 #include <QScreen>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <vector>
 
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/finderEntries.h"
@@ -17,79 +21,134 @@
 namespace lanescope::viewer {
 namespace {
 
-struct Gesture {
-    const char* input;
-    const char* does;
+constexpr int betweenColumns = 36;
+constexpr int betweenCells = 16;
+constexpr int betweenGroups = 12;
+constexpr int mostColumns = 4;
+
+/// A heading, and below it what is pressed and what that does.
+struct Group {
+    QString title;
+    std::vector<std::pair<QString, QString>> lines;
 };
 
-/// What no menu can hold: the mouse, and keys that belong to one widget.
-constexpr Gesture gestures[] = {
-    {"Wheel, Ctrl+wheel", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom at the pointer")},
-    {"Shift+wheel", QT_TRANSLATE_NOOP("ShortcutSheet", "pan")},
-    {"Wheel on the names", QT_TRANSLATE_NOOP("ShortcutSheet", "scroll the tracks")},
-    {"Drag", QT_TRANSLATE_NOOP("ShortcutSheet", "pan, both ways")},
-    {"Shift+drag, drag on the ruler", QT_TRANSLATE_NOOP("ShortcutSheet", "select a range of time")},
-    {"Click", QT_TRANSLATE_NOOP("ShortcutSheet", "select a slice and show its flow")},
-    {"Double click", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom to the slice")},
-    {"Click on a name", QT_TRANSLATE_NOOP("ShortcutSheet", "fold, with Shift all in it")},
-    {"Drag a name", QT_TRANSLATE_NOOP("ShortcutSheet", "move the track among its siblings")},
-    {"Right click on a name", QT_TRANSLATE_NOOP("ShortcutSheet", "all that a track can do")},
-    {"W, S, A, D held", QT_TRANSLATE_NOOP("ShortcutSheet", "zoom and pan smoothly")},
-    {"Tab", QT_TRANSLATE_NOOP("ShortcutSheet", "filter, names, timeline, tables in turn")},
-    {"Up, Down on the names", QT_TRANSLATE_NOOP("ShortcutSheet", "walk the tracks")},
-    {"Left, Right on the names", QT_TRANSLATE_NOOP("ShortcutSheet", "fold, unfold")},
-    {"Left, Right in a chart", QT_TRANSLATE_NOOP("ShortcutSheet", "choose a part, go to a step")},
-    {"Enter, Shift+Enter in the search", QT_TRANSLATE_NOOP("ShortcutSheet", "next, previous hit")},
-    {"Enter in a table", QT_TRANSLATE_NOOP("ShortcutSheet", "go to the place on the timeline")},
-    {"Ctrl+C in a table", QT_TRANSLATE_NOOP("ShortcutSheet", "copy the rows")},
-};
-
-/// Fills columns of equal height, groups in one piece.
-class Columns {
-  public:
-    Columns(QHBoxLayout* layout, int rowsAtMost) : layout_(layout), rowsAtMost_(rowsAtMost) {}
-
-    void beginGroup(const QString& title, int rows) {
-        if (!grid_ || (row_ > 0 && row_ + rows + 1 > rowsAtMost_)) {
+/// What no menu can hold, the mouse and keys that belong to one part, is told by the manual: its
+/// tables whose first column holds no keys as code.
+std::vector<Group> groupsOfManual() {
+    std::vector<Group> groups;
+    QFile page(QStringLiteral(":/resources/manual/look.md"));
+    if (!page.open(QIODevice::ReadOnly)) return groups;
+    Group group;
+    const auto finish = [&] {
+        if (!group.lines.empty()) groups.push_back(std::move(group));
+        group = {};
+    };
+    bool isInTable = false;
+    for (QString line : QString::fromUtf8(page.readAll()).split(QLatin1Char('\n'))) {
+        if (line.startsWith(QLatin1String("### "))) {
             finish();
-            grid_ = new QGridLayout;
-            grid_->setHorizontalSpacing(16);
-            grid_->setVerticalSpacing(4);
-            layout_->addLayout(grid_);
-            row_ = 0;
+            group.title = line.mid(4);
         }
-        auto* heading = new QLabel(title);
-        QFont font = heading->font();
-        font.setWeight(QFont::DemiBold);
-        heading->setFont(font);
-        heading->setContentsMargins(0, row_ > 0 ? 12 : 0, 0, 2);
-        grid_->addWidget(heading, row_++, 0, 1, 2);
+        const bool isHeading = line.startsWith(QLatin1String("| key |")) ||
+                               line.startsWith(QLatin1String("| input |"));
+        isInTable = isHeading || (isInTable && line.startsWith(QLatin1Char('|')));
+        if (!isInTable || isHeading || line.startsWith(QLatin1String("|-"))) continue;
+        const QStringList cells = line.split(QStringLiteral(" | "));
+        if (cells.size() != 2 || cells[0].startsWith(QLatin1String("| `"))) continue;
+        QString does = cells[1].chopped(2).trimmed();
+        group.lines.emplace_back(cells[0].mid(2).trimmed(), does.remove(QLatin1Char('`')));
     }
-    void add(const QString& keys, const QString& does) {
-        auto* left = new QLabel(keys);
+    finish();
+    return groups;
+}
+
+Group groupOf(const QMenu& menu) {
+    Group group{commandName(menu.title()), {}};
+    for (const QAction* action : menu.actions())
+        if (!action->shortcuts().isEmpty())
+            group.lines.emplace_back(ShortcutSheet::keysOf(*action), commandName(action->text()));
+    return group;
+}
+
+QLabel* wrapped(const QString& text, int letters) {
+    auto* label = new QLabel(text);
+    label->setTextFormat(Qt::PlainText);
+    label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    label->setWordWrap(true);
+    const QFontMetrics metrics = label->fontMetrics();
+    label->setFixedWidth(
+        std::min(metrics.horizontalAdvance(text) + 2, letters * metrics.averageCharWidth()));
+    return label;
+}
+
+QWidget* widgetOf(const Group& group) {
+    constexpr int lettersOfKeys = 30, lettersOfText = 40;
+    auto* widget = new QWidget;
+    auto* grid = new QGridLayout(widget);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setHorizontalSpacing(betweenCells);
+    grid->setVerticalSpacing(4);
+    auto* heading = new QLabel(group.title);
+    QFont font = heading->font();
+    font.setWeight(QFont::DemiBold);
+    heading->setFont(font);
+    grid->addWidget(heading, 0, 0, 1, 2);
+    int row = 1;
+    for (const auto& [keys, does] : group.lines) {
+        QLabel* left = wrapped(keys, lettersOfKeys);
         left->setForegroundRole(QPalette::Link);
-        left->setTextFormat(Qt::PlainText);
-        auto* right = new QLabel(does);
-        right->setTextFormat(Qt::PlainText);
-        grid_->addWidget(left, row_, 0);
-        grid_->addWidget(right, row_++, 1);
+        grid->addWidget(left, row, 0, Qt::AlignTop);
+        grid->addWidget(wrapped(does, lettersOfText), row++, 1, Qt::AlignTop);
     }
-    void finish() {
-        if (grid_) grid_->setRowStretch(row_, 1);
+    grid->setColumnStretch(1, 1);
+    return widget;
+}
+
+using Columns = std::vector<std::vector<QWidget*>>;
+
+/// In their order, each column as high as `height` allows.
+Columns filledTo(int height, const std::vector<QWidget*>& groups) {
+    Columns columns(1);
+    int used = 0;
+    for (QWidget* group : groups) {
+        const int more = group->sizeHint().height() + betweenGroups;
+        if (used + more > height && !columns.back().empty()) {
+            columns.emplace_back();
+            used = 0;
+        }
+        columns.back().push_back(group);
+        used += more;
     }
+    return columns;
+}
 
-  private:
-    QHBoxLayout* layout_;
-    int rowsAtMost_;
-    QGridLayout* grid_ = nullptr;
-    int row_ = 0;
-};
+/// So many columns at most, and as low as they can be.
+Columns balanced(const std::vector<QWidget*>& groups, int most) {
+    constexpr int stepPx = 10;
+    int height = stepPx;
+    Columns columns = filledTo(height, groups);
+    while (static_cast<int>(columns.size()) > most) columns = filledTo(height += stepPx, groups);
+    return columns;
+}
 
-QList<QAction*> keyedActions(const QMenu& menu) {
-    QList<QAction*> actions;
-    for (QAction* action : menu.actions())
-        if (!action->shortcuts().isEmpty()) actions << action;
-    return actions;
+QGridLayout& gridOf(const QWidget& group) {
+    return *qobject_cast<QGridLayout*>(group.layout());
+}
+
+/// Of the keys (0) or of what they do (1), in all groups of a column.
+int widestOf(const std::vector<QWidget*>& groups, int cell) {
+    int widest = 0;
+    for (const QWidget* group : groups)
+        for (int row = 1; row < gridOf(*group).rowCount(); ++row)
+            widest = std::max(widest, gridOf(*group).itemAtPosition(row, cell)->sizeHint().width());
+    return widest;
+}
+
+int widthOf(const Columns& columns) {
+    int width = static_cast<int>(columns.size() - 1) * betweenColumns;
+    for (const std::vector<QWidget*>& column : columns)
+        width += widestOf(column, 0) + betweenCells + widestOf(column, 1);
+    return width;
 }
 
 }  // namespace
@@ -103,26 +162,35 @@ QString ShortcutSheet::keysOf(const QAction& action) {
 
 ShortcutSheet::ShortcutSheet(const ViewerActions& actions, QWidget* parent) : QDialog(parent) {
     setWindowTitle(tr("Keyboard and mouse"));
+    std::vector<QWidget*> groups;
+    for (const QMenu* menu : actions.menus())
+        if (const Group group = groupOf(*menu); !group.lines.empty())
+            groups.push_back(widgetOf(group));
+    for (const Group& group : groupsOfManual()) groups.push_back(widgetOf(group));
+
+    // As large as it needs, as far as the screen goes; beyond that it scrolls, downwards only.
+    QSize room = screen()->availableSize();
+    if (parent) room = room.expandedTo(parent->window()->size());
+    room *= 0.9;
     auto* sheet = new QWidget;
     auto* row = new QHBoxLayout(sheet);
     row->setContentsMargins(24, 16, 24, 8);
-    row->setSpacing(36);
-    constexpr int rowsAtMost = 34;
-    Columns columns(row, rowsAtMost);
-    for (const QMenu* menu : actions.menus()) {
-        const QList<QAction*> keyed = keyedActions(*menu);
-        if (keyed.isEmpty()) continue;
-        columns.beginGroup(commandName(menu->title()), static_cast<int>(keyed.size()));
-        for (const QAction* action : keyed)
-            columns.add(keysOf(*action), commandName(action->text()));
-    }
-    columns.beginGroup(tr("Mouse, and keys of single parts"),
-                       static_cast<int>(std::size(gestures)));
-    for (const Gesture& gesture : gestures)
-        columns.add(QString::fromUtf8(gesture.input), tr(gesture.does));
-    columns.finish();
-
+    row->setSpacing(betweenColumns);
     auto* scroll = new QScrollArea(this);
+    const int around = 48 + 16 + scroll->verticalScrollBar()->sizeHint().width();
+    int count = mostColumns;
+    while (count > 1 && widthOf(balanced(groups, count)) + around > room.width()) --count;
+    for (const std::vector<QWidget*>& groupsOfColumn : balanced(groups, count)) {
+        auto* column = new QVBoxLayout;
+        column->setSpacing(betweenGroups);
+        const int widestKeys = widestOf(groupsOfColumn, 0);
+        for (QWidget* group : groupsOfColumn) {
+            gridOf(*group).setColumnMinimumWidth(0, widestKeys);
+            column->addWidget(group, 0, Qt::AlignLeft);
+        }
+        column->addStretch();
+        row->addLayout(column);
+    }
     scroll->setWidget(sheet);
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
@@ -133,11 +201,9 @@ ShortcutSheet::ShortcutSheet(const ViewerActions& actions, QWidget* parent) : QD
     layout->setContentsMargins(0, 0, 16, 16);
     layout->addWidget(scroll, 1);
     layout->addWidget(buttons);
-    // As large as it needs, as far as the screen goes; beyond that it scrolls.
-    const QSize wanted = sheet->sizeHint() + QSize(24, 16 + buttons->sizeHint().height() + 24);
-    QSize room = screen()->availableSize();
-    if (parent) room = room.expandedTo(parent->window()->size());
-    resize(wanted.boundedTo(room * 0.9));
+    const QSize wanted =
+        sheet->sizeHint() + QSize(around - 48, 16 + buttons->sizeHint().height() + 24);
+    resize(wanted.boundedTo(room));
 }
 
 }  // namespace lanescope::viewer

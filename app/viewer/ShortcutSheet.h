@@ -3,14 +3,12 @@
 
 #include <QDialog>
 
-class QGridLayout;
-
 namespace lanescope::viewer {
 
 class ViewerActions;
 
 /// Everything that the keyboard and the mouse do, on one card. What has a place in the menus is
-/// read from there, so that nothing can be missing.
+/// read from there, the rest from the manual, so that nothing can be missing.
 class ShortcutSheet : public QDialog {
     Q_OBJECT
   public:

@@ -6,6 +6,8 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QRegularExpression>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSettings>
 #include <QTabWidget>
 #include <QTemporaryDir>
@@ -87,7 +89,7 @@ DocumentedInput documentedInput() {
     for (const QString& line : QString::fromUtf8(page.readAll()).split('\n')) {
         if (line.startsWith("| key |") || line.startsWith("| input |")) isInTable = true;
         if (!line.startsWith("| ")) isInTable = isInTable && line.startsWith("|-");
-        if (!isInTable) continue;
+        if (!isInTable || line.startsWith("|-") || line.endsWith("| does |")) continue;
         const QString cell = line.section(" | ", 0, 0).mid(2).trimmed();
         static const QRegularExpression code("`([^`]+)`");
         auto keys = code.globalMatch(cell);
@@ -158,15 +160,26 @@ class TestCommands : public QObject {
         QStringList ofMenus;
         for (const QAction* action : inMenus(shown.window))
             ofMenus << ShortcutSheet::keysOf(*action);
-        int gestures = 0;
+        QStringList gestures;
         const ShortcutSheet sheet(shown.window.actions());
-        for (const QLabel* label : sheet.findChildren<QLabel*>()) {
-            if (label->foregroundRole() != QPalette::Link || ofMenus.contains(label->text()))
-                continue;
-            ++gestures;
-            QVERIFY2(documented.gestures.contains(label->text()), qPrintable(label->text()));
+        for (const QLabel* label : sheet.findChildren<QLabel*>())
+            if (label->foregroundRole() == QPalette::Link && !ofMenus.contains(label->text()))
+                gestures << label->text();
+        QCOMPARE(gestures, documented.gestures);
+        QVERIFY(gestures.size() > 25);
+    }
+
+    void theSheetFitsIntoTheWindow() {
+        Shown shown;
+        shown.openComparison();
+        for (const QSize size : {QSize(1280, 720), QSize(1600, 1000), QSize(1920, 1080)}) {
+            shown.window.resize(size);
+            ShortcutSheet sheet(shown.window.actions(), &shown.window);
+            sheet.show();
+            QVERIFY(sheet.width() <= size.width());
+            const auto* scroll = sheet.findChild<QScrollArea*>();
+            QCOMPARE(scroll->horizontalScrollBar()->maximum(), 0);
         }
-        QVERIFY(gestures > 15);
     }
 
     void everyKeyOfTheManualIsACommand() {
