@@ -10,7 +10,6 @@ namespace lanescope::compare {
 
 namespace {
 
-constexpr size_t mostBars = 7;
 constexpr int64_t smallestShare = 100;  ///< One part in so many of all changes.
 
 }  // namespace
@@ -27,7 +26,7 @@ int64_t WaterfallBars::highestNs() const {
     return highest;
 }
 
-WaterfallBars waterfallBars(const WorkerComparison& pair) {
+WaterfallBars waterfallBars(const WorkerComparison& pair, size_t mostBars) {
     std::vector<PartDifference> changed;
     int64_t allNs = 0;
     for (const PartDifference& part : pair.parts) {

@@ -28,8 +28,8 @@ struct WaterfallBars {
     int64_t highestNs() const;
 };
 
-/// A bar for each part that changed: the seven weightiest, each of at least a hundredth of all
+/// A bar for each part that changed: the `mostBars` weightiest, each of at least a hundredth of all
 /// changes. The rest is put together, unless it is one part or cancels itself out.
-WaterfallBars waterfallBars(const WorkerComparison& pair);
+WaterfallBars waterfallBars(const WorkerComparison& pair, size_t mostBars = 7);
 
 }  // namespace lanescope::compare

@@ -22,6 +22,7 @@ namespace {
 
 constexpr double wheelZoom = 1.25;
 constexpr double leastTextWidth = 24;  // no number is narrower
+constexpr double leastShare = 0.05;    // of the greatest difference, for a number
 constexpr double leastPiece = 0.5;     // of the line, in pixels
 
 }  // namespace
@@ -97,13 +98,13 @@ void DifferenceLane::paintEvent(QPaintEvent*) {
     painter.fillRect(QRectF(0, yOf(0), width(), 1), theme_.grid);
     if (!steps_.empty()) {
         paintColumns(painter);
+        paintNumbers(painter);
         paintLine(painter);
     }
     painter.fillRect(QRect(0, height() - 1, width(), 1), theme_.separator);
 }
 
 void DifferenceLane::paintColumns(QPainter& painter) const {
-    const QFontMetrics metrics(font());
     for (const StepDifference& step : steps_) {
         const double left = toX(step.candidateStartNs);
         const double right = toX(step.candidateStartNs + step.candidateNs);
@@ -116,13 +117,47 @@ void DifferenceLane::paintColumns(QPainter& painter) const {
                             tall);
         painter.fillRect(column,
                          Theme::mix(theme_.canvas, isLost ? theme_.slower : theme_.faster, 0.35));
-        if (right - left < leastTextWidth) continue;
-        const QString text = toQString(timeDifferenceText(double(step.lostNs())));
-        const double from = std::max(0.0, left) + 6;
-        if (std::min<double>(width(), right) - from < metrics.horizontalAdvance(text) + 6) continue;
-        painter.setPen(theme_.text);
-        painter.drawText(QPointF(from, numbersArea().top() + metrics.ascent() + 1), text);
     }
+}
+
+std::vector<DifferenceLane::Number> DifferenceLane::numbers() const {
+    std::vector<const StepDifference*> told;
+    for (const StepDifference& step : steps_) {
+        const double left = toX(step.candidateStartNs);
+        const double right = toX(step.candidateStartNs + step.candidateNs);
+        if (right < 0 || left > width() || right - left < leastTextWidth) continue;
+        // Next to what was lost elsewhere the rest is noise.
+        if (std::abs(double(step.lostNs())) >= leastShare * double(greatestNs_))
+            told.push_back(&step);
+    }
+    std::stable_sort(told.begin(), told.end(), [](const auto* a, const auto* b) {
+        return std::abs(a->lostNs()) > std::abs(b->lostNs());
+    });
+    const QFontMetrics metrics(font());
+    std::vector<Number> numbers;
+    for (const StepDifference* step : told) {
+        const QString text = toQString(timeDifferenceText(double(step->lostNs())));
+        const double left = std::max(0.0, toX(step->candidateStartNs));
+        const double right =
+            std::min<double>(width(), toX(step->candidateStartNs + step->candidateNs));
+        const int textWidth = metrics.horizontalAdvance(text);
+        if (textWidth > width()) continue;
+        const double from = std::clamp((left + right - textWidth) / 2, 0.0,
+                                       static_cast<double>(width() - textWidth));
+        const QRectF place(from, numbersArea().top() + 1, textWidth, metrics.height());
+        const QRectF free = place.adjusted(-6, 0, 6, 0);
+        if (std::none_of(numbers.begin(), numbers.end(),
+                         [&](const Number& other) { return other.place.intersects(free); }))
+            numbers.push_back({place, text});
+    }
+    return numbers;
+}
+
+void DifferenceLane::paintNumbers(QPainter& painter) const {
+    painter.setPen(theme_.text);
+    const int ascent = fontMetrics().ascent();
+    for (const Number& number : numbers())
+        painter.drawText(number.place.topLeft() + QPointF(0, ascent), number.text);
 }
 
 void DifferenceLane::paintLine(QPainter& painter) const {

@@ -29,6 +29,13 @@ class DifferenceLane : public QWidget {
     int preferredHeight() const;
     /// Where the numbers stand, and nothing else.
     QRect numbersArea() const;
+    struct Number {
+        QRectF place;
+        QString text;
+    };
+    /// What is written there, the greatest differences first: of steps that can be told apart, as
+    /// many as have room, and none that is small beside the greatest. O(n log n) in the steps.
+    std::vector<Number> numbers() const;
 
   signals:
     void preferredHeightChanged(int height);
@@ -43,6 +50,7 @@ class DifferenceLane : public QWidget {
 
   private:
     void paintColumns(QPainter& painter) const;
+    void paintNumbers(QPainter& painter) const;
     void paintLine(QPainter& painter) const;
     /// Of a share of the greatest; 0 is neither lost nor won.
     double yOf(double share) const;

@@ -14,6 +14,8 @@ namespace lanescope::views {
 namespace {
 
 constexpr qsizetype mostReasons = 2;
+constexpr qsizetype mostLines = 6;
+constexpr qsizetype mostLargeLines = 2;
 constexpr int progressSteps = 1000;
 
 QStringList toList(const std::vector<std::string>& sentences) {
@@ -22,18 +24,22 @@ QStringList toList(const std::vector<std::string>& sentences) {
     return list;
 }
 
-/// `text` broken once between two words if it does not fit, and cut if that is not enough.
-QString inTwoLines(const QString& text, const QFontMetrics& metrics, int room) {
-    if (metrics.horizontalAdvance(text) <= room) return text;
-    qsizetype end = 0;
-    for (qsizetype at = text.indexOf(QLatin1Char(' ')); at >= 0;
-         at = text.indexOf(QLatin1Char(' '), at + 1)) {
-        if (metrics.horizontalAdvance(text.left(at)) > room) break;
-        end = at;
+/// `text` broken between words so that it fits. A name in it may be of any length, so the last of
+/// many lines is cut.
+QStringList wrapped(QString text, const QFontMetrics& metrics, int room) {
+    QStringList lines;
+    while (metrics.horizontalAdvance(text) > room && lines.size() + 1 < mostLines) {
+        qsizetype end = 0;
+        for (qsizetype at = text.indexOf(QLatin1Char(' ')); at >= 0;
+             at = text.indexOf(QLatin1Char(' '), at + 1)) {
+            if (metrics.horizontalAdvance(text.left(at)) > room) break;
+            end = at;
+        }
+        if (end == 0) break;
+        lines << text.left(end);
+        text.remove(0, end + 1);
     }
-    if (end == 0) return metrics.elidedText(text, Qt::ElideRight, room);
-    return text.left(end) + QLatin1Char('\n') +
-           metrics.elidedText(text.mid(end + 1), Qt::ElideRight, room);
+    return lines << metrics.elidedText(text, Qt::ElideRight, room);
 }
 
 }  // namespace
@@ -49,10 +55,6 @@ HeadlineCard::HeadlineCard(QWidget* parent)
 }
 
 void HeadlineCard::build() {
-    QFont font = headline_->font();
-    font.setPointSizeF(font.pointSizeF() * 1.25);
-    font.setWeight(QFont::DemiBold);
-    headline_->setFont(font);
     for (QLabel* label : {caution_, headline_, reasons_}) {
         label->setTextFormat(Qt::PlainText);  // kernel and range names come from untrusted files
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -115,6 +117,10 @@ void HeadlineCard::setTheme(const Theme& theme) {
     updateColors();
 }
 
+QString HeadlineCard::shownHeadline() const {
+    return headline_->text();
+}
+
 QString HeadlineCard::reasons() const {
     return reasons_->text();
 }
@@ -130,7 +136,17 @@ void HeadlineCard::updateTexts() {
     const auto cut = [room](const QLabel* label, const QString& text) {
         return label->fontMetrics().elidedText(text, Qt::ElideRight, room - 16);
     };
-    headline_->setText(inTwoLines(headlineText_, headline_->fontMetrics(), room - 16));
+    // What is long is written smaller, so that all of it can be read.
+    const auto inFont = [&](double scale) {
+        QFont larger = font();
+        larger.setPointSizeF(larger.pointSizeF() * scale);
+        larger.setWeight(QFont::DemiBold);
+        headline_->setFont(larger);
+        return wrapped(headlineText_, QFontMetrics(larger), room - 16);
+    };
+    QStringList lines = inFont(1.25);
+    if (lines.size() > mostLargeLines) lines = inFont(1);
+    headline_->setText(lines.join(QLatin1Char('\n')));
     headline_->setToolTip(plainToolTip(headlineText_));
     QString caution;
     if (!cautionTexts_.isEmpty()) {
@@ -144,8 +160,7 @@ void HeadlineCard::updateTexts() {
     caution_->setToolTip(plainToolTip(cautionTexts_.join(QLatin1Char('\n'))));
     QStringList shown;
     // Little room is better spent on the answer than on what explains it.
-    const bool isBroken = headline_->text().contains(QLatin1Char('\n'));
-    for (const QString& sentence : reasonTexts_.mid(0, mostReasons - (isBroken ? 1 : 0)))
+    for (const QString& sentence : reasonTexts_.mid(0, mostReasons - (lines.size() > 1 ? 1 : 0)))
         shown << cut(reasons_, sentence);
     reasons_->setText(shown.join(QLatin1Char('\n')));
     reasons_->setToolTip(plainToolTip(reasonTexts_.join(QLatin1Char('\n'))));

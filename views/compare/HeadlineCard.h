@@ -20,7 +20,8 @@ class HeadlineCard : public QWidget {
   public:
     explicit HeadlineCard(QWidget* parent = nullptr);
 
-    /// Sentences are cut to the width there is, and stand in full in the tool tips.
+    /// The answer takes the lines it needs. Other sentences are cut to the width there is, and
+    /// stand in full in the tool tips.
     void setAnswer(const compare::Answer& answer);
     /// A sentence in place of an answer.
     void setMessage(const QString& text);
@@ -31,6 +32,8 @@ class HeadlineCard : public QWidget {
     /// In full.
     QString headline() const { return headlineText_; }
     QStringList cautions() const { return cautionTexts_; }
+    /// As shown, in its lines.
+    QString shownHeadline() const;
     /// As shown, one a line.
     QString reasons() const;
     QPushButton& cancelButton() const { return *cancel_; }

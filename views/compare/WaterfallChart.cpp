@@ -47,13 +47,46 @@ WaterfallChart::WaterfallChart(QWidget* parent) : QWidget(parent), plot_(new QCu
 }
 
 void WaterfallChart::setPair(const WorkerComparison* pair) {
-    bars_.reset();
-    parts_.clear();
+    pair_.reset();
     if (pair) {
-        bars_ = waterfallBars(*pair);
-        parts_ = pair->parts;
+        // Contributors, of which there are many, are not drawn.
+        pair_.emplace();
+        pair_->scale = pair->scale;
+        pair_->baseline = pair->baseline;
+        pair_->candidate = pair->candidate;
+        pair_->parts = pair->parts;
     }
     rebuild();
+}
+
+/// As many bars as have room for their names and numbers.
+void WaterfallChart::chooseBars() {
+    bars_.reset();
+    if (!pair_) return;
+    constexpr int aroundAxis = 80, betweenTexts = 10;
+    const QFontMetrics ofRuns(boldFont()), ofBars(font());
+    for (size_t most = 7; most > 0; --most) {
+        bars_ = waterfallBars(*pair_, most);
+        int widest = 0;
+        const auto measure = [&widest](const QFontMetrics& metrics, const QString& text) {
+            for (const QString& line : text.split(QLatin1Char('\n')))
+                widest = std::max(widest, metrics.horizontalAdvance(line));
+        };
+        for (const int64_t ns : {bars_->baselineNs, bars_->candidateNs})
+            measure(ofRuns, toQString(bars_->scale.text(ns)));
+        for (const WaterfallBars::Bar& bar : bars_->bars) {
+            measure(ofBars, inLines(toQString(bar.label)));
+            measure(ofBars, toQString(bars_->scale.differenceText(bar.lostNs())));
+        }
+        const int room = (width() - aroundAxis) / static_cast<int>(columnCount());
+        if (widest + betweenTexts <= room) break;
+    }
+}
+
+QFont WaterfallChart::boldFont() const {
+    QFont bold = font();
+    bold.setWeight(QFont::DemiBold);
+    return bold;
 }
 
 void WaterfallChart::setTheme(const Theme& theme) {
@@ -82,6 +115,7 @@ size_t WaterfallChart::columnCount() const {
 void WaterfallChart::rebuild() {
     plot_->clearPlottables();
     plot_->clearItems();
+    chooseBars();
     setUpAxes();
     if (bars_) {
         addRun(0, bars_->baselineNs, theme_.baseline);
@@ -154,9 +188,7 @@ void WaterfallChart::addRectangle(size_t column, double bottomNs, double topNs, 
     value->position->setCoords(double(column), topNs / nsPerUnit_);
     value->setPositionAlignment(Qt::AlignHCenter | Qt::AlignBottom);
     value->setPadding({0, 0, 0, 2});
-    QFont bold = font();
-    bold.setWeight(QFont::DemiBold);
-    value->setFont(isBold ? bold : font());
+    value->setFont(isBold ? boldFont() : font());
     value->setColor(theme_.text);
     value->setText(toQString(text));
 }
@@ -194,7 +226,7 @@ bool WaterfallChart::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::ToolTip) {
         const auto* help = static_cast<QHelpEvent*>(event);
         if (const auto chosen = partAt(help->pos())) {
-            const PartDifference& part = parts_[static_cast<size_t>(*chosen)];
+            const PartDifference& part = pair_->parts[static_cast<size_t>(*chosen)];
             QToolTip::showText(
                 help->globalPos(),
                 plainToolTip(tr("%1: %2 against %3 a step. Click to see what it is made of.")

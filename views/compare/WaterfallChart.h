@@ -47,7 +47,9 @@ class WaterfallChart : public QWidget {
 
   private:
     void rebuild();
+    void chooseBars();
     void setUpAxes();
+    QFont boldFont() const;
     /// The baseline's column, the bars', the candidate's.
     size_t columnCount() const;
     void addRun(size_t column, int64_t ns, const QColor& color);
@@ -60,7 +62,7 @@ class WaterfallChart : public QWidget {
     QString description() const;
 
     std::optional<compare::WaterfallBars> bars_;
-    std::vector<compare::PartDifference> parts_;  // of which the tool tips tell
+    std::optional<compare::WorkerComparison> pair_;
     std::optional<compare::StepPart> chosen_;
     Theme theme_ = Theme::light();
     double nsPerUnit_ = 1;

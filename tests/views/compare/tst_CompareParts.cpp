@@ -84,6 +84,23 @@ class TestCompareParts : public QObject {
         QCOMPARE(model.index(0, 1).data().toString(), QString("+5.000 ms"));
     }
 
+    void anAnswerIsReadableAsAWhole() {
+        // As long as those about two causes and a step that stands out.
+        const QString words =
+            "In these two runs steps are alike: median step 39.73 ms against 39.74 ms (0.0 %), "
+            "within the spread of each run's own steps; but +0.458 ms in the mean step for "
+            "launch-bound idle outside CUDA calls on the main thread in checkpoint, which the "
+            "baseline does not have; but step 17 of the candidate took 5.332 ms longer.";
+        HeadlineCard card;
+        card.setAnswer(answerOf(words.toStdString()));
+        for (const int width : {480, 640, 1100, 1500}) {
+            card.resize(width, 150);
+            card.show();
+            QCOMPARE(card.shownHeadline().simplified(), words);
+            QVERIFY(card.sizeHint().height() < 150);
+        }
+    }
+
     void aLongAnswerIsBrokenAndCutAtTheEdge() {
         HeadlineCard card;
         card.resize(400, 120);
@@ -130,6 +147,7 @@ class TestCompareParts : public QObject {
 
     void theWaterfallShowsTheWeightiestPartsFirst() {
         WaterfallChart chart;
+        chart.resize(900, 170);
         const WorkerComparison pair =
             pairWith(50'000'000, {{StepPart::Compute, -3'000'000},
                                   {StepPart::ExposedCommunication, 9'000'000},
@@ -143,6 +161,51 @@ class TestCompareParts : public QObject {
         chart.setPair(nullptr);
         QVERIFY(chart.parts().empty());
         QVERIFY(!chart.grab().isNull());
+    }
+
+    void theWaterfallLeavesRoomForEachNameAndNumber() {
+        const WorkerComparison pair =
+            pairWith(50'000'000, {{StepPart::Compute, -3'000'000},
+                                  {StepPart::ExposedCommunication, 9'000'000},
+                                  {StepPart::DataLoading, 2'000'000},
+                                  {StepPart::LaunchBound, 1'900'000},
+                                  {StepPart::Synchronization, 1'800'000},
+                                  {StepPart::OtherIdle, 1'700'000}});
+        WaterfallChart chart;
+        chart.setPair(&pair);
+        chart.show();
+        size_t fewer = 7;
+        for (const int width : {1400, 800, 500, 360}) {
+            chart.resize(width, 170);
+            chart.plot().replot();
+            QVERIFY(chart.parts().size() <= fewer);
+            fewer = chart.parts().size();
+            std::vector<QRectF> numbers;
+            for (int index = 0; index < chart.plot().itemCount(); ++index)
+                if (auto* text = qobject_cast<QCPItemText*>(chart.plot().item(index)))
+                    numbers.push_back(
+                        {text->topLeft->pixelPosition(), text->bottomRight->pixelPosition()});
+            for (size_t a = 0; a < numbers.size(); ++a) {
+                QVERIFY(numbers[a].left() >= 0 && numbers[a].right() <= width);
+                for (size_t b = 0; b < a; ++b) QVERIFY(!numbers[a].intersects(numbers[b]));
+            }
+        }
+        QVERIFY(fewer < 4);
+    }
+
+    void theLaneNumbersWhatStandsOutFirst() {
+        VisibleRange range;
+        const QObject owner;
+        range.setExtent(&owner, {0, 20'000});
+        DifferenceLane lane(range);
+        lane.resize(800, lane.preferredHeight());
+        std::vector<StepDifference> steps;
+        for (int i = 0; i < 20; ++i)
+            steps.push_back({i, "", 0, 900, i * 1'000, i == 7 || i == 15 ? 5'900 : 910, 0});
+        lane.setSteps(steps, 0);
+        QStringList texts;
+        for (const DifferenceLane::Number& number : lane.numbers()) texts << number.text;
+        QCOMPARE(texts, (QStringList{"+5.000 us", "+5.000 us"}));
     }
 
     void theLaneFindsTheStepUnderThePointer() {
