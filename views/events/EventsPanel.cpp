@@ -15,7 +15,6 @@
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <iterator>
 #include <memory>
@@ -34,7 +33,9 @@ namespace {
 /// Between a change of the range and the next look at the table; several changes make one.
 constexpr int settleMs = 60;
 
-constexpr std::array<int, eventColumnCount> columnWidths{15, 11, 14, 40, 22, 6, 11, 13, 11};
+constexpr int lettersOfName = 20;
+constexpr int lettersOfLine = 22;
+constexpr int aroundText = 32;  // of a cell, in pixels, as the style of the window pads it
 
 const std::vector<EventKind>& kindsOffered() {
     static const std::vector<EventKind> kinds = [] {
@@ -117,9 +118,7 @@ void EventsPanel::build() {
     table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 9);
     table_->horizontalHeader()->setHighlightSections(false);
-    const int letter = fontMetrics().averageCharWidth();
-    for (size_t column = 0; column < eventColumnCount; ++column)
-        table_->setColumnWidth(static_cast<int>(column), columnWidths[column] * letter + 16);
+    sizeColumns();
     auto* copy = new QAction(tr("Copy rows"), table_);
     copy->setShortcut(QKeySequence::Copy);
     copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
@@ -128,15 +127,43 @@ void EventsPanel::build() {
     connect(copy, &QAction::triggered, this, &EventsPanel::copySelection);
 }
 
+/// Numbers and kinds are never cut: their columns are as wide as the widest there can be, whatever
+/// rows are on the screen.
+void EventsPanel::sizeColumns() {
+    const auto widthOf = [this](const std::string& text) {
+        return fontMetrics().horizontalAdvance(toQString(text)) + aroundText;
+    };
+    const std::string latest = formatTimestamp(trace_ ? trace_->range.endNs : 0);
+    const int sortMark = style()->pixelMetric(QStyle::PM_HeaderMarkSize, nullptr, this) + 8;
+    for (size_t index = 0; index < eventColumnCount; ++index) {
+        const auto column = static_cast<EventColumn>(index);
+        int wanted = widthOf(eventColumns()[index].name) + sortMark;
+        if (column == EventColumn::Start) wanted = std::max(wanted, widthOf(latest));
+        if (column == EventColumn::Kind)
+            for (const EventKind kind : kindsOffered())
+                wanted = std::max(wanted, widthOf(std::string(nameOfKind(kind))));
+        if (column == EventColumn::Line)
+            wanted = std::max(wanted, lettersOfLine * fontMetrics().averageCharWidth());
+        if (column == EventColumn::Duration || column == EventColumn::Bytes)
+            wanted = std::max(wanted, widthOf("1,023.99 MiB"));
+        if (column == EventColumn::Rate) wanted = std::max(wanted, widthOf("9,999.99 GB/s"));
+        if (column != EventColumn::Name) table_->setColumnWidth(static_cast<int>(index), wanted);
+    }
+    fillWithNames();
+}
+
 /// The names get what the other columns leave, but never so little that they cannot be read.
-void EventsPanel::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
+void EventsPanel::fillWithNames() {
     constexpr int name = static_cast<int>(EventColumn::Name);
     int room = width() - table_->verticalScrollBar()->sizeHint().width();
     for (int column = 0; column < static_cast<int>(eventColumnCount); ++column)
         if (column != name) room -= table_->columnWidth(column);
-    const int least = columnWidths[size_t(name)] / 2 * fontMetrics().averageCharWidth();
-    table_->setColumnWidth(name, std::max(least, room));
+    table_->setColumnWidth(name, std::max(lettersOfName * fontMetrics().averageCharWidth(), room));
+}
+
+void EventsPanel::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fillWithNames();
 }
 
 void EventsPanel::arrange() {
@@ -198,6 +225,7 @@ void EventsPanel::setTrace(TracePtr trace) {
     visible_ = trace_ ? trace_->range : TimeRange();
     selected_.reset();
     event_ = {};
+    sizeColumns();
     invalidate();
 }
 

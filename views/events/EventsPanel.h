@@ -65,6 +65,8 @@ class EventsPanel : public QWidget {
   private:
     void build();
     void arrange();
+    void sizeColumns();
+    void fillWithNames();
     void fillKindsMenu();
     void updateKindsText();
     /// Another question is asked.

@@ -66,6 +66,28 @@ class TestEventsPanel : public QObject {
         QVERIFY(panel_->remark().contains("visible range"));
     }
 
+    void onlyNamesAreCut() {
+        constexpr int padding = 2 * (8 + 3);  // of the window's style, and of every item
+        const QTableView& table = panel_->table();
+        for (const int width : {900, 1600, 1900}) {
+            panel_->resize(width, 320);
+            for (int column = 0; column < panel_->model().columnCount(); ++column) {
+                const auto index = static_cast<EventColumn>(column);
+                if (index == EventColumn::Name || index == EventColumn::Line) continue;
+                const QFontMetrics metrics = table.fontMetrics();
+                const QString heading =
+                    panel_->model().headerData(column, Qt::Horizontal).toString();
+                QVERIFY2(metrics.horizontalAdvance(heading) + padding <= table.columnWidth(column),
+                         qPrintable(heading));
+                for (int row = 0; row < std::min(200, panel_->model().rowCount()); ++row) {
+                    const QString text = panel_->model().index(row, column).data().toString();
+                    QVERIFY2(metrics.horizontalAdvance(text) + padding <= table.columnWidth(column),
+                             qPrintable(text));
+                }
+            }
+        }
+    }
+
     void theSelectedRangeComesFirst() {
         panel_->setSelectedRange(middleOf(*trace_));
         QTRY_VERIFY(!panel_->isStale());
