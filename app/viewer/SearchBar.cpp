@@ -10,6 +10,7 @@
 #include <QSignalBlocker>
 #include <QTimer>
 #include <QToolButton>
+#include <algorithm>
 
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/icons.h"
@@ -21,6 +22,8 @@ namespace {
 constexpr int typingPauseMs = 120;
 /// Of the text beside the box, in pixels.
 constexpr int longestCount = 320;
+/// Of the box, in pixels.
+constexpr int widestEdit = 320;
 
 }  // namespace
 
@@ -39,7 +42,8 @@ SearchBar::SearchBar(QWidget* parent)
     clear_ = edit_->addAction(QIcon(), QLineEdit::TrailingPosition);
     clear_->setToolTip(tr("Clear the search (Esc)"));
     clear_->setVisible(false);
-    edit_->setFixedWidth(320);
+    edit_->setMinimumWidth(widestEdit / 2);
+    edit_->setMaximumWidth(widestEdit);
     edit_->installEventFilter(this);
     count_->setMinimumWidth(fontMetrics().horizontalAdvance("9,999 of 99,999"));
     count_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -77,6 +81,12 @@ SearchBar::SearchBar(QWidget* parent)
     connect(previous_, &QToolButton::clicked, this, &SearchBar::previous);
     connect(next_, &QToolButton::clicked, this, &SearchBar::next);
     setNavigator(nullptr);
+}
+
+QSize SearchBar::sizeHint() const {
+    QSize hint = QWidget::sizeHint();
+    hint.rwidth() += widestEdit - std::clamp(edit_->sizeHint().width(), widestEdit / 2, widestEdit);
+    return hint;
 }
 
 void SearchBar::setNavigator(HitNavigator* navigator) {

@@ -33,6 +33,8 @@ class SearchBar : public QWidget {
     QToolButton& expression() const { return *expression_; }
     /// "3 of 120", "no hits", what is wrong with an expression; empty without a search.
     QString countText() const;
+    /// In a narrow window the box gives way, to the half of what it wants.
+    QSize sizeHint() const override;
 
   public slots:
     void next();

@@ -21,6 +21,13 @@ namespace lanescope::viewer {
 
 using namespace views;
 
+namespace {
+
+/// From this width of the page on there is room for details that tell of nothing.
+constexpr int narrowest = 1000;
+
+}  // namespace
+
 TracePage::TracePage(TracePtr trace, QWidget* parent)
     : DocumentPage(parent),
       trace_(std::move(trace)),
@@ -64,6 +71,7 @@ void TracePage::arrange() {
 
 void TracePage::connectParts() {
     connect(timeline_, &TimelineView::eventSelected, details_, &DetailsPanel::setEvent);
+    connect(timeline_, &TimelineView::eventSelected, this, &TracePage::updateDetails);
     connect(timeline_, &TimelineView::selectedRangeChanged, tables_, &TraceTables::setRange);
     connect(details_, &DetailsPanel::eventActivated, timeline_, &TimelineView::revealEvent);
     connect(healthBar_, &HealthBar::placeRequested, this, [this] {
@@ -124,7 +132,19 @@ void TracePage::setTheme(const Theme& theme) {
 }
 
 void TracePage::setDetailsVisible(bool isVisible) {
-    details_->setVisible(isVisible);
+    hasDetails_ = isVisible;
+    updateDetails();
+}
+
+/// In a narrow window they take their room only while they tell of something.
+void TracePage::updateDetails() {
+    const bool tellsOfSomething = timeline_->selectedEvent().isValid();
+    details_->setVisible(hasDetails_ && (tellsOfSomething || width() >= narrowest));
+}
+
+void TracePage::resizeEvent(QResizeEvent* event) {
+    DocumentPage::resizeEvent(event);
+    updateDetails();
 }
 
 void TracePage::setTablesVisible(bool isVisible) {

@@ -54,8 +54,12 @@ class TracePage : public DocumentPage {
     void restoreLayout(const AppSettings& settings) override;
     void storeLayout(AppSettings& settings) const override;
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void arrange();
+    void updateDetails();
     void connectParts();
     void showHealth();
 
@@ -68,6 +72,7 @@ class TracePage : public DocumentPage {
     PageTools* tools_ = nullptr;
     TableCommands* tableCommands_ = nullptr;
     LiveBar* liveBar_ = nullptr;
+    bool hasDetails_ = true;
     QSplitter* upper_;
     QSplitter* whole_;
 };

@@ -19,6 +19,7 @@
 #include "app/viewer/Finder.h"
 #include "app/viewer/GoToBar.h"
 #include "app/viewer/MainWindow.h"
+#include "app/viewer/SearchBar.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/icons.h"
@@ -26,6 +27,7 @@
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedTraining.h"
+#include "views/details/DetailsPanel.h"
 #include "views/timeline/TimelineView.h"
 #include "views/topology/TopologyMatrix.h"
 #include "views/topology/TopologyPanel.h"
@@ -107,6 +109,25 @@ class TestTextFits : public QObject {
         font_ = QApplication::font();
     }
     void cleanup() { QApplication::setFont(font_); }
+
+    void aNarrowWindowKeepsTheSearchAndTheTimeline() {
+        QTemporaryDir folder;
+        AppSettings settings(folder.filePath("settings.ini"));
+        MainWindow window(settings);
+        window.resize(1300, 850);
+        window.show();
+        window.tabs().showTrace(simulatedTraining({.steps = 2}));
+        QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 60'000));
+        const TracePage* page = window.tabs().currentTrace();
+        QTRY_COMPARE(window.searchBar().edit().width(), 320);
+        QVERIFY(page->details().isVisible());
+        window.resize(800, 500);
+        QTRY_VERIFY(!page->details().isVisible());
+        QVERIFY(window.searchBar().isVisible());
+        QVERIFY(window.searchBar().edit().width() >= 160);
+        page->timeline().setSelectedEvent({EventKind::Kernel, 0});
+        QVERIFY(page->details().isVisible());
+    }
 
     void everyTextIsWhole_data() {
         QTest::addColumn<double>("factor");
