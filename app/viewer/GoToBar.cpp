@@ -87,7 +87,7 @@ void GoToBar::say(const QString& sentence, bool isError) {
 void GoToBar::accept() {
     if (!timeline_ || !timeline_->trace()) return dismiss();
     const Trace& trace = *timeline_->trace();
-    const TimeContext context{trace.range,
+    const TimeContext context{trace.timelineRange(),
                               timeline_->visibleRange()->range().shifted(timeline_->timeOrigin()),
                               timeline_->timeOrigin(), trace.startUtcNs};
     const auto target = parseTimeTarget(edit().text().toStdString(), context);

@@ -18,4 +18,15 @@ EventRef Trace::sampleEvent(uint32_t counter, uint32_t sample) const {
     return {EventKind::CounterSample, counterRows[counter] + sample};
 }
 
+TimeRange Trace::timelineRange() const {
+    if (!isEmpty()) return range;
+    TimeRange known = range;
+    for (const CounterSeries& series : counters) {
+        if (series.isEmpty()) continue;
+        const TimeRange each{series.timeNs(0), series.endNs()};
+        known = known.isEmpty() ? each : known.united(each);
+    }
+    return known;
+}
+
 }  // namespace lanescope

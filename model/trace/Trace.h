@@ -151,6 +151,8 @@ class Trace : public TraceDescription {
     /// track.
     SliceLocation locate(EventRef event) const;
     bool isEmpty() const { return range.isEmpty(); }
+    /// What a timeline is to show: `range`, or without events what the counters know. O(counters).
+    TimeRange timelineRange() const;
     /// How many events of a kind there are.
     uint32_t rowCount(EventKind kind) const;
 

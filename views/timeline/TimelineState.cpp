@@ -279,7 +279,8 @@ void TimelineState::setHits(SearchHitsPtr hits) {
 }
 
 void TimelineState::publishExtent() {
-    visibleRange()->setExtent(this, trace_ ? trace_->range.shifted(-timeOriginNs_) : TimeRange{});
+    visibleRange()->setExtent(
+        this, trace_ ? trace_->timelineRange().shifted(-timeOriginNs_) : TimeRange{});
 }
 
 void TimelineState::afterLayout() {
