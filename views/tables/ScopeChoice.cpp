@@ -9,7 +9,7 @@ namespace lanescope::views {
 
 ScopeChoice::ScopeChoice(QWidget* parent) : QComboBox(parent) {
     setAccessibleName(tr("Which time is counted"));
-    addItems({tr("Selected range"), tr("Visible range"), tr("Whole trace")});
+    addItems({tr("Selection, else all"), tr("Visible range"), tr("Whole trace")});
     setToolTip(tr("Which time is counted. Without a selected range, all of it."));
     connect(this, &QComboBox::currentIndexChanged, this, &ScopeChoice::countedChanged);
 }
