@@ -84,11 +84,12 @@ std::string pairTitle(const CounterSeries& series) {
     return series.device.empty() ? what : fmt::format("{} {}", what, series.device);
 }
 
-/// "sent 91.9 GB/s, received 85.7 GB/s": the greatest values, the upper one first.
+/// "↑ 91.9 GB/s, ↓ 85.7 GB/s": the greatest values, the upper one first. Short, as names have
+/// little room; only of a disk the arrows would not say which is which.
 std::string pairSubtitle(const CounterSeries& upper, const CounterSeries& lower) {
-    const bool isStorage = startsWith(upper, "disk.");
-    return fmt::format("\u2191 {} {}, \u2193 {} {}", isStorage ? "read" : "sent", peakOf(upper),
-                       isStorage ? "written" : "received", peakOf(lower));
+    return startsWith(upper, "disk.")
+               ? fmt::format("read {}, written {}", peakOf(upper), peakOf(lower))
+               : fmt::format("\u2191 {}, \u2193 {}", peakOf(upper), peakOf(lower));
 }
 
 std::string titleOf(const CounterSeries& series) {

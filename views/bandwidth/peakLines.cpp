@@ -53,6 +53,7 @@ void addName(QCustomPlot& plot, QCPAxis& rates, const Cluster& cluster, double r
              const Theme& theme, const QFont& font) {
     const bool isVertical = rates.orientation() == Qt::Horizontal;
     auto* text = new QCPItemText(&plot);
+    text->setLayer(QStringLiteral("overlay"));  // above the points
     text->position->setTypeX(isVertical ? QCPItemPosition::ptPlotCoords
                                         : QCPItemPosition::ptAxisRectRatio);
     text->position->setTypeY(isVertical ? QCPItemPosition::ptAxisRectRatio
