@@ -60,10 +60,12 @@ std::string countOf(double count) {
                                                     : fmt::format("{:.1f}", count));
 }
 
+/// In GB/s as far as three decimals tell of it, and below in the unit that does.
 std::string rateOf(double gigabytesPerSecond) {
-    return gigabytesPerSecond != 0 && std::abs(gigabytesPerSecond) < 0.0005
-               ? fmt::format("{:.2g} GB/s", gigabytesPerSecond)
-               : fmt::format("{} GB/s", shortNumber(gigabytesPerSecond));
+    const double size = std::abs(gigabytesPerSecond);
+    if (size >= 0.0005 || size == 0) return fmt::format("{} GB/s", shortNumber(gigabytesPerSecond));
+    return size >= 1e-6 ? fmt::format("{} kB/s", shortNumber(gigabytesPerSecond * 1e6))
+                        : fmt::format("{} B/s", shortNumber(gigabytesPerSecond * 1e9));
 }
 
 std::string numberAs(double value, Unit unit) {

@@ -168,6 +168,8 @@ class TestFormatTable : public QObject {
         QCOMPARE(formatCount(-1234567), std::string("-1,234,567"));
         QCOMPARE(formatCount(123), std::string("123"));
         QCOMPARE(formatCell(55.5, Unit::GigabytesPerSecond), std::string("55.50 GB/s"));
+        QCOMPARE(formatCell(5.9e-8, Unit::GigabytesPerSecond), std::string("59.00 B/s"));
+        QCOMPARE(formatCell(2.5e-5, Unit::GigabytesPerSecond), std::string("25.00 kB/s"));
         QCOMPARE(formatCell(25.34, Unit::Percent), std::string("25.3 %"));
         QCOMPARE(formatCell(int64_t{12345}, Unit::Identifier), std::string("12345"));
         QCOMPARE(formatCell(Cell{}, Unit::Bytes), std::string());
