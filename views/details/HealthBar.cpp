@@ -9,6 +9,8 @@
 #include <algorithm>
 
 #include "model/trace/notesOf.h"
+#include "model/values/formatValue.h"
+#include "views/text/WrappedLabel.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 
@@ -16,11 +18,10 @@ namespace lanescope::views {
 
 HealthBar::HealthBar(QWidget* parent)
     : QWidget(parent),
-      label_(new QLabel(this)),
+      label_(new WrappedLabel(this)),
       more_(new QToolButton(this)),
       place_(new QToolButton(this)),
       close_(new QToolButton(this)) {
-    label_->setTextFormat(Qt::PlainText);
     label_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     label_->installEventFilter(this);
@@ -57,7 +58,8 @@ void HealthBar::setNotes(const std::vector<HealthNote>& notes) {
         [](const HealthNote& a, const HealthNote& b) { return a.severity < b.severity; });
     worst_ = worst->severity;
     worstNote_ = *worst;
-    label_->setText(toQString(shownText(*worst)));
+    // Other tools break their sentences as they like.
+    label_->setText(toQString(printable(shownText(*worst))).simplified());
     label_->setToolTip(plainToolTip(label_->text()));
     more_->setText(graveCount == 1 ? tr("Details") : tr("%1 more").arg(graveCount - 1));
     updateColors();

@@ -47,6 +47,13 @@ class TestHealthBar : public QObject {
         QVERIFY(!bar.isVisible());
     }
 
+    void sentencesOfOtherToolsAreNotBrokenWhereTheyBreakThem() {
+        QWidget window;
+        HealthBar bar(&window);
+        bar.setNotes({{Severity::Warning, HealthCode::LogGap, "No samples.\n  Try:\n\tsudo."}});
+        QCOMPARE(bar.text(), QString("No samples. Try: sudo."));
+    }
+
     void thePanelListsEveryNoteGravestFirst() {
         TraceBuilder builder;
         builder.note({Severity::Info, HealthCode::Windows, "Information."});
