@@ -3,6 +3,7 @@
 
 #include <QEvent>
 #include <QFile>
+#include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -29,6 +30,8 @@ constexpr const char* pagePaths[] = {
     "qrc:/model/format/TABLES.md",        "qrc:/resources/manual/limits.md",
     "qrc:/resources/manual/changelog.md",
 };
+
+constexpr int lettersOfCode = 116;
 
 /// The first heading of a page.
 QString titleOf(const QUrl& url) {
@@ -92,7 +95,10 @@ ManualWindow::ManualWindow(QWidget* parent)
     addKeys();
     fillContents();
     page_->setFocus();
-    resize(fontMetrics().averageCharWidth() * 150, fontMetrics().height() * 48);
+    // As wide as the widest example, so that none is wrapped.
+    const QFontMetrics code(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    const int codeWidth = code.horizontalAdvance(QLatin1Char('0')) * lettersOfCode;
+    resize(contents_->maximumWidth() + codeWidth + 120, fontMetrics().height() * 48);
 }
 
 void ManualWindow::fillContents() {
