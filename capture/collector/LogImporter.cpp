@@ -59,6 +59,10 @@ size_t LogImporter::poll(size_t maximumBlocks) {
         problem_ = blocks.error();
         return 0;
     }
+    // Who reads the unfinished trace is to know what it is about.
+    if (*blocks > 0 && !isNamed_ && counts().events() > 0 && !property("program").empty())
+        writeName();
+    nvtx_.writeNames();
     return *blocks;
 }
 
@@ -152,12 +156,17 @@ void LogImporter::finish(const KnownEnd& known) {
     writeHealth();
 }
 
+void LogImporter::writeName() {
+    constexpr const auto& process = tables::processes;
+    process_.trace.add(process, process.globalPid = process_.processId(),
+                       process.pid = process_.pid, process.name = property("program"));
+    isNamed_ = true;
+}
+
 void LogImporter::writeProcess() {
     TraceWriter& trace = process_.trace;
     const int64_t id = process_.processId();
-    constexpr const auto& process = tables::processes;
-    trace.add(process, process.globalPid = id, process.pid = process_.pid,
-              process.name = property(facts::program));
+    if (!isNamed_) writeName();
     // How a forked child without an end ended, nobody knows.
     std::optional<bool> endedNormally;
     if (end_ || wasCutShort()) endedNormally = end_.has_value();

@@ -118,6 +118,7 @@ class LogImporter : private log::RecordVisitor {
     std::string shownName() const;
     /// When the latest thing of this kind happened that came before in the log, CLOCK_REALTIME.
     int64_t latestBefore(Loss what) const;
+    void writeName();
     void writeProcess();
     void writeWindows();
     void writeGaps();
@@ -145,6 +146,7 @@ class LogImporter : private log::RecordVisitor {
     std::map<Loss, uint64_t> dropped_;
     std::vector<Gap> gaps_;
     int64_t latestNvtxNs_ = 0;
+    bool isNamed_ = false;  ///< In the trace.
     ProcessWindows windows_;
     std::optional<log::EndRecord> end_;
     KnownEnd known_;

@@ -118,7 +118,7 @@ bool NvtxImporter::isNew(log::RecordKind kind, uint32_t domain, uint64_t id, uin
 
 void NvtxImporter::finish() {
     assembler_.finish();
-    if (ranges_ > 0) writeNames();
+    writeNames();
 }
 
 void NvtxImporter::write(const NvtxInterval& interval) {
@@ -173,6 +173,7 @@ void NvtxImporter::writeNccl(const NvtxInterval& interval, int64_t nvtxRow) {
 }
 
 void NvtxImporter::writeNames() {
+    if (ranges_ == 0) return;
     TraceWriter& trace = process_.trace;
     const LogStrings& strings = process_.strings;
     constexpr const auto& name = tables::nvtxEvents;
@@ -200,6 +201,10 @@ void NvtxImporter::writeNames() {
                   field.name = strings.text(entry.name),
                   field.description = strings.text(entry.description),
                   field.arrayOrUnionDetail = entry.arrayOrUnionDetail, field.offset = entry.offset);
+    domains_.clear();
+    categories_.clear();
+    schemas_.clear();
+    entries_.clear();
 }
 
 }  // namespace lanescope::capture

@@ -27,7 +27,10 @@ class NvtxImporter {
     void add(const log::NvtxSchemaEntryRecord& record);
     void add(const log::NvtxEnumRecord& record);
     void add(const log::NvtxEnumEntryRecord& record);
-    /// Writes ranges that are still open and, if the process had any range, its names and layouts.
+    /// Writes the names and layouts that have come since the last time, if the process had any
+    /// range: who reads the trace meanwhile is to know them.
+    void writeNames();
+    /// Writes ranges that are still open, and the rest of the names.
     void finish();
 
     int64_t ranges() const { return ranges_; }
@@ -37,7 +40,6 @@ class NvtxImporter {
   private:
     void write(const NvtxInterval& interval);
     void writeNccl(const NvtxInterval& interval, int64_t nvtxRow);
-    void writeNames();
 
     ProcessContext& process_;
     NvtxAssembler assembler_;

@@ -4,7 +4,10 @@
 #include <QElapsedTimer>
 #include <QTemporaryDir>
 #include <QtTest>
+#include <algorithm>
 
+#include "model/live/TraceMirror.h"
+#include "model/load/loadTrace.h"
 #include "tests/capture/CollectorFixture.h"
 #include "tests/support/runTest.h"
 
@@ -138,6 +141,38 @@ class tst_Collector : public QObject {
                  "AllReduce|1048576|99|1");
         QCOMPARE(row("SELECT text, domainId FROM NVTX_EVENTS WHERE eventType = 75"), "NCCL|5");
         QCOMPARE(row("SELECT start FROM NVTX_EVENTS WHERE eventType = 34"), "130");
+    }
+
+    void namesAreThereWhileItIsRecorded() {
+        TestLog log;
+        log.property("program", "python");
+        NvtxDomainRecord domain{};
+        domain.domain = 1;
+        domain.name = log.string("training");
+        log.add(RecordKind::NvtxDomain, domain);
+        NvtxRecord push = nvtx(NvtxEvent::Push, 100, 0, log.string("step")), pop = push;
+        push.domain = pop.domain = 1;
+        pop.event = NvtxEvent::Pop;
+        pop.timestampNs += 50;
+        log.add(RecordKind::Nvtx, push);
+        log.add(RecordKind::Nvtx, pop);
+        log.flush();
+        log.writeTo(logPath("box.-.4242.log"));
+        {
+            const auto collector = Collector::begin(in("run"), in("live.sqlite"), runInfo());
+            QVERIFY((*collector)->poll().has_value());
+            auto mirror = TraceMirror::create(in("live.sqlite.partial"));
+            QVERIFY(mirror->refresh().has_value());
+            const auto trace = loadOpenTrace(mirror->descriptor(), "live.sqlite");
+            QVERIFY(trace.has_value());
+            QCOMPARE((*trace)->processes.front().name, std::string("python"));
+            QVERIFY(std::ranges::any_of((*trace)->tracks, [](const Track& track) {
+                return track.title.find("training") != std::string::npos;
+            }));
+        }
+        QCOMPARE(collect().processes, 1);
+        QCOMPARE(row("SELECT count(*) FROM PROCESSES"), "1");
+        QCOMPARE(row("SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 75"), "1");
     }
 
     void aProcessThatDidNothingLeavesNothing() {
