@@ -60,7 +60,7 @@ size_t LogImporter::poll(size_t maximumBlocks) {
         return 0;
     }
     // Who reads the unfinished trace is to know what it is about.
-    if (*blocks > 0 && !isNamed_ && counts().events() > 0 && !property("program").empty())
+    if (*blocks > 0 && !isNamed_ && counts().events() > 0 && !property(facts::program).empty())
         writeName();
     nvtx_.writeNames();
     return *blocks;
@@ -159,7 +159,7 @@ void LogImporter::finish(const KnownEnd& known) {
 void LogImporter::writeName() {
     constexpr const auto& process = tables::processes;
     process_.trace.add(process, process.globalPid = process_.processId(),
-                       process.pid = process_.pid, process.name = property("program"));
+                       process.pid = process_.pid, process.name = property(facts::program));
     isNamed_ = true;
 }
 

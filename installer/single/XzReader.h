@@ -21,7 +21,8 @@ class XzReader {
 
     /// Fills all of `piece`. False if there is less, or it is damaged.
     bool read(std::span<uint8_t> piece);
-    /// Whether nothing but the end follows, and the checksum fits all that was read. Reads up to there.
+    /// Whether nothing but the end follows, and the checksum fits all that was read. Reads up to
+    /// there.
     bool isAtSoundEnd();
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first part of the one file that holds the viewer: unpacks the rest and becomes the viewer. Linked statically,
-// so that it starts everywhere and can say what is wrong.
+// The first part of the one file that holds the viewer: unpacks the rest and becomes the viewer.
+// Linked statically, so that it starts everywhere and can say what is wrong.
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,7 +26,8 @@ int complain(const std::string& problem) {
 int extract(const Payload& payload, const fs::path& folder) {
     std::error_code error;
     fs::create_directories(folder, error);
-    if (error || !fs::is_empty(folder, error) || error) return complain(folder.string() + " is not an empty folder");
+    if (error || !fs::is_empty(folder, error) || error)
+        return complain(folder.string() + " is not an empty folder");
     if (const std::string problem = unpack(payload, folder); !problem.empty())
         return complain("cannot unpack this file: " + problem);
     std::printf("%s\n", (folder / "bin/lanescope-viewer").c_str());

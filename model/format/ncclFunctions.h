@@ -7,12 +7,13 @@
 
 namespace lanescope {
 
-/// What a call of NCCL moves, for a rank that passed `bytes` to it, by the arithmetic of nccl-tests.
+/// What a call of NCCL moves, for a rank that passed `bytes` to it, by the arithmetic of
+/// nccl-tests.
 enum class NcclTrafficRule : uint8_t {
-    Unknown,      ///< Its sizes say too little.
-    Once,         ///< The bytes, over each link once.
+    Unknown,          ///< Its sizes say too little.
+    Once,             ///< The bytes, over each link once.
     ReduceAndGather,  ///< The bytes; over each link twice all parts but the rank's own.
-    PartOfEach,   ///< As many bytes of each rank; over each link all but the rank's own.
+    PartOfEach,       ///< As many bytes of each rank; over each link all but the rank's own.
 };
 
 /// A function of NCCL that moves data.
@@ -20,7 +21,7 @@ struct NcclFunction {
     std::string_view operation;  ///< "AllReduce", of "ncclAllReduce".
     NcclTrafficRule traffic = NcclTrafficRule::Unknown;
     bool hasRoot = false;
-    bool isOfSends = false;       ///< Done by sends and receives, the only ones its plugin hears of.
+    bool isOfSends = false;  ///< Done by sends and receives, the only ones its plugin hears of.
     std::string_view alias = {};  ///< What some versions call it.
 };
 

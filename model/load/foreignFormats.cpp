@@ -24,18 +24,12 @@ Result<bool> isXplane(TraceSource& source) {
 }  // namespace
 
 const TraceFormat chromeFormat{
-    "chrome-json",
-    "a JSON trace, such as torch.profiler writes",
-    {".json"},
-    isChromeTrace,
-    nullptr,
-    "open it with ui.perfetto.dev, or record the program with \"lanescope record\""};
+    "chrome-json", "a JSON trace, such as torch.profiler writes",
+    {".json"},     isChromeTrace,
+    nullptr,       "open it with ui.perfetto.dev, or record the program with \"lanescope record\""};
 const TraceFormat xplaneFormat{
-    "xplane",
-    "an XPlane profile of JAX or TensorFlow",
-    {".xplane.pb"},
-    isXplane,
-    nullptr,
-    "open it with TensorBoard, or record the program with \"lanescope record\""};
+    "xplane",       "an XPlane profile of JAX or TensorFlow",
+    {".xplane.pb"}, isXplane,
+    nullptr,        "open it with TensorBoard, or record the program with \"lanescope record\""};
 
 }  // namespace lanescope
