@@ -11,6 +11,7 @@
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "tests/app/compareFiles.h"
+#include "tests/app/sampleTrace.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
