@@ -50,7 +50,7 @@ Result<void> nameRuns(CompareOptions& options) {
         return fail(
             "--baseline and --candidate go together: name the runs of both sides; --help tells "
             "more.");
-    if (!areByOption && options.candidates.empty() && !options.earlierRuns.empty())
+    if (!areByOption && options.candidates.empty() && !options.request.earlier.empty())
         return fail(
             "--spread took every file behind it for an earlier run: name the two that are compared "
             "before it, BASELINE CANDIDATE --spread EARLIER EARLIER; --help tells more.");
