@@ -151,8 +151,8 @@ std::string unmatchedText(const ComparisonReport& report, const ReportGroup& gro
 std::string outliersText(const ComparisonReport& report) {
     const ComparisonTable table = outliersOf(report);
     if (table.rows.empty()) return {};
-    // The contributor last, where it may be cut; steps go by their numbers.
-    return "\nSteps that stand out\n\n" + gridText(table.withColumns({0, 1, 2, 4, 5, 6, 7, 9, 8}));
+    // What a line has room for; the contributor, which may be cut, is last.
+    return "\nSteps that stand out\n\n" + gridText(table.withColumns({0, 1, 2, 4, 5, 6, 8}));
 }
 
 std::string workersText(const ComparisonReport& report) {
