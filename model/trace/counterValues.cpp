@@ -70,6 +70,25 @@ int64_t usualInterval(const LargeVector<int64_t>& timesNs) {
     return std::max<int64_t>(1, *middle);
 }
 
+/// An amount of far less time than others, as where a clock was put right, is no rate that ever
+/// was: it counts with the one before.
+void joinShortAmounts(CounterSamples& samples) {
+    constexpr int64_t shortPart = 10;  // Of the usual interval.
+    const int64_t leastNs = usualInterval(samples.timesNs) / shortPart;
+    size_t last = 0;
+    for (size_t i = 1; i < samples.timesNs.size(); ++i) {
+        if (samples.timesNs[i] - samples.timesNs[last] < leastNs) {
+            samples.values[last] += samples.values[i];
+            continue;
+        }
+        ++last;
+        samples.timesNs[last] = samples.timesNs[i];
+        samples.values[last] = samples.values[i];
+    }
+    samples.timesNs.resize(last + 1);
+    samples.values.resize(last + 1);
+}
+
 /// By how much a cumulative counter grew; not a number if it cannot be told.
 class Growth {
   public:
@@ -115,6 +134,8 @@ CounterValues counterValues(CounterSamples samples) {
     CounterValues result;
     result.timesNs = LargeVector<int64_t>(samples.timesNs.get_allocator());
     result.values = LargeVector<double>(samples.timesNs.get_allocator());
+    if (samples.meaning == CounterMeaning::Amount && !samples.timesNs.empty())
+        joinShortAmounts(samples);
     const size_t count = samples.timesNs.size();
     const bool isRate =
         samples.meaning == CounterMeaning::Cumulative || samples.meaning == CounterMeaning::Amount;

@@ -113,6 +113,17 @@ class TestCounterValues : public QObject {
         QCOMPARE(bytes({large, large + 1'024}).values[0], 1'024.0);
     }
 
+    void anAmountOfNextToNoTimeIsNoRate() {
+        CounterSamples samples;
+        samples.meaning = CounterMeaning::Amount;
+        samples.unit = CounterUnit::Bytes;
+        samples.timesNs = {0, second, 2 * second, 2 * second + 10, 3 * second, 4 * second};
+        samples.values = {0, 1'000, 1'000, 500, 1'000, 1'000};
+        const CounterValues rates = counterValues(std::move(samples));
+        QCOMPARE(rates.timesNs, (LargeVector<int64_t>{0, second, 2 * second, 3 * second}));
+        QCOMPARE(rates.values, (LargeVector<double>{1'000, 1'500, 1'000, 1'000}));
+    }
+
     void energyBecomesPowerAndAmountsBecomeRates() {
         const CounterValues power =
             valuesOf(CounterMeaning::Cumulative, CounterUnit::Joules, {100, 800});

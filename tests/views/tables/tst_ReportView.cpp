@@ -101,10 +101,10 @@ class TestReportView : public QObject {
         view.setTable(kernelTable());
         view.table().sortByColumn(1, Qt::DescendingOrder);
         QCOMPARE(namesOf(view),
-                 QStringList({"softmax_forward", "gemm\tslow", "gemm_fast", "never ran"}));
+                 QStringList({"softmax_forward", "gemm slow", "gemm_fast", "never ran"}));
         view.table().sortByColumn(2, Qt::AscendingOrder);
         QCOMPARE(namesOf(view),
-                 QStringList({"never ran", "gemm_fast", "gemm\tslow", "softmax_forward"}));
+                 QStringList({"never ran", "gemm_fast", "gemm slow", "softmax_forward"}));
     }
 
     void keepsTheOrderOfTheReportUntilAHeaderIsClicked() {
@@ -118,7 +118,7 @@ class TestReportView : public QObject {
         view.setTable(kernelTable());
         view.show();
         QTest::keyClicks(&view.filterEdit(), "GEMM slow");
-        QCOMPARE(namesOf(view), QStringList({"gemm\tslow"}));
+        QCOMPARE(namesOf(view), QStringList({"gemm slow"}));
         view.filterEdit().selectAll();
         QTest::keyClick(&view.filterEdit(), Qt::Key_Delete);
         QCOMPARE(view.filter().rowCount(), 4);
