@@ -251,7 +251,11 @@ void SqlPanel::finish(const Result<QueryResult, QueryError>& result, const std::
     if (result->isCut) text += tr(". There are more: only the first ones are shown.");
     setStatus(text, false);
     answer_->setEmptyText(tr("No row answers the query."));
-    answer_->setTable(result->table);
+    ReportTable table = result->table;
+    for (std::vector<Cell>& row : table.rows)
+        for (Cell& cell : row)
+            if (auto* const shown = std::get_if<std::string>(&cell)) *shown = printable(*shown);
+    answer_->setTable(std::move(table));
 }
 
 void SqlPanel::setRunning(bool isRunning) {

@@ -62,7 +62,7 @@ QVariant ReportModel::data(const QModelIndex& index, int role) const {
     const Unit unit = unitOf(index.column());
     switch (role) {
         case Qt::DisplayRole:
-            return toQString(printable(formatCell(*cell, unit)));
+            return toQString(formatCell(*cell, unit));
         case Qt::ToolTipRole:
             return toolTip(*cell, index.column());
         case Qt::TextAlignmentRole:

@@ -62,6 +62,11 @@ class TestSqlPanel : public QObject {
         QCOMPARE(table().columns.at(0).name, std::string("two"));
     }
 
+    void aCellIsOneLine() {
+        ask("SELECT 'a' || char(10) || 'b' AS t");
+        QCOMPARE(panel_->answer().table().model()->index(0, 0).data().toString(), QString("a b"));
+    }
+
     void saysWhereTheMistakeIs() {
         ask("SELECT 1,\n nowhere");
         QCOMPARE(panel_->status(), QString("Line 2, column 2: No such column: nowhere."));
