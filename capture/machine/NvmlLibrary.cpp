@@ -12,7 +12,7 @@ std::optional<NvmlLibrary> NvmlLibrary::open(int* result) {
     if (result != nullptr) *result = -1;
     const std::string other = environment("LANESCOPE_NVML");
     NvmlLibrary nvml(DynamicLibrary(other.empty() ? "libnvidia-ml.so.1" : other));
-    const DynamicLibrary& library = nvml.library_;
+    const DynamicLibrary& library = nvml.opened_;
     int (*initialise)() = nullptr;
     if (!library || !library.find(initialise, "nvmlInit_v2")) return std::nullopt;
     const int initialised = initialise();
@@ -64,12 +64,12 @@ std::optional<NvmlLibrary> NvmlLibrary::open(int* result) {
 
 NvmlLibrary::NvmlLibrary(NvmlLibrary&& other) noexcept
     : NvmlFunctions(other),
-      library_(std::move(other.library_)),
+      opened_(std::move(other.opened_)),
       shutdown_(std::exchange(other.shutdown_, nullptr)) {}
 
 NvmlLibrary& NvmlLibrary::operator=(NvmlLibrary&& other) noexcept {
     std::swap(static_cast<NvmlFunctions&>(*this), static_cast<NvmlFunctions&>(other));
-    std::swap(library_, other.library_);
+    std::swap(opened_, other.opened_);
     std::swap(shutdown_, other.shutdown_);
     return *this;
 }

@@ -194,9 +194,9 @@ class NvmlLibrary : public NvmlFunctions {
     ~NvmlLibrary();
 
   private:
-    explicit NvmlLibrary(DynamicLibrary library) : library_(std::move(library)) {}
+    explicit NvmlLibrary(DynamicLibrary library) : opened_(std::move(library)) {}
 
-    DynamicLibrary library_;
+    DynamicLibrary opened_;
     int (*shutdown_)() = nullptr;
 };
 
