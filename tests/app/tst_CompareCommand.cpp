@@ -102,7 +102,9 @@ class TestCompareCommand : public QObject {
         const Outcome outcome = compareFiles({sample("nvlink"), sample("no-p2p")});
         QCOMPARE(outcome.exitCode, 0);
         const QByteArray answer = outcome.output.left(outcome.output.indexOf("\n\n"));
-        QVERIFY2(answer.contains("longer") && answer.contains("AllReduce"), answer);
+        const QByteArray firstLine = answer.left(answer.indexOf('\n'));
+        QVERIFY2(firstLine.contains("9.9 % longer: +4.241 ms exposed communication"), firstLine);
+        QVERIFY2(answer.simplified().contains("+4.220 ms in NCCL AllReduce"), answer);
         QVERIFY(outcome.output.contains("Where the time of a step goes"));
         verifyFits(outcome.output);
     }

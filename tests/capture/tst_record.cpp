@@ -102,6 +102,8 @@ class tst_record : public QObject {
         QVERIFY(!run.err.contains("warning"));
         QVERIFY2(run.err.contains("It was complete "), run.err);
         QVERIFY2(!run.err.contains("unread"), run.err);  // As little as this tells nobody anything.
+        const Ended info = lanescope({"info", "out.sqlite"});
+        QVERIFY2(info.out.contains("Unread logs at exit"), info.out);
     }
 
     void waitsForProcessesThatOutliveTheProgram() {
