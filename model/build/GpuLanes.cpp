@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/build/GpuLanes.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
 
+#include "model/trace/CollectiveWaits.h"
 #include "model/trace/categories.h"
 #include "model/trace/isStopped.h"
 #include "model/trace/kinds/allKinds.h"
@@ -30,6 +32,7 @@ class GpuWorkCollector {
         : trace_(trace),
           names_(names),
           stop_(stop),
+          waits_(trace),
           builders_(trace.streams.size(), LaneBuilder(Packing::Compact, trace.memory.get())) {
         for (const LaunchConfig& config : trace.launchConfigs) {
             kernelName_.push_back(kinds::Kernel::nameIndex(config));
@@ -83,7 +86,18 @@ class GpuWorkCollector {
 
     void add(kinds::Kernel kind, uint32_t row) {
         const uint32_t config = trace_.kernels.config[row];
-        add(kind, row, kernelName_[config], kernelCategory_[config]);
+        std::optional<LaneBuilder::Head> head;
+        if (kernelCategory_[config] == SliceCategory::NcclKernel && !waits_.isEmpty())
+            head = waitingOf(row);
+        add(kind, row, kernelName_[config], kernelCategory_[config], head);
+    }
+    std::optional<LaneBuilder::Head> waitingOf(uint32_t row) const {
+        const int64_t startNs = trace_.kernels.startNs[row];
+        const uint32_t process = trace_.streams[trace_.kernels.stream[row]].process;
+        const int64_t waitedNs = waits_.ofKernel(process, startNs);
+        if (waitedNs == 0) return std::nullopt;
+        const int64_t untilNs = std::min(startNs + waitedNs, trace_.kernels.endNs[row]);
+        return LaneBuilder::Head{untilNs, names_.ofWaiting(), SliceCategory::NcclWait};
     }
     void add(kinds::Memcpy kind, uint32_t row) {
         const MemcpyKind direction = trace_.memcpys.kind[row];
@@ -97,10 +111,11 @@ class GpuWorkCollector {
         add(kind, row, names_.ofGraph(trace_.graphs.graph[row]), kind.categoryOf(trace_, row));
     }
     template <class Kind>
-    void add(Kind kind, uint32_t row, StringIndex name, SliceCategory category) {
+    void add(Kind kind, uint32_t row, StringIndex name, SliceCategory category,
+             const std::optional<LaneBuilder::Head>& head = {}) {
         const auto& table = kind.table(trace_);
         builders_[table.stream[row]].add(table.startNs[row], table.endNs[row], name,
-                                         EventRef(kind.kind, row), category);
+                                         EventRef(kind.kind, row), category, head);
     }
     template <class Kind>
     static constexpr size_t index(Kind) {
@@ -110,6 +125,7 @@ class GpuWorkCollector {
     const Trace& trace_;
     const WorkNames& names_;
     const std::stop_token& stop_;
+    CollectiveWaits waits_;
     std::vector<StringIndex> kernelName_;  ///< By launch configuration, as the following.
     std::vector<SliceCategory> kernelCategory_;
     std::vector<LaneBuilder> builders_;
@@ -126,6 +142,7 @@ std::vector<bool> ncclRows(const Trace& trace) {
 }  // namespace
 
 WorkNames::WorkNames(Trace& trace, const std::stop_token& stop) {
+    if (trace.nccl.size() > 0) waiting_ = trace.strings.intern("waiting for ranks");
     const auto name = [&trace](auto& names, auto key, EventRef event) {
         const auto [found, isNew] = names.try_emplace(key, 0);
         if (isNew) found->second = trace.strings.intern(trace.nameOf(event));

@@ -20,10 +20,12 @@ class WorkNames {
     StringIndex ofMemcpy(int64_t bytes, MemcpyKind kind) const;
     StringIndex ofMemset(int64_t bytes) const;
     StringIndex ofGraph(int64_t graph) const;
+    StringIndex ofWaiting() const { return waiting_; }  ///< Of a collective, for other ranks.
 
   private:
     std::unordered_map<uint64_t, StringIndex> copies_;
     std::unordered_map<int64_t, StringIndex> graphs_;
+    StringIndex waiting_ = 0;
 };
 
 /// What GPUs did, before it becomes tracks.
@@ -33,8 +35,9 @@ struct GpuLanes {
     std::vector<Lane> busyOfGpu;            ///< When any of its streams worked.
 };
 
-/// Deals the work of the GPUs out to lanes of their streams. `busy` is what to call the slices of
-/// `busyOfGpu`. Changes nothing of the trace. O(n). Stopped, it leaves work out.
+/// Deals the work of the GPUs out to lanes of their streams; what a collective waits and what it
+/// moves is told apart where the trace knows (`buildNcclWaits`). `busy` is what to call the slices
+/// of `busyOfGpu`. Changes nothing of the trace. O(n). Stopped, it leaves work out.
 GpuLanes collectGpuLanes(const Trace& trace, const WorkNames& names, StringIndex busy,
                          const std::stop_token& stop);
 

@@ -48,7 +48,7 @@ bool LaneBuilder::isBefore(const Slice& a, const Slice& b) const {
 }
 
 void LaneBuilder::add(int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
-                      SliceCategory category) {
+                      SliceCategory category, const std::optional<Head>& head) {
     isEmpty_ = false;
     if (isInOrder_ && !waiting_.empty() && startNs != waiting_.front().startNs) {
         if (startNs > waiting_.front().startNs)
@@ -56,7 +56,7 @@ void LaneBuilder::add(int64_t startNs, int64_t endNs, StringIndex name, EventRef
         else
             takeBack();
     }
-    waiting_.push_back({startNs, std::max(startNs, endNs), name, event, category});
+    waiting_.push_back({startNs, std::max(startNs, endNs), name, event, category, head});
 }
 
 void LaneBuilder::placeWaiting() {
@@ -73,7 +73,14 @@ void LaneBuilder::place(const Slice& slice) {
         return;
     }
     while (lane >= lanes_.size()) lanes_.emplace_back(memory());
-    appendSlice(lanes_[lane], slice.startNs, slice.endNs, slice.name, slice.event, slice.category);
+    int64_t fromNs = slice.startNs;
+    if (slice.head && slice.head->untilNs > fromNs && slice.head->untilNs <= slice.endNs) {
+        const Head& head = *slice.head;
+        appendSlice(lanes_[lane], fromNs, head.untilNs, head.name, slice.event, head.category);
+        fromNs = head.untilNs;
+        if (fromNs == slice.endNs) return;
+    }
+    appendSlice(lanes_[lane], fromNs, slice.endNs, slice.name, slice.event, slice.category);
 }
 
 /// What was placed waits again, to be sorted with what is to come.
@@ -82,8 +89,8 @@ void LaneBuilder::takeBack() {
     LargeVector<Slice> all(memory());
     for (const Lane& lane : lanes_)
         for (uint32_t i = 0; i < lane.size(); ++i)
-            all.push_back(
-                {lane.startNs[i], lane.endNs(i), lane.name[i], lane.event[i], lane.category[i]});
+            all.push_back({lane.startNs[i], lane.endNs(i), lane.name[i], lane.event[i],
+                           lane.category[i], std::nullopt});
     all.insert(all.end(), waiting_.begin(), waiting_.end());
     waiting_ = std::move(all);
     lanes_.clear();
@@ -111,7 +118,9 @@ Lane unionOf(std::span<const Lane* const> lanes, StringIndex name, SliceCategory
         Cursor cursor = next.top();
         next.pop();
         const int64_t endNs = cursor.lane->endNs(cursor.slice);
-        if (isOpen && cursor.startNs <= open.endNs) {
+        if (cursor.lane->category[cursor.slice] == SliceCategory::NcclWait) {
+            // Nothing is done in it.
+        } else if (isOpen && cursor.startNs <= open.endNs) {
             open.endNs = std::max(open.endNs, endNs);
         } else {
             if (isOpen) appendSlice(all, open.startNs, open.endNs, name, EventRef(), category);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -19,9 +20,16 @@ class LaneBuilder {
     explicit LaneBuilder(Packing packing = Packing::Compact, LargeMemory* memory = nullptr)
         : packing_(packing), packer_(packing), waiting_(memory) {}
 
-    /// A slice that ends before it starts is taken as ending where it starts.
+    /// The beginning of a slice that is something else than the rest of it.
+    struct Head {
+        int64_t untilNs = 0;
+        StringIndex name = 0;
+        SliceCategory category = SliceCategory::Busy;
+    };
+    /// A slice that ends before it starts is taken as ending where it starts. With a head it
+    /// becomes two that follow each other on one lane, or one if nothing is left of the rest.
     void add(int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
-             SliceCategory category);
+             SliceCategory category, const std::optional<Head>& head = {});
     bool isEmpty() const { return isEmpty_; }
 
     /// The lanes; see `LanePacker`. Leaves the builder empty. O(n) if the slices came in order,
@@ -37,6 +45,7 @@ class LaneBuilder {
         StringIndex name;
         EventRef event;
         SliceCategory category;
+        std::optional<Head> head;
     };
     void placeWaiting();
     void place(const Slice& slice);
@@ -58,7 +67,8 @@ void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, E
                  SliceCategory category);
 
 /// One lane of slices without events, each a stretch that the slices of `lanes` cover without a
-/// gap; only the first if stopped. Lies where they lie. O(n log lanes).
+/// gap, but for waiting (`SliceCategory::NcclWait`); only the first if stopped. Lies where they
+/// lie. O(n log lanes).
 Lane unionOf(std::span<const Lane* const> lanes, StringIndex name,
              SliceCategory category = SliceCategory::Busy, const std::stop_token& stop = {});
 

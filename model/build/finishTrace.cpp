@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "model/build/buildMemory.h"
+#include "model/build/buildNcclWaits.h"
 #include "model/build/buildNcclWork.h"
 #include "model/build/buildProjections.h"
 #include "model/build/buildTracks.h"
@@ -142,15 +143,22 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
     if (stop.stop_requested()) return false;
     GpuLanes ofGpus;
     std::vector<ThreadLanes> ofThreads;
+    // The lanes of GPUs show for what a collective waits, if there are any.
+    const bool areLanesLast = trace.nccl.size() > 0;
+    const auto collectLanes = [&] { ofGpus = collectGpuLanes(trace, names, busy, stop); };
     runTasks(threads, {[&] {
                            buildWaits(trace);
                            buildProjections(trace, stop);
                            if (stop.stop_requested()) return;
                            buildNcclWork(trace, stop);
+                           buildNcclWaits(trace, stop);
                            buildLinkCounters(trace, stop);
                            buildMemory(trace, stop);
+                           if (areLanesLast) collectLanes();
                        },
-                       [&] { ofGpus = collectGpuLanes(trace, names, busy, stop); },
+                       [&] {
+                           if (!areLanesLast) collectLanes();
+                       },
                        [&] { ofThreads = collectThreadLanes(trace, busy, stop); }});
     if (stop.stop_requested()) return false;
     buildTracks(trace, std::move(ofGpus), std::move(ofThreads), busy, stop);

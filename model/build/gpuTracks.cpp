@@ -41,7 +41,7 @@ bool isMostlyNccl(const std::vector<Lane>& lanes) {
     int64_t kernelCount = 0;
     for (const Lane& lane : lanes) {
         for (const SliceCategory category : lane.category) {
-            ncclCount += category == SliceCategory::NcclKernel ? 1 : 0;
+            ncclCount += isOfNcclKernel(category) ? 1 : 0;
             kernelCount += category == SliceCategory::Kernel ? 1 : 0;
         }
     }

@@ -66,9 +66,10 @@ class Gatherer {
             const LaunchConfig& config = trace_.launchConfigs[table.config[row]];
             const bool isNccl =
                 kernelCategory(trace_.strings.at(config.shortName)) == SliceCategory::NcclKernel;
-            work.part = isNccl ? StepPart::ExposedCommunication : StepPart::Compute;
-            work.contributor = isNccl ? collective(trace_.strings.at(config.shortName), work.path)
-                                      : kernel(config.demangledName, work.path);
+            if (isNccl)
+                describeCollective(trace_.strings.at(config.shortName), work);
+            else
+                work.contributor = kernel(config.demangledName, work.path);
             work_.push_back(work);
         }
     }
@@ -86,6 +87,8 @@ class Gatherer {
             work.contributor =
                 contributors_.find(work.part, ContributorKind::Copy, key, work.path, run_.paths,
                                    [&] { return copyName(copies.kind[row], host); });
+            if (host == MemoryKind::Pageable)
+                contributors_.setTrait(work.contributor, ContributorTrait::Pageable);
             work_.push_back(work);
         }
         const MemsetTable& sets = trace_.memsets;
@@ -126,6 +129,7 @@ class Gatherer {
         GpuWork work;
         work.startNs = table.startNs[row];
         work.endNs = table.endNs[row];
+        work.movingFromNs = work.startNs;
         work.call = calls[row];
         if (work.call != noIndex)
             work.path = run_.pathAt(trace_.apiCalls.thread[work.call], worker_.stepThread,
@@ -138,13 +142,23 @@ class Gatherer {
                                   run_.paths, [&] { return std::string(trace_.strings.at(name)); });
     }
 
+    void describeCollective(std::string_view kernelName, GpuWork& work) {
+        work.part = StepPart::ExposedCommunication;
+        work.contributor = collective(work.part, kernelName, work.path);
+        const int64_t waitedNs = run_.waits.ofKernel(worker_.process, work.startNs);
+        work.movingFromNs = std::min(work.startNs + waitedNs, work.endNs);
+        if (work.movingFromNs > work.startNs)
+            work.waiting = collective(StepPart::WaitingForRanks, kernelName, work.path);
+    }
+
     /// Kernels of one operation differ by algorithm and data type; they are one collective.
-    ContributorTable::Id collective(std::string_view kernelName, RangePaths::Id path) {
+    ContributorTable::Id collective(StepPart part, std::string_view kernelName,
+                                    RangePaths::Id path) {
         std::string name = collectiveName(kernelName);
         const auto key =
             operations_.try_emplace(name, static_cast<uint32_t>(operations_.size())).first->second;
-        return contributors_.find(StepPart::ExposedCommunication, ContributorKind::Collective, key,
-                                  path, run_.paths, [&] { return std::move(name); });
+        return contributors_.find(part, ContributorKind::Collective, key, path, run_.paths,
+                                  [&] { return std::move(name); });
     }
 
     /// `Collectives` wants to be asked in the order of the calls.

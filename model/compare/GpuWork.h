@@ -10,6 +10,7 @@
 #include "model/compare/LaunchingCalls.h"
 #include "model/compare/RangePaths.h"
 #include "model/compare/RunSummary.h"
+#include "model/trace/CollectiveWaits.h"
 
 namespace lanescope::compare {
 
@@ -35,6 +36,7 @@ class ContributorTable {
         }
         return known->second;
     }
+    void setTrait(Id id, ContributorTrait trait) { contributors_[id].trait = trait; }
     /// All of them with nothing summed up yet.
     const std::vector<Contributor>& contributors() const { return contributors_; }
 
@@ -60,8 +62,11 @@ class ContributorTable {
 struct GpuWork {
     int64_t startNs = 0;
     int64_t endNs = 0;
+    /// A collective waits for other ranks until then, and counts as `waiting`; else the start.
+    int64_t movingFromNs = 0;
     ContributorTable::Id contributor = 0;
-    uint32_t call = noIndex;  ///< Row of `ApiTable` that launched it.
+    ContributorTable::Id waiting = 0;  ///< If `movingFromNs` is later than the start.
+    uint32_t call = noIndex;           ///< Row of `ApiTable` that launched it.
     RangePaths::Id path = 0;
     StepPart part = StepPart::Compute;
     int64_t bytes = 0;
@@ -80,6 +85,7 @@ struct RunContext {
     const Trace& trace;
     const LaunchingCalls& calls;
     const RangePaths& paths;
+    const CollectiveWaits& waits;
     int64_t worldSize = 0;
 
     /// The path of `thread` at that moment; if it has none, that of the thread with the steps.

@@ -8,6 +8,7 @@
 
 #include "model/compare/WorkerTimeline.h"
 #include "model/steps/rangePattern.h"
+#include "model/trace/categories.h"
 
 namespace lanescope::compare {
 
@@ -122,13 +123,17 @@ uint32_t IdleCauses::nameKey(const std::string& name) {
 uint32_t IdleCauses::callKey(StringIndex call, const std::string& suffix,
                              std::unordered_map<StringIndex, uint32_t>& known) {
     const auto [key, isNew] = known.try_emplace(call, 0);
-    if (isNew) key->second = nameKey(fmt::format("in {}{}", trace_.strings.at(call), suffix));
+    if (!isNew) return key->second;
+    key->second = nameKey(fmt::format("in {}{}", trace_.strings.at(call), suffix));
+    if (isAllocation(trace_.strings.at(call))) allocationKeys_.insert(key->second);
     return key->second;
 }
 
 ContributorTable::Id IdleCauses::contributor(StepPart part, uint32_t name, RangePaths::Id path) {
-    return contributors_.find(part, ContributorKind::Idle, name, path, run_.paths,
-                              [&] { return names_[name]; });
+    const ContributorTable::Id id = contributors_.find(part, ContributorKind::Idle, name, path,
+                                                       run_.paths, [&] { return names_[name]; });
+    if (allocationKeys_.contains(name)) contributors_.setTrait(id, ContributorTrait::Allocation);
+    return id;
 }
 
 Stretches IdleCauses::claims(StepPart part) {
@@ -149,6 +154,7 @@ Stretches IdleCauses::claims(StepPart part) {
         case StepPart::ExposedDtoD:
         case StepPart::ExposedOtherCopy:
         case StepPart::Memset:
+        case StepPart::WaitingForRanks:
             break;
     }
     return {};

@@ -64,6 +64,7 @@ class IdleCauses {
     std::set<const GpuWork*> batchCopies_;
     std::map<std::string, uint32_t> nameKeys_;
     std::vector<std::string> names_;  ///< By key.
+    std::set<uint32_t> allocationKeys_;
 };
 
 }  // namespace lanescope::compare

@@ -31,11 +31,21 @@ std::string_view name(ContributorKind kind);
 /// The same for files and programs.
 std::string_view identifier(ContributorKind kind);
 
+/// What is known of a contributor besides its kind, if that changes what to do about it.
+enum class ContributorTrait : uint8_t {
+    None,
+    Pageable,    ///< A copy from or to host memory that is not pinned.
+    Allocation,  ///< Idle while the CPU allocated or freed memory.
+};
+/// For files and programs.
+std::string_view identifier(ContributorTrait trait);
+
 /// What a part of the steps is made of, summed over the steps of one worker. The contributors of a
 /// part sum to that part exactly (`exposedNs`).
 struct Contributor {
     StepPart part = StepPart::Compute;
     ContributorKind kind = ContributorKind::Kernel;
+    ContributorTrait trait = ContributorTrait::None;
     /// Demangled kernel, "AllReduce", "HtoD from pinned", "memset", "CUDA graphs" (recorded as a
     /// whole); for idle time what the CPU did:
     /// "in cudaMalloc", "outside CUDA calls". For `Others`, what is too small to be listed.
@@ -139,7 +149,7 @@ struct RunSummary {
 
     bool isEmpty() const;
     /// The worker that the others wait for: the one whose mean step, less its exposed communication
-    /// (in which a rank waits for the others), is longest. `noIndex` if no worker has steps.
+    /// and its waiting for ranks, is longest. `noIndex` if no worker has steps.
     uint32_t criticalWorker() const;
     bool operator==(const RunSummary&) const = default;
 };

@@ -23,6 +23,7 @@ constexpr PartEntry entries[]{
     {"exposed DtoD copies", "exposed_dtod", PartGroup::Copies},
     {"exposed other copies", "exposed_other_copy", PartGroup::Copies},
     {"memset", "memset", PartGroup::Copies},
+    {"waiting for ranks", "waiting_for_ranks", PartGroup::Collectives},
     {"data loading", "data_loading_idle", PartGroup::Idle},
     {"synchronization idle", "synchronization_idle", PartGroup::Idle},
     {"launch-bound idle", "launch_bound_idle", PartGroup::Idle},

@@ -12,13 +12,14 @@ namespace lanescope::compare {
 /// in this order whose work runs on the GPU, and if none runs, the cause of the idle time.
 enum class StepPart : uint8_t {
     Compute,               ///< A kernel runs, other than NCCL's.
-    ExposedCommunication,  ///< An NCCL kernel runs and no other kernel hides it.
+    ExposedCommunication,  ///< NCCL moves data, as far as is known, and no other kernel hides it.
     ExposedPtoP,           ///< A copy between GPUs that nothing above hides; so on for the others.
     ExposedHtoD,
     ExposedDtoH,
     ExposedDtoD,
     ExposedOtherCopy,
     Memset,
+    WaitingForRanks,  ///< An NCCL kernel waits for ranks that come later, and nothing else runs.
     DataLoading,      ///< GPU idle: the CPU was getting the next batch.
     Synchronization,  ///< GPU idle: the CPU was in a call that waits for the GPU.
     LaunchBound,      ///< GPU idle: the CPU launched the next work too late.

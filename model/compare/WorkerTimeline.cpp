@@ -10,9 +10,15 @@ WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerId& worker,
     : work_(workOf(run, worker, table_)) {
     std::array<Stretches, stepPartCount> ofPart;
     ofPart.fill(Stretches(run.trace.memory.get()));
-    for (const GpuWork& work : work_)
-        ofPart[static_cast<size_t>(work.part)].push_back(
-            {work.startNs, work.endNs, work.contributor});
+    const auto claim = [&ofPart](StepPart part, const Stretch& stretch) {
+        ofPart[static_cast<size_t>(part)].push_back(stretch);
+    };
+    for (const GpuWork& work : work_) {
+        if (work.movingFromNs > work.startNs)
+            claim(StepPart::WaitingForRanks, {work.startNs, work.movingFromNs, work.waiting});
+        if (work.movingFromNs < work.endNs || work.movingFromNs == work.startNs)
+            claim(work.part, {work.movingFromNs, work.endNs, work.contributor});
+    }
     IdleCauses causes(run, worker, steps, work_, table_);
     for (size_t index = 0; index < stepPartCount; ++index) {
         const auto part = static_cast<StepPart>(index);

@@ -14,10 +14,12 @@ namespace lanescope::compare {
 /// What one worker did at every moment: for each part the stretches that claim time for it. Made
 /// once, asked for any windows of time. Immutable; O(n log n) in the events of the run.
 ///
-/// GPU work claims its time; of several pieces of one part at once the first to start. Where none
-/// runs, the GPU waits for its next work, and the thread that launched that is the awaited one. The
-/// launch is late if its call ended less than `launchLatencyNs` before the GPU ran out of work, or
-/// later. If it was in time, the CPU is not to blame, whatever it did: other idle. Else:
+/// GPU work claims its time; of several pieces of one part at once the first to start. A collective
+/// that waits for other ranks does no work yet, so all other work comes before it. Where none runs,
+/// waiting or not, the GPU waits for its next work, and the thread that launched that is the
+/// awaited one. The launch is late if its call ended less than `launchLatencyNs` before the GPU ran
+/// out of work, or later. If it was in time, the CPU is not to blame, whatever it did: other idle.
+/// Else:
 ///
 /// - Data loading: a thread that launches work of this worker, or the one with the steps, is in an
 ///   NVTX range named like data loading (`isDataLoadingName`). Or the launch is late and the

@@ -61,7 +61,8 @@ bool isInNewRange(const WorkerComparison& pair, const ContributorDifference& one
 /// Whether the program does something else here, rather than the same in another time, and it
 /// weighs at least a hundredth of the step.
 bool isChangeOfKind(const WorkerComparison& pair, const ContributorDifference& one) {
-    if (one.kind == ContributorKind::Others) return false;
+    // How often a rank is the last is no matter of what it does.
+    if (one.kind == ContributorKind::Others || one.part == StepPart::WaitingForRanks) return false;
     const int64_t hiddenNs = std::abs(one.candidate.totalNs - one.baseline.totalNs);
     if (std::max(std::abs(one.lostNs()), hiddenNs) * smallestChangeShare < pair.baseline.meanNs)
         return false;

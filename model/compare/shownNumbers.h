@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "model/compare/RunComparison.h"
 
@@ -23,6 +24,9 @@ std::string pValueText(double pValue);
 std::string pValueEquation(double pValue);
 /// "199.2", "0.0021": a bandwidth in GB/s.
 std::string rateText(double gigabytesPerSecond);
+/// A contributor's name for a sentence: without a kernel's parameters, printable, at most some
+/// sixty characters.
+std::string shortContributorName(std::string_view name);
 /// "12", "1,234", "0.3333": how often in a step.
 std::string countText(double count);
 

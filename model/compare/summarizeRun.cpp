@@ -67,6 +67,11 @@ std::string_view identifier(ContributorKind kind) {
     return all[static_cast<size_t>(kind)];
 }
 
+std::string_view identifier(ContributorTrait trait) {
+    static constexpr std::array<std::string_view, 3> all{"none", "pageable", "allocation"};
+    return all[static_cast<size_t>(trait)];
+}
+
 std::string WorkerSummary::label() const {
     return rank ? fmt::format("rank {}, GPU {}", *rank, gpuId)
                 : fmt::format("PID {}, GPU {}", pid, gpuId);
@@ -96,9 +101,10 @@ uint32_t RunSummary::criticalWorker() const {
         const WorkerSummary& worker = workers[index];
         if (worker.steps.empty()) continue;
         // Of ranks that step together, the one that waits least for the others.
-        const int64_t waitingNs =
-            (worker.totalParts()[StepPart::ExposedCommunication] - worker.totalWallNs()) /
-            static_cast<int64_t>(worker.steps.size());
+        const StepParts parts = worker.totalParts();
+        const int64_t waitingNs = (parts[StepPart::ExposedCommunication] +
+                                   parts[StepPart::WaitingForRanks] - worker.totalWallNs()) /
+                                  static_cast<int64_t>(worker.steps.size());
         if (critical != noIndex && waitingNs >= leastWaitingNs) continue;
         critical = index;
         leastWaitingNs = waitingNs;
@@ -120,7 +126,8 @@ Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selecti
     if (isCancelled(0.1)) return fail("Summing up {} was cancelled.", trace.title);
     const LaunchingCalls calls(trace);
     const RangePaths paths(trace, isNvtx ? std::string_view(steps->pattern) : std::string_view());
-    const RunContext run{trace, calls, paths, summary.facts.worldSize};
+    const CollectiveWaits waits(trace);
+    const RunContext run{trace, calls, paths, waits, summary.facts.worldSize};
     const std::vector<Task> tasks = tasksOf(trace, *steps);
     for (size_t index = 0; index < tasks.size(); ++index) {
         const double done = static_cast<double>(index) / static_cast<double>(tasks.size());

@@ -22,6 +22,12 @@ std::vector<TimeRange> windowsOf(const ProcessSteps& steps) {
     return windows;
 }
 
+void countWait(const GpuWork& work, int64_t order, Contributor& waiting) {
+    if (waiting.count == 0) waiting.order = order;
+    ++waiting.count;
+    waiting.totalNs = saturatingSum(waiting.totalNs, work.movingFromNs - work.startNs);
+}
+
 /// Counts what starts in the windows; where it first stands in a window is its order.
 void countWork(const LargeVector<GpuWork>& work, const std::vector<TimeRange>& windows,
                std::vector<Contributor>& contributors) {
@@ -34,12 +40,14 @@ void countWork(const LargeVector<GpuWork>& work, const std::vector<TimeRange>& w
             Contributor& contributor = contributors[work[next].contributor];
             ++contributor.count;
             contributor.totalNs =
-                saturatingSum(contributor.totalNs, work[next].endNs - work[next].startNs);
+                saturatingSum(contributor.totalNs, work[next].endNs - work[next].movingFromNs);
             contributor.bytes = saturatingSum(contributor.bytes, work[next].bytes);
             contributor.busBytes = saturatingSum(contributor.busBytes, work[next].busBytes);
             if (!isPlaced[work[next].contributor])
                 contributor.order = static_cast<int64_t>(next - first);
             isPlaced[work[next].contributor] = true;
+            if (work[next].movingFromNs > work[next].startNs)
+                countWait(work[next], contributor.order, contributors[work[next].waiting]);
         }
     }
 }

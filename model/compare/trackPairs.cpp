@@ -24,7 +24,7 @@ std::vector<std::vector<uint32_t>> childrenOf(const Trace& trace) {
 
 bool isNccl(const Track& track) {
     return std::any_of(track.lanes.begin(), track.lanes.end(), [](const Lane& lane) {
-        return lane.size() > 0 && lane.category.front() == SliceCategory::NcclKernel;
+        return lane.size() > 0 && isOfNcclKernel(lane.category.front());
     });
 }
 

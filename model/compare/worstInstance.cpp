@@ -38,9 +38,10 @@ std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query
     const bool isNvtx = steps->source == StepSource::NvtxRange;
     const RangePaths paths(side.trace,
                            isNvtx ? std::string_view(steps->pattern) : std::string_view());
+    const CollectiveWaits waits(side.trace);
     ContributorTable table;
     const LargeVector<GpuWork> work =
-        workOf(RunContext{side.trace, calls, paths, 0}, worker, table);
+        workOf(RunContext{side.trace, calls, paths, waits, 0}, worker, table);
     size_t step = 0;
     const std::vector<StepSummary>& windows = side.worker.steps;
     for (const GpuWork& each : work) {

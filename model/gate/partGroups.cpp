@@ -23,12 +23,17 @@ bool isExposedCopy(StepPart part) {
     return groupOf(part) == PartGroup::Copies && part != StepPart::Memset;
 }
 
+bool isCommunication(StepPart part) {
+    return groupOf(part) == PartGroup::Collectives;
+}
+
 struct Group {
     std::string_view name;
     bool (*holds)(StepPart);
 };
 
-constexpr std::array<Group, 2> groups{{{"copies", isExposedCopy}, {"idle", isIdle}}};
+constexpr std::array<Group, 3> groups{
+    {{"communication", isCommunication}, {"copies", isExposedCopy}, {"idle", isIdle}}};
 
 std::vector<StepPart> allParts() {
     std::vector<StepPart> parts;
@@ -57,7 +62,9 @@ std::vector<StepPart> partsCalled(std::string_view name) {
 std::string partNames() {
     std::string text;
     for (const StepPart part : allParts()) text += std::string(identifier(part)) + ", ";
-    return text + "copies (all that are exposed) and idle (all that is)";
+    return text +
+           "communication (exposed or waiting), copies (all that are exposed) and idle (all that "
+           "is)";
 }
 
 }  // namespace lanescope::gate

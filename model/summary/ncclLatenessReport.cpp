@@ -5,10 +5,10 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "model/summary/reportList.h"
+#include "model/trace/matchCollectives.h"
 #include "model/values/Statistics.h"
 #include "model/values/significance.h"
 
@@ -16,37 +16,14 @@ namespace lanescope {
 
 namespace {
 
-/// A rank of a communicator as far as the trace tells: its number, which is -1 if NCCL did not say,
-/// and the process.
-using Rank = std::pair<int32_t, uint32_t>;
-/// Rows of `NcclTable`, in the order of the calls.
-using CallsByRank = std::map<Rank, std::vector<uint32_t>>;
-
-/// One collective as all ranks of its communicator took part in it.
-struct Collective {
-    uint64_t communicator = 0;
-    StringIndex operation = 0;
-    int64_t number = 0;  ///< NCCL's sequence number, else which it is of its operation, from 0.
+/// One collective, and when each rank entered it.
+struct Entries {
+    Collective calls;
     bool isOnGpu = false;
-    std::vector<std::pair<Rank, uint32_t>> calls;  ///< With the row of each.
-    std::vector<int64_t> enterNs;                  ///< As `calls`.
-    int64_t earliestNs = 0, latestNs = 0;          ///< Of `enterNs`.
+    std::vector<int64_t> enterNs;          ///< As `calls`.
+    int64_t earliestNs = 0, latestNs = 0;  ///< Of `enterNs`.
 
     bool isLast(size_t call) const { return enterNs[call] == latestNs && latestNs > earliestNs; }
-};
-
-/// An operation that the ranks of a communicator did not call alike, as far as the trace tells.
-struct Unmatched {
-    uint64_t communicator = 0;
-    StringIndex operation = 0;
-    bool isNumbered = false;  ///< By NCCL, each call.
-};
-
-struct Matched {
-    std::vector<Collective> all;  ///< By when the first rank entered.
-    std::vector<Unmatched> unmatched;
-    bool hasCalls = false;
-    bool hasSeveralRanks = false;  ///< Some communicator has.
 };
 
 std::string hexOf(uint64_t communicator) {
@@ -58,128 +35,52 @@ TimeRange rangeOfCall(const Trace& trace, uint32_t row) {
     return {trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
 }
 
-/// A message goes from one rank to another: nobody else waits for it.
-bool isCollective(std::string_view operation) {
-    return operation != "Send" && operation != "Recv";
-}
-
-/// Whether NCCL's plugin told the number of every call.
-bool areNumbered(const Trace& trace, const CallsByRank& ranks) {
-    return std::all_of(ranks.begin(), ranks.end(), [&](const auto& each) {
-        return std::all_of(each.second.begin(), each.second.end(),
-                           [&](uint32_t row) { return trace.nccl.facts[row].sequence >= 0; });
-    });
-}
-
-/// The calls of one operation that belong together: by NCCL's numbers if it told all of them, else
-/// the n-th of each rank, which is safe only if all ranks have as many, of the same sizes. None if
-/// they do not fit.
-std::map<int64_t, std::vector<std::pair<Rank, uint32_t>>> matched(const Trace& trace,
-                                                                  const CallsByRank& ranks,
-                                                                  bool isNumbered) {
-    std::map<int64_t, std::vector<std::pair<Rank, uint32_t>>> byNumber;
-    for (const auto& [rank, rows] : ranks) {
-        int64_t number = 0;
-        for (const uint32_t row : rows)
-            byNumber[isNumbered ? trace.nccl.facts[row].sequence : number++].emplace_back(rank,
-                                                                                          row);
-    }
-    for (const auto& [number, calls] : byNumber) {
-        const int64_t firstBytes = trace.nccl.bytes[calls.front().second];
-        const auto isOdd = [&](const auto& call) {
-            return trace.nccl.bytes[call.second] != firstBytes;
-        };
-        const bool isWhole = calls.size() == ranks.size();
-        if (!isNumbered && (!isWhole || std::any_of(calls.begin(), calls.end(), isOdd))) return {};
-    }
-    // One that some rank did not live to see, or called twice by what a damaged file says.
-    std::erase_if(byNumber, [&](const auto& each) {
-        const auto& calls = each.second;
-        const auto isSame = [](const auto& a, const auto& b) { return a.first == b.first; };
-        return calls.size() != ranks.size() ||
-               std::adjacent_find(calls.begin(), calls.end(), isSame) != calls.end();
-    });
-    return byNumber;
-}
-
-Collective collectiveOf(const Trace& trace, std::vector<std::pair<Rank, uint32_t>> calls) {
-    Collective made;
-    made.communicator = trace.nccl.communicator[calls.front().second];
-    made.operation = trace.nccl.operation[calls.front().second];
-    made.isOnGpu = std::all_of(calls.begin(), calls.end(), [&](const auto& call) {
-        return trace.nccl.facts[call.second].operationCount > 0;
-    });
-    for (const auto& [rank, row] : calls)
-        made.enterNs.push_back(made.isOnGpu ? trace.nccl.facts[row].gpu.startNs
-                                            : rangeOfCall(trace, row).startNs);
+Entries entriesOf(const Trace& trace, Collective calls) {
+    Entries made;
+    made.calls = calls;
+    made.isOnGpu = isOnGpu(trace, calls);
+    for (const CollectiveCall& call : calls)
+        made.enterNs.push_back(made.isOnGpu ? trace.nccl.facts[call.row].gpu.startNs
+                                            : rangeOfCall(trace, call.row).startNs);
     const auto [earliest, latest] = std::minmax_element(made.enterNs.begin(), made.enterNs.end());
     made.earliestNs = *earliest;
     made.latestNs = *latest;
-    made.calls = std::move(calls);
     return made;
 }
 
 /// Of those of which a call or the work of it overlaps what is asked about.
-bool isAsked(const ReportQuery& query, const Collective& collective) {
-    return std::any_of(collective.calls.begin(), collective.calls.end(), [&](const auto& call) {
-        const TimeRange cpu = rangeOfCall(query.trace, call.second);
-        const TimeRange gpu = query.trace.nccl.facts[call.second].gpu;
-        return query.includes(cpu.startNs, cpu.endNs) ||
-               (collective.isOnGpu && query.includes(gpu.startNs, gpu.endNs));
-    });
+bool isAsked(const ReportQuery& query, const Entries& collective) {
+    return std::any_of(collective.calls.begin(), collective.calls.end(),
+                       [&](const CollectiveCall& call) {
+                           const TimeRange cpu = rangeOfCall(query.trace, call.row);
+                           const TimeRange gpu = query.trace.nccl.facts[call.row].gpu;
+                           return query.includes(cpu.startNs, cpu.endNs) ||
+                                  (collective.isOnGpu && query.includes(gpu.startNs, gpu.endNs));
+                       });
 }
 
-Matched collectivesOf(const ReportQuery& query) {
-    const Trace& trace = query.trace;
-    std::map<uint64_t, std::map<StringIndex, CallsByRank>> communicators;
-    std::map<uint64_t, std::map<Rank, bool>> ranksOf;
-    Matched found;
-    for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
-        const uint64_t communicator = trace.nccl.communicator[row];
-        if (communicator == 0 || !isCollective(trace.strings.at(trace.nccl.operation[row])))
-            continue;
-        const uint32_t thread = trace.nvtx.thread[trace.nccl.nvtx[row]];
-        const NcclFacts facts = trace.nccl.facts[row];
-        // What is captured into a graph runs later, as often as the graph.
-        if (facts.isCaptured) continue;
-        const Rank rank{facts.rank, trace.threads[thread].process};
-        communicators[communicator][trace.nccl.operation[row]][rank].push_back(row);
-        ranksOf[communicator][rank] = true;
-        found.hasCalls = true;
+/// Those that are asked about, by when the first rank entered.
+std::vector<Entries> entriesAsked(const ReportQuery& query, const MatchedCollectives& matched) {
+    std::vector<Entries> asked;
+    for (size_t index = 0; index < matched.size(); ++index) {
+        Entries each = entriesOf(query.trace, matched.at(index));
+        if (isAsked(query, each)) asked.push_back(std::move(each));
     }
-    for (const auto& [communicator, operations] : communicators) {
-        const size_t rankCount = ranksOf[communicator].size();
-        if (rankCount < 2) continue;
-        found.hasSeveralRanks = true;
-        for (const auto& [operation, ranks] : operations) {
-            const bool isNumbered = areNumbered(trace, ranks);
-            auto byNumber = matched(trace, ranks, isNumbered);
-            // One that a rank never called, or none that all of them did.
-            if (ranks.size() != rankCount || byNumber.empty()) {
-                found.unmatched.push_back({communicator, operation, isNumbered});
-                continue;
-            }
-            for (auto& [number, calls] : byNumber) {
-                Collective collective = collectiveOf(trace, std::move(calls));
-                collective.number = number;
-                if (isAsked(query, collective)) found.all.push_back(std::move(collective));
-            }
-        }
-    }
-    std::stable_sort(found.all.begin(), found.all.end(),
+    std::stable_sort(asked.begin(), asked.end(),
                      [](const auto& a, const auto& b) { return a.earliestNs < b.earliestNs; });
-    return found;
+    return asked;
 }
 
 /// As NCCL counts it within the communicator, else as the job does.
-Cell rankCell(const Trace& trace, const Rank& rank) {
-    if (rank.first >= 0) return int64_t{rank.first};
-    const std::optional<int>& ofJob = trace.processes[rank.second].rank;
+Cell rankCell(const Trace& trace, CommunicatorRank rank) {
+    if (rank.number >= 0) return int64_t{rank.number};
+    const std::optional<int>& ofJob = trace.processes[rank.process].rank;
     return ofJob ? Cell(int64_t{*ofJob}) : Cell();
 }
 
-void addNotes(const Trace& trace, const Matched& collectives, ReportTable& table) {
-    for (const Unmatched& each : collectives.unmatched)
+void addNotes(const Trace& trace, const MatchedCollectives& matched,
+              const std::vector<Entries>& asked, ReportTable& table) {
+    for (const UnmatchedOperation& each : matched.unmatched())
         table.notes.push_back(fmt::format(
             "Calls of {} in communicator {} are left out: its ranks did not record the same "
             "ones.{}",
@@ -187,14 +88,14 @@ void addNotes(const Trace& trace, const Matched& collectives, ReportTable& table
             each.isNumbered ? ""
                             : " With record --nccl plugin NCCL numbers them, and those that all "
                               "ranks have count."));
-    if (collectives.all.empty()) {
-        if (collectives.hasCalls && !collectives.hasSeveralRanks)
+    if (asked.empty()) {
+        if (matched.hasCalls() && !matched.hasSeveralRanks())
             table.notes.emplace_back(
                 "The trace has one rank of each communicator, so nobody can be late.");
         return;
     }
-    const bool areOnGpu = std::all_of(collectives.all.begin(), collectives.all.end(),
-                                      [](const Collective& each) { return each.isOnGpu; });
+    const bool areOnGpu =
+        std::all_of(asked.begin(), asked.end(), [](const Entries& each) { return each.isOnGpu; });
     table.notes.emplace_back(
         areOnGpu ? "A rank enters a collective when its kernel starts on the GPU, and is as late "
                    "as that is after the first rank's."
@@ -217,11 +118,13 @@ ReportTable ncclLateness(const ReportQuery& query) {
                      {"Last", Unit::Count},           {"Last", Unit::Percent},
                      {"Late Med", Unit::Nanoseconds}, {"Late P90", Unit::Nanoseconds},
                      {"Late Max", Unit::Nanoseconds}, {"Waited", Unit::Nanoseconds}};
-    const Matched collectives = collectivesOf(query);
-    std::map<uint64_t, std::map<Rank, RankLateness>> byCommunicator;
-    for (const Collective& each : collectives.all) {
+    const MatchedCollectives matched(query.trace);
+    const std::vector<Entries> collectives = entriesAsked(query, matched);
+    std::map<uint64_t, std::map<CommunicatorRank, RankLateness>> byCommunicator;
+    for (const Entries& each : collectives) {
         for (size_t call = 0; call < each.calls.size(); ++call) {
-            RankLateness& rank = byCommunicator[each.communicator][each.calls[call].first];
+            const CollectiveCall& of = each.calls[call];
+            RankLateness& rank = byCommunicator[of.communicator][of.rank];
             rank.lateNs.push_back(each.enterNs[call] - each.earliestNs);
             rank.lastCount += each.isLast(call) ? 1 : 0;
             rank.waitedNs = saturatingSum(rank.waitedNs, each.latestNs - each.enterNs[call]);
@@ -232,7 +135,7 @@ ReportTable ncclLateness(const ReportQuery& query) {
             const auto count = static_cast<int64_t>(late.lateNs.size());
             table.rows.push_back(
                 {hexOf(communicator), rankCell(query.trace, rank),
-                 int64_t{query.trace.processes[rank.second].pid}, count, late.lastCount,
+                 int64_t{query.trace.processes[rank.process].pid}, count, late.lastCount,
                  100.0 * static_cast<double>(late.lastCount) / static_cast<double>(count),
                  quantileOf(late.lateNs, 0.5), quantileOf(late.lateNs, 0.9),
                  *std::max_element(late.lateNs.begin(), late.lateNs.end()), late.waitedNs});
@@ -241,7 +144,7 @@ ReportTable ncclLateness(const ReportQuery& query) {
     if (!table.rows.empty())
         table.notes.emplace_back(
             "\"Waited\" is the time, in all, from when the rank entered until the last one did.");
-    addNotes(query.trace, collectives, table);
+    addNotes(query.trace, matched, collectives, table);
     return table;
 }
 
@@ -253,21 +156,22 @@ ReportTable ncclLatenessByCollective(const ReportQuery& query) {
                      {"Rank", Unit::Identifier},   {"PID", Unit::Identifier},
                      {"Enter", Unit::Timestamp},   {"Late", Unit::Nanoseconds},
                      {"Last", Unit::Text},         {"By", Unit::Text}};
-    const Matched collectives = collectivesOf(query);
-    for (const Collective& each : collectives.all) {
+    const MatchedCollectives matched(trace);
+    const std::vector<Entries> collectives = entriesAsked(query, matched);
+    for (const Entries& each : collectives) {
         for (size_t call = 0; call < each.calls.size(); ++call) {
-            const auto& [rank, row] = each.calls[call];
-            const int64_t bytes = trace.nccl.bytes[row];
-            table.rows.push_back({hexOf(each.communicator),
-                                  std::string(trace.strings.at(each.operation)), each.number,
-                                  bytes < 0 ? Cell() : Cell(bytes), rankCell(trace, rank),
-                                  int64_t{trace.processes[rank.second].pid}, each.enterNs[call],
+            const CollectiveCall& of = each.calls[call];
+            const int64_t bytes = trace.nccl.bytes[of.row];
+            table.rows.push_back({hexOf(of.communicator),
+                                  std::string(trace.strings.at(of.operation)), of.number,
+                                  bytes < 0 ? Cell() : Cell(bytes), rankCell(trace, of.rank),
+                                  int64_t{trace.processes[of.rank.process].pid}, each.enterNs[call],
                                   each.enterNs[call] - each.earliestNs,
                                   each.isLast(call) ? Cell(std::string("last")) : Cell(),
                                   std::string(each.isOnGpu ? "GPU" : "CPU")});
         }
     }
-    addNotes(trace, collectives, table);
+    addNotes(trace, matched, collectives, table);
     return table;
 }
 

@@ -24,6 +24,8 @@ struct Calls {
     int64_t bytes = 0;
     std::vector<int64_t> cpuNs;
     std::vector<int64_t> gpuNs;  ///< Only of calls whose GPU work is known.
+    int64_t waitedNs = 0;        ///< Of those of which it is known.
+    int64_t knownWaits = 0;      ///< How many these are.
     NcclTraffic traffic;         ///< Of calls whose rate is known; the next two as well.
     int64_t ratedNs = 0;
     double bestBusGBps = 0;
@@ -35,6 +37,10 @@ void add(Calls& calls, const Trace& trace, uint32_t row) {
     calls.cpuNs.push_back(TimeRange{trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]}.durationNs());
     calls.bytes = saturatingSum(calls.bytes, std::max<int64_t>(trace.nccl.bytes[row], 0));
     if (facts.operationCount > 0) calls.gpuNs.push_back(facts.gpu.durationNs());
+    if (facts.waitedNs >= 0) {
+        calls.waitedNs = saturatingSum(calls.waitedNs, facts.waitedNs);
+        ++calls.knownWaits;
+    }
     if (const std::optional<NcclRate> rate = ncclRate(trace, row)) {
         calls.traffic.algorithmBytes += rate->traffic.algorithmBytes;
         calls.traffic.busBytes += rate->traffic.busBytes;
@@ -68,6 +74,7 @@ std::vector<Cell> rowOf(const Trace& trace, const Key& key, Calls& calls) {
             bytes < 0 ? none : Cell(calls.bytes),
             cpu.total,
             ifGpu(gpu.total),
+            calls.knownWaits == 0 ? none : Cell(calls.waitedNs),
             ifGpu(gpu.average),
             ifGpu(gpu.median),
             ifGpu(gpu.minimum),
@@ -101,11 +108,22 @@ ReportTable ncclSummary(const ReportQuery& query) {
                      {"Total", Unit::Bytes},
                      {"CPU Time", Unit::Nanoseconds},
                      {"GPU Time", Unit::Nanoseconds},
+                     {"Waited", Unit::Nanoseconds},
                      {"GPU Avg", Unit::Nanoseconds},
                      {"GPU Med", Unit::Nanoseconds},
                      {"GPU Min", Unit::Nanoseconds},
                      {"GPU Max", Unit::Nanoseconds}};
-    for (auto& [key, calls] : groups) table.rows.push_back(rowOf(trace, key, calls));
+    int64_t calls = 0, knownWaits = 0;
+    for (auto& [key, group] : groups) {
+        calls += static_cast<int64_t>(group.gpuNs.size());
+        knownWaits += group.knownWaits;
+        table.rows.push_back(rowOf(trace, key, group));
+    }
+    if (knownWaits > 0)
+        table.notes.push_back(fmt::format(
+            "\"Waited\" is the part of the GPU time before the last rank began, known of {} of {} "
+            "calls with GPU work; bandwidths of these are of the rest of it.",
+            knownWaits, calls));
     std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
         if (a[gpuTimeColumn] != b[gpuTimeColumn]) return a[gpuTimeColumn] > b[gpuTimeColumn];
         return a[cpuTimeColumn] > b[cpuTimeColumn];

@@ -28,12 +28,12 @@ std::optional<NcclTraffic> ncclTraffic(std::string_view operation, int64_t bytes
 
 std::optional<NcclRate> ncclRate(const Trace& trace, uint32_t row) {
     const NcclFacts& facts = trace.nccl.facts[row];
-    if (facts.operationCount == 0 || facts.sharedBy != 1 || facts.gpu.durationNs() <= 0)
+    if (facts.operationCount == 0 || facts.sharedBy != 1 || facts.moving().isEmpty())
         return std::nullopt;
     const auto traffic = ncclTraffic(trace.strings.at(trace.nccl.operation[row]),
                                      trace.nccl.bytes[row], facts.rankCount);
     if (!traffic) return std::nullopt;
-    return NcclRate{*traffic, facts.gpu.durationNs()};
+    return NcclRate{*traffic, facts.moving().durationNs()};
 }
 
 }  // namespace lanescope

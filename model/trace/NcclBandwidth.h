@@ -26,7 +26,8 @@ std::optional<NcclTraffic> ncclTraffic(std::string_view operation, int64_t bytes
 /// known, or if the GPU did several operations at once.
 struct NcclRate {
     NcclTraffic traffic;
-    int64_t durationNs = 0;  ///< From start to end on the GPU, waiting for other ranks included.
+    /// On the GPU, without waiting for other ranks where that is known (`NcclFacts::waitedNs`).
+    int64_t durationNs = 0;
     double algorithmGBps() const { return traffic.algorithmBytes / double(durationNs); }
     double busGBps() const { return traffic.busBytes / double(durationNs); }
 };

@@ -10,6 +10,7 @@ namespace lanescope {
 enum class SliceCategory : uint8_t {
     Kernel,
     NcclKernel,
+    NcclWait,  ///< The part of a kernel of NCCL that waits for other ranks.
     MemcpyHtoD,
     MemcpyDtoH,
     MemcpyDtoD,
@@ -28,6 +29,10 @@ enum class SliceCategory : uint8_t {
     Counter,
     Busy,
 };
-inline constexpr size_t sliceCategoryCount = 19;
+inline constexpr size_t sliceCategoryCount = 20;
+
+constexpr bool isOfNcclKernel(SliceCategory category) {
+    return category == SliceCategory::NcclKernel || category == SliceCategory::NcclWait;
+}
 
 }  // namespace lanescope

@@ -320,6 +320,14 @@ struct NcclFacts {
     TimeRange gpu;                       ///< Its work on the GPU, if `operationCount` is not 0.
     uint32_t operationCount = 0;         ///< Kernels and copies on the GPU.
     uint32_t sharedBy = 1;               ///< How many calls that work is done for at once.
+    /// How long `gpu` waited for the last rank's work to begin, not beyond its end; -1 if not known
+    /// (`buildNcclWaits`).
+    int64_t waitedNs = -1;
+
+    /// What is left of `gpu` after waiting: data moves. All of it if waiting is not known.
+    TimeRange moving() const {
+        return {std::min(gpu.startNs + std::max<int64_t>(waitedNs, 0), gpu.endNs), gpu.endNs};
+    }
 };
 
 template <Of<NcclFacts> S, class V>
@@ -329,7 +337,7 @@ void forEachField(S& s, V&& visit) {
               s.count, s.sequence, s.rank, s.rankCount, s.root, s.peer, s.channels, s.warps,
               s.isCaptured, rowOrNone(RowsOf::Threads, s.launchThread), s.launch.startNs,
               s.launch.endNs, s.gpu.startNs, s.gpu.endNs, number(s.operationCount),
-              number(s.sharedBy));
+              number(s.sharedBy), s.waitedNs);
 }
 
 /// NCCL calls: rows of `NvtxTable` that NCCL itself announced, with what it said about them.

@@ -210,7 +210,7 @@ void addCollectives(Trace& trace, const std::stop_token& stop) {
     std::map<uint32_t, Collectives> byGpu;
     for (uint32_t row = 0; row < trace.nccl.size() && !isStopped(stop, row); ++row) {
         const NcclFacts& facts = trace.nccl.facts[row];
-        if (facts.operationCount == 0 || facts.gpu.isEmpty()) continue;
+        if (facts.operationCount == 0 || facts.moving().isEmpty()) continue;
         const uint32_t nvtx = trace.nccl.nvtx[row];
         const uint32_t process = trace.threads[trace.nvtx.thread[nvtx]].process;
         uint32_t gpu = ofCall[row];
@@ -222,10 +222,10 @@ void addCollectives(Trace& trace, const std::stop_token& stop) {
             trace.strings.at(trace.nccl.operation[row]), trace.nccl.bytes[row], facts.rankCount);
         if (!traffic && facts.sharedBy > 1) continue;
         const double rate =
-            traffic ? traffic->busBytes * 1e9 / static_cast<double>(facts.gpu.durationNs())
+            traffic ? traffic->busBytes * 1e9 / static_cast<double>(facts.moving().durationNs())
                     : unknown;
         Collectives& of = byGpu.try_emplace(gpu, trace.memory.get()).first->second;
-        of.sum.add(facts.gpu, rate);
+        of.sum.add(facts.moving(), rate);
         of.user.take(process);
     }
     for (auto& [gpu, of] : byGpu)

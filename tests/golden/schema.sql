@@ -647,6 +647,7 @@ CREATE TABLE LANESCOPE_STORED_CONTRIBUTORS (
     "worker" INTEGER NOT NULL,
     "part" TEXT NOT NULL,
     "kind" TEXT NOT NULL,
+    "trait" TEXT NOT NULL,
     "name" TEXT NOT NULL,
     "path" TEXT NOT NULL,
     "count" INTEGER NOT NULL,

@@ -284,9 +284,9 @@ class TestReports : public QObject {
         QCOMPARE(whole(gather[9]), int64_t{16});
         QCOMPARE(whole(gather[13]), int64_t{3});
         QCOMPARE(whole(gather[15]), int64_t{20'000});
-        QCOMPARE(real(gather[18]), 4.0);
-        QCOMPARE(real(gather[19]), 3.0);
-        for (const size_t column : {3, 4, 5, 6, 7, 8, 15, 16, 17, 18, 19, 22})
+        QCOMPARE(real(gather[19]), 4.0);
+        QCOMPARE(real(gather[20]), 3.0);
+        for (const size_t column : {3, 4, 5, 6, 7, 8, 15, 16, 17, 18, 19, 20, 23})
             QVERIFY(std::holds_alternative<std::monostate>(table.rows[1][column]));
         QCOMPARE(report(*trace, "nccl_trace", TimeRange{0, 5'000}).rows.size(), size_t{1});
     }

@@ -42,7 +42,8 @@ std::optional<RunSummary> readBack(const std::filesystem::path& path) {
     return database ? readRunSummary(*database) : std::nullopt;
 }
 
-// What version 4 had stored, all cells of a row with bars between them.
+// What version 4 had stored, all cells of a row with bars between them. It knew of no waiting for
+// ranks, nor do these traces: they hold one rank each.
 
 constexpr const char* factsBefore =
     "SELECT value FROM LANESCOPE_SUMMARY WHERE name IN ('contentHash', 'stepPattern', 'producer',"
@@ -50,7 +51,7 @@ constexpr const char* factsBefore =
     " 'hasApiCalls', 'isTruncated', 'gpuName') ORDER BY rowid";
 constexpr const char* stepsBefore =
     "SELECT worker, number, name, startNs, wallNs, compute, exposed_communication, exposed_ptop,"
-    " exposed_htod, exposed_dtoh, exposed_dtod, exposed_other_copy, memset, data_loading_idle,"
+    " exposed_htod, exposed_dtoh, exposed_dtod, exposed_other_copy, memset, 0, data_loading_idle,"
     " synchronization_idle, launch_bound_idle, other_idle FROM LANESCOPE_SUMMARY_STEPS"
     " ORDER BY rowid";
 constexpr const char* contributorsBefore =

@@ -97,7 +97,9 @@ void tst_Trace::findsWhereEveryEventIsDrawn() {
             const Lane& lane = trace->tracks[at.track].lanes[at.lane];
             QCOMPARE(lane.event[at.slice], event);
             QCOMPARE(lane.startNs[at.slice], trace->rangeOf(event).startNs);
-            QCOMPARE(std::string(trace->strings.at(lane.name[at.slice])), trace->nameOf(event));
+            const bool isWaiting = lane.category[at.slice] == SliceCategory::NcclWait;
+            QCOMPARE(std::string(trace->strings.at(lane.name[at.slice])),
+                     isWaiting ? "waiting for ranks" : trace->nameOf(event));
         }
     };
     verify(EventKind::Kernel, trace->kernels.size());

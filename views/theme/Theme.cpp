@@ -23,6 +23,7 @@ std::array<QColor, sliceCategoryCount> categoryColors(const Theme& theme) {
     };
     set(SliceCategory::Kernel, 0xff4f8fc9);
     set(SliceCategory::NcclKernel, 0xff9d5bb5);
+    set(SliceCategory::NcclWait, theme.isDark ? 0xff564161 : 0xffe2d0ea);
     set(SliceCategory::MemcpyHtoD, htodColor);
     set(SliceCategory::MemcpyDtoH, dtohColor);
     set(SliceCategory::MemcpyDtoD, dtodColor);
@@ -57,6 +58,7 @@ void makeColorBlindSafe(Theme& theme) {
     };
     set(SliceCategory::Kernel, 0xff56b4e9);
     set(SliceCategory::NcclKernel, 0xff5c2450);
+    set(SliceCategory::NcclWait, theme.isDark ? 0xff4a3a46 : 0xffe6d7e2);
     set(SliceCategory::MemcpyHtoD, 0xffdd9300);
     set(SliceCategory::MemcpyDtoH, 0xffb34700);
     set(SliceCategory::MemcpyDtoD, 0xfff7ee75);

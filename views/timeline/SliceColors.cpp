@@ -83,6 +83,7 @@ std::string SliceColors::operationOf(SliceCategory category, StringIndex index) 
 }
 
 QRgb SliceColors::colorByOperation(const Look& look) {
+    if (look.category == SliceCategory::NcclWait) return fillOf(look.category);
     QRgb* const known = byOperation_.at(look.name);
     if (known == nullptr) return grey_;
     if (*known == 0) {
@@ -99,6 +100,8 @@ QString SliceColors::meaningOf(const Lane& lane, uint32_t slice) const {
         return QStringLiteral("colour: stream %1").arg(trace_->streams[stream].streamId);
     }
     if (mode_ == ColorMode::NcclOperation) {
+        if (lane.category[slice] == SliceCategory::NcclWait)
+            return QStringLiteral("pale: waits for other ranks");
         const std::string operation = operationOf(lane.category[slice], lane.name[slice]);
         return operation.empty()
                    ? QStringLiteral("grey: not NCCL")

@@ -76,6 +76,7 @@ struct StoredContributors : TableOf<StoredContributors> {
     Integer<"worker"> worker{this, "number of the worker"};
     Text<"part"> part{this, "the part, by its identifier"};
     Text<"kind"> kind{this, "what contributes, by its identifier"};
+    Text<"trait"> trait{this, "what else is known of it, by its identifier"};
     Text<"name"> name{this, "its name"};
     Text<"path"> path{this, "NVTX ranges around it"};
     Integer<"count"> count{this, "how many there were"};

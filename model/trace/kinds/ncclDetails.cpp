@@ -100,6 +100,10 @@ std::vector<Property> describeNcclCall(const Trace& trace, uint32_t row) {
     if (facts.isCaptured) add("Captured", "into a CUDA graph");
     if (facts.operationCount == 0) return lines;
     add("Time on the GPU", formatDuration(facts.gpu.durationNs()));
+    if (facts.waitedNs >= 0) {
+        add("Waited for other ranks", formatDuration(facts.waitedNs));
+        add("Moved data", formatDuration(facts.moving().durationNs()));
+    }
     if (facts.sharedBy > 1)
         add("Kernel shared by", fmt::format("{} NCCL operations", facts.sharedBy));
     if (const std::optional<NcclRate> rate = ncclRate(trace, row)) {

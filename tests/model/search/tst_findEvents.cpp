@@ -55,6 +55,7 @@ std::vector<EventRef> foundPlainly(const Trace& trace, const std::string& text) 
         for (const Lane& lane : track.lanes)
             for (uint32_t slice = 0; slice < lane.size(); ++slice)
                 if (lane.event[slice].isValid() &&
+                    lane.category[slice] != SliceCategory::NcclWait &&  // the event's own follows
                     lowered(namesOf(trace, lane.event[slice])).find(lowered(text)) !=
                         std::string::npos)
                     events.push_back(lane.event[slice]);

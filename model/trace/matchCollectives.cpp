@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/trace/matchCollectives.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "model/trace/isStopped.h"
+#include "model/values/sortLarge.h"
+
+namespace lanescope {
+
+namespace {
+
+using Calls = std::span<CollectiveCall>;
+
+/// The calls at the beginning of `calls` for which `keyOf` is the same.
+template <class KeyOf>
+Calls firstGroup(Calls calls, KeyOf keyOf) {
+    const auto end = std::find_if(calls.begin(), calls.end(), [&](const CollectiveCall& call) {
+        return keyOf(call) != keyOf(calls.front());
+    });
+    return calls.first(static_cast<size_t>(end - calls.begin()));
+}
+
+/// Cuts `calls` where `keyOf` changes.
+template <class KeyOf, class Visit>
+void forEachGroup(Calls calls, KeyOf keyOf, Visit visit) {
+    while (!calls.empty()) {
+        const Calls group = firstGroup(calls, keyOf);
+        visit(group);
+        calls = calls.subspan(group.size());
+    }
+}
+
+uint64_t communicatorOf(const CollectiveCall& call) {
+    return call.communicator;
+}
+StringIndex operationOf(const CollectiveCall& call) {
+    return call.operation;
+}
+CommunicatorRank rankOf(const CollectiveCall& call) {
+    return call.rank;
+}
+int64_t numberOf(const CollectiveCall& call) {
+    return call.number;
+}
+
+}  // namespace
+
+/// Puts the calls of each operation together. What belongs together: by NCCL's numbers if it told
+/// all of them, else the n-th of each rank, which is safe only if all ranks have as many, of the
+/// same sizes.
+class MatchedCollectives::Matcher {
+  public:
+    Matcher(const Trace& trace, MatchedCollectives& out) : trace_(trace), out_(out) {}
+
+    /// `calls` of one communicator, by operation, rank and time.
+    void addCommunicator(Calls calls) {
+        std::set<CommunicatorRank> ranks;
+        for (const CollectiveCall& call : calls) ranks.insert(call.rank);
+        if (ranks.size() < 2) return;
+        out_.hasSeveralRanks_ = true;
+        forEachGroup(calls, operationOf, [&](Calls each) { addOperation(each, ranks.size()); });
+    }
+
+  private:
+    bool areNumbered(Calls calls) const {
+        return std::all_of(calls.begin(), calls.end(), [&](const CollectiveCall& call) {
+            return trace_.nccl.facts[call.row].sequence >= 0;
+        });
+    }
+
+    void number(Calls calls, bool isNumbered) {
+        forEachGroup(calls, rankOf, [&](Calls ofRank) {
+            int64_t number = 0;
+            for (CollectiveCall& call : ofRank)
+                call.number = isNumbered ? trace_.nccl.facts[call.row].sequence : number++;
+        });
+    }
+
+    bool isOfOneSize(Calls calls) const {
+        return std::all_of(calls.begin(), calls.end(), [&](const CollectiveCall& call) {
+            return trace_.nccl.bytes[call.row] == trace_.nccl.bytes[calls.front().row];
+        });
+    }
+
+    /// Not one that some rank did not live to see, or called twice by what a damaged file says.
+    static bool isWhole(Calls calls, size_t rankCount) {
+        const auto isSame = [](const auto& a, const auto& b) { return a.rank == b.rank; };
+        return calls.size() == rankCount &&
+               std::adjacent_find(calls.begin(), calls.end(), isSame) == calls.end();
+    }
+
+    void addOperation(Calls calls, size_t rankCount) {
+        const bool isNumbered = areNumbered(calls);
+        size_t callers = 0;
+        forEachGroup(calls, rankOf, [&](Calls) { ++callers; });
+        number(calls, isNumbered);
+        std::sort(calls.begin(), calls.end(), [](const auto& a, const auto& b) {
+            return std::tie(a.number, a.rank, a.row) < std::tie(b.number, b.rank, b.row);
+        });
+        bool areAlike = callers == rankCount;
+        if (areAlike && !isNumbered)
+            forEachGroup(calls, numberOf, [&](Calls each) {
+                areAlike = areAlike && each.size() == rankCount && isOfOneSize(each);
+            });
+        size_t added = 0;
+        if (areAlike)
+            forEachGroup(calls, numberOf, [&](Calls each) {
+                if (!isWhole(each, rankCount)) return;
+                for (const CollectiveCall& call : each) out_.calls_.push_back(call);
+                out_.ends_.push_back(static_cast<uint32_t>(out_.calls_.size()));
+                ++added;
+            });
+        if (added == 0)
+            out_.unmatched_.push_back(
+                {calls.front().communicator, calls.front().operation, isNumbered});
+    }
+
+    const Trace& trace_;
+    MatchedCollectives& out_;
+};
+
+MatchedCollectives::MatchedCollectives(const Trace& trace, const std::stop_token& stop)
+    : calls_(trace.memory.get()), ends_(trace.memory.get()) {
+    const NcclTable& nccl = trace.nccl;
+    LargeVector<CollectiveCall> calls(trace.memory.get());
+    for (uint32_t row = 0; row < nccl.size() && !isStopped(stop, row); ++row) {
+        if (nccl.communicator[row] == 0 || !isCollective(trace.strings.at(nccl.operation[row])))
+            continue;
+        const NcclFacts facts = nccl.facts[row];
+        // What is captured into a graph runs later, as often as the graph.
+        if (facts.isCaptured) continue;
+        const uint32_t process = trace.threads[trace.nvtx.thread[nccl.nvtx[row]]].process;
+        calls.push_back(
+            {nccl.communicator[row], 0, {facts.rank, process}, nccl.operation[row], row});
+    }
+    hasCalls_ = !calls.empty();
+    sortLarge(
+        calls,
+        [](const CollectiveCall& a, const CollectiveCall& b) {
+            return std::tie(a.communicator, a.operation, a.rank, a.row) <
+                   std::tie(b.communicator, b.operation, b.rank, b.row);
+        },
+        stop);
+    if (stop.stop_requested()) return;
+    Matcher matcher(trace, *this);
+    forEachGroup(calls, communicatorOf, [&](Calls each) { matcher.addCommunicator(each); });
+}
+
+Collective MatchedCollectives::at(size_t index) const {
+    const uint32_t first = index == 0 ? 0 : ends_[index - 1];
+    return Collective(calls_).subspan(first, ends_[index] - first);
+}
+
+bool isCollective(std::string_view operation) {
+    return operation != "Send" && operation != "Recv";
+}
+
+bool isOnGpu(const Trace& trace, Collective collective) {
+    return std::all_of(collective.begin(), collective.end(), [&](const CollectiveCall& call) {
+        return trace.nccl.facts[call.row].operationCount > 0;
+    });
+}
+
+}  // namespace lanescope

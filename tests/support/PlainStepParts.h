@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/compare/WorkerTimeline.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope::compare {
+
+/// The rules that `WorkerTimeline` states, asked again for every microsecond.
+class PlainStepParts {
+  public:
+    PlainStepParts(const Trace& trace, const std::vector<TimeRange>& steps) : trace_(trace) {
+        for (uint32_t row = 0; row < trace.kernels.size(); ++row) {
+            const bool isNccl = trace.nameOf({EventKind::Kernel, row}).starts_with("ncclDevKernel");
+            add({EventKind::Kernel, row},
+                isNccl ? StepPart::ExposedCommunication : StepPart::Compute, 0);
+        }
+        for (uint32_t row = 0; row < trace.memcpys.size(); ++row)
+            add({EventKind::Memcpy, row}, partOf(trace.memcpys.kind[row]),
+                trace.memcpys.bytes[row]);
+        for (uint32_t row = 0; row < trace.memsets.size(); ++row)
+            add({EventKind::Memset, row}, StepPart::Memset, 0);
+        for (const TimeRange& step : steps) findBatch(step);
+        threads_.insert(0);  // the one with the steps
+    }
+
+    StepPart partAt(int64_t timeNs) const {
+        const Work* next = nullptr;
+        int64_t busyUntilNs = INT64_MIN;
+        const Work* running = nullptr;
+        StepPart part{};
+        for (const Work& work : work_) {
+            const bool isWaiting = timeNs < work.range.startNs + waitOf(work);
+            const StepPart own = isWaiting ? StepPart::WaitingForRanks : work.part;
+            if (work.range.contains(timeNs) && (!running || own < part)) {
+                running = &work;
+                part = own;
+            }
+            if (work.range.startNs <= timeNs)
+                busyUntilNs = std::max(busyUntilNs, work.range.endNs);
+            else if (!next || work.range.startNs < next->range.startNs)
+                next = &work;
+        }
+        return running ? part : causeAt(timeNs, next, busyUntilNs);
+    }
+
+  private:
+    struct Work {
+        TimeRange range;
+        StepPart part;
+        int64_t bytes;
+        uint32_t call;
+        bool isBatch;
+    };
+
+    int64_t waitOf(const Work& work) const {
+        if (work.part == StepPart::ExposedCommunication)
+            for (const NcclFacts facts : trace_.nccl.facts)
+                if (facts.gpu.startNs == work.range.startNs) return facts.waitedNs;
+        return 0;
+    }
+
+    static StepPart partOf(MemcpyKind kind) {
+        switch (kind) {
+            case MemcpyKind::HtoD:
+                return StepPart::ExposedHtoD;
+            case MemcpyKind::DtoH:
+                return StepPart::ExposedDtoH;
+            case MemcpyKind::DtoD:
+                return StepPart::ExposedDtoD;
+            case MemcpyKind::PtoP:
+                return StepPart::ExposedPtoP;
+            default:
+                return StepPart::ExposedOtherCopy;
+        }
+    }
+
+    void add(EventRef event, StepPart part, int64_t bytes) {
+        const EventRef call = trace_.launchingCall(event);
+        if (call.isValid()) threads_.insert(trace_.apiCalls.thread[call.row()]);
+        work_.push_back(
+            {trace_.rangeOf(event), part, bytes, call.isValid() ? call.row() : noIndex, false});
+    }
+
+    void findBatch(TimeRange step) {
+        int64_t largest = 0;
+        Work* batch = nullptr;
+        const auto isCopy = [&](const Work& work) {
+            return work.part == StepPart::ExposedHtoD && step.contains(work.range.startNs);
+        };
+        for (const Work& work : work_)
+            if (isCopy(work)) largest = std::max(largest, work.bytes);
+        for (Work& work : work_)
+            if (isCopy(work) && work.bytes >= largest / 2 &&
+                (!batch || work.range.startNs < batch->range.startNs))
+                batch = &work;
+        if (batch) batch->isBatch = true;
+    }
+
+    /// Whether a thread that counts is in a call, or in one whose name holds `word`.
+    bool isInCall(int64_t timeNs, std::string_view word) const {
+        for (uint32_t row = 0; row < trace_.apiCalls.size(); ++row) {
+            const TimeRange call{trace_.apiCalls.startNs[row], trace_.apiCalls.endNs[row]};
+            const std::string_view name = trace_.strings.at(trace_.apiCalls.name[row]);
+            if (threads_.contains(trace_.apiCalls.thread[row]) && call.contains(timeNs) &&
+                name.find(word) != std::string_view::npos)
+                return true;
+        }
+        return false;
+    }
+
+    bool isInDataRange(int64_t timeNs) const {
+        for (uint32_t row = 0; row < trace_.nvtx.size(); ++row)
+            if (trace_.strings.at(trace_.nvtx.text[row]) == "data" &&
+                TimeRange{trace_.nvtx.startNs[row], trace_.nvtx.endNs[row]}.contains(timeNs))
+                return true;
+        return false;
+    }
+
+    /// Texts of the open ranges below the step of the thread, outermost first; if it has none, of
+    /// the one with the steps.
+    std::vector<std::string> openRanges(uint32_t thread, int64_t timeNs) const {
+        for (const uint32_t each : {thread, 0u}) {
+            std::vector<std::string> open;
+            for (uint32_t row = 0; row < trace_.nvtx.size(); ++row) {
+                const std::string text(trace_.strings.at(trace_.nvtx.text[row]));
+                const TimeRange range{trace_.nvtx.startNs[row], trace_.nvtx.endNs[row]};
+                if (trace_.nvtx.thread[row] == each && range.contains(timeNs) &&
+                    !text.starts_with("step"))
+                    open.push_back(text);
+            }
+            if (!open.empty()) return open;
+        }
+        return {};
+    }
+
+    /// Whether the thread that launches `next` is at something that the launch is no part of.
+    bool isElsewhere(int64_t timeNs, const Work& next) const {
+        const uint32_t thread = trace_.apiCalls.thread[next.call];
+        const auto now = openRanges(thread, timeNs);
+        const auto then = openRanges(thread, trace_.apiCalls.startNs[next.call]);
+        return now.size() > then.size() || !std::equal(now.begin(), now.end(), then.begin());
+    }
+
+    StepPart causeAt(int64_t timeNs, const Work* next, int64_t busyUntilNs) const {
+        const bool isGap = next && busyUntilNs != INT64_MIN;
+        const bool isKnown = isGap && next->call != noIndex;
+        const bool isLate =
+            isKnown &&
+            trace_.apiCalls.endNs[next->call] + WorkerTimeline::launchLatencyNs > busyUntilNs;
+        if (isKnown && !isLate) return StepPart::OtherIdle;
+        if (isInDataRange(timeNs)) return StepPart::DataLoading;
+        const bool isByLoader =
+            isLate && trace_.threads[trace_.apiCalls.thread[next->call]].name == "DataLoader";
+        const bool isForBatch =
+            isLate && next->isBatch && !isInCall(timeNs, "") && !isElsewhere(timeNs, *next);
+        if (isByLoader || isForBatch) return StepPart::DataLoading;
+        if (isInCall(timeNs, "Synchronize")) return StepPart::Synchronization;
+        return isLate ? StepPart::LaunchBound : StepPart::OtherIdle;
+    }
+
+    const Trace& trace_;
+    std::vector<Work> work_;
+    std::set<uint32_t> threads_;
+};
+
+}  // namespace lanescope::compare
