@@ -9,6 +9,7 @@
 
 #include "app/cli/Command.h"
 #include "app/cli/CompareCommand.h"
+#include "app/cli/ExplainCommand.h"
 #include "app/cli/ExportCommand.h"
 #include "app/cli/IndexCommand.h"
 #include "app/cli/InfoCommand.h"
@@ -132,6 +133,7 @@ int run(int argc, char** argv) {
     addInfo(app, exitStatus);
     addStats(app, exitStatus);
     addSql(app, exitStatus);
+    addExplain(app, exitStatus);
     addCompare(app, exitStatus);
     addExport(app, exitStatus);
     addIndex(app, exitStatus);

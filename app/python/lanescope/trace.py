@@ -18,10 +18,11 @@ _error = ctypes.POINTER(ctypes.c_void_p)
 
 
 def _load():
-    library = load("python", "lanescopeAbi", 1)
+    library = load("python", "lanescopeAbi", 2)
     for name, result, arguments in (
         ("lanescopeOpen", _handle, [_text, _error]),
         ("lanescopeCompare", _handle, [_handle, _options, _error]),
+        ("lanescopeExplain", _handle, [_handle, _options, _error]),
         ("lanescopeTable", _handle, [_handle, _text, _options, _error]),
         ("lanescopeText", _handle, [_handle, _text, _options, _error]),
         ("lanescopeRows", ctypes.c_int64, [_handle]),
@@ -112,8 +113,8 @@ class Table(_Object):
         return self._words("html")
 
 
-class Comparison(_Object):
-    """What `lanescope compare` says of two runs or more. Printed it is the text, in a notebook the page."""
+class _Page(_Object):
+    """Something with a page: printed it is the text, in a notebook the page."""
 
     def __repr__(self):
         return self._words("text")
@@ -123,17 +124,25 @@ class Comparison(_Object):
         return self._words("html")
 
     def to_dict(self):
-        """Everything there is; the manual has the schema, as of `lanescope compare --format json`."""
+        """Everything there is; the manual has the schema, as of the command's --format json."""
         return json.loads(self._words("json"))
-
-    def table(self, name):
-        """One of its tables: "summary", "parts", "contributors"; another name fails with all there are."""
-        return self._table(name)
 
     def _repr_html_(self):
         # In a frame of its own the page keeps its style to itself and can reach nothing of the notebook.
         return ('<iframe sandbox="allow-scripts" style="width: 100%; height: 40em; border: none" '
                 f'srcdoc="{html.escape(self.html())}"></iframe>')
+
+
+class Comparison(_Page):
+    """What `lanescope compare` says of two runs or more."""
+
+    def table(self, name):
+        """One of its tables: "summary", "parts", "contributors"; another name fails with all there are."""
+        return self._table(name)
+
+
+class Explanation(_Page):
+    """What `lanescope explain` says of one run."""
 
 
 class Trace(_Object):
@@ -207,3 +216,11 @@ class Trace(_Object):
         options = _pairs({"candidate": files, "range": range, "steps": steps, "align": align,
                           "spread": [os.fspath(file) for file in spread or []], "top": top})
         return Comparison(_call(_library.lanescopeCompare, self, options))
+
+    def explain(self, *, range=None, steps=None, mute=None):
+        """Where the time of this run goes and what to change first. The options are those of `lanescope explain`; `mute`
+        is a list of rules to leave out."""
+        if not self._close.alive:
+            raise Error("The trace was closed.")
+        options = _pairs({"range": range, "steps": steps, "mute": list(mute or [])})
+        return Explanation(_call(_library.lanescopeExplain, self, options))

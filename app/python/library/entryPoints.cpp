@@ -27,8 +27,9 @@ namespace lanescope::python {
 namespace {
 
 using Comparison = std::shared_ptr<const report::ComparisonReport>;
+using Explanation = std::shared_ptr<const report::ExplanationReport>;
 /// What Python holds.
-using Object = std::variant<OpenTrace, TablePtr, Comparison>;
+using Object = std::variant<OpenTrace, TablePtr, Comparison, Explanation>;
 
 char* copied(std::string_view text) {
     auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
@@ -75,6 +76,12 @@ Result<std::string> textOf(const Comparison& comparison, std::string_view format
     return report::comparisonAsHtml(page);
 }
 
+Result<std::string> textOf(const Explanation& explanation, std::string_view format, Options&) {
+    if (format == "json") return report::explanationAsJson(*explanation);
+    return format == "html" ? report::explanationAsHtml(*explanation)
+                            : report::explanationAsText(*explanation);
+}
+
 /// What was lost or is doubtful, a line each; else what the trace is called.
 Result<std::string> textOf(const OpenTrace& open, std::string_view format, Options&) {
     if (format != "warnings") return printable(open.trace->title);
@@ -92,6 +99,9 @@ Result<TablePtr> tableOf(const Comparison& comparison, std::string_view name, Op
 }
 Result<TablePtr> tableOf(const TablePtr&, std::string_view, Options&) {
     return fail("A table has no tables.");
+}
+Result<TablePtr> tableOf(const Explanation&, std::string_view, Options&) {
+    return fail("An explanation has no tables.");
 }
 
 /// Calls what is in a capsule by `PyCapsule_GetPointer` of the interpreter that runs this, which no
@@ -115,7 +125,7 @@ using namespace lanescope::python;
 
 /// Raised whenever a function below changes.
 LANESCOPE_EXPORT int lanescopeAbi() {
-    return 1;
+    return 2;
 }
 
 /// Opens a trace; takes as long as `openTrace`.
@@ -142,6 +152,21 @@ LANESCOPE_EXPORT void* lanescopeCompare(const void* trace, const char* const* op
     });
 }
 
+/// Explains a trace; `options` as `explainTrace` takes them.
+LANESCOPE_EXPORT void* lanescopeExplain(const void* trace, const char* const* options,
+                                        char** error) {
+    return guarded(error, [&]() -> Result<Object*> {
+        const auto* open = std::get_if<OpenTrace>(static_cast<const Object*>(trace));
+        if (open == nullptr) return fail("Only a trace can be explained.");
+        Options given(options);
+        Result<report::ExplanationReport> report = explainTrace(*open, given);
+        if (!report) return fail(report.error());
+        if (const auto taken = given.checkAllTaken("explain"); !taken) return fail(taken.error());
+        return new Object(
+            Explanation(std::make_shared<report::ExplanationReport>(std::move(*report))));
+    });
+}
+
 /// A table of a trace or of a comparison, as `makeTable` makes it.
 LANESCOPE_EXPORT void* lanescopeTable(const void* object, const char* name,
                                       const char* const* options, char** error) {
@@ -157,7 +182,8 @@ LANESCOPE_EXPORT void* lanescopeTable(const void* object, const char* name,
 }
 
 /// What people read of an object: "text" or "html" of a table, with the option `rows`; these and
-/// "json" of a comparison; "title" or "warnings" of a trace. `lanescopeFree` frees it.
+/// "json" of a comparison or an explanation; "title" or "warnings" of a trace. `lanescopeFree`
+/// frees it.
 LANESCOPE_EXPORT char* lanescopeText(const void* object, const char* format,
                                      const char* const* options, char** error) {
     return guarded(error, [&]() -> Result<char*> {

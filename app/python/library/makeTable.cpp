@@ -7,6 +7,7 @@
 
 #include "app/python/library/EventTable.h"
 #include "app/python/library/RowTable.h"
+#include "model/explain/RuleCondition.h"
 #include "model/index/openTrace.h"
 #include "model/query/TraceQuery.h"
 #include "model/query/queryPosition.h"
@@ -51,12 +52,16 @@ Result<TablePtr> statsTable(const Trace& trace, Options& options) {
     return reportTable(**report, {trace, range, rangeName}, ColumnNames::Headers);
 }
 
+Result<compare::RunSummary> summaryOf(const OpenTrace& open, const CompareSelection& selection) {
+    return summarizeFile(
+        open.path.string(), selection,
+        [&open](const std::filesystem::path&) -> Result<TracePtr> { return open.trace; });
+}
+
 Result<TablePtr> stepsTable(const OpenTrace& open, Options& options) {
     const Result<CompareSelection> selection = takeSelection(options);
     if (!selection) return fail(selection.error());
-    const Result<compare::RunSummary> run = summarizeFile(
-        open.path.string(), *selection,
-        [&open](const std::filesystem::path&) -> Result<TracePtr> { return open.trace; });
+    const Result<compare::RunSummary> run = summaryOf(open, *selection);
     if (!run) return fail(run.error());
     ReportTable table{.name = "steps", .title = "Steps", .columns = {}, .rows = {}};
     table.columns = {{"Rank", Unit::Identifier}, {"PID", Unit::Identifier},
@@ -160,6 +165,22 @@ Result<report::ComparisonReport> compareWith(const OpenTrace& open, Options& opt
             return path == open.path ? open.trace : openTrace(path);
         });
     if (report) report->top = static_cast<size_t>(*top);
+    return report;
+}
+
+Result<report::ExplanationReport> explainTrace(const OpenTrace& open, Options& options) {
+    std::set<explain::Rule> muted;
+    for (const std::string& name : options.takeAll("mute")) {
+        const Result<explain::Rule> rule = explain::parseRule(name);
+        if (!rule) return fail(rule.error());
+        muted.insert(*rule);
+    }
+    const Result<CompareSelection> selection = takeSelection(options);
+    if (!selection) return fail(selection.error());
+    Result<compare::RunSummary> run = summaryOf(open, *selection);
+    if (!run) return fail(run.error());
+    report::ExplanationReport report{std::move(*run), {}};
+    report.explanation = explain::explain(report.run, muted);
     return report;
 }
 

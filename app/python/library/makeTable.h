@@ -7,6 +7,7 @@
 #include "app/python/library/Columns.h"
 #include "app/python/library/Options.h"
 #include "model/export/comparison/ComparisonReport.h"
+#include "model/export/explanation/ExplanationReport.h"
 #include "model/requests/CompareSelection.h"
 #include "model/trace/Trace.h"
 
@@ -39,6 +40,10 @@ Result<CompareSelection> takeSelection(Options& options);
 /// A comparison of the trace, as the baseline, with other files: options `candidate`, many times;
 /// those of `takeSelection`, `spread`, many times; and `top`.
 Result<report::ComparisonReport> compareWith(const OpenTrace& trace, Options& options);
+
+/// What is wrong with the trace: options of `takeSelection` without `align`, and `mute`, many
+/// times.
+Result<report::ExplanationReport> explainTrace(const OpenTrace& trace, Options& options);
 
 /// As many rows from the first on as people want to look at, with the title of each column and
 /// its values as numbers.

@@ -8,9 +8,9 @@
 #include "model/export/comparison/ComparisonReport.h"
 #include "model/export/comparison/comparisonSentences.h"
 #include "model/export/comparison/compositionChart.h"
+#include "model/export/comparison/htmlPage.h"
 #include "model/export/comparison/htmlTables.h"
 #include "model/export/comparison/htmlText.h"
-#include "model/export/comparison/reportFiles.h"
 #include "model/export/comparison/stepChart.h"
 #include "model/export/comparison/waterfallChart.h"
 #include "model/values/formatValue.h"
@@ -78,20 +78,6 @@ std::string claimFigures(const WorkerComparison& pair) {
     return html + "</ul>\n";
 }
 
-/// The skeleton of the page with a text in place of each mark, in the order in which they stand in
-/// it. What was put in is not looked at again.
-std::string filledPage(const std::vector<std::pair<std::string_view, std::string>>& texts) {
-    const std::string_view page = reportPage();
-    std::string html;
-    size_t from = 0;
-    for (const auto& [mark, text] : texts) {
-        const size_t at = std::min(page.find(mark, from), page.size());
-        html.append(page.substr(from, at - from)).append(text);
-        from = std::min(at + mark.size(), page.size());
-    }
-    return html.append(page.substr(from));
-}
-
 class HtmlReport {
   public:
     explicit HtmlReport(const ComparisonReport& report)
@@ -103,20 +89,10 @@ class HtmlReport {
             candidates += (candidates.empty() ? "" : ", ") + titleOf(candidate.summary);
         const std::string baseline = titleOf(report_.baseline);
         addContent();
-        return filledPage(
-            {{"<!--policy-->",
-              fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-                          "'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri "
-                          "'none'; form-action 'none'\">",
-                          reportStyleHash(), reportScriptHash())},
-             {"<!--title-->", fmt::format("{} against {}", candidates, baseline)},
-             {"<link rel=\"stylesheet\" href=\"report.css\">",
-              fmt::format("<style>{}</style>", reportStyle())},
-             {"<!--heading-->",
-              fmt::format("{} <span class=\"against\">against {}</span>", candidates, baseline)},
-             {"<!--content-->", html_},
-             {"<script src=\"report.js\"></script>",
-              fmt::format("<script>{}</script>", reportScript())}});
+        return htmlPage(
+            fmt::format("{} against {}", candidates, baseline),
+            fmt::format("{} <span class=\"against\">against {}</span>", candidates, baseline),
+            html_);
     }
 
   private:

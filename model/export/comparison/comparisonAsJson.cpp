@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <nlohmann/json.hpp>
-
 #include "model/export/comparison/ComparisonReport.h"
+#include "model/export/comparison/partsJson.h"
 #include "model/format/GlobalId.h"
 
 namespace lanescope::report {
@@ -10,21 +9,10 @@ using namespace compare;
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int schemaVersion = 4;
 
 Json optionalNumber(const std::optional<double>& number) {
     return number ? Json(*number) : Json(nullptr);
-}
-
-Json partsJson(const StepParts& parts) {
-    Json json = Json::object();
-    for (size_t index = 0; index < stepPartCount; ++index) {
-        const auto part = static_cast<StepPart>(index);
-        json[std::string(identifier(part))] = parts[part];
-    }
-    return json;
 }
 
 Json workerJson(const WorkerSummary& worker) {

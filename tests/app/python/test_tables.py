@@ -133,6 +133,19 @@ class Tables(WithTraces):
                          [step["wallNs"] for worker in workers for step in worker["steps"]])
         self.assertEqual({row["step"] for row in arrow.rows_of(self.nvlink.steps(steps="3-4"))}, {3, 4})
 
+    def test_an_explanation_is_that_of_the_command(self):
+        said = json.loads(command("explain", self.nvlink.path, "-f", "json"))
+        explanation = self.nvlink.explain()
+        self.assertEqual(explanation.to_dict(), said)
+        self.assertTrue(str(explanation).startswith("GPUs compute "))
+        self.assertIn("<h1", explanation.html())
+        self.assertIn("<iframe sandbox", explanation._repr_html_())
+        muted = [finding["rule"] for finding in said["findings"]]
+        self.assertTrue(muted)
+        self.assertEqual(self.nvlink.explain(mute=muted).to_dict()["findings"], [])
+        with self.assertRaisesRegex(lanescope.Error, "There is no rule \"nothing\""):
+            self.nvlink.explain(mute=["nothing"])
+
     def test_units_stand_in_the_metadata(self):
         schema = arrow.schema_of(arrow.stream_in(capsule := self.every.memcpys().__arrow_c_stream__()))
         units = {schema.children[column].contents.name: arrow.metadata_of(schema.children[column].contents)

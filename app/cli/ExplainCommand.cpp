@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/ExplainCommand.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "app/cli/Command.h"
+#include "app/cli/Output.h"
+#include "app/cli/loadForCommand.h"
+#include "app/help/takes.h"
+#include "model/explain/RuleCondition.h"
+#include "model/export/explanation/ExplanationReport.h"
+#include "model/load/TraceFormat.h"
+#include "model/requests/makeComparison.h"
+
+namespace lanescope::cli {
+
+using namespace explain;
+
+namespace {
+
+struct ExplainOptions {
+    std::string file;
+    std::string format = "text";
+    std::string output;
+    CompareSelection selection;
+    std::vector<std::string> muted, conditions;
+    bool areRulesAsked = false;
+};
+
+std::string rulesText() {
+    std::string text = "Rules:\n";
+    for (size_t index = 0; index < ruleCount; ++index) {
+        const RuleFacts& rule = factsOf(static_cast<Rule>(index));
+        text += fmt::format("  {:<22} {}\n", rule.identifier, rule.finds);
+    }
+    return text;
+}
+
+std::string printed(const report::ExplanationReport& explained, const std::string& format) {
+    if (format == "json") return explanationAsJson(explained);
+    return format == "html" ? explanationAsHtml(explained) : explanationAsText(explained);
+}
+
+/// Says which findings decided the exit status; true if any did.
+bool isAnyMet(const ExplainOptions& options, const Explanation& explanation) {
+    bool isMet = false;
+    for (const std::string& text : options.conditions) {
+        const Result<RuleCondition> condition = parseRuleCondition(text);  // checked before
+        for (const Finding& finding : explanation.findings) {
+            if (!condition || !condition->isMetBy(finding)) continue;
+            say(fmt::format("{} holds: {}", text, finding.sentence));
+            isMet = true;
+            break;
+        }
+    }
+    return isMet;
+}
+
+Result<int> runExplain(const ExplainOptions& options) {
+    std::optional<std::filesystem::path> path;
+    if (!options.output.empty()) path = options.output;
+    Result<Output> output = Output::open(path, {options.file});
+    if (!output) return fail(output.error());
+    if (options.areRulesAsked) {
+        output->write(rulesText());
+        const Result<void> closed = output->close();
+        return closed ? Result<int>(exitOk) : fail(closed.error());
+    }
+    Result<compare::RunSummary> run =
+        summarizeFile(options.file, options.selection, loadForCommand);
+    if (!run) return fail(run.error());
+    std::set<Rule> muted;
+    for (const std::string& name : options.muted)
+        if (const Result<Rule> rule = parseRule(name)) muted.insert(*rule);
+    report::ExplanationReport explained{std::move(*run), {}};
+    explained.explanation = explain::explain(explained.run, muted);
+    output->write(printed(explained, options.format));
+    const Result<void> closed = output->close();
+    if (!closed) return fail(closed.error());
+    return isAnyMet(options, explained.explanation) ? 1 : static_cast<int>(exitOk);
+}
+
+template <class T>
+std::string checkText(const Result<T>& result) {
+    return result ? std::string() : result.error().sentence;
+}
+
+void addSelectionOptions(CLI::App& command, const std::shared_ptr<ExplainOptions>& options) {
+    command
+        .add_option("--range", options->selection.range,
+                    "NVTX ranges that are the steps; # stands for any number: \"step #\" "
+                    "(default: found)")
+        ->type_name("NAME");
+    command
+        .add_option_function<std::string>(
+            "--steps",
+            [options](const std::string& text) {
+                const Result<StepRange> numbers = parseStepNumbers(text);
+                if (numbers) options->selection.numbers = *numbers;
+            },
+            "Only steps A to B, counted from 0: 5-20, or 7 alone")
+        ->type_name("A-B")
+        ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
+}
+
+}  // namespace
+
+void addExplain(CLI::App& app, int& exitStatus) {
+    auto options = std::make_shared<ExplainOptions>();
+    CLI::App* command =
+        app.add_subcommand("explain", "Say where the time of a run goes, and what to change first");
+    CLI::Option* file = command->add_option("FILE", options->file, readableFormats());
+    addSelectionOptions(*command, options);
+    command->add_option("--mute", options->muted, "Leave this rule out; may be given many times")
+        ->type_name("RULE")
+        ->allow_extra_args(false)
+        ->check([](const std::string& text) { return checkText(parseRule(text)); });
+    command
+        ->add_option("--fail-if", options->conditions,
+                     "Exit with 1 if this rule finds something: 'launch_bound', 'late_rank > 5ms' "
+                     "or 'any > 10%' of the mean step; may be given many times")
+        ->type_name("CONDITION")
+        ->allow_extra_args(false)
+        ->check([](const std::string& text) { return checkText(parseRuleCondition(text)); });
+    command->add_flag("--rules", options->areRulesAsked, "List the rules and when they hold");
+    help::takesOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
+                     {"text", "json", "html"})
+        ->capture_default_str();
+    command->add_option("-o,--output", options->output, "File to write instead of stdout")
+        ->type_name("FILE");
+    command->footer(
+        "Examples:\n"
+        "  lanescope explain run.sqlite\n"
+        "  lanescope explain run.sqlite --steps 20-40 -f html -o run.html\n"
+        "  lanescope explain run.sqlite --fail-if 'launch_bound > 10%'");
+    command->callback([options, file, &exitStatus] {
+        if (file->count() == 0 && !options->areRulesAsked) {
+            say("Name the trace to explain, or ask for --rules. Try 'lanescope explain --help'.");
+            exitStatus = exitUsage;
+            return;
+        }
+        const Result<int> status = runExplain(*options);
+        exitStatus = status ? *status : reportFailure(status.error());
+    });
+}
+
+}  // namespace lanescope::cli

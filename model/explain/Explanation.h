@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/compare/RunSummary.h"
+#include "model/explain/rules.h"
+
+namespace lanescope::explain {
+
+/// Something that a rule found wrong with a run. Times are of the mean step.
+struct Finding {
+    Rule rule = Rule::LaunchBound;
+    /// Of `RunSummary::workers`: where it was found.
+    uint32_t worker = 0;
+    /// What a step takes in it. No change gives back more, most give back less.
+    int64_t mostGainNs = 0;
+    double share = 0;  ///< Of the mean step.
+    /// What it is mostly about ("outside CUDA calls", "AllReduce"), and in which NVTX ranges; empty
+    /// if not known.
+    std::string contributor;
+    std::string path;
+    double countPerStep = 0;  ///< Of the contributor; 0 if that says nothing.
+    /// When to look, on the clock of the trace: the longest step if that tells anything.
+    std::optional<int64_t> atNs;
+    std::string sentence;  ///< For people.
+    bool operator==(const Finding&) const = default;
+};
+
+/// Where the time of one worker's mean step goes, rounded so that it sums up.
+struct WorkerParts {
+    uint32_t worker = 0;
+    int64_t meanNs = 0;
+    compare::StepParts parts;  ///< They sum to `meanNs`.
+    bool operator==(const WorkerParts&) const = default;
+};
+
+/// One run, explained.
+struct Explanation {
+    std::string sentence;  ///< The answer in one.
+    std::vector<WorkerParts> workers;  ///< Those with steps.
+    std::vector<Finding> findings;     ///< That with most to gain first.
+    std::vector<std::string> doubts;   ///< What makes all of it less certain; sentences.
+    bool operator==(const Explanation&) const = default;
+};
+
+/// Explains a run by its summary alone, without the rules of `muted`. O(workers * contributors);
+/// any thread.
+Explanation explain(const compare::RunSummary& run, const std::set<Rule>& muted = {});
+
+}  // namespace lanescope::explain

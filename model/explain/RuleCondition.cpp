@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/explain/RuleCondition.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "model/format/parseDuration.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope::explain {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    while (text.ends_with(' ')) text.remove_suffix(1);
+    return text;
+}
+
+std::optional<double> parsePercent(std::string_view text) {
+    if (!text.ends_with('%')) return std::nullopt;
+    text = trimmed(text.substr(0, text.size() - 1));
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool isWhole = error == std::errc() && end == text.data() + text.size();
+    return isWhole && value >= 0 && value <= 100 ? std::optional(value / 100) : std::nullopt;
+}
+
+}  // namespace
+
+Result<Rule> parseRule(std::string_view text) {
+    if (const std::optional<Rule> rule = ruleCalled(trimmed(text))) return *rule;
+    std::string names;
+    for (size_t index = 0; index < ruleCount; ++index)
+        names += (index == 0 ? "" : ", ") + std::string(factsOf(static_cast<Rule>(index)).identifier);
+    return fail("There is no rule \"{}\"; there are: {}.", printable(text), names);
+}
+
+Result<RuleCondition> parseRuleCondition(std::string_view text) {
+    RuleCondition condition;
+    condition.text = std::string(text);
+    const size_t sign = text.find('>');
+    const std::string_view name = trimmed(text.substr(0, sign));
+    if (name != "any") {
+        const Result<Rule> rule = parseRule(name);
+        if (!rule) return fail(rule.error());
+        condition.rule = *rule;
+    }
+    if (sign == std::string_view::npos) return condition;
+    const std::string_view threshold = trimmed(text.substr(sign + 1));
+    if (const std::optional<double> share = parsePercent(threshold)) {
+        condition.aboveShare = *share;
+        return condition;
+    }
+    const std::optional<int64_t> ns = parseDuration(threshold);
+    if (!ns || *ns < 0)
+        return fail("\"{}\" is no threshold: say a time of the mean step, as 5ms, or a share, as "
+                    "10%.",
+                    printable(threshold));
+    condition.aboveNs = *ns;
+    return condition;
+}
+
+}  // namespace lanescope::explain

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "model/compare/meanStep.h"
+#include "model/explain/Explanation.h"
+#include "model/explain/sayExplanation.h"
+#include "model/values/DurationScale.h"
+
+namespace lanescope::explain {
+
+using namespace compare;
+
+namespace {
+
+/// What a worker spends its own time on: not the exchange with others, nor waiting for them.
+int64_t ownNs(const WorkerParts& worker) {
+    return worker.meanNs - worker.parts[StepPart::WaitingForRanks] -
+           worker.parts[StepPart::ExposedCommunication];
+}
+
+bool isAllocation(const Contributor& each) {
+    return each.trait == ContributorTrait::Allocation;
+}
+
+bool isPageable(const Contributor& each) {
+    return each.trait == ContributorTrait::Pageable;
+}
+
+class Explainer {
+  public:
+    Explainer(const RunSummary& run, const std::set<Rule>& muted) : run_(run), muted_(muted) {}
+
+    Explanation explain() {
+        if (const uint32_t critical = run_.criticalWorker(); critical != noIndex) {
+            sumUp(critical);
+            critical_ = std::find_if(made_.workers.begin(), made_.workers.end(),
+                                     [&](const auto& each) { return each.worker == critical; });
+            if (critical_->meanNs > 0) find();
+        }
+        std::stable_sort(made_.findings.begin(), made_.findings.end(),
+                         [](const Finding& a, const Finding& b) {
+                             return a.mostGainNs > b.mostGainNs;
+                         });
+        sayExplanation(run_, made_);
+        return std::move(made_);
+    }
+
+  private:
+    void sumUp(uint32_t critical) {
+        const WorkerSummary& one = run_.workers[critical];
+        const auto steps = static_cast<int64_t>(one.steps.size());
+        const int64_t quantumNs = DurationScale::ofStep(one.totalWallNs() / steps).quantumNs();
+        for (uint32_t index = 0; index < run_.workers.size(); ++index) {
+            if (run_.workers[index].steps.empty()) continue;
+            const MeanStep mean = meanStep(run_.workers[index], quantumNs);
+            made_.workers.push_back({index, mean.ns, mean.parts});
+        }
+    }
+
+    void find() {
+        findLateRank();
+        findPart(Rule::InputData, StepPart::DataLoading, leastShare);
+        areAllocationsTold_ = findAllocations();
+        findPart(Rule::HostSynchronization, StepPart::Synchronization, leastShare);
+        findPart(Rule::LaunchBound, StepPart::LaunchBound, leastShare);
+        findPart(Rule::QueuedIdle, StepPart::OtherIdle, leastQueuedShare);
+        findCopies();
+        findPart(Rule::Memsets, StepPart::Memset, leastShare);
+        if (!findUnusedNvlink())
+            findPart(Rule::ExposedCommunication, StepPart::ExposedCommunication,
+                     leastCommunicationShare);
+        findOddSteps();
+    }
+
+    const WorkerSummary& summary() const { return run_.workers[critical_->worker]; }
+    double stepCount() const { return static_cast<double>(summary().steps.size()); }
+    int64_t perStep(int64_t ns) const { return static_cast<int64_t>(double(ns) / stepCount()); }
+
+    /// Adds what takes at least `least` of the mean step; returns it, or null.
+    Finding* add(Rule rule, int64_t gainNs, double least, const Contributor* main) {
+        const double share =
+            static_cast<double>(gainNs) / static_cast<double>(critical_->meanNs);
+        if (muted_.contains(rule) || gainNs <= 0 || share < least) return nullptr;
+        Finding& finding = made_.findings.emplace_back();
+        finding.rule = rule;
+        finding.worker = critical_->worker;
+        finding.mostGainNs = gainNs;
+        finding.share = share;
+        const auto longest =
+            std::max_element(summary().steps.begin(), summary().steps.end(),
+                             [](const auto& a, const auto& b) { return a.wallNs < b.wallNs; });
+        finding.atNs = longest->startNs;
+        if (main != nullptr) name(finding, *main);
+        return &finding;
+    }
+
+    void name(Finding& finding, const Contributor& main) const {
+        finding.contributor = main.name;
+        finding.path = main.path;
+        finding.countPerStep = static_cast<double>(main.count) / stepCount();
+    }
+
+    /// The contributor with most exposed time of those that `holds`; null if there is none.
+    template <class Holds>
+    const Contributor* greatest(Holds holds) const {
+        const Contributor* most = nullptr;
+        for (const Contributor& each : summary().contributors)
+            if (each.kind != ContributorKind::Others && holds(each) &&
+                (most == nullptr || each.exposedNs > most->exposedNs))
+                most = &each;
+        return most;
+    }
+    template <class Holds>
+    int64_t exposedNs(Holds holds) const {
+        int64_t sumNs = 0;
+        for (const Contributor& each : summary().contributors)
+            if (holds(each)) sumNs += each.exposedNs;
+        return perStep(sumNs);
+    }
+
+    /// Without allocations that are a finding of their own.
+    void findPart(Rule rule, StepPart part, double least) {
+        const auto isTold = [this](const Contributor& each) {
+            return areAllocationsTold_ && isAllocation(each);
+        };
+        const int64_t toldNs = exposedNs(
+            [&](const Contributor& each) { return each.part == part && isTold(each); });
+        add(rule, critical_->parts[part] - toldNs, least, greatest([&](const Contributor& each) {
+                return each.part == part && !isTold(each);
+            }));
+    }
+
+    bool findAllocations() {
+        return add(Rule::Allocations, exposedNs(isAllocation), leastShare,
+                   greatest(isAllocation)) != nullptr;
+    }
+
+    void findCopies() {
+        add(Rule::PageableCopies, exposedNs(isPageable), leastShare, greatest(isPageable));
+        const auto isOtherCopy = [](const Contributor& each) {
+            return each.kind == ContributorKind::Copy && !isPageable(each);
+        };
+        add(Rule::ExposedCopies, exposedNs(isOtherCopy), leastShare, greatest(isOtherCopy));
+    }
+
+    bool findUnusedNvlink() {
+        if (!run_.facts.isNvlinkPresent || run_.nvlink.use != NvlinkVerdict::Use::NotSeen)
+            return false;
+        const auto isExchange = [](const Contributor& each) {
+            return each.part == StepPart::ExposedCommunication ||
+                   each.part == StepPart::ExposedPtoP;
+        };
+        return add(Rule::NvlinkUnused, exposedNs(isExchange), leastShare, greatest(isExchange)) !=
+               nullptr;
+    }
+
+    /// The critical worker is the one that waits least. What the rank that waits least of all
+    /// others waits more than it is what all of them could save, were it as fast as that one.
+    void findLateRank() {
+        const auto togetherNs = [](const WorkerParts& each) { return each.meanNs - ownNs(each); };
+        int64_t leastNs = INT64_MAX;
+        for (const WorkerParts& each : made_.workers)
+            if (each.worker != critical_->worker) leastNs = std::min(leastNs, togetherNs(each));
+        if (leastNs == INT64_MAX || !run_.workers[critical_->worker].rank) return;
+        Finding* late =
+            add(Rule::LateRank, leastNs - togetherNs(*critical_), leastShare, nullptr);
+        if (late == nullptr) return;
+        const StepPart part = partThatIsLonger();
+        if (const Contributor* main =
+                greatest([part](const Contributor& each) { return each.part == part; }))
+            name(*late, *main);
+    }
+
+    /// In which part the critical worker exceeds the median of the others most.
+    StepPart partThatIsLonger() const {
+        auto worst = StepPart::Compute;
+        int64_t mostNs = INT64_MIN;
+        for (size_t index = 0; index < stepPartCount; ++index) {
+            const auto part = static_cast<StepPart>(index);
+            if (groupOf(part) == PartGroup::Collectives) continue;
+            std::vector<int64_t> others;
+            for (const WorkerParts& each : made_.workers)
+                if (each.worker != critical_->worker) others.push_back(each.parts[part]);
+            std::nth_element(others.begin(), others.begin() + others.size() / 2, others.end());
+            const int64_t excessNs = critical_->parts[part] - others[others.size() / 2];
+            if (excessNs <= mostNs) continue;
+            mostNs = excessNs;
+            worst = part;
+        }
+        return worst;
+    }
+
+    void findOddSteps() {
+        int64_t excessNs = 0;
+        for (const OutlierStep& each : summary().outliers) excessNs += each.excessNs;
+        if (excessNs == 0) return;
+        Finding* odd = add(Rule::OddSteps, perStep(excessNs), leastOddShare, nullptr);
+        if (odd == nullptr) return;
+        const OutlierStep& longest = summary().outliers.front();
+        odd->contributor = longest.contributor;
+        odd->path = longest.path;
+        odd->atNs = longest.startNs;
+    }
+
+    const RunSummary& run_;
+    const std::set<Rule>& muted_;
+    Explanation made_;
+    bool areAllocationsTold_ = false;
+    std::vector<WorkerParts>::const_iterator critical_;
+};
+
+}  // namespace
+
+Explanation explain(const RunSummary& run, const std::set<Rule>& muted) {
+    return Explainer(run, muted).explain();
+}
+
+}  // namespace lanescope::explain

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/explain/rules.h"
+
+#include <iterator>
+
+namespace lanescope::explain {
+
+namespace {
+
+constexpr RuleFacts rules[]{
+    {"late_rank", "The other ranks wait at least 3 % of the step for one rank.",
+     "Look at what that rank does more than the others: its share of the data, its GPU, its host.",
+     "SELECT text, start, end - start AS ns FROM NVTX_EVENTS "
+     "WHERE text LIKE 'nccl%' ORDER BY ns DESC LIMIT 20"},
+    {"input_data", "The GPU waits at least 3 % of the step for the next batch.",
+     "More loader workers, pinned batches, prefetching, or cheaper preprocessing.",
+     "SELECT text, start, end - start AS ns FROM NVTX_EVENTS WHERE text LIKE '%data%' "
+     "OR text LIKE '%batch%' OR text LIKE '%load%' ORDER BY ns DESC LIMIT 20"},
+    {"host_sync", "The GPU is idle at least 3 % of the step while the CPU waits for it.",
+     "Read results less often and without waiting (.item(), .cpu(), printing a loss); let the CPU "
+     "run ahead.",
+     "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
+     "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
+     "'%Synchronize%' GROUP BY 1 ORDER BY ns DESC"},
+    {"launch_bound", "The GPU is idle at least 3 % of the step because work was launched too late.",
+     "CUDA graphs (torch.compile with mode=\"reduce-overhead\"), fused or larger kernels, a larger "
+     "batch, less Python between launches.",
+     "SELECT s.value AS kernel, count(*) AS launches, avg(k.end - k.start) AS mean_ns FROM "
+     "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName GROUP BY 1 ORDER BY "
+     "launches DESC LIMIT 20"},
+    {"allocations", "The GPU is idle at least 3 % of the step while memory is allocated or freed.",
+     "Allocate once, or through a caching allocator; no cudaMalloc and cudaFree inside of steps.",
+     "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
+     "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
+     "'%Malloc%' OR s.value LIKE '%Free%' OR s.value LIKE '%HostAlloc%' GROUP BY 1 ORDER BY ns "
+     "DESC"},
+    {"pageable_copies", "Copies from or to pageable memory take at least 3 % of the step.",
+     "Pin the host memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with "
+     "non_blocking=True.",
+     "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, sum(end - start) "
+     "AS ns FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE srcKind = 0 OR dstKind = 0 GROUP BY 1, 2, 3"},
+    {"exposed_copies", "Copies that nothing hides take at least 3 % of the step.",
+     "Copy the next batch on a stream of its own while this one is computed.",
+     "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, sum(end - start) "
+     "AS ns FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY 1, 2, 3 ORDER BY ns DESC"},
+    {"nvlink_unused", "GPUs that NVLink joins exchange data over something else.",
+     "See NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, container settings and `lanescope info --topology`.",
+     ""},
+    {"exposed_communication", "GPUs only exchange data for at least 10 % of the step.",
+     "Start collectives earlier and in buckets, so that backward hides them; fewer bytes (bf16, "
+     "accumulated gradients).",
+     "SELECT s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
+     "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName WHERE s.value LIKE "
+     "'nccl%' GROUP BY 1 ORDER BY ns DESC"},
+    {"odd_steps", "Steps far longer than the others cost at least 1 % of the mean step.",
+     "Look at one of them: checkpoints, evaluation, garbage collection, a late batch.",
+     "SELECT text, start, end - start AS ns FROM NVTX_EVENTS WHERE text LIKE '%step%' ORDER BY ns "
+     "DESC LIMIT 10"},
+    {"memsets", "Memsets that nothing hides take at least 3 % of the step.",
+     "Fewer and larger buffers, zero_grad(set_to_none=True).",
+     "SELECT memKind, count(*) AS memsets, sum(bytes) AS bytes, sum(end - start) AS ns FROM "
+     "CUPTI_ACTIVITY_KIND_MEMSET GROUP BY 1"},
+    {"queued_idle", "The GPU is idle at least 10 % of the step though work was launched in time.",
+     "Streams that wait for each other, tiny kernels one behind the other, or too little work a "
+     "launch: fuse, or use CUDA graphs.",
+     ""},
+};
+static_assert(std::size(rules) == ruleCount);
+
+}  // namespace
+
+const RuleFacts& factsOf(Rule rule) {
+    return rules[static_cast<size_t>(rule)];
+}
+
+std::optional<Rule> ruleCalled(std::string_view identifier) {
+    for (size_t index = 0; index < ruleCount; ++index)
+        if (rules[index].identifier == identifier) return static_cast<Rule>(index);
+    return std::nullopt;
+}
+
+}  // namespace lanescope::explain

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace lanescope::explain {
+
+/// What can be found wrong with one run.
+enum class Rule : uint8_t {
+    LateRank,
+    InputData,
+    HostSynchronization,
+    LaunchBound,
+    Allocations,
+    PageableCopies,
+    ExposedCopies,
+    NvlinkUnused,
+    ExposedCommunication,
+    OddSteps,
+    Memsets,
+    QueuedIdle,
+};
+inline constexpr size_t ruleCount = static_cast<size_t>(Rule::QueuedIdle) + 1;
+
+/// A rule as people and programs know it.
+struct RuleFacts {
+    std::string_view identifier;  ///< "launch_bound".
+    std::string_view finds;       ///< When it holds, in one sentence.
+    std::string_view advice;      ///< What to try first.
+    /// A query of the trace file that shows what the finding is about; empty if none does.
+    std::string_view sql;
+};
+const RuleFacts& factsOf(Rule rule);
+/// Nothing for a name that no rule has.
+std::optional<Rule> ruleCalled(std::string_view identifier);
+
+// From which share of the mean step on a rule speaks. Less is not worth a change, and two runs of
+// one program differ by as much.
+inline constexpr double leastShare = 0.03;
+/// Of communication, which good programs have too: some of it cannot be hidden.
+inline constexpr double leastCommunicationShare = 0.10;
+/// Of idle time between pieces of work that were launched in time: switching takes its time.
+inline constexpr double leastQueuedShare = 0.10;
+/// Of what single steps take beyond the median, spread over all steps.
+inline constexpr double leastOddShare = 0.01;
+
+}  // namespace lanescope::explain

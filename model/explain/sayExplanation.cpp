@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/explain/sayExplanation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "model/compare/shownNumbers.h"
+#include "model/trace/notesOf.h"
+#include "model/values/DurationScale.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope::explain {
+
+using namespace compare;
+
+namespace {
+
+constexpr size_t mostPartsTold = 2;
+constexpr double leastShareTold = 0.03;
+constexpr double mostlyComputing = 0.9;
+constexpr size_t fewestSteps = 4;
+
+class Words {
+  public:
+    Words(const RunSummary& run, Explanation& explanation) : run_(run), made_(explanation) {}
+
+    void say() {
+        made_.sentence = sentence();
+        for (Finding& finding : made_.findings) finding.sentence = sentenceOf(finding);
+        addDoubts();
+    }
+
+  private:
+    const WorkerSummary& worker(uint32_t index) const { return run_.workers[index]; }
+    static double shareOf(int64_t ns, int64_t wholeNs) {
+        return wholeNs > 0 ? static_cast<double>(ns) / static_cast<double>(wholeNs) : 0;
+    }
+    std::string percent(double share) const { return percentText(100 * share) + " %"; }
+
+    /// The sum of all workers; parts of it are shares of the time of all GPUs.
+    WorkerParts together() const {
+        WorkerParts all;
+        for (const WorkerParts& each : made_.workers) {
+            all.meanNs += each.meanNs;
+            all.parts += each.parts;
+        }
+        return all;
+    }
+
+    std::string sentence() const {
+        if (run_.isEmpty()) return "This trace holds no work of a GPU to explain.";
+        const WorkerParts all = together();
+        const auto count = static_cast<int64_t>(made_.workers.size());
+        const int64_t meanNs = all.meanNs / count;
+        const DurationScale scale = DurationScale::ofStep(meanNs);
+        const std::string what =
+            run_.source == StepSource::WholeRun ? "run" : run_.source == StepSource::Chosen
+                                                              ? "stretch"
+                                                              : "mean step";
+        std::string text = fmt::format(
+            "{} {} % of the {} of {}", count == 1 ? "The GPU computes" : "GPUs compute",
+            percentText(100 * shareOf(all.parts[StepPart::Compute], all.meanNs)), what,
+            scale.text(meanNs));
+        std::vector<StepPart> parts;
+        for (size_t index = 1; index < stepPartCount; ++index)
+            parts.push_back(static_cast<StepPart>(index));
+        std::stable_sort(parts.begin(), parts.end(), [&](StepPart a, StepPart b) {
+            return all.parts[a] > all.parts[b];
+        });
+        std::string rest;
+        for (size_t index = 0; index < mostPartsTold; ++index) {
+            const int64_t ns = all.parts[parts[index]];
+            if (shareOf(ns, all.meanNs) < leastShareTold) break;
+            rest += fmt::format("{} {} {}", rest.empty() ? ":" : ",", scale.text(ns / count),
+                                partText(parts[index]));
+        }
+        if (shareOf(all.parts[StepPart::Compute], all.meanNs) >= mostlyComputing)
+            rest += mostComputing();
+        return text + rest + ".";
+    }
+
+    /// "waiting for rank 2" if it is known whom for.
+    std::string partText(StepPart part) const {
+        if (part == StepPart::WaitingForRanks)
+            for (const Finding& finding : made_.findings)
+                if (finding.rule == Rule::LateRank && worker(finding.worker).rank)
+                    return fmt::format("waiting for rank {}", *worker(finding.worker).rank);
+        return std::string(name(part));
+    }
+
+    std::string mostComputing() const {
+        const uint32_t critical = run_.criticalWorker();
+        const Contributor* most = nullptr;
+        for (const Contributor& each : worker(critical).contributors)
+            if (each.part == StepPart::Compute && each.kind != ContributorKind::Others &&
+                (most == nullptr || each.exposedNs > most->exposedNs))
+                most = &each;
+        if (most == nullptr) return {};
+        return fmt::format("; most of it, {}, in {}",
+                           percent(shareOf(most->exposedNs, worker(critical).totalWallNs())),
+                           shortContributorName(most->name));
+    }
+
+    std::string where(const Finding& finding) const {
+        return finding.path.empty() ? "" : " in " + printable(finding.path);
+    }
+    /// "12.1 times a step".
+    static std::string times(const Finding& finding) {
+        return fmt::format("{} a step", countText(finding.countPerStep));
+    }
+
+    std::string sentenceOf(const Finding& finding) const {
+        const auto whole = std::find_if(
+            made_.workers.begin(), made_.workers.end(),
+            [&](const WorkerParts& each) { return each.worker == finding.worker; });
+        const DurationScale scale = DurationScale::ofStep(whole->meanNs);
+        const std::string time = fmt::format("{} of a step ({})", scale.text(finding.mostGainNs),
+                                             percent(finding.share));
+        const std::string what = shortContributorName(finding.contributor);
+        switch (finding.rule) {
+            case Rule::LateRank:
+                return fmt::format(
+                    "The other ranks wait at least {} for {}{}.", time,
+                    worker(finding.worker).label(),
+                    what.empty() ? "" : ", mostly busy longer with " + what + where(finding));
+            case Rule::InputData:
+                return fmt::format("The GPU waits {} for data: mostly {}{}.", time, what,
+                                   where(finding));
+            case Rule::HostSynchronization:
+                return fmt::format(
+                    "The GPU is idle {} because the CPU waited for it before it went on: mostly "
+                    "{}{}, {}.",
+                    time, what, where(finding), times(finding));
+            case Rule::LaunchBound:
+                return fmt::format(
+                    "The GPU waits {} for work to be launched: mostly {}{}; {} kernels a step of "
+                    "{} each.",
+                    time, what, where(finding), countText(kernels(finding.worker)),
+                    timeText(meanKernelNs(finding.worker)));
+            case Rule::Allocations:
+                return fmt::format(
+                    "The GPU waits {} while memory is allocated or freed: mostly {}{}, {}.", time,
+                    what, where(finding), times(finding));
+            case Rule::PageableCopies:
+                return fmt::format("Copies of pageable memory take {}: mostly {}{}, {}.", time,
+                                   what, where(finding), times(finding));
+            case Rule::ExposedCopies:
+                return fmt::format("Copies that nothing hides take {}: mostly {}{}, {}.", time,
+                                   what, where(finding), times(finding));
+            case Rule::NvlinkUnused:
+                return fmt::format(
+                    "NVLink joins these GPUs and carried nothing; {} they only exchange data over "
+                    "something slower, mostly in {}.",
+                    time, what);
+            case Rule::ExposedCommunication:
+                return fmt::format("GPUs do nothing but exchange data for {}: mostly {}{}, {}.",
+                                   time, what, where(finding), times(finding));
+            case Rule::OddSteps:
+                return oddSteps(finding, time);
+            case Rule::Memsets:
+                return fmt::format("Memsets that nothing hides take {}{}, {}.", time,
+                                   where(finding), times(finding));
+            case Rule::QueuedIdle:
+                return fmt::format(
+                    "The GPU is idle {} though its work was launched in time: mostly {}{}.", time,
+                    what, where(finding));
+        }
+        return {};
+    }
+
+    std::string oddSteps(const Finding& finding, const std::string& time) const {
+        const WorkerSummary& odd = worker(finding.worker);
+        const OutlierStep& longest = odd.outliers.front();
+        std::string text = fmt::format(
+            "{} of {} steps take far longer than the others, {} in the mean; step {} by {}: {}",
+            odd.outliers.size(), odd.steps.size(), time, longest.number,
+            timeText(static_cast<double>(longest.excessNs)), name(longest.part));
+        if (!finding.contributor.empty())
+            text += fmt::format(", {}{}", shortContributorName(finding.contributor),
+                                where(finding));
+        return text + ".";
+    }
+
+    double kernels(uint32_t index) const {
+        int64_t count = 0;
+        for (const Contributor& each : worker(index).contributors)
+            if (each.part == StepPart::Compute) count += each.count;
+        return static_cast<double>(count) / static_cast<double>(worker(index).steps.size());
+    }
+    double meanKernelNs(uint32_t index) const {
+        int64_t count = 0, totalNs = 0;
+        for (const Contributor& each : worker(index).contributors)
+            if (each.part == StepPart::Compute) {
+                count += each.count;
+                totalNs += each.totalNs;
+            }
+        return count > 0 ? static_cast<double>(totalNs) / static_cast<double>(count) : 0;
+    }
+
+    void addDoubts() {
+        const auto add = [this](std::string sentence) {
+            made_.doubts.push_back(std::move(sentence));
+        };
+        if (run_.isEmpty()) return;
+        if (run_.source == StepSource::KernelPattern)
+            add("No NVTX ranges mark the steps: they are the sequence of kernels that repeats.");
+        if (run_.source == StepSource::WholeRun)
+            add("No steps were found: the run is explained as a whole, start-up included.");
+        const WorkerSummary& critical = worker(run_.criticalWorker());
+        if (run_.source != StepSource::WholeRun && run_.source != StepSource::Chosen &&
+            critical.steps.size() < fewestSteps)
+            add(fmt::format("Only {} step{} to go by.", critical.steps.size(),
+                            critical.steps.size() == 1 ? "" : "s"));
+        if (!run_.facts.hasApiCalls && run_.facts.kernelCount > 0)
+            add("The trace has no CUDA API calls, so why its GPUs were idle is not known.");
+        if (run_.facts.isTruncated)
+            add("A process ended abnormally; its last events may be missing.");
+        for (const HealthNote& note : run_.facts.healthWarnings) add(shownText(note));
+    }
+
+    const RunSummary& run_;
+    Explanation& made_;
+};
+
+}  // namespace
+
+void sayExplanation(const RunSummary& run, Explanation& explanation) {
+    Words(run, explanation).say();
+}
+
+}  // namespace lanescope::explain

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/export/comparison/partsJson.h"
+#include "model/export/explanation/ExplanationReport.h"
+
+namespace lanescope::report {
+
+namespace {
+
+constexpr int schemaVersion = 1;
+
+Json findingJson(const ExplanationReport& report, const explain::Finding& finding) {
+    return {{"rule", factsOf(finding.rule).identifier},
+            {"worker", report.run.workers[finding.worker].label()},
+            {"mostGainNs", finding.mostGainNs},
+            {"share", finding.share},
+            {"contributor", finding.contributor},
+            {"path", finding.path},
+            {"countPerStep", finding.countPerStep},
+            {"atNs", finding.atNs ? Json(*finding.atNs) : Json(nullptr)},
+            {"sentence", finding.sentence},
+            {"advice", factsOf(finding.rule).advice},
+            {"sql", factsOf(finding.rule).sql}};
+}
+
+}  // namespace
+
+std::string explanationAsJson(const ExplanationReport& report) {
+    Json workers = Json::array();
+    for (const explain::WorkerParts& each : report.explanation.workers) {
+        const compare::WorkerSummary& worker = report.run.workers[each.worker];
+        workers.push_back({{"label", worker.label()},
+                           {"pid", worker.pid},
+                           {"rank", worker.rank ? Json(*worker.rank) : Json(nullptr)},
+                           {"gpu", worker.gpuId},
+                           {"steps", worker.steps.size()},
+                           {"meanStepNs", each.meanNs},
+                           {"partsNs", partsJson(each.parts)}});
+    }
+    Json findings = Json::array();
+    for (const explain::Finding& finding : report.explanation.findings)
+        findings.push_back(findingJson(report, finding));
+    const Json json{{"schema", "lanescope.explanation"},
+                    {"version", schemaVersion},
+                    {"trace", report.run.facts.title},
+                    {"sentence", report.explanation.sentence},
+                    {"doubts", report.explanation.doubts},
+                    {"steps",
+                     {{"source", identifier(report.run.source)}, {"pattern", report.run.pattern}}},
+                    {"workers", std::move(workers)},
+                    {"findings", std::move(findings)}};
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lanescope::report

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "model/compare/shownNumbers.h"
+#include "model/export/comparison/TextGrid.h"
+#include "model/export/explanation/ExplanationReport.h"
+#include "model/export/explanation/explanationTable.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope::report {
+
+using namespace compare;
+
+namespace {
+
+constexpr size_t mostAbreast = 6;
+
+std::string partsText(const ExplanationReport& report) {
+    const auto workers = workersShown(report, mostAbreast);
+    if (workers.empty()) return {};
+    const DurationScale scale = scaleOf(report);
+    std::vector<TextGrid::Side> sides(workers.size() + 1, TextGrid::Side::Right);
+    sides.front() = TextGrid::Side::Left;
+    TextGrid grid(sides);
+    std::vector<std::string> headings{"Mean step"}, units{""};
+    for (const auto* each : workers) {
+        headings.push_back(report.run.workers[each->worker].label());
+        units.emplace_back(scale.unit);
+    }
+    grid.add(headings);
+    grid.add(units);
+    grid.addRule();
+    for (const StepPart part : partsShown(workers)) {
+        std::vector<std::string> cells{std::string(name(part))};
+        for (const auto* each : workers) cells.push_back(scale.number(each->parts[part]));
+        grid.add(cells);
+    }
+    grid.addRule();
+    std::vector<std::string> sums{"step"};
+    for (const auto* each : workers) sums.push_back(scale.number(each->meanNs));
+    grid.add(sums);
+    const size_t all = report.explanation.workers.size();
+    const std::string more =
+        all > workers.size()
+            ? fmt::format("\n{} of {} workers; -f json has all of them.\n", workers.size(), all)
+            : std::string();
+    return "\n" + grid.text() + more;
+}
+
+/// `wrapped` with three spaces before every line.
+std::string indented(const std::string& sentence) {
+    return "   " + wrapped(sentence, 3, 97);
+}
+
+std::string findingsText(const ExplanationReport& report) {
+    if (report.run.isEmpty()) return {};
+    if (report.explanation.findings.empty())
+        return "\nNo rule found anything to change (\"lanescope explain --rules\" lists them).\n";
+    std::string text = "\nWhat to change first\n";
+    int number = 0;
+    for (const explain::Finding& finding : report.explanation.findings) {
+        text += fmt::format("\n{}. {}\n", ++number, headingOf(report, finding));
+        text += indented(printable(finding.sentence));
+        text += indented("Try: " + std::string(factsOf(finding.rule).advice));
+        if (finding.atNs)
+            text += fmt::format("   Look at {} s.\n",
+                                fmt::format("{:.6f}", static_cast<double>(*finding.atNs) / 1e9));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string explanationAsText(const ExplanationReport& report) {
+    std::string text = wrapped(printable(report.explanation.sentence));
+    if (!report.explanation.doubts.empty()) text += "\n";
+    for (const std::string& doubt : report.explanation.doubts)
+        text += wrapped("Caution: " + printable(doubt), 9);
+    text += partsText(report) + findingsText(report);
+    for (const WorkerSummary& worker : report.run.workers)
+        if (!worker.steps.empty()) {
+            text += fmt::format("\n{} of {} steps{}{}.\n", worker.steps.size(), worker.foundSteps,
+                                report.run.pattern.empty()
+                                    ? ""
+                                    : fmt::format(" \"{}\"", printable(report.run.pattern)),
+                                worker.warmUpSteps == 0
+                                    ? ""
+                                    : fmt::format(", {} left out as warm-up", worker.warmUpSteps));
+            break;
+        }
+    return text;
+}
+
+}  // namespace lanescope::report

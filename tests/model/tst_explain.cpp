@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QTest>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "model/explain/RuleCondition.h"
+#include "model/export/explanation/ExplanationReport.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::explain;
+
+namespace {
+
+constexpr int64_t ms = 1'000'000;
+
+Contributor contributor(StepPart part, ContributorKind kind, std::string name, int64_t ns,
+                        ContributorTrait trait = ContributorTrait::None) {
+    Contributor made;
+    made.part = part;
+    made.kind = kind;
+    made.trait = trait;
+    made.name = std::move(name);
+    made.path = "forward";
+    made.count = 20;
+    made.exposedNs = made.totalNs = ns;
+    return made;
+}
+
+/// Ten steps alike; made for the test, not recorded. What is added to a part is added to each step.
+class MadeRun {
+  public:
+    explicit MadeRun(int ranks = 1) {
+        run_.source = StepSource::NvtxRange;
+        run_.pattern = "step #";
+        run_.facts.hasApiCalls = true;
+        run_.facts.kernelCount = 1;
+        for (int rank = 0; rank < ranks; ++rank) {
+            WorkerSummary worker;
+            worker.pid = 100 + static_cast<uint32_t>(rank);
+            if (ranks > 1) worker.rank = rank;
+            worker.gpuId = rank;
+            worker.foundSteps = steps;
+            for (int64_t step = 0; step < steps; ++step)
+                worker.steps.push_back({step, "", step * 1'000 * ms, 0, {}});
+            run_.workers.push_back(worker);
+            add(static_cast<size_t>(rank),
+                contributor(StepPart::Compute, ContributorKind::Kernel, "gemm", 0), 100 * ms);
+        }
+    }
+
+    void add(size_t worker, Contributor each, int64_t ns) {
+        each.exposedNs = each.totalNs = ns * steps;
+        for (StepSummary& step : run_.workers[worker].steps) {
+            step.parts[each.part] += ns;
+            step.wallNs += ns;
+        }
+        run_.workers[worker].contributors.push_back(std::move(each));
+    }
+    void add(StepPart part, ContributorKind kind, std::string name, int64_t ns,
+             ContributorTrait trait = ContributorTrait::None) {
+        add(0, contributor(part, kind, std::move(name), 0, trait), ns);
+    }
+    RunSummary& run() { return run_; }
+
+    static constexpr int64_t steps = 10;
+
+  private:
+    RunSummary run_;
+};
+
+std::vector<Rule> rulesOf(const Explanation& explanation) {
+    std::vector<Rule> rules;
+    for (const Finding& finding : explanation.findings) rules.push_back(finding.rule);
+    return rules;
+}
+
+std::vector<Rule> rulesOf(MadeRun& made) {
+    return rulesOf(explain::explain(made.run()));
+}
+
+}  // namespace
+
+/// One run, explained by its summary.
+class TestExplain : public QObject {
+    Q_OBJECT
+  private slots:
+    void aGoodRunHasNoFinding() {
+        MadeRun made(2);
+        for (const size_t rank : {0, 1}) {
+            made.add(rank,
+                     contributor(StepPart::ExposedCommunication, ContributorKind::Collective,
+                                 "AllReduce", 0),
+                     5 * ms);
+            made.add(rank,
+                     contributor(StepPart::LaunchBound, ContributorKind::Idle, "in a call", 0),
+                     2 * ms);
+        }
+        const Explanation explanation = explain::explain(made.run());
+        QVERIFY(rulesOf(explanation).empty());
+        QVERIFY(explanation.doubts.empty());
+        QCOMPARE(explanation.sentence,
+                 std::string("GPUs compute 93.5 % of the mean step of 107.000 ms: 5.000 ms exposed "
+                             "communication; most of it, 93.5 %, in gemm."));
+    }
+
+    void everyPartHasItsRule_data() {
+        QTest::addColumn<int>("part");
+        QTest::addColumn<int>("kind");
+        QTest::addColumn<int>("trait");
+        QTest::addColumn<int>("rule");
+        const auto row = [](const char* name, StepPart part, ContributorKind kind, Rule rule,
+                            ContributorTrait trait = ContributorTrait::None) {
+            QTest::newRow(name) << int(part) << int(kind) << int(trait) << int(rule);
+        };
+        row("data", StepPart::DataLoading, ContributorKind::Idle, Rule::InputData);
+        row("sync", StepPart::Synchronization, ContributorKind::Idle, Rule::HostSynchronization);
+        row("launch", StepPart::LaunchBound, ContributorKind::Idle, Rule::LaunchBound);
+        row("malloc", StepPart::LaunchBound, ContributorKind::Idle, Rule::Allocations,
+            ContributorTrait::Allocation);
+        row("free", StepPart::Synchronization, ContributorKind::Idle, Rule::Allocations,
+            ContributorTrait::Allocation);
+        row("pageable", StepPart::ExposedHtoD, ContributorKind::Copy, Rule::PageableCopies,
+            ContributorTrait::Pageable);
+        row("copy", StepPart::ExposedDtoD, ContributorKind::Copy, Rule::ExposedCopies);
+        row("nccl", StepPart::ExposedCommunication, ContributorKind::Collective,
+            Rule::ExposedCommunication);
+        row("memset", StepPart::Memset, ContributorKind::Memset, Rule::Memsets);
+        row("queued", StepPart::OtherIdle, ContributorKind::Idle, Rule::QueuedIdle);
+    }
+    void everyPartHasItsRule() {
+        QFETCH(int, part);
+        QFETCH(int, kind);
+        QFETCH(int, trait);
+        QFETCH(int, rule);
+        const auto with = [&](int64_t ns) {
+            MadeRun made;
+            made.add(StepPart(part), ContributorKind(kind), "the cause", ns,
+                     ContributorTrait(trait));
+            return explain::explain(made.run());
+        };
+        const Explanation explanation = with(25 * ms);
+        QCOMPARE(rulesOf(explanation), std::vector{Rule(rule)});
+        const Finding& finding = explanation.findings.front();
+        QCOMPARE(finding.mostGainNs, 25 * ms);
+        QCOMPARE(finding.share, 0.2);
+        QCOMPARE(finding.path, std::string("forward"));
+        QVERIFY2(finding.sentence.find("25.000 ms of a step (20.0 %)") != std::string::npos,
+                 finding.sentence.c_str());
+        QVERIFY(rulesOf(with(2 * ms)).empty());
+        MadeRun made;
+        made.add(StepPart(part), ContributorKind(kind), "the cause", 25 * ms,
+                 ContributorTrait(trait));
+        QVERIFY(rulesOf(explain::explain(made.run(), {Rule(rule)})) !=
+                std::vector{Rule(rule)});
+    }
+
+    void theLateRankIsTheOneThatWaitsLeast() {
+        MadeRun made(3);
+        made.add(2, contributor(StepPart::Compute, ContributorKind::Kernel, "extra", 0), 30 * ms);
+        for (const size_t rank : {0, 1})
+            made.add(rank,
+                     contributor(StepPart::WaitingForRanks, ContributorKind::Collective,
+                                 "AllReduce", 0),
+                     30 * ms);
+        const Explanation explanation = explain::explain(made.run());
+        QCOMPARE(rulesOf(explanation), std::vector{Rule::LateRank});
+        const Finding& late = explanation.findings.front();
+        QCOMPARE(late.worker, uint32_t{2});
+        QCOMPARE(late.mostGainNs, 30 * ms);
+        QVERIFY2(late.sentence.find("for rank 2, GPU 2") != std::string::npos,
+                 late.sentence.c_str());
+        QVERIFY2(explanation.sentence.find("20.000 ms waiting for rank 2") != std::string::npos,
+                 explanation.sentence.c_str());
+    }
+
+    void nvlinkThatCarriesNothingIsToldInPlaceOfCommunication() {
+        MadeRun made(2);
+        for (const size_t rank : {0, 1})
+            made.add(rank,
+                     contributor(StepPart::ExposedCommunication, ContributorKind::Collective,
+                                 "AllReduce", 0),
+                     40 * ms);
+        QCOMPARE(rulesOf(made), std::vector{Rule::ExposedCommunication});
+        made.run().facts.isNvlinkPresent = true;
+        made.run().nvlink.use = NvlinkVerdict::Use::NotSeen;
+        QCOMPARE(rulesOf(made), std::vector{Rule::NvlinkUnused});
+        made.run().nvlink.use = NvlinkVerdict::Use::Used;
+        QCOMPARE(rulesOf(made), std::vector{Rule::ExposedCommunication});
+    }
+
+    void oddStepsCountByWhatTheyCostAll() {
+        MadeRun made;
+        OutlierStep odd;
+        odd.number = 7;
+        odd.excessNs = 50 * ms;
+        odd.part = StepPart::DataLoading;
+        odd.contributor = "outside CUDA calls";
+        made.run().workers[0].outliers.push_back(odd);
+        const Explanation explanation = explain::explain(made.run());
+        QCOMPARE(rulesOf(explanation), std::vector{Rule::OddSteps});
+        QCOMPARE(explanation.findings[0].mostGainNs, 5 * ms);
+        made.run().workers[0].outliers[0].excessNs = 5 * ms;
+        QVERIFY(rulesOf(made).empty());
+    }
+
+    void partsSumToTheStepAndFindingsAreSorted() {
+        MadeRun made;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, "a", 10 * ms + 333);
+        made.add(StepPart::DataLoading, ContributorKind::Idle, "b", 20 * ms + 777);
+        const Explanation explanation = explain::explain(made.run());
+        for (const WorkerParts& worker : explanation.workers)
+            QCOMPARE(worker.parts.sum(), worker.meanNs);
+        QCOMPARE(rulesOf(explanation), (std::vector{Rule::InputData, Rule::LaunchBound}));
+    }
+
+    void whatIsDoubtfulIsSaid() {
+        MadeRun made;
+        made.run().source = StepSource::KernelPattern;
+        made.run().facts.hasApiCalls = false;
+        made.run().workers[0].steps.resize(2);
+        QCOMPARE(explain::explain(made.run()).doubts.size(), size_t{3});
+        const Explanation nothing = explain::explain(RunSummary());
+        QVERIFY(nothing.findings.empty());
+        QCOMPARE(nothing.sentence, std::string("This trace holds no work of a GPU to explain."));
+    }
+
+    void conditionsAreReadAndHold() {
+        Finding finding;
+        finding.rule = Rule::LaunchBound;
+        finding.mostGainNs = 10 * ms;
+        finding.share = 0.1;
+        const auto holds = [&](std::string_view text) {
+            const Result<RuleCondition> condition = parseRuleCondition(text);
+            return condition && condition->isMetBy(finding);
+        };
+        QVERIFY(holds("launch_bound"));
+        QVERIFY(holds("launch_bound > 9ms"));
+        QVERIFY(!holds("launch_bound > 10 ms"));
+        QVERIFY(holds("any>9.5%"));
+        QVERIFY(!holds("any > 10 %"));
+        QVERIFY(!holds("late_rank"));
+        for (const char* wrong : {"", "launch", "launch_bound >", "any > fast", "any > -1ms"})
+            QVERIFY2(!parseRuleCondition(wrong), wrong);
+        for (size_t index = 0; index < ruleCount; ++index)
+            QCOMPARE(*ruleCalled(factsOf(Rule(index)).identifier), Rule(index));
+    }
+
+    void allFormatsHaveTheSameSentences() {
+        MadeRun made(2);
+        made.add(StepPart::DataLoading, ContributorKind::Idle, "<b>&", 20 * ms);
+        made.run().facts.title = "<script>run";
+        report::ExplanationReport report{made.run(), explain::explain(made.run())};
+        const auto json = nlohmann::json::parse(explanationAsJson(report));
+        QCOMPARE(json["sentence"].get<std::string>(), report.explanation.sentence);
+        QCOMPARE(json["findings"][0]["mostGainNs"].get<int64_t>(), 20 * ms);
+        QCOMPARE(json["workers"].size(), size_t{2});
+        const std::string text = explanationAsText(report);
+        QVERIFY2(text.find("1. input_data, up to 20.000 ms a step") != std::string::npos,
+                 text.c_str());
+        for (size_t from = 0; from < text.size();) {
+            const size_t end = text.find('\n', from);
+            QVERIFY(end - from <= 100);
+            from = end + 1;
+        }
+        const std::string html = explanationAsHtml(report);
+        QVERIFY(html.find("input_data, up to 20.000 ms a step") != std::string::npos);
+        QVERIFY(html.find("<script>run") == std::string::npos);
+        QVERIFY(html.find("<b>&") == std::string::npos);
+    }
+};
+
+LANESCOPE_TEST(TestExplain, NoApplication)
+#include "tst_explain.moc"
