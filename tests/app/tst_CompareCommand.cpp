@@ -279,7 +279,7 @@ class TestCompareCommand : public QObject {
         const auto two = csvRows(
             compareFiles({fast_, slow_, "-f", "csv", "--table", "parts", "--table", "summary"})
                 .output);
-        QCOMPARE(two.size(), 1 + 24 + 1);
+        QCOMPARE(two.size(), 1 + 26 + 1);
         QCOMPARE(two[1][0], QByteArray("parts"));
     }
 
