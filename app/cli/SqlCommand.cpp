@@ -62,6 +62,8 @@ Result<Answer> ask(const SqlOptions& options, const std::string& sql, TableForma
     if (result->isCut)
         answer.warning = fmt::format("Only the first {} rows are here; --rows allows more.",
                                      formatCount(static_cast<int64_t>(result->table.rows.size())));
+    if (const auto doubt = query->doubt())
+        answer.warning += (answer.warning.empty() ? "" : " ") + doubt->sentence;
     return answer;
 }
 

@@ -40,8 +40,7 @@ void writeAll(int to, std::string_view bytes) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     try {
         const auto tell = [to](char what) { writeAll(to, {&what, 1}); };
-        const Result<Answer> answer =
-            asking([&] { tell(hasBegun); }, [&] { tell(hasEnded); });
+        const Result<Answer> answer = asking([&] { tell(hasBegun); }, [&] { tell(hasEnded); });
         if (answer) {
             writeAll(to, fmt::format("{}{}\n", isAnswer, answer->warning.size()));
             writeAll(to, answer->warning);
@@ -99,8 +98,7 @@ class Listener {
     }
 
     void take(std::string_view bytes) {
-        while (said_.empty() && !bytes.empty() &&
-               (bytes[0] == hasBegun || bytes[0] == hasEnded)) {
+        while (said_.empty() && !bytes.empty() && (bytes[0] == hasBegun || bytes[0] == hasEnded)) {
             // A query that looks at the clock itself is to end by itself.
             deadline_.reset();
             if (bytes[0] == hasBegun) deadline_ = Clock::now() + time_ + time_ / 20;

@@ -17,8 +17,8 @@ struct Answer {
 
 /// What is to be asked: calls `begin` when all is ready, and `end` when the answer is known and has
 /// only to be written down. What lies between is what may take time.
-using Asking =
-    std::function<Result<Answer>(const std::function<void()>& begin, const std::function<void()>& end)>;
+using Asking = std::function<Result<Answer>(const std::function<void()>& begin,
+                                            const std::function<void()>& end)>;
 
 /// Asks in a process of its own, which is ended when `time` is over: some functions of SQLite take
 /// minutes and look at no clock. Where no process can be made it asks here. Errors: those of

@@ -7,8 +7,8 @@
 
 namespace lanescope {
 
-/// `number` mixed with one that this run of the program drew, so that no file can be made of numbers
-/// that fall together in a table. Any thread.
+/// `number` mixed with one that this run of the program drew, so that no file can be made of
+/// numbers that fall together in a table. Any thread.
 uint64_t mixed(uint64_t number);
 
 struct MixedHash {
