@@ -52,8 +52,9 @@ class tst_HostileTraces : public QObject {
             sql += fmt::format(", {} TEXT AS ({}||{})", name, before, before);
             before = name;
         }
-        sql += ");INSERT INTO StringIds (id, seed) VALUES (0, hex(zeroblob(50)));"
-               "INSERT INTO StringIds (id, seed) SELECT id + 1, seed FROM StringIds";
+        sql +=
+            ");INSERT INTO StringIds (id, seed) VALUES (0, hex(zeroblob(50)));"
+            "INSERT INTO StringIds (id, seed) SELECT id + 1, seed FROM StringIds";
         write(sql);
         const auto trace = loadTrace(path_);
         QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
@@ -83,14 +84,15 @@ class tst_HostileTraces : public QObject {
     }
 
     void aLongTextCostsNoOtherRow() {
-        write(fmt::format("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
-                          " globalTid INTEGER, text TEXT);"
-                          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
-                          " LIMIT 8000) INSERT INTO NVTX_EVENTS SELECT i, i + 1, 59, {}, 'step'"
-                          " FROM n;"
-                          "UPDATE NVTX_EVENTS SET text = hex(zeroblob(9000000))"
-                          " WHERE start = 4",
-                          tid));
+        write(
+            fmt::format("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
+                        " globalTid INTEGER, text TEXT);"
+                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                        " LIMIT 8000) INSERT INTO NVTX_EVENTS SELECT i, i + 1, 59, {}, 'step'"
+                        " FROM n;"
+                        "UPDATE NVTX_EVENTS SET text = hex(zeroblob(9000000))"
+                        " WHERE start = 4",
+                        tid));
         const auto trace = loadTrace(path_);
         QVERIFY(trace.has_value());
         QCOMPARE((*trace)->nvtx.size(), 8000u);
@@ -122,14 +124,33 @@ class tst_HostileTraces : public QObject {
         constexpr int64_t count = 60'000;
         while (like.size() < count) like.emplace(like.size(), 0);
         const auto step = static_cast<int64_t>(like.bucket_count());
-        write(fmt::format("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
-                          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
-                          " LIMIT {}) INSERT INTO StringIds SELECT {} * (i + 10000000), i FROM n",
-                          count, step));
+        write(
+            fmt::format("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                        " LIMIT {}) INSERT INTO StringIds SELECT {} * (i + 10000000), i FROM n",
+                        count, step));
         QElapsedTimer timer;
         timer.start();
         QVERIFY(loadTrace(path_).has_value());
         QVERIFY2(timer.elapsed() < 4000, qPrintable(QString::number(timer.elapsed())));
+    }
+
+    void aJournalThatSomebodyLeftIsCalledThat() {
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 2}), path_).has_value());
+        {
+            auto database = openForWriting(path_);
+            // So little memory that pages are written before the transaction ends.
+            QVERIFY(database && database->execute("PRAGMA cache_size = 2; BEGIN;"
+                                                  "UPDATE StringIds SET value = value || 'x';"
+                                                  "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 1;"
+                                                  "UPDATE NVTX_EVENTS SET start = 1"));
+            std::filesystem::copy_file(path_, *folder_ / "copy");
+            std::filesystem::copy_file(path_.string() + "-journal", *folder_ / "copy-journal");
+        }
+        const auto trace = loadTrace(*folder_ / "copy");
+        QVERIFY(!trace);
+        QVERIFY2(trace.error().sentence.find("left a journal") != std::string::npos,
+                 trace.error().sentence.c_str());
     }
 
     void aWriteAheadLogLeavesNothingBeside() {
