@@ -8,6 +8,7 @@
 #include "app/cli/loadForCommand.h"
 #include "app/help/takes.h"
 #include "model/export/chromeTrace.h"
+#include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
 
 namespace lanescope::cli {
@@ -31,6 +32,8 @@ Result<void> runExport(const ExportOptions& options) {
         output->write(text);
         return output->isWanted();
     });
+    // A file gets its name only if all is well.
+    if (const Result<void> sound = checkIndex(**trace); !sound) return sound;
     if (const Result<void> closed = output->close(); !closed) return closed;
     reportHealth(**trace);
     return {};

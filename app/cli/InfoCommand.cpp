@@ -9,6 +9,7 @@
 #include "app/cli/topologyInfo.h"
 #include "app/cli/traceInfo.h"
 #include "app/help/takes.h"
+#include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
 
 namespace lanescope::cli {
@@ -27,10 +28,11 @@ Result<void> runInfo(const InfoOptions& options) {
     Result<Output> output = Output::open(std::nullopt, {});
     if (!output) return fail(output.error());
     const bool isJson = options.format == "json";
-    if (options.isTopology)
-        output->write(isJson ? topologyAsJson(**trace) : topologyAsText(**trace));
-    else
-        output->write(isJson ? infoAsJson(**trace) : infoAsText(**trace));
+    const std::string text = options.isTopology
+                                 ? (isJson ? topologyAsJson(**trace) : topologyAsText(**trace))
+                                 : (isJson ? infoAsJson(**trace) : infoAsText(**trace));
+    if (const Result<void> sound = checkIndex(**trace); !sound) return sound;
+    output->write(text);
     return output->close();
 }
 

@@ -24,8 +24,10 @@ Result<Output> Output::open(const std::optional<std::filesystem::path>& path,
                            !std::filesystem::is_regular_file(status) &&
                            !std::filesystem::is_directory(status);
     if (!isInPlace) {
-        Result<AtomicFile> file = AtomicFile::create(*path, AtomicFile::usualMode);
+        // What a trace holds, command lines among it, may be nobody else's business.
+        Result<AtomicFile> file = AtomicFile::create(*path);
         if (!file) return fail(file.error());
+        file->keepAccess();
         output.file_.emplace(std::move(*file));
         return output;
     }

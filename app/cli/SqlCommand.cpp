@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <memory>
 
+#include "app/cli/Command.h"
 #include "app/cli/Output.h"
+#include "app/cli/askInChild.h"
 #include "app/help/takes.h"
 #include "model/load/TraceFormat.h"
 #include "model/query/TraceQuery.h"
@@ -23,6 +25,13 @@ struct SqlOptions {
     std::string output;
     double timeLimitS = 30;
     int64_t rowLimit = 100'000;
+
+    QueryLimits limits() const {
+        QueryLimits limits;
+        limits.time = std::chrono::milliseconds(static_cast<int64_t>(timeLimitS * 1000));
+        limits.rows = rowLimit;
+        return limits;
+    }
 };
 
 /// Longest query taken from stdin, in bytes.
@@ -40,27 +49,41 @@ Result<std::string> queryText(const SqlOptions& options) {
     return text;
 }
 
+/// What the query answers, written down.
+Result<Answer> ask(const SqlOptions& options, const std::string& sql, TableFormat format,
+                   const std::function<void()>& begin, const std::function<void()>& end) {
+    const Result<TraceQuery> query = TraceQuery::open(options.file);
+    if (!query) return fail(query.error());
+    begin();
+    const auto result = query->run(sql, options.limits());
+    end();
+    if (!result) return fail({sentenceOf(result.error(), sql)});
+    Answer answer{formatTable(result->table, format), {}};
+    if (result->isCut)
+        answer.warning = fmt::format("Only the first {} rows are here; --rows allows more.",
+                                     formatCount(static_cast<int64_t>(result->table.rows.size())));
+    if (const auto doubt = query->doubt())
+        answer.warning += (answer.warning.empty() ? "" : " ") + doubt->sentence;
+    return answer;
+}
+
 Result<void> runSql(const SqlOptions& options) {
     const Result<TableFormat> format = tableFormatFrom(options.format);
     if (!format) return fail(format.error());
     const Result<std::string> sql = queryText(options);
     if (!sql) return fail(sql.error());
-    const Result<TraceQuery> query = TraceQuery::open(options.file);
-    if (!query) return fail(query.error());
-    QueryLimits limits;
-    limits.time = std::chrono::milliseconds(static_cast<int64_t>(options.timeLimitS * 1000));
-    limits.rows = options.rowLimit;
-    const auto result = query->run(*sql, limits);
-    if (!result) return fail({sentenceOf(result.error(), *sql)});
+    const Result<Answer> answer =
+        askInChild(options.limits().time, [&](const auto& begin, const auto& end) {
+            return ask(options, *sql, *format, begin, end);
+        });
+    if (!answer) return fail(answer.error());
     std::optional<std::filesystem::path> path;
     if (!options.output.empty()) path = options.output;
     Result<Output> output = Output::open(path, {options.file});
     if (!output) return fail(output.error());
-    output->write(formatTable(result->table, *format));
+    output->write(answer->text);
     const Result<void> closed = output->close();
-    if (result->isCut)
-        reportWarning(fmt::format("Only the first {} rows are here; --rows allows more.",
-                                  formatCount(static_cast<int64_t>(result->table.rows.size()))));
+    if (!answer->warning.empty()) reportWarning(answer->warning);
     return closed;
 }
 

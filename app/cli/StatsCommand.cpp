@@ -7,6 +7,7 @@
 #include "app/cli/Output.h"
 #include "app/cli/loadForCommand.h"
 #include "app/help/takes.h"
+#include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
 #include "model/requests/parseRange.h"
 #include "model/requests/reportsAsked.h"
@@ -141,6 +142,7 @@ Result<void> runStats(const StatsOptions& options, const std::vector<std::string
     if (!output) return fail(output.error());
     const Result<void> printed = printReports(**trace, options, names, *format, range, *output);
     if (!printed) return printed;
+    if (const Result<void> sound = checkIndex(**trace); !sound) return sound;
     const Result<void> closed = output->close();
     reportHealth(**trace);
     return closed;

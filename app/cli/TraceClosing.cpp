@@ -5,6 +5,7 @@
 
 #include "model/compare/storedSummary.h"
 #include "model/format/Sqlite.h"
+#include "model/format/tables/Schema.h"
 #include "model/index/openTrace.h"
 
 namespace lanescope::cli {
@@ -28,6 +29,7 @@ Result<void> TraceClosing::load(const std::filesystem::path& file) {
 
 Result<void> TraceClosing::storeSummary(Database& database) {
     if (auto loaded = load(database.path()); !loaded) return loaded;
+    if (auto announced = announceSeal(database); !announced) return announced;
     const auto report = [this](double fraction) {
         return !progress_ ||
                progress_(afterLoad + fraction * (afterSummary - afterLoad), "summing up the steps");

@@ -9,6 +9,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/ProgressLine.h"
 #include "app/cli/TraceClosing.h"
+#include "model/format/PageSeal.h"
 
 namespace lanescope::cli {
 
@@ -84,10 +85,13 @@ capture::ClosingSteps closeRecorded() {
     };
     steps.settled = [begun, closing](const std::filesystem::path& file,
                                      const std::filesystem::path& name) {
+        // Also of a recording that is wanted no longer than this: it is the last that is written.
+        const Result<void> sealed = sealPages(file);
         begun().run([&](TraceClosing& trace) { return trace.writeIndex(file, name); });
         const std::optional<Error> problem = begun().problem();
         closing->reset();  // and with it the line
         if (problem) reportWarning(problem->sentence);
+        if (!sealed) reportWarning(sealed.error().sentence);
     };
     return steps;
 }

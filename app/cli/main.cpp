@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "app/cli/CheckCommand.h"
 #include "app/cli/Command.h"
 #include "app/cli/CompareCommand.h"
 #include "app/cli/ExplainCommand.h"
@@ -137,6 +142,7 @@ int run(int argc, char** argv) {
     addCompare(app, exitStatus);
     addExport(app, exitStatus);
     addIndex(app, exitStatus);
+    addCheck(app, exitStatus);
     addView(app, exitStatus);
     if (argc < 2) {
         std::fputs(app.help().c_str(), stderr);
@@ -178,6 +184,11 @@ int main(int argc, char** argv) {
     // Nothing of ours throws; the standard library does when memory is out.
     try {
         return run(argc, argv);
+    } catch (const std::bad_alloc&) {
+        // Said without asking for any.
+        constexpr std::string_view sentence = "lanescope: There is not enough memory for this.\n";
+        static_cast<void>(::write(STDERR_FILENO, sentence.data(), sentence.size()) < 0);
+        return lanescope::cli::exitFailed;
     } catch (const std::exception& error) {
         return lanescope::cli::reportFailure(
             {fmt::format("Stopped by an unexpected failure: {}.", error.what())});

@@ -160,7 +160,7 @@ std::string topologyAsJson(const Trace& trace) {
                       {"bestGBps", verdict.bestGBps > 0 ? Json(verdict.bestGBps) : Json()},
                       {"bytesPerStep", orNull(verdict.bytesPerStep)},
                       {"sentences", verdict.sentences}};
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return withoutControls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace lanescope::cli

@@ -175,7 +175,7 @@ std::string infoAsJson(const Trace& trace) {
     json["health"] = Json::array();
     for (const HealthNote& note : description.health)
         json["health"].push_back(noteAsJson(trace, note));
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return withoutControls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace lanescope::cli

@@ -24,15 +24,15 @@ void CopyTally::add(const CopyGroup& group, const TalliedCopy& copy) {
     if (copy.bytes < tinyBytes) {
         if (!tinyExample.isValid()) tinyExample = copy.event;
         ++tinyCount;
-        tinyGpuNs += copy.partNs;
+        tinyGpuNs = saturatingSum(tinyGpuNs, copy.partNs);
         // A call that waits for the GPU takes as long as the GPU does, however small the copy.
-        if (!holds) tinyCallNs += copy.callNs;
+        if (!holds) tinyCallNs = saturatingSum(tinyCallNs, copy.callNs);
     }
     // What the copy itself takes is no waiting for the work before it.
     const int64_t waitedNs = copy.callNs - copy.when.durationNs();
     if (holds && waitedNs > 0) {
         ++holdingCount;
-        holdingCallNs += waitedNs;
+        holdingCallNs = saturatingSum(holdingCallNs, waitedNs);
         if (waitedNs >= longestHoldNs) {
             longestHoldNs = waitedNs;
             holdingExample = copy.event;
@@ -54,14 +54,14 @@ void CopyTally::append(const CopyTally& later) {
     count += later.count;
     if (!tinyExample.isValid()) tinyExample = later.tinyExample;
     tinyCount += later.tinyCount;
-    tinyGpuNs += later.tinyGpuNs;
-    tinyCallNs += later.tinyCallNs;
+    tinyGpuNs = saturatingSum(tinyGpuNs, later.tinyGpuNs);
+    tinyCallNs = saturatingSum(tinyCallNs, later.tinyCallNs);
     if (later.longestNs > longestNs) {
         longestNs = later.longestNs;
         longest = later.longest;
     }
     holdingCount += later.holdingCount;
-    holdingCallNs += later.holdingCallNs;
+    holdingCallNs = saturatingSum(holdingCallNs, later.holdingCallNs);
     if (later.holdingCount > 0 && later.longestHoldNs >= longestHoldNs) {
         longestHoldNs = later.longestHoldNs;
         holdingExample = later.holdingExample;

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <stop_token>
-#include <unordered_map>
 #include <vector>
 
 #include "model/build/LaneBuilder.h"
 #include "model/trace/Trace.h"
+#include "model/values/MixedMap.h"
 
 namespace lanescope {
 
@@ -23,8 +23,8 @@ class WorkNames {
     StringIndex ofWaiting() const { return waiting_; }  ///< Of a collective, for other ranks.
 
   private:
-    std::unordered_map<uint64_t, StringIndex> copies_;
-    std::unordered_map<int64_t, StringIndex> graphs_;
+    MixedMap<uint64_t, StringIndex> copies_;
+    MixedMap<int64_t, StringIndex> graphs_;
     StringIndex waiting_ = 0;
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/build/LaunchConfigs.h"
 
+#include "model/values/MixedMap.h"
+
 namespace lanescope {
 
 size_t LaunchConfigs::Hash::operator()(const LaunchConfig& config) const {
-    uint64_t hash = 0;
+    uint64_t hash = mixed(0);
     const auto mix = [&hash](uint64_t part) {
         hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
         hash ^= hash >> 29;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/build/TraceBuilder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "model/build/finishTrace.h"
 #include "model/build/noteWhatIsMissing.h"
+#include "model/format/Fnv1a.h"
 #include "model/format/GlobalId.h"
 #include "model/trace/kinds/MemoryEvent.h"
 #include "model/trace/kinds/allKinds.h"
@@ -20,6 +23,22 @@ constexpr size_t maxGpus = 1 << 10;
 // The columns of GPUs of a `MemcpyTable` are as narrow.
 static_assert(maxGpus <= INT16_MAX);
 
+/// The beginning of a name, how long it is, and a hash of it.
+std::string shortened(std::string_view name) {
+    constexpr size_t mostRemark = 64;
+    size_t end = TraceBuilder::longestName - mostRemark;
+    // Not within a character.
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+    Fnv1a hash;
+    hash.add(name);
+    return fmt::format("{}... ({} bytes, {:016x})", name.substr(0, end), name.size(), hash.value());
+}
+
+/// Short enough to be shown.
+std::string shown(std::string_view name) {
+    return name.size() <= TraceBuilder::longestName ? std::string(name) : shortened(name);
+}
+
 void replace(Column<StringIndex>& numbers, const std::vector<StringIndex>& names) {
     Column<StringIndex> named(numbers.memory());
     for (const uint32_t number : numbers)
@@ -32,8 +51,8 @@ void replace(Column<StringIndex>& numbers, const std::vector<StringIndex>& names
 size_t TraceBuilder::StreamHash::operator()(const StreamKey& key) const {
     uint64_t hash = uint64_t{key.process} << 32 | key.gpu;
     for (const int64_t part : {key.context, key.stream})
-        hash = (hash ^ static_cast<uint64_t>(part)) * 0x9e3779b97f4a7c15u;
-    return static_cast<size_t>(hash ^ hash >> 32);
+        hash = mixed(hash ^ static_cast<uint64_t>(part));
+    return static_cast<size_t>(hash);
 }
 
 TraceBuilder::TraceBuilder(std::shared_ptr<LargeMemory> memory) : trace_(new Trace()) {
@@ -41,6 +60,10 @@ TraceBuilder::TraceBuilder(std::shared_ptr<LargeMemory> memory) : trace_(new Tra
     trace_->strings = StringTable(this->memory());
     forEachTable(*trace_,
                  [this]<class Table>(Table& table) { table = tableIn<Table>(this->memory()); });
+}
+
+StringIndex TraceBuilder::intern(std::string_view text) {
+    return trace_->strings.intern(text.size() <= longestName ? text : shortened(text));
 }
 
 void TraceBuilder::setPath(const std::filesystem::path& path) {
@@ -106,11 +129,11 @@ uint32_t TraceBuilder::stream(uint32_t process, uint32_t gpu, int64_t contextId,
 }
 
 void TraceBuilder::nameProcess(int64_t globalPid, std::string_view name) {
-    processNames_[processOf(globalPid)] = name;
+    processNames_[processOf(globalPid)] = shown(name);
 }
 
 void TraceBuilder::nameThread(int64_t globalTid, std::string_view name) {
-    threadNames_[globalTid] = name;
+    threadNames_[globalTid] = shown(name);
 }
 
 void TraceBuilder::eventCall(const EventCallRow& row, EventCallTable& table) {
@@ -166,6 +189,7 @@ void TraceBuilder::counter(CounterSeries series, CounterSamples samples) {
 
 void TraceBuilder::counter(CounterSeries series) {
     if (series.isEmpty()) return;
+    series.name = shown(series.name);
     const bool isPlace = (series.gpu == noIndex || isGpu(series.gpu)) &&
                          (series.process == noIndex || isProcess(series.process));
     if (isPlace)

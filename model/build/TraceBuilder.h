@@ -15,6 +15,7 @@
 #include "model/trace/Trace.h"
 #include "model/trace/counterValues.h"
 #include "model/trace/kinds/RowsIn.h"
+#include "model/values/MixedMap.h"
 
 namespace lanescope {
 
@@ -54,7 +55,11 @@ class TraceBuilder {
     /// What there is so far.
     const Trace& trace() const { return *trace_; }
 
-    StringIndex intern(std::string_view text) { return trace_->strings.intern(text); }
+    /// Of a text longer than `longestName` its beginning, told apart from others that begin alike.
+    StringIndex intern(std::string_view text);
+    /// In bytes. Names of templates are a few thousand long; what is drawn, searched and written
+    /// again and again must not be as long as a file.
+    static constexpr size_t longestName = 4096;
     std::string_view text(StringIndex index) const { return trace_->strings.at(index); }
 
     // Who events are of: found, or added if it is named for the first time. Each is `noIndex` once
@@ -136,11 +141,11 @@ class TraceBuilder {
 
     std::shared_ptr<Trace> trace_;
     LaunchConfigs configs_;
-    std::unordered_map<int64_t, uint32_t> gpus_, processes_, threads_;
+    MixedMap<int64_t, uint32_t> gpus_, processes_, threads_;
     std::unordered_map<StreamKey, uint32_t, StreamHash> streams_;
     std::pair<int64_t, uint32_t> lastProcess_{0, noIndex}, lastThread_{0, noIndex};
     std::pair<StreamKey, uint32_t> lastStream_{{}, noIndex};
-    std::unordered_map<int64_t, std::string> processNames_, threadNames_;
+    MixedMap<int64_t, std::string> processNames_, threadNames_;
     SkipTally skipped_;
 };
 

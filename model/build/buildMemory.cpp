@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "model/trace/isStopped.h"
+#include "model/values/MixedMap.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope {
@@ -77,8 +78,7 @@ struct AddressKey {
 };
 struct AddressHash {
     size_t operator()(const AddressKey& key) const {
-        const uint64_t hash = (key.address ^ key.process) * 0x9e3779b97f4a7c15u;
-        return static_cast<size_t>(hash ^ hash >> 32);
+        return static_cast<size_t>(mixed(key.address ^ mixed(key.process)));
     }
 };
 

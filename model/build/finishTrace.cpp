@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 
 #include "model/build/buildMemory.h"
 #include "model/build/buildNcclWaits.h"
@@ -17,6 +16,7 @@
 #include "model/trace/isStopped.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/runTasks.h"
+#include "model/values/MixedMap.h"
 
 namespace lanescope {
 
@@ -102,7 +102,7 @@ void noteColors(NvtxTable& nvtx) {
 
 void computeDepths(Trace& trace, const std::stop_token& stop) {
     NvtxTable& nvtx = trace.nvtx;
-    std::unordered_map<uint64_t, std::vector<int64_t>> openEnds;  // by thread and domain
+    MixedMap<uint64_t, std::vector<int64_t>> openEnds;  // by thread and domain
     Column<uint16_t> depth(trace.memory.get());
     for (uint32_t row = 0; row < nvtx.size(); ++row) {
         if (isStopped(stop, row)) return;

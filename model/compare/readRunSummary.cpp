@@ -244,7 +244,10 @@ std::optional<RunSummary> readRunSummary(const Database& database) {
 
 std::optional<RunSummary> readRunSummary(const std::filesystem::path& path) {
     const Result<Database> database = Database::openReadOnly(path);
-    return database ? readRunSummary(*database) : std::nullopt;
+    if (!database || database->sealState() != SealState::Whole) return std::nullopt;
+    std::optional<RunSummary> summary = readRunSummary(*database);
+    if (database->trouble() || database->doubt()) return std::nullopt;
+    return summary;
 }
 
 }  // namespace lanescope::compare

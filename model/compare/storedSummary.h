@@ -27,7 +27,9 @@ Result<void> writeRunSummary(Database& database, const RunSummary& summary);
 /// events changed since, or if it contradicts itself: parts that do not sum to their step, cells
 /// that make no sense. Quick: reads no events.
 std::optional<RunSummary> readRunSummary(const Database& database);
-/// The same of a file. Nothing, too, if it is missing, damaged, compressed or no SQLite file.
+/// The same of a file. Nothing, too, if it is missing, damaged, compressed or no SQLite file, and
+/// of one that is not sealed or was written to since, by whomever: what is stored there belongs to
+/// other events then.
 std::optional<RunSummary> readRunSummary(const std::filesystem::path& path);
 
 }  // namespace lanescope::compare

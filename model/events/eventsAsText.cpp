@@ -46,8 +46,9 @@ Result<int64_t> saveEventsAsCsv(const Trace& trace, const EventRequest& request,
                                 const std::filesystem::path& path) {
     const auto list = listEvents(trace, request);
     if (!list) return fail("Saving {} was stopped.", path.string());
-    Result<AtomicFile> file = AtomicFile::create(path, AtomicFile::usualMode);
+    Result<AtomicFile> file = AtomicFile::create(path);
     if (!file) return fail(file.error());
+    file->keepAccess();
     const std::unique_ptr<TableFormatter> formatter = makeTableFormatter(TableFormat::Csv);
     const std::span<const EventRef> events(list->events);
     for (size_t first = 0; file->isGood() && (first == 0 || first < events.size());

@@ -9,6 +9,7 @@
 
 #include "model/export/ChromeRows.h"
 #include "model/trace/kinds/allKinds.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 
@@ -18,8 +19,8 @@ constexpr size_t pieceSize = 64 * 1024;
 
 /// `text` quoted and escaped, valid UTF-8 whatever it holds.
 std::string jsonString(std::string_view text) {
-    return nlohmann::json(std::string(text))
-        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return withoutControls(nlohmann::json(std::string(text))
+                               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::string microseconds(int64_t ns) {

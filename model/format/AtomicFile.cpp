@@ -119,6 +119,11 @@ void AtomicFile::shareLike(const std::filesystem::path& source) {
     static_cast<void>(::fchmod(descriptor_, mode));
 }
 
+void AtomicFile::keepAccess() {
+    struct stat status {};
+    if (::lstat(path_.c_str(), &status) == 0 && S_ISREG(status.st_mode)) shareLike(path_);
+}
+
 /// Gives a nameless file a name of its own.
 int AtomicFile::nameIt() {
     const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);

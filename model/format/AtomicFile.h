@@ -37,6 +37,10 @@ class AtomicFile {
     /// cannot be asked, or lets another group in than the file can belong to, nobody else.
     void shareLike(const std::filesystem::path& source);
 
+    /// Whoever may use the file that has the name now may use the new one; a link, or none, has
+    /// nothing to say.
+    void keepAccess();
+
     /// Appends. After the first failure nothing more is written.
     void write(std::span<const std::byte> bytes);
     void write(std::string_view text) { write(std::as_bytes(std::span(text))); }

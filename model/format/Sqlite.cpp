@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -15,27 +16,80 @@
 
 #include "model/format/checkSqliteHeader.h"
 #include "model/format/descriptorVfs.h"
+#include "model/format/watchedVfs.h"
 
 namespace lanescope {
 
 namespace {
 
-/// Longest text or blob taken from a file, in bytes.
-constexpr int maximumCellBytes = 16 << 20;
+/// Longest text or blob taken from a file, in bytes, if the file itself is no longer.
+constexpr uint64_t usualCellBytes = uint64_t{16} << 20;
+/// What SQLite can be told at most.
+constexpr uint64_t mostCellBytes = 1'000'000'000;
+
+/// Whether a failure says nothing about what is in the file.
+bool isTrouble(int code) {
+    switch (code & 0xff) {
+        case SQLITE_IOERR:
+            return code != SQLITE_IOERR_CORRUPTFS;
+        case SQLITE_NOMEM:
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+        case SQLITE_CANTOPEN:
+        case SQLITE_PROTOCOL:
+        case SQLITE_READONLY:
+        case SQLITE_PERM:
+        case SQLITE_FULL:
+            return true;
+        default:
+            return false;
+    }
+}
 
 Error sqliteError(sqlite3* database, const std::string& path, int code) {
-    const int primary = code & 0xff;
-    if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
-        return {
-            fmt::format("The file is damaged or cut short: {} ({}).", path, sqlite3_errstr(code))};
-    if (primary == SQLITE_INTERRUPT) return {fmt::format("Reading {} was stopped.", path)};
-    if (primary == SQLITE_BUSY || primary == SQLITE_LOCKED)
-        return {fmt::format(
-            "{} is still being written: wait for the recording to end, then open it again.", path)};
-    if (primary == SQLITE_FULL)
-        return {fmt::format("The disk is full: {} could not be written.", path)};
+    switch (code & 0xff) {
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB:
+            return {fmt::format("The file is damaged or cut short: {} ({}).", path,
+                                sqlite3_errstr(code))};
+        case SQLITE_INTERRUPT:
+            return {fmt::format("Reading {} was stopped.", path)};
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+            return {fmt::format(
+                "{} is still being written: wait for the recording to end, then open it again.",
+                path)};
+        case SQLITE_FULL:
+            return {fmt::format("The disk is full: {} could not be written.", path)};
+        case SQLITE_NOMEM:
+            return {fmt::format("There is not enough memory to read {}.", path)};
+        case SQLITE_READONLY:
+            if (code == SQLITE_READONLY) break;
+            return {
+                fmt::format("A program that changed {} did not end well and left a journal "
+                            "beside it: open it once with sqlite3, which puts it right.",
+                            path)};
+        case SQLITE_IOERR:
+        case SQLITE_CANTOPEN:
+            if (const int number = database != nullptr ? sqlite3_system_errno(database) : 0;
+                number != 0)
+                return {fmt::format("Cannot read {}: {}.", path, std::strerror(number))};
+            break;
+        default:
+            break;
+    }
     const char* message = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code);
     return {fmt::format("SQLite could not work on {}: {}.", path, message)};
+}
+
+/// The error, which `watch` keeps if it may pass.
+tl::unexpected<Error> failureOf(sqlite3* database, const std::string& path, int code,
+                                ReadWatch* watch) {
+    const int extended = database != nullptr ? sqlite3_extended_errcode(database) : code;
+    if ((extended & 0xff) == code) code = extended;
+    Error error = sqliteError(database, path, code);
+    if (watch != nullptr && isTrouble(code)) watch->noteTrouble(error);
+    return fail(std::move(error));
 }
 
 /// What a statement on an untrusted file may do: read tables, call functions, ask pragmas.
@@ -58,19 +112,32 @@ int authorizeRead(void*, int action, const char*, const char* second, const char
     }
 }
 
-void harden(sqlite3* database) {
+/// Of a file of that size. What SQLite answers.
+int harden(sqlite3* database, uint64_t fileBytes) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
-    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, maximumCellBytes);
+    sqlite3_limit(database, SQLITE_LIMIT_LENGTH,
+                  static_cast<int>(std::clamp(fileBytes, usualCellBytes, mostCellBytes)));
     sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_limit(database, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
-    sqlite3_exec(database, "PRAGMA cell_size_check = ON", nullptr, nullptr, nullptr);
-    sqlite3_exec(database, "PRAGMA query_only = ON", nullptr, nullptr, nullptr);
-    sqlite3_exec(database, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
+    const int code = sqlite3_exec(database,
+                                  "PRAGMA cell_size_check = ON;"
+                                  "PRAGMA query_only = ON;"
+                                  "PRAGMA temp_store = MEMORY;",
+                                  nullptr, nullptr, nullptr);
     sqlite3_set_authorizer(database, authorizeRead, nullptr);
+    return code;
+}
+
+/// As SQLite compares names of columns.
+std::string lowerCase(std::string_view name) {
+    std::string lower(name);
+    for (char& letter : lower)
+        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    return lower;
 }
 
 /// What tells a file from another that takes its name.
@@ -106,12 +173,17 @@ void Statement::bindNull(int index) {
 }
 
 Result<bool> Statement::step() {
+    if (bindError_ == SQLITE_NOMEM) return failure(bindError_);
     if (bindError_ != SQLITE_OK)
         return fail("A value could not be bound to a statement on {}.", path_);
     const int code = sqlite3_step(statement_.get());
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
-    return fail(sqliteError(sqlite3_db_handle(statement_.get()), path_, code));
+    return failure(code);
+}
+
+tl::unexpected<Error> Statement::failure(int code) const {
+    return failureOf(sqlite3_db_handle(statement_.get()), path_, code, watch_.get());
 }
 
 Result<void> Statement::run() {
@@ -138,7 +210,12 @@ double Statement::real(int column) const {
 
 std::string_view Statement::text(int column) const {
     const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
-    if (text == nullptr) return {};
+    if (text == nullptr) {
+        // What is there and cannot be given is not empty.
+        if (sqlite3_errcode(sqlite3_db_handle(statement_.get())) == SQLITE_NOMEM)
+            static_cast<void>(failure(SQLITE_NOMEM));
+        return {};
+    }
     return {text, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
@@ -199,7 +276,7 @@ Result<Database> Database::openReadOnly(const std::filesystem::path& path) {
 Result<Database> Database::reopen() const {
     if (absolutePath_.empty() || fileAt(absolutePath_) != file_)
         return fail("{} cannot be opened once more.", path_);
-    return openUntrusted(absolutePath_.c_str(), nullptr, path_, fileBytes_);
+    return openUntrusted(absolutePath_.c_str(), nullptr, path_, fileBytes_, watch_);
 }
 
 Result<Database> Database::openReadOnly(int descriptor, const std::filesystem::path& path) {
@@ -216,19 +293,31 @@ Result<Database> Database::openReadOnly(int descriptor, const std::filesystem::p
 }
 
 Result<Database> Database::openUntrusted(const char* name, const char* vfs,
-                                         const std::filesystem::path& path, uint64_t fileBytes) {
+                                         const std::filesystem::path& path, uint64_t fileBytes,
+                                         const std::shared_ptr<ReadWatch>& others) {
     Database result;
     result.path_ = path.string();
     result.fileBytes_ = fileBytes;
+    result.watch_ = std::make_shared<ReadWatch>(result.path_);
     sqlite3* raw = nullptr;
-    const int code = sqlite3_open_v2(name, &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, vfs);
+    const int code =
+        sqlite3_open_v2(name, &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, watchedVfs(vfs));
     result.database_.reset(raw);
-    if (code != SQLITE_OK) return fail(sqliteError(raw, result.path_, code));
-    harden(raw);
+    if (code != SQLITE_OK) return result.failure(code);
+    if (!watchReads(raw, result.watch_, others == nullptr)) return result.failure(SQLITE_CANTOPEN);
+    // The pragmas ask for the file where SQLite wants to know it first.
+    if (const int hardened = harden(raw, fileBytes); hardened != SQLITE_OK)
+        return result.failure(hardened);
     // The first read finds out whether SQLite agrees that this is a database.
     auto schema = result.prepare("SELECT count(*) FROM sqlite_schema");
     if (!schema) return fail(schema.error());
     if (const auto row = schema->step(); !row) return fail(row.error());
+    if (others) {
+        // Not before it is open: one connection less is no trouble.
+        result.watch_ = others;
+        static_cast<void>(watchReads(raw, others, false));
+    }
+    if (result.sealState() == SealState::Changed && !others) result.watch_->forgetPages();
     return result;
 }
 
@@ -249,7 +338,7 @@ Result<Database> Database::create(const std::filesystem::path& path) {
     const int code = sqlite3_open_v2(absolute.c_str(), &raw,
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
     result.database_.reset(raw);
-    if (code != SQLITE_OK) return fail(sqliteError(raw, result.path_, code));
+    if (code != SQLITE_OK) return result.failure(code);
     if (const auto tuned = result.execute("PRAGMA page_size = 4096;"
                                           "PRAGMA journal_mode = OFF;"
                                           "PRAGMA synchronous = OFF;"
@@ -267,20 +356,51 @@ Database Database::adopt(sqlite3* connection, std::string path) {
     return result;
 }
 
+tl::unexpected<Error> Database::failure(int code) const {
+    return failureOf(database_.get(), path_, code, watch_.get());
+}
+
+std::optional<Error> Database::trouble() const {
+    return watch_ ? watch_->trouble() : std::nullopt;
+}
+
+SealState Database::sealState() const {
+    return watch_ ? watch_->sealState() : SealState::None;
+}
+
+std::optional<FileDoubt> Database::doubt() const {
+    return watch_ ? watch_->doubt() : std::nullopt;
+}
+
+size_t Database::readEveryPage() const {
+    if (!watch_) return 0;
+    // What goes wrong is seen by the watch.
+    static_cast<void>(lanescope::readEveryPage(database_.get()));
+    return watch_->sealedPages();
+}
+
+std::vector<uint64_t> Database::differingPages() const {
+    std::vector<uint64_t> pages = watch_ ? watch_->differing() : std::vector<uint64_t>();
+    for (uint64_t& page : pages) ++page;
+    return pages;
+}
+
 Result<Statement> Database::prepare(std::string_view sql) const {
+    if (auto known = trouble()) return fail(std::move(*known));
     sqlite3_stmt* raw = nullptr;
     const int code = sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()),
                                         &raw, nullptr);
-    if (code != SQLITE_OK) return fail(sqliteError(database_.get(), path_, code));
+    if (code != SQLITE_OK) return failure(code);
     Statement statement;
     statement.statement_.reset(raw);
     statement.path_ = path_;
+    statement.watch_ = watch_;
     return statement;
 }
 
 Result<void> Database::execute(const char* sql) {
     const int code = sqlite3_exec(database_.get(), sql, nullptr, nullptr, nullptr);
-    if (code != SQLITE_OK) return fail(sqliteError(database_.get(), path_, code));
+    if (code != SQLITE_OK) return failure(code);
     return {};
 }
 
@@ -296,12 +416,18 @@ bool Database::hasTable(std::string_view table) const {
 }
 
 bool Database::hasColumn(std::string_view table, std::string_view column) const {
-    if (!hasTable(table)) return false;
-    const std::string tableName(table);
-    const std::string columnName(column);
-    return sqlite3_table_column_metadata(database_.get(), "main", tableName.c_str(),
-                                         columnName.c_str(), nullptr, nullptr, nullptr, nullptr,
-                                         nullptr) == SQLITE_OK;
+    return hasTable(table) &&
+           std::ranges::count(columns(table), Column{lowerCase(column), true}) > 0;
+}
+
+std::vector<Database::Column> Database::columns(std::string_view table) const {
+    constexpr int nameAt = 1, hiddenAt = 6;
+    std::vector<Column> columns;
+    auto statement = prepare(fmt::format("PRAGMA table_xinfo({})", table));
+    if (!statement) return columns;
+    for (auto row = statement->step(); row && *row; row = statement->step())
+        columns.push_back({lowerCase(statement->text(nameAt)), statement->integer(hiddenAt) == 0});
+    return columns;
 }
 
 std::vector<std::string> Database::tables() const {

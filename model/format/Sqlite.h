@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/format/ReadWatch.h"
 #include "model/format/Result.h"
 
 struct sqlite3;
@@ -71,8 +72,11 @@ class Statement {
     struct Finalize {
         void operator()(sqlite3_stmt* statement) const;
     };
+    tl::unexpected<Error> failure(int code) const;
+
     std::unique_ptr<sqlite3_stmt, Finalize> statement_;
     std::string path_;
+    std::shared_ptr<ReadWatch> watch_;  ///< Null unless the file is only read.
     int bindError_ = 0;
 };
 
@@ -85,8 +89,9 @@ class Database {
     /// The same for a file that is open for reading and may have no name; nobody else may change
     /// it. `path` is what errors call it. The descriptor stays the caller's, who may close it.
     static Result<Database> openReadOnly(int descriptor, const std::filesystem::path& path);
-    /// One more connection to the same file, for another thread. Fails for a file that was opened
-    /// by its descriptor, and if `path` is by now another file.
+    /// One more connection to the same file, for another thread; what troubles the one troubles the
+    /// other. Fails for a file that was opened by its descriptor, and if `path` is by now another
+    /// file.
     Result<Database> reopen() const;
     /// Creates `path`, readable by its owner only; fails if it exists. Tuned for bulk writing: no
     /// rollback journal, so a file that was not closed is unusable and must be made again.
@@ -100,8 +105,35 @@ class Database {
     Result<Statement> prepare(std::string_view sql) const;
     Result<void> execute(const char* sql);
 
+    /// What kept this connection, or one that was reopened from it, from reading what is in the
+    /// file: the disk, memory, somebody else's lock. Nothing more is asked of the file then, and
+    /// what follows looks as if it were not there; who made something of a file looks here before
+    /// it is used. Nothing of a file that is written.
+    std::optional<Error> trouble() const;
+    /// Whether the file is what it was when it was sealed; known of one that is only read.
+    SealState sealState() const;
+    /// Whether what was read so far, by this connection and those that were reopened from it, is
+    /// what was sealed. Of a file that another program changed the pages with the names of tables
+    /// do not count, which change with anything.
+    std::optional<FileDoubt> doubt() const;
+
+    /// Reads all that has a checksum, for `doubt`; what cannot be read is `trouble`. Tells how many
+    /// pages that are. O(bytes).
+    size_t readEveryPage() const;
+    /// Of the pages that were read so far those that are not what was sealed, by their numbers
+    /// from 1, as SQLite counts.
+    std::vector<uint64_t> differingPages() const;
+
     bool hasTable(std::string_view table) const;
+    /// Of a column that is stored, not computed.
     bool hasColumn(std::string_view table, std::string_view column) const;
+    struct Column {
+        std::string name;       ///< In small letters.
+        bool isStored = false;  ///< In the rows, where others are computed or of no use.
+        bool operator==(const Column&) const = default;
+    };
+    /// Those of `table`, which must be one of this program's constants; none if it is missing.
+    std::vector<Column> columns(std::string_view table) const;
     std::vector<std::string> tables() const;
     /// Rows in `table`, 0 if it is missing. `table` must be one of this program's constants.
     int64_t rowCount(std::string_view table) const;
@@ -112,15 +144,18 @@ class Database {
     uint64_t fileBytes() const { return fileBytes_; }
 
   private:
+    tl::unexpected<Error> failure(int code) const;
     /// `vfs` is null for SQLite's own.
     static Result<Database> openUntrusted(const char* name, const char* vfs,
-                                          const std::filesystem::path& path, uint64_t fileBytes);
+                                          const std::filesystem::path& path, uint64_t fileBytes,
+                                          const std::shared_ptr<ReadWatch>& others = nullptr);
 
     struct Close {
         void operator()(sqlite3* database) const;
     };
     std::unique_ptr<sqlite3, Close> database_;
     std::string path_;
+    std::shared_ptr<ReadWatch> watch_;  ///< Null unless the file is only read.
     uint64_t fileBytes_ = 0;
     std::string absolutePath_;            ///< Empty unless it was opened by its path for reading.
     std::pair<uint64_t, uint64_t> file_;  ///< Device and number of the file with that path.

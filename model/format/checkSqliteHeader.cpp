@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/format/checkSqliteHeader.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -25,12 +27,15 @@ uint32_t bigEndian32(const unsigned char* bytes) {
 Result<void> checkSqliteHeader(const std::filesystem::path& path) {
     const Result<uint64_t> size = checkFile(path);
     if (!size) return fail(size.error());
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
+    // What was a file a moment ago may be a pipe by now.
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
     std::array<unsigned char, sqliteHeaderBytes> header{};
-    file.read(reinterpret_cast<char*>(header.data()), header.size());
-    return checkSqliteHeader(std::span(header).first(static_cast<size_t>(file.gcount())), *size,
-                             path);
+    const ssize_t got = ::pread(file, header.data(), header.size(), 0);
+    const int problem = errno;
+    ::close(file);
+    if (got < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(problem));
+    return checkSqliteHeader(std::span(header).first(static_cast<size_t>(got)), *size, path);
 }
 
 bool isSqliteHeader(std::span<const unsigned char> header) {

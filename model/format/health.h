@@ -157,6 +157,10 @@ enum class HealthCode : uint16_t {
     ProjectionsCut,
     ProfilerOverhead,
     IndexNotWritten,
+    IndexDamaged,
+    PagesDamaged,
+    TraceChanged,
+    ChecksumsDamaged,
 };
 
 /// A code, what files call it, and what its notes are about.
@@ -246,10 +250,14 @@ inline constexpr std::array healthCodeNames{
     HealthCodeName{HealthCode::ProjectionsCut, "projections-cut"},
     HealthCodeName{HealthCode::ProfilerOverhead, "profiler-overhead"},
     HealthCodeName{HealthCode::IndexNotWritten, "index-not-written"},
+    HealthCodeName{HealthCode::IndexDamaged, "index-damaged"},
+    HealthCodeName{HealthCode::PagesDamaged, "pages-damaged"},
+    HealthCodeName{HealthCode::TraceChanged, "trace-changed"},
+    HealthCodeName{HealthCode::ChecksumsDamaged, "checksums-damaged"},
 };
 
 /// How many codes there are, `Unknown` included.
-inline constexpr size_t healthCodeCount = static_cast<size_t>(HealthCode::IndexNotWritten) + 1;
+inline constexpr size_t healthCodeCount = static_cast<size_t>(HealthCode::ChecksumsDamaged) + 1;
 
 namespace detail {
 constexpr bool areHealthCodesInOrder() {

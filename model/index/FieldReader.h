@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/index/IndexFormat.h"
+#include "model/index/SeenBlocks.h"
 #include "model/index/traceFields.h"
 
 namespace lanescope {
@@ -19,8 +20,9 @@ namespace lanescope {
 /// What is not there, or lies outside, is left out and told by `isGood`.
 class FieldReader {
   public:
-    FieldReader(std::span<const std::byte> file, std::span<const std::byte> small)
-        : file_(file), small_(small) {}
+    /// `seen` must live as long as the columns.
+    FieldReader(std::span<const std::byte> file, std::span<const std::byte> small, SeenBlocks& seen)
+        : file_(file), small_(small), seen_(seen) {}
 
     bool isGood() const { return isGood_; }
     bool isAtEnd() const { return small_.empty(); }
@@ -62,20 +64,25 @@ class FieldReader {
         const auto stored = take<StoredColumn>();
         const auto blocks = part(stored.blocksOffset, stored.blockCount, sizeof(PackedBlock));
         const auto data = part(stored.dataOffset, stored.dataBytes, 1);
+        const BlockChecks checks = checksAt(stored.blocksOffset + blocks.size(), stored.blockCount);
         if (!isGood_ || stored.blocksOffset % alignof(PackedBlock) != 0 ||
             !column.map({reinterpret_cast<const PackedBlock*>(blocks.data()),
                          static_cast<size_t>(stored.blockCount)},
-                        data, stored.count))
+                        data, stored.count, checks))
             isGood_ = false;
     }
     void operator()(StringTable& strings) {
         const auto offset = take<uint64_t>();
         const auto bytes = take<uint64_t>();
+        const auto checksumsOffset = take<uint64_t>();
         const auto text = part(offset, bytes, 1);
         Column<uint64_t> ends;
         (*this)(ends);
+        const size_t blocks = (ends.size() + StringTable::blockSize - 1) / StringTable::blockSize;
+        const BlockChecks checks = checksAt(checksumsOffset, blocks);
         if (isGood_)
-            strings.map({reinterpret_cast<const char*>(text.data()), text.size()}, std::move(ends));
+            strings.map({reinterpret_cast<const char*>(text.data()), text.size()}, std::move(ends),
+                        checks);
     }
 
   private:
@@ -99,8 +106,17 @@ class FieldReader {
         return file_.subspan(static_cast<size_t>(offset), static_cast<size_t>(count * size));
     }
 
+    BlockChecks checksAt(uint64_t offset, uint64_t count) {
+        const auto checksums = part(offset, count, sizeof(uint32_t));
+        isGood_ = isGood_ && offset % alignof(uint32_t) == 0;
+        if (!isGood_) return {};
+        return seen_.checksFor(
+            {reinterpret_cast<const uint32_t*>(checksums.data()), static_cast<size_t>(count)});
+    }
+
     std::span<const std::byte> file_;
     std::span<const std::byte> small_;  ///< What is left of the section.
+    SeenBlocks& seen_;
     bool isGood_ = true;
 };
 

@@ -5,6 +5,8 @@
 #include <span>
 #include <variant>
 
+#include "model/format/checksum.h"
+
 namespace lanescope {
 
 StoredColumn FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>& rest) {
@@ -15,6 +17,9 @@ StoredColumn FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>
     std::vector<PackedBlock> blocks(packed.blocks().begin(), packed.blocks().end());
     std::span<const std::byte> bytes = packed.bytes();
     if (!bytes.empty()) bytes = bytes.first(bytes.size() - PackedBlocks::padding);
+    std::vector<uint32_t> checksums;
+    for (const PackedBlock& block : blocks)
+        checksums.push_back(PackedBlocks::checksumOfBlock(block, bytes).value_or(0));
     stored.dataOffset = file_.offset();
     file_.write(bytes);
     if (!rest.empty()) {
@@ -25,7 +30,9 @@ StoredColumn FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>
         PackedBlock block = last.blocks().front();
         block.place += bytes.size();
         blocks.push_back(block);
-        file_.write(last.bytes().first(last.bytes().size() - PackedBlocks::padding));
+        const auto values = last.bytes().first(last.bytes().size() - PackedBlocks::padding);
+        checksums.push_back(checksumOf(values, checksumOf(std::as_bytes(std::span(&block, 1)))));
+        file_.write(values);
     }
     file_.write(std::array<std::byte, PackedBlocks::padding>{});
     stored.dataBytes = file_.offset() - stored.dataOffset;
@@ -33,6 +40,7 @@ StoredColumn FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>
     stored.blocksOffset = file_.offset();
     stored.blockCount = blocks.size();
     file_.write(std::as_bytes(std::span(blocks)));
+    file_.write(std::as_bytes(std::span(checksums)));
     return stored;
 }
 
@@ -71,6 +79,11 @@ void FieldWriter::operator()(const StringTable& strings) {
     align();
     put(offset);
     put(end);
+    put(file_.offset());
+    for (uint32_t first = 0; first < strings.size(); first += StringTable::blockSize) {
+        const uint32_t checksum = strings.checksumOfBlock(first / StringTable::blockSize);
+        file_.write(std::as_bytes(std::span(&checksum, 1)));
+    }
     (*this)(ends);
 }
 

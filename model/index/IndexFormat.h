@@ -46,7 +46,8 @@ static_assert(sizeof(IndexSection) == 32);
 /// The section with the fields of the trace; big columns are named in it by where they lie.
 inline constexpr std::array<char, 8> traceSection{'t', 'r', 'a', 'c', 'e'};
 
-/// Where the packed values of a column lie in the file.
+/// Where the packed values of a column lie in the file. Behind its blocks stands a checksum for
+/// each.
 struct StoredColumn {
     uint64_t count = 0;
     uint64_t blocksOffset = 0;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/index/indexPath.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 
@@ -32,16 +33,28 @@ std::optional<std::filesystem::path> cacheFolder() {
 }
 
 /// The first and the last bytes of the file: the whole header of SQLite, the checksum of gzip.
-uint64_t endsOf(std::ifstream& file, uint64_t size) {
+/// Nothing if they cannot be read.
+std::optional<uint64_t> endsOf(int file, uint64_t size) {
     constexpr uint64_t part = 4096;
     std::array<char, part> bytes{};
     Fnv1a hash;
     for (const uint64_t from : {uint64_t{0}, size > part ? size - part : 0}) {
-        file.seekg(static_cast<std::streamoff>(from));
-        file.read(bytes.data(), bytes.size());
-        hash.add(std::string_view(bytes.data(), static_cast<size_t>(file.gcount())));
-        file.clear();
+        const ssize_t count = ::pread(file, bytes.data(), bytes.size(), static_cast<off_t>(from));
+        if (count < 0) return std::nullopt;
+        hash.add(std::string_view(bytes.data(), static_cast<size_t>(count)));
     }
+    return hash.value();
+}
+
+/// What tells a log of changes that are not in the file yet from another; 0 without one.
+uint64_t changesBeside(const std::filesystem::path& trace) {
+    struct stat status {};
+    const std::string log = trace.string() + "-wal";
+    if (::stat(log.c_str(), &status) != 0 || status.st_size == 0) return 0;
+    Fnv1a hash;
+    for (const int64_t part :
+         {int64_t{status.st_size}, int64_t{status.st_mtim.tv_sec}, int64_t{status.st_mtim.tv_nsec}})
+        hash.add(static_cast<uint64_t>(part));
     return hash.value();
 }
 
@@ -60,17 +73,24 @@ std::vector<std::filesystem::path> indexPaths(const std::filesystem::path& trace
 }
 
 std::optional<SourceKey> sourceKeyOf(const std::filesystem::path& trace) {
+    // What was a file a moment ago may be a pipe by now.
+    const int file = ::open(trace.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) return std::nullopt;
     struct stat status {};
-    if (::stat(trace.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-    std::ifstream file(trace, std::ios::binary);
-    if (!file) return std::nullopt;
+    std::optional<uint64_t> ends;
+    if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode))
+        ends = endsOf(file, static_cast<uint64_t>(status.st_size));
+    ::close(file);
+    if (!ends) return std::nullopt;
     SourceKey key;
     key.bytes = static_cast<uint64_t>(status.st_size);
     key.modifiedNs = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
-    uint64_t fingerprint = endsOf(file, key.bytes);
+    uint64_t fingerprint = *ends ^ changesBeside(trace);
     // Of a compressed file its own checksum must do.
-    if (const auto database = Database::openReadOnly(trace))
+    if (const auto database = Database::openReadOnly(trace)) {
         fingerprint ^= static_cast<uint64_t>(traceFingerprint(*database)) * 31;
+        if (database->trouble()) return std::nullopt;
+    }
     key.fingerprint = static_cast<int64_t>(fingerprint);
     return key;
 }

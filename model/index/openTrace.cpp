@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/index/openTrace.h"
 
+#include <algorithm>
 #include <system_error>
 
+#include "model/format/orNoMemory.h"
 #include "model/index/indexPath.h"
 #include "model/index/readIndex.h"
 #include "model/index/writeIndex.h"
@@ -46,10 +48,15 @@ Result<void> writeSomewhere(const Trace& trace, const SourceKey& source,
     return first;
 }
 
-}  // namespace
+bool isDoubtful(const Trace& trace) {
+    return std::ranges::any_of(trace.health, [](const HealthNote& note) {
+        return note.code == HealthCode::PagesDamaged || note.code == HealthCode::ChecksumsDamaged;
+    });
+}
 
-Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions& options,
-                           const LoadProgress& progress) {
+/// The same; memory may run out.
+Result<TracePtr> open(const std::filesystem::path& path, const OpenOptions& options,
+                      const LoadProgress& progress) {
     std::error_code error;
     const uint64_t bytes = std::filesystem::file_size(path, error);
     const bool isSmall = error || bytes < options.leastBytes;
@@ -63,6 +70,8 @@ Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions&
 
     Result<TraceBuilder> builder = readTrace(path, partOf(progress, 0, readingShare), loading);
     if (!builder) return fail(builder.error());
+    // What is wrong with the file may be gone when it is read next, as where memory went wrong.
+    if (isDoubtful(builder->trace())) return builder->take();
     bool isWanted = true;
     const auto ask = [&] {
         isWanted = isWanted && (!progress || progress(readingShare, "writing the index"));
@@ -81,6 +90,13 @@ Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions&
     return builder->take();
 }
 
+}  // namespace
+
+Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions& options,
+                           const LoadProgress& progress) {
+    return orNoMemory(path, [&] { return open(path, options, progress); });
+}
+
 Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,
                                           const LoadProgress& progress) {
     OpenOptions options;
@@ -92,6 +108,17 @@ Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,
     if (source) indexed = findIndexed(path, *source, nullptr);
     if (!indexed.trace) return fail("The index of {} could not be written.", path.string());
     return indexed.index;
+}
+
+Result<void> checkIndex(const Trace& trace) {
+    if (!trace.isDamaged()) return {};
+    if (const Result<int> removed = removeIndexes(trace.path); !removed)
+        return fail("The index of {} is damaged, and what was made of it may be wrong. {}",
+                    trace.path.string(), removed.error().sentence);
+    return fail(
+        "The index of {} was damaged, and what was made of it may be wrong. It is removed: do it "
+        "once more.",
+        trace.path.string());
 }
 
 Result<void> writeIndexFor(const Trace& trace, const std::filesystem::path& file,

@@ -28,6 +28,11 @@ Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions&
 Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,
                                           const LoadProgress& progress = {});
 
+/// Fails if the trace is one by its index, and what was read of that so far differs from its
+/// checksums: then what was made of it may be wrong. The index is removed, so that the trace is
+/// read anew when it is opened next.
+Result<void> checkIndex(const Trace& trace);
+
 /// Writes the index of a trace that was read from `file` and not changed since, for the time when
 /// that file will be called `name`. Fails if it can be written nowhere, or cancelled; nothing is
 /// left then.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/index/readIndex.h"
 
-#include <zlib.h>
-
 #include <cstring>
 
+#include "model/format/checksum.h"
 #include "model/index/FieldReader.h"
 #include "model/index/MappedFile.h"
 #include "model/index/boundTrace.h"
@@ -17,13 +16,15 @@ using Bytes = std::span<const std::byte>;
 
 /// What the columns of a mapped trace are views of.
 struct Backing {
+    explicit Backing(MappedFile mapped) : file(std::move(mapped)) {}
+
     MappedFile file;
     RowCounts rows{};
+    SeenBlocks seen;
 };
 
 bool isChecksum(uint32_t checksum, Bytes bytes) {
-    const auto* from = reinterpret_cast<const Bytef*>(bytes.data());
-    return static_cast<uint32_t>(::crc32_z(0, from, bytes.size())) == checksum;
+    return checksumOf(bytes) == checksum;
 }
 
 std::optional<Bytes> part(Bytes file, uint64_t offset, uint64_t bytes) {
@@ -66,15 +67,16 @@ TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source,
                    const std::filesystem::path& tracePath, std::shared_ptr<LargeMemory> memory) {
     std::optional<MappedFile> file = MappedFile::open(path);
     if (!file) return nullptr;
-    const auto backing = std::make_shared<Backing>(Backing{std::move(*file)});
+    const auto backing = std::make_shared<Backing>(std::move(*file));
     const Bytes bytes = backing->file.bytes();
     const std::optional<Bytes> fields = fieldsOf(bytes, source);
     if (!fields) return nullptr;
     const std::shared_ptr<Trace> trace = IndexedTrace::create();
-    FieldReader reader(bytes, *fields);
+    FieldReader reader(bytes, *fields, backing->seen);
     reader(*trace);
     if (!reader.isGood() || !reader.isAtEnd() || !boundTrace(*trace, backing->rows)) return nullptr;
     trace->backing = backing;
+    trace->damagedBlocks = &backing->seen.damaged();
     trace->memory = std::move(memory);
     trace->path = tracePath;
     trace->title = tracePath.filename().string();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/index/writeIndex.h"
 
-#include <zlib.h>
-
 #include "model/format/AtomicFile.h"
+#include "model/format/checksum.h"
 #include "model/index/FieldWriter.h"
 
 namespace lanescope {
@@ -13,11 +12,6 @@ namespace {
 template <class T>
 std::span<const std::byte> bytesOf(const T& value) {
     return std::as_bytes(std::span(&value, 1));
-}
-
-uint32_t checksumOf(std::span<const std::byte> bytes) {
-    const auto* from = reinterpret_cast<const Bytef*>(bytes.data());
-    return static_cast<uint32_t>(::crc32_z(0, from, bytes.size()));
 }
 
 }  // namespace

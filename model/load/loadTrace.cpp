@@ -7,6 +7,8 @@
 #include <system_error>
 #include <thread>
 
+#include "model/format/orNoMemory.h"
+
 namespace lanescope {
 
 namespace {
@@ -75,21 +77,25 @@ Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress
 
 Result<TraceBuilder> readTrace(const std::filesystem::path& path, const LoadProgress& progress,
                                const LoadOptions& options) {
-    const LoadProgress unpacking = partOf(progress, 0, unpackingShare);
-    Result<TraceSource> source = TraceSource::open(path, unpacking);
-    if (!source) return fail(source.error());
-    return readSource(*source, options, progress);
+    return orNoMemory(path, [&]() -> Result<TraceBuilder> {
+        const LoadProgress unpacking = partOf(progress, 0, unpackingShare);
+        Result<TraceSource> source = TraceSource::open(path, unpacking);
+        if (!source) return fail(source.error());
+        return readSource(*source, options, progress);
+    });
 }
 
 Result<TracePtr> loadOpenTrace(int descriptor, const std::filesystem::path& path,
                                const LoadProgress& progress) {
-    Result<TraceSource> source = TraceSource::open(descriptor, path);
-    if (!source) return fail(source.error());
-    LoadOptions options;
-    options.threads = 1;
-    Result<TraceBuilder> trace = readSource(*source, options, progress);
-    if (!trace) return fail(trace.error());
-    return trace->take();
+    return orNoMemory(path, [&]() -> Result<TracePtr> {
+        Result<TraceSource> source = TraceSource::open(descriptor, path);
+        if (!source) return fail(source.error());
+        LoadOptions options;
+        options.threads = 1;
+        Result<TraceBuilder> trace = readSource(*source, options, progress);
+        if (!trace) return fail(trace.error());
+        return trace->take();
+    });
 }
 
 }  // namespace lanescope

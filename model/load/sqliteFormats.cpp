@@ -13,14 +13,15 @@ Result<bool> isOfKind(TraceSource& source) {
     if (!source.startsLikeSqlite()) return false;
     const Result<const Database*> database = source.database();
     if (!database) return fail(database.error());
-    return kindOf(**database) == kind;
+    const bool isIt = kindOf(**database) == kind;
+    if (auto trouble = (*database)->trouble()) return fail(std::move(*trouble));
+    return isIt;
 }
 
 Result<void> readTables(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
     const Result<const Database*> database = source.database();
     if (!database) return fail(database.error());
-    readSqliteTrace(**database, builder, source.threads(), progress);
-    return {};
+    return readSqliteTrace(**database, builder, source.threads(), progress);
 }
 
 Result<bool> isNsightReport(TraceSource& source) {

@@ -5,12 +5,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <thread>
 
@@ -79,17 +78,35 @@ struct Content {
     bool isDamaged = false;
 };
 
+/// All of a file. Streams of the standard library throw where a disk cannot be read.
+Result<std::string> textOf(const fs::path& path) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    std::string text;
+    std::array<char, 65536> part;
+    ssize_t got = file < 0 ? -1 : 1;
+    while (got > 0 && text.size() <= largestFile) {
+        got = ::read(file, part.data(), part.size());
+        if (got < 0 && errno == EINTR)
+            got = 1;
+        else if (got > 0)
+            text.append(part.data(), static_cast<size_t>(got));
+    }
+    const int problem = errno;
+    if (file >= 0) ::close(file);
+    if (got < 0)
+        return fail("The notes {} cannot be read: {}.", path.string(), std::strerror(problem));
+    return text;
+}
+
 Result<Content> contentOf(const fs::path& path) {
     if (!isThere(path)) return Content{};
     std::error_code error;
     if (!fs::is_regular_file(path, error))
         return fail("The notes {} are no file that can be read.", path.string());
     if (fs::file_size(path, error) > largestFile) return Content{{}, true};
-    std::ifstream stream(path, std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(stream)), {});
-    if (!stream.is_open() || stream.bad())
-        return fail("The notes {} cannot be read: {}.", path.string(), std::strerror(errno));
-    auto notes = parseNotes(text);
+    const Result<std::string> text = textOf(path);
+    if (!text) return fail(text.error());
+    auto notes = parseNotes(*text);
     if (notes) return Content{std::move(*notes), false};
     if (notes.error() == NotesFault::Newer)
         return fail("The notes {} were written by a newer Lanescope: use that to change them.",

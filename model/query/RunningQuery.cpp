@@ -15,8 +15,9 @@ namespace lanescope {
 
 namespace {
 
-/// Instructions of SQLite's machine between two looks at the clock; some microseconds.
-constexpr int instructionsPerTick = 1000;
+/// Instructions of SQLite's machine between two looks at the clock. One of them may be a call of a
+/// function that takes a second.
+constexpr int instructionsPerTick = 50;
 constexpr std::chrono::milliseconds reportInterval{100};
 /// Of a blob, which is shown as hexadecimal digits.
 constexpr int shownBlobBytes = 32;

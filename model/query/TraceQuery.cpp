@@ -7,6 +7,7 @@
 
 #include "model/format/checkSqliteHeader.h"
 #include "model/format/descriptorVfs.h"
+#include "model/format/watchedVfs.h"
 #include "model/load/TraceSource.h"
 #include "model/query/RunningQuery.h"
 #include "model/query/harden.h"
@@ -44,14 +45,18 @@ Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs,
                                             const std::filesystem::path& path) {
     TraceQuery query;
     sqlite3* raw = nullptr;
-    const int code = sqlite3_open_v2(name, &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, vfs);
+    int code =
+        sqlite3_open_v2(name, &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, watchedVfs(vfs));
     query.database_.reset(raw);
+    query.watch_ = std::make_shared<ReadWatch>(path.string());
+    if (code == SQLITE_OK && !watchReads(raw, query.watch_, true)) code = SQLITE_CANTOPEN;
     if (code != SQLITE_OK)
         return fail("SQLite could not open {}: {}.", path.string(), sqlite3_errstr(code));
     hardenForQueries(raw);
     const auto schema = query.run("SELECT count(*) FROM sqlite_schema");
     if (!schema)
         return fail("The tables of {} cannot be read: {}", path.string(), schema.error().sentence);
+    if (query.watch_->sealState() == SealState::Changed) query.watch_->forgetPages();
     return query;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/format/ReadWatch.h"
 #include "model/format/Result.h"
 #include "model/load/loadTrace.h"
 #include "model/query/QueryLimits.h"
@@ -37,6 +38,9 @@ class TraceQuery {
     Result<QueryResult, QueryError> run(std::string_view sql, const QueryLimits& limits = {},
                                         const QueryProgress& progress = {}) const;
 
+    /// Whether what was read so far is what was recorded.
+    std::optional<FileDoubt> doubt() const { return watch_->doubt(); }
+
     /// The tables that can be asked, by name; those without rows last.
     Result<std::vector<QueryTable>> tables() const;
 
@@ -48,6 +52,7 @@ class TraceQuery {
                                            const std::filesystem::path& path);
 
     std::unique_ptr<sqlite3, Close> database_;
+    std::shared_ptr<ReadWatch> watch_;
 };
 
 }  // namespace lanescope

@@ -6,6 +6,7 @@
 
 #include "model/compare/storedSummary.h"
 #include "model/gate/evaluateCondition.h"
+#include "model/index/openTrace.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope {
@@ -66,7 +67,9 @@ Result<compare::RunSummary> summarizeFile(const std::string& file,
     if (!trace) return fail(trace.error());
     const Result<StepSelection> steps = stepSelectionFor(**trace, selection);
     if (!steps) return fail(steps.error());
-    return compare::summarizeRun(**trace, *steps);
+    Result<compare::RunSummary> run = compare::summarizeRun(**trace, *steps);
+    if (const Result<void> sound = checkIndex(**trace); !sound) return fail(sound.error());
+    return run;
 }
 
 Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request,

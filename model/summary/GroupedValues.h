@@ -3,8 +3,9 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
+
+#include "model/values/MixedMap.h"
 
 namespace lanescope {
 
@@ -29,7 +30,7 @@ class GroupedValues {
     static uint32_t low(uint64_t key) { return static_cast<uint32_t>(key); }
 
   private:
-    std::unordered_map<uint64_t, uint32_t> groupOf_;
+    MixedMap<uint64_t, uint32_t> groupOf_;
     std::vector<Group> groups_;
     uint32_t last_ = 0;  // runs of one key are common, and then nothing is looked up
 };

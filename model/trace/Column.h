@@ -87,9 +87,10 @@ class Column {
     }
 
     /// Makes it a mapped column of `count` values. False if they are not all there.
-    bool map(std::span<const PackedBlock> blocks, std::span<const std::byte> data, size_t count) {
+    bool map(std::span<const PackedBlock> blocks, std::span<const std::byte> data, size_t count,
+             BlockChecks checks = {}) {
         *this = Column(memory());
-        if (count > blocks.size() * blockSize || !packed_.map(blocks, data)) return false;
+        if (count > blocks.size() * blockSize || !packed_.map(blocks, data, checks)) return false;
         packedCount_ = count;
         return true;
     }

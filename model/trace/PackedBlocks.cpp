@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/format/checksum.h"
+
 namespace lanescope {
 
 namespace {
@@ -47,6 +49,7 @@ PackedBlocks::PackedBlocks(const PackedBlocks& other)
       lastLoad_(other.lastLoad_),
       blockCount_(other.blockCount_),
       dataSize_(other.dataSize_),
+      checks_(other.checks_),
       ownedBlocks_(other.ownedBlocks_.begin(), other.ownedBlocks_.end()),
       ownedData_(nullptr, Release()) {
     if (!other.ownedData_) return;
@@ -61,6 +64,7 @@ PackedBlocks::PackedBlocks(PackedBlocks&& other) noexcept
       lastLoad_(std::exchange(other.lastLoad_, 0)),
       blockCount_(std::exchange(other.blockCount_, 0)),
       dataSize_(std::exchange(other.dataSize_, 0)),
+      checks_(std::exchange(other.checks_, {})),
       ownedBlocks_(std::move(other.ownedBlocks_)),
       ownedData_(std::move(other.ownedData_)) {
     other.ownedData_.get_deleter().capacity = 0;
@@ -72,12 +76,14 @@ PackedBlocks& PackedBlocks::operator=(PackedBlocks other) noexcept {
     std::swap(lastLoad_, other.lastLoad_);
     std::swap(blockCount_, other.blockCount_);
     std::swap(dataSize_, other.dataSize_);
+    std::swap(checks_, other.checks_);
     std::swap(ownedBlocks_, other.ownedBlocks_);
     std::swap(ownedData_, other.ownedData_);
     return *this;
 }
 
-bool PackedBlocks::map(std::span<const PackedBlock> blocks, std::span<const std::byte> data) {
+bool PackedBlocks::map(std::span<const PackedBlock> blocks, std::span<const std::byte> data,
+                       BlockChecks checks) {
     if (data.size() < padding) return false;
     *this = PackedBlocks(memory());
     blocks_ = blocks.data();
@@ -85,10 +91,36 @@ bool PackedBlocks::map(std::span<const PackedBlock> blocks, std::span<const std:
     data_ = data.data();
     dataSize_ = data.size() - padding;
     lastLoad_ = dataSize_;
+    checks_ = checks;
     return true;
 }
 
+std::optional<uint32_t> PackedBlocks::checksumOfBlock(const PackedBlock& block,
+                                                      std::span<const std::byte> data) {
+    const uint64_t bytes =
+        (block.isSloped() ? PackedBlock::slopeBytes : 0) + blockBytes(block.width());
+    if (block.width() > 64 || block.offset() > data.size() || bytes > data.size() - block.offset())
+        return std::nullopt;
+    const uint32_t own = checksumOf(std::as_bytes(std::span(&block, 1)));
+    return checksumOf(data.subspan(static_cast<size_t>(block.offset()), static_cast<size_t>(bytes)),
+                      own);
+}
+
+void PackedBlocks::check(size_t block) const {
+    if (const auto checksum = checksumOfBlock(blocks_[block], {data_, dataSize_}))
+        checks_.compare(block, *checksum);
+    else
+        checks_.fail(block);
+}
+
+void PackedBlocks::checkAll() const {
+    for (size_t block = 0; block < blockCount_; ++block)
+        if (checks_.isDue(block)) check(block);
+}
+
 void PackedBlocks::unpack(size_t block, std::span<int64_t, blockSize> out) const {
+    if (checks_.isDue(block)) [[unlikely]]
+        check(block);
     const PackedBlock& place = blocks_[block];
     const uint64_t width = place.width();
     const uint64_t before = place.isSloped() ? PackedBlock::slopeBytes : 0;

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "model/trace/BlockChecks.h"
 #include "model/values/LargeMemory.h"
 
 namespace lanescope {
@@ -39,7 +41,8 @@ struct PackedBlock {
 /// The storage of a `Column`: whole blocks of 64-bit values, each as wide as the spread of its
 /// values asks for; where they rise evenly, as times and rows do, only how far each is off a
 /// straight line is stored. Either owned and growing, or mapped: views of somebody else's memory,
-/// which may hold anything; a block that points out of it reads as 0. Reading is for any thread.
+/// which may hold anything; a block that points out of it reads as 0, and one that differs from its
+/// checksum is counted when it is first read. Reading is for any thread.
 class PackedBlocks {
   public:
     static constexpr size_t blockSize = 256;
@@ -55,11 +58,20 @@ class PackedBlocks {
     PackedBlocks& operator=(PackedBlocks other) noexcept;
     ~PackedBlocks() = default;
 
-    /// Views of memory that stays; false if `data` is too short to be padded.
-    bool map(std::span<const PackedBlock> blocks, std::span<const std::byte> data);
+    /// Views of memory that stays; false if `data` is too short to be padded. `checks` has one for
+    /// each block, or is for none.
+    bool map(std::span<const PackedBlock> blocks, std::span<const std::byte> data,
+             BlockChecks checks = {});
+    /// Of a block and the values that it names, which lie in `data`; nothing if they do not.
+    static std::optional<uint32_t> checksumOfBlock(const PackedBlock& block,
+                                                   std::span<const std::byte> data);
+    /// Compares all blocks of mapped storage with their checksums.
+    void checkAll() const;
 
     /// The value with this index; it must lie in a block.
     int64_t at(size_t index) const {
+        if (checks_.isDue(index / blockSize)) [[unlikely]]
+            check(index / blockSize);
         const PackedBlock block = blocks_[index / blockSize];
         const uint64_t width = block.width();
         const uint64_t bit = index % blockSize * width;
@@ -108,6 +120,7 @@ class PackedBlocks {
         std::memcpy(&bits, data_ + offset, sizeof bits);
         return bits;
     }
+    void check(size_t block) const;
     static void unpackBits(const std::byte* from, uint64_t width, int64_t base,
                            std::span<int64_t, blockSize> out);
     PackedBlock pack(std::span<const int64_t, blockSize> values);
@@ -121,6 +134,7 @@ class PackedBlocks {
     uint64_t lastLoad_ = 0;  // the last offset that eight bytes can be read from
     size_t blockCount_ = 0;
     size_t dataSize_ = 0;  // without padding
+    BlockChecks checks_;
 
     LargeVector<PackedBlock> ownedBlocks_;
     std::unique_ptr<std::byte, Release> ownedData_;  // grows without being copied, if it is large

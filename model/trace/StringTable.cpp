@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "model/format/checksum.h"
+
 namespace lanescope {
 
 namespace {
@@ -51,19 +53,39 @@ std::string_view StringTable::kept(std::string_view text) {
 std::string_view StringTable::at(StringIndex index) const {
     if (!isMapped_) return index < strings_.size() ? strings_[index] : std::string_view();
     if (index >= ends_.size()) return {};
+    if (const uint32_t block = index / blockSize; checks_.isDue(block)) [[unlikely]]
+        checks_.compare(block, checksumOfBlock(block));
+    return mapped(index);
+}
+
+std::string_view StringTable::mapped(StringIndex index) const {
     const uint64_t begin = index == 0 ? 0 : ends_[index - 1];
     const uint64_t end = ends_[index];
     if (begin > end || end > text_.size()) return {};
     return text_.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
 }
 
-void StringTable::map(std::string_view text, Column<uint64_t> ends) {
+uint32_t StringTable::checksumOfBlock(uint32_t block) const {
+    uint32_t checksum = 0;
+    const uint32_t first = block * blockSize;
+    for (uint32_t index = first; index < size() && index < first + blockSize; ++index)
+        checksum = checksumOf(std::as_bytes(std::span(isMapped_ ? mapped(index) : strings_[index])),
+                              checksum);
+    return checksum;
+}
+
+void StringTable::checkAll() const {
+    for (uint32_t index = 0; index < size(); index += blockSize) static_cast<void>(at(index));
+}
+
+void StringTable::map(std::string_view text, Column<uint64_t> ends, BlockChecks checks) {
     texts_.clear();
     strings_.clear();
     slots_.clear();
     isMapped_ = true;
     text_ = text;
     ends_ = std::move(ends);
+    checks_ = checks;
 }
 
 }  // namespace lanescope

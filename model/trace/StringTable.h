@@ -32,15 +32,23 @@ class StringTable {
         return static_cast<uint32_t>(isMapped_ ? ends_.size() : strings_.size());
     }
 
+    /// How many texts have a checksum together.
+    static constexpr uint32_t blockSize = 256;
+
     /// Makes it a view of texts that follow each other and end where `ends` says. What lies outside
-    /// of `text` reads as empty.
-    void map(std::string_view text, Column<uint64_t> ends);
+    /// of `text` reads as empty. `checks` has one for each block, or is for none.
+    void map(std::string_view text, Column<uint64_t> ends, BlockChecks checks = {});
+    /// Of all texts of a block.
+    uint32_t checksumOfBlock(uint32_t block) const;
+    /// Compares all blocks of a mapped table with their checksums.
+    void checkAll() const;
 
   private:
     /// Where the number of a text stands or would stand.
     uint32_t& slotOf(std::string_view text);
     void grow();
     std::string_view kept(std::string_view text);
+    std::string_view mapped(StringIndex index) const;
 
     std::vector<LargeVector<char>> texts_;  ///< Each keeps its place as long as it lives.
     LargeVector<std::string_view> strings_;
@@ -48,6 +56,7 @@ class StringTable {
     bool isMapped_ = false;
     std::string_view text_;
     Column<uint64_t> ends_;
+    BlockChecks checks_;
 };
 
 }  // namespace lanescope

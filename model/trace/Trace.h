@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -161,6 +162,13 @@ class Trace : public TraceDescription {
 
     /// What the columns are views of, if they are mapped.
     std::shared_ptr<const void> backing;
+    /// How many blocks of that differ from their checksums, of those that were read so far; null
+    /// unless they are mapped.
+    const std::atomic<uint32_t>* damagedBlocks = nullptr;
+    /// Whether some of what was read so far is not what was stored.
+    bool isDamaged() const {
+        return damagedBlocks != nullptr && damagedBlocks->load(std::memory_order_relaxed) > 0;
+    }
 
   private:
     friend class TraceBuilder;  // fills and finishes it

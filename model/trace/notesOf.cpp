@@ -15,6 +15,10 @@ std::vector<HealthNote> notesOf(const Trace& trace) {
     for (const HealthNote& note : trace.health)
         if (said.emplace(note.severity, note.code, note.unknownCode, note.sentence).second)
             notes.push_back(note);
+    if (trace.isDamaged())
+        notes.push_back({Severity::Error, HealthCode::IndexDamaged,
+                         "The index is damaged: what is shown may be wrong. Remove it with "
+                         "\"lanescope index --remove\", then open the trace again."});
     std::stable_sort(notes.begin(), notes.end(), [](const HealthNote& a, const HealthNote& b) {
         return a.severity > b.severity;
     });

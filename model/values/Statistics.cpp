@@ -41,12 +41,17 @@ Statistics statisticsOf(std::span<int64_t> values) {
     if (values.empty()) return result;
     result.count = static_cast<int64_t>(values.size());
     result.minimum = result.maximum = values.front();
+    long double sum = 0;  // where the total does not fit any more
     for (const int64_t value : values) {
         result.total = saturatingSum(result.total, value);
+        sum += static_cast<long double>(value);
         result.minimum = std::min(result.minimum, value);
         result.maximum = std::max(result.maximum, value);
     }
-    result.average = static_cast<double>(result.total) / static_cast<double>(result.count);
+    const bool isExact = result.total > std::numeric_limits<int64_t>::min() &&
+                         result.total < std::numeric_limits<int64_t>::max();
+    result.average = isExact ? static_cast<double>(result.total) / static_cast<double>(result.count)
+                             : static_cast<double>(sum / static_cast<long double>(result.count));
     result.median = medianOf(values);
     if (result.count > 1) {
         // A second pass over the distances from the mean: squares of raw nanoseconds would lose

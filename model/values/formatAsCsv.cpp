@@ -1,13 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "model/values/formatTable.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 
 namespace {
+
+/// A text that a spreadsheet would take for a formula and run; numbers are none.
+bool looksLikeFormula(std::string_view text) {
+    if (text.empty() || std::string_view("=+-@").find(text[0]) == std::string_view::npos)
+        return false;
+    return text[0] == '=' || text[0] == '@' ||
+           text.find_first_not_of("0123456789.eE+-") != std::string_view::npos;
+}
+
+/// Text as anybody may read it: valid UTF-8 without control characters, but for line ends and tabs,
+/// and with an apostrophe before what looks like a formula, as spreadsheets know it.
+std::string harmless(std::string_view text) {
+    std::string result = looksLikeFormula(text) ? "'" : "";
+    while (!text.empty()) {
+        const size_t kept = std::min(text.find_first_of("\t\r\n"), text.size());
+        result += printable(text.substr(0, kept));
+        if (kept < text.size()) result += text[kept];
+        text.remove_prefix(std::min(kept + 1, text.size()));
+    }
+    return result;
+}
 
 /// Quoted only where RFC 4180 asks for it; quotes inside are doubled.
 void appendField(std::string& line, std::string_view field) {
@@ -29,7 +52,7 @@ void appendCell(std::string& line, const Cell& cell) {
     else if (const auto* real = std::get_if<double>(&cell))
         fmt::format_to(std::back_inserter(line), "{}", *real);
     else if (const auto* text = std::get_if<std::string>(&cell))
-        appendField(line, *text);
+        appendField(line, harmless(*text));
 }
 
 class CsvFormatter : public TableFormatter {
@@ -39,7 +62,7 @@ class CsvFormatter : public TableFormatter {
         if (isFirst_) {
             for (size_t column = 0; column < part.columns.size(); ++column) {
                 if (column > 0) text += ',';
-                appendField(text, headerOf(part.columns[column]));
+                appendField(text, harmless(headerOf(part.columns[column])));
             }
             text += "\r\n";
         }

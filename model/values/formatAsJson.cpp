@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/values/formatTable.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 
@@ -18,7 +19,7 @@ Json toJson(const Cell& cell) {
 
 std::string dumped(const Json& json) {
     // Names in a trace may be any bytes; without this, dump() would throw on them.
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return withoutControls(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 /// A row at a time, so that a long table needs no second copy of itself as a document.

@@ -190,6 +190,20 @@ std::string validUtf8(std::string_view text) {
     return result;
 }
 
+std::string withoutControls(std::string json) {
+    const auto isControl = [&json](size_t at) {
+        return json[at] == '\x7f' || (json[at] == '\xc2' && at + 1 < json.size() &&
+                                      static_cast<unsigned char>(json[at + 1]) < 0xa0);
+    };
+    for (size_t at = 0; at < json.size(); ++at) {
+        if (!isControl(at)) continue;
+        const bool isLong = json[at] == '\xc2';
+        const auto code = static_cast<unsigned char>(json[at + (isLong ? 1 : 0)]);
+        json.replace(at, isLong ? 2 : 1, fmt::format("\\u{:04x}", code));
+    }
+    return json;
+}
+
 size_t displayWidth(std::string_view text) {
     size_t width = 0;
     for (const char letter : text)

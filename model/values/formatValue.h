@@ -36,4 +36,8 @@ size_t displayWidth(std::string_view text);
 /// Puts a comma between groups of three digits of the whole part: "1234.5" becomes "1,234.5".
 std::string withThousands(std::string digits);
 
+/// JSON whose texts hold no DEL and no control character of C1 as it is, which JSON allows and a
+/// terminal acts upon; otherwise the same.
+std::string withoutControls(std::string json);
+
 }  // namespace lanescope

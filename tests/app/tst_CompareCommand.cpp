@@ -8,6 +8,7 @@
 #include <QtTest>
 
 #include "model/compare/storedSummary.h"
+#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "tests/app/compareFiles.h"
@@ -291,9 +292,14 @@ class TestCompareCommand : public QObject {
             training.kernelScale = scale;
             const Result<RunSummary> summary = summarizeRun(*simulatedTraining(training));
             files << path(QString("summary-%1.sqlite").arg(files.size()));
-            Result<Database> database = Database::create(files.last().toStdString());
-            QVERIFY(summary && database && createTraceTables(*database));
-            QVERIFY(writeRunSummary(*database, *summary).has_value());
+            {
+                Result<Database> database = Database::create(files.last().toStdString());
+                QVERIFY(summary && database && createTraceTables(*database));
+                QVERIFY(writeRunSummary(*database, *summary).has_value());
+            }
+            // Without it nobody knows which events it is of.
+            QCOMPARE(compareFiles({files.last(), fast_}).exitCode, 3);
+            QVERIFY(sealPages(files.last().toStdString()).has_value());
         }
         const Outcome outcome = compareFiles(files);
         QCOMPARE(outcome.exitCode, 0);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <QElapsedTimer>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -103,6 +104,45 @@ class TestSqlCommand : public QObject {
         QVERIFY(outcome.output.isEmpty());
         QCOMPARE(outcome.errors.count('\n'), 1);
         QVERIFY2(outcome.errors.contains(mentions), qPrintable(outcome.errors));
+    }
+
+    void noFunctionRunsOnBeyondTheTime() {
+        // Each call compares some 10^10 bytes, and none of them looks at a clock.
+        const QString query =
+            "WITH t(x) AS (SELECT replace(hex(zeroblob(250000)), '0', 'a')) "
+            "SELECT instr(x, substr(x, 1, 250000) || 'b'), instr(x, substr(x, 1, 250001) || 'b'),"
+            " instr(x, substr(x, 1, 250002) || 'b') FROM t";
+        QElapsedTimer timer;
+        timer.start();
+        const Outcome outcome = sql({query, "--time", "1"});
+        const qint64 tookMs = timer.elapsed();
+        QCOMPARE(outcome.exitCode, 1);
+        QVERIFY2(outcome.errors.contains("stopped after 1 s"), qPrintable(outcome.errors));
+        // The start of the program is not the query's.
+        timer.restart();
+        sql({"SELECT 1"});
+        const qint64 startMs = timer.elapsed();
+        QVERIFY2(tookMs - startMs < 1100, qPrintable(QString::number(tookMs - startMs)));
+    }
+
+    void whatItWritesIsItsOwnersAndFollowsNoLink() {
+        const QString file = folder_.filePath("mine.csv"), link = folder_.filePath("link.csv");
+        const auto owners =
+            QFile::ReadOwner | QFile::WriteOwner | QFile::ReadUser | QFile::WriteUser;
+        QFile victim(folder_.filePath("other.txt"));
+        QVERIFY(victim.open(QIODevice::WriteOnly) && victim.write("theirs") == 6);
+        victim.close();
+        QVERIFY(QFile::link(victim.fileName(), link));
+        for (const QString& output : {file, link}) {
+            QCOMPARE(sql({"SELECT 1", "-o", output}).exitCode, 0);
+            QCOMPARE(QFile::permissions(output), QFile::Permissions(owners));
+            QVERIFY(!QFileInfo(output).isSymLink());
+        }
+        QVERIFY(victim.open(QIODevice::ReadOnly));
+        QCOMPARE(victim.readAll(), QByteArray("theirs"));
+        QVERIFY(QFile::setPermissions(file, owners | QFile::ReadOther));
+        QCOMPARE(sql({"SELECT 1", "-o", file}).exitCode, 0);
+        QVERIFY(QFile::permissions(file) & QFile::ReadOther);
     }
 
     void neverWritesOverTheTrace() {

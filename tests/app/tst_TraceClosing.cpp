@@ -8,6 +8,7 @@
 
 #include "model/build/TraceBuilder.h"
 #include "model/compare/storedSummary.h"
+#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
 #include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
@@ -151,6 +152,7 @@ class tst_TraceClosing : public QObject {
             const Result<void> stored = closing.storeSummary(*database);
             QVERIFY2(stored.has_value(), stored ? "" : stored.error().sentence.c_str());
         }
+        QVERIFY(sealPages(unfinished()).has_value());
         const Result<void> written = closing.writeIndex(unfinished(), trace());
         QVERIFY2(written.has_value(), written ? "" : written.error().sentence.c_str());
     }

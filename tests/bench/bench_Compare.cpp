@@ -7,6 +7,7 @@
 #include "model/compare/RunComparison.h"
 #include "model/compare/storedSummary.h"
 #include "model/export/comparison/ComparisonReport.h"
+#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
@@ -60,9 +61,12 @@ void bench_Compare::initTestCase() {
         QVERIFY(writeTrace(*trace, folder_ / name));
         const Result<RunSummary> summary = summarizeRun(*trace);
         QVERIFY(summary.has_value());
-        Result<Database> database = openForWriting(folder_ / name);
-        QVERIFY(database.has_value());
-        QVERIFY(writeRunSummary(*database, *summary).has_value());
+        {
+            Result<Database> database = openForWriting(folder_ / name);
+            QVERIFY(database.has_value());
+            QVERIFY(writeRunSummary(*database, *summary).has_value());
+        }
+        QVERIFY(sealPages(folder_ / name).has_value());
         events_ = eventsIn(*trace);
         qInfo("%s: %lld events in %d steps, %u of them kernels", name, events_, training.steps,
               trace->kernels.size());

@@ -2,6 +2,7 @@
 #include <QElapsedTimer>
 #include <QTest>
 
+#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
@@ -18,6 +19,7 @@ class bench_LoadTrace : public QObject {
   private slots:
     void initTestCase();
     void loadingCostsFewTimesReading();
+    void sealingCostsLittle();
 
   private:
     /// Loading also interns names, links, projects and lays out tracks; more than this many times
@@ -67,6 +69,27 @@ void bench_LoadTrace::loadingCostsFewTimesReading() {
     qInfo("reading %lld ms, loading %lld ms", readMs, loadMs);
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
     QVERIFY(static_cast<double>(loadMs) < mostTimesReading * static_cast<double>(readMs));
+}
+
+/// By turns, so that a busy machine bears on both.
+void bench_LoadTrace::sealingCostsLittle() {
+    const std::filesystem::path sealed = folder_ / "sealed";
+    std::filesystem::copy_file(folder_ / "trace", sealed);
+    QElapsedTimer timer;
+    timer.start();
+    QVERIFY(sealPages(sealed).has_value());
+    const qint64 sealUs = timer.nsecsElapsed() / 1000;
+    qint64 plainUs = INT64_MAX, sealedUs = INT64_MAX;
+    for (int round = 0; round < 7; ++round)
+        for (const auto& [path, bestUs] :
+             {std::pair(folder_ / "trace", &plainUs), std::pair(sealed, &sealedUs)}) {
+            timer.restart();
+            QVERIFY(loadTrace(path));
+            *bestUs = std::min(*bestUs, timer.nsecsElapsed() / 1000);
+        }
+    qInfo("loading %lld us, sealed %lld us (%.3f times as long); sealing %lld us (%.3f of a load)",
+          plainUs, sealedUs, static_cast<double>(sealedUs) / static_cast<double>(plainUs), sealUs,
+          static_cast<double>(sealUs) / static_cast<double>(plainUs));
 }
 
 QTEST_APPLESS_MAIN(bench_LoadTrace)

@@ -86,6 +86,28 @@ class tst_AtomicFile : public QObject {
         QCOMPARE(modeOf(folder / "like"), mode_t{0640});
     }
 
+    void keepsWhoMayUseWhatItReplaces() {
+        const TemporaryFolder folder;
+        const auto replace = [&](const char* name) {
+            Result<AtomicFile> file = AtomicFile::create(folder / name);
+            if (!file) return false;
+            file->keepAccess();
+            file->write("new");
+            return file->commit().has_value();
+        };
+        put(folder / "shared", "x");
+        std::filesystem::permissions(folder / "shared", std::filesystem::perms(0644));
+        put(folder / "mine", "x");
+        std::filesystem::permissions(folder / "mine", std::filesystem::perms(0600));
+        std::filesystem::create_symlink(folder / "shared", folder / "link");
+        for (const char* name : {"shared", "mine", "link", "none"}) QVERIFY(replace(name));
+        QCOMPARE(modeOf(folder / "shared"), mode_t{0644});
+        QCOMPARE(modeOf(folder / "mine"), mode_t{0600});
+        QCOMPARE(modeOf(folder / "link"), mode_t{0600});
+        QCOMPARE(modeOf(folder / "none"), mode_t{0600});
+        QCOMPARE(contentOf(folder / "shared"), std::string("new"));
+    }
+
     void followsNoLink() {
         const TemporaryFolder folder;
         put(folder / "others", "theirs");

@@ -97,6 +97,34 @@ class TestFormatTable : public QObject {
         QCOMPARE(error.error, QJsonParseError::NoError);
     }
 
+    void csvAndJsonLetNoNameControlATerminalOrASpreadsheet() {
+        ReportTable table;
+        table.columns = {{"Name", Unit::Text}};
+        const std::vector<std::pair<const char*, const char*>> cases{
+            {"=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"},
+            {"+1+cmd", "'+1+cmd"},
+            {"-x", "'-x"},
+            {"@sum", "'@sum"},
+            {"-12.5e3", "-12.5e3"},
+            {"bad \xff byte", "bad \xef\xbf\xbd byte"},
+            {"\x1b[2J", " [2J"},
+            {"csi \xc2\x9b 2J \x7f", "csi   2J  "},
+            {"two\nlines\t", "two\nlines\t"},
+            {"operator==(a, b)", "operator==(a, b)"},
+        };
+        for (const auto& [name, shown] : cases) {
+            table.rows = {{std::string(name)}};
+            const auto lines = parseCsv(formatTable(table, TableFormat::Csv));
+            QCOMPARE(lines[1][0], std::string(shown));
+            const std::string json = formatTable(table, TableFormat::Json);
+            for (const char* raw : {"\x7f", "\x1b", "\xc2\x9b"})
+                QCOMPARE(json.find(raw), std::string::npos);
+            const QJsonArray rows =
+                QJsonDocument::fromJson(QByteArray::fromStdString(json)).array();
+            QCOMPARE(rows[0].toObject()["Name"].toString(), QString::fromUtf8(name));
+        }
+    }
+
     void partsMakeTheSameFileAsTheWhole() {
         ReportTable first = sample(), second = sample();
         first.rows.pop_back();

@@ -175,6 +175,7 @@ class tst_Index : public QObject {
         map(trace.path);
         map(trace.title);
         map(trace.backing);
+        map(trace.damagedBlocks);
         map(trace.memory);
         forEachField(trace, map);
         QVERIFY(map.covers(trace));

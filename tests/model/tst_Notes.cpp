@@ -64,6 +64,7 @@ class tst_Notes : public QObject {
     void twoViewersLoseNothing();
     void manyWritersAtOnceLoseNothing();
     void aDamagedFileIsKeptAside();
+    void aFileThatCannotBeReadIsSaid();
     void aFileOfANewerVersionIsLeftAlone();
     void aFolderThatCannotBeWrittenSendsNotesToTheUser();
 
@@ -247,6 +248,17 @@ void tst_Notes::aDamagedFileIsKeptAside() {
     QVERIFY(file().store({}, {{mark("b", 1)}, {}}).has_value());
     QCOMPARE(textOf(file().path().string() + ".damaged-1"), std::string("precious but broken"));
     QCOMPARE(textOf(file().path().string() + ".damaged-2"), std::string("broken again"));
+}
+
+void tst_Notes::aFileThatCannotBeReadIsSaid() {
+    const TemporaryFolder folder;
+    const NotesFile notes = NotesFile::forTrace(folder / "run.sqlite", folder / "user");
+    // The beginning of one's own memory is an input/output error.
+    std::filesystem::create_symlink("/proc/self/mem", folder / "run.sqlite.lanescope-notes.json");
+    const Result<FoundNotes> found = notes.read();
+    QVERIFY(!found);
+    QVERIFY2(found.error().sentence.find("Input/output error") != std::string::npos,
+             found.error().sentence.c_str());
 }
 
 void tst_Notes::aFileOfANewerVersionIsLeftAlone() {

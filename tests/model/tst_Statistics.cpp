@@ -89,6 +89,10 @@ class TestStatistics : public QObject {
         const int64_t most = std::numeric_limits<int64_t>::max();
         std::vector<int64_t> values{most, most, 1};
         QCOMPARE(statisticsOf(values).total, most);
+        // What does not fit into the total is in the mean, which lies between the extremes.
+        QCOMPARE(statisticsOf(values).average, static_cast<double>(most) / 3 * 2);
+        std::vector<int64_t> equal{most / 2, most / 2, most / 2};
+        QCOMPARE(statisticsOf(equal).average, static_cast<double>(most / 2));
         QCOMPARE(saturatingSum(std::numeric_limits<int64_t>::min(), -1),
                  std::numeric_limits<int64_t>::min());
     }

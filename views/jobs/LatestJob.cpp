@@ -5,6 +5,7 @@
 #include <QMetaObject>
 #include <QPointer>
 #include <QThreadPool>
+#include <new>
 #include <utility>
 
 namespace lanescope::views {
@@ -31,7 +32,12 @@ void LatestJob::launch(quint64 number, Work work) {
     // both, and its event loop is where the guard is looked at.
     QThreadPool::globalInstance()->start(
         [guard = QPointer<LatestJob>(this), number, work = std::move(work)] {
-            Publish publish = work();
+            Publish publish;
+            try {
+                publish = work();
+            } catch (const std::bad_alloc&) {
+                // What there is no memory for is not shown; all else goes on.
+            }
             QCoreApplication* application = QCoreApplication::instance();
             if (!application) return;
             QMetaObject::invokeMethod(

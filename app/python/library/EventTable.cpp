@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 #include <thread>
 
+#include "model/index/openTrace.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/runTasks.h"
 
@@ -212,6 +214,9 @@ Batch EventTable::rows(int64_t first, int64_t most) const {
     // Threads cost more than a few rows do.
     constexpr size_t fewRows = 10'000;
     runTasks(count < fewRows ? 1 : std::max(1u, std::thread::hardware_concurrency()), tasks);
+    // Whoever takes a stream of rows takes an exception for its error.
+    if (const Result<void> sound = checkIndex(*trace_); !sound)
+        throw std::runtime_error(sound.error().sentence);
     return batch;
 }
 

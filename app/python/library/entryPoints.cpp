@@ -92,7 +92,9 @@ Result<std::string> textOf(const OpenTrace& open, std::string_view format, Optio
 }
 
 Result<TablePtr> tableOf(const OpenTrace& open, std::string_view name, Options& options) {
-    return makeTable(open, name, options);
+    Result<TablePtr> table = makeTable(open, name, options);
+    if (const Result<void> sound = checkIndex(*open.trace); !sound) return fail(sound.error());
+    return table;
 }
 Result<TablePtr> tableOf(const Comparison& comparison, std::string_view name, Options&) {
     return makeTable(*comparison, name);

@@ -106,6 +106,7 @@ Result<TablePtr> sqlTable(const OpenTrace& open, Options& options) {
             fmt::format("Only the first {} rows are here; ask for more "
                         "with rows=.",
                         result->table.rows.size()));
+    if (const auto doubt = query->doubt()) result->table.notes.push_back(doubt->sentence);
     // The columns are called what the query calls them.
     for (ReportColumn& column : result->table.columns)
         if (column.unit == Unit::Timestamp) column.unit = Unit::Identifier;

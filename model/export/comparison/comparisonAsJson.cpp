@@ -2,6 +2,7 @@
 #include "model/export/comparison/ComparisonReport.h"
 #include "model/export/comparison/partsJson.h"
 #include "model/format/GlobalId.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope::report {
 
@@ -222,7 +223,7 @@ std::string comparisonAsJson(const ComparisonReport& report) {
                         {"baseline", runJson(report.baseline)},
                         {"candidates", std::move(candidates)}};
     // Names in a trace may be any bytes; without this, dump() would throw on them.
-    return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return withoutControls(document.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace lanescope::report

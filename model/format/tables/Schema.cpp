@@ -71,4 +71,27 @@ Result<void> createTraceTables(Database& database) {
     return database.execute("COMMIT");
 }
 
+/// In `META_DATA_CAPTURE`.
+constexpr std::string_view sealName = "checksums", sealValue = "pages";
+
+Result<void> announceSeal(Database& database) {
+    constexpr const auto& table = tables::captureMetaData;
+    if (wasSealed(database)) return {};
+    FirstError error;
+    Inserter(database, table, error).insert(table.name = sealName, table.value = sealValue);
+    if (error) return fail(*error);
+    return {};
+}
+
+bool wasSealed(const Database& database) {
+    constexpr const auto& table = tables::captureMetaData;
+    if (!database.hasTable(table.tableName())) return false;
+    auto statement = database.prepare(
+        fmt::format("SELECT 1 FROM {} WHERE {} = ?1", table.tableName(), table.name.name));
+    if (!statement) return false;
+    statement->bind(1, sealName);
+    const auto row = statement->step();
+    return row && *row;
+}
+
 }  // namespace lanescope

@@ -18,4 +18,10 @@ inline constexpr int traceSchemaVersion = 3;
 /// `model/format/FORMAT.md` says what each table and column means.
 Result<void> createTraceTables(Database& database);
 
+/// Writes into a trace that it is going to be sealed (`PageSeal.h`), so that it is known where
+/// another program wrote over the seal.
+Result<void> announceSeal(Database& database);
+/// Whether that was written.
+bool wasSealed(const Database& database);
+
 }  // namespace lanescope

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "model/load/sqlite/LoadContext.h"
+#include "model/values/MixedMap.h"
 
 namespace lanescope {
 
@@ -26,7 +26,7 @@ class FileStrings {
 
     TraceBuilder& builder_;
     LargeVector<StringIndex> dense_;  ///< By id: ids count up from 0 in all files seen.
-    std::unordered_map<int64_t, StringIndex> sparse_;
+    MixedMap<int64_t, StringIndex> sparse_;
 };
 
 }  // namespace lanescope

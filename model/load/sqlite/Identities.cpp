@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/load/sqlite/Identities.h"
 
-#include <unordered_map>
-
 #include "model/format/GlobalId.h"
 #include "model/format/tables/Gpus.h"
 #include "model/format/tables/Names.h"
 #include "model/format/tables/Older.h"
 #include "model/load/sqlite/TableReader.h"
+#include "model/values/MixedMap.h"
 
 namespace lanescope {
 
@@ -127,7 +126,7 @@ void Identities::readNames(LoadContext& context, FileStrings& strings) {
     while (processes.next())
         if (const auto id = processes.integer(process.globalPid))
             builder_.nameProcess(*id, processes.text(process.name));
-    std::unordered_map<int64_t, int64_t> priorities;
+    MixedMap<int64_t, int64_t> priorities;
     constexpr const auto& thread = tables::threadNames;
     TableReader threads(context, thread, {thread.globalTid, thread.nameId, thread.priority},
                         "threads");

@@ -11,6 +11,10 @@ namespace {
 
 /// A row takes at least this many bytes: a cell pointer, two lengths and a record header.
 constexpr int64_t leastBytesPerRow = 6;
+/// Each byte of a file is of one text at most; a table may be read twice, and the text that an
+/// added column has by default stands in the file once.
+constexpr uint64_t textsPerByte = 4;
+constexpr uint64_t alwaysTextBytes = uint64_t{1} << 20;
 constexpr std::chrono::milliseconds reportInterval{40};
 
 }  // namespace
@@ -21,7 +25,8 @@ LoadContext::LoadContext(const Database& database, TraceBuilder& builder, unsign
       builder_(builder),
       threads_(threads),
       progress_(progress),
-      possibleRows_(static_cast<int64_t>(database.fileBytes()) / leastBytesPerRow) {}
+      possibleRows_(static_cast<int64_t>(database.fileBytes()) / leastBytesPerRow),
+      possibleTextBytes_(alwaysTextBytes + textsPerByte * database.fileBytes()) {}
 
 std::span<const Database> LoadContext::borrowConnections() {
     if (areBorrowed_) return {};

@@ -33,6 +33,9 @@ class LoadContext {
     int64_t estimatedRows(const char* table) const;
     /// No undamaged file of this size has a table with more rows.
     int64_t possibleRows() const { return possibleRows_; }
+    /// Counts the bytes of texts that were read; false once they are more than an undamaged file of
+    /// this size has, however its tables share them.
+    bool mayTake(size_t textBytes) { return (textBytes_ += textBytes) <= possibleTextBytes_; }
     void expectRows(int64_t rows) { expectedRows_ += rows; }
     /// Reports progress now and then; false once the load is cancelled.
     bool advance(int64_t rows, std::string_view what);
@@ -50,6 +53,7 @@ class LoadContext {
     std::vector<Database> furtherConnections_;
     bool areBorrowed_ = false;
     int64_t possibleRows_ = 0;
+    uint64_t possibleTextBytes_ = 0, textBytes_ = 0;
     int64_t expectedRows_ = 0;
     int64_t readRows_ = 0;
     bool isCancelled_ = false;

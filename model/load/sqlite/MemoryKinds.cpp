@@ -11,9 +11,8 @@ namespace {
 
 /// Rows of `ENUM_*` tables by the name of the constant; other rows are left out.
 template <class Kind>
-std::unordered_map<int64_t, Kind> readNames(LoadContext& context, const tables::Enum& table,
-                                            int count) {
-    std::unordered_map<int64_t, Kind> kinds;
+MixedMap<int64_t, Kind> readNames(LoadContext& context, const tables::Enum& table, int count) {
+    MixedMap<int64_t, Kind> kinds;
     TableReader reader(context, table, {table.id, table.name}, "names of kinds");
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(table.id);

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 
 #include "model/format/Memory.h"
 #include "model/load/sqlite/LoadContext.h"
+#include "model/values/MixedMap.h"
 
 namespace lanescope {
 
@@ -19,8 +19,8 @@ class MemoryKinds {
     MemoryKind memoryKind(int64_t number) const;
 
   private:
-    std::unordered_map<int64_t, MemcpyKind> memcpyKinds_;  ///< Empty: the usual numbers.
-    std::unordered_map<int64_t, MemoryKind> memoryKinds_;
+    MixedMap<int64_t, MemcpyKind> memcpyKinds_;  ///< Empty: the usual numbers.
+    MixedMap<int64_t, MemoryKind> memoryKinds_;
     bool countsFromOne_ = false;  ///< CUPTI's own numbers: 0 is unknown, 1 is pageable.
 };
 

@@ -33,6 +33,8 @@ class RowBatch {
     End fill(Statement& statement, bool isNumbered);
 
     size_t rowCount() const { return rowCount_; }
+    /// Of all texts together.
+    size_t textBytes() const { return text_.size(); }
     const Cell* row(size_t index) const { return cells_.data() + index * columnCount_; }
     std::string_view text(const Cell& cell) const {
         return std::string_view(text_).substr(static_cast<size_t>(cell.bits), cell.length);

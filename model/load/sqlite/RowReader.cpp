@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <stdexcept>
 
 #include "model/load/sqlite/FileStrings.h"
 #include "model/values/formatTable.h"
+#include "model/values/lowerCase.h"
 
 namespace lanescope {
 
@@ -23,11 +25,15 @@ RowReader::RowReader(LoadContext& context, const char* table,
                      const std::vector<const char*>& columns, const char* what)
     : context_(context), table_(table), what_(what) {
     hasTable_ = context.database().hasTable(table);
+    const std::vector<Database::Column> known =
+        hasTable_ ? context.database().columns(table) : std::vector<Database::Column>();
     std::string list;
     for (const char* column : columns) {
-        // "rowid" is no declared column but every table that we write has it.
-        const bool isPresent = hasTable_ && (std::string_view(column) == "rowid" ||
-                                             context.database().hasColumn(table, column));
+        // "rowid" is no declared column but every table that we write has it. A column that is
+        // computed could be of any length; none of ours is.
+        const bool isPresent =
+            hasTable_ && (std::string_view(column) == "rowid" ||
+                          std::ranges::count(known, Database::Column{lowerCase(column), true}) > 0);
         if (!isPresent_.empty()) list += ", ";
         list += isPresent ? fmt::format("\"{}\"", column) : "NULL";
         isPresent_.push_back(isPresent);
@@ -73,8 +79,11 @@ bool RowReader::next() {
     if (batch_ == nullptr || nextInBatch_ == batch_->rowCount()) {
         batch_ = rows_->next();
         nextInBatch_ = 0;
-        // A damaged tree can lead SQLite in circles, through more rows than the file has room for.
-        if (batch_ == nullptr ? rows_->isDamaged() : rowCount_ > context_.possibleRows()) {
+        // A damaged tree can lead SQLite in circles, through more rows and texts than the file has
+        // room for.
+        if (batch_ == nullptr
+                ? rows_->isDamaged()
+                : rowCount_ > context_.possibleRows() || !context_.mayTake(batch_->textBytes())) {
             noteDamage();
             return stop();
         }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace lanescope {
@@ -22,15 +23,8 @@ std::optional<int64_t> extreme(const Database& database, const char* which, cons
 
 /// A column of that name would hide the numbers of rows.
 bool declaresRowid(const Database& database, const char* table) {
-    auto statement = database.prepare(fmt::format("PRAGMA table_xinfo({})", table));
-    if (!statement) return true;
-    for (auto row = statement->step(); row && *row; row = statement->step()) {
-        std::string name(statement->text(1));
-        for (char& letter : name)
-            if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-        if (name == "rowid") return true;
-    }
-    return false;
+    return std::ranges::any_of(database.columns(table),
+                               [](const Database::Column& each) { return each.name == "rowid"; });
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 
 #include "model/format/tables/Counters.h"
 #include "model/format/tables/GpuMetrics.h"
@@ -10,6 +9,7 @@
 #include "model/trace/buildLinkCounters.h"
 #include "model/trace/counterValues.h"
 #include "model/trace/kinds/CounterSample.h"
+#include "model/values/MixedMap.h"
 
 namespace lanescope {
 
@@ -29,7 +29,7 @@ struct ReadCounter {
     CounterSamples samples;
     long double factor = 1;  ///< From the file's unit to ours.
 };
-using Counters = std::unordered_map<int64_t, ReadCounter>;
+using Counters = MixedMap<int64_t, ReadCounter>;
 
 CounterUnit unitFrom(std::string_view text) {
     if (text == "B") return CounterUnit::Bytes;

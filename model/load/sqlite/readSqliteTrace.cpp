@@ -2,6 +2,7 @@
 #include "model/load/sqlite/readSqliteTrace.h"
 
 #include "model/format/tables/Names.h"
+#include "model/format/tables/Schema.h"
 #include "model/format/tables/allTables.h"
 #include "model/load/sqlite/LoadContext.h"
 #include "model/load/sqlite/readers.h"
@@ -42,13 +43,25 @@ void readEverything(LoadContext& context) {
     readOverhead(context);
 }
 
+/// Says where the file is not what was recorded.
+void noteDoubt(const Database& database, TraceBuilder& builder) {
+    if (auto doubt = database.doubt())
+        builder.note({doubt->severity, doubt->code, std::move(doubt->sentence)});
+    else if (database.sealState() == SealState::None && wasSealed(database))
+        builder.note({Severity::Warning, HealthCode::TraceChanged,
+                      "The checksums of the trace are gone: another program wrote to it since it "
+                      "was recorded, or its recording was broken off."});
+}
+
 }  // namespace
 
-bool readSqliteTrace(const Database& database, TraceBuilder& builder, unsigned threads,
-                     const LoadProgress& progress) {
+Result<void> readSqliteTrace(const Database& database, TraceBuilder& builder, unsigned threads,
+                             const LoadProgress& progress) {
     LoadContext context(database, builder, threads, progress);
     readEverything(context);
-    return !context.isCancelled();
+    noteDoubt(database, builder);
+    if (auto trouble = database.trouble()) return fail(std::move(*trouble));
+    return {};
 }
 
 }  // namespace lanescope

@@ -9,8 +9,10 @@ namespace lanescope {
 
 /// Gives the builder all that the tables of the file hold, of Lanescope's and Nsight Systems' what
 /// is there. Bad cells are skipped and counted, never trusted. Reads with as many `threads`; what
-/// it reads is the same for any number. False once `progress` has cancelled it. Linear in the rows.
-bool readSqliteTrace(const Database& database, TraceBuilder& builder, unsigned threads,
-                     const LoadProgress& progress);
+/// it reads is the same for any number. What was read when `progress` cancels it does not matter.
+/// Fails with what kept it from reading all that is there (`Database::trouble`): a trace with less
+/// is none. Linear in the rows.
+Result<void> readSqliteTrace(const Database& database, TraceBuilder& builder, unsigned threads,
+                             const LoadProgress& progress);
 
 }  // namespace lanescope

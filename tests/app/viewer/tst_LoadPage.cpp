@@ -12,6 +12,7 @@
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentTabs.h"
 #include "model/compare/storedSummary.h"
+#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
@@ -210,9 +211,12 @@ class tst_LoadPage : public QObject {
         if (!isStored) return;
         const Result<RunSummary> summary = summarizeRun(*trace);
         QVERIFY(summary.has_value());
-        Result<Database> database = openForWriting(folder_ / name);
-        QVERIFY(database.has_value());
-        QVERIFY(writeRunSummary(*database, *summary).has_value());
+        {
+            Result<Database> database = openForWriting(folder_ / name);
+            QVERIFY(database.has_value());
+            QVERIFY(writeRunSummary(*database, *summary).has_value());
+        }
+        QVERIFY(sealPages(folder_ / name).has_value());
     }
 
     std::vector<std::filesystem::path> paths(const char* baseline, const char* candidate) const {

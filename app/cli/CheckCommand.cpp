@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/CheckCommand.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "app/cli/Output.h"
+#include "app/cli/ProgressLine.h"
+#include "model/index/checkTrace.h"
+#include "model/load/TraceFormat.h"
+#include "model/notes/NotesFile.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope::cli {
+
+namespace {
+
+std::vector<Finding> findingsOf(const std::filesystem::path& file) {
+    ProgressLine line;
+    std::vector<Finding> findings =
+        checkTrace(file, [&line](double fraction, std::string_view what) {
+            line.show(fraction, what);
+            return true;
+        });
+    const Result<FoundNotes> notes = NotesFile::forTrace(file, {}).read();
+    if (!notes)
+        findings.push_back({false, notes.error().sentence});
+    else if (!notes->remark.empty())
+        findings.push_back({false, notes->remark});
+    return findings;
+}
+
+Result<bool> runCheck(const std::filesystem::path& file) {
+    const std::vector<Finding> findings = findingsOf(file);
+    auto output = Output::open(std::nullopt, {});
+    if (!output) return fail(output.error());
+    for (const Finding& finding : findings)
+        output->write(fmt::format("{}  {}\n", finding.isGood ? "ok " : "BAD",
+                                  printable(finding.sentence)));
+    if (const Result<void> closed = output->close(); !closed) return fail(closed.error());
+    return std::ranges::all_of(findings, &Finding::isGood);
+}
+
+}  // namespace
+
+void addCheck(CLI::App& app, int& exitStatus) {
+    auto file = std::make_shared<std::string>();
+    CLI::App* command = app.add_subcommand("check", "Tell whether a trace is what was recorded");
+    command->add_option("FILE", *file, readableFormats())->required();
+    command->footer(
+        "Reads all of the trace, of its index and of its notes, and compares them with the "
+        "checksums that were\nwritten with them. Ends with 0 if all is well, with 1 if anything is "
+        "damaged, or was changed by another program.\n\n"
+        "Example:\n"
+        "  lanescope check run.sqlite");
+    command->callback([file, &exitStatus] {
+        const Result<bool> isGood = runCheck(*file);
+        if (!isGood)
+            exitStatus = reportFailure(isGood.error());
+        else
+            exitStatus = *isGood ? exitOk : exitFailed;
+    });
+}
+
+}  // namespace lanescope::cli

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/format/ReadWatch.h"
+
+#include <cstring>
+#include <utility>
+
+namespace lanescope {
+
+void ReadWatch::noteTrouble(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (!trouble_) trouble_ = error;
+}
+
+void ReadWatch::noteFailedRead(int number) {
+    noteTrouble({fmt::format("Cannot read {}: {}.", path_, std::strerror(number))});
+}
+
+std::optional<Error> ReadWatch::trouble() const {
+    const std::lock_guard lock(mutex_);
+    return trouble_;
+}
+
+void ReadWatch::setSeal(PageSeal seal) {
+    seal_ = std::move(seal);
+    state_ = seal_.state;
+}
+
+void ReadWatch::see(std::span<const std::byte> bytes, uint64_t offset,
+                    const std::function<uint32_t()>& counterNow) {
+    if (seal_.checksums.empty() || bytes.size() != seal_.pageBytes || offset % seal_.pageBytes != 0)
+        return;
+    const uint64_t page = offset / seal_.pageBytes;
+    if (seal_.isAsSealed(static_cast<size_t>(page), bytes)) return;
+    if (state_ == SealState::Whole && counterNow() != seal_.changeCounter)
+        state_ = SealState::Changed;
+    const std::lock_guard lock(mutex_);
+    if (!forgotten_.contains(page)) differing_.insert(page);
+}
+
+size_t ReadWatch::differingPages() const {
+    const std::lock_guard lock(mutex_);
+    return differing_.size();
+}
+
+std::vector<uint64_t> ReadWatch::differing() const {
+    const std::lock_guard lock(mutex_);
+    return {differing_.begin(), differing_.end()};
+}
+
+std::optional<FileDoubt> ReadWatch::doubt() const {
+    const size_t pages = differingPages();
+    if (state_ == SealState::Broken)
+        return FileDoubt{Severity::Warning, HealthCode::ChecksumsDamaged,
+                         "The checksums of the file are damaged or were written over: nobody can "
+                         "tell whether the rest is as it was recorded."};
+    if (pages == 0) return std::nullopt;
+    if (state_ == SealState::Changed)
+        return FileDoubt{Severity::Warning, HealthCode::TraceChanged,
+                         "Another program changed rows of the trace since it was recorded; they "
+                         "are shown as they are now."};
+    return FileDoubt{Severity::Error, HealthCode::PagesDamaged,
+                     fmt::format("The file is damaged: {} of its pages {} not what was recorded, "
+                                 "and numbers may be wrong. Copy it again.",
+                                 pages, pages == 1 ? "is" : "are")};
+}
+
+void ReadWatch::forgetPages() {
+    const std::lock_guard lock(mutex_);
+    forgotten_.merge(differing_);
+    differing_.clear();
+}
+
+}  // namespace lanescope

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/format/PageSeal.h"
+#include "model/format/Result.h"
+#include "model/format/health.h"
+
+namespace lanescope {
+
+/// Why numbers of a file may not be those that were recorded.
+struct FileDoubt {
+    Severity severity = Severity::Warning;
+    HealthCode code = HealthCode::Unknown;
+    std::string sentence;
+};
+
+/// What all connections that read a file together came upon. Something may have failed that says
+/// nothing of the file itself, as a disk that could not be read for a moment, or memory that ran
+/// out: what was read is then only a part of what is there. And pages may differ from what was
+/// sealed. Any thread.
+class ReadWatch {
+  public:
+    /// `path` is what errors call the file.
+    explicit ReadWatch(std::string path) : path_(std::move(path)) {}
+
+    /// Keeps the first.
+    void noteTrouble(const Error& error);
+    /// The same of a read that failed with this `errno`.
+    void noteFailedRead(int number);
+    std::optional<Error> trouble() const;
+
+    /// Before anything is read.
+    void setSeal(PageSeal seal);
+    SealState sealState() const { return state_; }
+    /// Takes what was read from `offset` on. `counterNow` tells the file's change counter as it is
+    /// now, which is asked where a page differs: it may have been written while it was read.
+    void see(std::span<const std::byte> bytes, uint64_t offset,
+             const std::function<uint32_t()>& counterNow);
+    /// Pages that were read and differ from what was sealed.
+    size_t differingPages() const;
+    /// What is to be said of the file; nothing as long as all that was read is as it was.
+    std::optional<FileDoubt> doubt() const;
+    /// Those pages, by their numbers from 0, and how many have a checksum.
+    std::vector<uint64_t> differing() const;
+    size_t sealedPages() const { return seal_.checksums.size(); }
+    uint32_t pageBytes() const { return seal_.pageBytes; }
+    /// Counts from here on, and what was counted no more. For a file that was changed, of which the
+    /// pages that hold no rows are nobody's concern.
+    void forgetPages();
+
+  private:
+    const std::string path_;
+    PageSeal seal_;  ///< Not changed while pages are read.
+    std::atomic<SealState> state_{SealState::None};
+
+    mutable std::mutex mutex_;
+    std::optional<Error> trouble_;
+    std::set<uint64_t> differing_, forgotten_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/index/checkTrace.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "model/format/tables/Schema.h"
+#include "model/index/indexPath.h"
+#include "model/index/readIndex.h"
+#include "model/index/traceFields.h"
+#include "model/load/loadTrace.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Goes through all that is mapped.
+struct WholeReader {
+    template <class T>
+    void operator()(const T& value) {
+        if constexpr (!std::is_arithmetic_v<T> && !std::is_enum_v<T>) forEachField(value, *this);
+    }
+    void operator()(const std::string&) {}
+    void operator()(const StringTable& strings) { strings.checkAll(); }
+    template <class T>
+    void operator()(const std::optional<T>&) {}  // these are small, and were checked on opening
+    template <class T, size_t size>
+    void operator()(const std::array<T, size>&) {}
+    template <class T>
+    void operator()(const std::vector<T>& values) {
+        for (const T& value : values) (*this)(value);
+    }
+    template <class T>
+    void operator()(const RecordColumn<T>& records) {
+        for (const Column<int64_t>& field : records.fields()) (*this)(field);
+    }
+    template <class T>
+    void operator()(const Column<T>& column) {
+        column.packed().checkAll();
+    }
+};
+
+class TraceCheck {
+  public:
+    explicit TraceCheck(const std::filesystem::path& path) : path_(path) {}
+
+    std::vector<Finding> run(const LoadProgress& progress) {
+        const LoadProgress unpacking = partOf(progress, 0, 0.2);
+        Result<TraceSource> source = TraceSource::open(path_, unpacking);
+        const Result<const Database*> database =
+            source ? source->database() : fail(source.error());
+        if (!database) {
+            bad(database.error().sentence);
+            return std::move(findings_);
+        }
+        checkPages(**database);
+        checkTables(**database);
+        checkEvents(partOf(progress, 0.2, 0.9));
+        checkIndexes();
+        return std::move(findings_);
+    }
+
+  private:
+    void good(std::string sentence) { findings_.push_back({true, std::move(sentence)}); }
+    void bad(std::string sentence) { findings_.push_back({false, std::move(sentence)}); }
+
+    void checkPages(const Database& database) {
+        const size_t pages = database.readEveryPage();
+        if (const auto trouble = database.trouble()) return bad(trouble->sentence);
+        const auto doubt = database.doubt();
+        if (doubt) {
+            bad(doubt->sentence);
+            if (const std::vector<uint64_t> differing = database.differingPages();
+                !differing.empty())
+                bad(fmt::format("Pages that differ, of {}: {}.", formatCount(int64_t(pages)),
+                                listOf(differing)));
+        } else if (pages > 0) {
+            good(fmt::format("All {} pages are as they were recorded.",
+                             formatCount(static_cast<int64_t>(pages))));
+        } else if (wasSealed(database)) {
+            bad("Its checksums are gone: another program wrote to it since it was recorded, or its "
+                "recording was broken off.");
+        } else {
+            good("It has no checksums, as other programs and earlier versions write it: a bit that "
+                 "changed since cannot be told.");
+        }
+    }
+
+    static std::string listOf(const std::vector<uint64_t>& pages) {
+        constexpr size_t enough = 20;
+        std::string list;
+        for (size_t at = 0; at < std::min(pages.size(), enough); ++at)
+            list += fmt::format("{}{}", at > 0 ? ", " : "", pages[at]);
+        return pages.size() > enough ? list + " and more" : list;
+    }
+
+    /// What SQLite itself says of how the file is laid out.
+    void checkTables(const Database& database) {
+        constexpr int enough = 10;
+        auto statement = database.prepare("PRAGMA integrity_check(10)");
+        if (!statement) return bad(statement.error().sentence);
+        int found = 0;
+        auto row = statement->step();
+        for (; row && *row && found < enough; row = statement->step()) {
+            const std::string_view text = statement->text(0);
+            if (text == "ok") continue;
+            bad(fmt::format("SQLite finds: {}", printable(text)));
+            ++found;
+        }
+        if (!row) return bad(row.error().sentence);
+        if (found == 0) good("Its tables are laid out as SQLite wants them.");
+    }
+
+    void checkEvents(const LoadProgress& progress) {
+        const Result<TracePtr> trace = loadTrace(path_, progress);
+        if (!trace) return bad(trace.error().sentence);
+        int found = 0;
+        for (const HealthNote& note : (*trace)->health) {
+            const bool isOfReading = note.code == HealthCode::TableDamaged ||
+                                     note.code == HealthCode::RowsLeftOut ||
+                                     note.code == HealthCode::ValuesIgnored;
+            if (!isOfReading) continue;
+            bad(printable(note.sentence));
+            ++found;
+        }
+        if (found == 0) good("Every event in it can be read.");
+    }
+
+    void checkIndexes() {
+        const std::optional<SourceKey> source = sourceKeyOf(path_);
+        for (const std::filesystem::path& index : indexPaths(path_)) {
+            std::error_code error;
+            if (!std::filesystem::exists(index, error)) continue;
+            const TracePtr trace = source ? readIndex(index, *source, path_) : nullptr;
+            if (trace == nullptr) {
+                good(fmt::format("The index {} is not of this file as it is now, or of another "
+                                 "version; it is made anew when the trace is opened.",
+                                 index.string()));
+            } else if (const uint32_t blocks = countDamagedBlocks(*trace); blocks > 0) {
+                bad(fmt::format("The index {} is damaged in {} places: remove it with \"lanescope "
+                                "index --remove\".",
+                                index.string(), blocks));
+            } else {
+                good(fmt::format("The index {} is as it was written.", index.string()));
+            }
+        }
+    }
+
+    const std::filesystem::path path_;
+    std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+uint32_t countDamagedBlocks(const Trace& trace) {
+    WholeReader whole;
+    whole(trace);
+    return trace.damagedBlocks != nullptr ? trace.damagedBlocks->load() : 0;
+}
+
+std::vector<Finding> checkTrace(const std::filesystem::path& path, const LoadProgress& progress) {
+    return TraceCheck(path).run(progress);
+}
+
+}  // namespace lanescope

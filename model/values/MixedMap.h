@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+namespace lanescope {
+
+/// `number` mixed with one that this run of the program drew, so that no file can be made of
+/// numbers that fall together in a table. Any thread.
+uint64_t mixed(uint64_t number);
+
+struct MixedHash {
+    size_t operator()(uint64_t number) const { return static_cast<size_t>(mixed(number)); }
+};
+
+/// A map by numbers that stand in a file. Its order is another in each run.
+template <class Key, class Value>
+using MixedMap = std::unordered_map<Key, Value, MixedHash>;
+
+}  // namespace lanescope

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+
+#include <QElapsedTimer>
+#include <QtTest>
+#include <set>
+#include <unordered_map>
+
+#include "model/format/GlobalId.h"
+#include "model/format/Sqlite.h"
+#include "model/format/tables/Schema.h"
+#include "model/load/loadTrace.h"
+#include "model/summary/reports.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/openForWriting.h"
+#include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/writeTrace.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int64_t tid = globalTid(4242, 4242);
+
+/// What the process took at most so far.
+int64_t peakBytes() {
+    struct rusage usage {};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return int64_t{usage.ru_maxrss} << 10;
+}
+
+}  // namespace
+
+/// Files that are made to cost more than they are: each opens in time and memory that follow from
+/// its size.
+class tst_HostileTraces : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void init() {
+        folder_ = std::make_unique<TemporaryFolder>();
+        path_ = *folder_ / "run.sqlite";
+    }
+
+    void computedColumnsAreNotRead() {
+        // Texts that double: the last would have 200 MB, in a file of some kilobytes.
+        std::string sql = "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, seed TEXT";
+        std::string before = "seed";
+        for (int i = 0; i < 21; ++i) {
+            const std::string name = i < 20 ? fmt::format("g{}", i) : "value";
+            sql += fmt::format(", {} TEXT AS ({}||{})", name, before, before);
+            before = name;
+        }
+        sql +=
+            ");INSERT INTO StringIds (id, seed) VALUES (0, hex(zeroblob(50)));"
+            "INSERT INTO StringIds (id, seed) SELECT id + 1, seed FROM StringIds";
+        write(sql);
+        const auto trace = loadTrace(path_);
+        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
+        const auto database = Database::openReadOnly(path_);
+        QVERIFY(database && database->hasColumn("StringIds", "SEED"));
+        QVERIFY(!database->hasColumn("StringIds", "value"));
+        for (uint32_t i = 0; i < (*trace)->strings.size(); ++i)
+            QVERIFY((*trace)->strings.at(i).size() < 200);
+    }
+
+    void textsThatManyRowsShareAreNotReadForEach() {
+        write(fmt::format(
+            "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
+            " globalTid INTEGER);"
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)"
+            " INSERT INTO NVTX_EVENTS SELECT i, i + 1, 59, {} FROM n;"
+            "ALTER TABLE NVTX_EVENTS ADD COLUMN text TEXT DEFAULT '{}'",
+            tid, std::string(450'000, 'x')));
+        const int64_t before = peakBytes();
+        QElapsedTimer timer;
+        timer.start();
+        const auto trace = loadTrace(path_);
+        QVERIFY(timer.elapsed() < 5000);
+        QVERIFY(peakBytes() - before < 100'000'000);
+        QVERIFY(trace.has_value());
+        QVERIFY(hasNote(**trace, HealthCode::TableDamaged));
+    }
+
+    void aLongTextCostsNoOtherRow() {
+        write(
+            fmt::format("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
+                        " globalTid INTEGER, text TEXT);"
+                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                        " LIMIT 8000) INSERT INTO NVTX_EVENTS SELECT i, i + 1, 59, {}, 'step'"
+                        " FROM n;"
+                        "UPDATE NVTX_EVENTS SET text = hex(zeroblob(9000000))"
+                        " WHERE start = 4",
+                        tid));
+        const auto trace = loadTrace(path_);
+        QVERIFY(trace.has_value());
+        QCOMPARE((*trace)->nvtx.size(), 8000u);
+        QVERIFY(!hasNote(**trace, HealthCode::TableDamaged));
+        // Its name can still be drawn, searched and written down for each event.
+        for (uint32_t i = 0; i < (*trace)->strings.size(); ++i)
+            QVERIFY((*trace)->strings.at(i).size() <= TraceBuilder::longestName);
+    }
+
+    void longNamesStayApart() {
+        TraceBuilder builder;
+        const std::string common(100'000, 'a');
+        std::set<StringIndex> names;
+        for (const char* end : {"", "b", "c", "bb"}) names.insert(builder.intern(common + end));
+        QCOMPARE(names.size(), size_t{4});
+        QVERIFY(builder.intern(common + "b") == *std::next(names.begin()));
+        const std::string fits(TraceBuilder::longestName, 'a');
+        QCOMPARE(builder.text(builder.intern(fits)), std::string_view(fits));
+        std::string wide;
+        while (wide.size() < 3 * TraceBuilder::longestName) wide += "\xe2\x82\xac";
+        const std::string_view shown = builder.text(builder.intern(wide));
+        QVERIFY(shown.find("...") % 3 == 0);
+    }
+
+    void idsCannotBeChosenToFallTogether() {
+        // A number of buckets that the standard library's tables come to as they grow: without a
+        // mixed hash all ids fall into one.
+        std::unordered_map<int64_t, int> like;
+        constexpr int64_t count = 60'000;
+        while (like.size() < count) like.emplace(like.size(), 0);
+        const auto step = static_cast<int64_t>(like.bucket_count());
+        write(
+            fmt::format("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                        " LIMIT {}) INSERT INTO StringIds SELECT {} * (i + 10000000), i FROM n",
+                        count, step));
+        QElapsedTimer timer;
+        timer.start();
+        QVERIFY(loadTrace(path_).has_value());
+        QVERIFY2(timer.elapsed() < 4000, qPrintable(QString::number(timer.elapsed())));
+    }
+
+    void aJournalThatSomebodyLeftIsCalledThat() {
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 2}), path_).has_value());
+        {
+            auto database = openForWriting(path_);
+            // So little memory that pages are written before the transaction ends.
+            QVERIFY(database && database->execute("PRAGMA cache_size = 2; BEGIN;"
+                                                  "UPDATE StringIds SET value = value || 'x';"
+                                                  "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 1;"
+                                                  "UPDATE NVTX_EVENTS SET start = 1"));
+            std::filesystem::copy_file(path_, *folder_ / "copy");
+            std::filesystem::copy_file(path_.string() + "-journal", *folder_ / "copy-journal");
+        }
+        const auto trace = loadTrace(*folder_ / "copy");
+        QVERIFY(!trace);
+        QVERIFY2(trace.error().sentence.find("left a journal") != std::string::npos,
+                 trace.error().sentence.c_str());
+    }
+
+    void aWriteAheadLogLeavesNothingBeside() {
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 2}), path_).has_value());
+        {
+            auto database = openForWriting(path_);
+            QVERIFY(database && database->execute("PRAGMA locking_mode = NORMAL;"
+                                                  "PRAGMA journal_mode = WAL;"
+                                                  "CREATE TABLE more (a)"));
+        }
+        std::filesystem::remove(path_.string() + "-wal");
+        std::filesystem::remove(path_.string() + "-shm");
+        QVERIFY(loadTrace(path_).has_value());
+        QCOMPARE(std::distance(std::filesystem::directory_iterator(folder_->path()), {}),
+                 std::ptrdiff_t{1});
+    }
+
+  private:
+    static bool hasNote(const Trace& trace, HealthCode code) {
+        return std::any_of(trace.health.begin(), trace.health.end(),
+                           [code](const HealthNote& note) { return note.code == code; });
+    }
+    /// A file with a table that makes it an export, and these.
+    void write(const std::string& sql) {
+        auto database = Database::create(path_);
+        QVERIFY(database.has_value());
+        const auto done = database->execute(
+            (sql + ";CREATE TABLE IF NOT EXISTS CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER)")
+                .c_str());
+        QVERIFY2(done.has_value(), done ? "" : done.error().sentence.c_str());
+    }
+
+    std::unique_ptr<TemporaryFolder> folder_;
+    std::filesystem::path path_;
+};
+
+LANESCOPE_TEST(tst_HostileTraces, NoApplication)
+#include "tst_HostileTraces.moc"

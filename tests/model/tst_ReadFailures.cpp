@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <QtTest>
+#include <atomic>
+#include <cerrno>
+
+#include "model/format/Sqlite.h"
+#include "model/index/indexPath.h"
+#include "model/index/openTrace.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
+#include "tests/support/traceDump.h"
+#include "tests/support/writeTrace.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// Which read of SQLite fails, counted from 1; none if it is 0.
+std::atomic<int64_t> failingRead{0};
+/// Whether all that follow fail, too.
+std::atomic<bool> goesOnFailing{false};
+std::atomic<int64_t> reads{0};
+
+bool fails() {
+    const int64_t number = ++reads;
+    const int64_t failing = failingRead;
+    return failing > 0 && (number == failing || (goesOnFailing && number > failing));
+}
+
+ssize_t readOrFail(int file, void* to, size_t bytes) {
+    if (!fails()) return ::read(file, to, bytes);
+    errno = EIO;
+    return -1;
+}
+
+ssize_t preadOrFail(int file, void* to, size_t bytes, off_t at) {
+    if (!fails()) return ::pread(file, to, bytes, at);
+    errno = EIO;
+    return -1;
+}
+
+/// While it lives, SQLite reads through the functions above.
+class FailingReads {
+  public:
+    FailingReads(int64_t number, bool goesOn) {
+        failingRead = number;
+        goesOnFailing = goesOn;
+        reads = 0;
+        set(reinterpret_cast<sqlite3_syscall_ptr>(&readOrFail),
+            reinterpret_cast<sqlite3_syscall_ptr>(&preadOrFail));
+    }
+    ~FailingReads() { set(nullptr, nullptr); }
+    FailingReads(const FailingReads&) = delete;
+    FailingReads& operator=(const FailingReads&) = delete;
+
+  private:
+    static void set(sqlite3_syscall_ptr read, sqlite3_syscall_ptr pread) {
+        sqlite3_vfs* vfs = sqlite3_vfs_find(nullptr);
+        vfs->xSetSystemCall(vfs, "read", read);
+        vfs->xSetSystemCall(vfs, "pread", pread);
+        vfs->xSetSystemCall(vfs, "pread64", pread);
+    }
+};
+
+}  // namespace
+
+/// A read that fails, of a disk or a file system of another machine, says nothing about the file:
+/// what is made of the rest is no trace and must not stay anywhere.
+class tst_ReadFailures : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase() {
+        path_ = folder_ / "run.sqlite";
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 30}), path_).has_value());
+        const Result<TracePtr> good = loadTrace(path_);
+        QVERIFY(good.has_value());
+        good_ = dumpOf(**good);
+        const FailingReads counting(0, false);
+        OpenOptions options;
+        options.leastBytes = 0;
+        QVERIFY(openTrace(path_, options).has_value());
+        readCount_ = reads;
+        QVERIFY(readCount_ > 50);
+        QVERIFY(removeIndexes(path_).has_value());
+    }
+
+    void eachReadThatFailsIsSaidAndNothingWrongIsKept_data() {
+        QTest::addColumn<bool>("goesOn");
+        QTest::newRow("once") << false;
+        QTest::newRow("from then on") << true;
+    }
+    void eachReadThatFailsIsSaidAndNothingWrongIsKept() {
+        QFETCH(bool, goesOn);
+        OpenOptions options;
+        options.leastBytes = 0;
+        int refused = 0;
+        const int64_t step = std::max<int64_t>(1, readCount_ / 40);
+        for (int64_t number = 1; number <= readCount_; number += step) {
+            {
+                const FailingReads failing(number, goesOn);
+                const Result<TracePtr> trace = openTrace(path_, options);
+                if (trace) {
+                    QVERIFY2(dumpOf(**trace) == good_, qPrintable(QString::number(number)));
+                } else {
+                    ++refused;
+                    const QByteArray sentence = trace.error().sentence.c_str();
+                    QVERIFY2(sentence.contains("Input/output error"), sentence.constData());
+                }
+            }
+            const Result<TracePtr> again = openTrace(path_, options);
+            QVERIFY(again.has_value());
+            QVERIFY2(dumpOf(**again) == good_, qPrintable(QString::number(number)));
+            QVERIFY(removeIndexes(path_).has_value());
+        }
+        QVERIFY2(refused > 15, qPrintable(QString::number(refused)));
+    }
+
+    void aConnectionRemembersWhatTroubledIt() {
+        const Result<Database> database = Database::openReadOnly(path_);
+        QVERIFY(database.has_value());
+        QVERIFY(!database->trouble());
+        {
+            const FailingReads failing(1, true);
+            QVERIFY(database->rowCount("StringIds") == 0);
+        }
+        QVERIFY(database->trouble().has_value());
+        // It would answer again, but what was asked meanwhile is not known any more.
+        QVERIFY(!database->hasTable("StringIds"));
+        const Result<Database> another = Database::openReadOnly(path_);
+        QVERIFY(another && another->rowCount("StringIds") > 0 && !another->trouble());
+        QVERIFY(!another->prepare("SELECT nothing FROM StringIds"));
+        QVERIFY(!another->trouble());
+    }
+
+  private:
+    TemporaryFolder folder_;
+    std::filesystem::path path_;
+    std::string good_;
+    int64_t readCount_ = 0;
+};
+
+LANESCOPE_TEST(tst_ReadFailures, NoApplication)
+#include "tst_ReadFailures.moc"
