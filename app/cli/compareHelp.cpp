@@ -3,7 +3,7 @@
 
 namespace lanescope::cli {
 
-std::string_view compareHelp() {
+std::string_view conditionsHelp() {
     return R"(Conditions of --fail-if:
   WHAT [NAME] [.MEASURE] >|>=|<|<= THRESHOLD, joined by "and"
   step                 p50 (default), p95, mean, min, max, count
@@ -18,7 +18,11 @@ std::string_view compareHelp() {
   Times, counts and bytes are per step; "exposed" is what nothing else hides.
   Names are quoted where they hold spaces, dots or <>; * in them stands for any text.
   THRESHOLD is a percentage of the baseline (3% or +3%), a difference from it if it has a
-  sign (+2ms, -0.5 GB/s), or else the candidate's own number (70 ms, 40 GB/s, 1000).
+  sign (+2ms, -0.5 GB/s), or else the candidate's own number (70 ms, 40 GB/s, 1000).)";
+}
+
+std::string compareHelp() {
+    return std::string(conditionsHelp()) + R"(
 
 Exit status:
   0  no condition is met

@@ -22,6 +22,7 @@
 #include "app/help/HelpFormatter.h"
 #include "model/load/TraceFormat.h"
 #ifdef LANESCOPE_HAS_CAPTURE
+#include "app/cli/BenchCommand.h"
 #include "app/cli/DoctorCommand.h"
 #include "app/cli/RecordCommand.h"
 #include "app/cli/RecoverCommand.h"
@@ -133,6 +134,9 @@ int run(int argc, char** argv) {
     addStats(app, exitStatus);
     addSql(app, exitStatus);
     addCompare(app, exitStatus);
+#ifdef LANESCOPE_HAS_CAPTURE
+    addBench(app, exitStatus);
+#endif
     addExport(app, exitStatus);
     addIndex(app, exitStatus);
     addView(app, exitStatus);
