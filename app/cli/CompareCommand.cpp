@@ -7,6 +7,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/ComparisonAnswer.h"
 #include "app/cli/compareHelp.h"
+#include "app/help/takes.h"
 
 namespace lanescope::cli {
 
@@ -22,6 +23,13 @@ struct CompareOptions {
 
 /// Names the runs of both sides, which stand by place or by option, not both.
 Result<void> nameRuns(CompareOptions& options) {
+    const std::string& history = options.answer.request.history;
+    if (!history.empty() &&
+        (options.baseline.empty() || !options.candidates.empty() || !options.baselineRuns.empty() ||
+         !options.candidateRuns.empty() || !options.answer.request.earlier.empty()))
+        return fail(
+            "--history puts one run against those of a folder: name that run alone, --history DIR "
+            "TRACE; --help tells more.");
     const bool areByOption = !options.baselineRuns.empty() || !options.candidateRuns.empty();
     if (areByOption && !options.baseline.empty())
         return fail(
@@ -35,13 +43,15 @@ Result<void> nameRuns(CompareOptions& options) {
         return fail(
             "--spread took every file behind it for an earlier run: name the two that are compared "
             "before it, BASELINE CANDIDATE --spread EARLIER EARLIER; --help tells more.");
-    if (!areByOption && options.candidates.empty())
+    if (!areByOption && options.candidates.empty() && history.empty())
         return fail(
             "Name two runs, BASELINE and CANDIDATE, or several a side by --baseline and "
             "--candidate; --help tells more.");
     const Result<void> asked = options.answer.check();
     if (!asked) return asked;
-    if (areByOption) {
+    if (!history.empty()) {
+        options.answer.request.candidates = {{options.baseline}};
+    } else if (areByOption) {
         options.answer.request.baseline = options.baselineRuns;
         options.answer.request.candidates = {options.candidateRuns};
     } else {
@@ -119,8 +129,18 @@ void addCompare(CLI::App& app, int& exitStatus) {
     command
         ->add_option("--spread", options->answer.request.earlier,
                      "Earlier runs of one of the programs, at least two: how much its runs "
-                     "differ from each other; stands behind the runs that are compared")
+                     "differ from each other; of a folder those of the same command and machine; "
+                     "stands behind the runs that are compared")
         ->type_name("TRACE");
+    command
+        ->add_option("--history", options->answer.request.history,
+                     "A folder: puts the one run that is named against the earlier runs of its "
+                     "command on its machine there, and says where their level changed")
+        ->type_name("DIR");
+    help::takesNumber(command->add_option("--last", options->answer.request.historyRuns,
+                                          "With --history: the last so many of them"),
+                      "N", 3, 10'000)
+        ->capture_default_str();
     addSelectionOptions(*command, options);
     options->answer.addTo(*command);
     command->add_option("-o,--output", options->output, "File to write instead of stdout")

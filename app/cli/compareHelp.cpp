@@ -36,6 +36,8 @@ Examples:
   lanescope compare before.sqlite after.sqlite --range "step #" --steps 5-20 --top 5
   lanescope compare main.sqlite a.sqlite b.sqlite -f html -o report.html
   lanescope compare --baseline main-*.sqlite --candidate pr-*.sqlite --fail-if slower
+  lanescope compare before.sqlite after.sqlite --spread lanescope-bench-1
+  lanescope compare --history runs today.sqlite --fail-if slower
   lanescope compare main.sqlite pr.sqlite --fail-if 'step.p50 > +3%' \
       --fail-if 'kernel "*flash_fwd*" > +5%' --fail-if 'copy HtoD.bandwidth < 40 GB/s')";
 }

@@ -17,6 +17,8 @@ void forEachStoredFact(S& s, V&& visit) {
     visit("driver", s.facts.driver);
     visit("cuda", s.facts.cuda);
     visit("commandLine", s.facts.commandLine);
+    visit("host", s.facts.host);
+    visit("startUtcNs", s.facts.startUtcNs);
     visit("recordOptions", s.facts.recordOptions);
     visit("worldSize", s.facts.worldSize);
     visit("kernelCount", s.facts.kernelCount);

@@ -73,6 +73,8 @@ SummaryFacts factsOf(const Trace& trace) {
     facts.driver = trace.facts.driverVersion;
     facts.cuda = trace.facts.driverCudaVersion;
     facts.commandLine = commandLineOf(trace);
+    facts.host = trace.facts.host;
+    facts.startUtcNs = trace.startUtcNs;
     facts.recordOptions = trace.facts.recordOptions;
     std::set<uint32_t> gpus, processes;
     for (const uint32_t stream : streamsInUse(trace)) {

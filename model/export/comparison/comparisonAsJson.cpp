@@ -74,6 +74,8 @@ Json runJson(const RunSummary& run) {
             {"driver", facts.driver},
             {"cuda", facts.cuda},
             {"gpuNames", facts.gpuNames},
+            {"host", facts.host},
+            {"startUtcNs", facts.startUtcNs > 0 ? Json(facts.startUtcNs) : Json(nullptr)},
             {"nvlink", facts.isNvlinkPresent},
             {"nvlinkTraffic", traffic},
             {"worldSize", facts.worldSize},
@@ -222,6 +224,23 @@ Json candidateJson(const ComparedCandidate& candidate) {
             {"conditions", std::move(conditions)}};
 }
 
+Json historyJson(const RunHistory& history) {
+    Json runs = Json::array();
+    for (const HistoricRun& run : history.runs)
+        runs.push_back(
+            {{"title", run.title}, {"startUtcNs", run.startUtcNs}, {"medianNs", run.medianNs}});
+    Json change = nullptr;
+    if (history.change)
+        change = {{"first", history.change->first},
+                  {"percent", history.change->percent},
+                  {"pValue", history.change->pValue}};
+    return {{"folder", history.folder},
+            {"runs", std::move(runs)},
+            {"otherTraces", history.others},
+            {"comparedRuns", history.compared},
+            {"change", std::move(change)}};
+}
+
 }  // namespace
 
 std::string comparisonAsJson(const ComparisonReport& report) {
@@ -231,6 +250,7 @@ std::string comparisonAsJson(const ComparisonReport& report) {
     const Json document{{"schema", "lanescope-comparison"},
                         {"version", schemaVersion},
                         {"selection", report.selection},
+                        {"history", report.history ? historyJson(*report.history) : Json(nullptr)},
                         {"baseline", runJson(report.baseline)},
                         {"candidates", std::move(candidates)}};
     // Names in a trace may be any bytes; without this, dump() would throw on them.
