@@ -17,33 +17,8 @@ namespace lanescope::compare {
 namespace {
 
 constexpr size_t mostOutliersTold = 3;
-constexpr size_t longestName = 60;
 /// Bandwidths that differ by less are the same, for a sentence.
 constexpr double bandwidthTolerance = 0.1;
-
-/// A name for a sentence: without a kernel's parameters, printable, at most some sixty characters.
-std::string shortContributorName(std::string_view name) {
-    // "void gemm<float>(float*, int)": what is in the parentheses tells no two kernels apart.
-    std::string_view kept = name;
-    if (kept.ends_with(')')) {
-        int depth = 0;
-        for (size_t at = kept.size(); at-- > 1;) {
-            if (kept[at] == ')') ++depth;
-            if (kept[at] != '(' || --depth > 0) continue;
-            kept = kept.substr(0, at);
-            break;
-        }
-    }
-    if (kept.starts_with("void ")) kept.remove_prefix(5);
-    std::string text = printable(kept);
-    if (displayWidth(text) <= longestName) return text;
-    size_t end = 0;
-    for (size_t width = 0; width < longestName - 1 && end < text.size(); ++width) {
-        ++end;
-        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
-    }
-    return text.substr(0, end) + "\xe2\x80\xa6";
-}
 
 bool isOtherBandwidth(double before, double after) {
     return before > 0 && after > 0 &&
@@ -191,7 +166,9 @@ std::string emptySentence(const RunSummary& baseline, const RunSummary& candidat
                        printable((isBaseline ? baseline : candidate).facts.title));
 }
 
+/// What stands out where the medians are alike: patterns of steps, else single ones.
 std::string tellingText(const RunComparison& comparison) {
+    if (!comparison.patterns.empty()) return "; but " + comparison.patterns.front().text;
     const std::vector<uint32_t>& telling = comparison.answer.tellingOutliers;
     if (telling.empty()) return {};
     const std::string text = "; but " + outlierText(comparison.outliers[telling.front()]);
@@ -248,6 +225,11 @@ std::string stepsOfSide(const WorkerSummary& worker, std::string_view side) {
     return text;
 }
 
+std::string asSentence(std::string text) {
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    return text + ".";
+}
+
 std::vector<std::string> detailsOf(const RunComparison& comparison, const WorkerComparison& pair,
                                    const RunSummary& baseline, const RunSummary& candidate) {
     std::vector<std::string> details;
@@ -282,15 +264,15 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
             "up to {} count as noise.",
             timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
             timeDifferenceText(pair.claim.highNs), timeText(pair.claim.noiseNs)));
+    for (const PatternDifference& each : comparison.patterns)
+        details.push_back(asSentence(each.text));
     for (size_t index = 0; index < comparison.outliers.size(); ++index) {
         if (index == mostOutliersTold) {
             details.push_back(fmt::format("{} more steps stand out.",
                                           comparison.outliers.size() - mostOutliersTold));
             break;
         }
-        std::string text = outlierText(comparison.outliers[index]);
-        text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-        details.push_back(text + ".");
+        details.push_back(asSentence(outlierText(comparison.outliers[index])));
     }
     return details;
 }

@@ -7,6 +7,7 @@
 #include "model/compare/answerSentences.h"
 #include "model/compare/cautions.h"
 #include "model/compare/compareWorkers.h"
+#include "model/compare/patternDifferences.h"
 #include "model/compare/workerPairs.h"
 
 namespace lanescope::compare {
@@ -102,6 +103,7 @@ RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {
     std::stable_sort(
         comparison.outliers.begin(), comparison.outliers.end(),
         [](const RunOutlier& a, const RunOutlier& b) { return a.step.excessNs > b.step.excessNs; });
+    comparison.patterns = patternDifferences(comparison.workers, before, after);
     answer(comparison, before, after);
     return comparison;
 }

@@ -54,4 +54,28 @@ std::string countText(double count) {
                                                     : fmt::format("{:.4g}", count));
 }
 
+std::string shortContributorName(std::string_view name) {
+    constexpr size_t longestName = 60;
+    // "void gemm<float>(float*, int)": what is in the parentheses tells no two kernels apart.
+    std::string_view kept = name;
+    if (kept.ends_with(')')) {
+        int depth = 0;
+        for (size_t at = kept.size(); at-- > 1;) {
+            if (kept[at] == ')') ++depth;
+            if (kept[at] != '(' || --depth > 0) continue;
+            kept = kept.substr(0, at);
+            break;
+        }
+    }
+    if (kept.starts_with("void ")) kept.remove_prefix(5);
+    std::string text = printable(kept);
+    if (displayWidth(text) <= longestName) return text;
+    size_t end = 0;
+    for (size_t width = 0; width < longestName - 1 && end < text.size(); ++width) {
+        ++end;
+        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
+    }
+    return text.substr(0, end) + "\xe2\x80\xa6";
+}
+
 }  // namespace lanescope::compare

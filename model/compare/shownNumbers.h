@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "model/compare/RunComparison.h"
 
@@ -25,5 +26,9 @@ std::string pValueEquation(double pValue);
 std::string rateText(double gigabytesPerSecond);
 /// "12", "1,234", "0.3333": how often in a step.
 std::string countText(double count);
+
+/// A contributor's name for a sentence: without a kernel's parameters, printable, at most some
+/// sixty characters.
+std::string shortContributorName(std::string_view name);
 
 }  // namespace lanescope::compare

@@ -195,6 +195,24 @@ Json outlierJson(const RunOutlier& outlier) {
             {"path", step.path}};
 }
 
+Json patternJson(const PatternDifference& one) {
+    const StepPattern& pattern = one.pattern;
+    return {{"run", one.isCandidate ? "candidate" : "baseline"},
+            {"worker", one.worker},
+            {"kind", identifier(pattern.kind)},
+            {"period", pattern.period > 0 ? Json(pattern.period) : Json(nullptr)},
+            {"firstStep", pattern.firstNumber},
+            {"share", pattern.share},
+            {"excessNs", pattern.excessNs},
+            {"otherExcessNs", one.otherExcessNs},
+            {"costNs", pattern.costNs},
+            {"part", identifier(pattern.part)},
+            {"partExcessNs", pattern.partExcessNs},
+            {"contributor", one.contributor},
+            {"path", one.path},
+            {"text", one.text}};
+}
+
 Json conditionJson(const gate::ConditionOutcome& condition) {
     Json tests = Json::array();
     for (const gate::TestOutcome& test : condition.tests)
@@ -210,7 +228,9 @@ Json conditionJson(const gate::ConditionOutcome& condition) {
 
 Json candidateJson(const ComparedCandidate& candidate) {
     const RunComparison& comparison = candidate.comparison;
-    Json workers = Json::array(), outliers = Json::array(), conditions = Json::array();
+    Json workers = Json::array(), outliers = Json::array(), patterns = Json::array(),
+         conditions = Json::array();
+    for (const PatternDifference& one : comparison.patterns) patterns.push_back(patternJson(one));
     for (const WorkerComparison& pair : comparison.workers) workers.push_back(pairJson(pair));
     for (const RunOutlier& outlier : comparison.outliers) outliers.push_back(outlierJson(outlier));
     for (const gate::ConditionOutcome& condition : candidate.conditions)
@@ -221,6 +241,7 @@ Json candidateJson(const ComparedCandidate& candidate) {
             {"critical", hasCritical ? Json(comparison.critical) : Json(nullptr)},
             {"workers", std::move(workers)},
             {"outliers", std::move(outliers)},
+            {"patterns", std::move(patterns)},
             {"conditions", std::move(conditions)}};
 }
 
