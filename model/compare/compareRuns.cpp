@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 
@@ -75,6 +78,12 @@ void answer(RunComparison& comparison, const RunSummary& baseline, const RunSumm
     comparison.answer = answerOf(comparison, baseline, candidate);
     comparison.answer.cautions = cautionsOf(baseline, candidate);
     sayAnswer(comparison, baseline, candidate);
+    // It may be all there is to it, so it stands before the verdict.
+    const auto differences = machineDifferences(baseline.facts, candidate.facts);
+    if (!differences.empty() && comparison.answer.outcome != Outcome::Nothing)
+        comparison.answer.sentence =
+            fmt::format("The machines differ ({}). {}", fmt::join(differences, ", "),
+                        comparison.answer.sentence);
 }
 
 RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {

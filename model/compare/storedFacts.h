@@ -20,6 +20,8 @@ void forEachStoredFact(S& s, V&& visit) {
     visit("host", s.facts.host);
     visit("startUtcNs", s.facts.startUtcNs);
     visit("recordOptions", s.facts.recordOptions);
+    visit("smClockHz", s.facts.smClockHz);
+    visit("otherGpuProcess", s.facts.otherGpuProcesses);
     visit("worldSize", s.facts.worldSize);
     visit("kernelCount", s.facts.kernelCount);
     visit("isNvlinkPresent", s.facts.isNvlinkPresent);

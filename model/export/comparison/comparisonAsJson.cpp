@@ -76,6 +76,8 @@ Json runJson(const RunSummary& run) {
             {"gpuNames", facts.gpuNames},
             {"host", facts.host},
             {"startUtcNs", facts.startUtcNs > 0 ? Json(facts.startUtcNs) : Json(nullptr)},
+            {"smClockHz", facts.smClockHz > 0 ? Json(facts.smClockHz) : Json(nullptr)},
+            {"otherGpuProcesses", facts.otherGpuProcesses},
             {"nvlink", facts.isNvlinkPresent},
             {"nvlinkTraffic", traffic},
             {"worldSize", facts.worldSize},
