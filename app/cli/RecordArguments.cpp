@@ -16,6 +16,7 @@ constexpr int64_t nsPerMs = 1'000'000;
 /// A year: a longer time is a mistake.
 constexpr int64_t longestNs = int64_t{366} * 24 * 3600 * 1'000'000'000;
 constexpr double mostWindows = 1'000'000'000;
+constexpr double mostRepeats = 10'000;
 constexpr uint64_t bytesPerMb = 1 << 20;
 constexpr double fastestCounters = 100;
 constexpr double slowestMetrics = 1, fastestMetrics = 10'000;
@@ -66,6 +67,20 @@ void RecordArguments::addTo(CLI::App& command) {
         ->type_name("FILE")
         ->check(CLI::Validator(outputProblem, ""));
     command.add_flag("--force", options_.overwrite, "Overwrite the trace if it exists");
+    help::takesNumber(
+        command.add_option("--repeat", repeats_,
+                           "Run the program so many times, one after the other, for a trace of "
+                           "each run; a name without %n gets -%n before its ending"),
+        "N", 1, mostRepeats)
+        ->capture_default_str();
+    addWhatIsRecorded(command);
+    command.add_flag("--keep-logs", options_.keepLogs, "Leave the agent's logs beside the trace")
+        ->group("Around the recording");
+    command.add_option("PROGRAM", options_.commandLine, "The program and its arguments")
+        ->required();
+}
+
+void RecordArguments::addWhatIsRecorded(CLI::App& command) {
     addWhat(command);
     addSamplers(command);
     addWhen(command);
@@ -80,10 +95,6 @@ void RecordArguments::addTo(CLI::App& command) {
         {"main", "all"})
         ->capture_default_str()
         ->group("Around the recording");
-    command.add_flag("--keep-logs", options_.keepLogs, "Leave the agent's logs beside the trace")
-        ->group("Around the recording");
-    command.add_option("PROGRAM", options_.commandLine, "The program and its arguments")
-        ->required();
 }
 
 void RecordArguments::addWhat(CLI::App& command) {
@@ -188,7 +199,7 @@ void RecordArguments::addWhen(CLI::App& command) {
                 ->type_name("NAME"));
     inGroup(
         help::takesNumber(
-            command.add_option("--repeat", windows.repeat,
+            command.add_option("--ranges", windows.repeat,
                                "With --capture-range: record so many ranges and no more; 0: all"),
             "N", 0, mostWindows)
             ->capture_default_str());
@@ -212,7 +223,7 @@ Result<agent::WindowOptions> RecordArguments::windows() const {
     if (!hasSteps && !stepRange_.empty())
         return fail("--step-range tells steps apart: say which to record with --steps A-B.");
     if (windows.repeat != 1 && !hasRange)
-        return fail("--repeat counts ranges: name them with --capture-range.");
+        return fail("--ranges counts ranges: name them with --capture-range.");
     if (noCuda_ && range_ == "cudaProfilerApi")
         return fail("--capture-range cudaProfilerApi needs CUDA: leave --no-cuda out.");
     if (noNvtx_ && ((hasRange && range_ != "cudaProfilerApi") || hasSteps))
@@ -256,7 +267,7 @@ Result<capture::RecordOptions> RecordArguments::options() const {
     if (options.killsAtEnd && !asked.windows.count())
         return fail(
             "--kill sigterm waits for the end of what is recorded: give --duration, --steps, or "
-            "--capture-range with --repeat above 0.");
+            "--capture-range with --ranges above 0.");
     return options;
 }
 

@@ -11,14 +11,19 @@
 
 namespace lanescope::cli {
 
-/// The options of `lanescope record` as its command line gives them.
+/// The options of `lanescope record` as its command line gives them; those of `bench`, too, that
+/// say what is recorded of each run.
 class RecordArguments {
   public:
     /// Adds the options to `command`; they are filled in when it parses. Outlive it.
     void addTo(CLI::App& command);
+    /// The same without those that name the trace, or say what becomes of it, and the program.
+    void addWhatIsRecorded(CLI::App& command);
     /// What they ask for. Fails with a sentence if two of them contradict each other or one needs
     /// another.
     Result<capture::RecordOptions> options() const;
+    /// So many traces are asked for, each of a run of its own.
+    int repeats() const { return repeats_; }
 
   private:
     void addWhat(CLI::App& command);
@@ -31,6 +36,7 @@ class RecordArguments {
     std::string delay_, duration_, range_, steps_, stepRange_, kill_ = "no";
     bool noCuda_ = false, noNvtx_ = false, noSample_ = false;
     uint64_t maximumBytes_ = 0;
+    int repeats_ = 1;
 };
 
 }  // namespace lanescope::cli

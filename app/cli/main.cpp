@@ -28,6 +28,7 @@
 #include "app/help/HelpFormatter.h"
 #include "model/load/TraceFormat.h"
 #ifdef LANESCOPE_HAS_CAPTURE
+#include "app/cli/BenchCommand.h"
 #include "app/cli/DoctorCommand.h"
 #include "app/cli/RecordCommand.h"
 #include "app/cli/RecoverCommand.h"
@@ -140,6 +141,9 @@ int run(int argc, char** argv) {
     addSql(app, exitStatus);
     addExplain(app, exitStatus);
     addCompare(app, exitStatus);
+#ifdef LANESCOPE_HAS_CAPTURE
+    addBench(app, exitStatus);
+#endif
     addExport(app, exitStatus);
     addIndex(app, exitStatus);
     addCheck(app, exitStatus);

@@ -129,6 +129,14 @@ std::string optionsOf(const CLI::App& app) {
     return text;
 }
 
+/// Where the program begins that the last word belongs to, if the first of those that are run one
+/// after the other stands at `first`: behind the last "---".
+size_t lastProgram(std::span<const std::string> words, size_t first) {
+    for (size_t at = words.size() - 1; at-- > first;)
+        if (words[at] == "---") return at + 1;
+    return first;
+}
+
 }  // namespace
 
 std::string completions(const CLI::App& app, std::span<const std::string> words,
@@ -140,7 +148,7 @@ std::string completions(const CLI::App& app, std::span<const std::string> words,
         const bool isOption = !position.isBehindOptions() && words[i].starts_with('-');
         if (next != nullptr && next->get_name(true) == "PROGRAM" && position.open() == nullptr &&
             !isOption)
-            return fmt::format(":program {}\n", i);
+            return fmt::format(":program {}\n", lastProgram(words, i));
         position.read(words[i]);
     }
     const std::string& word = words.back();

@@ -52,9 +52,11 @@ struct Launch {
         if (got <= 0) break;
         length += static_cast<size_t>(got);
     }
-    // The entries, each with its final zero, are whole if an empty one ends them.
-    if (length > 1 && launch.lastEntries[length - 1] == '\0' &&
-        launch.lastEntries[length - 2] == '\0') {
+    // The entries, each with its final zero, are whole if an empty one ends them; of none that is
+    // all there is.
+    const bool areWhole = length > 0 && launch.lastEntries[length - 1] == '\0' &&
+                          (length == 1 || launch.lastEntries[length - 2] == '\0');
+    if (areWhole) {
         size_t count = launch.environmentSize;
         for (size_t at = 0; at + 1 < length; at += std::strlen(launch.lastEntries + at) + 1)
             launch.environment[count++] = launch.lastEntries + at;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/compare/RunSummary.h"
+#include "model/compare/stepPatterns.h"
 #include "model/values/DurationScale.h"
 
 namespace lanescope::compare {
@@ -198,6 +199,17 @@ struct RunOutlier {
     OutlierStep step;
 };
 
+/// What the steps of one side do and those of the other do not, or far less (`patternOf`).
+struct PatternDifference {
+    bool isCandidate = false;
+    uint32_t pair = noIndex;  ///< Index into `RunComparison::workers`.
+    std::string worker;       ///< "rank 2, GPU 2".
+    StepPattern pattern;
+    int64_t otherExcessNs = 0;      ///< Of the same pattern on the other side; 0 if it has none.
+    std::string contributor, path;  ///< What carries it; empty if that is not known.
+    std::string text;  ///< "only in the candidate every third step of rank 2, GPU 2 takes ..."
+};
+
 struct RunComparison {
     SummaryFacts baseline, candidate;
     StepSource baselineSource = StepSource::WholeRun, candidateSource = StepSource::WholeRun;
@@ -207,6 +219,7 @@ struct RunComparison {
     std::vector<WorkerComparison> exact;
     uint32_t critical = noIndex;  ///< The pair the answer is about; `noIndex` if there is none.
     std::vector<RunOutlier> outliers;
+    std::vector<PatternDifference> patterns;  ///< Dearest first.
     Answer answer;
 
     const WorkerComparison* criticalPair() const {

@@ -114,10 +114,16 @@ struct SummaryFacts {
     std::string driver;
     std::string cuda;
     std::string commandLine;
+    std::string host;                   ///< Where it ran; of several hosts that of the recorder.
+    int64_t startUtcNs = 0;             ///< When, since 1970; 0 if unknown.
     std::string recordOptions;          ///< What the recorder was asked for, as it keeps it.
     std::vector<std::string> gpuNames;  ///< Of the GPUs that worked, by id.
-    bool isNvlinkPresent = false;       ///< Some pair of GPUs is joined by NVLink.
-    int64_t worldSize = 0;              ///< Processes that work on a GPU, or ranks if more.
+    /// Mean of their SMs' clocks from the first kernel to the last; 0 if unknown.
+    int64_t smClockHz = 0;
+    /// Names of processes that held memory of these GPUs and were not recorded, each once.
+    std::vector<std::string> otherGpuProcesses;
+    bool isNvlinkPresent = false;  ///< Some pair of GPUs is joined by NVLink.
+    int64_t worldSize = 0;         ///< Processes that work on a GPU, or ranks if more.
     int64_t kernelCount = 0;
     bool hasApiCalls = false;
     bool isTruncated = false;  ///< A process ended abnormally or its log was cut.

@@ -19,6 +19,7 @@ namespace {
 constexpr size_t mostOutliersTold = 3;
 /// Bandwidths that differ by less are the same, for a sentence.
 constexpr double bandwidthTolerance = 0.1;
+constexpr double fromThatOn = 100;  ///< Percent: a factor of two.
 
 bool isOtherBandwidth(double before, double after) {
     return before > 0 && after > 0 &&
@@ -112,10 +113,13 @@ std::string confidenceText(const Claim& claim) {
                        percentDifferenceText(claim.highPercent));
 }
 
-/// "9.9 % longer", or from twice as long on "2.8 times as long": no one pictures 640 %.
-std::string changeOf(double percent, std::string_view more, std::string_view less,
-                     std::string_view times) {
-    if (percent >= 100) return fmt::format("{:.1f} times {}", 1 + percent / 100, times);
+/// Percent are of the time that a step takes: "9.9 % longer". From a factor of two on it is a
+/// ratio, "2.75 times as long", or the other way round "2.75 times as fast": no one pictures 640 %
+/// more or 64 % less.
+std::string changeOf(double percent, std::string_view more, std::string_view less) {
+    if (percent >= fromThatOn) return fmt::format("{:.2f} times as long", 1 + percent / 100);
+    if (percent <= -fromThatOn / 2)
+        return fmt::format("{:.2f} times as fast", 1 / (1 + percent / 100));
     return fmt::format("{} % {}", percentText(std::abs(percent)), percent > 0 ? more : less);
 }
 
@@ -123,9 +127,9 @@ std::string changeOf(double percent, std::string_view more, std::string_view les
 std::string claimText(const Claim& claim) {
     if (claim.unit == ClaimUnit::Steps)
         return "In these two runs the candidate's median step is " +
-               changeOf(claim.percent, "longer", "shorter", "as long");
-    return fmt::format("Candidate {} {} ({}; {}, {})", claim.percent >= 100 ? "takes" : "is",
-                       changeOf(claim.percent, "slower", "faster", "as long"), runsText(claim),
+               changeOf(claim.percent, "longer", "shorter");
+    return fmt::format("Candidate {} {} ({}; {}, {})", claim.percent >= fromThatOn ? "takes" : "is",
+                       changeOf(claim.percent, "slower", "faster"), runsText(claim),
                        confidenceText(claim), pValueEquation(claim.pValue));
 }
 
@@ -166,7 +170,9 @@ std::string emptySentence(const RunSummary& baseline, const RunSummary& candidat
                        printable((isBaseline ? baseline : candidate).facts.title));
 }
 
+/// What stands out where the medians are alike: patterns of steps, else single ones.
 std::string tellingText(const RunComparison& comparison) {
+    if (!comparison.patterns.empty()) return "; but " + comparison.patterns.front().text;
     const std::vector<uint32_t>& telling = comparison.answer.tellingOutliers;
     if (telling.empty()) return {};
     const std::string text = "; but " + outlierText(comparison.outliers[telling.front()]);
@@ -223,6 +229,11 @@ std::string stepsOfSide(const WorkerSummary& worker, std::string_view side) {
     return text;
 }
 
+std::string asSentence(std::string text) {
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    return text + ".";
+}
+
 std::vector<std::string> detailsOf(const RunComparison& comparison, const WorkerComparison& pair,
                                    const RunSummary& baseline, const RunSummary& candidate) {
     std::vector<std::string> details;
@@ -257,15 +268,15 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
             "up to {} count as noise.",
             timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
             timeDifferenceText(pair.claim.highNs), timeText(pair.claim.noiseNs)));
+    for (const PatternDifference& each : comparison.patterns)
+        details.push_back(asSentence(each.text));
     for (size_t index = 0; index < comparison.outliers.size(); ++index) {
         if (index == mostOutliersTold) {
             details.push_back(fmt::format("{} more steps stand out.",
                                           comparison.outliers.size() - mostOutliersTold));
             break;
         }
-        std::string text = outlierText(comparison.outliers[index]);
-        text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-        details.push_back(text + ".");
+        details.push_back(asSentence(outlierText(comparison.outliers[index])));
     }
     return details;
 }

@@ -2,9 +2,11 @@
 #include "model/compare/cautions.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "model/trace/notesOf.h"
 #include "model/values/formatValue.h"
@@ -15,6 +17,7 @@ namespace {
 
 constexpr size_t mostWarningsShown = 3;
 constexpr double alikeKernelCount = 0.1;
+constexpr double alikeClocks = 0.02;
 
 class Cautions {
   public:
@@ -49,6 +52,16 @@ std::string_view sourceText(const RunSummary& run) {
     return "";
 }
 
+bool areClocksOther(const SummaryFacts& before, const SummaryFacts& after) {
+    const auto clock = static_cast<double>(before.smClockHz);
+    return before.smClockHz > 0 && after.smClockHz > 0 &&
+           std::abs(static_cast<double>(after.smClockHz) - clock) > alikeClocks * clock;
+}
+
+std::string megahertzText(int64_t hertz) {
+    return withThousands(fmt::format("{:.0f}", static_cast<double>(hertz) / 1e6)) + " MHz";
+}
+
 double kernelsPerStep(const RunSummary& run) {
     int64_t kernels = 0, steps = 0;
     for (const WorkerSummary& worker : run.workers) {
@@ -77,6 +90,19 @@ void addWhatRan(const RunSummary& baseline, const RunSummary& candidate, Caution
         alikeKernelCount * std::max(kernelsAfter, kernelsBefore))
         cautions.add("Kernels a step: {:.0f} in the baseline, {:.0f} in the candidate.",
                      kernelsBefore, kernelsAfter);
+}
+
+/// What of the machine was otherwise while they ran, rather than what they are.
+void addHowItRan(const SummaryFacts& before, const SummaryFacts& after, Cautions& cautions) {
+    if (areClocksOther(before, after))
+        cautions.addIfOther("Mean SM clock of the GPUs", megahertzText(before.smClockHz),
+                            megahertzText(after.smClockHz));
+    cautions.addIfOther("Host", before.host, after.host);
+    for (const auto& [side, facts] :
+         {std::pair("baseline", &before), std::pair("candidate", &after)})
+        if (!facts->otherGpuProcesses.empty())
+            cautions.add("Other processes held memory of the {}'s GPUs while it ran: {}.", side,
+                         printable(fmt::format("{}", fmt::join(facts->otherGpuProcesses, ", "))));
 }
 
 void addHowStepsWereFound(const RunSummary& baseline, const RunSummary& candidate,
@@ -130,9 +156,28 @@ std::string gpusText(const SummaryFacts& facts) {
     return text;
 }
 
+std::vector<std::string_view> machineDifferences(const SummaryFacts& baseline,
+                                                 const SummaryFacts& candidate) {
+    std::vector<std::string_view> differences;
+    const auto addIf = [&](bool isOther, std::string_view what) {
+        if (isOther) differences.push_back(what);
+    };
+    const auto areOther = [](const std::string& before, const std::string& after) {
+        return !before.empty() && !after.empty() && before != after;
+    };
+    addIf(areOther(gpusText(baseline), gpusText(candidate)), "GPUs");
+    addIf(areOther(baseline.driver, candidate.driver), "driver");
+    addIf(areOther(baseline.host, candidate.host), "host");
+    addIf(areClocksOther(baseline, candidate), "SM clock");
+    addIf(baseline.otherGpuProcesses.empty() != candidate.otherGpuProcesses.empty(),
+          "other processes on the GPUs");
+    return differences;
+}
+
 std::vector<std::string> cautionsOf(const RunSummary& baseline, const RunSummary& candidate) {
     Cautions cautions;
     addWhatRan(baseline, candidate, cautions);
+    addHowItRan(baseline.facts, candidate.facts, cautions);
     addHowStepsWereFound(baseline, candidate, cautions);
     if (baseline.workers.size() != candidate.workers.size() && !baseline.isEmpty() &&
         !candidate.isEmpty())

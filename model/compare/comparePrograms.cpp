@@ -15,9 +15,7 @@ namespace lanescope::compare {
 namespace {
 
 double medianStep(const WorkerSummary& worker) {
-    std::vector<int64_t> wallNs;
-    for (const StepSummary& step : worker.steps) wallNs.push_back(step.wallNs);
-    return std::max(1.0, distributionOf(wallNs).medianNs);
+    return std::max(1.0, stepsOf(worker).medianNs);
 }
 
 bool isCopy(const RunSummary& one, const RunSummary& other) {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 
@@ -7,6 +10,7 @@
 #include "model/compare/answerSentences.h"
 #include "model/compare/cautions.h"
 #include "model/compare/compareWorkers.h"
+#include "model/compare/patternDifferences.h"
 #include "model/compare/workerPairs.h"
 
 namespace lanescope::compare {
@@ -74,6 +78,12 @@ void answer(RunComparison& comparison, const RunSummary& baseline, const RunSumm
     comparison.answer = answerOf(comparison, baseline, candidate);
     comparison.answer.cautions = cautionsOf(baseline, candidate);
     sayAnswer(comparison, baseline, candidate);
+    // It may be all there is to it, so it stands before the verdict.
+    const auto differences = machineDifferences(baseline.facts, candidate.facts);
+    if (!differences.empty() && comparison.answer.outcome != Outcome::Nothing)
+        comparison.answer.sentence =
+            fmt::format("The machines differ ({}). {}", fmt::join(differences, ", "),
+                        comparison.answer.sentence);
 }
 
 RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {
@@ -102,6 +112,7 @@ RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {
     std::stable_sort(
         comparison.outliers.begin(), comparison.outliers.end(),
         [](const RunOutlier& a, const RunOutlier& b) { return a.step.excessNs > b.step.excessNs; });
+    comparison.patterns = patternDifferences(comparison.workers, before, after);
     answer(comparison, before, after);
     return comparison;
 }

@@ -10,6 +10,9 @@ namespace lanescope::compare {
 /// How the wall times of steps are spread. O(n log n).
 StepDistribution distributionOf(std::span<const int64_t> wallNs);
 
+/// The same of a worker's steps.
+StepDistribution stepsOf(const WorkerSummary& worker);
+
 /// Whether the candidate's steps take longer, by the rules of `Claim`. The values in the order of
 /// the steps.
 Claim judgeSteps(std::span<const int64_t> baselineNs, std::span<const int64_t> candidateNs);

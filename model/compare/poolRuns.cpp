@@ -70,6 +70,11 @@ void addFacts(const SummaryFacts& from, SummaryFacts& to) {
         if (std::find(to.healthWarnings.begin(), to.healthWarnings.end(), warning) ==
             to.healthWarnings.end())
             to.healthWarnings.push_back(warning);
+    to.smClockHz += from.smClockHz;  // Their mean is made of it at the end.
+    for (const std::string& process : from.otherGpuProcesses)
+        if (std::find(to.otherGpuProcesses.begin(), to.otherGpuProcesses.end(), process) ==
+            to.otherGpuProcesses.end())
+            to.otherGpuProcesses.push_back(process);
     to.contentHash = 0;  // Several recordings are no copy of one.
 }
 
@@ -127,6 +132,10 @@ Result<PooledRuns> poolRuns(RunGroup runs, std::string_view side) {
     if (pooled.workers.empty()) return fail("The {} has no runs.", side);
     if (runs.size() == 1) return pooled;
     for (WorkerSummary& worker : pooled.summary.workers) setInOrder(worker);
+    const bool areClocksKnown = std::all_of(
+        runs.begin(), runs.end(), [](const RunSummary& run) { return run.facts.smClockHz > 0; });
+    pooled.summary.facts.smClockHz =
+        areClocksKnown ? pooled.summary.facts.smClockHz / static_cast<int64_t>(runs.size()) : 0;
     pooled.summary.facts.title = titlesOf(runs);
     pooled.summary.nvlink = commonTraffic(runs);
     return pooled;

@@ -17,7 +17,11 @@ void forEachStoredFact(S& s, V&& visit) {
     visit("driver", s.facts.driver);
     visit("cuda", s.facts.cuda);
     visit("commandLine", s.facts.commandLine);
+    visit("host", s.facts.host);
+    visit("startUtcNs", s.facts.startUtcNs);
     visit("recordOptions", s.facts.recordOptions);
+    visit("smClockHz", s.facts.smClockHz);
+    visit("otherGpuProcess", s.facts.otherGpuProcesses);
     visit("worldSize", s.facts.worldSize);
     visit("kernelCount", s.facts.kernelCount);
     visit("isNvlinkPresent", s.facts.isNvlinkPresent);

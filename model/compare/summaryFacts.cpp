@@ -2,6 +2,8 @@
 #include "model/compare/summaryFacts.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <set>
 
 #include "model/format/Fnv1a.h"
@@ -13,6 +15,7 @@ namespace {
 
 /// More than any trace has that is not made to be long.
 constexpr size_t mostWarnings = 1000;
+constexpr size_t mostOtherProcesses = 100;
 
 /// That of the run; of its first process where the run has none.
 std::string commandLineOf(const Trace& trace) {
@@ -36,6 +39,45 @@ bool hasNvlink(const Trace& trace) {
     const auto& connections = trace.interconnect.connections;
     return std::any_of(connections.begin(), connections.end(),
                        [](const GpuConnection& each) { return each.nvlinks > 0; });
+}
+
+/// The mean of what the SM clocks of these GPUs were from the first kernel to the last.
+int64_t smClockOf(const Trace& trace, const std::set<uint32_t>& gpus) {
+    if (trace.kernels.size() == 0) return 0;
+    const TimeRange range{trace.kernels.startNs.front(), trace.kernels.endNs.back()};
+    double sum = 0;
+    int64_t clocks = 0;
+    for (const CounterSeries& series : trace.counters) {
+        if (series.key != "clock.sm" || !gpus.contains(series.gpu)) continue;
+        double weighted = 0, heldNs = 0;
+        for (uint32_t sample = 0; sample < series.size(); ++sample) {
+            const TimeRange held = series.rangeOf(sample).intersected(range);
+            if (std::isnan(series.value(sample)) || held.isEmpty()) continue;
+            weighted += series.value(sample) * static_cast<double>(held.durationNs());
+            heldNs += static_cast<double>(held.durationNs());
+        }
+        if (heldNs <= 0) continue;
+        sum += weighted / heldNs;
+        ++clocks;
+    }
+    return clocks > 0 ? std::llround(sum / static_cast<double>(clocks)) : 0;
+}
+
+/// Processes that cannot be seen from where the run was recorded have no name there; these may be
+/// the run's own, under other numbers.
+std::vector<std::string> otherProcessesOf(const Trace& trace, const std::set<uint32_t>& gpus) {
+    std::set<int64_t> gpuIds;
+    for (const uint32_t gpu : gpus) gpuIds.insert(trace.gpus[gpu].id);
+    std::set<std::string> names;
+    for (const GpuProcessUse& use : trace.interconnect.gpuProcesses) {
+        const bool isRecorded =
+            std::any_of(trace.processes.begin(), trace.processes.end(),
+                        [&](const Process& each) { return int64_t{each.pid} == use.pid; });
+        if (!use.name.empty() && !isRecorded && gpuIds.contains(use.gpu)) names.insert(use.name);
+    }
+    if (names.size() > mostOtherProcesses)
+        names.erase(std::next(names.begin(), mostOtherProcesses), names.end());
+    return {names.begin(), names.end()};
 }
 
 /// Which ranks the job has, as far as any process knows.
@@ -73,6 +115,8 @@ SummaryFacts factsOf(const Trace& trace) {
     facts.driver = trace.facts.driverVersion;
     facts.cuda = trace.facts.driverCudaVersion;
     facts.commandLine = commandLineOf(trace);
+    facts.host = trace.facts.host;
+    facts.startUtcNs = trace.startUtcNs;
     facts.recordOptions = trace.facts.recordOptions;
     std::set<uint32_t> gpus, processes;
     for (const uint32_t stream : streamsInUse(trace)) {
@@ -80,6 +124,8 @@ SummaryFacts factsOf(const Trace& trace) {
         processes.insert(trace.streams[stream].process);
     }
     for (const uint32_t gpu : gpus) facts.gpuNames.push_back(trace.gpus[gpu].name);
+    facts.smClockHz = smClockOf(trace, gpus);
+    facts.otherGpuProcesses = otherProcessesOf(trace, gpus);
     facts.isNvlinkPresent = hasNvlink(trace);
     facts.worldSize = std::max(static_cast<int64_t>(processes.size()), worldSizeOf(trace));
     facts.kernelCount = trace.kernels.size();

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/requests/makeComparison.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <system_error>
 
 #include "model/compare/storedSummary.h"
 #include "model/gate/evaluateCondition.h"
 #include "model/index/openTrace.h"
+#include "model/requests/runHistory.h"
+#include "model/requests/runsOfFolder.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope {
@@ -28,6 +36,11 @@ Result<void> checkFilesDiffer(const std::vector<std::string>& files) {
     return {};
 }
 
+bool isFolder(const std::string& name) {
+    std::error_code ignored;
+    return std::filesystem::is_directory(name, ignored);
+}
+
 Result<std::vector<compare::RunSummary>> summarize(const std::vector<std::string>& files,
                                                    const CompareSelection& selection,
                                                    const TraceOpener& open) {
@@ -40,6 +53,73 @@ Result<std::vector<compare::RunSummary>> summarize(const std::vector<std::string
     return runs;
 }
 
+/// What tells how much runs differ, and what there is to say of it.
+struct EarlierRuns {
+    std::vector<compare::RunSummary> runs;
+    std::vector<std::string> sentences;
+};
+
+/// Runs of the folder, those that are compared left out: they are no earlier ones.
+Result<FolderRuns> earlierIn(const std::string& folder, const compare::RunSummary& like,
+                             std::span<const compare::RunSummary> compared,
+                             const ComparisonRequest& request, const TraceOpener& open) {
+    Result<FolderRuns> found = runsOfFolder(folder, like, request.selection, open);
+    if (!found) return found;
+    std::erase_if(found->runs, [&](const compare::RunSummary& run) {
+        return std::any_of(compared.begin(), compared.end(), [&](const auto& each) {
+            return each.facts.contentHash == run.facts.contentHash;
+        });
+    });
+    return found;
+}
+
+/// Adds the runs of a folder: of the baseline's command, else of the candidate's. `compared` begins
+/// with the baseline's.
+Result<void> addFolder(const std::string& folder, std::span<const compare::RunSummary> compared,
+                       const ComparisonRequest& request, const TraceOpener& open,
+                       EarlierRuns& earlier) {
+    Result<FolderRuns> found = earlierIn(folder, compared.front(), compared, request, open);
+    std::string_view side = "baseline";
+    if (found && found->runs.empty()) {
+        side = "candidate";
+        found = earlierIn(folder, compared.back(), compared, request, open);
+    }
+    if (!found) return fail(found.error());
+    if (found->runs.empty())
+        return fail(
+            "{} has no other run of the command of either side on its machine, recorded alike, so "
+            "it does not tell how much runs differ.",
+            printable(folder));
+    earlier.sentences.push_back(fmt::format(
+        "How much runs differ is taken from {} of the {}'s command on its machine in {}{}.",
+        found->runs.size() == 1 ? "one run" : fmt::format("{} runs", found->runs.size()), side,
+        printable(folder), othersClause(found->others)));
+    earlier.runs.insert(earlier.runs.end(), std::make_move_iterator(found->runs.begin()),
+                        std::make_move_iterator(found->runs.end()));
+    return {};
+}
+
+Result<EarlierRuns> earlierRuns(const ComparisonRequest& request,
+                                std::span<const compare::RunSummary> compared,
+                                const TraceOpener& open) {
+    EarlierRuns earlier;
+    for (const std::string& name : request.earlier) {
+        if (isFolder(name)) {
+            const Result<void> added = addFolder(name, compared, request, open, earlier);
+            if (!added) return fail(added.error());
+            continue;
+        }
+        Result<compare::RunSummary> run = summarizeFile(name, request.selection, open);
+        if (!run) return fail(run.error());
+        earlier.runs.push_back(std::move(*run));
+    }
+    if (earlier.runs.size() == 1)
+        return fail(
+            "There is one earlier run, which does not tell how much runs differ: it takes "
+            "at least two.");
+    return earlier;
+}
+
 }  // namespace
 
 std::vector<std::string> ComparisonRequest::comparedFiles() const {
@@ -50,7 +130,7 @@ std::vector<std::string> ComparisonRequest::comparedFiles() const {
 }
 
 Result<void> checkFiles(const ComparisonRequest& request) {
-    if (request.earlier.size() == 1)
+    if (request.earlier.size() == 1 && !isFolder(request.earlier.front()))
         return fail("One earlier run does not tell how much runs differ: name at least two.");
     const Result<void> differ = checkFilesDiffer(request.comparedFiles());
     return differ ? checkFilesDiffer(request.earlier) : differ;
@@ -76,19 +156,33 @@ Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request
                                                 const TraceOpener& open) {
     report::ComparisonReport report;
     report.selection = request.selection.sentence();
-    const auto baseline = summarize(request.baseline, request.selection, open);
+    auto baseline = summarize(request.baseline, request.selection, open);
     if (!baseline) return fail(baseline.error());
-    const auto earlier = summarize(request.earlier, request.selection, open);
-    if (!earlier) return fail(earlier.error());
     for (const std::vector<std::string>& files : request.candidates) {
         const auto candidate = summarize(files, request.selection, open);
         if (!candidate) return fail(candidate.error());
-        Result<compare::ProgramComparison> compared =
-            compare::comparePrograms(*baseline, *candidate, *earlier);
-        if (!compared) return fail(compared.error());
-        report.baseline = std::move(compared->baseline);
+        std::vector<std::string> sentences;
+        if (!request.history.empty()) {
+            Result<HistoryOfRun> history = historyOf(candidate->front(), request.history,
+                                                     request.historyRuns, request.selection, open);
+            if (!history) return fail(history.error());
+            report.history = std::move(history->history);
+            baseline = std::move(history->level);
+            sentences = std::move(history->sentences);
+        }
+        std::vector<compare::RunSummary> compared = *baseline;
+        compared.insert(compared.end(), candidate->begin(), candidate->end());
+        Result<EarlierRuns> earlier = earlierRuns(request, compared, open);
+        if (!earlier) return fail(earlier.error());
+        sentences.insert(sentences.end(), earlier->sentences.begin(), earlier->sentences.end());
+        Result<compare::ProgramComparison> programs =
+            compare::comparePrograms(*baseline, *candidate, earlier->runs);
+        if (!programs) return fail(programs.error());
+        report.baseline = std::move(programs->baseline);
         report::ComparedCandidate one{
-            std::move(compared->candidate), std::move(compared->comparison), {}};
+            std::move(programs->candidate), std::move(programs->comparison), {}};
+        std::vector<std::string>& details = one.comparison.answer.details;
+        details.insert(details.begin(), sentences.begin(), sentences.end());
         for (const gate::Condition& condition : request.conditions)
             one.conditions.push_back(
                 gate::evaluateCondition(condition, one.comparison, request.isMissingFine));

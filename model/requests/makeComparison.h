@@ -13,11 +13,18 @@
 
 namespace lanescope {
 
+inline constexpr size_t defaultHistoryRuns = 20;
+
 /// Which files are compared, and how.
 struct ComparisonRequest {
     std::vector<std::string> baseline;                 ///< Runs of the program compared against.
     std::vector<std::vector<std::string>> candidates;  ///< Runs of each program asked about.
-    std::vector<std::string> earlier;                  ///< They tell how much runs differ.
+    /// They tell how much runs differ. A folder means the traces in it that are runs like the
+    /// baseline's, or else the candidate's.
+    std::vector<std::string> earlier;
+    /// A folder of runs that stand for the baseline, which then is empty; there is one candidate.
+    std::string history;
+    size_t historyRuns = defaultHistoryRuns;  ///< The last so many of them.
     CompareSelection selection;
     std::vector<gate::Condition> conditions;
     bool isMissingFine = false;  ///< A condition on a name that no run has is skipped.
@@ -34,7 +41,7 @@ inline constexpr size_t defaultHtmlTop = 50;
 using TraceOpener = std::function<Result<TracePtr>(const std::filesystem::path&)>;
 
 /// Fails if a file stands twice on the two sides or among the earlier runs, or if there is one
-/// earlier run alone, which tells nothing.
+/// earlier run alone, and no folder, which tells nothing.
 Result<void> checkFiles(const ComparisonRequest& request);
 
 /// The summary of a run: the one stored in the trace, if all steps are asked for and it has one,

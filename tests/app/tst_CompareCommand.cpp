@@ -6,6 +6,7 @@
 #include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QtTest>
+#include <cmath>
 
 #include "model/compare/storedSummary.h"
 #include "model/format/PageSeal.h"
@@ -36,6 +37,25 @@ bool writeHostileTrace(const QString& path, int64_t extraNs) {
                        at + 3'000'000 + extraNs);
         builder.launch(thread, stream, "a\"b'c,&\x1b[31m\xff\xe2\x80\xae", at + 9'000,
                        at + 4'000'000, at + 8'000'000 + step * 1'000);
+    }
+    return writeTrace(*builder.finish(), path.toStdString()).has_value();
+}
+
+/// Steps of 20 ms and a little; in every third, from the second on, the CPU does something else for
+/// `hiccupNs` before it launches the kernel.
+bool writeUnevenTrace(const QString& path, int64_t hiccupNs) {
+    SimulatedTrace builder;
+    const uint32_t thread = builder.defaultThread();
+    const uint32_t stream = builder.defaultStream();
+    int64_t at = 0;
+    for (int step = 0; step < 40; ++step) {
+        const int64_t hiccup = step % 3 == 1 ? hiccupNs : 0;
+        const int64_t end = at + 20'000'000 + hiccup + step * 7 % 11 * 10'000;
+        const int64_t launched = at + 300'000 + hiccup;
+        builder.addNvtx(thread, "step " + std::to_string(step), at, end - 1'000);
+        builder.addNvtx(thread, "tokenizer", at + 100'000, launched - 100'000);
+        builder.launch(thread, stream, "gemm", launched, launched + 100'000, end - 10'000);
+        at = end;
     }
     return writeTrace(*builder.finish(), path.toStdString()).has_value();
 }
@@ -333,6 +353,27 @@ class TestCompareCommand : public QObject {
         QCOMPARE(compareFiles({"--baseline", fast_, fast_, "--candidate", slow_}).exitCode, 2);
         QCOMPARE(compareFiles({fast_, slow_, "--spread", fast_}).exitCode, 2);
         QCOMPARE(compareFiles({fast_}).exitCode, 2);
+    }
+
+    /// What no median tells: every third step of the candidate.
+    void aPatternOfStepsIsNamed() {
+        QVERIFY(writeUnevenTrace(path("even.sqlite"), 0));
+        QVERIFY(writeUnevenTrace(path("uneven.sqlite"), 13'900'000));
+        const QStringList files{path("even.sqlite"), path("uneven.sqlite")};
+        const QByteArray text = compareFiles(files).output.simplified();
+        QVERIFY2(text.startsWith("In these two runs steps are alike"), text);
+        QVERIFY2(text.contains("but only in the candidate every third step of PID"), text);
+        QVERIFY2(text.contains("takes 13.91 ms longer than the others (+4.5"), text);
+        QVERIFY2(text.contains("in tokenizer"), text);
+        const QJsonArray patterns = candidateOf(jsonOf(files))["patterns"].toArray();
+        QCOMPARE(patterns.size(), 1);
+        const QJsonObject one = patterns[0].toObject();
+        QCOMPARE(one["run"].toString(), QString("candidate"));
+        QCOMPARE(one["kind"].toString(), QString("period"));
+        QCOMPARE(one["period"].toInt(), 3);
+        QCOMPARE(one["path"].toString(), QString("tokenizer"));
+        QVERIFY(std::abs(one["excessNs"].toDouble() - 13.9e6) < 0.2e6);
+        QVERIFY(candidateOf(jsonOf({path("even.sqlite"), fast_}))["patterns"].toArray().isEmpty());
     }
 
     void topLimitsTheListsOfText() {

@@ -180,7 +180,7 @@ class tst_RecordLaunch : public QObject {
         // Two processes with two windows each; the program and its other child would sleep on.
         const QString windows = leaveLog_ + " 4 --windows 2";
         const Ended ended =
-            run(lanescope_, {"record", "-o", "t.sqlite", "--capture-range", "nvtx:a", "--repeat",
+            run(lanescope_, {"record", "-o", "t.sqlite", "--capture-range", "nvtx:a", "--ranges",
                              "2", "--kill", "sigterm", "--", "sh", "-c",
                              windows + "; " + windows + "; sleep 80 & sleep 80; exit 3"});
         QCOMPARE(ended.status, 128 + SIGTERM);
@@ -193,7 +193,7 @@ class tst_RecordLaunch : public QObject {
         QTest::addColumn<QList<int>>("steps");
         QTest::newRow("a range") << QStringList{"--capture-range", "nvtx:step 5"} << QList<int>{5};
         QTest::newRow("three ranges")
-            << QStringList{"--capture-range", "nvtx:step ?", "--repeat", "3"}
+            << QStringList{"--capture-range", "nvtx:step ?", "--ranges", "3"}
             << QList<int>{1, 2, 3};
         QTest::newRow("steps") << QStringList{"--steps", "2-4"} << QList<int>{3, 4, 5};
         QTest::newRow("named steps")
@@ -228,7 +228,7 @@ class tst_RecordLaunch : public QObject {
     void waitsForEveryWindow() {
         QFETCH(QString, windows);
         const Ended ended =
-            run(lanescope_, {"record", "-o", "t.sqlite", "--capture-range", "nvtx:a", "--repeat",
+            run(lanescope_, {"record", "-o", "t.sqlite", "--capture-range", "nvtx:a", "--ranges",
                              "2", "--kill", "sigterm", "--", "sh", "-c", windows + "; exit 3"});
         QCOMPARE(ended.status, 3);
     }

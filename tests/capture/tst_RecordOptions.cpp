@@ -75,7 +75,7 @@ class tst_RecordOptions : public QObject {
     void tellsTheAgentWhenToRecord() {
         QCOMPARE(optionsOf({"--capture-range", "cudaProfilerApi"}),
                  QByteArray("cuda=1,nvtx=1,range=cudaProfilerApi"));
-        QCOMPARE(optionsOf({"--capture-range", "nvtx:a,b:c@my domain", "--repeat", "0"}),
+        QCOMPARE(optionsOf({"--capture-range", "nvtx:a,b:c@my domain", "--ranges", "0"}),
                  QByteArray("cuda=1,nvtx=1,range=nvtx:a%2Cb%3Ac@my%20domain,repeat=0"));
         QCOMPARE(optionsOf({"--steps", "10-12", "--step-range", "step*"}),
                  QByteArray("cuda=1,nvtx=1,steps=10-12,step-range=step*"));
@@ -103,7 +103,8 @@ class tst_RecordOptions : public QObject {
         row("range", {"--capture-range", "foo"}, "\"foo\" is no range");
         row("nameless range", {"--capture-range", "nvtx:@d"}, "\"nvtx:@d\" is no range");
         row("range and steps", {"--capture-range", "nvtx:a", "--steps", "1"}, "leave one out");
-        row("repeat alone", {"--repeat", "2"}, "--repeat counts ranges");
+        row("number of ranges alone", {"--ranges", "2"}, "--ranges counts ranges");
+        row("no repeat", {"--repeat", "0"}, "\"0\" is no number from 1");
         row("size", {"--max-size", "10"}, "at least 1MB");
         row("size in words", {"--max-size", "much"}, "--max-size");
         row("kill without end", {"--kill", "sigterm"}, "--kill sigterm waits for the end");

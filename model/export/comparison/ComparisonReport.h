@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/compare/RunComparison.h"
 #include "model/compare/RunSummary.h"
+#include "model/export/comparison/RunHistory.h"
 #include "model/format/Result.h"
 #include "model/gate/evaluateCondition.h"
 #include "model/values/ReportTable.h"
@@ -28,6 +30,8 @@ struct ComparisonReport {
     std::string selection;  ///< What was compared, if not all steps: "steps 5-20". May be empty.
     /// Rows of each list in text and HTML, weightiest first; 0 for all. JSON and CSV hold all.
     size_t top = 0;
+    /// Of the candidate, where the baseline is made of it.
+    std::optional<RunHistory> history = std::nullopt;
 };
 
 /// For people, at most 100 columns wide: the answer and its cautions, the parts of a step, what

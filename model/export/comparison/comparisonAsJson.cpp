@@ -63,6 +63,10 @@ Json runJson(const RunSummary& run) {
             {"driver", facts.driver},
             {"cuda", facts.cuda},
             {"gpuNames", facts.gpuNames},
+            {"host", facts.host},
+            {"startUtcNs", facts.startUtcNs > 0 ? Json(facts.startUtcNs) : Json(nullptr)},
+            {"smClockHz", facts.smClockHz > 0 ? Json(facts.smClockHz) : Json(nullptr)},
+            {"otherGpuProcesses", facts.otherGpuProcesses},
             {"nvlink", facts.isNvlinkPresent},
             {"nvlinkTraffic", traffic},
             {"worldSize", facts.worldSize},
@@ -182,6 +186,24 @@ Json outlierJson(const RunOutlier& outlier) {
             {"path", step.path}};
 }
 
+Json patternJson(const PatternDifference& one) {
+    const StepPattern& pattern = one.pattern;
+    return {{"run", one.isCandidate ? "candidate" : "baseline"},
+            {"worker", one.worker},
+            {"kind", identifier(pattern.kind)},
+            {"period", pattern.period > 0 ? Json(pattern.period) : Json(nullptr)},
+            {"firstStep", pattern.firstNumber},
+            {"share", pattern.share},
+            {"excessNs", pattern.excessNs},
+            {"otherExcessNs", one.otherExcessNs},
+            {"costNs", pattern.costNs},
+            {"part", identifier(pattern.part)},
+            {"partExcessNs", pattern.partExcessNs},
+            {"contributor", one.contributor},
+            {"path", one.path},
+            {"text", one.text}};
+}
+
 Json conditionJson(const gate::ConditionOutcome& condition) {
     Json tests = Json::array();
     for (const gate::TestOutcome& test : condition.tests)
@@ -197,7 +219,9 @@ Json conditionJson(const gate::ConditionOutcome& condition) {
 
 Json candidateJson(const ComparedCandidate& candidate) {
     const RunComparison& comparison = candidate.comparison;
-    Json workers = Json::array(), outliers = Json::array(), conditions = Json::array();
+    Json workers = Json::array(), outliers = Json::array(), patterns = Json::array(),
+         conditions = Json::array();
+    for (const PatternDifference& one : comparison.patterns) patterns.push_back(patternJson(one));
     for (const WorkerComparison& pair : comparison.workers) workers.push_back(pairJson(pair));
     for (const RunOutlier& outlier : comparison.outliers) outliers.push_back(outlierJson(outlier));
     for (const gate::ConditionOutcome& condition : candidate.conditions)
@@ -208,7 +232,25 @@ Json candidateJson(const ComparedCandidate& candidate) {
             {"critical", hasCritical ? Json(comparison.critical) : Json(nullptr)},
             {"workers", std::move(workers)},
             {"outliers", std::move(outliers)},
+            {"patterns", std::move(patterns)},
             {"conditions", std::move(conditions)}};
+}
+
+Json historyJson(const RunHistory& history) {
+    Json runs = Json::array();
+    for (const HistoricRun& run : history.runs)
+        runs.push_back(
+            {{"title", run.title}, {"startUtcNs", run.startUtcNs}, {"medianNs", run.medianNs}});
+    Json change = nullptr;
+    if (history.change)
+        change = {{"first", history.change->first},
+                  {"percent", history.change->percent},
+                  {"pValue", history.change->pValue}};
+    return {{"folder", history.folder},
+            {"runs", std::move(runs)},
+            {"otherTraces", history.others},
+            {"comparedRuns", history.compared},
+            {"change", std::move(change)}};
 }
 
 }  // namespace
@@ -220,6 +262,7 @@ std::string comparisonAsJson(const ComparisonReport& report) {
     const Json document{{"schema", "lanescope-comparison"},
                         {"version", schemaVersion},
                         {"selection", report.selection},
+                        {"history", report.history ? historyJson(*report.history) : Json(nullptr)},
                         {"baseline", runJson(report.baseline)},
                         {"candidates", std::move(candidates)}};
     // Names in a trace may be any bytes; without this, dump() would throw on them.

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/Bench.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "app/cli/Command.h"
+#include "app/cli/closeRecorded.h"
+#include "app/cli/loadForCommand.h"
+#include "app/cli/recordRun.h"
+#include "capture/record/ChildProcess.h"
+#include "model/compare/enoughRuns.h"
+#include "model/compare/judgeSteps.h"
+#include "model/compare/shownNumbers.h"
+#include "model/requests/makeComparison.h"
+
+namespace lanescope::cli {
+
+using namespace compare;
+
+namespace {
+
+/// In a pattern of a name a percent sign is two.
+std::string patternOf(const std::filesystem::path& name) {
+    std::string pattern;
+    for (const char character : name.string()) {
+        if (character == '%') pattern += '%';
+        pattern += character;
+    }
+    return pattern;
+}
+
+std::vector<std::string> ownEnvironment() {
+    std::vector<std::string> entries;
+    for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
+    return entries;
+}
+
+/// Runs a program as it is, without our agent.
+RunEnd runUnrecorded(const std::vector<std::string>& program) {
+    const auto file = capture::findProgram(program.front());
+    if (!file) return {exitFailed, false, file.error().error.sentence};
+    auto child = capture::ChildProcess::fork(*file, program, ownEnvironment());
+    if (!child) return {exitFailed, false, child.error().sentence};
+    if (const auto begun = child->begin({}); !begun)
+        return {exitFailed, false, begun.error().sentence};
+    return {child->wait(), false, {}};
+}
+
+std::string firstLine(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+Result<void> Bench::run() {
+    for (int warmUps = 0; warmUps < options_.warmUps; ++warmUps)
+        for (const BenchSide side : benchSides)
+            if (Result<void> done = warmUp(side); !done) return done;
+    for (round_ = 1; round_ <= options_.mostRounds; ++round_) {
+        for (const BenchSide side : benchSides)
+            if (Result<void> done = record(side); !done) return done;
+        const Result<bool> enough = areEnough();
+        if (!enough) return fail(enough.error());
+        if (*enough) break;
+    }
+    return {};
+}
+
+Result<void> Bench::warmUp(BenchSide side) {
+    const std::vector<std::string>& program = options_.programs[static_cast<size_t>(side)];
+    const std::string run = side == BenchSide::Baseline ? "A" : "B";
+    say(fmt::format("{}: warming up, unrecorded.", run));
+    const std::filesystem::path log = folder_.warmUpLog(side);
+    const RunEnd end = signals_.runApart(log, [&] { return runUnrecorded(program); });
+    const std::string problem = problemOf(end, "The warm-up of " + run, log);
+    if (!problem.empty()) return fail("{}", problem);
+    return {};
+}
+
+Result<void> Bench::record(BenchSide side) {
+    capture::RecordOptions options = options_.recording;
+    options.commandLine = options_.programs[static_cast<size_t>(side)];
+    options.outputPattern = patternOf(folder_.trace(side, round_));
+    const std::string run = BenchFolder::runName(side, round_);
+    say(fmt::format("{}: recording, round {} of at most {}.", run, round_, options_.mostRounds));
+    const std::filesystem::path log = folder_.log(side, round_);
+    const RunEnd end = signals_.runApart(log, [&] {
+        // What it asks the terminal for is of the process that shows it.
+        options.closing = closeRecorded();
+        return recordRun(options);
+    });
+    std::string problem = problemOf(end, "Run " + run, log);
+    if (problem.empty())
+        if (const Result<void> taken = takeSummary(side); !taken) problem = taken.error().sentence;
+    if (problem.empty()) return {};
+    folder_.removeTrace(side, round_);
+    return fail("{}", problem);
+}
+
+std::string Bench::problemOf(const RunEnd& end, const std::string& run,
+                             const std::filesystem::path& log) const {
+    if (signals_.taken() != 0) return fmt::format("{} was interrupted, so it does not count.", run);
+    if (!end.problem.empty()) return fmt::format("{} failed: {}", run, firstLine(end.problem));
+    if (end.exitStatus == 0 || end.wasEndedByUs) return {};
+    return fmt::format(
+        "{} ended with exit status {}, so there is nothing to compare; {} has what "
+        "it printed.",
+        run, end.exitStatus, log.string());
+}
+
+Result<void> Bench::takeSummary(BenchSide side) {
+    const std::string run = BenchFolder::runName(side, round_);
+    Result<RunSummary> summary =
+        summarizeFile(folder_.trace(side, round_).string(), options_.selection, loadForCommand);
+    if (!summary) return fail(summary.error());
+    const uint32_t critical = summary->criticalWorker();
+    if (summary->isEmpty() || critical == noIndex)
+        return fail("Run {} used no GPU while it was recorded, so there is nothing to compare.",
+                    run);
+    const StepDistribution steps = stepsOf(summary->workers[critical]);
+    say(fmt::format("{}: median step {}, of {}.", run, timeText(steps.medianNs), steps.count));
+    runsOf(side).push_back(std::move(*summary));
+    return {};
+}
+
+Result<bool> Bench::areEnough() {
+    if (round_ < 2) return false;
+    const Result<ProgramComparison> compared =
+        comparePrograms(runsOf(BenchSide::Baseline), runsOf(BenchSide::Candidate));
+    if (!compared) return fail(compared.error());
+    const WorkerComparison* pair = compared->comparison.criticalPair();
+    if (!pair) return false;
+    claims_.push_back(pair->claim);
+    say(fmt::format("Round {}: the difference is known to within {} %.", round_,
+                    percentText(reachPercent(pair->claim))));
+    return compare::areEnough(claims_);
+}
+
+std::vector<std::string> Bench::traces(BenchSide side) const {
+    std::vector<std::string> files;
+    for (size_t run = 1; run <= runs_[static_cast<size_t>(side)].size(); ++run)
+        files.push_back(folder_.trace(side, static_cast<int>(run)).string());
+    return files;
+}
+
+std::string Bench::keptSentence() const {
+    const size_t count = runs_[0].size() + runs_[1].size();
+    if (count == 0) return {};
+    const std::string names =
+        count == 1   ? "The trace of A1 is"
+        : count == 2 ? "The traces of A1 and B1 are"
+                     : fmt::format("The {} traces, A1 to {}{}, are", count,
+                                   runs_[0].size() > runs_[1].size() ? "A" : "B", runs_[0].size());
+    return fmt::format("{} in {}.", names, folder_.path().string());
+}
+
+}  // namespace lanescope::cli

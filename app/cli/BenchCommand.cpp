@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/BenchCommand.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "app/cli/Bench.h"
+#include "app/cli/Command.h"
+#include "app/cli/ComparisonAnswer.h"
+#include "app/cli/RecordArguments.h"
+#include "app/cli/compareHelp.h"
+#include "app/help/takes.h"
+
+namespace lanescope::cli {
+
+namespace {
+
+constexpr double mostRuns = 1000;
+constexpr const char* separator = "---";
+
+struct BenchArguments {
+    RecordArguments recording;
+    ComparisonAnswer answer;
+    std::vector<std::string> words;  ///< Both programs, with "---" between them.
+    std::string folder;
+    int runs = 10;
+    int warmUps = 1;
+};
+
+/// What the words ask for, or why they make no sense.
+Result<BenchOptions> optionsOf(const BenchArguments& arguments) {
+    if (const Result<void> fits = arguments.answer.check(); !fits) return fail(fits.error());
+    Result<capture::RecordOptions> recording = arguments.recording.options();
+    if (!recording) return fail(recording.error());
+    BenchOptions options;
+    options.recording = std::move(*recording);
+    options.selection = arguments.answer.request.selection;
+    options.mostRounds = arguments.runs;
+    options.warmUps = arguments.warmUps;
+    const auto& words = arguments.words;
+    const auto middle = std::ranges::find(words, separator);
+    options.programs[0].assign(words.begin(), middle);
+    if (middle != words.end()) options.programs[1].assign(middle + 1, words.end());
+    if (options.programs[0].empty() || options.programs[1].empty())
+        return fail(
+            "Name two programs with --- between them: lanescope bench -- BASELINE ARGUMENTS --- "
+            "CANDIDATE ARGUMENTS.");
+    return options;
+}
+
+int runBench(BenchArguments& arguments) {
+    const Result<BenchOptions> options = optionsOf(arguments);
+    if (!options) {
+        reportFailure(options.error());
+        return exitUsage;
+    }
+    const Result<BenchFolder> folder = BenchFolder::make(arguments.folder);
+    if (!folder) {
+        reportFailure(folder.error());
+        return exitNoAnswer;
+    }
+    Bench bench(*options, *folder);
+    const Result<void> done = bench.run();
+    if (!done) reportFailure(done.error());
+    if (const std::string kept = bench.keptSentence(); !kept.empty()) say(kept);
+    if (!done) return bench.interruptedBy() != 0 ? 128 + bench.interruptedBy() : exitNoAnswer;
+    ComparisonRequest& request = arguments.answer.request;
+    request.baseline = bench.traces(BenchSide::Baseline);
+    request.candidates = {bench.traces(BenchSide::Candidate)};
+    return arguments.answer.give({});
+}
+
+}  // namespace
+
+void addBench(CLI::App& app, int& exitStatus) {
+    auto arguments = std::make_shared<BenchArguments>();
+    CLI::App* command = app.add_subcommand(
+        "bench", "Record two programs by turns, several times, and say which is slower");
+    help::takesNumber(command->add_option("--runs", arguments->runs,
+                                          "Runs of each program at most; fewer where the "
+                                          "difference is known well enough before"),
+                      "N", 2, mostRuns)
+        ->capture_default_str();
+    help::takesNumber(command->add_option("--warmup", arguments->warmUps,
+                                          "Runs of each before these, which nobody records"),
+                      "K", 0, mostRuns)
+        ->capture_default_str();
+    command
+        ->add_option("-o,--output", arguments->folder,
+                     "The folder that the traces are kept in, and what the programs print; new or "
+                     "empty (default: lanescope-bench-<n>)")
+        ->type_name("DIR");
+    command
+        ->add_option("--range", arguments->answer.request.selection.range,
+                     "NVTX ranges that are the steps; # stands for any number: \"step #\" "
+                     "(default: found)")
+        ->type_name("NAME");
+    arguments->answer.addTo(*command);
+    arguments->recording.addWhatIsRecorded(*command);
+    command
+        ->add_option("PROGRAM", arguments->words,
+                     "Both programs with their arguments: A... --- B...; A is the baseline, B the "
+                     "candidate")
+        ->required();
+    command->footer(std::string(conditionsHelp()) +
+                    R"(
+
+Exit status:
+  0  no condition is met
+  1  a condition is met
+  2  the command line makes no sense
+  3  no answer: a run failed, there is nothing to compare, or a condition cannot be evaluated
+  128 and the number of the signal that interrupted it
+
+Examples:
+  lanescope bench -- python train.py --- python train.py --compile
+  lanescope bench --runs 5 -o bench -- ./main --steps 50 --- ./branch --steps 50
+  lanescope bench --fail-if 'slower and step.p50 > +3%' -- ./main --- ./branch)");
+    command->callback([arguments, &exitStatus] { exitStatus = runBench(*arguments); });
+}
+
+}  // namespace lanescope::cli

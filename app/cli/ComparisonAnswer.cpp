@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/ComparisonAnswer.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "app/cli/Command.h"
+#include "app/cli/Output.h"
+#include "app/cli/loadForCommand.h"
+#include "app/help/takes.h"
+#include "model/export/comparison/ComparisonReport.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope::cli {
+
+using namespace compare;
+using namespace gate;
+using namespace report;
+
+namespace {
+
+/// One met condition decides, whatever else could not be compared.
+int statusOf(const ComparisonReport& report) {
+    int status = exitOk;
+    for (const ComparedCandidate& candidate : report.candidates) {
+        if (candidate.comparison.answer.outcome == Outcome::Nothing) status = exitNoAnswer;
+        for (const ConditionOutcome& condition : candidate.conditions) {
+            if (condition.state == ConditionState::Met) return exitMet;
+            if (condition.state == ConditionState::NotComparable) status = exitNoAnswer;
+        }
+    }
+    return status;
+}
+
+/// Says what decided the exit status, where the report itself went elsewhere.
+void sayConditions(const ComparisonReport& report) {
+    for (const ComparedCandidate& candidate : report.candidates) {
+        const std::string title = printable(candidate.summary.facts.title);
+        if (candidate.comparison.answer.outcome == Outcome::Nothing)
+            say(fmt::format("{}: {}", title, candidate.comparison.answer.sentence));
+        for (const ConditionOutcome& condition : candidate.conditions)
+            if (condition.state != ConditionState::NotMet)
+                say(fmt::format("{}: {}", title, condition.sentence));
+    }
+}
+
+/// What CLI11 shows of an error: a sentence without its full stop, to which the caller adds one.
+template <class T>
+std::string checkText(const Result<T>& result) {
+    return result ? std::string() : result.error().sentence;
+}
+
+std::string checkTop(const std::string& text) {
+    const bool isNumber = text.find_first_not_of("0123456789") == std::string::npos;
+    const bool isPositive = text.find_first_not_of('0') != std::string::npos;
+    return isNumber && isPositive ? std::string()
+                                  : fmt::format("\"{}\" is no number of rows above 0", text);
+}
+
+std::string checkTable(const std::string& name) {
+    const std::vector<std::string_view> names = comparisonTableNames();
+    if (std::find(names.begin(), names.end(), name) != names.end()) return {};
+    return fmt::format("There is no table \"{}\"; there are: {}", name, fmt::join(names, ", "));
+}
+
+}  // namespace
+
+void ComparisonAnswer::addTo(CLI::App& command) {
+    command
+        .add_option("--fail-if", conditionTexts_,
+                    "Exit with 1 if this holds, such as 'step.p50 > +3%'; may be given many "
+                    "times (see below)")
+        ->type_name("CONDITION")
+        ->allow_extra_args(false)
+        ->check([](const std::string& text) { return checkText(parseCondition(text)); });
+    command.add_flag(
+        "--skip-missing", request.isMissingFine,
+        "A condition on a name that no run has is skipped, rather than not comparable");
+    command.add_option("--top", top_, "Rows of each list, weightiest first (text: 10, html: 50)")
+        ->type_name("N")
+        ->check(checkTop);
+    help::takesOneOf(command.add_option("-f,--format", format_, "How it is printed"),
+                     {"text", "csv", "json", "html"})
+        ->capture_default_str();
+    command
+        .add_option(
+            "--table", tables_,
+            fmt::format("With -f csv: only this table; may be given many times. Of several, or "
+                        "without it of all, the rows stand in one, under a column Table. "
+                        "Tables: {}",
+                        fmt::join(comparisonTableNames(), ", ")))
+        ->type_name("TABLE")
+        ->allow_extra_args(false)
+        ->check(checkTable);
+}
+
+Result<void> ComparisonAnswer::check() const {
+    if (!tables_.empty() && format_ != "csv")
+        return fail(
+            "--table chooses among the tables of CSV: add -f csv, or leave it away; --help tells "
+            "more.");
+    return {};
+}
+
+int ComparisonAnswer::give(const std::string& output) {
+    for (const std::string& text : conditionTexts_) {
+        Result<Condition> condition = parseCondition(text);
+        // The others were refused.
+        if (condition) request.conditions.push_back(std::move(*condition));
+    }
+    const Result<int> status = print(output);
+    if (status) return *status;
+    reportFailure(status.error());
+    return exitNoAnswer;
+}
+
+Result<std::string> ComparisonAnswer::formatted(const ComparisonReport& report) const {
+    if (format_ == "csv") return comparisonAsCsv(report, tables_);
+    if (format_ == "json") return comparisonAsJson(report);
+    if (format_ == "html") return comparisonAsHtml(report);
+    return comparisonAsText(report);
+}
+
+Result<int> ComparisonAnswer::print(const std::string& output) const {
+    std::vector<std::filesystem::path> inputs;
+    for (const std::string& file : request.comparedFiles()) inputs.emplace_back(file);
+    for (const std::string& file : request.earlier) inputs.emplace_back(file);
+    std::optional<std::filesystem::path> path;
+    if (!output.empty()) path = output;
+    // Opened first: nobody waits for a comparison that cannot be written.
+    Result<Output> opened = Output::open(path, inputs);
+    if (!opened) return fail(opened.error());
+    Result<ComparisonReport> report = makeComparison(request, loadForCommand);
+    if (!report) return fail(report.error());
+    report->top = top_ > 0 ? top_ : format_ == "html" ? defaultHtmlTop : defaultTextTop;
+    const Result<std::string> text = formatted(*report);
+    if (!text) return fail(text.error());
+    opened->write(*text);
+    const Result<void> closed = opened->close();
+    if (!closed) return fail(closed.error());
+    if (path || format_ != "text") sayConditions(*report);
+    return statusOf(*report);
+}
+
+}  // namespace lanescope::cli

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <csignal>
+
+#include "tests/support/runTest.h"
+
+namespace {
+
+struct Ended {
+    int status = -1;
+    QByteArray out, err;
+};
+
+}  // namespace
+
+/// `bench` and `record --repeat`, whole, with a simulated GPU.
+class tst_Bench : public QObject {
+    Q_OBJECT
+    std::unique_ptr<QTemporaryDir> folder_;
+
+    static constexpr int waitMs = 120'000;
+
+    QString in(const QString& name) const { return folder_->filePath(name); }
+
+    void start(QProcess& process, const QStringList& words) const {
+        QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
+        variables.insert("LANESCOPE_CUPTI", LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13");
+        process.setProcessEnvironment(variables);
+        process.setWorkingDirectory(folder_->path());
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", words);
+    }
+
+    Ended run(const QStringList& words) const {
+        QProcess process;
+        start(process, words);
+        if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
+        return {process.exitCode(), process.readAllStandardOutput(),
+                process.readAllStandardError()};
+    }
+
+    /// A training with steps of that time and a little.
+    static QStringList training(int stepMs, int steps = 24) {
+        return {LANESCOPE_BINARY_DIR "/bin/standin-training",
+                "--live",
+                "1",
+                "--cupti",
+                LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13",
+                "--kernels",
+                "4",
+                "--steps",
+                QString::number(steps),
+                "--step-ms",
+                QString::number(stepMs)};
+    }
+
+    static QStringList sides(const QStringList& a, const QStringList& b) {
+        return QStringList{"--"} + a + QStringList{"---"} + b;
+    }
+
+    QStringList tracesIn(const QString& folder) const {
+        return QDir(in(folder)).entryList({"*.sqlite"}, QDir::Files, QDir::Name);
+    }
+
+    QByteArray textOf(const QString& name) const {
+        QFile file(in(name));
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }
+
+  private slots:
+    void init() { folder_ = std::make_unique<QTemporaryDir>(); }
+
+    void recordsByTurnsAndAnswersAsCompareDoes() {
+        const Ended bench = run(
+            QStringList{"bench", "--runs", "3", "-o", "b", "-f", "json", "--fail-if", "slower"} +
+            sides(training(10), training(20)));
+        QVERIFY2(bench.status == 1, bench.err);
+        QCOMPARE(tracesIn("b"), QStringList({"A1.sqlite", "A2.sqlite", "A3.sqlite", "B1.sqlite",
+                                             "B2.sqlite", "B3.sqlite"}));
+        QDateTime before;
+        for (const char* name : {"A1", "B1", "A2", "B2", "A3", "B3"}) {
+            const QDateTime made = QFileInfo(in(QString("b/%1.sqlite").arg(name))).lastModified();
+            QVERIFY(!before.isValid() || before < made);
+            before = made;
+        }
+        // What a run prints is kept beside its trace, and not among the answer.
+        QVERIFY2(textOf("b/A1.log").contains("trained 96 kernels"), textOf("b/A1.log"));
+        QVERIFY(textOf("b/B-warm-up.log").contains("trained 96 kernels"));
+        const QJsonObject answer = QJsonDocument::fromJson(bench.out).object();
+        const QJsonObject candidate = answer["candidates"].toArray()[0].toObject();
+        QCOMPARE(candidate["answer"].toObject()["outcome"].toString(), QString("slower"));
+        const QJsonObject claim = candidate["workers"].toArray()[0].toObject()["claim"].toObject();
+        QCOMPARE(claim["unit"].toString(), QString("runs"));
+        QCOMPARE(claim["baselineRuns"].toInt(), 3);
+        QVERIFY2(claim["percent"].toDouble() > 50, bench.out);
+        const Ended compared = run({"compare", "-f", "json", "--fail-if", "slower", "--baseline",
+                                    "b/A1.sqlite", "b/A2.sqlite", "b/A3.sqlite", "--candidate",
+                                    "b/B1.sqlite", "b/B2.sqlite", "b/B3.sqlite"});
+        QCOMPARE(compared.status, 1);
+        QCOMPARE(compared.out, bench.out);
+        QVERIFY2(bench.err.contains("lanescope: The 6 traces, A1 to B3, are in b."), bench.err);
+    }
+
+    void findsAFolderOfItsOwn() {
+        QVERIFY(QDir(folder_->path()).mkdir("lanescope-bench-1"));
+        const Ended bench = run(QStringList{"bench", "--runs", "2", "--warmup", "0"} +
+                                sides(training(5, 12), training(5, 12)));
+        QVERIFY2(bench.status == 0, bench.err);
+        QCOMPARE(tracesIn("lanescope-bench-2").size(), 4);
+        QVERIFY(!QFile::exists(in("lanescope-bench-2/A-warm-up.log")));
+        const Ended again = run(QStringList{"bench", "-o", "lanescope-bench-2"} +
+                                sides(training(5, 12), training(5, 12)));
+        QCOMPARE(again.status, 3);
+        QVERIFY2(again.err.contains("is not empty: name another with -o"), again.err);
+    }
+
+    void aRunThatFailsEndsIt() {
+        const Ended bench =
+            run(QStringList{"bench", "--runs", "3", "--warmup", "0", "-o", "b"} +
+                sides(training(5, 12), training(5, 12) + QStringList{"--exit-code", "7"}));
+        QCOMPARE(bench.status, 3);
+        QVERIFY2(bench.err.contains("lanescope: Run B1 ended with exit status 7, so there is "
+                                    "nothing to compare; b/B1.log has what it printed.\n"),
+                 bench.err);
+        QVERIFY2(bench.err.contains("The trace of A1 is in b."), bench.err);
+        QVERIFY(bench.out.isEmpty());
+        QCOMPARE(tracesIn("b"), QStringList{"A1.sqlite"});
+        QVERIFY(textOf("b/B1.log").contains("trained"));
+    }
+
+    void aProgramThatIsNotThereEndsIt() {
+        const Ended bench = run(QStringList{"bench", "--warmup", "0", "-o", "b"} +
+                                sides({"no-such-program"}, training(5)));
+        QCOMPARE(bench.status, 3);
+        QVERIFY2(bench.err.contains("Run A1 failed: ") && bench.err.contains("no-such-program"),
+                 bench.err);
+        const Ended warm =
+            run(QStringList{"bench", "-o", "c"} + sides({"no-such-program"}, training(5)));
+        QCOMPARE(warm.status, 3);
+        QVERIFY2(warm.err.contains("The warm-up of A failed: "), warm.err);
+    }
+
+    void aRunWithoutAGpuEndsIt() {
+        const Ended bench =
+            run(QStringList{"bench", "--warmup", "0", "-o", "b"} + sides({"true"}, training(5)));
+        QCOMPARE(bench.status, 3);
+        QVERIFY2(bench.err.contains("Run A1 used no GPU while it was recorded"), bench.err);
+        QVERIFY(!bench.err.contains("B1"));
+    }
+
+    void aSignalKeepsWhatIsFinished_data() {
+        QTest::addColumn<int>("number");
+        QTest::newRow("Ctrl-C") << SIGINT;
+        QTest::newRow("SIGTERM") << SIGTERM;
+    }
+    void aSignalKeepsWhatIsFinished() {
+        QFETCH(int, number);
+        QProcess process;
+        start(process, QStringList{"bench", "--warmup", "0", "-o", "b"} +
+                           sides(training(5, 12), training(50, 10'000)));
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(in("b/B1.sqlite.partial")), waitMs);
+        QTest::qWait(300);
+        ::kill(static_cast<pid_t>(process.processId()), number);
+        QVERIFY(process.waitForFinished(waitMs));
+        const QByteArray errors = process.readAllStandardError();
+        QCOMPARE(process.exitCode(), 128 + number);
+        QVERIFY2(errors.contains("Run B1 was interrupted, so it does not count."), errors);
+        QVERIFY2(errors.contains("The trace of A1 is in b."), errors);
+        QStringList left = QDir(in("b")).entryList(
+            QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot, QDir::Name);
+        left.removeAll("A1.sqlite.lanescope-index");
+        QCOMPARE(left, QStringList({"A1.log", "A1.sqlite", "B1.log"}));
+    }
+
+    void wordsThatMakeNoSense_data() {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QString>("sentence");
+        QTest::newRow("one program") << QStringList{"--", "true"} << "with --- between them";
+        QTest::newRow("no candidate") << QStringList{"--", "true", "---"} << "with --- between";
+        QTest::newRow("no baseline") << QStringList{"--", "---", "true"} << "with --- between";
+        QTest::newRow("one run") << QStringList{"--runs", "1", "--", "true", "---", "true"}
+                                 << "\"1\" is no number from 2";
+        QTest::newRow("table") << QStringList{"--table", "parts", "--", "true", "---", "true"}
+                               << "add -f csv";
+        QTest::newRow("recording")
+            << QStringList{"--no-cuda", "--no-nvtx", "true", "---", "true"} << "nothing to record";
+        QTest::newRow("unknown") << QStringList{"--repeat", "3", "true", "---", "true"}
+                                 << "'lanescope bench' has no option --repeat";
+    }
+    void wordsThatMakeNoSense() {
+        QFETCH(QStringList, words);
+        QFETCH(QString, sentence);
+        const Ended bench = run(QStringList{"bench"} + words);
+        QCOMPARE(bench.status, 2);
+        QVERIFY2(bench.err.contains(sentence.toUtf8()), bench.err);
+        QCOMPARE(bench.err.count('\n'), 1);
+        QVERIFY(QDir(folder_->path()).isEmpty());
+    }
+
+    void recordsSeveralRunsOfAProgram() {
+        const Ended ended =
+            run(QStringList{"record", "--repeat", "3", "-o", "r.sqlite", "--"} + training(5, 12));
+        QVERIFY2(ended.status == 0, ended.err);
+        QCOMPARE(tracesIn("."), QStringList({"r-1.sqlite", "r-2.sqlite", "r-3.sqlite"}));
+        QCOMPARE(ended.out.count("trained 48 kernels"), 3);
+        QVERIFY2(ended.err.contains("lanescope: Run 2 of 3."), ended.err);
+        const Ended more =
+            run(QStringList{"record", "--repeat", "2", "-o", "%n.sqlite", "--"} + training(5, 12));
+        QVERIFY(more.status == 0 && QFile::exists(in("2.sqlite")));
+    }
+
+    void theFirstRunThatFailsIsTheLast() {
+        const Ended ended = run(QStringList{"record", "--repeat", "3", "-o", "r.sqlite", "--"} +
+                                training(5, 12) + QStringList{"--exit-code", "7"});
+        QCOMPARE(ended.status, 7);
+        QVERIFY2(ended.err.contains("Run 1 of 3 ended with exit status 7, so there are no more."),
+                 ended.err);
+        QCOMPARE(tracesIn("."), QStringList{"r-1.sqlite"});
+    }
+};
+
+LANESCOPE_TEST(tst_Bench, QCoreApplication)
+#include "tst_Bench.moc"
