@@ -30,8 +30,4 @@ std::string shortContributorName(std::string_view name);
 /// "12", "1,234", "0.3333": how often in a step.
 std::string countText(double count);
 
-/// A contributor's name for a sentence: without a kernel's parameters, printable, at most some
-/// sixty characters.
-std::string shortContributorName(std::string_view name);
-
 }  // namespace lanescope::compare
