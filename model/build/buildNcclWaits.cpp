@@ -27,8 +27,7 @@ bool hasAllRanks(const Trace& trace, Collective collective, bool isWholeJob) {
 }
 
 bool doAllWait(const Trace& trace, Collective collective) {
-    const NcclFunction* function =
-        findNcclFunction(trace.strings.at(collective.front().operation));
+    const NcclFunction* function = findNcclFunction(trace.strings.at(collective.front().operation));
     return function != nullptr && !function->hasRoot;
 }
 

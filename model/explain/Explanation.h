@@ -41,7 +41,7 @@ struct WorkerParts {
 
 /// One run, explained.
 struct Explanation {
-    std::string sentence;  ///< The answer in one.
+    std::string sentence;              ///< The answer in one.
     std::vector<WorkerParts> workers;  ///< Those with steps.
     std::vector<Finding> findings;     ///< That with most to gain first.
     std::vector<std::string> doubts;   ///< What makes all of it less certain; sentences.

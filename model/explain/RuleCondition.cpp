@@ -33,7 +33,8 @@ Result<Rule> parseRule(std::string_view text) {
     if (const std::optional<Rule> rule = ruleCalled(trimmed(text))) return *rule;
     std::string names;
     for (size_t index = 0; index < ruleCount; ++index)
-        names += (index == 0 ? "" : ", ") + std::string(factsOf(static_cast<Rule>(index)).identifier);
+        names +=
+            (index == 0 ? "" : ", ") + std::string(factsOf(static_cast<Rule>(index)).identifier);
     return fail("There is no rule \"{}\"; there are: {}.", printable(text), names);
 }
 
@@ -55,9 +56,10 @@ Result<RuleCondition> parseRuleCondition(std::string_view text) {
     }
     const std::optional<int64_t> ns = parseDuration(threshold);
     if (!ns || *ns < 0)
-        return fail("\"{}\" is no threshold: say a time of the mean step, as 5ms, or a share, as "
-                    "10%.",
-                    printable(threshold));
+        return fail(
+            "\"{}\" is no threshold: say a time of the mean step, as 5ms, or a share, as "
+            "10%.",
+            printable(threshold));
     condition.aboveNs = *ns;
     return condition;
 }

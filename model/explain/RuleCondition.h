@@ -13,7 +13,7 @@ namespace lanescope::explain {
 
 /// When a run is not good enough: "launch_bound", "late_rank > 5ms", "any > 10%".
 struct RuleCondition {
-    std::string text;  ///< As it was given.
+    std::string text;          ///< As it was given.
     std::optional<Rule> rule;  ///< Nothing for "any".
     // A finding that takes more of the mean step than both.
     int64_t aboveNs = 0;

@@ -37,10 +37,9 @@ class Explainer {
                                      [&](const auto& each) { return each.worker == critical; });
             if (critical_->meanNs > 0) find();
         }
-        std::stable_sort(made_.findings.begin(), made_.findings.end(),
-                         [](const Finding& a, const Finding& b) {
-                             return a.mostGainNs > b.mostGainNs;
-                         });
+        std::stable_sort(
+            made_.findings.begin(), made_.findings.end(),
+            [](const Finding& a, const Finding& b) { return a.mostGainNs > b.mostGainNs; });
         sayExplanation(run_, made_);
         return std::move(made_);
     }
@@ -78,8 +77,7 @@ class Explainer {
 
     /// Adds what takes at least `least` of the mean step; returns it, or null.
     Finding* add(Rule rule, int64_t gainNs, double least, const Contributor* main) {
-        const double share =
-            static_cast<double>(gainNs) / static_cast<double>(critical_->meanNs);
+        const double share = static_cast<double>(gainNs) / static_cast<double>(critical_->meanNs);
         if (muted_.contains(rule) || gainNs <= 0 || share < least) return nullptr;
         Finding& finding = made_.findings.emplace_back();
         finding.rule = rule;
@@ -123,11 +121,10 @@ class Explainer {
         const auto isTold = [this](const Contributor& each) {
             return areAllocationsTold_ && isAllocation(each);
         };
-        const int64_t toldNs = exposedNs(
-            [&](const Contributor& each) { return each.part == part && isTold(each); });
-        add(rule, critical_->parts[part] - toldNs, least, greatest([&](const Contributor& each) {
-                return each.part == part && !isTold(each);
-            }));
+        const int64_t toldNs =
+            exposedNs([&](const Contributor& each) { return each.part == part && isTold(each); });
+        add(rule, critical_->parts[part] - toldNs, least,
+            greatest([&](const Contributor& each) { return each.part == part && !isTold(each); }));
     }
 
     bool findAllocations() {
@@ -162,8 +159,7 @@ class Explainer {
         for (const WorkerParts& each : made_.workers)
             if (each.worker != critical_->worker) leastNs = std::min(leastNs, togetherNs(each));
         if (leastNs == INT64_MAX || !run_.workers[critical_->worker].rank) return;
-        Finding* late =
-            add(Rule::LateRank, leastNs - togetherNs(*critical_), leastShare, nullptr);
+        Finding* late = add(Rule::LateRank, leastNs - togetherNs(*critical_), leastShare, nullptr);
         if (late == nullptr) return;
         const StepPart part = partThatIsLonger();
         if (const Contributor* main =

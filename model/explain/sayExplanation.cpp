@@ -55,20 +55,18 @@ class Words {
         const auto count = static_cast<int64_t>(made_.workers.size());
         const int64_t meanNs = all.meanNs / count;
         const DurationScale scale = DurationScale::ofStep(meanNs);
-        const std::string what =
-            run_.source == StepSource::WholeRun ? "run" : run_.source == StepSource::Chosen
-                                                              ? "stretch"
-                                                              : "mean step";
-        std::string text = fmt::format(
-            "{} {} % of the {} of {}", count == 1 ? "The GPU computes" : "GPUs compute",
-            percentText(100 * shareOf(all.parts[StepPart::Compute], all.meanNs)), what,
-            scale.text(meanNs));
+        const std::string what = run_.source == StepSource::WholeRun ? "run"
+                                 : run_.source == StepSource::Chosen ? "stretch"
+                                                                     : "mean step";
+        std::string text =
+            fmt::format("{} {} % of the {} of {}", count == 1 ? "The GPU computes" : "GPUs compute",
+                        percentText(100 * shareOf(all.parts[StepPart::Compute], all.meanNs)), what,
+                        scale.text(meanNs));
         std::vector<StepPart> parts;
         for (size_t index = 1; index < stepPartCount; ++index)
             parts.push_back(static_cast<StepPart>(index));
-        std::stable_sort(parts.begin(), parts.end(), [&](StepPart a, StepPart b) {
-            return all.parts[a] > all.parts[b];
-        });
+        std::stable_sort(parts.begin(), parts.end(),
+                         [&](StepPart a, StepPart b) { return all.parts[a] > all.parts[b]; });
         std::string rest;
         for (size_t index = 0; index < mostPartsTold; ++index) {
             const int64_t ns = all.parts[parts[index]];
@@ -112,9 +110,9 @@ class Words {
     }
 
     std::string sentenceOf(const Finding& finding) const {
-        const auto whole = std::find_if(
-            made_.workers.begin(), made_.workers.end(),
-            [&](const WorkerParts& each) { return each.worker == finding.worker; });
+        const auto whole =
+            std::find_if(made_.workers.begin(), made_.workers.end(),
+                         [&](const WorkerParts& each) { return each.worker == finding.worker; });
         const DurationScale scale = DurationScale::ofStep(whole->meanNs);
         const std::string time = fmt::format("{} of a step ({})", scale.text(finding.mostGainNs),
                                              percent(finding.share));
@@ -178,8 +176,8 @@ class Words {
             odd.outliers.size(), odd.steps.size(), time, longest.number,
             timeText(static_cast<double>(longest.excessNs)), name(longest.part));
         if (!finding.contributor.empty())
-            text += fmt::format(", {}{}", shortContributorName(finding.contributor),
-                                where(finding));
+            text +=
+                fmt::format(", {}{}", shortContributorName(finding.contributor), where(finding));
         return text + ".";
     }
 

@@ -65,8 +65,7 @@ const Track& trackOf(const Trace& trace, TrackKind kind, uint32_t subject) {
 }
 
 int64_t busyNs(const Trace& trace, uint32_t gpu) {
-    for (const BusyStatistics& busy :
-         selectionStatistics(trace, trace.sums, trace.range).busy)
+    for (const BusyStatistics& busy : selectionStatistics(trace, trace.sums, trace.range).busy)
         if (trace.tracks[busy.track].kind == TrackKind::Gpu &&
             trace.tracks[busy.track].subject == gpu)
             return busy.busyNs;
@@ -178,8 +177,7 @@ class TestNcclWaits : public QObject {
                 const int64_t startNs = atNs + (rank == 0 ? 100 : 160) * us;
                 job.call(rank, "AllReduce", atNs + us, {startNs, atNs + 200 * us});
             }
-            job.builder.addMemcpy(copies, MemcpyKind::HtoD, 4096, atNs + 150 * us,
-                                  atNs + 180 * us);
+            job.builder.addMemcpy(copies, MemcpyKind::HtoD, 4096, atNs + 150 * us, atNs + 180 * us);
         }
         const Result<RunSummary> run = summarizeRun(*job.builder.finish());
         QVERIFY(run.has_value());

@@ -152,18 +152,17 @@ class TestExplain : public QObject {
         MadeRun made;
         made.add(StepPart(part), ContributorKind(kind), "the cause", 25 * ms,
                  ContributorTrait(trait));
-        QVERIFY(rulesOf(explain::explain(made.run(), {Rule(rule)})) !=
-                std::vector{Rule(rule)});
+        QVERIFY(rulesOf(explain::explain(made.run(), {Rule(rule)})) != std::vector{Rule(rule)});
     }
 
     void theLateRankIsTheOneThatWaitsLeast() {
         MadeRun made(3);
         made.add(2, contributor(StepPart::Compute, ContributorKind::Kernel, "extra", 0), 30 * ms);
         for (const size_t rank : {0, 1})
-            made.add(rank,
-                     contributor(StepPart::WaitingForRanks, ContributorKind::Collective,
-                                 "AllReduce", 0),
-                     30 * ms);
+            made.add(
+                rank,
+                contributor(StepPart::WaitingForRanks, ContributorKind::Collective, "AllReduce", 0),
+                30 * ms);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), std::vector{Rule::LateRank});
         const Finding& late = explanation.findings.front();

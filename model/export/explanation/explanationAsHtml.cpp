@@ -21,8 +21,7 @@ std::string answerHtml(const ExplanationReport& report) {
     std::string html = fmt::format("<div class=\"answer same\">\n<p class=\"sentence\">{}</p>\n",
                                    htmlEscaped(report.explanation.sentence));
     if (!report.explanation.doubts.empty()) {
-        html +=
-            "<div class=\"cautions\"><strong>Before you trust the numbers</strong>\n<ul>\n";
+        html += "<div class=\"cautions\"><strong>Before you trust the numbers</strong>\n<ul>\n";
         for (const std::string& doubt : report.explanation.doubts)
             html += fmt::format("<li>{}</li>\n", htmlEscaped(doubt));
         html += "</ul></div>\n";
@@ -62,8 +61,7 @@ std::string partsHtml(const ExplanationReport& report) {
         table.beginRow();
         table.text(name(part));
         for (const auto* each : workers)
-            table.number(scale.number(each->parts[part]),
-                         static_cast<double>(each->parts[part]));
+            table.number(scale.number(each->parts[part]), static_cast<double>(each->parts[part]));
     }
     table.beginFoot();
     table.beginRow();
@@ -78,8 +76,7 @@ std::string partsHtml(const ExplanationReport& report) {
 
 std::string explanationAsHtml(const ExplanationReport& report) {
     const std::string title = htmlEscaped(report.run.facts.title);
-    return htmlPage(title, title,
-                    answerHtml(report) + findingsHtml(report) + partsHtml(report));
+    return htmlPage(title, title, answerHtml(report) + findingsHtml(report) + partsHtml(report));
 }
 
 }  // namespace lanescope::report

@@ -39,15 +39,15 @@ std::string explanationAsJson(const ExplanationReport& report) {
     Json findings = Json::array();
     for (const explain::Finding& finding : report.explanation.findings)
         findings.push_back(findingJson(report, finding));
-    const Json json{{"schema", "lanescope.explanation"},
-                    {"version", schemaVersion},
-                    {"trace", report.run.facts.title},
-                    {"sentence", report.explanation.sentence},
-                    {"doubts", report.explanation.doubts},
-                    {"steps",
-                     {{"source", identifier(report.run.source)}, {"pattern", report.run.pattern}}},
-                    {"workers", std::move(workers)},
-                    {"findings", std::move(findings)}};
+    const Json json{
+        {"schema", "lanescope.explanation"},
+        {"version", schemaVersion},
+        {"trace", report.run.facts.title},
+        {"sentence", report.explanation.sentence},
+        {"doubts", report.explanation.doubts},
+        {"steps", {{"source", identifier(report.run.source)}, {"pattern", report.run.pattern}}},
+        {"workers", std::move(workers)},
+        {"findings", std::move(findings)}};
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
