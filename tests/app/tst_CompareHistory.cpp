@@ -6,6 +6,7 @@
 #include <QtTest>
 
 #include "model/compare/storedSummary.h"
+#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "tests/app/compareFiles.h"
@@ -43,9 +44,14 @@ class TestCompareHistory : public QObject {
         summary->facts.commandLine = run.command;
         summary->facts.host = run.host;
         summary->facts.startUtcNs = 1'700'000'000'000'000'000 + run.day * 86'400'000'000'000;
-        Result<Database> database = Database::create(in(run.name).toStdString());
-        return database && createTraceTables(*database) &&
-               writeRunSummary(*database, *summary).has_value();
+        const std::filesystem::path path = in(run.name).toStdString();
+        {
+            Result<Database> database = Database::create(path);
+            if (!database || !createTraceTables(*database) ||
+                !writeRunSummary(*database, *summary))
+                return false;
+        }
+        return sealPages(path).has_value();
     }
 
     /// Runs of that length relative to each other, one a day: r1.sqlite, r2.sqlite ...
