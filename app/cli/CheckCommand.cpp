@@ -36,8 +36,8 @@ Result<bool> runCheck(const std::filesystem::path& file) {
     auto output = Output::open(std::nullopt, {});
     if (!output) return fail(output.error());
     for (const Finding& finding : findings)
-        output->write(fmt::format("{}  {}\n", finding.isGood ? "ok " : "BAD",
-                                  printable(finding.sentence)));
+        output->write(
+            fmt::format("{}  {}\n", finding.isGood ? "ok " : "BAD", printable(finding.sentence)));
     if (const Result<void> closed = output->close(); !closed) return fail(closed.error());
     return std::ranges::all_of(findings, &Finding::isGood);
 }

@@ -130,11 +130,11 @@ PageSeal sealBefore(const SealEnd& end, uint64_t fileBytes, const ReadAt& read) 
     found.changeCounter = end.changeCounter;
     std::vector<uint32_t> checksums(end.pageCount);
     const std::span<std::byte> list = std::as_writable_bytes(std::span(checksums));
-    const bool isListGood = read(list, fileBytes - sizeof end - listBytes) &&
-                            checksumOf(list) == end.checksumOfList;
+    const bool isListGood =
+        read(list, fileBytes - sizeof end - listBytes) && checksumOf(list) == end.checksumOfList;
     if (!isListGood) return found;
-    found.state = changeCounterIn(header) == end.changeCounter ? SealState::Whole
-                                                               : SealState::Changed;
+    found.state =
+        changeCounterIn(header) == end.changeCounter ? SealState::Whole : SealState::Changed;
     found.checksums = std::move(checksums);
     return found;
 }

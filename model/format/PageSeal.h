@@ -14,7 +14,7 @@ namespace lanescope {
 
 /// Whether an SQLite file is what it was when it was sealed.
 enum class SealState : uint8_t {
-    None,     ///< There is no seal: nobody made one, or what was written behind the last page took it.
+    None,  ///< There is no seal: nobody made one, or what was written behind the last page took it.
     Whole,    ///< No program has written to the file since.
     Changed,  ///< A program has; of pages that it left alone the checksums are still right.
     Broken,   ///< The seal is damaged or was written over, and tells nothing.

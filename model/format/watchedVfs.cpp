@@ -44,8 +44,9 @@ struct Pass<method> {
 };
 
 int closeFile(sqlite3_file* file) {
-    const int code = below(file)->pMethods != nullptr ? Pass<&sqlite3_io_methods::xClose>::call(file)
-                                                      : SQLITE_OK;
+    const int code = below(file)->pMethods != nullptr
+                         ? Pass<&sqlite3_io_methods::xClose>::call(file)
+                         : SQLITE_OK;
     std::destroy_at(reinterpret_cast<WatchedFile*>(file));
     return code;
 }
@@ -134,7 +135,7 @@ int openFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, 
     below(file)->pMethods = nullptr;
     const int code = vfsBelow(vfs)->xOpen(vfsBelow(vfs), name, below(file), flags, flagsOut);
     // SQLite closes what has methods, also where it could not be opened.
-    file->pMethods = below(file)->pMethods == nullptr             ? nullptr
+    file->pMethods = below(file)->pMethods == nullptr       ? nullptr
                      : below(file)->pMethods->iVersion >= 2 ? &methodsOf<3>
                                                             : &methodsOf<1>;
     if (code == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0 && name != nullptr)
@@ -218,14 +219,13 @@ bool watchReads(sqlite3* database, std::shared_ptr<ReadWatch> watch, bool readsS
     sqlite3_file* const file = watchedFile(database);
     if (file == nullptr) return false;
     sqlite3_int64 bytes = 0;
-    if (readsSeal &&
-        Pass<&sqlite3_io_methods::xFileSize>::call(file, &bytes) == SQLITE_OK)
-        watch->setSeal(readSeal(static_cast<uint64_t>(bytes),
-                                [&](std::span<std::byte> to, uint64_t at) {
-                                    const bool isRead = readBelow(file, to, at);
-                                    if (!isRead) watch->noteFailedRead(errno);
-                                    return isRead;
-                                }));
+    if (readsSeal && Pass<&sqlite3_io_methods::xFileSize>::call(file, &bytes) == SQLITE_OK)
+        watch->setSeal(
+            readSeal(static_cast<uint64_t>(bytes), [&](std::span<std::byte> to, uint64_t at) {
+                const bool isRead = readBelow(file, to, at);
+                if (!isRead) watch->noteFailedRead(errno);
+                return isRead;
+            }));
     reinterpret_cast<WatchedFile*>(file)->watch = std::move(watch);
     return true;
 }

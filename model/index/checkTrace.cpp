@@ -48,8 +48,7 @@ class TraceCheck {
     std::vector<Finding> run(const LoadProgress& progress) {
         const LoadProgress unpacking = partOf(progress, 0, 0.2);
         Result<TraceSource> source = TraceSource::open(path_, unpacking);
-        const Result<const Database*> database =
-            source ? source->database() : fail(source.error());
+        const Result<const Database*> database = source ? source->database() : fail(source.error());
         if (!database) {
             bad(database.error().sentence);
             return std::move(findings_);
@@ -82,8 +81,9 @@ class TraceCheck {
             bad("Its checksums are gone: another program wrote to it since it was recorded, or its "
                 "recording was broken off.");
         } else {
-            good("It has no checksums, as other programs and earlier versions write it: a bit that "
-                 "changed since cannot be told.");
+            good(
+                "It has no checksums, as other programs and earlier versions write it: a bit that "
+                "changed since cannot be told.");
         }
     }
 
@@ -134,11 +134,13 @@ class TraceCheck {
             if (!std::filesystem::exists(index, error)) continue;
             const TracePtr trace = source ? readIndex(index, *source, path_) : nullptr;
             if (trace == nullptr) {
-                good(fmt::format("The index {} is not of this file as it is now, or of another "
-                                 "version; it is made anew when the trace is opened.",
-                                 index.string()));
+                good(
+                    fmt::format("The index {} is not of this file as it is now, or of another "
+                                "version; it is made anew when the trace is opened.",
+                                index.string()));
             } else if (const uint32_t blocks = countDamagedBlocks(*trace); blocks > 0) {
-                bad(fmt::format("The index {} is damaged in {} places: remove it with \"lanescope "
+                bad(
+                    fmt::format("The index {} is damaged in {} places: remove it with \"lanescope "
                                 "index --remove\".",
                                 index.string(), blocks));
             } else {

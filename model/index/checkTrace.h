@@ -12,7 +12,7 @@ namespace lanescope {
 
 /// Something that a look at a trace found out.
 struct Finding {
-    bool isGood = false;   ///< Else nobody should rely on what it is about.
+    bool isGood = false;  ///< Else nobody should rely on what it is about.
     std::string sentence;
 };
 
