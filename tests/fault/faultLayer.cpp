@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library to be preloaded (LD_PRELOAD) that lets one call of a program fail: FAULT_KIND says of which
-// kind, FAULT_AT the how many-th, FAULT_ON=1 that those that follow fail, too. FAULT_COUNT names a
-// file that the number of calls is written to at the end. What comes before `main`, and calls of the C
-// library's own, do not count: there nobody of ours could say a word.
+// A library to be preloaded (LD_PRELOAD) that lets one call of a program fail: FAULT_KIND says of
+// which kind, FAULT_AT the how many-th, FAULT_ON=1 that those that follow fail, too. FAULT_COUNT
+// names a file that the number of calls is written to at the end. What comes before `main`, and
+// calls of the C library's own, do not count: there nobody of ours could say a word.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -192,14 +192,11 @@ int open64(const char* path, int flags, ...) {
 
 void* mmap(void* at, size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
     if (fails(Kind::Mmap, CALLER)) return errno = ENOMEM, MAP_FAILED;
-    return reinterpret_cast<void*>(
-        ::syscall(SYS_mmap, at, bytes, protection, flags, file, offset));
+    return reinterpret_cast<void*>(::syscall(SYS_mmap, at, bytes, protection, flags, file, offset));
 }
-void* mmap64(void* at, size_t bytes, int protection, int flags, int file,
-             off64_t offset) noexcept {
+void* mmap64(void* at, size_t bytes, int protection, int flags, int file, off64_t offset) noexcept {
     if (fails(Kind::Mmap, CALLER)) return errno = ENOMEM, MAP_FAILED;
-    return reinterpret_cast<void*>(
-        ::syscall(SYS_mmap, at, bytes, protection, flags, file, offset));
+    return reinterpret_cast<void*>(::syscall(SYS_mmap, at, bytes, protection, flags, file, offset));
 }
 
 int fsync(int file) {

@@ -181,7 +181,8 @@ class tst_BitFlips : public QObject {
         const char* slower =
             "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET \"end\" = start + 4 * (\"end\" - start)";
         QTest::newRow("rows") << slower << true;
-        QTest::newRow("rows, with a log") << QString("PRAGMA journal_mode = WAL; ") + slower << true;
+        QTest::newRow("rows, with a log")
+            << QString("PRAGMA journal_mode = WAL; ") + slower << true;
         QTest::newRow("rows, with a log and back")
             << QString("PRAGMA journal_mode = WAL; ") + slower + "; PRAGMA journal_mode = DELETE"
             << true;
