@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QProcess>
 #include <QtTest>
+#include <fstream>
 #include <optional>
 
 #include "model/build/TraceBuilder.h"
@@ -75,6 +76,29 @@ class tst_TraceClosing : public QObject {
         QVERIFY((*opened)->backing != nullptr);  // by the index
         QCOMPARE((*opened)->title, std::string("run.sqlite"));
         QCOMPARE((*opened)->kernels.size(), (*loaded)->kernels.size());
+    }
+
+    void checkTellsWhetherItIsWhatWasRecorded() {
+        TraceClosing closing({});
+        close(closing);
+        std::filesystem::rename(unfinished(), trace());
+        QByteArray said;
+        QCOMPARE(checked(said), 0);
+        QVERIFY2(said.contains("pages are as they were recorded"), said.constData());
+        QVERIFY2(said.contains("lanescope-index is as it was written"), said.constData());
+        QVERIFY(!said.contains("BAD"));
+        flipBitOf(indexPaths(trace()).front());
+        QCOMPARE(checked(said), 1);
+        QVERIFY2(said.contains("BAD  The index"), said.constData());
+        flipBitOf(trace());
+        QCOMPARE(checked(said), 1);
+        QVERIFY2(said.contains("BAD  The file is damaged: 1 of its pages"), said.constData());
+        {
+            Result<Database> database = openForWriting(trace());
+            QVERIFY(database && database->execute("DELETE FROM NVTX_EVENTS WHERE rowid < 10"));
+        }
+        QCOMPARE(checked(said), 1);
+        QVERIFY2(said.contains("BAD  Another program changed rows"), said.constData());
     }
 
     void storingTwiceIsStoringOnce() {
@@ -155,6 +179,26 @@ class tst_TraceClosing : public QObject {
         QVERIFY(sealPages(unfinished()).has_value());
         const Result<void> written = closing.writeIndex(unfinished(), trace());
         QVERIFY2(written.has_value(), written ? "" : written.error().sentence.c_str());
+    }
+
+    /// The middle of a file, whatever is there.
+    static void flipBitOf(const std::filesystem::path& path) {
+        std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+        const auto middle = static_cast<std::streamoff>(std::filesystem::file_size(path) / 2);
+        file.seekg(middle);
+        const int byte = file.get();
+        file.seekp(middle);
+        file.put(static_cast<char>(byte ^ 4));
+    }
+
+    /// The status of `lanescope check`.
+    int checked(QByteArray& said) const {
+        QProcess process;
+        process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
+                      {"check", QString::fromStdString(trace().string())});
+        if (!process.waitForFinished(60'000)) return -1;
+        said = process.readAllStandardOutput();
+        return process.exitCode();
     }
 
     QByteArray compared() const {

@@ -39,7 +39,7 @@ class tst_ReaderFaults : public QObject {
   private slots:
     void initTestCase() {
         path_ = folder_ / "run.sqlite";
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 12}), path_).has_value());
+        QVERIFY(writeTrace(*simulatedTraining({.steps = 30}), path_).has_value());
         QVERIFY(sealPages(path_).has_value());
     }
 
@@ -71,6 +71,7 @@ class tst_ReaderFaults : public QObject {
         const Outcome good = run(words, kind, 0, false);
         QCOMPARE(good.status, 0);
         const long count = counted();
+        if (count == 0) return;  // it makes no such call
         const QByteArray file = exported();
         QVERIFY(removeIndexes(path_).has_value());
         const long most = mostFaults();
