@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <system_error>
 
 #include "app/cli/Command.h"
@@ -20,10 +21,12 @@ namespace {
 /// What `env` and `nohup` give back for a program that cannot be started.
 constexpr int exitProgramNotFound = 127;
 constexpr int exitProgramCannotRun = 126;
+constexpr int firstSignalStatus = 128;
 constexpr const char* commandName = "record";
 
-int exitStatusOf(capture::RefusalCause cause) {
-    switch (cause) {
+int exitStatusOf(const capture::RecordRefusal& refusal) {
+    if (refusal.signal > 0) return firstSignalStatus + refusal.signal;
+    switch (refusal.cause) {
         case capture::RefusalCause::NoProgram:
             return exitProgramNotFound;
         case capture::RefusalCause::ProgramCannotRun:
@@ -39,57 +42,76 @@ int exitStatusOf(capture::RefusalCause cause) {
 std::string nothingSentence(const capture::RecordOptions& options,
                             const capture::RecordOutcome& outcome) {
     const agent::AgentOptions& asked = options.agentOptions;
+    if (outcome.run->processesWithoutLog > 0)
+        return fmt::format(
+            "Nothing was recorded of {}: no log could be written. {} holds no event.",
+            outcome.program, outcome.run->trace.string());
+    if (agent::isDisabled())
+        return fmt::format("Nothing was recorded of {}: {} is set. {} holds no event.",
+                           outcome.program, agent::disableVariable, outcome.run->trace.string());
     std::string reason = "it used neither CUDA nor NVTX";
     if (!asked.recordNvtx) reason = "it used no CUDA, and NVTX was left out by --no-nvtx";
     if (!asked.recordCuda) reason = "it used no NVTX, and CUDA was left out by --no-cuda";
     if (!asked.windows.isEverything())
         reason += ", or only outside of the stretch that was to be recorded";
     reason +=
-        ", or left within its first moments without its exit handlers, or cleared the environment";
+        ", or left within its first moments without its exit handlers, or cleared the environment, "
+        "or "
+        "could not reach the folder of its logs";
     if (!asked.only.empty())
         reason = "no program that --only names used CUDA or NVTX";
-    else if (outcome.exitStatus > 128 && !outcome.wasEndedByUs)
+    else if (outcome.exitStatus > firstSignalStatus && !outcome.wasEndedByUs)
         reason = fmt::format(
             "signal {} ended it before it used CUDA or NVTX, or within the first moments after",
-            outcome.exitStatus - 128);
+            outcome.exitStatus - firstSignalStatus);
     return fmt::format("Nothing was recorded of {}: {}. {} holds no event.", outcome.program,
                        reason, outcome.run->trace.string());
 }
 
-int runRecord(const capture::RecordOptions& options) {
-    const auto outcome = capture::record(options);
-    if (!outcome) {
-        reportFailure(outcome.error().error);
-        return exitStatusOf(outcome.error().cause);
-    }
-    if (!outcome->run) {
-        reportFailure(outcome->run.error());
+/// Says what became of the trace.
+void reportRecorded(const capture::RecordOptions& options, const capture::RecordOutcome& outcome) {
+    if (!outcome.run) {
+        reportFailure(outcome.run.error());
         std::error_code ignored;
-        const std::string logs = outcome->keptLogs.string();
-        say(std::filesystem::is_directory(outcome->keptLogs, ignored)
+        const std::string logs = outcome.keptLogs.string();
+        say(std::filesystem::is_directory(outcome.keptLogs, ignored)
                 ? fmt::format("The logs are kept: make the trace with 'lanescope recover {}', on "
                               "another disk with -o.",
                               logs)
                 : fmt::format("The logs in {} are gone, too: somebody removed them while the "
                               "program ran, so nothing is left of this recording.",
                               logs));
-        return outcome->exitStatus != 0 ? outcome->exitStatus : exitFailed;
+        return;
     }
-    if (outcome->wasEndedByUs)
+    if (outcome.wasEndedByUs)
         say(
             fmt::format("{} was ended by SIGTERM when what was to be recorded was over, as --kill "
                         "asks.",
-                        outcome->program));
-    if (outcome->run->processes == 0) {
-        say(nothingSentence(options, *outcome));
+                        outcome.program));
+    if (outcome.run->processes == 0) {
+        say(nothingSentence(options, outcome));
     } else {
-        sayWhatIsIn(*outcome->run);
-        sayHowItClosed(*outcome->run);
+        sayWhatIsIn(*outcome.run);
+        sayHowItClosed(*outcome.run);
     }
-    reportWarnings(*outcome->run);
-    if (!outcome->keptLogs.empty())
-        say(fmt::format("The logs are in {}.", outcome->keptLogs.string()));
-    return outcome->exitStatus;
+    reportWarnings(*outcome.run);
+    if (!outcome.keptLogs.empty())
+        say(fmt::format("The logs are in {}.", outcome.keptLogs.string()));
+}
+
+int runRecord(const capture::RecordOptions& options) {
+    const auto outcome = capture::record(options);
+    if (!outcome) {
+        reportFailure(outcome.error().error);
+        return exitStatusOf(outcome.error());
+    }
+    try {
+        reportRecorded(options, *outcome);
+    } catch (const std::bad_alloc&) {
+        sayOutOfMemory();
+    }
+    const bool hasTrace = outcome->run.has_value();
+    return outcome->exitStatus != 0 || hasTrace ? outcome->exitStatus : exitFailed;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <array>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -176,6 +177,8 @@ int main(int argc, char** argv) {
     // Nothing of ours throws; the standard library does when memory is out.
     try {
         return run(argc, argv);
+    } catch (const std::bad_alloc&) {
+        return lanescope::cli::sayOutOfMemory();
     } catch (const std::exception& error) {
         return lanescope::cli::reportFailure(
             {fmt::format("Stopped by an unexpected failure: {}.", error.what())});
