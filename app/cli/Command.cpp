@@ -16,6 +16,11 @@ int reportFailure(const Error& error) {
     return exitFailed;
 }
 
+int sayOutOfMemory() {
+    std::fputs("lanescope: No memory is left.\n", stderr);
+    return exitFailed;
+}
+
 void reportWarning(std::string_view sentence) {
     say(fmt::format("warning: {}", sentence));
 }

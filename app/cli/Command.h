@@ -32,6 +32,9 @@ void say(std::string_view sentence);
 /// Says the sentence; returns `exitFailed`.
 int reportFailure(const Error& error);
 
+/// Says that no memory is left, without needing any.
+int sayOutOfMemory();
+
 /// Says the sentence as a warning.
 void reportWarning(std::string_view sentence);
 

@@ -56,6 +56,11 @@ std::string sizeProblem(uint64_t bytes) {
     return "A log needs at least 1MB";
 }
 
+std::string reserveProblem(uint64_t bytes) {
+    if (bytes >= bytesPerMb || bytes == 0) return {};
+    return "A reserve of the disk is at least 1MB, or 0 for none";
+}
+
 }  // namespace
 
 void RecordArguments::addTo(CLI::App& command) {
@@ -138,6 +143,17 @@ void RecordArguments::addWhat(CLI::App& command) {
                             "given again")
                 ->type_name("PATTERN")
                 ->allow_extra_args(false));
+    inGroup(command.add_flag("--keep-command-line", asked.keepsCommandLine,
+                             "Keep command lines as they are, with what looks like a secret"));
+    inGroup(
+        command
+            .add_option("--disk-reserve", reserveBytes_,
+                        "End recording when the disk has no more than that left, such as 10GB; "
+                        "0: never (default: a twentieth of it, 1GB at most)")
+            ->type_name("SIZE")
+            ->transform(CLI::AsSizeValue(false).description(""))
+            ->check(CLI::Validator(
+                [](const std::string& bytes) { return reserveProblem(std::stoull(bytes)); }, "")));
     inGroup(command
                 .add_option("--max-size", maximumBytes_,
                             "The most that the log of one process may hold, such as 500MB or 4GB")
@@ -248,6 +264,8 @@ Result<capture::RecordOptions> RecordArguments::options() const {
     asked.recordNvtx = !noNvtx_;
     asked.apiCalls = agent::apiCallsNamed(api_).value_or(asked.apiCalls);
     asked.graphs = agent::graphDetailNamed(graphs_).value_or(asked.graphs);
+    if (reserveBytes_ != agent::usualReserve)
+        asked.diskReserveBytes = reserveBytes_ / bytesPerMb * bytesPerMb;
     asked.maximumLogBytes = maximumBytes_ / bytesPerMb * bytesPerMb;
     if (noCuda_ && noNvtx_ && !options.ncclPlugin)
         return fail("With --no-cuda and --no-nvtx there is nothing to record.");

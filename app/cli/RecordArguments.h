@@ -35,7 +35,7 @@ class RecordArguments {
     std::string agent_, wait_ = "main", api_ = "filtered", graphs_ = "node", nccl_ = "nvtx";
     std::string delay_, duration_, range_, steps_, stepRange_, kill_ = "no";
     bool noCuda_ = false, noNvtx_ = false, noSample_ = false;
-    uint64_t maximumBytes_ = 0;
+    uint64_t maximumBytes_ = 0, reserveBytes_ = agent::usualReserve;
     int repeats_ = 1;
 };
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -189,10 +187,7 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::bad_alloc&) {
-        // Said without asking for any.
-        constexpr std::string_view sentence = "lanescope: There is not enough memory for this.\n";
-        static_cast<void>(::write(STDERR_FILENO, sentence.data(), sentence.size()) < 0);
-        return lanescope::cli::exitFailed;
+        return lanescope::cli::sayOutOfMemory();
     } catch (const std::exception& error) {
         return lanescope::cli::reportFailure(
             {fmt::format("Stopped by an unexpected failure: {}.", error.what())});

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <new>
 #include <sstream>
 #include <system_error>
 
@@ -18,9 +19,11 @@ namespace {
 /// What `env` and `nohup` give back for a program that cannot be started.
 constexpr int exitProgramNotFound = 127;
 constexpr int exitProgramCannotRun = 126;
+constexpr int firstSignalStatus = 128;
 
-int exitStatusOf(capture::RefusalCause cause) {
-    switch (cause) {
+int exitStatusOf(const capture::RecordRefusal& refusal) {
+    if (refusal.signal > 0) return firstSignalStatus + refusal.signal;
+    switch (refusal.cause) {
         case capture::RefusalCause::NoProgram:
             return exitProgramNotFound;
         case capture::RefusalCause::ProgramCannotRun:
@@ -36,19 +39,27 @@ int exitStatusOf(capture::RefusalCause cause) {
 std::string nothingSentence(const capture::RecordOptions& options,
                             const capture::RecordOutcome& outcome) {
     const agent::AgentOptions& asked = options.agentOptions;
+    if (outcome.run->processesWithoutLog > 0)
+        return fmt::format(
+            "Nothing was recorded of {}: no log could be written. {} holds no event.",
+            outcome.program, outcome.run->trace.string());
+    if (agent::isDisabled())
+        return fmt::format("Nothing was recorded of {}: {} is set. {} holds no event.",
+                           outcome.program, agent::disableVariable, outcome.run->trace.string());
     std::string reason = "it used neither CUDA nor NVTX";
     if (!asked.recordNvtx) reason = "it used no CUDA, and NVTX was left out by --no-nvtx";
     if (!asked.recordCuda) reason = "it used no NVTX, and CUDA was left out by --no-cuda";
     if (!asked.windows.isEverything())
         reason += ", or only outside of the stretch that was to be recorded";
     reason +=
-        ", or left within its first moments without its exit handlers, or cleared the environment";
+        ", or left within its first moments without its exit handlers, or cleared the environment, "
+        "or could not reach the folder of its logs";
     if (!asked.only.empty())
         reason = "no program that --only names used CUDA or NVTX";
-    else if (outcome.exitStatus > 128 && !outcome.wasEndedByUs)
+    else if (outcome.exitStatus > firstSignalStatus && !outcome.wasEndedByUs)
         reason = fmt::format(
             "signal {} ended it before it used CUDA or NVTX, or within the first moments after",
-            outcome.exitStatus - 128);
+            outcome.exitStatus - firstSignalStatus);
     return fmt::format("Nothing was recorded of {}: {}. {} holds no event.", outcome.program,
                        reason, outcome.run->trace.string());
 }
@@ -67,30 +78,43 @@ std::string keptSentence(const std::filesystem::path& logs) {
                      logs.string());
 }
 
+/// Says what is in the trace, and what is doubtful.
+void sayRecorded(const capture::RecordOptions& options, const capture::RecordOutcome& outcome) {
+    if (outcome.wasEndedByUs)
+        say(
+            fmt::format("{} was ended by SIGTERM when what was to be recorded was over, as --kill "
+                        "asks.",
+                        outcome.program));
+    if (outcome.run->processes == 0) {
+        say(nothingSentence(options, outcome));
+    } else {
+        sayWhatIsIn(*outcome.run);
+        sayHowItClosed(*outcome.run);
+    }
+    reportWarnings(*outcome.run);
+    if (!outcome.keptLogs.empty())
+        say(fmt::format("The logs are in {}.", outcome.keptLogs.string()));
+}
+
 }  // namespace
 
 RunEnd recordRun(const capture::RecordOptions& options) {
     const auto outcome = capture::record(options);
-    if (!outcome)
-        return {exitStatusOf(outcome.error().cause), false, outcome.error().error.sentence};
-    if (!outcome->run)
-        return {outcome->exitStatus != 0 ? outcome->exitStatus : exitFailed, outcome->wasEndedByUs,
-                outcome->run.error().sentence + "\n" + keptSentence(outcome->keptLogs)};
-    if (outcome->wasEndedByUs)
-        say(
-            fmt::format("{} was ended by SIGTERM when what was to be recorded was over, as --kill "
-                        "asks.",
-                        outcome->program));
-    if (outcome->run->processes == 0) {
-        say(nothingSentence(options, *outcome));
-    } else {
-        sayWhatIsIn(*outcome->run);
-        sayHowItClosed(*outcome->run);
+    if (!outcome) return {exitStatusOf(outcome.error()), false, outcome.error().error.sentence};
+    const bool hasTrace = outcome->run.has_value();
+    RunEnd end{outcome->exitStatus != 0 || hasTrace ? outcome->exitStatus : exitFailed,
+               outcome->wasEndedByUs,
+               {}};
+    // The status of the program is passed on, whatever there is no memory for.
+    try {
+        if (hasTrace)
+            sayRecorded(options, *outcome);
+        else
+            end.problem = outcome->run.error().sentence + "\n" + keptSentence(outcome->keptLogs);
+    } catch (const std::bad_alloc&) {
+        sayOutOfMemory();
     }
-    reportWarnings(*outcome->run);
-    if (!outcome->keptLogs.empty())
-        say(fmt::format("The logs are in {}.", outcome->keptLogs.string()));
-    return {outcome->exitStatus, outcome->wasEndedByUs, {}};
+    return end;
 }
 
 void sayProblem(const RunEnd& end) {
@@ -113,7 +137,7 @@ int recordRuns(capture::RecordOptions options, int count) {
         if (!end.problem.empty()) return exitFailed;
         if (const int number = signals.taken(); number != 0 && run < count) {
             say(fmt::format("Interrupted after run {} of {}.", run, count));
-            return 128 + number;
+            return firstSignalStatus + number;
         }
     }
     return exitOk;

@@ -2,17 +2,25 @@
 #include "capture/agent/Agent.h"
 
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <utility>
 
+#include "capture/agent/Inside.h"
+#include "capture/agent/LostCalls.h"
 #include "capture/agent/NoSource.h"
 #include "capture/agent/NvtxRegistry.h"
+#include "capture/agent/SharedTally.h"
 #include "capture/agent/endOfProcess.h"
 #include "capture/agent/processIdentity.h"
 #include "capture/log/clocks.h"
+#include "capture/log/eventClock.h"
+#include "capture/log/logDoor.h"
 #include "model/format/environment.h"
 #include "model/format/factNames.h"
 
@@ -28,6 +36,8 @@ constexpr int64_t writePeriodNs = 200'000'000;  // what a SIGKILL can lose, with
 constexpr int64_t shortWritePeriodNs = 20'000'000;
 constexpr int64_t shortPeriodsNs = 2'000'000'000;  // from the first look for work on
 constexpr int64_t clockPeriodNs = 1'000'000'000;
+constexpr int64_t diskPeriodNs = 500'000'000;
+constexpr uint64_t mostReserve = uint64_t{1} << 30, usualShareOfDisk = 20;
 constexpr auto flushPeriod = 250ms;
 constexpr auto flushDeadline = 2s;
 constexpr auto writeDeadline = 2s;
@@ -38,20 +48,47 @@ std::atomic<bool> isUnwanted{false};  // the environment asks for no agent
 std::atomic<bool> wasForked{false};   // from a process that had an agent
 std::atomic<bool> parentUsedCuda{false};
 
+/// Of the thread that forks, from before it does until after.
+constinit thread_local NvtxRegistry* lockedForFork = nullptr;
+
 void beforeFork() {
-    nvtxRegistry().lockForFork();
+    // A signal handler that forks may have interrupted whoever holds the lock, on its own thread.
+    if (Inside::isCallingThread()) return;
+    lockedForFork = existingNvtxRegistry();
+    if (lockedForFork) lockedForFork->lockForFork();
 }
 void afterForkInParent() {
-    nvtxRegistry().unlockAfterFork();
+    if (NvtxRegistry* const locked = std::exchange(lockedForFork, nullptr))
+        locked->unlockAfterFork();
 }
 void afterForkInChild() {
-    nvtxRegistry().unlockAfterFork();
+    afterForkInParent();
     // The parent's agent stays where it is, untouched: its threads do not exist here, and what
     // waits in its rings is the parent's to write.
     const Agent* parents = currentAgent.exchange(nullptr);
     if (parents) wasForked.store(true);
     if (parents && parents->hasCuda()) parentUsedCuda.store(true);
     forgetEndSignals();
+    LostCalls::nested.store(0);
+    LostCalls::withoutMemory.store(0);
+}
+
+/// When this library is loaded, since whoever did it with the first call of the program might be
+/// interrupted there by another thread's fork, and the child would wait for it for ever.
+__attribute__((constructor)) void watchForks() {
+    ::pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
+}
+
+/// Gives the calling thread descriptors of its own, none to begin with. So whatever the program
+/// does with its numbers concerns none of ours, nor its limit, and none of ours is seen by it. What
+/// it has open is not held open by this thread. Where the kernel cannot (before 5.9), we share the
+/// program's, and `LogFile` takes care.
+void leaveDescriptorsOfProgram() {
+#if !defined(LANESCOPE_SHARES_DESCRIPTORS)
+    constexpr long closeRange = 436;  // on all processors; older headers lack the name
+    constexpr unsigned int unshareTable = 1u << 1;
+    ::syscall(closeRange, 0u, ~0u, unshareTable);
+#endif
 }
 
 /// Starts a thread that no signal of the program is delivered to.
@@ -80,6 +117,10 @@ Agent* Agent::current() {
     if (agent) [[likely]]
         return agent;
     if (isUnwanted.load(std::memory_order_relaxed)) return nullptr;
+    if (isDisabled()) {
+        isUnwanted.store(true);
+        return nullptr;
+    }
     const std::string folder = environment(folderVariable);
     AgentOptions options;
     readOptionText(environment(optionsVariable), options);
@@ -87,10 +128,13 @@ Agent* Agent::current() {
         isUnwanted.store(true);
         return nullptr;
     }
-    static const bool forkWatched [[maybe_unused]] =
-        ::pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild) == 0;
-    auto* fresh = new Agent(folder, std::move(options));
-    if (currentAgent.compare_exchange_strong(agent, fresh)) return fresh;
+    log::takeEventClock(environment(clockVariable));
+    if (!wasForked.load()) SharedTally::make();
+    auto* fresh = new Agent(folder, environment(doorVariable), std::move(options));
+    if (currentAgent.compare_exchange_strong(agent, fresh)) {
+        if (wasForked.load()) SharedTally::countChild();
+        return fresh;
+    }
     delete fresh;  // another thread was first
     return agent;
 }
@@ -103,11 +147,12 @@ bool Agent::hasLostCuda() {
     return parentUsedCuda.load();
 }
 
-Agent::Agent(const std::string& folder, AgentOptions options)
+Agent::Agent(const std::string& folder, const std::string& door, AgentOptions options)
     : options_(std::move(options)),
-      file_(folder + "/" + logName()),
+      logPath_(folder + "/" + logName()),
+      file_(logPath_, door),
       writer_(file_),
-      windows_(options_.windows, log::realtimeNs()),
+      windows_(options_.windows, log::eventTimeNs()),
       nvtx_(
           windows_,
           [this] {
@@ -163,12 +208,9 @@ void Agent::wakeWriter() {
 
 void* Agent::writerMain(void* self) {
     ::pthread_setname_np(::pthread_self(), "lanescope-write");
+    leaveDescriptorsOfProgram();
     auto& agent = *static_cast<Agent*>(self);
-    try {
-        agent.runWriter();
-    } catch (...) {
-        // Out of memory. The log is valid as far as it goes.
-    }
+    agent.runWriter();
     {
         const std::lock_guard lock(agent.mutex_);
         agent.phase_ = Phase::Ended;
@@ -187,54 +229,75 @@ void* Agent::flusherMain(void* self) {
     try {
         static_cast<Agent*>(self)->runFlusher();
     } catch (...) {
-        // As above; the writer goes on without it.
+        // Out of memory; the writer goes on without it.
     }
     return nullptr;
 }
 
 void Agent::runWriter() {
-    int64_t nextWriteNs = 0;
-    int64_t nextClockNs = 0;
-    int64_t periodNs = shortWritePeriodNs;
-    const int64_t begunNs = log::monotonicNs();
-    for (;;) {
-        wake_.waitFor(periodNs / 2);
+    constexpr int mostAttempts = 3;
+    writePeriodNs_ = shortWritePeriodNs;
+    writerBegunNs_ = log::monotonicNs();
+    int failures = 0;
+    for (bool goesOn = true; goesOn;) {
+        wake_.waitFor(writePeriodNs_ / 2);
         Phase phase;
         {
             const std::lock_guard lock(mutex_);
             phase = phase_;
         }
-        if (const int signal = phase == Phase::Running ? takeEndSignal() : 0) {
-            // finish() waits for this thread, so another one must call it.
-            endingSignal_.store(signal);
-            const auto finishAndEnd = [](void* self) -> void* {
-                ::pthread_setname_np(::pthread_self(), "lanescope-end");
-                auto* agent = static_cast<Agent*>(self);
-                agent->finish(agent->endingSignal_.load());
-                endBySignal(agent->endingSignal_.load());
-                return nullptr;
-            };
-            if (!startThread(finishAndEnd, this)) endBySignal(signal);
-        }
-        drain();
-        const int64_t nowNs = log::monotonicNs();
-        if (nowNs >= nextClockNs && !file_.isEmpty()) {
-            writeClock();
-            nextClockNs = nowNs + clockPeriodNs;
-        }
-        if (phase == Phase::Ending) {
-            writeEnd();
-            return;
-        }
-        // What a flush of CUPTI brought is not kept waiting, so that it survives what comes next.
-        if (nowNs >= nextWriteNs || writeSoon_.exchange(false)) {
-            reportLostBlocks();
-            file_.flush();
-            limitLog();
-            if (!wasForked.load() && nowNs - begunNs > shortPeriodsNs) periodNs = writePeriodNs;
-            nextWriteNs = nowNs + periodNs;
+        endIfSignalled(phase == Phase::Running);
+        const bool isLast = phase == Phase::Ending;
+        try {
+            goesOn = writeRound(isLast);
+            failures = 0;
+        } catch (...) {
+            // Out of memory. The block is given up, and with it the memory of all names; what is
+            // still in rings and buffers has its turn again.
+            file_.loseBlock();
+            writer_.startAgain();
+            identityWritten_ = false;
+            goesOn = !isLast || ++failures < mostAttempts;
         }
     }
+}
+
+void Agent::endIfSignalled(bool isRunning) {
+    const int signal = isRunning ? takeEndSignal() : 0;
+    if (signal == 0) return;
+    // finish() waits for this thread, so another one must call it.
+    endingSignal_.store(signal);
+    const auto finishAndEnd = [](void* self) -> void* {
+        ::pthread_setname_np(::pthread_self(), "lanescope-end");
+        auto* agent = static_cast<Agent*>(self);
+        agent->finish(agent->endingSignal_.load());
+        endBySignal(agent->endingSignal_.load());
+        return nullptr;
+    };
+    if (!startThread(finishAndEnd, this)) endBySignal(signal);
+}
+
+bool Agent::writeRound(bool isLast) {
+    drain();
+    const int64_t nowNs = log::monotonicNs();
+    if (nowNs >= nextClockNs_ && !file_.isEmpty()) {
+        writeClock();
+        nextClockNs_ = nowNs + clockPeriodNs;
+    }
+    if (isLast) {
+        writeEnd();
+        return false;
+    }
+    // What a flush of CUPTI brought is not kept waiting, so that it survives what comes next.
+    if (nowNs < nextWriteNs_ && !writeSoon_.exchange(false)) return true;
+    reportLostBlocks();
+    file_.flush();
+    tellWhetherLogIsThere();
+    limitLog();
+    if (!wasForked.load() && nowNs - writerBegunNs_ > shortPeriodsNs)
+        writePeriodNs_ = writePeriodNs;
+    nextWriteNs_ = nowNs + writePeriodNs_;
+    return true;
 }
 
 bool Agent::hasEvents(bool hasActivity) const {
@@ -267,6 +330,7 @@ void Agent::drain() {
     nvtx_.drain(writer_, clock_);
     for (EventSource* source = sources; source; source = source->next_)
         source->drain(writer_, windows_);
+    reportLostCalls();
 }
 
 void Agent::runFlusher() {
@@ -316,9 +380,33 @@ void Agent::writeEnd() {
     if (hasActivity_.load(std::memory_order_acquire)) activity_->finish(writer_);
     if (!file_.isEmpty()) {
         noteMissingWindow();
+        const uint64_t children = wasForked.load() ? 0 : SharedTally::childrenWithoutLog();
+        if (children > 0)
+            writer_.note(Severity::Warning, HealthCode::ChildrenWithoutLog,
+                         std::to_string(children) +
+                             " processes forked from this one used NVTX or CUDA and had left no "
+                             "log when it ended, as those do that leave within their first moments "
+                             "without their exit handlers.",
+                         children);
         writeEndRecord(endSignal_ ? log::EndReason::Signal : log::EndReason::Exit);
     }
     file_.flush();
+    tellWhetherLogIsThere();
+}
+
+/// Once: counts the log of a forked child, or leaves a sign that there will be no log.
+void Agent::tellWhetherLogIsThere() {
+    if (hasToldOfLog_) return;
+    if (file_.isBegun()) {
+        if (wasForked.load()) SharedTally::countLog();
+        hasToldOfLog_ = true;
+    } else if (const int problem = file_.beginProblem()) {
+        const std::string sign = logPath_ + std::string(log::lostLogEnding);
+        if (::symlink(log::lostLogText(problem, programPath()).c_str(), sign.c_str()) != 0)
+            log::askDoor(environment(doorVariable), log::DoorWish::Lost,
+                         std::string_view(sign).substr(sign.rfind('/') + 1), problem);
+        hasToldOfLog_ = true;
+    }
 }
 
 void Agent::writeEndRecord(log::EndReason reason) {
@@ -328,28 +416,50 @@ void Agent::writeEndRecord(log::EndReason reason) {
         signal = endSignal_;
     }
     log::EndRecord end{};
-    end.timestampNs = log::realtimeNs();
+    end.timestampNs = log::eventTimeNs();
     end.reason = reason;
     end.signal = static_cast<uint32_t>(signal);
     writer_.write(log::RecordKind::End, end);
 }
 
-/// Begins another file where one has become long, and ends the log where it has reached its limit.
+/// Begins another file where one has become long, and ends the log where it has reached its limit
+/// or the disk is nearly full.
 void Agent::limitLog() {
+    if (isLogFull_.load()) return;
     if (options_.maximumLogBytes > 0 && file_.totalBytes() >= options_.maximumLogBytes) {
-        nvtx_.stop();
-        writer_.note(Severity::Warning, HealthCode::LogLimit,
+        endRecording(HealthCode::LogLimit,
                      "The log of this process reached the " +
                          std::to_string(options_.maximumLogBytes >> 20) +
                          " MiB that were allowed, so nothing was recorded from there on; allow "
                          "more, or record windows.");
-        writeEndRecord(log::EndReason::LogFull);
-        writer_.stop();
-        isLogFull_.store(true);
+    } else if (isReserveReached()) {
+        endRecording(HealthCode::DiskReserve,
+                     "The disk was nearly full, so nothing was recorded from there on; make room, "
+                     "or say with --disk-reserve what is to stay free.");
     } else if (file_.partBytes() >= options_.maximumPartBytes && file_.beginNextPart()) {
         writer_.startAgain();
         identityWritten_ = false;
     }
+}
+
+bool Agent::isReserveReached() {
+    const int64_t nowNs = log::monotonicNs();
+    if (options_.diskReserveBytes == 0 || nowNs < nextDiskNs_) return false;
+    nextDiskNs_ = nowNs + diskPeriodNs;
+    const log::LogFile::Disk disk = file_.disk();
+    if (disk.bytes == 0) return false;
+    const uint64_t reserve = options_.diskReserveBytes == usualReserve
+                                 ? std::min(mostReserve, disk.bytes / usualShareOfDisk)
+                                 : options_.diskReserveBytes;
+    return disk.freeBytes < reserve;
+}
+
+void Agent::endRecording(HealthCode code, const std::string& sentence) {
+    nvtx_.stop();
+    writer_.note(Severity::Warning, code, sentence);
+    writeEndRecord(log::EndReason::LogFull);
+    writer_.stop();
+    isLogFull_.store(true);
 }
 
 void Agent::noteMissingWindow() {
@@ -376,9 +486,23 @@ void Agent::reportLostBlocks() {
     writer_.dropped(Loss::LogBlocks, lost);
 }
 
+/// What could not be kept is taken from the counts only once it is written down.
+void Agent::reportLostCalls() {
+    const auto report = [this](Loss what, std::atomic<uint64_t>& counted) {
+        const uint64_t count = counted.load(std::memory_order_relaxed);
+        if (count == 0 || isLogFull_.load()) return;
+        if (!std::exchange(identityWritten_, true)) writeIdentity();
+        writer_.dropped(what, count);
+        counted.fetch_sub(count, std::memory_order_relaxed);
+    };
+    report(Loss::NestedCalls, LostCalls::nested);
+    report(Loss::CallsWithoutMemory, LostCalls::withoutMemory);
+}
+
 void Agent::writeIdentity() {
-    for (const auto& [name, value] : processIdentity()) writer_.property(name, value);
-    if (wasForked.load()) writer_.property(facts::forkedChild, facts::one);
+    for (const auto& [name, value] : processIdentity(options_.keepsCommandLine))
+        writer_.property(name, value);
+    if (wasForked.load() || isForkWithoutExec()) writer_.property(facts::forkedChild, facts::one);
     if (!options_.recordNvtx) writer_.property(facts::nvtx, facts::off);
     if (!options_.recordCuda) writer_.property(facts::cuda, facts::off);
     writeClock();

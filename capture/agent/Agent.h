@@ -31,6 +31,7 @@ namespace lanescope::agent {
 class Agent {
   public:
     /// The agent of this process, made when there is none. Null if the environment asks for none.
+    /// Throws `std::bad_alloc` where there is no memory for one.
     static Agent* current();
     /// The same, but null when there is none yet.
     static Agent* existing();
@@ -68,23 +69,31 @@ class Agent {
     bool hasCuda() const { return hasActivity_.load(std::memory_order_acquire); }
 
   private:
-    Agent(const std::string& folder, AgentOptions options);
+    Agent(const std::string& folder, const std::string& door, AgentOptions options);
     static void* writerMain(void* agent);
     static void* flusherMain(void* agent);
     void runWriter();
+    /// One round of the writer; false when it was the last one.
+    bool writeRound(bool isLast);
+    void endIfSignalled(bool isRunning);
     void runFlusher();
     bool hasEvents(bool hasActivity) const;
     void drain();
     void writeEnd();
     void noteMissingWindow();
     void reportLostBlocks();
+    void reportLostCalls();
     void limitLog();
+    bool isReserveReached();
+    void endRecording(HealthCode code, const std::string& sentence);
+    void tellWhetherLogIsThere();
     void writeEndRecord(log::EndReason reason);
     void writeIdentity();
     void writeClock();
 
     const AgentOptions options_;
-    CycleClock clock_;  // writer thread only, but for its static part
+    const std::string logPath_;  // without ".log"
+    CycleClock clock_;           // writer thread only, but for its static part
     log::LogFile file_;
     log::RecordWriter writer_;
     Windows windows_;
@@ -97,8 +106,12 @@ class Agent {
     std::atomic<bool> writeSoon_{false};  // CUPTI was flushed
     std::atomic<bool> isLogFull_{false};  // it has reached its limit
     std::atomic<int> endingSignal_{0};
-    WakeUp wake_;                   // of the writer
-    bool identityWritten_ = false;  // writer thread only
+    WakeUp wake_;  // of the writer
+    // Writer thread only:
+    bool identityWritten_ = false;
+    bool hasToldOfLog_ = false;
+    int64_t writePeriodNs_ = 0, writerBegunNs_ = 0, nextWriteNs_ = 0, nextClockNs_ = 0;
+    int64_t nextDiskNs_ = 0;
 
     enum class Phase { Running, Flushing, Flushed, Ending, Ended };
     std::mutex mutex_;  // guards the two below; never held while CUPTI or I/O is called

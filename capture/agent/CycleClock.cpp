@@ -18,7 +18,7 @@ namespace lanescope::agent {
 namespace {
 
 constexpr int64_t shortestSpanNs = 2'000'000;  // a rate is exact to 1e-4 even if a reading is late
-constexpr double largestSlew = 1e-3;           // twice what NTP may do; beyond, the clock was set
+constexpr double largestSlew = 1e-3;           // twice what NTP may do; beyond, it is none
 constexpr int readings = 5;
 
 /// Whether the kernel has found the processor's counters unfit to tell the time.
@@ -51,10 +51,8 @@ bool cyclesRunEvenly() {
 
 }  // namespace
 
-bool CycleClock::countsCycles_ = false;
-
 CycleClock::CycleClock() {
-    static const bool chosen [[maybe_unused]] = countsCycles_ = cyclesRunEvenly();
+    countsCycles_.store(cyclesRunEvenly(), std::memory_order_relaxed);
     const Reading first = readBoth();
     lastTicks_ = first.ticks;
     lastNs_ = first.ns;
@@ -65,7 +63,7 @@ CycleClock::Reading CycleClock::readBoth() {
     uint64_t narrowest = UINT64_MAX;
     for (int i = 0; i < readings; ++i) {
         const uint64_t before = now();
-        const int64_t ns = log::realtimeNs();
+        const int64_t ns = log::eventTimeNs();
         const uint64_t after = now();
         if (after - before >= narrowest) continue;
         narrowest = after - before;
@@ -75,7 +73,7 @@ CycleClock::Reading CycleClock::readBoth() {
 }
 
 void CycleClock::calibrate() {
-    if (!countsCycles_) return;
+    if (!countsCycles()) return;
     Reading reading = readBoth();
     // The first rate has to come from somewhere, so it is waited for.
     while (nsPerTick_ == 0 && reading.ns - lastNs_ < shortestSpanNs && reading.ns >= lastNs_) {

@@ -27,7 +27,17 @@ constexpr int lowestDescriptor = 100;  // programs expect to get the low numbers
 MomentTeller::MomentTeller(std::string pattern, const std::string& runFolder)
     : pattern_(std::move(pattern)), pipePath_(runFolder + "/" + log::momentPipeName) {}
 
-void MomentTeller::look(const NvtxCall& call, uint32_t threadId, int32_t level, int64_t timeNs) {
+void MomentTeller::look(const NvtxCall& call, uint32_t threadId, int32_t level,
+                        int64_t timeNs) noexcept {
+    try {
+        lookAndTell(call, threadId, level, timeNs);
+    } catch (...) {
+        // Without memory the samplers are not told.
+    }
+}
+
+void MomentTeller::lookAndTell(const NvtxCall& call, uint32_t threadId, int32_t level,
+                               int64_t timeNs) {
     const bool isPush = call.event == log::NvtxEvent::Push;
     const bool isPop = call.event == log::NvtxEvent::Pop;
     if (isPush || call.event == log::NvtxEvent::Start) {

@@ -24,7 +24,7 @@ class MomentTeller {
     MomentTeller& operator=(const MomentTeller&) = delete;
 
     /// Looks at a call, whose time is `timeNs`. `level` as in `NvtxRecord`.
-    void look(const NvtxCall& call, uint32_t threadId, int32_t level, int64_t timeNs);
+    void look(const NvtxCall& call, uint32_t threadId, int32_t level, int64_t timeNs) noexcept;
 
   private:
     struct Range {
@@ -32,6 +32,7 @@ class MomentTeller {
         uint32_t occurrence;
         std::string name;
     };
+    void lookAndTell(const NvtxCall& call, uint32_t threadId, int32_t level, int64_t timeNs);
     void tell(int64_t timeNs, const Range& range, bool isEnd);
     bool isPipeOurs();
 

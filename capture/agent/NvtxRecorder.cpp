@@ -11,7 +11,7 @@ namespace lanescope::agent {
 
 /// How a call lies in a ring: this, then the text, then the extended payload.
 struct NvtxRecorder::Entry {
-    uint64_t moment;  // of `CycleClock`, or CLOCK_REALTIME where ranges open windows
+    uint64_t moment;  // of `CycleClock`, or the time of events where ranges open windows
     uint64_t rangeId;
     uint64_t payloadBits;
     uint64_t schemaId;
@@ -47,20 +47,22 @@ int NvtxRecorder::record(const NvtxCall& call) {
     uint64_t moment = CycleClock::now();
     auto* thread = rings_.ofThisThread();
     if (!thread) return -1;
-    std::vector<int32_t>& levels = thread->state.levels;
 
     int32_t level = 0;
     if (call.event == log::NvtxEvent::Push || call.event == log::NvtxEvent::Pop) {
-        if (call.domain >= levels.size()) levels.resize(call.domain + 8, 0);
-        int32_t& open = levels[call.domain];
-        if (call.event == log::NvtxEvent::Pop && open == 0) return -1;
-        level = call.event == log::NvtxEvent::Push ? open++ : --open;
+        int32_t* const open = thread->state.open.of(call.domain);
+        if (!open) [[unlikely]] {
+            LostCalls::withoutMemory.fetch_add(1, std::memory_order_relaxed);
+            return -1;
+        }
+        if (call.event == log::NvtxEvent::Pop && *open == 0) return -1;
+        level = call.event == log::NvtxEvent::Push ? (*open)++ : --*open;
     }
 
     if (isStopped_.load(std::memory_order_relaxed)) [[unlikely]]
         return level;
     if (trigger_) moment = static_cast<uint64_t>(trigger_->timeOf(call, thread->threadId, level));
-    if (moments_) moments_->look(call, thread->threadId, level, log::realtimeNs());
+    if (moments_) moments_->look(call, thread->threadId, level, log::eventTimeNs());
 
     const size_t textBytes = std::min(call.text.size(), longestNvtxText);
     const size_t extendedBytes = std::min(call.extended.size(), longestExtended);
@@ -99,7 +101,7 @@ void NvtxRecorder::drain(log::RecordWriter& writer, const CycleClock& clock) {
             thread.keptRanges.clear();
         log::NvtxRecord record{};
         record.timestampNs =
-            trigger_ ? static_cast<int64_t>(entry.moment) : clock.realtimeNs(entry.moment);
+            trigger_ ? static_cast<int64_t>(entry.moment) : clock.eventNs(entry.moment);
         record.rangeId = entry.rangeId;
         record.payloadBits = entry.payloadBits;
         record.schemaId = entry.schemaId;

@@ -7,13 +7,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "capture/agent/CycleClock.h"
 #include "capture/agent/MomentTeller.h"
 #include "capture/agent/NvtxCall.h"
 #include "capture/agent/NvtxTrigger.h"
 #include "capture/agent/NvtxWindowFilter.h"
+#include "capture/agent/OpenRanges.h"
 #include "capture/agent/ThreadRings.h"
 #include "capture/log/RecordWriter.h"
 #include "capture/log/Records.h"
@@ -21,7 +21,8 @@
 namespace lanescope::agent {
 
 /// Takes NVTX calls from any number of threads into one ring per thread, and gives them to the
-/// writer thread. The calling thread never waits and, after its first call, never allocates.
+/// writer thread. The calling thread never waits, and asks the program's allocator for nothing but
+/// for ranges that samplers are told of.
 class NvtxRecorder {
   public:
     /// `wakeWriter` is called, from any thread, with a thread's first event and when a ring fills.
@@ -50,11 +51,11 @@ class NvtxRecorder {
     struct Entry;
     /// What a thread keeps beside its ring.
     struct ThreadState {
-        std::vector<int32_t> levels;  // open ranges by domain id
+        OpenRanges open;
         // Writer thread only:
         uint32_t filteredThreadId = 0;  // whose ranges these are
         NvtxWindowFilter::OpenRanges keptRanges;
-        void beginThread() { levels.assign(levels.size(), 0); }
+        void beginThread() { open.clear(); }
     };
     void drainAnnouncements(log::RecordWriter& writer);
 

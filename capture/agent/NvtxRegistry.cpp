@@ -34,7 +34,8 @@ const NvtxDomain* NvtxRegistry::domain(std::string_view name, int64_t timestampN
 std::string NvtxRegistry::domainName(uint32_t id) {
     const std::lock_guard lock(mutex_);
     for (const auto& [name, domain] : domains_) {
-        if (domain->id == id) return name;
+        // One that there was no memory for has its name, but no number.
+        if (domain && domain->id == id) return name;
     }
     return {};
 }
@@ -79,10 +80,24 @@ const NvtxAnnouncement& NvtxRegistry::announcement(size_t index) {
     return announcements_[index];
 }
 
+namespace {
+
+constinit std::atomic<NvtxRegistry*> theRegistry{nullptr};
+
+}  // namespace
+
 NvtxRegistry& nvtxRegistry() {
-    alignas(NvtxRegistry) static unsigned char memory[sizeof(NvtxRegistry)];
-    static NvtxRegistry* const registry = new (memory) NvtxRegistry;
+    NvtxRegistry* registry = theRegistry.load(std::memory_order_acquire);
+    if (registry) [[likely]]
+        return *registry;
+    auto* const fresh = new NvtxRegistry;
+    if (theRegistry.compare_exchange_strong(registry, fresh)) return *fresh;
+    delete fresh;  // another thread was first
     return *registry;
+}
+
+NvtxRegistry* existingNvtxRegistry() {
+    return theRegistry.load(std::memory_order_acquire);
 }
 
 }  // namespace lanescope::agent

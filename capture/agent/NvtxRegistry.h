@@ -101,7 +101,10 @@ class NvtxRegistry {
 };
 
 /// The registry of the process, made with the first use and never destroyed, because NVTX calls may
-/// come until the very end.
+/// come until the very end. Made without a lock, which a fork just then would leave taken. Throws
+/// `std::bad_alloc`.
 NvtxRegistry& nvtxRegistry();
+/// The same, but null when there is none yet.
+NvtxRegistry* existingNvtxRegistry();
 
 }  // namespace lanescope::agent

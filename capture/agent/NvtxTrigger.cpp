@@ -79,7 +79,7 @@ int64_t NvtxTrigger::timeOf(const NvtxCall& call, uint32_t threadId, int32_t lev
         case log::NvtxEvent::Mark:
             break;
     }
-    return log::realtimeNs();
+    return log::eventTimeNs();
 }
 
 bool NvtxTrigger::isTriggerRange(const NvtxCall& call) {
@@ -111,28 +111,28 @@ int64_t NvtxTrigger::beginRange(uint64_t key, uint32_t threadId) {
     const uint64_t open = openKey_.load(std::memory_order_acquire);
     constexpr uint64_t pushBit = uint64_t{1} << 63;
     if (options_.trigger == WindowTrigger::NvtxRange) {
-        if (open != 0) return log::realtimeNs();  // within the window, or beside it
+        if (open != 0) return log::eventTimeNs();  // within the window, or beside it
         const Windows::Moment moment = windows_.open();
         if (moment.isTaken) openKey_.store(key, std::memory_order_release);
         return moment.ns;
     }
     uint32_t owner = 0;
     if (!stepThread_.compare_exchange_strong(owner, threadId) && owner != threadId)
-        return log::realtimeNs();
+        return log::eventTimeNs();
     // A range within a step is none; but a step that was never ended ends where the next begins.
-    if (open != 0 && (open & pushBit) != 0) return log::realtimeNs();
+    if (open != 0 && (open & pushBit) != 0) return log::eventTimeNs();
     const std::lock_guard lock(mutex_);
     openKey_.store(key, std::memory_order_release);
     const int64_t place = step_++ % period_;  // with `repeat` it begins anew
     if (place == 0 && step_ > 1) windows_.close();
-    return place == options_.steps.first ? windows_.open().ns : log::realtimeNs();
+    return place == options_.steps.first ? windows_.open().ns : log::eventTimeNs();
 }
 
 int64_t NvtxTrigger::endRange(uint64_t key) {
-    if (!openKey_.compare_exchange_strong(key, 0)) return log::realtimeNs();
+    if (!openKey_.compare_exchange_strong(key, 0)) return log::eventTimeNs();
     if (options_.trigger == WindowTrigger::NvtxRange) return windows_.close().ns;
     const std::lock_guard lock(mutex_);
-    return step_ % period_ == 0 ? windows_.close().ns : log::realtimeNs();
+    return step_ % period_ == 0 ? windows_.close().ns : log::eventTimeNs();
 }
 
 }  // namespace lanescope::agent

@@ -2,23 +2,26 @@
 #pragma once
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <functional>
 #include <new>
 #include <utility>
 
 #include "capture/agent/EventRing.h"
+#include "capture/agent/LostCalls.h"
 
 namespace lanescope::agent {
 
 /// One `EventRing` for each thread that produces events of a kind, and one consumer for all. The
-/// producing thread never waits and, after its first event, never allocates. `State` is what else a
-/// thread keeps, begun anew for each by `beginThread`; it also tells the kinds apart, so a process
-/// has one living instance for each.
+/// producing thread never waits, and takes memory with its first event only, from the system and
+/// not from the program's allocator. `State` is what else a thread keeps, begun anew for each by
+/// `beginThread`; it also tells the kinds apart, so a process has one living instance for each.
 ///
 /// A thread that ends leaves its ring to the next. A forked child makes an instance of its own; the
 /// rings of its parent's are left alone there.
@@ -43,14 +46,13 @@ class ThreadRings {
     /// fills.
     explicit ThreadRings(std::function<void()> wakeConsumer)
         : wakeConsumer_(std::move(wakeConsumer)) {
-        static const bool isMade = ::pthread_key_create(&threadEnd_, &detach) == 0;
-        hasThreadEnd_ = isMade;
+        makeThreadEnd();
     }
     ThreadRings(const ThreadRings&) = delete;
     ThreadRings& operator=(const ThreadRings&) = delete;
 
-    /// The ring of the calling thread; null if there is no memory. It is the thread's to fill until
-    /// the thread ends.
+    /// The ring of the calling thread; null if there is no memory, which is counted. It is the
+    /// thread's to fill until the thread ends.
     Ring* ofThisThread() {
         Ring* ring = current_;
         // After a fork the ring is one of the parent's.
@@ -93,40 +95,61 @@ class ThreadRings {
 
   private:
     Ring* attach() {
-        Ring* ring = first_.load(std::memory_order_acquire);
-        for (bool wasInUse = true; ring; ring = ring->next) {
+        const int errnoBefore = errno;
+        Ring* const ring = takeRing();
+        if (ring) {
+            ring->state.beginThread();
+            ring->threadId = static_cast<uint32_t>(::syscall(SYS_gettid));
+            current_ = ring;
+            if (const uint64_t key = threadEnd_.load(std::memory_order_relaxed))
+                ::pthread_setspecific(static_cast<pthread_key_t>(key - 1), ring);
+        } else {
+            LostCalls::withoutMemory.fetch_add(1, std::memory_order_relaxed);
+        }
+        wakeConsumer_();
+        errno = errnoBefore;
+        return ring;
+    }
+    Ring* takeRing() {
+        for (Ring* ring = first_.load(std::memory_order_acquire); ring; ring = ring->next) {
             // One that still holds events is left alone: a new thread deserves a whole ring.
             if (!ring->events.isEmpty()) continue;
-            wasInUse = false;
-            if (ring->inUse.compare_exchange_strong(wasInUse, true)) break;
+            bool wasInUse = false;
+            if (ring->inUse.compare_exchange_strong(wasInUse, true)) return ring;
         }
-        if (!ring) {
-            ring = new (std::nothrow) Ring;
-            if (!ring) return nullptr;
-            ring->events.create();
-            ring->owner = this;
-            ring->next = first_.load(std::memory_order_relaxed);
-            while (!first_.compare_exchange_weak(ring->next, ring, std::memory_order_release)) {
-            }
+        void* const memory = ::mmap(nullptr, sizeof(Ring), PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) return nullptr;
+        Ring* const ring = new (memory) Ring;
+        if (!ring->events.create()) {
+            ring->~Ring();
+            ::munmap(memory, sizeof(Ring));
+            return nullptr;
         }
-        ring->state.beginThread();
-        ring->threadId = static_cast<uint32_t>(::syscall(SYS_gettid));
-        current_ = ring;
-        if (hasThreadEnd_) ::pthread_setspecific(threadEnd_, ring);
-        wakeConsumer_();
+        ring->owner = this;
+        ring->next = first_.load(std::memory_order_relaxed);
+        while (!first_.compare_exchange_weak(ring->next, ring, std::memory_order_release)) {
+        }
         return ring;
     }
     static void detach(void* ring) {
         current_ = nullptr;
         static_cast<Ring*>(ring)->inUse.store(false, std::memory_order_release);
     }
+    /// No static of a function: a fork by another thread while that is made would leave the child
+    /// waiting for it.
+    static void makeThreadEnd() {
+        pthread_key_t key{};
+        if (threadEnd_.load() != 0 || ::pthread_key_create(&key, &detach) != 0) return;
+        uint64_t none = 0;
+        if (!threadEnd_.compare_exchange_strong(none, uint64_t{key} + 1)) ::pthread_key_delete(key);
+    }
 
     // Trivially destructible on purpose: events may come while the thread ends.
-    static inline thread_local Ring* current_ = nullptr;
-    static inline pthread_key_t threadEnd_{};
+    static inline constinit thread_local Ring* current_ = nullptr;
+    static inline constinit std::atomic<uint64_t> threadEnd_{0};  // the key and one; 0: none yet
 
     std::function<void()> wakeConsumer_;
-    bool hasThreadEnd_ = false;
     std::atomic<Ring*> first_{nullptr};
 };
 

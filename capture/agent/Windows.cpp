@@ -55,14 +55,14 @@ void Windows::advance(int64_t nowNs) {
 
 Windows::Moment Windows::open() {
     const std::lock_guard lock(mutex_);
-    const int64_t nowNs = log::realtimeNs();
+    const int64_t nowNs = log::eventTimeNs();
     advance(nowNs);
     return {nowNs, beginWindow(nowNs)};
 }
 
 Windows::Moment Windows::close() {
     const std::lock_guard lock(mutex_);
-    const int64_t nowNs = log::realtimeNs();
+    const int64_t nowNs = log::eventTimeNs();
     advance(nowNs);
     const bool wasOpen = isOpen_;
     if (wasOpen) endWindow(nowNs);
@@ -74,7 +74,7 @@ void Windows::refresh(log::RecordWriter& writer) {
     std::deque<Window> before = std::move(known_);
     {
         const std::lock_guard lock(mutex_);
-        advance(log::realtimeNs());
+        advance(log::eventTimeNs());
         known_ = windows_;
     }
     // After a lost block the windows that the reader may know of are said again.

@@ -65,6 +65,9 @@ void finishAtExit() {
 }
 
 void watchForEndSignals(WakeUp* wake) {
+    // The first process of a namespace is spared by the kernel what it does not handle, so such a
+    // signal ends nothing there, and must not end the recording either.
+    if (::getpid() == 1) return;
     watchedProcess.store(::getpid());
     for (const int signal : endSignals) {
         struct sigaction present {};
@@ -75,7 +78,7 @@ void watchForEndSignals(WakeUp* wake) {
         wakeUp.store(wake);
         struct sigaction action {};
         action.sa_handler = &onEndSignal;
-        action.sa_flags = SA_RESTART;
+        action.sa_flags = SA_RESTART | SA_ONSTACK;  // a coroutine's stack has no room for us
         ::sigaction(signal, &action, nullptr);
     }
 }

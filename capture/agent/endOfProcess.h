@@ -12,6 +12,7 @@ void finishAtExit();
 /// Lets the agent finish when SIGTERM, SIGINT or SIGHUP ends the process, which still ends by that
 /// signal. Leaves alone those that the program handles or ignores, and a handler that it installs
 /// later simply replaces ours. The handler asks for `wake`; `takeEndSignal` says which signal came.
+/// Nothing is watched in a process whose number is 1.
 void watchForEndSignals(WakeUp* wake);
 /// The signal, once after it came, else 0; the caller finishes and then calls `endBySignal`.
 int takeEndSignal();

@@ -18,7 +18,7 @@ void markA(const char* text) {
     recordText(log::NvtxEvent::Mark, view(text));
 }
 void markW(const wchar_t* text) {
-    guarded([&] { recordText(log::NvtxEvent::Mark, utf8(text)); });
+    recordText(log::NvtxEvent::Mark, text);
 }
 int rangePushEx(const nvtxEventAttributes_t* a) {
     return recordWith(log::NvtxEvent::Push, nullptr, a);
@@ -27,7 +27,7 @@ int rangePushA(const char* text) {
     return recordText(log::NvtxEvent::Push, view(text));
 }
 int rangePushW(const wchar_t* text) {
-    return guarded([&] { return recordText(log::NvtxEvent::Push, utf8(text)); });
+    return recordText(log::NvtxEvent::Push, text);
 }
 int rangePop() {
     return recordText(log::NvtxEvent::Pop, {});
@@ -44,7 +44,7 @@ nvtxRangeId_t rangeStartA(const char* text) {
 }
 nvtxRangeId_t rangeStartW(const wchar_t* text) {
     const uint64_t id = newRangeId();
-    guarded([&] { recordText(log::NvtxEvent::Start, utf8(text), id); });
+    recordText(log::NvtxEvent::Start, text, id);
     return id;
 }
 void rangeEnd(nvtxRangeId_t id) {
@@ -52,20 +52,26 @@ void rangeEnd(nvtxRangeId_t id) {
 }
 
 void nameCategory(nvtxDomainHandle_t domain, uint32_t category, std::string_view name) {
-    nvtxRegistry().add(NvtxCategory{idOf(domain), category, std::string(name), log::realtimeNs(),
+    nvtxRegistry().add(NvtxCategory{idOf(domain), category, std::string(name), log::eventTimeNs(),
                                     currentThreadId()});
 }
 void nameCategoryA(uint32_t category, const char* name) {
     guarded([&] { nameCategory(nullptr, category, view(name)); });
 }
 void nameCategoryW(uint32_t category, const wchar_t* name) {
-    guarded([&] { nameCategory(nullptr, category, utf8(name)); });
+    guarded([&] {
+        WideText room;
+        nameCategory(nullptr, category, utf8(name, room));
+    });
 }
 void nameOsThreadA(uint32_t threadId, const char* name) {
     guarded([&] { nvtxRegistry().add(NvtxThreadName{threadId, std::string(view(name))}); });
 }
 void nameOsThreadW(uint32_t threadId, const wchar_t* name) {
-    guarded([&] { nvtxRegistry().add(NvtxThreadName{threadId, utf8(name)}); });
+    guarded([&] {
+        WideText room;
+        nvtxRegistry().add(NvtxThreadName{threadId, std::string(utf8(name, room))});
+    });
 }
 
 void domainMarkEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a) {
@@ -93,7 +99,10 @@ void domainNameCategoryA(nvtxDomainHandle_t d, uint32_t category, const char* na
     guarded([&] { nameCategory(d, category, view(name)); });
 }
 void domainNameCategoryW(nvtxDomainHandle_t d, uint32_t category, const wchar_t* name) {
-    guarded([&] { nameCategory(d, category, utf8(name)); });
+    guarded([&] {
+        WideText room;
+        nameCategory(d, category, utf8(name, room));
+    });
 }
 nvtxStringHandle_t registerString(std::string_view text) {
     const std::string* kept = nvtxRegistry().registerString(text);
@@ -103,17 +112,23 @@ nvtxStringHandle_t domainRegisterStringA(nvtxDomainHandle_t, const char* text) {
     return guarded([&] { return registerString(view(text)); });
 }
 nvtxStringHandle_t domainRegisterStringW(nvtxDomainHandle_t, const wchar_t* text) {
-    return guarded([&] { return registerString(utf8(text)); });
+    return guarded([&] {
+        WideText room;
+        return registerString(utf8(text, room));
+    });
 }
 nvtxDomainHandle_t domainCreate(std::string_view name) {
-    const NvtxDomain* domain = nvtxRegistry().domain(name, log::realtimeNs(), currentThreadId());
+    const NvtxDomain* domain = nvtxRegistry().domain(name, log::eventTimeNs(), currentThreadId());
     return reinterpret_cast<nvtxDomainHandle_t>(const_cast<NvtxDomain*>(domain));
 }
 nvtxDomainHandle_t domainCreateA(const char* name) {
     return guarded([&] { return domainCreate(view(name)); });
 }
 nvtxDomainHandle_t domainCreateW(const wchar_t* name) {
-    return guarded([&] { return domainCreate(utf8(name)); });
+    return guarded([&] {
+        WideText room;
+        return domainCreate(utf8(name, room));
+    });
 }
 void domainDestroy(nvtxDomainHandle_t) {}
 void initialize(const void*) {}

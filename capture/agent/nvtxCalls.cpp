@@ -49,6 +49,13 @@ void readPayload(NvtxCall& call, const nvtxEventAttributes_t& attributes) {
     }
 }
 
+/// Apart, so that calls with narrow texts do without so much of the stack.
+[[gnu::noinline]] int recordWide(NvtxCall& call, const wchar_t* text) {
+    WideText room;
+    call.text = utf8(text, room);
+    return recordCall(call);
+}
+
 }  // namespace
 
 uint32_t currentThreadId() {
@@ -59,26 +66,29 @@ std::string_view view(const char* text) {
     return text ? std::string_view(text, ::strnlen(text, longestNvtxText)) : std::string_view();
 }
 
-std::string utf8(const wchar_t* text) {
-    std::string result;
-    for (; text && *text && result.size() < longestNvtxText; ++text) {
+std::string_view utf8(const wchar_t* text, WideText& room) {
+    constexpr size_t longestCharacter = 4;
+    size_t bytes = 0;
+    const auto put = [&](uint32_t byte) { room.bytes[bytes++] = static_cast<char>(byte); };
+    for (; text && *text && bytes + longestCharacter <= sizeof room.bytes; ++text) {
         const auto c = static_cast<uint32_t>(*text);
         if (c < 0x80) {
-            result += static_cast<char>(c);
-        } else if (c < 0x800) {
-            result += {static_cast<char>(0xc0 | (c >> 6)), static_cast<char>(0x80 | (c & 0x3f))};
-        } else if (c < 0x10000) {
-            result +=
-                {static_cast<char>(0xe0 | (c >> 12)), static_cast<char>(0x80 | ((c >> 6) & 0x3f)),
-                 static_cast<char>(0x80 | (c & 0x3f))};
-        } else {
-            result +=
-                {static_cast<char>(0xf0 | ((c >> 18) & 7)),
-                 static_cast<char>(0x80 | ((c >> 12) & 0x3f)),
-                 static_cast<char>(0x80 | ((c >> 6) & 0x3f)), static_cast<char>(0x80 | (c & 0x3f))};
+            put(c);
+            continue;
         }
+        if (c < 0x800) {
+            put(0xc0 | (c >> 6));
+        } else if (c < 0x10000) {
+            put(0xe0 | (c >> 12));
+            put(0x80 | ((c >> 6) & 0x3f));
+        } else {
+            put(0xf0 | ((c >> 18) & 7));
+            put(0x80 | ((c >> 12) & 0x3f));
+            put(0x80 | ((c >> 6) & 0x3f));
+        }
+        put(0x80 | (c & 0x3f));
     }
-    return result;
+    return {room.bytes, bytes};
 }
 
 uint32_t idOf(nvtxDomainHandle_t domain) {
@@ -86,11 +96,18 @@ uint32_t idOf(nvtxDomainHandle_t domain) {
 }
 
 int recordCall(const NvtxCall& call) {
-    return guarded([&]() -> int {
+    const Inside inside;
+    if (!inside) [[unlikely]]
+        return NVTX_NO_PUSH_POP_TRACKING;
+    try {
         Agent* agent = Agent::current();
         const int level = agent ? agent->recordNvtx(call) : -1;
         return level < 0 ? NVTX_NO_PUSH_POP_TRACKING : level;
-    });
+    } catch (...) {
+        // In a forked child, which needs an agent of its own.
+        LostCalls::withoutMemory.fetch_add(1, std::memory_order_relaxed);
+        return NVTX_NO_PUSH_POP_TRACKING;
+    }
 }
 
 void readExtended(NvtxCall& call, const nvtxPayloadData_t* data, size_t count) {
@@ -102,34 +119,29 @@ void readExtended(NvtxCall& call, const nvtxPayloadData_t* data, size_t count) {
 
 int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain,
                const nvtxEventAttributes_t* attributes, uint64_t rangeId) {
-    return guarded([&]() -> int {
-        NvtxCall call;
-        call.event = event;
-        call.domain = idOf(domain);
-        call.rangeId = rangeId;
-        std::string wide;
-        if (attributes && attributes->size >= sizeof(nvtxEventAttributes_t)) {
-            call.category = attributes->category;
-            if (attributes->colorType == NVTX_COLOR_ARGB) call.colorArgb = attributes->color;
-            readPayload(call, *attributes);
-            switch (attributes->messageType) {
-                case NVTX_MESSAGE_TYPE_ASCII:
-                    call.text = view(attributes->message.ascii);
-                    break;
-                case NVTX_MESSAGE_TYPE_UNICODE:
-                    wide = utf8(attributes->message.unicode);
-                    call.text = wide;
-                    break;
-                case NVTX_MESSAGE_TYPE_REGISTERED:
-                    call.registered =
-                        reinterpret_cast<const std::string*>(attributes->message.registered);
-                    break;
-                default:
-                    break;
-            }
+    NvtxCall call;
+    call.event = event;
+    call.domain = idOf(domain);
+    call.rangeId = rangeId;
+    if (attributes && attributes->size >= sizeof(nvtxEventAttributes_t)) {
+        call.category = attributes->category;
+        if (attributes->colorType == NVTX_COLOR_ARGB) call.colorArgb = attributes->color;
+        readPayload(call, *attributes);
+        switch (attributes->messageType) {
+            case NVTX_MESSAGE_TYPE_ASCII:
+                call.text = view(attributes->message.ascii);
+                break;
+            case NVTX_MESSAGE_TYPE_UNICODE:
+                return recordWide(call, attributes->message.unicode);
+            case NVTX_MESSAGE_TYPE_REGISTERED:
+                call.registered =
+                    reinterpret_cast<const std::string*>(attributes->message.registered);
+                break;
+            default:
+                break;
         }
-        return recordCall(call);
-    });
+    }
+    return recordCall(call);
 }
 
 int recordText(log::NvtxEvent event, std::string_view text, uint64_t rangeId) {
@@ -138,6 +150,13 @@ int recordText(log::NvtxEvent event, std::string_view text, uint64_t rangeId) {
     call.text = text;
     call.rangeId = rangeId;
     return recordCall(call);
+}
+
+int recordText(log::NvtxEvent event, const wchar_t* text, uint64_t rangeId) {
+    NvtxCall call;
+    call.event = event;
+    call.rangeId = rangeId;
+    return recordWide(call, text);
 }
 
 uint64_t newRangeId() {

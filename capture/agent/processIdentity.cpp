@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <string_view>
 
 #include "capture/log/launcherRank.h"
+#include "capture/log/maskSecrets.h"
 #include "model/format/factNames.h"
 #include "model/format/version.h"
 
@@ -30,6 +32,22 @@ std::string readSmallFile(const char* path, bool zeroAsSpace = true) {
     return text;
 }
 
+/// The words of the command line, with spaces between.
+std::string commandLine(bool keepsSecrets) {
+    std::string_view rest;
+    const std::string text = readSmallFile("/proc/self/cmdline", false);
+    std::vector<std::string> words;
+    for (rest = text; !rest.empty();) {
+        const size_t end = std::min(rest.find('\0'), rest.size());
+        words.emplace_back(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    std::string joined;
+    for (const std::string& word : keepsSecrets ? words : log::maskSecrets(words))
+        joined.append(joined.empty() ? "" : " ").append(word);
+    return joined;
+}
+
 std::string hostName() {
     char name[256] = {};
     return ::gethostname(name, sizeof name - 1) == 0 ? name : "host";
@@ -48,13 +66,13 @@ std::string calledAs() {
     return commandLine.substr(0, commandLine.find('\0'));
 }
 
-std::vector<std::pair<std::string, std::string>> processIdentity() {
+std::vector<std::pair<std::string, std::string>> processIdentity(bool keepsCommandLine) {
     std::vector<std::pair<std::string, std::string>> identity;
     const auto add = [&](std::string_view name, std::string value) {
         if (!value.empty()) identity.emplace_back(name, std::move(value));
     };
     add(facts::program, programPath());
-    add(facts::commandLine, readSmallFile("/proc/self/cmdline"));
+    add(facts::commandLine, commandLine(keepsCommandLine));
     add(facts::processName, readSmallFile("/proc/self/comm"));
     add(facts::host, hostName());
     add(facts::bootId, readSmallFile("/proc/sys/kernel/random/boot_id"));
@@ -67,6 +85,18 @@ std::vector<std::pair<std::string, std::string>> processIdentity() {
         add(facts::visibleDevices, devices);
     add(facts::agentVersion, productVersion());
     return identity;
+}
+
+bool isForkWithoutExec() {
+    // The ninth field is the kernel's flags; the second, a name in brackets, may hold anything.
+    constexpr unsigned long forkedWithoutExec = 0x40;
+    constexpr int fieldsBetween = 6;
+    const std::string stat = readSmallFile("/proc/self/stat", false);
+    size_t at = stat.rfind(')');
+    for (int field = 0; field <= fieldsBetween && at != std::string::npos; ++field)
+        at = stat.find(' ', at + 1);
+    return at != std::string::npos &&
+           (std::strtoul(stat.c_str() + at, nullptr, 10) & forkedWithoutExec) != 0;
 }
 
 std::string logName() {

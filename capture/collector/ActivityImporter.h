@@ -33,7 +33,7 @@ class ActivityImporter {
     void add(const log::StreamRecord& record);
 
     const ImportCounts& counts() const { return counts_; }
-    /// When the latest CUDA activity so far ended, CLOCK_REALTIME; 0 before any.
+    /// When the latest CUDA activity so far ended, in the log's time; 0 before any.
     int64_t latestNs() const { return latestNs_; }
     /// True once the process showed a device or a context: it used CUDA.
     bool sawDevice() const { return sawDevice_; }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <system_error>
@@ -14,6 +15,7 @@
 #include "capture/collector/liveJournal.h"
 #include "capture/collector/missingRanks.h"
 #include "capture/collector/trimToWindows.h"
+#include "capture/log/logDoor.h"
 #include "model/format/AtomicFile.h"
 #include "model/format/checkFile.h"
 #include "model/format/factNames.h"
@@ -147,6 +149,14 @@ void Collector::property(std::string_view name, std::string_view value) {
     trace_->property(name, value);
 }
 
+/// Whether the same process has begun another log since, as after an exec.
+bool Collector::hasLaterLog(const LogImporter& log) const {
+    return std::any_of(logs_.begin(), logs_.end(), [&log](const auto& other) {
+        return other.second->processId() == log.processId() &&
+               other.second->begunRealtimeNs() > log.begunRealtimeNs();
+    });
+}
+
 void Collector::finishSamplers(CollectedRun& run) {
     for (auto& [path, log] : samplerLogs_) {
         log->finish(hosts_.size() > 1 ? hostOf(path.filename().string()) : std::string());
@@ -199,6 +209,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
         if (mainProcess && mainProcess->pid == log->pid()) status = mainProcess->exitStatus;
         LogImporter::KnownEnd known{status,
                                     log.get() == lastOfMain ? mainProcess->endRealtimeNs : 0};
+        known.becameAnother = hasLaterLog(*log);
         known.stillRan = std::find(running_.begin(), running_.end(), log->pid()) != running_.end();
         if (known.stillRan) known.seenNs = cutRealtimeNs_;
         log->finish(known);
@@ -217,6 +228,9 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     writeMissingDriver();
     writeMissingRanks();
     writeCut();
+    run.processesWithoutLog = writeLostLogs();
+    writeVersions();
+    writeClocksThatWereSet();
     if (auto done = trimToRecordedWindows(); !done) return fail(done.error());
     if (bytesUnreadAtEnd_ >= 0) run.logBytesUnreadAtExit = bytesUnreadAtEnd_.load();
     if (run.logBytesUnreadAtExit)
@@ -318,6 +332,67 @@ void Collector::writeCut() {
                                count == 1 ? "is" : "are", static_cast<double>(cutNs) / 1e9,
                                count == 1 ? "it" : "them"),
                    {}, cutNs, static_cast<int64_t>(count));
+}
+
+/// Who could not write a log has left a sign.
+size_t Collector::writeLostLogs() {
+    constexpr size_t mostSaid = 100;
+    size_t count = 0;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(runFolder_, error)) {
+        if (entry.path().extension() != log::lostLogEnding) continue;
+        const std::string said = std::filesystem::read_symlink(entry.path(), error).string();
+        const std::string pid = entry.path().stem().extension().string();
+        if (error || pid.size() < 2 || ++count > mostSaid) continue;
+        const size_t space = said.find(' ');
+        const std::string program =
+            space == std::string::npos
+                ? std::string()
+                : std::filesystem::path(said.substr(space + 1)).filename().string();
+        trace_->health(
+            Severity::Error, HealthCode::ProcessWithoutLog,
+            fmt::format("Process {} ({}) used NVTX or CUDA, but could not write its log: "
+                        "{}.",
+                        pid.substr(1), program.empty() ? "-" : program,
+                        std::strerror(std::atoi(said.c_str()))));
+    }
+    return count;
+}
+
+/// Whatever the agent writes that we do not know is passed over, so this is no more than a hint.
+void Collector::writeVersions() {
+    for (const auto& [path, log] : logs_) {
+        const std::string_view agent = log->property(facts::agentVersion);
+        if (agent.empty() || info_.version.empty() || agent == info_.version) continue;
+        trace_->health(Severity::Info, HealthCode::VersionsDiffer,
+                       fmt::format("The agent was of version {}, and the trace was made by version "
+                                   "{}: what only one of them knows is not in it.",
+                                   agent, info_.version));
+        return;
+    }
+}
+
+/// Once for each host, of the process that saw it first. Samplers say it themselves.
+void Collector::writeClocksThatWereSet() {
+    const bool isSaid = std::any_of(samplerLogs_.begin(), samplerLogs_.end(),
+                                    [](const auto& each) { return each.second->saidClockSet(); });
+    if (isSaid) return;
+    std::map<std::string, LogImporter::ClockSetting> settings;
+    for (const auto& [path, log] : logs_)
+        if (const auto setting = log->clockSetting()) {
+            const auto [known, isNew] =
+                settings.try_emplace(hostOf(path.filename().string()), *setting);
+            if (!isNew && setting->timeNs < known->second.timeNs) known->second = *setting;
+        }
+    for (const auto& [host, setting] : settings)
+        trace_->health(Severity::Info, HealthCode::ClockSet,
+                       fmt::format("The clock of {} was set {:.3f} s {} at {:.1f} s. The times in "
+                                   "this trace go on as if it had not been.",
+                                   host.empty() ? "this machine" : host,
+                                   static_cast<double>(std::abs(setting.byNs)) / 1e9,
+                                   setting.byNs < 0 ? "back" : "ahead",
+                                   static_cast<double>(setting.timeNs) / 1e9),
+                       {}, setting.timeNs);
 }
 
 Result<void> Collector::trimToRecordedWindows() {

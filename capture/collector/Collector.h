@@ -43,6 +43,7 @@ struct CollectedRun {
     int processes = 0;                  ///< That did something worth showing.
     int processesCutShort = 0;          ///< Of these, without a proper end.
     size_t logsNotAllRead = 0;          ///< Damaged or unreadable: they hold more than the trace.
+    size_t processesWithoutLog = 0;     ///< That had something to record and could not write it.
     std::vector<std::string> warnings;  ///< Sentences of the trace's health, worst first.
     /// Bytes of the logs that nobody had read when the program ended, if somebody saw that.
     std::optional<int64_t> logBytesUnreadAtExit;
@@ -112,12 +113,16 @@ class Collector {
     std::filesystem::path partialPath() const;
     void findLogs();
     void addLog(const std::filesystem::path& path);
+    bool hasLaterLog(const LogImporter& log) const;
     void finishSamplers(CollectedRun& run);
     uint32_t hostNumber(const std::string& logName);
     void writeRun(int64_t durationNs);
     void writeMissingDriver();
     void writeMissingRanks();
     void writeCut();
+    size_t writeLostLogs();
+    void writeVersions();
+    void writeClocksThatWereSet();
     Result<void> trimToRecordedWindows();
     Result<void> nameFile(bool overwrite);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 #include "capture/collector/logTrouble.h"
 #include "capture/collector/unless.h"
@@ -100,6 +101,36 @@ int64_t LogImporter::latestBefore(Loss what) const {
     return std::max(latestNvtxNs_, activity_.latestNs());
 }
 
+void LogImporter::visit(const log::ClockRecord& record) {
+    if (!clocks_.empty() && !clockSetting_) {
+        // As much as a clock that is slewed may run apart, and as late as a reading may come.
+        constexpr int64_t slewPerSecond = 1000, lateNs = 2'000'000;
+        const log::ClockRecord& last = clocks_.back();
+        const auto difference = [](int64_t a, int64_t b) {
+            return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+        };
+        const int64_t passedNs = difference(record.monotonicNs, last.monotonicNs);
+        const int64_t byNs = difference(difference(record.realtimeNs, last.realtimeNs), passedNs);
+        constexpr int64_t mostNs = int64_t{1} << 62;
+        const bool areRead = record.monotonicNs != 0 && last.monotonicNs != 0 && passedNs >= 0 &&
+                             byNs > -mostNs && byNs < mostNs;
+        if (areRead && std::abs(byNs) > lateNs + passedNs / slewPerSecond)
+            clockSetting_ = ClockSetting{process_.time(timeOf(record)), byNs};
+    }
+    if (clocks_.size() < maximumClocks)
+        clocks_.push_back(record);
+    else
+        clocks_.back() = record;
+}
+
+int64_t LogImporter::timeOf(const log::ClockRecord& clock) const {
+    const auto& header = reader_.header();
+    if (clock.monotonicNs == 0 || !header || header->monotonicNs == 0) return clock.realtimeNs;
+    return static_cast<int64_t>(static_cast<uint64_t>(clock.monotonicNs) -
+                                static_cast<uint64_t>(header->monotonicNs) +
+                                static_cast<uint64_t>(header->realtimeNs));
+}
+
 void LogImporter::visit(const log::NoteRecord& record) {
     if (notes_.size() < maximumNotes) notes_.push_back(record);
 }
@@ -116,7 +147,7 @@ ImportCounts LogImporter::counts() const {
 int64_t LogImporter::endNs() const {
     int64_t latest = end_ ? end_->timestampNs : reader_.progress().latestTimeNs;
     // The clock is read once a second, whether the process does anything or not.
-    if (!end_ && !clocks_.empty()) latest = std::max(latest, clocks_.back().realtimeNs);
+    if (!end_ && !clocks_.empty()) latest = std::max(latest, timeOf(clocks_.back()));
     if (!end_) latest = std::max(latest, known_.seenNs);
     return latest != 0 ? process_.time(latest) : 0;
 }
@@ -184,7 +215,6 @@ void LogImporter::writeProcess() {
     for (const auto& [thread, name] : threadNames_)
         trace.add(names, names.nameId = process_.strings.traceId(name), names.priority = 0,
                   names.globalTid = process_.threadId(thread));
-    if (clocks_.size() > maximumClocks) clocks_.resize(maximumClocks);
     constexpr const auto& clocks = tables::clocks;
     for (const log::ClockRecord& clock : clocks_)
         trace.add(clocks, clocks.globalPid = id, clocks.realtimeNs = clock.realtimeNs,
@@ -286,6 +316,12 @@ void LogImporter::writeEnd() {
                 "Process {} ended abnormally at {:.1f} s: {}, so up to the last half second "
                 "of it may be missing.",
                 shownName(), endSeconds, reason));
+    } else if (known_.becameAnother && !end_) {
+        say(Severity::Info, HealthCode::ProcessBecameAnother,
+            fmt::format(
+                "Process {} ran another program by exec at {:.1f} s, which has a log of its "
+                "own; its last moments before that may be missing.",
+                shownName(), endSeconds));
     } else if (known_.stillRan && !end_) {
         say(Severity::Info, HealthCode::ProcessStillRan,
             fmt::format("Process {} still ran at {:.1f} s, when the recording ended.", shownName(),

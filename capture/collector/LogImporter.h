@@ -35,8 +35,9 @@ class LogImporter : private log::RecordVisitor {
     /// What others than the process itself know of its end.
     struct KnownEnd {
         std::optional<int> exitStatus;
-        int64_t seenNs = 0;     ///< When it was seen to have ended, CLOCK_REALTIME; 0 if never.
+        int64_t seenNs = 0;     ///< When it was seen to have ended, in the log's time; 0 if never.
         bool stillRan = false;  ///< It had not ended at `seenNs`, when the recording did.
+        bool becameAnother = false;  ///< By exec, which began another log.
     };
 
     /// Takes at most `maximumBlocks` new blocks. A log that cannot be read is left alone from then
@@ -53,7 +54,9 @@ class LogImporter : private log::RecordVisitor {
     bool isComplete() const { return end_.has_value() || problem_.has_value(); }
     /// True if its end may be missing: it was killed, crashed or still ran. A process forked from a
     /// recorded one commonly leaves without its exit handlers, and is not counted as cut short.
-    bool wasCutShort() const { return !end_ && !isForkedChild() && !known_.stillRan; }
+    bool wasCutShort() const {
+        return !end_ && !isForkedChild() && !known_.stillRan && !known_.becameAnother;
+    }
     /// True if the log is damaged or could not be read, so that there is more in it than in the
     /// trace.
     uint64_t bytesRead() const { return reader_.progress().bytesRead; }
@@ -66,10 +69,19 @@ class LogImporter : private log::RecordVisitor {
     /// Which rank the process said it is, if it said so and of how many.
     std::optional<RankFacts> rankFacts() const;
     ImportCounts counts() const;
+    /// What the process said of itself; empty if it did not.
+    std::string_view property(std::string_view name) const;
+    /// When the clock of the machine was set, on the trace's axis.
+    struct ClockSetting {
+        int64_t timeNs = 0;
+        int64_t byNs = 0;
+    };
+    /// The first time that it was; nothing if it never was while the process recorded.
+    const std::optional<ClockSetting>& clockSetting() const { return clockSetting_; }
     int64_t processId() const { return process_.processId(); }
     /// When the process recorded, on the trace's axis, sorted; nothing if it did all the time.
     std::optional<std::vector<TimeRange>> windows() const;
-    /// When the log was begun, CLOCK_REALTIME; 0 if it does not say.
+    /// When the log was begun, in its own time; 0 if it does not say.
     int64_t begunRealtimeNs() const { return reader_.header() ? reader_.header()->realtimeNs : 0; }
     /// When the process ended, on the trace's axis: as it said itself, else the latest moment at
     /// which it is known to have run. 0 if nothing is known.
@@ -106,17 +118,17 @@ class LogImporter : private log::RecordVisitor {
     void visit(const log::NcclOperationRecord& record) override { nccl_.add(record); }
     void visit(const log::NcclStopRecord& record) override { nccl_.add(record); }
     void visit(const log::ThreadNameRecord& record) override;
-    void visit(const log::ClockRecord& record) override { clocks_.push_back(record); }
+    void visit(const log::ClockRecord& record) override;
     void visit(const log::DroppedRecord& record) override;
     void visit(const log::NoteRecord& record) override;
     void visit(const log::EndRecord& record) override { end_ = record; }
     void visit(const log::WindowRecord& record) override { windows_.add(record); }
 
     bool isForkedChild() const { return property(facts::forkedChild) == facts::one; }
-    /// What the process said of itself; empty if it did not.
-    std::string_view property(std::string_view name) const;
+    /// When a clock was read, in the log's time, which that clock may have left since.
+    int64_t timeOf(const log::ClockRecord& clock) const;
     std::string shownName() const;
-    /// When the latest thing of this kind happened that came before in the log, CLOCK_REALTIME.
+    /// When the latest thing of this kind happened that came before in the log, in its time.
     int64_t latestBefore(Loss what) const;
     void writeName();
     void writeProcess();
@@ -136,8 +148,9 @@ class LogImporter : private log::RecordVisitor {
     std::map<std::string, std::string, std::less<>> properties_;
     std::map<uint32_t, uint32_t> threadNames_;
     std::vector<log::ClockRecord> clocks_;
+    std::optional<ClockSetting> clockSetting_;
     std::vector<log::NoteRecord> notes_;
-    /// A stretch in which something was lost, CLOCK_REALTIME.
+    /// A stretch in which something was lost, in the log's time.
     struct Gap {
         Loss what;
         TimeRange range;

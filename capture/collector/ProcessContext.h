@@ -14,7 +14,7 @@ namespace lanescope::capture {
 struct ProcessContext {
     TraceWriter& trace;
     LogStrings strings;
-    int64_t sessionStartNs;  ///< CLOCK_REALTIME of time 0 of the trace.
+    int64_t sessionStartNs;  ///< Of the log's times, that which is 0 in the trace.
     uint32_t host;           ///< Number of the host in global ids.
     uint32_t pid = 0;
 

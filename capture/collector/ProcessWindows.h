@@ -18,7 +18,7 @@ class ProcessWindows {
   public:
     struct Window {
         uint32_t index = 0;
-        int64_t startNs = 0;           ///< CLOCK_REALTIME.
+        int64_t startNs = 0;           ///< In the log's time.
         std::optional<int64_t> endNs;  ///< Nothing while it is open.
     };
     /// More would be no use to anybody; further ones are left out.

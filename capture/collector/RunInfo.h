@@ -15,7 +15,7 @@ namespace lanescope::capture {
 /// What `record` knows of a run before its processes say anything. Kept beside the logs, so that
 /// they can be recovered later and elsewhere. Holds no environment: there may be secrets in it.
 struct RunInfo {
-    int64_t startRealtimeNs = 0;   ///< CLOCK_REALTIME of time 0 of the trace.
+    int64_t startRealtimeNs = 0;   ///< Time 0 of the trace, in the time of events.
     int64_t startMonotonicNs = 0;  ///< CLOCK_MONOTONIC at the same moment.
     std::vector<std::string> commandLine;
     std::string workingDirectory;

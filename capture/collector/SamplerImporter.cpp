@@ -80,6 +80,8 @@ void SamplerImporter::visit(const log::ClockRecord& record) {
 
 void SamplerImporter::visit(const log::NoteRecord& record) {
     if (++notes_ > mostNotes) return;
+    if (process_.strings.text(record.code) == identifier(HealthCode::ClockSet))
+        saidClockSet_ = true;
     process_.trace.healthOfLog(
         severityFrom(static_cast<int64_t>(record.severity)), process_.strings.text(record.code),
         process_.strings.text(record.sentence), {}, process_.time(record.timestampNs),

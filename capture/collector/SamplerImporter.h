@@ -32,6 +32,8 @@ class SamplerImporter : private log::RecordVisitor {
     /// is empty unless the trace is of several hosts.
     void finish(const std::string& hostName);
     uint64_t bytesRead() const { return reader_.progress().bytesRead; }
+    /// Whether the sampler has told that the clock of its machine was set.
+    bool saidClockSet() const { return saidClockSet_; }
     bool isNotAllRead() const { return problem_.has_value() || reader_.isDamaged(); }
 
   private:
@@ -87,6 +89,7 @@ class SamplerImporter : private log::RecordVisitor {
     std::map<Loss, uint64_t> dropped_;
     int64_t outOfOrder_ = 0;  ///< Values from long before others of their counter.
     size_t notes_ = 0;
+    bool saidClockSet_ = false;
     std::optional<log::EndRecord> end_;
     std::optional<Error> problem_;
 };

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "model/format/AtomicFile.h"
@@ -70,9 +71,20 @@ struct CloseConnection {
 };
 using Connection = std::unique_ptr<sqlite3, CloseConnection>;
 
+/// As SQLite opens a file, but not one that a link leads to.
+int openUnlinked(const std::filesystem::path& path, sqlite3** database) {
+    std::error_code error;
+    // SQLite minds links in the folder's path, too, which are the user's own.
+    const std::filesystem::path folder =
+        std::filesystem::canonical(std::filesystem::absolute(path, error).parent_path(), error);
+    return error ? SQLITE_CANTOPEN
+                 : sqlite3_open_v2((folder / path.filename()).c_str(), database,
+                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, nullptr);
+}
+
 Connection connectTo(const std::filesystem::path& path) {
     sqlite3* raw = nullptr;
-    const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE, nullptr);
+    const int code = openUnlinked(path, &raw);
     Connection connection(raw);
     if (code != SQLITE_OK) connection.reset();
     return connection;
@@ -92,7 +104,10 @@ bool bringHome(sqlite3* database) {
 
 /// Copies all pages, with what is in the log, into a new file of the owner's.
 bool copyTo(const std::filesystem::path& path, sqlite3* source) {
-    const int made = ::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+    // A new file and nobody's link, whatever has the name.
+    ::unlink(path.c_str());
+    const int made =
+        ::open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
     if (made < 0) return false;
     ::close(made);
     const Connection target = connectTo(path);
@@ -111,7 +126,7 @@ Result<void> replaceByCopy(const std::filesystem::path& path, sqlite3* source) {
     const std::filesystem::path copy = copyOf(path);
     bool isDone = copyTo(copy, source);
     if (isDone) {
-        const int file = ::open(copy.c_str(), O_RDWR | O_CLOEXEC);
+        const int file = ::open(copy.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
         isDone = file >= 0 && sayWithoutLog(file);
         if (file >= 0) ::close(file);
     }
@@ -149,7 +164,7 @@ Result<void> endLiveJournal(Database& database) {
 }
 
 Result<void> settleJournal(const std::filesystem::path& path) {
-    const auto open = [&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC); };
+    const auto open = [&] { return ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC); };
     int file = open();
     const bool hasLog = file >= 0 && usesLog(file);
     if (hasLog) {

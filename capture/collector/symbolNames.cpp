@@ -3,8 +3,11 @@
 
 #include <cxxabi.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <memory>
+
+#include "capture/collector/demangledApart.h"
 
 namespace lanescope::capture {
 
@@ -42,10 +45,26 @@ size_t operatorLength(std::string_view text) {
     return 0;
 }
 
+/// Whether a name may be demangled to more than a megabyte. What a name refers back to with "S_",
+/// "S3_" or "T_" holds at most all that stands before it, so each of these doubles it at most.
+bool mayBeLong(std::string_view mangled) {
+    constexpr size_t mostBytes = size_t{1} << 20;
+    size_t bytes = mangled.size();
+    for (size_t at = 2; at < mangled.size() && bytes <= mostBytes; ++at) {
+        if (mangled[at] != 'S' && mangled[at] != 'T') continue;
+        size_t end = at + 1;
+        while (end < mangled.size() && std::isalnum(static_cast<unsigned char>(mangled[end])))
+            ++end;
+        if (end < mangled.size() && mangled[end] == '_') bytes *= 2;
+    }
+    return bytes > mostBytes;
+}
+
 }  // namespace
 
 std::string demangled(const std::string& mangledName) {
     if (!startsWith(mangledName, "_Z") || mangledName.size() > longestDemangled) return mangledName;
+    if (mayBeLong(mangledName)) return demangledApart(mangledName).value_or(mangledName);
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(mangledName.c_str(), nullptr, nullptr, &status), &std::free);

@@ -137,7 +137,7 @@ uint64_t ApiCallRecorder::drain(log::RecordWriter& writer, const CycleClock& clo
         const auto* call = static_cast<const Call*>(entry);
         launched += launches_[call->callbackId];
         if (!windows.isEverything()) {
-            const int64_t startNs = clock.realtimeNs(call->startTicks);
+            const int64_t startNs = clock.eventNs(call->startTicks);
             launches.sawCall(call->correlationId, startNs);
             if (!windows.isOpenAt(startNs)) return;
         }
@@ -151,8 +151,8 @@ uint64_t ApiCallRecorder::drain(log::RecordWriter& writer, const CycleClock& clo
 void ApiCallRecorder::write(const Call& call, const Wait* wait, log::RecordWriter& writer,
                             const CycleClock& clock) {
     log::ApiRecord api{};
-    api.startNs = clock.realtimeNs(call.startTicks);
-    api.endNs = clock.realtimeNs(call.endTicks);
+    api.startNs = clock.eventNs(call.startTicks);
+    api.endNs = clock.eventNs(call.endTicks);
     api.name = names_->idOf(call.callbackId, true);
     api.threadId = call.threadId;
     api.correlationId = call.correlationId;

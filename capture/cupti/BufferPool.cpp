@@ -60,11 +60,10 @@ void BufferPool::giveBack(uint8_t* buffer, size_t usedBytes) {
     }
 }
 
-bool BufferPool::owns(const uint8_t* buffer) const {
-    for (const Slot& slot : slots_) {
-        if (slot.memory.load() == buffer) return true;
-    }
-    return false;
+std::optional<size_t> BufferPool::slotOf(const uint8_t* buffer) const {
+    for (size_t index = 0; index < slots_.size(); ++index)
+        if (slots_[index].memory.load() == buffer) return index;
+    return std::nullopt;
 }
 
 void BufferPool::warm() {

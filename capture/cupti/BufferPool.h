@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace lanescope::agent {
 
@@ -30,7 +31,10 @@ class BufferPool {
     /// Gives a buffer back after `usedBytes` of it were written; zeroes those. Writer thread only.
     void giveBack(uint8_t* buffer, size_t usedBytes);
     /// Whether `take` gave the buffer out, the discard buffer apart. Any thread.
-    bool owns(const uint8_t* buffer) const;
+    bool owns(const uint8_t* buffer) const { return slotOf(buffer).has_value(); }
+    /// Its number, less than `maximumBuffers`, the same as long as it exists; nothing for a buffer
+    /// that `owns` does not know. Any thread.
+    std::optional<size_t> slotOf(const uint8_t* buffer) const;
     static bool isDiscard(const uint8_t* buffer);
     /// Makes ready buffers until `warmBuffers` lie ready. Writer thread only.
     void warm();

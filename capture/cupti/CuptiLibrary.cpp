@@ -34,6 +34,7 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
     cupti.find(library.disable, "cuptiActivityDisable");
     cupti.find(library.setAttribute, "cuptiActivitySetAttribute");
     cupti.find(library.setThreadIdType, "cuptiSetThreadIdType");
+    cupti.find(library.registerTimestamps, "cuptiActivityRegisterTimestampCallback");
     cupti.find(library.enableRuntimeApi, "cuptiActivityEnableRuntimeApi");
     cupti.find(library.enableDriverApi, "cuptiActivityEnableDriverApi");
     cupti.find(library.enableAllSyncRecords, "cuptiActivityEnableAllSyncRecords");

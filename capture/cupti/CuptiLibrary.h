@@ -27,6 +27,7 @@ struct CuptiLibrary {
     decltype(&cuptiActivityDisable) disable = nullptr;
     decltype(&cuptiActivitySetAttribute) setAttribute = nullptr;
     decltype(&cuptiSetThreadIdType) setThreadIdType = nullptr;
+    decltype(&cuptiActivityRegisterTimestampCallback) registerTimestamps = nullptr;
     decltype(&cuptiActivityEnableRuntimeApi) enableRuntimeApi = nullptr;
     decltype(&cuptiActivityEnableDriverApi) enableDriverApi = nullptr;
     decltype(&cuptiActivityEnableAllSyncRecords) enableAllSyncRecords = nullptr;

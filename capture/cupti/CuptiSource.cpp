@@ -4,11 +4,13 @@
 #include <cupti_driver_cbid.h>
 
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "capture/agent/Agent.h"
+#include "capture/agent/Inside.h"
 #include "capture/cupti/driverCalls.h"
 #include "capture/cupti/versionHazards.h"
 #include "capture/log/clocks.h"
@@ -135,6 +137,9 @@ void CuptiSource::warnTorchProfiler() {
 }
 
 void CuptiSource::setAttributes() {
+    // Its own clock is CLOCK_REALTIME, which somebody may set.
+    if (cupti_.registerTimestamps)
+        cupti_.registerTimestamps([] { return static_cast<uint64_t>(log::eventTimeNs()); });
     if (cupti_.setThreadIdType) cupti_.setThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     if (!cupti_.setAttribute) return;
     const auto set = [this](CUpti_ActivityAttribute attribute, auto value) {
@@ -305,10 +310,11 @@ void CuptiSource::drain(log::RecordWriter& writer) {
     const uint64_t launched = calls_.drain(writer, agent_.clock(), agent_.windows(), launches_);
     watchForRivals(writer, launched, collected_ != nullptr);
     decoder_->beginRound();
-    while (collected_) {
-        decoder_->decode(collected_->buffer, collected_->validBytes);
-        pool_.giveBack(collected_->buffer, collected_->validBytes);
-        std::free(std::exchange(collected_, collected_->next));
+    while (Completed* const completed = collected_) {
+        collected_ = completed->next;
+        // Without memory the rest of a buffer is lost, but the next round has the others.
+        const GiveBack giveBack{*this, completed};
+        decoder_->decode(completed->buffer, completed->validBytes);
     }
     decoder_->endRound(false);
     writeHazards(writer);
@@ -376,14 +382,28 @@ void CuptiSource::writeHazards(log::RecordWriter& writer) {
     }
 }
 
+CuptiSource::GiveBack::~GiveBack() {
+    if (std::uncaught_exceptions() > 0) source.discardedBuffers_.fetch_add(1);
+    uint8_t* const buffer = completed->buffer;
+    const size_t validBytes = completed->validBytes;
+    // The pool may hand a buffer of its own out again at once, and with it `completed`.
+    if (!source.pool_.owns(buffer)) std::free(completed);
+    source.pool_.giveBack(buffer, validBytes);
+}
+
 void CuptiSource::onCompleted(uint8_t* buffer, size_t validBytes) {
     if (pool_.isDiscard(buffer)) {
         if (validBytes) discardedBuffers_.fetch_add(1);
         return;
     }
-    if (!pool_.owns(buffer)) hasForeignBuffer_.store(true);
-    auto* completed = static_cast<Completed*>(std::malloc(sizeof(Completed)));
-    if (!completed) return;
+    const std::optional<size_t> slot = pool_.slotOf(buffer);
+    auto* completed =
+        slot ? &completedOf_[*slot] : static_cast<Completed*>(std::malloc(sizeof(Completed)));
+    if (!completed) {
+        discardedBuffers_.fetch_add(1);
+        return;
+    }
+    if (!slot) hasForeignBuffer_.store(true);
     *completed = {buffer, validBytes, completed_.load(std::memory_order_relaxed)};
     while (
         !completed_.compare_exchange_weak(completed->next, completed, std::memory_order_release)) {
@@ -427,6 +447,8 @@ void CuptiSource::onDriverCall(CUpti_CallbackId id, const CUpti_CallbackData& ca
 
 void CUPTIAPI CuptiSource::onEvent(void* source, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                    const void* data) {
+    const Inside inside;
+    if (!inside) return;
     auto& self = *static_cast<CuptiSource*>(source);
     try {
         if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,12 @@ class CuptiSource final : public ActivitySource {
         uint8_t* buffer;
         size_t validBytes;
         Completed* next;
+    };
+    /// Gives a buffer back to the pool when it has been read, or could not be.
+    struct GiveBack {
+        CuptiSource& source;
+        Completed* completed;
+        ~GiveBack();
     };
     struct Note {
         Severity severity;
@@ -95,6 +102,7 @@ class CuptiSource final : public ActivitySource {
     std::atomic<bool> hasContext_{false};
     std::atomic<bool> anyBuffer_{false};
     std::atomic<Completed*> completed_{nullptr};
+    std::array<Completed, BufferPool::maximumBuffers> completedOf_{};  // of the pool's own buffers
     std::atomic<uint64_t> dropped_{0};
     std::atomic<uint64_t> discardedBuffers_{0};
     std::atomic<bool> hasForeignBuffer_{false};

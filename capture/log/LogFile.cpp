@@ -3,15 +3,18 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "capture/log/clocks.h"
+#include "capture/log/logDoor.h"
 
 namespace lanescope::log {
 
@@ -43,7 +46,8 @@ bool writeAll(int descriptor, iovec* parts, int count) {
 
 }  // namespace
 
-LogFile::LogFile(std::string pathWithoutSuffix) : pathWithoutSuffix_(std::move(pathWithoutSuffix)) {
+LogFile::LogFile(std::string pathWithoutSuffix, std::string door)
+    : pathWithoutSuffix_(std::move(pathWithoutSuffix)), door_(std::move(door)) {
     block_.reserve(flushBytes + (64u << 10));
 }
 
@@ -105,8 +109,9 @@ void LogFile::flush() {
     } else {
         ++lostBlocks_;
         isBroken_ = true;
-        // A half-written block would hide all that follow it.
-        if (::ftruncate(file_.descriptor, fileBytes_) != 0) cannotOpen_ = true;
+        // A half-written block would hide all that follow it. The program may have put a file of
+        // its own under the number while we wrote.
+        if (!isStillOurs() || ::ftruncate(file_.descriptor, fileBytes_) != 0) cannotOpen_ = true;
     }
     block_.clear();
     header_ = {};
@@ -122,6 +127,21 @@ uint64_t LogFile::takeLostBlocks() {
     return cannotOpen_ ? 0 : lost;
 }
 
+void LogFile::loseBlock() {
+    block_.clear();
+    header_ = {};
+    ++lostBlocks_;
+    ++sequence_;  // so that a reader misses it
+}
+
+LogFile::Disk LogFile::disk() const {
+    struct statvfs status {};
+    if (file_.descriptor < 0 || !isStillOurs() || ::fstatvfs(file_.descriptor, &status) != 0)
+        return {};
+    const uint64_t unit = status.f_frsize;
+    return {status.f_bavail * unit, status.f_blocks * unit};
+}
+
 bool LogFile::open() {
     if (cannotOpen_) return false;
     for (int attempt = 1; attempt <= maximumFilesOfOneName && file_.descriptor < 0; ++attempt) {
@@ -129,11 +149,12 @@ bool LogFile::open() {
         file_ = openFile(path_, O_CREAT | O_EXCL);
         if (file_.descriptor < 0 && errno != EEXIST && errno != EINTR) break;
     }
-    firstPath_ = path_;
     if (file_.descriptor >= 0 && writeHeader(file_, 0)) {
+        firstPath_ = path_;
         fileBytes_ = sizeof(log::FileHeader);
         return true;
     }
+    beginProblem_ = errno;
     cannotOpen_ = true;
     close();
     return false;
@@ -180,10 +201,14 @@ void LogFile::finish() {
     isFinished_ = true;
 }
 
-LogFile::Opened LogFile::openFile(const std::string& path, int flags) {
+LogFile::Opened LogFile::openFile(const std::string& path, int flags) const {
     Opened file;
     file.descriptor =
         ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    if (file.descriptor < 0 && errno != EEXIST && errno != EINTR && errno != ENOSPC &&
+        !door_.empty())
+        file.descriptor = askDoor(door_, flags & O_CREAT ? DoorWish::BeginLog : DoorWish::OpenAgain,
+                                  std::string_view(path).substr(path.rfind('/') + 1));
     for (const int lowest : lowestDescriptors) {
         if (file.descriptor < 0 || file.descriptor >= lowest) break;
         const int higher = ::fcntl(file.descriptor, F_DUPFD_CLOEXEC, lowest);
@@ -206,8 +231,8 @@ bool LogFile::writeHeader(const Opened& file, uint32_t part) {
     header.headerBytes = sizeof header;
     header.pid = static_cast<uint32_t>(::getpid());
     header.parentPid = static_cast<uint32_t>(::getppid());
-    header.realtimeNs = realtimeNs();
     header.monotonicNs = monotonicNs();
+    header.realtimeNs = header.monotonicNs + eventOffsetNs();
     header.part = part;
     iovec parts{&header, sizeof header};
     return writeAll(file.descriptor, &parts, 1);

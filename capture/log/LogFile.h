@@ -19,7 +19,8 @@ namespace lanescope::log {
 class LogFile {
   public:
     /// `pathWithoutSuffix` is completed by ".log", or by ".2.log" and so on if that exists already.
-    explicit LogFile(std::string pathWithoutSuffix);
+    /// A file that cannot be opened is asked for at `door`; see `logDoor.h`.
+    explicit LogFile(std::string pathWithoutSuffix, std::string door = {});
     ~LogFile();
     LogFile(const LogFile&) = delete;
     LogFile& operator=(const LogFile&) = delete;
@@ -33,6 +34,19 @@ class LogFile {
     void flush();
     /// From now on nothing refers to what was lost.
     void resume() { isBroken_ = false; }
+    /// Gives the block being built up, and counts it as lost. Never throws, so it is for where
+    /// there is no memory.
+    void loseBlock();
+    /// Whether the file has been begun.
+    bool isBegun() const { return !firstPath_.empty() && !cannotOpen_; }
+    /// errno of what kept the file from being begun; 0 if nothing did so far.
+    int beginProblem() const { return beginProblem_; }
+    /// How much of the file's disk others than root may still fill, and how large it is, in bytes;
+    /// 0 and 0 while there is no file or nobody knows.
+    struct Disk {
+        uint64_t freeBytes = 0, bytes = 0;
+    };
+    Disk disk() const;
 
     /// Goes on in the next file of the log; see `LogFormat.h`. If that cannot be opened the present
     /// one is kept, and false is the answer.
@@ -56,16 +70,17 @@ class LogFile {
     };
     bool open();
     bool openAgain();
-    static Opened openFile(const std::string& path, int flags);
+    Opened openFile(const std::string& path, int flags) const;
     static bool writeHeader(const Opened& file, uint32_t part);
     bool isStillOurs() const;
     void close();
 
-    const std::string pathWithoutSuffix_;
+    const std::string pathWithoutSuffix_, door_;
     std::string firstPath_, path_;  // of the first and of the present file
     Opened file_;
     uint32_t part_ = 0;
     bool cannotOpen_ = false;
+    int beginProblem_ = 0;
     bool isFinished_ = false;
     bool isBroken_ = false;    // a block was lost
     bool isMoreLost_ = false;  // and something after it

@@ -29,8 +29,8 @@ struct FileHeader {
         headerBytes;  ///< Where the first block begins; more than this struct in later versions.
     uint32_t pid;
     uint32_t parentPid;
-    int64_t realtimeNs;   ///< CLOCK_REALTIME when the log was begun.
-    int64_t monotonicNs;  ///< CLOCK_MONOTONIC at the same moment.
+    int64_t realtimeNs;   ///< When the log was begun, by the time of events; see `clocks.h`.
+    int64_t monotonicNs;  ///< CLOCK_MONOTONIC at the same moment. What they differ by is constant.
     uint32_t part;        ///< 0, 1, 2, ...: which file of the log this is.
     uint32_t reserved;
 };
@@ -47,8 +47,7 @@ struct BlockHeader {
     uint32_t payloadBytes;  ///< Multiple of 8.
     uint32_t checksum;  ///< zlib crc32 of the payload, begun with the crc32 of the fields below.
     uint64_t sequence;  ///< 0, 1, 2, ... A step means a lost block.
-    int64_t
-        minimumTimeNs;  ///< CLOCK_REALTIME of the earliest and latest event; 0 if there is none.
+    int64_t minimumTimeNs;  ///< Time of the earliest and latest event; 0 if there is none.
     int64_t maximumTimeNs;
 };
 static_assert(sizeof(BlockHeader) == 40);

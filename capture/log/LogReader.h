@@ -28,7 +28,7 @@ class LogReader {
         uint64_t lostBlocks = 0;  ///< Steps in the sequence: written by nobody, or lost on the way.
         uint64_t oddRecords = 0;  ///< In good blocks, but too short for what they claim to be.
         uint64_t unknownRecords = 0;  ///< Of kinds that this version does not know.
-        int64_t latestTimeNs = 0;     ///< CLOCK_REALTIME of the latest event; 0 if there was none.
+        int64_t latestTimeNs = 0;     ///< Of the latest event; 0 if there was none.
     };
 
     /// Opens `path` for reading; it may still be empty. Fails with a sentence if it is not a

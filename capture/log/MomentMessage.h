@@ -8,7 +8,7 @@ namespace lanescope::log {
 /// What the agent puts into the pipe of a run when a chosen range begins or ends. Short enough to
 /// be written whole or not at all.
 struct MomentMessage {
-    int64_t timestampNs;  ///< CLOCK_REALTIME.
+    int64_t timestampNs;  ///< Of the time of events.
     uint32_t processId;
     uint32_t occurrence;  ///< How many matching ranges the process had begun before.
     uint32_t isEnd;

@@ -63,7 +63,7 @@ void RecordWriter::property(std::string_view name, std::string_view value) {
 void RecordWriter::note(Severity severity, HealthCode code, std::string_view sentence,
                         uint64_t count) {
     log::NoteRecord record{};
-    record.timestampNs = realtimeNs();
+    record.timestampNs = eventTimeNs();
     record.severity = severity;
     record.code = string(identifier(code));
     record.sentence = string(sentence);
@@ -73,7 +73,7 @@ void RecordWriter::note(Severity severity, HealthCode code, std::string_view sen
 
 void RecordWriter::dropped(Loss what, uint64_t count) {
     log::DroppedRecord record{};
-    record.timestampNs = realtimeNs();
+    record.timestampNs = eventTimeNs();
     record.count = count;
     record.what = what;
     write(log::RecordKind::Dropped, record, record.timestampNs);

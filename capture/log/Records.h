@@ -8,10 +8,10 @@
 
 namespace lanescope::log {
 
-// What the agent writes down. Times are CLOCK_REALTIME nanoseconds as CUPTI and the agent read
-// them; a GPU time of 0 to 0 means "not timed". Strings are ids of `StringRecord`s that stand
-// earlier in the same log; 0 is "none". Kinds and memory kinds keep CUPTI's numbers; the collector
-// translates.
+// What the agent writes down. Times are nanoseconds of the time of events (`clocks.h`), which CUPTI
+// and the agent read; a GPU time of 0 to 0 means "not timed". Strings are ids of `StringRecord`s
+// that stand earlier in the same log; 0 is "none". Kinds and memory kinds keep CUPTI's numbers; the
+// collector translates.
 
 enum class RecordKind : uint16_t {
     String = 1,
@@ -348,10 +348,12 @@ struct ThreadNameRecord {
     uint32_t threadId, name;
 };
 
-/// The same moment on several clocks, for lining hosts and tools up.
+/// The same moment on several clocks, for lining hosts and tools up, and to tell whether the clock
+/// of the machine was set.
 struct ClockRecord {
     RecordHeader header;
-    int64_t realtimeNs, monotonicNs, cuptiNs;
+    int64_t realtimeNs;  ///< CLOCK_REALTIME; of a sampler the time of events, which that may leave.
+    int64_t monotonicNs, cuptiNs;
 };
 
 /// `count` more events were lost since the last such record.
@@ -428,7 +430,7 @@ struct GpuProcessRecord {
 struct SamplingMomentRecord {
     RecordHeader header;
     int64_t timestampNs;
-    int64_t readBeginNs, readEndNs;  ///< CLOCK_REALTIME; values of the moment lie within.
+    int64_t readBeginNs, readEndNs;  ///< Values of the moment lie within.
     uint32_t range, occurrence, processId, isEnd;
 };
 
@@ -440,7 +442,7 @@ struct GpuMetricRecord {
 };
 
 /// Values of all metrics of a GPU at `count` moments. Followed for each moment by an int64_t, the
-/// end of the interval in CLOCK_REALTIME ns, and a double for each metric.
+/// end of the interval, and a double for each metric.
 struct GpuMetricSamplesRecord {
     RecordHeader header;
     uint32_t gpu, metricCount, count, reserved;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "capture/agent/Agent.h"
+#include "capture/agent/Inside.h"
 #include "capture/log/clocks.h"
 
 namespace lanescope::agent {
@@ -60,7 +61,7 @@ NcclRecorder* NcclRecorder::current() {
 NcclCommunicator* NcclRecorder::introduce(const NcclCommunicator& communicator) {
     auto* kept = new (std::nothrow) NcclCommunicator(communicator);
     if (!kept) return nullptr;
-    kept->timestampNs = log::realtimeNs();
+    kept->timestampNs = log::eventTimeNs();
     kept->next = newest_.load(std::memory_order_relaxed);
     while (!newest_.compare_exchange_weak(kept->next, kept, std::memory_order_release)) {
     }
@@ -68,6 +69,8 @@ NcclCommunicator* NcclRecorder::introduce(const NcclCommunicator& communicator) 
 }
 
 uint64_t NcclRecorder::start(const NcclStart& event) {
+    const Inside inside;
+    if (!inside) return 0;
     auto* ring = rings_.ofThisThread();
     if (!ring) return 0;
     const char* const texts[textCount] = {event.function, event.datatype, event.algorithm,
@@ -102,13 +105,15 @@ uint64_t NcclRecorder::start(const NcclStart& event) {
         tail += lengths[index];
     }
     const uint64_t id = entry->id;
-    entry->timestampNs = log::realtimeNs();
+    entry->timestampNs = log::eventTimeNs();
     rings_.commit(*ring);
     return id;
 }
 
 void NcclRecorder::stop(uint64_t id) {
-    const int64_t nowNs = log::realtimeNs();
+    const Inside inside;
+    if (!inside) return;
+    const int64_t nowNs = log::eventTimeNs();
     auto* ring = rings_.ofThisThread();
     void* room = ring ? ring->events.reserve(sizeof(Entry)) : nullptr;
     if (!room) return;

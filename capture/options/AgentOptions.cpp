@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "model/format/environment.h"
 #include "model/format/matchesPattern.h"
 
 namespace lanescope::agent {
@@ -231,6 +232,8 @@ constexpr std::array table = {
     Option{"only", writePatterns, readPatterns},
     megabytes<&AgentOptions::maximumLogBytes, 0>("max-log-mb"),
     megabytes<&AgentOptions::maximumPartBytes, 1>("part-mb"),
+    megabytes<&AgentOptions::diskReserveBytes, 0>("reserve-mb"),
+    flag<&AgentOptions::keepsCommandLine>("keep-command-line"),
     Option{
         "sample-at",
         [](const AgentOptions& options) {
@@ -268,6 +271,11 @@ std::string_view baseName(std::string_view path) {
 }
 
 }  // namespace
+
+bool isDisabled() {
+    const std::string value = environment(disableVariable);
+    return !value.empty() && value != "0";
+}
 
 std::string optionText(const AgentOptions& options) {
     std::string text;

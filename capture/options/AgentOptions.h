@@ -15,6 +15,15 @@ namespace lanescope::agent {
 inline constexpr const char* folderVariable = "LANESCOPE_AGENT_DIR";
 inline constexpr const char* optionsVariable = "LANESCOPE_AGENT_OPTIONS";
 inline constexpr const char* cuptiVariable = "LANESCOPE_CUPTI";
+/// The time of events of the launcher, as `log::eventClockText`.
+inline constexpr const char* clockVariable = "LANESCOPE_AGENT_CLOCK";
+/// The socket where the launcher opens logs for those who cannot, as `log::askDoor` takes it.
+inline constexpr const char* doorVariable = "LANESCOPE_AGENT_DOOR";
+/// Set to anything but 0 or nothing by whoever wants no agent, whatever the others say.
+inline constexpr const char* disableVariable = "LANESCOPE_DISABLE";
+
+/// A reserve of the disk that goes by its size: a twentieth, 1 GiB at most.
+inline constexpr uint64_t usualReserve = UINT64_MAX;
 
 /// Which CUDA calls are recorded.
 enum class ApiCalls {
@@ -46,12 +55,18 @@ struct AgentOptions {
     std::vector<std::string> only;
     uint64_t maximumLogBytes = 0;          ///< Of this process, whole MiB; 0 for no limit.
     uint64_t maximumPartBytes = 1u << 30;  ///< Of one file of the log, whole MiB.
+    /// What recording leaves free on the disk, whole MiB; 0 for nothing.
+    uint64_t diskReserveBytes = usualReserve;
+    bool keepsCommandLine = false;  ///< As it is, with what looks like a secret.
     /// A pattern of NVTX ranges whose beginnings and ends are told to samplers; empty: none.
     std::string sampleAt;
     WindowOptions windows;
 
     bool operator==(const AgentOptions&) const = default;
 };
+
+/// Whether the environment says that there is to be no agent. Any thread.
+bool isDisabled();
 
 /// The options as "name=value,name=value". In values %xx is the byte of that hexadecimal number,
 /// for all that the text needs for itself. Those at their default are left out, but for `cuda` and

@@ -22,7 +22,7 @@ enum class WindowTrigger {
 /// When the processes of a run keep what they see.
 struct WindowOptions {
     WindowTrigger trigger = WindowTrigger::None;
-    /// CLOCK_REALTIME from which times count, so that all processes of a run agree; 0 is the start
+    /// The moment from which times count, so that all processes of a run agree; 0 is the start
     /// of the agent.
     int64_t baseNs = 0;
     int64_t delayNs = 0;     ///< With another trigger: nothing opens a window before.

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/record/AgentEnvironment.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <cerrno>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+#include "capture/log/eventClock.h"
 #include "model/format/environment.h"
 
 namespace lanescope::capture {
@@ -46,6 +48,24 @@ bool isSameFile(const std::filesystem::path& one, const std::filesystem::path& o
     return one == other || (std::filesystem::equivalent(one, other, error) && !error);
 }
 
+Result<std::string> wholeFile(const std::filesystem::path& path) {
+    std::string bytes;
+    std::vector<char> room(size_t{1} << 16);
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    ssize_t got = file < 0 ? -1 : 0;
+    while (file >= 0) {
+        got = ::read(file, room.data(), room.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        bytes.append(room.data(), static_cast<size_t>(got));
+    }
+    const int problem = errno;
+    if (file >= 0) ::close(file);
+    if (got < 0)
+        return fail("Cannot read the agent {}: {}.", path.string(), std::strerror(problem));
+    return bytes;
+}
+
 }  // namespace
 
 Result<std::filesystem::path> findAgent(const std::filesystem::path& given) {
@@ -68,8 +88,9 @@ Result<std::filesystem::path> findAgent(const std::filesystem::path& given) {
 
 Result<void> checkIsAgent(const std::filesystem::path& agent) {
     static constexpr size_t typeAt = 16;  // e_type of the file header, which is 3 for a library.
-    std::ifstream file(agent, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    Result<std::string> read = wholeFile(agent);
+    if (!read) return fail(read.error());
+    const std::string& bytes = *read;
     const bool isLibrary =
         bytes.size() > typeAt && bytes.compare(0, 4, "\177ELF") == 0 && bytes[typeAt] == 3;
     if (isLibrary && bytes.find("InitializeInjectionNvtx2") != std::string::npos &&
@@ -99,7 +120,8 @@ Result<void> checkForRivals(const std::filesystem::path& agent, const Injections
 std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
                                           const Injections& injections) {
     const std::vector<const char*> set = variablesOf(injections);
-    std::vector<std::string_view> replaced{agent::folderVariable, agent::optionsVariable};
+    std::vector<std::string_view> replaced{agent::folderVariable, agent::optionsVariable,
+                                           agent::clockVariable, agent::doorVariable};
     replaced.insert(replaced.end(), set.begin(), set.end());
     std::vector<std::string> result;
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -113,10 +135,13 @@ std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
 }
 
 std::vector<std::string> agentEntries(const std::filesystem::path& runFolder,
-                                      agent::AgentOptions options, int64_t baseRealtimeNs) {
+                                      agent::AgentOptions options, int64_t baseRealtimeNs,
+                                      const std::string& door) {
     if (options.windows.hasTimes()) options.windows.baseNs = baseRealtimeNs;
     return {fmt::format("{}={}", agent::folderVariable, runFolder.string()),
-            fmt::format("{}={}", agent::optionsVariable, agent::optionText(options))};
+            fmt::format("{}={}", agent::optionsVariable, agent::optionText(options)),
+            fmt::format("{}={}", agent::clockVariable, log::eventClockText()),
+            fmt::format("{}={}", agent::doorVariable, door)};
 }
 
 }  // namespace lanescope::capture

@@ -31,9 +31,10 @@ Result<void> checkForRivals(const std::filesystem::path& agent, const Injections
 std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
                                           const Injections& injections);
 
-/// The entries that say where the agent puts its logs and what goes into them; `baseRealtimeNs` is
-/// the moment from which delays count.
+/// The entries that say where the agent puts its logs, what goes into them, and by which time;
+/// `baseRealtimeNs` is the moment from which delays count, `door` the name of a `LogDoor`.
 std::vector<std::string> agentEntries(const std::filesystem::path& runFolder,
-                                      agent::AgentOptions options, int64_t baseRealtimeNs);
+                                      agent::AgentOptions options, int64_t baseRealtimeNs,
+                                      const std::string& door);
 
 }  // namespace lanescope::capture

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -18,8 +19,13 @@ namespace {
 
 constexpr size_t longestEntries = 32 * 1024;
 constexpr size_t mostEntries = 4;
+constexpr int firstSignalStatus = 128;
 
-void closeIfOpen(int& file) {
+void closeIfOpen(int file) {
+    if (file >= 0) ::close(file);
+}
+
+void closeForGood(int& file) {
     if (file >= 0) ::close(file);
     file = -1;
 }
@@ -69,8 +75,26 @@ struct Launch {
     ::_exit(127);
 }
 
+/// The program is there, as `findProgram` saw, but what it names to run it is not.
+Error missingInterpreter(const std::string& program) {
+    char line[256] = {};
+    const int file = ::open(program.c_str(), O_RDONLY | O_CLOEXEC);
+    const ssize_t bytes = file >= 0 ? ::read(file, line, sizeof line - 1) : -1;
+    closeIfOpen(file);
+    std::string_view rest(line, bytes > 0 ? static_cast<size_t>(bytes) : 0);
+    if (!rest.starts_with("#!"))
+        return {
+            fmt::format("Cannot run {}: the loader that it names is not on this machine, as "
+                        "with a program for another C library.",
+                        program)};
+    rest.remove_prefix(2);
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+    return {fmt::format("Cannot run {}: there is no interpreter {}, which its first line names.",
+                        program, rest.substr(0, rest.find_first_of(" \t\r\n")))};
+}
+
 int exitStatusOf(int waitStatus) {
-    if (WIFSIGNALED(waitStatus)) return 128 + WTERMSIG(waitStatus);
+    if (WIFSIGNALED(waitStatus)) return firstSignalStatus + WTERMSIG(waitStatus);
     return WEXITSTATUS(waitStatus);
 }
 
@@ -120,35 +144,43 @@ ChildProcess::ChildProcess(ChildProcess&& other) noexcept
 
 ChildProcess::~ChildProcess() {
     const bool isWaiting = gate_ >= 0 && pid_ > 0;
-    closeIfOpen(gate_);
-    closeIfOpen(failure_);
+    closeForGood(gate_);
+    closeForGood(failure_);
     if (isWaiting) wait();
 }
 
-Result<void> ChildProcess::begin(const std::vector<std::string>& lastEntries) {
+Result<void, StartProblem> ChildProcess::begin(const std::vector<std::string>& lastEntries) {
+    const auto problemOf = [](Error error, int signal = 0) {
+        return tl::unexpected(StartProblem{std::move(error), signal});
+    };
     std::string text;
     for (const std::string& entry : lastEntries) text.append(entry.c_str(), entry.size() + 1);
     text += '\0';
     if (lastEntries.size() > mostEntries || text.size() > longestEntries)
-        return fail("The path of the output or the options of record are too long.");
+        return problemOf({"The path of the output or the options of record are too long."});
     size_t sent = 0;
     ssize_t done = 0;
     while (sent < text.size()) {
         done = ::write(gate_, text.data() + sent, text.size() - sent);
         if (done < 0 && errno == EINTR) continue;
-        if (done <= 0 && errno == EPIPE)
-            return fail("{} was not started: a signal came first.", program_);
-        if (done <= 0) return fail("Cannot start {}: {}.", program_, std::strerror(errno));
+        if (done <= 0 && errno == EPIPE) {
+            const int status = wait();
+            return problemOf({fmt::format("{} was not started: a signal came first.", program_)},
+                             status > firstSignalStatus ? status - firstSignalStatus : 0);
+        }
+        if (done <= 0)
+            return problemOf({fmt::format("Cannot start {}: {}.", program_, std::strerror(errno))});
         sent += static_cast<size_t>(done);
     }
-    closeIfOpen(gate_);
+    closeForGood(gate_);
     int problem = 0;
     do done = ::read(failure_, &problem, sizeof(problem));  // Ends when the program takes over.
     while (done < 0 && errno == EINTR);
-    closeIfOpen(failure_);
+    closeForGood(failure_);
     if (done != static_cast<ssize_t>(sizeof(problem))) return {};
     wait();
-    return fail("Cannot run {}: {}.", program_, std::strerror(problem));
+    if (problem == ENOENT) return problemOf(missingInterpreter(program_));
+    return problemOf({fmt::format("Cannot run {}: {}.", program_, std::strerror(problem))});
 }
 
 int ChildProcess::wait() {

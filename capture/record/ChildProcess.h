@@ -11,6 +11,12 @@
 
 namespace lanescope::capture {
 
+/// Why a program did not begin.
+struct StartProblem {
+    Error error;
+    int signal = 0;  ///< That ended it before it could; 0 if none did.
+};
+
 /// A program that was forked but waits for a word before it begins, so that its process id can go
 /// into file names and its start can still be called off. It shares our terminal, process group,
 /// standard streams and signal settings. Start it before any thread is made.
@@ -26,11 +32,13 @@ class ChildProcess {
     ~ChildProcess();
 
     pid_t pid() const { return pid_; }
+    /// Whether `wait` has seen its end.
+    bool hasEnded() const { return pid_ < 0; }
     /// Lets the program run, with at most four more entries in its environment; fails if the system
     /// cannot execute it. SIGPIPE is ignored by then, in case a signal has ended the child.
-    Result<void> begin(const std::vector<std::string>& lastEntries);
+    Result<void, StartProblem> begin(const std::vector<std::string>& lastEntries);
     /// Waits until the program ends, reaping others of its tree that end meanwhile. Returns its
-    /// exit status, or 128 and the number of the signal that ended it.
+    /// exit status, or 128 and the number of the signal that ended it. Needs no memory.
     int wait();
 
   private:

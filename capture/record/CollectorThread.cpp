@@ -20,7 +20,17 @@ CollectorThread::CollectorThread(Collector& collector, Duties duties)
     sigset_t all, previous;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &previous);
-    thread_ = std::thread([this] { run(); });
+    try {
+        thread_ = std::thread([this] {
+            try {
+                run();
+            } catch (const std::exception&) {
+                giveUp();
+            }
+        });
+    } catch (const std::exception&) {
+        giveUp();
+    }
     pthread_sigmask(SIG_SETMASK, &previous, nullptr);
 }
 
@@ -35,7 +45,12 @@ Result<void> CollectorThread::stop() {
     }
     wake_.notify_all();
     if (thread_.joinable()) thread_.join();
-    return result_;
+    return std::move(result_);
+}
+
+void CollectorThread::giveUp() {
+    const std::lock_guard lock(mutex_);
+    result_ = std::move(outOfMemory_);
 }
 
 void CollectorThread::run() {

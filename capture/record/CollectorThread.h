@@ -24,11 +24,12 @@ class CollectorThread {
     CollectorThread& operator=(const CollectorThread&) = delete;
     ~CollectorThread();
 
-    /// Ends the thread; returns the first failure of polling, if any. May be called again.
+    /// Ends the thread; returns the first failure of polling, if any, once. May be called again.
     Result<void> stop();
 
   private:
     void run();
+    void giveUp();
 
     Collector& collector_;
     const Duties duties_;
@@ -36,6 +37,8 @@ class CollectorThread {
     log::MonotonicCondition wake_;
     bool isStopping_ = false;
     Result<void> result_;
+    // Made while there is memory for it.
+    Result<void> outOfMemory_ = fail("No memory was left to read the logs while the program ran.");
     std::thread thread_;
 };
 

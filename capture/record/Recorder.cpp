@@ -8,16 +8,19 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <exception>
 #include <future>
 #include <system_error>
 #include <thread>
 
 #include "capture/log/clocks.h"
 #include "capture/log/launcherRank.h"
+#include "capture/log/maskSecrets.h"
 #include "capture/machine/queryMachine.h"
 #include "capture/record/ChildProcess.h"
 #include "capture/record/CollectorThread.h"
 #include "capture/record/EndOfWindows.h"
+#include "capture/record/LogDoor.h"
 #include "capture/record/OutputName.h"
 #include "capture/record/OutputPlace.h"
 #include "capture/record/RunSamplers.h"
@@ -45,7 +48,9 @@ Injections injectionsOf(const RecordOptions& options) {
 
 RunInfo describeRun(const RecordOptions& options) {
     RunInfo info;
-    info.commandLine = options.commandLine;
+    info.commandLine = options.agentOptions.keepsCommandLine
+                           ? options.commandLine
+                           : log::maskSecrets(options.commandLine);
     std::error_code error;
     info.workingDirectory = std::filesystem::current_path(error).string();
     info.host = hostName();
@@ -58,8 +63,8 @@ RunInfo describeRun(const RecordOptions& options) {
         info.worldSize = std::stoll(place.worldSize);
     }
     info.hostFacts = queryHostFacts();
-    info.startRealtimeNs = log::realtimeNs();
     info.startMonotonicNs = log::monotonicNs();
+    info.startRealtimeNs = info.startMonotonicNs + log::eventOffsetNs();
     return info;
 }
 
@@ -103,7 +108,7 @@ Result<Moment> waitForStragglers(Collector& collector, const SignalForwarder& si
             for (const pid_t pid : samplers.others()) running.push_back(pid);
             std::sort(running.begin(), running.end());
             running.erase(std::unique(running.begin(), running.end()), running.end());
-            collector.cut(std::move(running), log::realtimeNs());
+            collector.cut(std::move(running), log::eventTimeNs());
             return std::chrono::steady_clock::now();
         }
         std::this_thread::sleep_for(lingerInterval);
@@ -155,22 +160,63 @@ Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
     return run;
 }
 
+/// What a recording goes on with once its program runs.
+struct Running {
+    const RecordOptions& options;
+    const RunInfo& info;
+    const OutputPlace& place;
+    ChildProcess& child;
+    SignalForwarder& signals;
+    Collector& collector;
+};
+
+/// Waits for the program and makes the trace. Puts into `outcome` what is known, as soon as it is:
+/// memory may be used up at any moment.
+void follow(const Running& run, RecordOutcome& outcome) {
+    const RecordOptions& options = run.options;
+    RunSamplers samplers(options, run.place.logs.path());
+    EndOfWindows endOfWindows(options.agentOptions.windows, run.info.startRealtimeNs);
+    MainProcess program{static_cast<uint32_t>(run.child.pid()), 0, 0};
+    std::atomic<bool> wasKilled = false;
+    const auto killAtEnd = [&] {
+        if (!options.killsAtEnd || wasKilled) return;
+        if (!endOfWindows.isReached(run.collector, log::eventTimeNs())) return;
+        wasKilled = true;
+        run.signals.send(SIGTERM);
+    };
+    CollectorThread tail(
+        run.collector,
+        {[&] { askForMachine(run.collector, run.info, run.place.logs); }, killAtEnd});
+    outcome.exitStatus = program.exitStatus = run.child.wait();
+    const Moment ended = std::chrono::steady_clock::now();
+    program.endRealtimeNs = log::eventTimeNs();
+    run.collector.noteProgramEnd();
+    run.signals.stopForwarding();
+    outcome.wasEndedByUs = wasKilled;
+    // What the program had started may not have heard of it.
+    if (wasKilled)
+        for (const pid_t pid : samplers.others()) ::kill(pid, SIGTERM);
+    outcome.run = collectRest(run.collector, tail, run.signals, samplers, program, ended, options);
+}
+
 }  // namespace
 
 Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     const auto prepared = prepare(options);
     if (!prepared) return tl::unexpected(prepared.error());
-    const auto refuse = [](const Error& error, RefusalCause cause = RefusalCause::Recording) {
-        return tl::unexpected(RecordRefusal{error, cause});
+    const auto refuse = [](const Error& error, RefusalCause cause = RefusalCause::Recording,
+                           int signal = 0) {
+        return tl::unexpected(RecordRefusal{error, cause, signal});
     };
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     auto child = ChildProcess::fork(prepared->program, options.commandLine,
                                     agentEnvironment(prepared->agent, injectionsOf(options)));
     if (!child) return refuse(child.error(), RefusalCause::ProgramCannotRun);
     // The program keeps its own way with signals. We take from here on what is meant for it, so
-    // that nothing half made stays behind, and write the trace even if nobody reads our messages.
+    // that nothing half made stays behind, and write the trace even if nobody reads our messages
+    // and no file may be larger.
     SignalForwarder signals(child->pid());
-    ::signal(SIGPIPE, SIG_IGN);
+    for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_IGN);
     const RunInfo info = describeRun(options);
     auto place = OutputPlace::claim(prepared->outputPattern, child->pid(), options.overwrite, info);
     if (!place) return refuse(place.error());
@@ -182,43 +228,31 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     }
 
     RunSamplers::prepare(options, folder.path());
-    MainProcess program{static_cast<uint32_t>(child->pid()), 0, 0};
-    if (auto begun =
-            child->begin(agentEntries(folder.path(), options.agentOptions, info.startRealtimeNs));
+    LogDoor door;
+    door.open(folder.path());
+    // All that is needed to say how it went, made while there is memory for it.
+    RecordOutcome outcome{0,
+                          options.commandLine.front(),
+                          fail("No memory was left to make the trace."),
+                          runFolderFor(place->trace),
+                          {}};
+    if (auto begun = child->begin(
+            agentEntries(folder.path(), options.agentOptions, info.startRealtimeNs, door.name()));
         !begun) {
         folder.remove();
-        return refuse(begun.error(), RefusalCause::ProgramCannotRun);
+        return refuse(begun.error().error, RefusalCause::ProgramCannotRun, begun.error().signal);
     }
-    RunSamplers samplers(options, folder.path());
-    EndOfWindows endOfWindows(options.agentOptions.windows, info.startRealtimeNs);
-    std::atomic<bool> wasKilled = false;
-    const auto killAtEnd = [&] {
-        if (!options.killsAtEnd || wasKilled) return;
-        if (!endOfWindows.isReached(**collector, log::realtimeNs())) return;
-        wasKilled = true;
-        signals.send(SIGTERM);
-    };
-    CollectorThread tail(**collector,
-                         {[&] { askForMachine(**collector, info, folder); }, killAtEnd});
-    program.exitStatus = child->wait();
-    const Moment ended = std::chrono::steady_clock::now();
-    program.endRealtimeNs = log::realtimeNs();
-    (*collector)->noteProgramEnd();
-    signals.stopForwarding();
-    // What the program had started may not have heard of it.
-    if (wasKilled)
-        for (const pid_t pid : samplers.others()) ::kill(pid, SIGTERM);
-    RecordOutcome outcome{
-        program.exitStatus,
-        options.commandLine.front(),
-        collectRest(**collector, tail, signals, samplers, program, ended, options),
-        {},
-        wasKilled};
-    if (outcome.run && outcome.run->logsNotAllRead == 0 && !options.keepLogs)
+    try {
+        follow({options, info, *place, *child, signals, **collector}, outcome);
+    } catch (const std::exception&) {
+        // Out of memory. The program runs on, and its status is its own.
+        if (!child->hasEnded()) outcome.exitStatus = child->wait();
+    }
+    if (outcome.run && outcome.run->logsNotAllRead == 0 && !options.keepLogs) {
         folder.remove();
-    else
-        outcome.keptLogs = runFolderFor(place->trace);
-    return outcome;
+        outcome.keptLogs.clear();
+    }
+    return std::move(outcome);
 }
 
 }  // namespace lanescope::capture

@@ -27,7 +27,8 @@ struct RecordOptions {
     ClosingSteps closing;  ///< What is done with the trace before it gets its name.
 };
 
-/// How a recording went. The program's status stands whatever became of the trace.
+/// How a recording went. The program's status stands whatever became of the trace, also where no
+/// memory was left.
 struct RecordOutcome {
     int exitStatus = 0;
     std::string program;
@@ -42,6 +43,7 @@ enum class RefusalCause { Recording, NoProgram, ProgramCannotRun };
 struct RecordRefusal {
     Error error;
     RefusalCause cause = RefusalCause::Recording;
+    int signal = 0;  ///< That ended the program before it began; 0 if none did.
 };
 
 /// Runs a program under the agent and makes a trace of what its processes leave. Blocks until the

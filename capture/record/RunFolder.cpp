@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <system_error>
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "capture/log/MomentMessage.h"
+#include "capture/log/logDoor.h"
 #include "capture/record/OutputName.h"
 
 namespace lanescope::capture {
@@ -32,40 +35,59 @@ bool isLockedByAnother(const std::filesystem::path& folder) {
     return isLocked;
 }
 
-/// Whether a file is a log or a further part of one, "<name>.log.1".
+/// Whether a file is a log, a further part of one, "<name>.log.1", or the sign of one that is lost.
 bool isOfLog(const std::filesystem::path& file) {
     const std::string ending = file.extension().string();
     const bool isPart = ending.size() > 1 &&
                         ending.find_first_not_of("0123456789", 1) == std::string::npos &&
                         file.stem().extension() == ".log";
-    return isPart || ending == ".log";
+    return isPart || ending == ".log" || ending == log::lostLogEnding;
+}
+
+/// 0, or why the folder could not be called so: EEXIST if anything else is.
+int giveName(const std::string& unnamed, const std::filesystem::path& wanted) {
+    if (::renameat2(AT_FDCWD, unnamed.c_str(), AT_FDCWD, wanted.c_str(), RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS) return errno;
+    // File systems that do not know it: a folder takes the place of an empty one at most.
+    if (std::rename(unnamed.c_str(), wanted.c_str()) == 0) return 0;
+    return errno == ENOTEMPTY || errno == ENOTDIR ? EEXIST : errno;
 }
 
 }  // namespace
 
 Result<RunFolder> RunFolder::create(const std::filesystem::path& path, const RunInfo& info) {
     std::error_code error;
-    RunFolder folder(std::filesystem::absolute(path, error));
+    const std::filesystem::path wanted = std::filesystem::absolute(path, error);
     if (error) return fail("Cannot create the folder {}: {}.", path.string(), error.message());
-    if (::mkdir(folder.path_.c_str(), 0700) != 0) {
-        if (errno == EEXIST && isLockedByAnother(folder.path_))
-            return fail(
-                "{} is being recorded by another lanescope right now: choose another name with "
-                "-o.",
-                outputForRunFolder(path).string());
-        if (errno == EEXIST)
-            return fail(
-                "The folder {0} holds the logs of an earlier recording: make a trace of them "
-                "with 'lanescope recover {0}', or remove it.",
-                path.string());
+    // It gets its name when it is locked, so that whoever comes at the same moment sees whose it
+    // is.
+    std::string unnamed = (wanted.parent_path() / ".lanescope-XXXXXX").string();
+    if (::mkdtemp(unnamed.data()) == nullptr)
         return fail("Cannot create the folder {}: {}.", path.string(), std::strerror(errno));
-    }
-    if (auto saved = info.save(folder.path_ / runInfoFileName); !saved) {
+    RunFolder folder(unnamed);
+    Result<void> made = info.save(folder.path_ / runInfoFileName);
+    if (made) made = folder.lock();
+    if (!made) {
         folder.remove();
-        return fail(saved.error());
+        return fail(made.error());
     }
-    if (auto locked = folder.lock(); !locked) return fail(locked.error());
-    return folder;
+    const int problem = giveName(unnamed, wanted);
+    if (problem == 0) {
+        folder.path_ = wanted;
+        return folder;
+    }
+    folder.remove();
+    if (problem == EEXIST && isLockedByAnother(wanted))
+        return fail(
+            "{} is being recorded by another lanescope right now: choose another name with -o.",
+            outputForRunFolder(path).string());
+    if (problem == EEXIST)
+        return fail(
+            "The folder {0} holds the logs of an earlier recording: make a trace of them with "
+            "'lanescope recover {0}', or remove it.",
+            path.string());
+    return fail("Cannot create the folder {}: {}.", path.string(), std::strerror(problem));
 }
 
 Result<RunFolder> RunFolder::takeOver(const std::filesystem::path& path) {

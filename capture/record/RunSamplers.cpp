@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "capture/log/MomentMessage.h"
+#include "capture/log/clocks.h"
 #include "capture/log/launcherRank.h"
 #include "capture/record/OutputName.h"
 #include "capture/record/Recorder.h"
@@ -42,6 +43,7 @@ void RunSamplers::start(const std::filesystem::path& runFolder, const RecordOpti
     common.runFolder = runFolder;
     common.host = hostName();
     common.recorder = ::getpid();
+    common.eventOffsetNs = log::eventOffsetNs();
     if (options.counterHz > 0) {
         SamplerOptions counters = common;
         counters.counterHz = options.counterHz;

@@ -172,16 +172,16 @@ void SampleLog::flush() {
     endNow(log::EndReason::LogFull);
 }
 
-/// Says when the clock of the machine was set, which events follow but samples do not.
+/// Says when the clock of the machine was set, which the times in the trace do not follow.
 void SampleLog::noticeClock() {
     const int64_t aheadNs = realtimeAheadNs();
     if (std::abs(aheadNs - clockAheadNs_) < leastSettingNs || ++settings_ > mostSettings) return;
     clockAheadNs_ = aheadNs;
     const double seconds = static_cast<double>(std::abs(aheadNs)) / 1e9;
     writer_.note(Severity::Warning, HealthCode::ClockSet,
-                 fmt::format("The clock of this machine was set while counters were sampled. They "
-                             "go on as if it had not been; what it says, and with it the events "
-                             "of programs, is now {:.1f} s {} them.",
+                 fmt::format("The clock of this machine was set while counters were sampled. They, "
+                             "and the events of programs, go on as if it had not been; what it "
+                             "says is now {:.1f} s {} them.",
                              seconds, aheadNs < 0 ? "behind" : "ahead of"));
 }
 

@@ -8,13 +8,10 @@
 namespace lanescope::capture {
 
 std::vector<std::string> SamplerOptions::words() const {
-    return {"folder=" + runFolder.string(),
-            "host=" + host,
-            fmt::format("recorder={}", recorder),
-            fmt::format("counters={}", counterHz),
-            fmt::format("gpm={}", usesGpm ? 1 : 0),
-            fmt::format("metrics={}", metricsHz),
-            "program=" + program};
+    return {"folder=" + runFolder.string(),         "host=" + host,
+            fmt::format("recorder={}", recorder),   fmt::format("counters={}", counterHz),
+            fmt::format("gpm={}", usesGpm ? 1 : 0), fmt::format("metrics={}", metricsHz),
+            fmt::format("clock={}", eventOffsetNs), "program=" + program};
 }
 
 Result<SamplerOptions> SamplerOptions::fromWords(const std::vector<std::string>& words) {
@@ -33,6 +30,8 @@ Result<SamplerOptions> SamplerOptions::fromWords(const std::vector<std::string>&
         if (name == "gpm") options.usesGpm = number != 0;
         if (name == "metrics") options.metricsHz = number;
         if (name == "program") options.program = value;
+        if (name == "clock")
+            std::from_chars(value.data(), value.data() + value.size(), options.eventOffsetNs);
     }
     if (options.runFolder.empty() || options.host.empty() || options.recorder <= 0)
         return fail("{} is for 'lanescope record' alone.", samplerCommand);

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -21,6 +22,8 @@ struct SamplerOptions {
     bool usesGpm = false;
     double metricsHz = 0;  ///< CUPTI PM sampling, or GPM in its place; 0: not.
     std::string program;   ///< That is recorded: its Python may have a CUPTI.
+    /// `log::eventOffsetNs` of the recorder, so that samples have the time of events.
+    int64_t eventOffsetNs = 0;
 
     std::vector<std::string> words() const;
     static Result<SamplerOptions> fromWords(const std::vector<std::string>& words);

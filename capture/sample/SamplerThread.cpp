@@ -65,7 +65,7 @@ void SamplerThread::watch(int64_t nowNs) {
     const int64_t longestNs = isSampling_.load() ? longestCallNs : longestBeginningNs;
     if (begunNs == 0 || begunNs == hungSinceNs_ || nowNs - begunNs <= longestNs) return;
     hungSinceNs_ = begunNs;
-    log_.writeUnknown(begunNs + sampleOffsetNs(), sampler_->source());
+    log_.writeUnknown(begunNs + log::eventOffsetNs(), sampler_->source());
     if (++hangs_ <= mostHangsSaid)
         log_.note(Severity::Warning, HealthCode::SamplerHangs,
                   fmt::format("{} stopped answering, as when a GPU has fallen off its bus; its "
@@ -138,9 +138,8 @@ bool SamplerThread::sample() {
 void SamplerThread::readMoments() {
     const int64_t begunCpuNs = cpuNs();
     moments_->take(waiting_);
-    // Programs tell the time of the clock, which may have been set since.
-    std::erase_if(waiting_, [this, aheadNs = realtimeAheadNs()](const log::MomentMessage& moment) {
-        const bool isServed = last_.serves(moment.timestampNs - aheadNs);
+    std::erase_if(waiting_, [this](const log::MomentMessage& moment) {
+        const bool isServed = last_.serves(moment.timestampNs);
         if (isServed) write(moment, last_);
         return isServed;
     });
@@ -151,9 +150,8 @@ void SamplerThread::readMoments() {
         MomentReading reading{sampleTimeNs() / 1000 * 1000, 0, 0};
         const int64_t ageNs = sampler_->sampleMoment([&] {
             moments_->take(waiting_);
-            const int64_t aheadNs = realtimeAheadNs();
             return std::any_of(waiting_.begin() + asked, waiting_.end(), [&](const auto& moment) {
-                return !reading.serves(moment.timestampNs - aheadNs);
+                return !reading.serves(moment.timestampNs);
             });
         });
         reading.endNs = sampleTimeNs();

@@ -164,8 +164,9 @@ class Samplers {
 
 void runSampler(const SamplerOptions& options, const MakeMetricsSampler& makeMetricsSampler) {
     // The recorder tells us when to end; what ends the program is not meant for us.
-    for (const int signal : {SIGINT, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
+    for (const int signal : {SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_IGN);
     ::setpriority(PRIO_PROCESS, 0, niceness);
+    if (options.eventOffsetNs != 0) log::setEventOffset(options.eventOffsetNs);
     // Never destroyed: a thread of it may hang in the driver.
     auto* samplers = new Samplers(options, makeMetricsSampler);
     samplers->run();

@@ -85,7 +85,8 @@ std::set<uint32_t> processesOf(const Trace& trace, const Track& track) {
 /// Whether events of the track may be among what was lost. What this program does not know may be
 /// anything.
 bool concerns(Loss what, TrackKind track) {
-    const bool isAny = what == Loss::LogBlocks || !isKnown(what);
+    const bool isAny = what == Loss::LogBlocks || what == Loss::NestedCalls ||
+                       what == Loss::CallsWithoutMemory || !isKnown(what);
     switch (track) {
         case TrackKind::ThreadNvtx:  // NCCL's operations stand among the ranges.
             return isAny || what == Loss::NvtxCalls || what == Loss::NcclEvents;

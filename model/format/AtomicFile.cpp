@@ -192,7 +192,8 @@ Result<void> writeAtomically(const std::filesystem::path& path, std::string_view
 
 Result<void> publishFile(const std::filesystem::path& unfinished,
                          const std::filesystem::path& target, IfExists ifExists) {
-    const int file = ::open(unfinished.c_str(), O_RDONLY | O_CLOEXEC);
+    // A link would become the trace, and lead whoever opens it elsewhere.
+    const int file = ::open(unfinished.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     int problem = file < 0 ? errno : syncToDisk(file);
     if (file >= 0) ::close(file);
     if (problem != 0)

@@ -39,10 +39,13 @@ class RowInserter {
         else if constexpr (std::is_floating_point_v<Value>)
             statement_.bind(index, static_cast<double>(value));
         else if constexpr (std::is_convertible_v<const Value&, std::string_view>)
-            statement_.bind(index, std::string_view(value));
+            bindText(index, value);
         else if (value)
             bind(index, *value);
     }
+
+    /// Other programs refuse a whole table for one byte that is not UTF-8, so there is none.
+    void bindText(int index, std::string_view text);
 
     Statement statement_;
     FirstError* error_;
@@ -54,9 +57,10 @@ class RowInserter {
 ///     rows.insert(tables::processes.globalPid = id, tables::processes.pid = 4242);
 ///
 /// A row is `column = value` pairs in any order: whole and real numbers, enums, texts, `nullptr`
-/// for NULL, or an optional of any of them. A column that is left out becomes NULL. What is not a
-/// row of the table does not compile: a column of another table, a value of another type, a column
-/// twice, one left out that may not be NULL. The first error is kept in a `FirstError`. One thread.
+/// for NULL, or an optional of any of them. Bytes of texts that are not UTF-8 become U+FFFD. A
+/// column that is left out becomes NULL. What is not a row of the table does not compile: a column
+/// of another table, a value of another type, a column twice, one left out that may not be NULL.
+/// The first error is kept in a `FirstError`. One thread.
 template <class Table>
 class Inserter {
   public:

@@ -335,8 +335,13 @@ Result<Database> Database::create(const std::filesystem::path& path) {
     }
     ::close(file);
     sqlite3* raw = nullptr;
-    const int code = sqlite3_open_v2(absolute.c_str(), &raw,
-                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+    // If somebody has put a link in its place by now, it is not followed. Those in the path of the
+    // folder are the user's own.
+    const std::filesystem::path folder = std::filesystem::canonical(absolute.parent_path(), error);
+    if (error) return fail("Cannot create {}: {}.", result.path_, error.message());
+    const int code = sqlite3_open_v2(
+        (folder / absolute.filename()).c_str(), &raw,
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, nullptr);
     result.database_.reset(raw);
     if (code != SQLITE_OK) return result.failure(code);
     if (const auto tuned = result.execute("PRAGMA page_size = 4096;"

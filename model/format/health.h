@@ -34,6 +34,8 @@ enum class Loss : uint32_t {
     CudaActivity = 2,
     LogBlocks = 3,
     NcclEvents = 5,  ///< 4 and 6 were names that nothing ever wrote.
+    NestedCalls = 7,
+    CallsWithoutMemory = 8,
 };
 
 /// How a loss is called: for programs, for people in the plural, and why it happens: "because ...".
@@ -45,12 +47,15 @@ struct LossName {
 };
 
 inline constexpr std::string_view tooFast = "they came faster than they could be written down";
-inline constexpr std::array<LossName, 4> lossNames{{
+inline constexpr std::array<LossName, 6> lossNames{{
     {Loss::NvtxCalls, "nvtx-calls", "NVTX calls", tooFast},
     {Loss::CudaActivity, "cuda-activity", "CUDA activity records", tooFast},
     {Loss::LogBlocks, "log-blocks", "blocks of its log",
      "the log could not be written, as when the disk is full"},
     {Loss::NcclEvents, "nccl-events", "NCCL events", tooFast},
+    {Loss::NestedCalls, "nested-calls", "calls",
+     "a signal handler made them while it interrupted another"},
+    {Loss::CallsWithoutMemory, "calls-without-memory", "calls", "no memory was left"},
 }};
 
 /// The names of a loss; "unknown" for one that this program does not know.
@@ -98,6 +103,8 @@ enum class HealthCode : uint16_t {
     NoWindowCalls,
     WindowsMissed,
     LogLimit,
+    DiskReserve,
+    ChildrenWithoutLog,
     // Of the samplers.
     NvmlAbsent,
     GpmAbsent,
@@ -122,6 +129,8 @@ enum class HealthCode : uint16_t {
     ProcessStillRan,
     ProcessesCut,
     ForkedChildEnded,
+    ProcessBecameAnother,
+    ProcessWithoutLog,
     RanksMissing,
     Windows,
     LaunchedOutsideWindows,
@@ -139,6 +148,7 @@ enum class HealthCode : uint16_t {
     LogCut,
     LogGap,
     LogOddRecords,
+    VersionsDiffer,
     // Of whoever reads a trace; no file holds these.
     NoEvents,
     NewerRecorder,
@@ -194,6 +204,8 @@ inline constexpr std::array healthCodeNames{
     HealthCodeName{HealthCode::NoWindowCalls, "no-window-calls"},
     HealthCodeName{HealthCode::WindowsMissed, "windows-missed"},
     HealthCodeName{HealthCode::LogLimit, "log-limit"},
+    HealthCodeName{HealthCode::DiskReserve, "disk-reserve"},
+    HealthCodeName{HealthCode::ChildrenWithoutLog, "children-without-log"},
     HealthCodeName{HealthCode::NvmlAbsent, "nvml-absent"},
     HealthCodeName{HealthCode::GpmAbsent, "gpm-absent"},
     HealthCodeName{HealthCode::CountersAbsent, "counters-absent"},
@@ -217,6 +229,8 @@ inline constexpr std::array healthCodeNames{
     HealthCodeName{HealthCode::ProcessStillRan, "process-still-ran"},
     HealthCodeName{HealthCode::ProcessesCut, "processes-cut"},
     HealthCodeName{HealthCode::ForkedChildEnded, "forked-child-ended"},
+    HealthCodeName{HealthCode::ProcessBecameAnother, "process-became-another"},
+    HealthCodeName{HealthCode::ProcessWithoutLog, "process-without-log"},
     HealthCodeName{HealthCode::RanksMissing, "ranks-missing"},
     HealthCodeName{HealthCode::Windows, "windows"},
     HealthCodeName{HealthCode::LaunchedOutsideWindows, "launched-outside-windows"},
@@ -233,6 +247,7 @@ inline constexpr std::array healthCodeNames{
     HealthCodeName{HealthCode::LogCut, "log-cut"},
     HealthCodeName{HealthCode::LogGap, "log-gap", NoteSubject::Loss},
     HealthCodeName{HealthCode::LogOddRecords, "log-odd-records"},
+    HealthCodeName{HealthCode::VersionsDiffer, "versions-differ"},
     HealthCodeName{HealthCode::NoEvents, "no-events"},
     HealthCodeName{HealthCode::NewerRecorder, "newer-recorder"},
     HealthCodeName{HealthCode::NewerExport, "newer-export"},

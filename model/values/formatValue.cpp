@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 
+#include "model/format/utf8.h"
+
 namespace lanescope {
 
 namespace {
@@ -88,23 +90,6 @@ std::string numberAs(double value, Unit unit) {
     return fmt::format("{}", value);
 }
 
-/// Length of the well-formed UTF-8 sequence at the start of `text`, or 0 if there is none.
-size_t sequenceLength(std::string_view text) {
-    const auto byte = [&](size_t index) { return static_cast<unsigned char>(text[index]); };
-    const unsigned char first = byte(0);
-    if (first < 0x80) return 1;
-    const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-    for (size_t index = 1; index < length; ++index)
-        if ((byte(index) & 0xc0) != 0x80) return 0;
-    // Overlong forms, surrogates and what lies beyond Unicode show in the second byte.
-    const unsigned char second = byte(1);
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
-        return 0;
-    return length;
-}
-
 /// U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069 turn the direction of what stands around
 /// them, so that one name could be made to look like another.
 bool turnsDirection(std::string_view sequence) {
@@ -164,7 +149,7 @@ std::string printable(std::string_view text) {
     std::string result;
     result.reserve(text.size());
     while (!text.empty()) {
-        const size_t length = sequenceLength(text);
+        const size_t length = utf8SequenceLength(text);
         const auto first = static_cast<unsigned char>(text[0]);
         if (length == 0 || turnsDirection(text.substr(0, length))) {
             result += "\xef\xbf\xbd";
@@ -175,17 +160,6 @@ std::string printable(std::string_view text) {
             result += text.substr(0, length);
         }
         text.remove_prefix(length == 0 ? 1 : length);
-    }
-    return result;
-}
-
-std::string validUtf8(std::string_view text) {
-    std::string result;
-    result.reserve(text.size());
-    while (!text.empty()) {
-        const size_t length = sequenceLength(text);
-        result += length == 0 ? "\xef\xbf\xbd" : text.substr(0, length);
-        text.remove_prefix(std::max<size_t>(length, 1));
     }
     return result;
 }

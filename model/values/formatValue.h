@@ -27,9 +27,6 @@ std::string formatCount(int64_t count);
 /// of writing, become U+FFFD.
 std::string printable(std::string_view text);
 
-/// `text` with U+FFFD for each byte that is not part of UTF-8, and else as it is.
-std::string validUtf8(std::string_view text);
-
 /// How many characters of a terminal `text`, which is UTF-8, takes; every code point counts as one.
 size_t displayWidth(std::string_view text);
 

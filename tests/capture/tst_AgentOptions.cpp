@@ -99,6 +99,9 @@ class tst_AgentOptions : public QObject {
         });
         row("max-log-mb=7", [](auto& o) { o.maximumLogBytes = uint64_t{7} << 20; });
         row("part-mb=3", [](auto& o) { o.maximumPartBytes = uint64_t{3} << 20; });
+        row("reserve-mb=0", [](auto& o) { o.diskReserveBytes = 0; });
+        row("reserve-mb=5", [](auto& o) { o.diskReserveBytes = uint64_t{5} << 20; });
+        row("keep-command-line=1", [](auto& o) { o.keepsCommandLine = true; });
         row("sample-at=epoch*%40%3D", [](auto& o) { o.sampleAt = "epoch*@="; });
         row("delay-ms=1500,base-ns=1700000000000000000", [](auto& o) {
             o.windows.trigger = WindowTrigger::Time;

@@ -20,9 +20,9 @@ struct Moment {
 
 Moment now() {
     Moment moment;
-    moment.beforeNs = log::realtimeNs();
+    moment.beforeNs = log::eventTimeNs();
     moment.ticks = CycleClock::now();
-    moment.afterNs = log::realtimeNs();
+    moment.afterNs = log::eventTimeNs();
     return moment;
 }
 
@@ -31,7 +31,7 @@ constexpr int64_t allowedNs = 20'000;
 
 void compare(const CycleClock& clock, const std::vector<Moment>& moments) {
     for (const Moment& moment : moments) {
-        const int64_t ns = clock.realtimeNs(moment.ticks);
+        const int64_t ns = clock.eventNs(moment.ticks);
         QVERIFY2(ns > moment.beforeNs - allowedNs,
                  qPrintable(QString::number(ns - moment.beforeNs)));
         QVERIFY2(ns < moment.afterNs + allowedNs, qPrintable(QString::number(ns - moment.afterNs)));
@@ -70,8 +70,8 @@ class tst_CycleClock : public QObject {
             for (int i = 0; i < 100; ++i) ticks.push_back(CycleClock::now());
             clock.calibrate();
             for (size_t i = 1; i < ticks.size(); ++i)
-                QVERIFY(clock.realtimeNs(ticks[i]) >= clock.realtimeNs(ticks[i - 1]));
-            lastNs = clock.realtimeNs(ticks.back());
+                QVERIFY(clock.eventNs(ticks[i]) >= clock.eventNs(ticks[i - 1]));
+            lastNs = clock.eventNs(ticks.back());
         }
         QVERIFY(lastNs > 0);
     }

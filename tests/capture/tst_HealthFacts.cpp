@@ -134,6 +134,8 @@ class tst_HealthFacts : public QObject {
         add("CUDA", Loss::CudaActivity, false, true);
         add("blocks", Loss::LogBlocks, true, true);
         add("NCCL", Loss::NcclEvents, true, false);
+        add("nested", Loss::NestedCalls, true, true);
+        add("no memory", Loss::CallsWithoutMemory, true, true);
         add("of a newer recorder", static_cast<Loss>(77), true, true);
     }
 

@@ -8,6 +8,7 @@
 
 #include "capture/collector/TraceWriter.h"
 #include "capture/collector/liveJournal.h"
+#include "model/format/AtomicFile.h"
 #include "model/format/tables/Nvtx.h"
 #include "model/live/LiveTrace.h"
 #include "model/live/TraceMirror.h"
@@ -70,6 +71,7 @@ class tst_LiveJournal : public QObject {
     void anIdleReaderDoesNotKeepTheTraceFromBeingFinished();
     void aReaderThatStaysKeepsItsStateAndTheTraceIsFinished();
     void whatACopyLeftBehindIsRemoved();
+    void noLinkIsFollowed();
 
     void theMirrorTakesWhatIsNew();
     void theMirrorIsReadLikeATrace();
@@ -188,6 +190,34 @@ void tst_LiveJournal::aReaderThatStaysKeepsItsStateAndTheTraceIsFinished() {
     QCOMPARE(sqlite3_step(statement), SQLITE_ROW);
     QCOMPARE(sqlite3_column_int64(statement, 0), sqlite3_int64(0));
     sqlite3_finalize(statement);
+}
+
+/// In a folder that others may write to, they may put a link wherever a name is known before.
+void tst_LiveJournal::noLinkIsFollowed() {
+    const std::filesystem::path victim = *folder_ / "victim";
+    std::ofstream(victim) << "not ours";
+    const auto isUnharmed = [&] {
+        std::ifstream file(victim);
+        std::string text;
+        std::getline(file, text);
+        return text == "not ours" && std::filesystem::file_size(victim) == 8;
+    };
+    // Where the copy is going to be that replaces a trace which a reader holds.
+    Reader reader(path_);
+    QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
+    for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
+    std::filesystem::create_symlink(victim, path_.string() + "-copy");
+    finish();
+    QVERIFY(isUnharmed());
+    QVERIFY(!std::filesystem::is_symlink(path_));
+    // In the place of the unfinished trace itself.
+    const std::filesystem::path other = *folder_ / "other.partial";
+    std::filesystem::create_symlink(victim, other);
+    QVERIFY(!TraceWriter::create(other));
+    QVERIFY(!settleJournal(other));
+    QVERIFY(!publishFile(other, *folder_ / "other.sqlite", IfExists::Replace));
+    QVERIFY(isUnharmed());
+    QVERIFY(!std::filesystem::exists(*folder_ / "other.sqlite"));
 }
 
 void tst_LiveJournal::whatACopyLeftBehindIsRemoved() {

@@ -105,7 +105,7 @@ class tst_SampleTime : public QObject {
         std::vector<MomentMessage> told;
         const auto tell = [&](int count) {
             MomentMessage message{};
-            message.timestampNs = realtimeNs();
+            message.timestampNs = eventTimeNs();
             message.processId = 4242;
             message.nameBytes = 4;
             std::memcpy(message.name, "step", 4);

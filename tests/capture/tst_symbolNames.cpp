@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <QElapsedTimer>
 #include <QtTest>
 
 #include "capture/collector/symbolNames.h"
@@ -16,6 +17,44 @@ class tst_symbolNames : public QObject {
         QCOMPARE(demangled("triton_poi_fused_add_0"), "triton_poi_fused_add_0");
         QCOMPARE(demangled("_Znonsense"), "_Znonsense");
         QCOMPARE(demangled(""), "");
+    }
+
+    /// What refers back often, and yet is short, is demangled as ever.
+    void demanglesNamesThatReferBackOften() {
+        std::string name = "_Z1fN1a1bE", expected = "f(a::b";
+        for (int parameter = 0; parameter < 30; ++parameter) {
+            name += "S0_";
+            expected += ", a::b";
+        }
+        QCOMPARE(demangled(name), expected + ")");
+    }
+
+    /// Each template argument is the one before, twice: 24 of them are a gigabyte, 40 never end.
+    void aNameThatStandsForGigabytesStaysAsItIs_data() {
+        QTest::addColumn<int>("depth");
+        for (const int depth : {14, 24, 40}) QTest::addRow("%d", depth) << depth;
+    }
+    void aNameThatStandsForGigabytesStaysAsItIs() {
+        QFETCH(int, depth);
+        // f(a<b, b>, a<S, S>, a<S1, S1>, ...), with substitutions for what came before.
+        const auto reference = [](int number) {
+            static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+            std::string text;
+            for (int rest = number - 1; number > 0; rest = rest / 36 - 1) {
+                text.insert(text.begin(), digits[rest % 36]);
+                if (rest < 36) break;
+            }
+            return "S" + text + "_";
+        };
+        std::string name = "_Z1f1aI1bS0_E";  // candidates: a, b, a<b, b>
+        for (int level = 1; level < depth; ++level)
+            name += reference(0) + "I" + reference(level + 1) + reference(level + 1) + "E";
+        QElapsedTimer timer;
+        timer.start();
+        const std::string text = demangled(name);
+        QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
+        QVERIFY2(text.size() <= 64 * 1024, qPrintable(QString::number(text.size())));
+        if (depth > 20) QCOMPARE(text, name);
     }
 
     void shortens_data() {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "model/values/formatValue.h"
+#include "model/format/utf8.h"
 
 namespace lanescope::python {
 

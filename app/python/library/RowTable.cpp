@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "model/format/utf8.h"
 #include "model/values/formatTable.h"
 #include "model/values/formatValue.h"
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SIMULATED: preloaded, a clock that is set back in a sampler process, a second after it began to
-// ask, by the seconds that STANDIN_CLOCK_BACK says.
+// ask, by the seconds that STANDIN_CLOCK_BACK says; and in a program that says so itself, by what
+// it gives `standinSetClock`.
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -23,7 +25,13 @@ time_t setBackSeconds() {
     return text != nullptr && isSampler() ? std::atol(text) : 0;
 }
 
+std::atomic<time_t> aheadSeconds{0};
+
 }  // namespace
+
+extern "C" __attribute__((visibility("default"))) void standinSetClock(long seconds) {
+    aheadSeconds.store(seconds);
+}
 
 extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t clock,
                                                                     timespec* time) {
@@ -32,5 +40,6 @@ extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t cl
     static const time_t backSeconds = setBackSeconds();
     static const time_t begun = time->tv_sec;
     if (time->tv_sec > begun + 1) time->tv_sec -= backSeconds;
+    time->tv_sec += aheadSeconds.load();
     return 0;
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/log/logDoor.h"
+
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+namespace lanescope::log {
+
+namespace {
+
+constexpr timeval patience{0, 200'000};
+
+/// Takes the answer, and the descriptor that came with it.
+int readAnswer(int socket) {
+    DoorAnswer answer;
+    iovec part{&answer, sizeof answer};
+    alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = room;
+    message.msg_controllen = sizeof room;
+    const ssize_t bytes = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    if (bytes < 0) return -1;
+    int descriptor = -1;
+    if (const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+        header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof(int)))
+        std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+    if (bytes == sizeof answer && answer.error == 0) return descriptor;
+    if (descriptor >= 0) ::close(descriptor);
+    errno = bytes == sizeof answer ? answer.error : EPROTO;
+    return -1;
+}
+
+}  // namespace
+
+int askDoor(std::string_view door, DoorWish wish, std::string_view name, int error) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    DoorQuestion question;
+    question.wish = wish;
+    question.error = error;
+    // The first byte stays 0: a name that is in no file system.
+    if (door.empty() || door.size() + 1 > sizeof address.sun_path ||
+        name.size() >= sizeof question.name) {
+        errno = EINVAL;
+        return -1;
+    }
+    std::memcpy(address.sun_path + 1, door.data(), door.size());
+    std::memcpy(question.name, name.data(), name.size());
+    const int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (socket < 0) return -1;
+    for (const int time : {SO_SNDTIMEO, SO_RCVTIMEO})
+        ::setsockopt(socket, SOL_SOCKET, time, &patience, sizeof patience);
+    const auto length =
+        static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + door.size());
+    int descriptor = -1;
+    if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), length) == 0 &&
+        ::send(socket, &question, sizeof question, MSG_NOSIGNAL) == sizeof question)
+        descriptor = readAnswer(socket);
+    const int problem = errno;
+    ::close(socket);
+    errno = problem;
+    return descriptor;
+}
+
+std::string lostLogText(int error, std::string_view program) {
+    std::string text = std::to_string(error);
+    text += ' ';
+    text += program.empty() ? std::string_view("-") : program;
+    return text;
+}
+
+bool isNameOfLog(std::string_view name) {
+    return !name.empty() && name.front() != '.' &&
+           std::all_of(name.begin(), name.end(), [](char c) {
+               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                      c == '.' || c == '-' || c == '_';
+           });
+}
+
+}  // namespace lanescope::log

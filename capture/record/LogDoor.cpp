@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/record/LogDoor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+namespace lanescope::capture {
+
+namespace {
+
+constexpr int mostWaiting = 128;
+constexpr int mostGenerations = 1000;
+constexpr timeval patience{0, 200'000};
+
+void closeIfOpen(int& file) {
+    if (file >= 0) ::close(file);
+    file = -1;
+}
+
+/// 0 if there is no such process.
+pid_t parentOf(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    // "pid (name) state parent ...", and the name may hold anything.
+    const size_t nameEnd = line.rfind(") ");
+    if (nameEnd == std::string::npos || nameEnd + 4 >= line.size()) return 0;
+    return static_cast<pid_t>(std::atol(line.c_str() + nameEnd + 4));
+}
+
+bool isDescendant(pid_t pid) {
+    const pid_t self = ::getpid();
+    for (int generation = 0; pid > 0 && generation < mostGenerations; ++generation) {
+        pid = parentOf(pid);
+        if (pid == self) return true;
+    }
+    return false;
+}
+
+std::string programOf(pid_t pid) {
+    std::error_code error;
+    return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).string();
+}
+
+/// "<name>.log" and its further parts, "<name>.log.1".
+bool isLogFile(std::string_view name) {
+    const size_t at = name.rfind(".log");
+    if (at == std::string_view::npos || at == 0) return false;
+    const std::string_view rest = name.substr(at + 4);
+    return rest.empty() || (rest.size() > 1 && rest.front() == '.' &&
+                            rest.find_first_not_of("0123456789", 1) == std::string_view::npos);
+}
+
+}  // namespace
+
+LogDoor::LogDoor() {
+    uint64_t number[2] = {};
+    if (::getrandom(number, sizeof number, GRND_NONBLOCK) != sizeof number) return;
+    const std::string name =
+        "lanescope-" + std::to_string(number[0]) + "-" + std::to_string(number[1]);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path + 1, name.data(), name.size());
+    const auto length =
+        static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    socket_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (socket_ >= 0 &&
+        ::bind(socket_, reinterpret_cast<const sockaddr*>(&address), length) == 0 &&
+        ::listen(socket_, mostWaiting) == 0)
+        name_ = name;
+    else
+        closeIfOpen(socket_);
+}
+
+LogDoor::~LogDoor() {
+    if (thread_.joinable()) {
+        const uint64_t one = 1;
+        [[maybe_unused]] const ssize_t told = ::write(stop_, &one, sizeof one);
+        thread_.join();
+    }
+    closeIfOpen(socket_);
+    closeIfOpen(folder_);
+    closeIfOpen(stop_);
+}
+
+void LogDoor::open(const std::filesystem::path& runFolder) {
+    if (name_.empty()) return;
+    folder_ = ::open(runFolder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    stop_ = ::eventfd(0, EFD_CLOEXEC);
+    if (folder_ < 0 || stop_ < 0) return;
+    sigset_t all, previous;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &previous);
+    try {
+        thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error&) {
+        // Without it most are recorded all the same.
+    }
+    pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+}
+
+void LogDoor::run() {
+    pollfd sources[] = {{socket_, POLLIN, 0}, {stop_, POLLIN, 0}};
+    for (;;) {
+        if (::poll(sources, 2, -1) < 0) continue;
+        if (sources[1].revents != 0) return;
+        int connection = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+        if (connection < 0) continue;
+        try {
+            answer(connection);
+        } catch (const std::exception&) {
+            // Without memory; who asked gets no answer, and says what it can.
+        }
+        closeIfOpen(connection);
+    }
+}
+
+void LogDoor::answer(int connection) const {
+    for (const int time : {SO_SNDTIMEO, SO_RCVTIMEO})
+        ::setsockopt(connection, SOL_SOCKET, time, &patience, sizeof patience);
+    ucred peer{};
+    socklen_t length = sizeof peer;
+    log::DoorQuestion question;
+    if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 ||
+        !isDescendant(peer.pid) ||
+        ::recv(connection, &question, sizeof question, 0) != sizeof question)
+        return;
+    int descriptor = -1;
+    log::DoorAnswer said{fulfil(question, peer.pid, descriptor)};
+    iovec part{&said, sizeof said};
+    alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (descriptor >= 0) {
+        message.msg_control = room;
+        message.msg_controllen = sizeof room;
+        cmsghdr* const header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof descriptor);
+        std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    }
+    ::sendmsg(connection, &message, MSG_NOSIGNAL);
+    closeIfOpen(descriptor);
+}
+
+/// What was asked for in `descriptor`; 0, or errno.
+int LogDoor::fulfil(const log::DoorQuestion& question, int pid, int& descriptor) const {
+    const std::string name(question.name, ::strnlen(question.name, sizeof question.name));
+    if (question.version != log::DoorQuestion::currentVersion || !log::isNameOfLog(name))
+        return EINVAL;
+    if (question.wish == log::DoorWish::Lost) {
+        if (!name.ends_with(log::lostLogEnding)) return EINVAL;
+        const std::string text = log::lostLogText(question.error, programOf(pid));
+        return ::symlinkat(text.c_str(), folder_, name.c_str()) == 0 ? 0 : errno;
+    }
+    const bool isNew = question.wish == log::DoorWish::BeginLog;
+    if (!isLogFile(name) || (!isNew && question.wish != log::DoorWish::OpenAgain)) return EINVAL;
+    descriptor = ::openat(
+        folder_, name.c_str(),
+        O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (isNew ? O_CREAT | O_EXCL : 0), 0600);
+    return descriptor >= 0 ? 0 : errno;
+}
+
+}  // namespace lanescope::capture

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <QDir>
+#include <QProcess>
+#include <QtTest>
+#include <algorithm>
+
+#include "tests/capture/AgentRun.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using lanescope::test::AgentRun;
+using lanescope::test::ProcessLog;
+
+namespace {
+
+/// The program did what it does without us.
+void runUntouched(AgentRun& run, const QStringList& arguments, int exitCode = 0,
+                  const QByteArray& output = {}) {
+    run.program = LANESCOPE_BINARY_DIR "/bin/standin-hardship";
+    run.arguments = arguments;
+    QVERIFY(run.run());
+    QCOMPARE(run.errors, QByteArray());
+    QCOMPARE(run.output, output);
+    QCOMPARE(run.exitCode, exitCode);
+}
+
+int called(const ProcessLog& log, const char* name) {
+    return static_cast<int>(std::count_if(
+        log.nvtx.begin(), log.nvtx.end(), [name](const auto& event) { return event.text == name; }));
+}
+
+void verifyWhole(const ProcessLog& log) {
+    QCOMPARE(log.unknownStrings, 0);
+    QCOMPARE(log.bytesNotUnderstood, 0u);
+    QVERIFY(!log.isDamaged);
+}
+
+}  // namespace
+
+/// Programs that are hard on whoever lives in them: the program must not notice, and what could not
+/// be recorded must be counted.
+class tst_AgentHardship : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void livesWithoutMemory() {
+        AgentRun run;
+        runUntouched(run, {"memory"}, 4);
+        verifyWhole(run.log());
+        QCOMPARE(run.log().ends.size(), size_t{1});
+        // What came before and after is there, and what did not fit is counted.
+        QCOMPARE(called(run.log(), "before"), 1);
+        QCOMPARE(called(run.log(), "after"), 1);
+        QVERIFY(called(run.log(), "work") >= 10);
+        QVERIFY(run.log().dropped(Loss::CallsWithoutMemory) +
+                    run.log().dropped(Loss::LogBlocks) >
+                0);
+    }
+
+    /// glibc makes room for thread-local memory at the first touch, and ends the program where it
+    /// cannot; ours is there from the beginning.
+    void touchesNoThreadLocalMemoryLate() {
+        QProcess nm;
+        nm.start("nm", {"-D", test::agentLibrary()});
+        if (!nm.waitForFinished() || nm.exitCode() != 0) QSKIP("There is no nm here.");
+        const QByteArray symbols = nm.readAllStandardOutput();
+        QVERIFY(symbols.contains("InitializeInjectionNvtx2"));
+        QVERIFY2(!symbols.contains("__tls_get_addr"), "see -ftls-model in capture/CMakeLists.txt");
+    }
+
+    void refusesCallsOfHandlersThatInterruptIt_data() {
+        QTest::addColumn<int>("microseconds");
+        for (const int microseconds : {40, 200, 2000})
+            QTest::addRow("%d us", microseconds) << microseconds;
+    }
+    void refusesCallsOfHandlersThatInterruptIt() {
+        QFETCH(int, microseconds);
+        AgentRun run;
+        runUntouched(run, {"handler", QString::number(microseconds), "2000"}, 0, "handled\n");
+        const ProcessLog& log = run.log();
+        verifyWhole(log);
+        QCOMPARE(log.ends.size(), size_t{1});
+        qInfo("%d ranges of the program, %d of the handler, %llu calls refused, %llu too many",
+              called(log, "work"), called(log, "handler"),
+              static_cast<unsigned long long>(log.dropped(Loss::NestedCalls)),
+              static_cast<unsigned long long>(log.dropped(Loss::NvtxCalls)));
+        // Each range that is there is whole: what was refused was so at both of its ends, or none.
+        const bool isAllTaken = log.dropped(Loss::NvtxCalls) == 0;
+        std::map<std::pair<uint32_t, int32_t>, std::string> open;
+        for (const ProcessLog::Nvtx& event : log.nvtx) {
+            const std::pair<uint32_t, int32_t> place{event.record.domain, event.record.level};
+            if (event.record.event == log::NvtxEvent::Push) {
+                QVERIFY(event.text == "work" || event.text == "handler" || event.text == "before");
+                open[place] = event.text;
+            } else {
+                QVERIFY(open.erase(place) == 1 || !isAllTaken);
+            }
+        }
+        QVERIFY2(called(log, "work") > 1000, qPrintable(QString::number(called(log, "work"))));
+        QVERIFY(called(log, "handler") > 0);
+    }
+
+    void aClockThatIsSetMovesNothing_data() {
+        QTest::addColumn<int>("seconds");
+        for (const int seconds : {-3600, -1, 1, 3600}) QTest::addRow("%d s", seconds) << seconds;
+    }
+    void aClockThatIsSetMovesNothing() {
+        QFETCH(int, seconds);
+        AgentRun run;
+        run.environment["LD_PRELOAD"] = LANESCOPE_BINARY_DIR "/lib/standin/libstandin-clock.so";
+        runUntouched(run, {"clock", QString::number(seconds)});
+        QCOMPARE(run.log().nvtx.size(), size_t{6});
+        const auto timeOf = [&](size_t index) { return run.log().nvtx[index].record.timestampNs; };
+        for (size_t index = 1; index < 6; ++index) QVERIFY(timeOf(index) >= timeOf(index - 1));
+        const int64_t acrossNs = timeOf(3) - timeOf(2);
+        QVERIFY2(acrossNs >= 299'000'000 && acrossNs < 900'000'000,
+                 qPrintable(QString::number(acrossNs)));
+    }
+
+    /// Without whoever records there is nobody to ask for a file, so this is about what is said.
+    void saysThatThereIsNoLog() {
+        AgentRun run;
+        QVERIFY(QFile::setPermissions(run.folder, QFile::ReadOwner | QFile::ExeOwner));
+        run.environment["LANESCOPE_AGENT_DOOR"] = "nobody-is-here";
+        if (::geteuid() == 0) QSKIP("Root may write everywhere.");
+        runUntouched(run, {"ranges", "10"});
+        QVERIFY(run.logs.empty());
+    }
+
+    void recordsWithoutDescriptors() {
+        AgentRun run;
+        runUntouched(run, {"descriptors"});
+        const QDir folder(run.folder);
+        if (folder.entryList({"*.log"}).isEmpty()) {
+            // On a kernel without close_range: then it is said.
+            QCOMPARE(folder.entryList({"*.lost"}, QDir::AllEntries | QDir::System).size(), 1);
+            return;
+        }
+        QCOMPARE(called(run.log(), "work"), 100);
+    }
+
+    void keepsOutOfDescriptorsThatAreTakenOver() {
+        AgentRun run;
+        QTemporaryDir elsewhere;
+        runUntouched(run, {"takes-descriptors", elsewhere.filePath("own")});
+        verifyWhole(run.log());
+        QCOMPARE(run.log().ends.size(), size_t{1});
+        const bool isApart = called(run.log(), "work") == 9000;
+        if (!isApart) qInfo("descriptors are shared: %d of 9000", called(run.log(), "work"));
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+        QVERIFY(isApart);
+#endif
+    }
+
+    void countsChildrenThatLeaveNoLog() {
+        AgentRun run;
+        runUntouched(run, {"children", "20"});
+        const size_t logs = run.logs.size() - 1;
+        QVERIFY(logs < 20);
+        QCOMPARE(run.log().notes.count("children-without-log"), size_t{1});
+        const std::string& sentence = run.log().notes.at("children-without-log");
+        QVERIFY2(sentence.starts_with(std::to_string(20 - logs) + " processes forked"),
+                 sentence.c_str());
+    }
+
+    void saysNothingOfChildrenThatLeaveTheirs() {
+        AgentRun run;
+        run.arguments = {"--fork", "nvtx"};
+        QVERIFY(run.run());
+        QCOMPARE(run.log().notes.count("children-without-log"), size_t{0});
+    }
+
+    void forksWhileFirstCallsAreUnderWay() {
+        AgentRun run;
+        runUntouched(run, {"forks"});
+        QVERIFY2(run.tookMs < 60'000, qPrintable(QString::number(run.tookMs)));
+    }
+
+    /// The first process of a namespace is not ended by signals that it does not handle, and neither
+    /// is its recording.
+    void theFirstProcessOfANamespaceIsRecordedOn() {
+        QProcess probe;
+        probe.start("unshare", {"--pid", "--fork", "true"});
+        if (!probe.waitForFinished() || probe.exitCode() != 0)
+            QSKIP("There are no process namespaces here.");
+        AgentRun run;
+        run.program = "unshare";
+        run.arguments = {"--pid", "--fork", LANESCOPE_BINARY_DIR "/bin/standin-hardship", "term"};
+        QVERIFY(run.run());
+        QCOMPARE(run.exitCode, 0);
+        QCOMPARE(run.errors, QByteArray());
+        QCOMPARE(run.logs.size(), size_t{1});
+        QCOMPARE(called(run.logs[0], "work"), 300);
+        QCOMPARE(run.logs[0].ends.size(), size_t{1});
+        QCOMPARE(run.logs[0].ends[0].reason, log::EndReason::Exit);
+    }
+
+    void doesNothingWhenDisabled() {
+        for (const char* value : {"1", "yes"}) {
+            AgentRun run;
+            run.environment["LANESCOPE_DISABLE"] = value;
+            QVERIFY(run.run());
+            QCOMPARE(run.output, QByteArray("trained 60 kernels\n"));
+            QVERIFY(QDir(run.folder).isEmpty());
+        }
+        AgentRun run;
+        run.environment["LANESCOPE_DISABLE"] = "0";
+        QVERIFY(run.run());
+        QCOMPARE(run.log().kernels.size(), size_t{60});
+    }
+
+    void endsBeforeTheDiskIsFull() {
+        AgentRun run;
+        // More than any disk has.
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = "reserve-mb=1000000000";
+        run.arguments = {"--steps", "100", "--step-ms", "10"};
+        QVERIFY(run.run());
+        QCOMPARE(run.exitCode, 0);
+        verifyWhole(run.log());
+        QCOMPARE(run.log().ends.size(), size_t{1});
+        QCOMPARE(run.log().ends[0].reason, log::EndReason::LogFull);
+        QCOMPARE(run.log().notes.count("disk-reserve"), size_t{1});
+        QVERIFY(run.log().kernels.size() < 600);
+    }
+
+    void masksSecretsOfCommandLines() {
+        AgentRun run;
+        runUntouched(run, {"ranges", "10", "--api-key", "made-up", "TOKEN=made-up"});
+        const std::string& masked = run.log().properties.at("commandLine");
+        QVERIFY2(masked.ends_with("ranges 10 --api-key *** TOKEN=***"), masked.c_str());
+        AgentRun keeping;
+        keeping.environment["LANESCOPE_AGENT_OPTIONS"] = "keep-command-line=1";
+        runUntouched(keeping, {"ranges", "10", "--api-key", "made-up"});
+        const std::string& kept = keeping.log().properties.at("commandLine");
+        QVERIFY2(kept.ends_with("ranges 10 --api-key made-up"), kept.c_str());
+    }
+};
+
+LANESCOPE_TEST(tst_AgentHardship, QCoreApplication)
+#include "tst_AgentHardship.moc"

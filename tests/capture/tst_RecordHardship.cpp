@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <QDir>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <filesystem>
+
+#include "model/format/Sqlite.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int waitMs = 120'000;
+
+struct Ended {
+    int status = -1;
+    QByteArray out, err;
+};
+
+}  // namespace
+
+/// `record` with the real agent in programs that change user, root, limits or the clock.
+class tst_RecordHardship : public QObject {
+    Q_OBJECT
+    std::unique_ptr<QTemporaryDir> folder_;
+    const QString hardship_ = LANESCOPE_BINARY_DIR "/bin/standin-hardship";
+
+    Ended record(const QStringList& words, const QStringList& options = {},
+                 const QMap<QString, QString>& variables = {}) const {
+        QProcess process;
+        process.setWorkingDirectory(folder_->path());
+        auto environment = QProcessEnvironment::systemEnvironment();
+        for (auto it = variables.begin(); it != variables.end(); ++it)
+            environment.insert(it.key(), it.value());
+        process.setProcessEnvironment(environment);
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
+                      QStringList{"record", "-o", "out.sqlite", "--no-sample", "--no-cuda"} + options +
+                          QStringList{"--"} + words);
+        if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
+        const bool isNormal = process.exitStatus() == QProcess::NormalExit;
+        return {isNormal ? process.exitCode() : -process.exitCode(),
+                process.readAllStandardOutput(), process.readAllStandardError()};
+    }
+    /// The one number that a query answers.
+    int64_t number(const char* sql) const {
+        const auto database = Database::openReadOnly(folder_->filePath("out.sqlite").toStdString());
+        if (!database) return -1;
+        auto statement = database->prepare(sql);
+        if (!statement) return -2;
+        const auto row = statement->step();
+        return row && *row ? statement->integer(0) : -3;
+    }
+    int64_t ranges(const char* name) const {
+        return number(qPrintable(QString("SELECT count(*) FROM NVTX_EVENTS WHERE text = '%1' OR "
+                                         "textId = (SELECT id FROM StringIds WHERE value = '%1')")
+                                     .arg(name)));
+    }
+
+  private slots:
+    void init() { folder_ = std::make_unique<QTemporaryDir>(); }
+
+    void aProgramThatGivesUpRootIsRecorded() {
+        if (::geteuid() != 0) QSKIP("Only root can be given up.");
+        // Where the program itself may go but not write.
+        std::filesystem::permissions(folder_->path().toStdString(), std::filesystem::perms(0755));
+        const Ended ended = record({hardship_, "user"});
+        QVERIFY2(ended.status == 0, ended.err.constData());
+        QCOMPARE(ranges("work"), 100);
+        QVERIFY2(!ended.err.contains("warning"), ended.err.constData());
+        QVERIFY(QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden |
+                                                QDir::NoDotAndDotDot) ==
+                QStringList{"out.sqlite"});
+    }
+
+    void aProgramThatChangesItsRootIsRecorded() {
+        if (::geteuid() != 0) QSKIP("Only root can change the root.");
+        QDir(folder_->path()).mkdir("root");
+        const Ended ended = record({hardship_, "root", folder_->filePath("root")});
+        QVERIFY2(ended.status == 0, ended.err.constData());
+        QCOMPARE(ranges("work"), 99);
+        QCOMPARE(ranges("before"), 1);
+    }
+
+    void whatCannotBeRecordedIsSaid() {
+        if (::geteuid() != 0) QSKIP("Only root can be given up.");
+        // Nobody answers at that door, as when the program is in another network namespace.
+        const Ended ended =
+            record({"env", "LANESCOPE_AGENT_DOOR=nobody-is-here", hardship_, "user"});
+        QCOMPARE(ended.status, 0);
+        // Nothing tells of it but that nothing is there, which must not be called something else.
+        QVERIFY2(ended.err.contains("could not reach the folder of its logs"),
+                 ended.err.constData());
+    }
+
+    void aClockThatIsSetIsTold() {
+        const Ended ended = record(
+            {"env", "LD_PRELOAD=" LANESCOPE_BINARY_DIR "/lib/standin/libstandin-clock.so",
+             hardship_, "clock", "3600"});
+        QVERIFY2(ended.status == 0, ended.err.constData());
+        QCOMPARE(number("SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = 'clock-set' AND "
+                        "severity = 0"),
+                 1);
+        QVERIFY(number("SELECT max(\"end\" - start) FROM NVTX_EVENTS") < 900'000'000);
+        QVERIFY(number("SELECT max(\"end\") FROM NVTX_EVENTS") < int64_t{60} * 1'000'000'000);
+    }
+
+    void aLimitOfFileSizesDoesNotEndIt() {
+        QProcess process;
+        process.setWorkingDirectory(folder_->path());
+        process.start("bash", {"-c", "ulimit -f 1000; exec " LANESCOPE_BINARY_DIR
+                                     "/bin/lanescope record --no-sample -o out.sqlite -- sh -c '" +
+                                         hardship_ + " ranges 200000; exit 3'"});
+        QVERIFY(process.waitForFinished(waitMs));
+        QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+        QCOMPARE(process.exitCode(), 3);
+        QVERIFY(process.readAllStandardError().contains("out.sqlite"));
+    }
+
+    void whoLeavesNoTraceForOthersIsDisabled() {
+        const Ended ended =
+            record({hardship_, "ranges", "10"}, {}, {{"LANESCOPE_DISABLE", "1"}});
+        QCOMPARE(ended.status, 0);
+        QVERIFY2(ended.err.contains("LANESCOPE_DISABLE is set"), ended.err.constData());
+    }
+
+    void secretsOfCommandLinesStayOutOfTheTrace() {
+        const QStringList words{hardship_, "ranges", "10", "--api-key", "made-up-secret"};
+        const auto isInTrace = [&] {
+            QFile file(folder_->filePath("out.sqlite"));
+            return file.open(QIODevice::ReadOnly) && file.readAll().contains("made-up-secret");
+        };
+        QCOMPARE(record(words).status, 0);
+        QVERIFY(!isInTrace());
+        QCOMPARE(record(words, {"--force", "--keep-command-line"}).status, 0);
+        QVERIFY(isInTrace());
+    }
+
+    void aProgramThatRunsAnotherEndsNotAbnormally() {
+        const Ended ended = record({"sh", "-c", "exec " + hardship_ + " ranges 10"});
+        QCOMPARE(ended.status, 0);
+        QVERIFY2(!ended.err.contains("abnormally"), ended.err.constData());
+    }
+
+    void childrenWithoutLogAreSaid() {
+        const Ended ended = record({hardship_, "children", "20"});
+        QCOMPARE(ended.status, 0);
+        QVERIFY2(ended.err.contains("processes forked from this one used NVTX or CUDA"),
+                 ended.err.constData());
+    }
+};
+
+LANESCOPE_TEST(tst_RecordHardship, QCoreApplication)
+#include "tst_RecordHardship.moc"
