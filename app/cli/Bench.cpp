@@ -43,7 +43,7 @@ RunEnd runUnrecorded(const std::vector<std::string>& program) {
     auto child = capture::ChildProcess::fork(*file, program, ownEnvironment());
     if (!child) return {exitFailed, false, child.error().sentence};
     if (const auto begun = child->begin({}); !begun)
-        return {exitFailed, false, begun.error().sentence};
+        return {exitFailed, false, begun.error().error.sentence};
     return {child->wait(), false, {}};
 }
 

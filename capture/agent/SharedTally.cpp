@@ -21,8 +21,8 @@ constinit std::atomic<Counts*> shared{nullptr};
 
 void SharedTally::make() {
     if (shared.load() != nullptr) return;
-    void* const memory = ::mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE,
-                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        ::mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return;
     Counts* none = nullptr;
     if (!shared.compare_exchange_strong(none, new (memory) Counts))

@@ -59,8 +59,7 @@ int askDoor(std::string_view door, DoorWish wish, std::string_view name, int err
     if (socket < 0) return -1;
     for (const int time : {SO_SNDTIMEO, SO_RCVTIMEO})
         ::setsockopt(socket, SOL_SOCKET, time, &patience, sizeof patience);
-    const auto length =
-        static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + door.size());
+    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + door.size());
     int descriptor = -1;
     if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), length) == 0 &&
         ::send(socket, &question, sizeof question, MSG_NOSIGNAL) == sizeof question)

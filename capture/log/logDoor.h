@@ -23,7 +23,7 @@ struct DoorQuestion {
     static constexpr uint32_t currentVersion = 1;
     uint32_t version = currentVersion;
     DoorWish wish = DoorWish::BeginLog;
-    int32_t error = 0;   ///< errno.
+    int32_t error = 0;    ///< errno.
     char name[180] = "";  ///< Of the file, without folders, ended by 0.
 };
 

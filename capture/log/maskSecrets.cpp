@@ -8,9 +8,9 @@ namespace lanescope::log {
 
 namespace {
 
-constexpr std::array secretWords{
-    "password", "passwords",   "passwd", "passphrase", "pwd",           "secret", "secrets",
-    "credential", "credentials", "token",  "auth",       "authorization", "apikey", "apikeys"};
+constexpr std::array secretWords{"password", "passwords",     "passwd",     "passphrase",  "pwd",
+                                 "secret",   "secrets",       "credential", "credentials", "token",
+                                 "auth",     "authorization", "apikey",     "apikeys"};
 constexpr std::array keyWords{"key", "keys"};
 
 /// How services begin their keys, and how long one is at least.
@@ -19,10 +19,11 @@ struct KnownKey {
     size_t leastBytes;
 };
 constexpr std::array knownKeys{
-    KnownKey{"hf_", 20},    KnownKey{"ghp_", 20},  KnownKey{"gho_", 20},  KnownKey{"ghs_", 20},
-    KnownKey{"github_pat_", 20}, KnownKey{"glpat-", 20}, KnownKey{"sk-", 20}, KnownKey{"xoxb-", 20},
-    KnownKey{"xoxp-", 20},  KnownKey{"AKIA", 20},  KnownKey{"ASIA", 20},  KnownKey{"AIza", 30},
-    KnownKey{"npm_", 20},   KnownKey{"pypi-", 20}, KnownKey{"eyJ", 30},
+    KnownKey{"hf_", 20},  KnownKey{"ghp_", 20},        KnownKey{"gho_", 20},
+    KnownKey{"ghs_", 20}, KnownKey{"github_pat_", 20}, KnownKey{"glpat-", 20},
+    KnownKey{"sk-", 20},  KnownKey{"xoxb-", 20},       KnownKey{"xoxp-", 20},
+    KnownKey{"AKIA", 20}, KnownKey{"ASIA", 20},        KnownKey{"AIza", 30},
+    KnownKey{"npm_", 20}, KnownKey{"pypi-", 20},       KnownKey{"eyJ", 30},
 };
 
 bool isUpper(char c) {
@@ -53,8 +54,8 @@ std::vector<std::string> wordsOf(std::string_view name) {
             isInWord = false;
             continue;
         }
-        const bool beginsByCapital = isUpper(c) && at > 0 && isLetter(name[at - 1]) &&
-                                     !isUpper(name[at - 1]);
+        const bool beginsByCapital =
+            isUpper(c) && at > 0 && isLetter(name[at - 1]) && !isUpper(name[at - 1]);
         if (!isInWord || beginsByCapital) words.emplace_back();
         isInWord = true;
         words.back() += isUpper(c) ? static_cast<char>(c - 'A' + 'a') : c;
@@ -181,8 +182,8 @@ std::vector<std::string> maskSecrets(const std::vector<std::string>& words) {
             masked.emplace_back(maskedSecret);
         else
             masked.push_back(Masker(word).masked());
-        isSecret = word.starts_with('-') &&
-                   std::all_of(word.begin(), word.end(), isOfName) && namesASecret(word);
+        isSecret = word.starts_with('-') && std::all_of(word.begin(), word.end(), isOfName) &&
+                   namesASecret(word);
     }
     return masked;
 }

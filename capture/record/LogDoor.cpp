@@ -76,11 +76,9 @@ LogDoor::LogDoor() {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path + 1, name.data(), name.size());
-    const auto length =
-        static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
     socket_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (socket_ >= 0 &&
-        ::bind(socket_, reinterpret_cast<const sockaddr*>(&address), length) == 0 &&
+    if (socket_ >= 0 && ::bind(socket_, reinterpret_cast<const sockaddr*>(&address), length) == 0 &&
         ::listen(socket_, mostWaiting) == 0)
         name_ = name;
     else

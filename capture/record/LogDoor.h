@@ -10,9 +10,9 @@
 namespace lanescope::capture {
 
 /// Opens logs for processes of the run that cannot do it themselves, because they gave up their
-/// rights or see other folders: they ask at a socket, and get a descriptor. Only descendants of this
-/// process are answered, and only files of logs in the run folder are opened. Where there can be no
-/// such socket, there is none, and nobody is told.
+/// rights or see other folders: they ask at a socket, and get a descriptor. Only descendants of
+/// this process are answered, and only files of logs in the run folder are opened. Where there can
+/// be no such socket, there is none, and nobody is told.
 class LogDoor {
   public:
     /// Makes the socket; nobody is answered yet.

@@ -47,8 +47,7 @@ class TestCompareHistory : public QObject {
         const std::filesystem::path path = in(run.name).toStdString();
         {
             Result<Database> database = Database::create(path);
-            if (!database || !createTraceTables(*database) ||
-                !writeRunSummary(*database, *summary))
+            if (!database || !createTraceTables(*database) || !writeRunSummary(*database, *summary))
                 return false;
         }
         return sealPages(path).has_value();

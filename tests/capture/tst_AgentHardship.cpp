@@ -27,8 +27,9 @@ void runUntouched(AgentRun& run, const QStringList& arguments, int exitCode = 0,
 }
 
 int called(const ProcessLog& log, const char* name) {
-    return static_cast<int>(std::count_if(
-        log.nvtx.begin(), log.nvtx.end(), [name](const auto& event) { return event.text == name; }));
+    return static_cast<int>(
+        std::count_if(log.nvtx.begin(), log.nvtx.end(),
+                      [name](const auto& event) { return event.text == name; }));
 }
 
 void verifyWhole(const ProcessLog& log) {
@@ -54,8 +55,7 @@ class tst_AgentHardship : public QObject {
         QCOMPARE(called(run.log(), "before"), 1);
         QCOMPARE(called(run.log(), "after"), 1);
         QVERIFY(called(run.log(), "work") >= 10);
-        QVERIFY(run.log().dropped(Loss::CallsWithoutMemory) +
-                    run.log().dropped(Loss::LogBlocks) >
+        QVERIFY(run.log().dropped(Loss::CallsWithoutMemory) + run.log().dropped(Loss::LogBlocks) >
                 0);
     }
 
@@ -178,8 +178,8 @@ class tst_AgentHardship : public QObject {
         QVERIFY2(run.tookMs < 60'000, qPrintable(QString::number(run.tookMs)));
     }
 
-    /// The first process of a namespace is not ended by signals that it does not handle, and neither
-    /// is its recording.
+    /// The first process of a namespace is not ended by signals that it does not handle, and
+    /// neither is its recording.
     void theFirstProcessOfANamespaceIsRecordedOn() {
         QProcess probe;
         probe.start("unshare", {"--pid", "--fork", "true"});

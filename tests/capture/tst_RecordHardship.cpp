@@ -38,8 +38,8 @@ class tst_RecordHardship : public QObject {
             environment.insert(it.key(), it.value());
         process.setProcessEnvironment(environment);
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
-                      QStringList{"record", "-o", "out.sqlite", "--no-sample", "--no-cuda"} + options +
-                          QStringList{"--"} + words);
+                      QStringList{"record", "-o", "out.sqlite", "--no-sample", "--no-cuda"} +
+                          options + QStringList{"--"} + words);
         if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
         const bool isNormal = process.exitStatus() == QProcess::NormalExit;
         return {isNormal ? process.exitCode() : -process.exitCode(),
@@ -71,8 +71,8 @@ class tst_RecordHardship : public QObject {
         QVERIFY2(ended.status == 0, ended.err.constData());
         QCOMPARE(ranges("work"), 100);
         QVERIFY2(!ended.err.contains("warning"), ended.err.constData());
-        QVERIFY(QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden |
-                                                QDir::NoDotAndDotDot) ==
+        QVERIFY(QDir(folder_->path())
+                    .entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot) ==
                 QStringList{"out.sqlite"});
     }
 
@@ -97,9 +97,9 @@ class tst_RecordHardship : public QObject {
     }
 
     void aClockThatIsSetIsTold() {
-        const Ended ended = record(
-            {"env", "LD_PRELOAD=" LANESCOPE_BINARY_DIR "/lib/standin/libstandin-clock.so",
-             hardship_, "clock", "3600"});
+        const Ended ended =
+            record({"env", "LD_PRELOAD=" LANESCOPE_BINARY_DIR "/lib/standin/libstandin-clock.so",
+                    hardship_, "clock", "3600"});
         QVERIFY2(ended.status == 0, ended.err.constData());
         QCOMPARE(number("SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = 'clock-set' AND "
                         "severity = 0"),
@@ -121,8 +121,7 @@ class tst_RecordHardship : public QObject {
     }
 
     void whoLeavesNoTraceForOthersIsDisabled() {
-        const Ended ended =
-            record({hardship_, "ranges", "10"}, {}, {{"LANESCOPE_DISABLE", "1"}});
+        const Ended ended = record({hardship_, "ranges", "10"}, {}, {{"LANESCOPE_DISABLE", "1"}});
         QCOMPARE(ended.status, 0);
         QVERIFY2(ended.err.contains("LANESCOPE_DISABLE is set"), ended.err.constData());
     }

@@ -41,8 +41,7 @@ class tst_maskSecrets : public QObject {
             {"postgres://me:***@host/base"});
         row("query of an address", {"https://host/?a=1&token=abc&b=2"},
             {"https://host/?a=1&token=***&b=2"});
-        row("header", {"-H", "Authorization: Bearer abc.def"},
-            {"-H", "Authorization: Bearer ***"});
+        row("header", {"-H", "Authorization: Bearer abc.def"}, {"-H", "Authorization: Bearer ***"});
         row("script", {"sh", "-c", "export HF_TOKEN='a b'; python train.py --token abc --lr 1"},
             {"sh", "-c", "export HF_TOKEN='***'; python train.py --token *** --lr 1"});
         row("JSON", {R"({"secret": "abc", "lr": 1})"}, {R"({"secret": "***", "lr": 1})"});

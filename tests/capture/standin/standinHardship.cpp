@@ -162,8 +162,7 @@ int callsInHandlers(int microseconds, int milliseconds) {
 /// A range of a third of a second while the clock of the machine is set: `standinSetClock` is of a
 /// library that was loaded before.
 int clockIsSet(int seconds) {
-    const auto set =
-        reinterpret_cast<void (*)(long)>(::dlsym(RTLD_DEFAULT, "standinSetClock"));
+    const auto set = reinterpret_cast<void (*)(long)>(::dlsym(RTLD_DEFAULT, "standinSetClock"));
     if (!set) return 77;
     range("before");
     pause(50);
