@@ -252,7 +252,7 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
         folder.remove();
         outcome.keptLogs.clear();
     }
-    return std::move(outcome);
+    return outcome;
 }
 
 }  // namespace lanescope::capture
