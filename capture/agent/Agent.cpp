@@ -2,7 +2,6 @@
 #include "capture/agent/Agent.h"
 
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "capture/agent/NvtxRegistry.h"
 #include "capture/agent/SharedTally.h"
 #include "capture/agent/endOfProcess.h"
+#include "capture/agent/ownThreads.h"
 #include "capture/agent/processIdentity.h"
 #include "capture/log/clocks.h"
 #include "capture/log/eventClock.h"
@@ -41,7 +41,6 @@ constexpr uint64_t mostReserve = uint64_t{1} << 30, usualShareOfDisk = 20;
 constexpr auto flushPeriod = 250ms;
 constexpr auto flushDeadline = 2s;
 constexpr auto writeDeadline = 2s;
-constexpr size_t threadStackBytes = 512u << 10;
 
 std::atomic<Agent*> currentAgent{nullptr};
 std::atomic<bool> isUnwanted{false};  // the environment asks for no agent
@@ -77,37 +76,6 @@ void afterForkInChild() {
 /// interrupted there by another thread's fork, and the child would wait for it for ever.
 __attribute__((constructor)) void watchForks() {
     ::pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
-}
-
-/// Gives the calling thread descriptors of its own, none to begin with. So whatever the program
-/// does with its numbers concerns none of ours, nor its limit, and none of ours is seen by it. What
-/// it has open is not held open by this thread. Where the kernel cannot (before 5.9), we share the
-/// program's, and `LogFile` takes care.
-void leaveDescriptorsOfProgram() {
-#if !defined(LANESCOPE_SHARES_DESCRIPTORS)
-    constexpr long closeRange = 436;  // on all processors; older headers lack the name
-    constexpr unsigned int unshareTable = 1u << 1;
-    ::syscall(closeRange, 0u, ~0u, unshareTable);
-#endif
-}
-
-/// Starts a thread that no signal of the program is delivered to.
-bool startThread(void* (*main)(void*), void* argument) {
-    sigset_t all, before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_attr_t attributes;
-    ::pthread_attr_init(&attributes);
-    ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    ::pthread_attr_setstacksize(&attributes, threadStackBytes);
-    pthread_t thread;
-    // A program with much thread-local storage may need larger stacks than ours.
-    const bool ok = ::pthread_create(&thread, &attributes, main, argument) == 0 ||
-                    (::pthread_attr_setstacksize(&attributes, 16 * threadStackBytes) == 0 &&
-                     ::pthread_create(&thread, &attributes, main, argument) == 0);
-    ::pthread_attr_destroy(&attributes);
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return ok;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -87,20 +86,18 @@ LogDoor::LogDoor() {
 
 LogDoor::~LogDoor() {
     if (thread_.joinable()) {
-        const uint64_t one = 1;
-        [[maybe_unused]] const ssize_t told = ::write(stop_, &one, sizeof one);
+        isStopping_ = true;
+        ::shutdown(socket_, SHUT_RDWR);  // wakes it
         thread_.join();
     }
     closeIfOpen(socket_);
     closeIfOpen(folder_);
-    closeIfOpen(stop_);
 }
 
 void LogDoor::open(const std::filesystem::path& runFolder) {
     if (name_.empty()) return;
     folder_ = ::open(runFolder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    stop_ = ::eventfd(0, EFD_CLOEXEC);
-    if (folder_ < 0 || stop_ < 0) return;
+    if (folder_ < 0) return;
     sigset_t all, previous;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &previous);
@@ -113,10 +110,10 @@ void LogDoor::open(const std::filesystem::path& runFolder) {
 }
 
 void LogDoor::run() {
-    pollfd sources[] = {{socket_, POLLIN, 0}, {stop_, POLLIN, 0}};
-    for (;;) {
-        if (::poll(sources, 2, -1) < 0) continue;
-        if (sources[1].revents != 0) return;
+    constexpr int lookMs = 1000;  // whether it is to stop, should nothing wake it
+    while (!isStopping_) {
+        pollfd source{socket_, POLLIN, 0};
+        if (::poll(&source, 1, lookMs) <= 0) continue;
         int connection = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
         if (connection < 0) continue;
         try {

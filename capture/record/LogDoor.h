@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -32,7 +33,8 @@ class LogDoor {
     int fulfil(const log::DoorQuestion& question, int pid, int& descriptor) const;
 
     std::string name_;
-    int socket_ = -1, folder_ = -1, stop_ = -1;
+    int socket_ = -1, folder_ = -1;
+    std::atomic<bool> isStopping_{false};
     std::thread thread_;
 };
 

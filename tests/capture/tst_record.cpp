@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <QDir>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
-#include <atomic>
 #include <filesystem>
 #include <fstream>
-#include <optional>
-#include <thread>
 
-#include "capture/record/ChildProcess.h"
 #include "capture/record/OutputName.h"
 #include "capture/record/RunFolder.h"
 #include "model/format/Sqlite.h"
@@ -303,50 +298,6 @@ class tst_record : public QObject {
         QVERIFY2(run.err.contains(sentence.toUtf8()), run.err);
         QCOMPARE(run.err.count('\n'), 1);
         QCOMPARE(QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden), before);
-    }
-
-    /// Its status is that of the signal, as for a program that had begun.
-    void aSignalMayComeBeforeTheProgram() {
-        ::signal(SIGPIPE, SIG_IGN);
-        for (const int signal : {SIGUSR1, SIGKILL}) {
-            auto child = ChildProcess::fork("/bin/true", {"true"}, {});
-            QVERIFY(child);
-            ::kill(child->pid(), signal);
-            // Its end of the gate closes when it is gone.
-            siginfo_t info{};
-            ::waitid(P_PID, static_cast<id_t>(child->pid()), &info, WEXITED | WNOWAIT);
-            const Result<void, StartProblem> begun = child->begin({"A=b"});
-            QVERIFY(!begun);
-            QCOMPARE(begun.error().signal, signal);
-            QVERIFY(child->hasEnded());
-        }
-        ::signal(SIGPIPE, SIG_DFL);
-    }
-
-    /// Who comes at the same moment is told of the one that records, and of no earlier recording.
-    void twoThatComeAtOnceKnowOfEachOther() {
-        const std::filesystem::path path = in(".at-once.run").toStdString();
-        for (int round = 0; round < 100; ++round) {
-            std::optional<Result<RunFolder>> made[2];
-            std::atomic<int> ready{0}, done{0};
-            const auto make = [&](int number) {
-                ++ready;
-                while (ready < 2) {
-                }
-                made[number].emplace(RunFolder::create(path, RunInfo{}));
-                ++done;
-            };
-            std::thread other([&] { make(1); });
-            make(0);
-            other.join();
-            QVERIFY(made[0]->has_value() != made[1]->has_value());
-            const int winner = made[0]->has_value() ? 0 : 1;
-            const std::string& sentence = made[1 - winner]->error().sentence;
-            QVERIFY2(sentence.find("being recorded by another") != std::string::npos,
-                     sentence.c_str());
-            (*made[winner])->remove();
-        }
-        QVERIFY(!isThere(".at-once.run"));
     }
 
     void refusesToShareTheProgram() {
