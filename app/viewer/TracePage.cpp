@@ -2,7 +2,9 @@
 #include "app/viewer/TracePage.h"
 
 #include <QSplitter>
+#include <QTimer>
 #include <QVBoxLayout>
+#include <chrono>
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
@@ -10,6 +12,7 @@
 #include "app/viewer/PageTools.h"
 #include "app/viewer/TableCommands.h"
 #include "app/viewer/TraceTables.h"
+#include "model/index/openTrace.h"
 #include "model/trace/healthPlaces.h"
 #include "model/trace/notesOf.h"
 #include "views/details/DetailsPanel.h"
@@ -47,6 +50,23 @@ TracePage::TracePage(TracePtr trace, QWidget* parent)
     details_->setTrace(trace_);
     showHealth();
     setFocusProxy(timeline_);
+    watchIndex();
+}
+
+/// Pictures read an index piece by piece, and each piece tells only then that it is damaged.
+void TracePage::watchIndex() {
+    constexpr std::chrono::milliseconds interval{1000};
+    if (trace_->damagedBlocks == nullptr) return;
+    auto* timer = new QTimer(this);
+    connect(timer, &QTimer::timeout, this, [this, timer] {
+        if (!trace_->isDamaged()) return;
+        timer->stop();
+        // So that the trace is read anew when it is opened again. One that stays is told of again.
+        static_cast<void>(checkIndex(*trace_));
+        showHealth();
+        tables_->showHealth();
+    });
+    timer->start(interval);
 }
 
 void TracePage::arrange() {

@@ -62,6 +62,7 @@ class TracePage : public DocumentPage {
     void updateDetails();
     void connectParts();
     void showHealth();
+    void watchIndex();
 
     TracePtr trace_;
     views::TimelineView* timeline_;

@@ -159,7 +159,11 @@ void TraceTables::setTrace(TracePtr trace) {
     update(selection_->panel());
     update(bandwidth_->panel());
     update(topology_->panel());
-    update(health_->panel());
+    showHealth();
+}
+
+void TraceTables::showHealth() {
+    if (auto* panel = health_->panel()) panel->setTrace(trace_);
     updateHealthTitle();
 }
 

@@ -37,6 +37,8 @@ class TraceTables : public QTabWidget {
     TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent = nullptr);
 
     void setTrace(TracePtr trace);
+    /// Shows what the trace says of its health by now.
+    void showHealth();
     /// The selected range.
     void setRange(std::optional<TimeRange> range);
     /// What the timeline shows, in the trace's own time.

@@ -2,9 +2,9 @@
 #include "model/trace/StringTable.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "model/format/checksum.h"
+#include "model/values/MixedMap.h"
 
 namespace lanescope {
 
@@ -29,7 +29,7 @@ StringIndex StringTable::intern(std::string_view text) {
 }
 
 uint32_t& StringTable::slotOf(std::string_view text) {
-    size_t at = std::hash<std::string_view>()(text);
+    auto at = static_cast<size_t>(mixed(text));
     while (true) {
         uint32_t& slot = slots_[at++ & (slots_.size() - 1)];
         if (slot == 0 || strings_[slot - 1] == text) return slot;

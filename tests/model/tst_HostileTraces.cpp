@@ -3,6 +3,8 @@
 
 #include <QElapsedTimer>
 #include <QtTest>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <unordered_map>
 
@@ -83,6 +85,28 @@ class tst_HostileTraces : public QObject {
         QVERIFY(hasNote(**trace, HealthCode::TableDamaged));
     }
 
+    void rowsThatShareAChainOfPagesAreNotReadForEach() {
+        constexpr int rows = 6;
+        // Of which so little lies in the leaf that it holds all rows.
+        constexpr size_t textBytes = 489 + 293 * 4092 + 31;
+        write(
+            fmt::format("PRAGMA page_size = 4096;"
+                        "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
+                        " globalTid INTEGER, text TEXT);"
+                        "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER);"
+                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {})"
+                        " INSERT INTO NVTX_EVENTS SELECT i, i + 1, 59, {}, hex(zeroblob({}))"
+                        " FROM n",
+                        rows, tid, textBytes / 2));
+        const size_t before = std::filesystem::file_size(path_);
+        shareFirstChain();
+        QVERIFY(std::filesystem::file_size(path_) < before / 4);
+        const auto trace = loadTrace(path_);
+        QVERIFY(trace.has_value());
+        QVERIFY(hasNote(**trace, HealthCode::TableDamaged));
+        QVERIFY((*trace)->nvtx.size() < rows);
+    }
+
     void aLongTextCostsNoOtherRow() {
         write(
             fmt::format("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
@@ -135,6 +159,41 @@ class tst_HostileTraces : public QObject {
         QVERIFY2(timer.elapsed() < 4000, qPrintable(QString::number(timer.elapsed())));
     }
 
+    void textsCannotBeChosenToFallTogether() {
+        // Texts with one hash in the standard library: two blocks of each pair differ so that what
+        // the one changes in the hash the other takes back.
+        constexpr uint64_t factor = 0xc6a4a7935bd1e995u;
+        const auto mix = [](uint64_t block) {
+            block *= factor;
+            return (block ^ block >> 47) * factor;
+        };
+        uint64_t inverse = 1;
+        for (int round = 0; round < 6; ++round) inverse *= 2 - factor * inverse;
+        const auto unmix = [inverse](uint64_t mixedBlock) {
+            mixedBlock *= inverse;
+            return (mixedBlock ^ mixedBlock >> 47) * inverse;
+        };
+        constexpr int pairs = 14;
+        std::vector<std::string> texts;
+        for (uint64_t choice = 0; choice < uint64_t{1} << pairs; ++choice) {
+            std::string& text = texts.emplace_back();
+            for (uint64_t pair = 0; pair < pairs; ++pair) {
+                uint64_t block = pair + 1;
+                if ((choice >> pair & 1) != 0) block = unmix(mix(block) ^ uint64_t{1} << 63);
+                for (int twice = 0; twice < 2; ++twice)
+                    text.append(reinterpret_cast<const char*>(&block), sizeof block);
+            }
+        }
+        const std::hash<std::string_view> usual;
+        QCOMPARE(usual(texts.front()), usual(texts.back()));
+        QElapsedTimer timer;
+        timer.start();
+        StringTable strings;
+        for (const std::string& text : texts) strings.intern(text);
+        QVERIFY2(timer.elapsed() < 500, qPrintable(QString::number(timer.elapsed())));
+        QCOMPARE(strings.size(), static_cast<uint32_t>(texts.size()) + 1);
+    }
+
     void aJournalThatSomebodyLeftIsCalledThat() {
         QVERIFY(writeTrace(*simulatedTraining({.steps = 2}), path_).has_value());
         {
@@ -169,6 +228,52 @@ class tst_HostileTraces : public QObject {
     }
 
   private:
+    /// Of a table whose only leaf is page 2: all rows take the overflow pages of the first, and
+    /// those of the others are cut off. As SQLite's file format describes it.
+    void shareFirstChain() {
+        constexpr size_t page = 4096, leaf = page, firstPointer = leaf + 8;
+        std::string bytes;
+        {
+            std::ifstream file(path_, std::ios::binary);
+            bytes.assign(std::istreambuf_iterator<char>(file), {});
+        }
+        const auto byteAt = [&bytes](size_t at) { return static_cast<uint8_t>(bytes[at]); };
+        const auto varint = [&](size_t& at) {
+            uint64_t value = 0;
+            do value = value << 7 | (byteAt(at) & 0x7f);
+            while ((byteAt(at++) & 0x80) != 0);
+            return value;
+        };
+        const auto number = [&](size_t at) {
+            return uint32_t{byteAt(at)} << 24 | uint32_t{byteAt(at + 1)} << 16 |
+                   uint32_t{byteAt(at + 2)} << 8 | byteAt(at + 3);
+        };
+        QCOMPARE(byteAt(leaf), uint8_t{0x0d});
+        const size_t cells = size_t{byteAt(leaf + 3)} << 8 | byteAt(leaf + 4);
+        std::string chain;
+        for (size_t cell = 0; cell < cells; ++cell) {
+            const size_t pointer = firstPointer + 2 * cell;
+            size_t at = leaf + (size_t{byteAt(pointer)} << 8 | byteAt(pointer + 1));
+            const uint64_t payload = varint(at);
+            varint(at);  // the number of the row
+            constexpr uint64_t least = (page - 12) * 32 / 255 - 23, most = page - 35;
+            const uint64_t local = least + (payload - least) % (page - 4);
+            at += static_cast<size_t>(local <= most ? local : least);
+            if (cell == 0) chain = bytes.substr(at, 4);
+            bytes.replace(at, 4, chain);
+        }
+        // The chain is written from its first page on, a page behind the other.
+        uint32_t last = 0;
+        for (uint32_t next =
+                 uint32_t{static_cast<uint8_t>(chain[2])} << 8 | static_cast<uint8_t>(chain[3]);
+             next != 0; next = number((next - 1) * page))
+            last = std::max(last, next);
+        bytes.resize(last * page);
+        for (int part = 0; part < 4; ++part)
+            bytes[28 + static_cast<size_t>(part)] = static_cast<char>(last >> (24 - 8 * part));
+        std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
+    }
+
     static bool hasNote(const Trace& trace, HealthCode code) {
         return std::any_of(trace.health.begin(), trace.health.end(),
                            [code](const HealthNote& note) { return note.code == code; });

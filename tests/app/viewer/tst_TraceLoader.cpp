@@ -12,11 +12,16 @@
 
 #include "app/viewer/LoadPage.h"
 #include "app/viewer/TraceLoader.h"
+#include "app/viewer/TracePage.h"
+#include "model/index/checkTrace.h"
+#include "model/index/indexPath.h"
+#include "model/index/openTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeTrace.h"
+#include "views/details/HealthBar.h"
 
 using namespace lanescope;
 using namespace lanescope::viewer;
@@ -54,6 +59,29 @@ class TestTraceLoader : public QObject {
         trace_ = simulatedTraining({.steps = 2});
         QVERIFY(writeTrace(*trace_, folder_ / "good.lanescope").has_value());
         std::ofstream(folder_ / "bad.lanescope") << "this is no database";
+    }
+
+    void anIndexThatTurnsOutDamagedIsSaidAndRemoved() {
+        const auto path = folder_ / "indexed.lanescope";
+        QVERIFY(writeTrace(*trace_, path).has_value());
+        OpenOptions always;
+        always.leastBytes = 0;
+        QVERIFY(openTrace(path, always).has_value());
+        const auto index = indexPaths(path).front();
+        {
+            std::fstream file(index, std::ios::in | std::ios::out | std::ios::binary);
+            file.seekg(2000);
+            const int byte = file.get();
+            file.seekp(2000);
+            file.put(static_cast<char>(byte ^ 1));
+        }
+        const Result<TracePtr> trace = openTrace(path, always);
+        QVERIFY(trace && (*trace)->damagedBlocks != nullptr && !(*trace)->isDamaged());
+        TracePage page(*trace);
+        page.show();
+        QVERIFY(countDamagedBlocks(**trace) > 0);
+        QTRY_COMPARE(page.healthBar().worst().code, HealthCode::IndexDamaged);
+        QVERIFY(!std::filesystem::exists(index));
     }
 
     void deliversTheTraceOnThisThread() {
@@ -150,3 +178,4 @@ class TestTraceLoader : public QObject {
 
 LANESCOPE_TEST(TestTraceLoader, QApplication)
 #include "tst_TraceLoader.moc"
+#include "views/details/HealthBar.h"
