@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded, makes the n-th call of a kind fail, as it does when memory is used up, a disk breaks or
-// a limit is reached.
+// Preloaded, makes the n-th call of a kind fail, as it does when memory is used up, a disk breaks
+// or a limit is reached.
 //
 //   FAULT_KIND      malloc, read, write, open, mmap, fsync or rename
 //   FAULT_AT        which call fails, from 1 on; 0: none, they are only counted
@@ -184,22 +184,23 @@ SHOWN ssize_t writev(int file, const iovec* parts, int count) {
     return ::syscall(SYS_writev, file, parts, count);
 }
 
-#define OPENS(name)                                                               \
-    SHOWN int name(const char* path, int flags, ...) {                            \
-        va_list rest;                                                             \
-        va_start(rest, flags);                                                    \
+#define OPENS(name)                                                                       \
+    SHOWN int name(const char* path, int flags, ...) {                                    \
+        va_list rest;                                                                     \
+        va_start(rest, flags);                                                            \
         const unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, unsigned) : 0; \
-        va_end(rest);                                                             \
-        if (fails(Open, CALLER)) {                                                \
-            errno = EMFILE;                                                       \
-            return -1;                                                            \
-        }                                                                         \
-        return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode)); \
+        va_end(rest);                                                                     \
+        if (fails(Open, CALLER)) {                                                        \
+            errno = EMFILE;                                                               \
+            return -1;                                                                    \
+        }                                                                                 \
+        return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));      \
     }
 OPENS(open)
 OPENS(open64)
 
-SHOWN void* mmap(void* address, size_t bytes, int protection, int flags, int file, off_t at) noexcept {
+SHOWN void* mmap(void* address, size_t bytes, int protection, int flags, int file,
+                 off_t at) noexcept {
     if (fails(Map, CALLER)) {
         errno = ENOMEM;
         return MAP_FAILED;
@@ -207,7 +208,8 @@ SHOWN void* mmap(void* address, size_t bytes, int protection, int flags, int fil
     return reinterpret_cast<void*>(
         ::syscall(SYS_mmap, address, bytes, protection, flags, file, at));
 }
-SHOWN void* mmap64(void* address, size_t bytes, int protection, int flags, int file, off64_t at) noexcept {
+SHOWN void* mmap64(void* address, size_t bytes, int protection, int flags, int file,
+                   off64_t at) noexcept {
     if (fails(Map, CALLER)) {
         errno = ENOMEM;
         return MAP_FAILED;
