@@ -132,9 +132,11 @@ Result<bool> Bench::areEnough() {
     const WorkerComparison* pair = compared->comparison.criticalPair();
     if (!pair) return false;
     claims_.push_back(pair->claim);
-    say(fmt::format("Round {}: the difference is known to within {} %.", round_,
-                    percentText(reachPercent(pair->claim))));
-    return compare::areEnough(claims_);
+    const bool areThey = compare::areEnough(claims_);
+    say(fmt::format("Round {}: the difference is known to within {} %{}.", round_,
+                    percentText(reachPercent(pair->claim)),
+                    areThey && round_ < options_.mostRounds ? ", so there are no more" : ""));
+    return areThey;
 }
 
 std::vector<std::string> Bench::traces(BenchSide side) const {

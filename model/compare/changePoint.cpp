@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/compare/changePoint.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <utility>
@@ -90,6 +91,12 @@ std::optional<ChangePoint> latestChange(std::span<const double> values) {
     if (earlier)
         point.percent = percentBetween(before.subspan(earlier->first), values.subspan(point.first));
     return point;
+}
+
+Stretch levelOf(size_t count, const std::optional<ChangePoint>& change, size_t fewest) {
+    if (change && count >= change->first + fewest) return {change->first, count};
+    if (change && change->first >= fewest) return {0, std::min(change->first, count)};
+    return {0, count};
 }
 
 }  // namespace lanescope::compare

@@ -29,4 +29,13 @@ inline constexpr size_t fewestBesideChange = 2;
 /// segmentation). The same series gives the same answer. O(999 n).
 std::optional<ChangePoint> latestChange(std::span<const double> values);
 
+/// Places of values, from `begin` to before `end`.
+struct Stretch {
+    size_t begin = 0, end = 0;
+};
+
+/// Which of the first `count` values another one is put against: those since the change, if there
+/// are `fewest`, else those before it, if there are as many, else all.
+Stretch levelOf(size_t count, const std::optional<ChangePoint>& change, size_t fewest);
+
 }  // namespace lanescope::compare

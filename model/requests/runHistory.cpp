@@ -97,12 +97,10 @@ Result<HistoryOfRun> historyOf(const RunSummary& run, const std::string& folder,
     history.runs.push_back(historicRun(run));
     for (const HistoricRun& each : history.runs) medians.push_back(each.medianNs);
     history.change = latestChange(medians);
-    const size_t since = history.change ? answer.level.size() - history.change->first : 0;
-    if (history.change && since >= fewestRuns)
-        answer.level.erase(answer.level.begin(), answer.level.begin() + static_cast<std::ptrdiff_t>(
-                                                                            history.change->first));
-    else if (history.change && history.change->first >= fewestRuns)
-        answer.level.resize(history.change->first);
+    const Stretch level = levelOf(answer.level.size(), history.change, fewestRuns);
+    answer.level.resize(level.end);
+    answer.level.erase(answer.level.begin(),
+                       answer.level.begin() + static_cast<std::ptrdiff_t>(level.begin));
     history.compared = answer.level.size();
     answer.sentences = {runsSentence(history), changeSentence(history)};
     return answer;

@@ -216,6 +216,19 @@ class tst_Bench : public QObject {
         QVERIFY(more.status == 0 && QFile::exists(in("2.sqlite")));
     }
 
+    void aSignalEndsTheRunsInOrder() {
+        QProcess process;
+        start(process, QStringList{"record", "--repeat", "3", "-o", "r.sqlite", "--"} +
+                           training(50, 10'000));
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(in("r-1.sqlite.partial")), waitMs);
+        QTest::qWait(300);
+        ::kill(static_cast<pid_t>(process.processId()), SIGTERM);
+        QVERIFY(process.waitForFinished(waitMs));
+        QCOMPARE(process.exitCode(), 128 + SIGTERM);
+        // As of one run that is recorded, what it did until then is kept.
+        QCOMPARE(tracesIn("."), QStringList{"r-1.sqlite"});
+    }
+
     void theFirstRunThatFailsIsTheLast() {
         const Ended ended = run(QStringList{"record", "--repeat", "3", "-o", "r.sqlite", "--"} +
                                 training(5, 12) + QStringList{"--exit-code", "7"});

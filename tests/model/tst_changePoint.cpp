@@ -5,6 +5,7 @@
 #include <random>
 
 #include "model/compare/changePoint.h"
+#include "model/compare/judgeRuns.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope::compare;
@@ -102,6 +103,45 @@ class TestChangePoint : public QObject {
         qInfo("%s: a change in %.3f of 2,000 without", QTest::currentDataTag(),
               double(found) / times);
         QVERIFY(double(found) / times <= 0.035);
+    }
+
+    void putsARunAgainstItsLevel() {
+        const auto level = [](size_t count, std::optional<size_t> first) {
+            std::optional<ChangePoint> change;
+            if (first) change = ChangePoint{*first, 5, 0.01};
+            const Stretch found = levelOf(count, change, 3);
+            return std::pair(found.begin, found.end);
+        };
+        using Pair = std::pair<size_t, size_t>;
+        QCOMPARE(level(10, std::nullopt), Pair(0, 10));
+        QCOMPARE(level(10, 6), Pair(6, 10));
+        QCOMPARE(level(10, 7), Pair(7, 10));
+        QCOMPARE(level(10, 8), Pair(0, 8));  // Two since are too few to tell a spread.
+        QCOMPARE(level(10, 9), Pair(0, 9));
+        QCOMPARE(level(4, 2), Pair(0, 4));
+    }
+
+    void aRunLikeTheOthersIsOutsideOfThemByChanceOnly_data() { runsThatOnlyVaryHaveNone_data(); }
+
+    /// Also where a change of level is found by mistake, and the run put against fewer.
+    void aRunLikeTheOthersIsOutsideOfThemByChanceOnly() {
+        QFETCH(Draw, draw);
+        QFETCH(int, runs);
+        std::mt19937 random(13);
+        constexpr int times = 2000;
+        int claimed = 0;
+        for (int time = 0; time < times; ++time) {
+            const std::vector<double> medians = series(draw, random, size_t(runs), 0, 0);
+            const Stretch level = levelOf(medians.size() - 1, latestChange(medians), 3);
+            const auto at = [&](size_t place) { return medians.begin() + std::ptrdiff_t(place); };
+            const Claim claim = judgeRuns({{at(level.begin), at(level.end)}, {medians.back()}, {}});
+            claimed += claim.outcome != Outcome::WithinNoise ? 1 : 0;
+        }
+        qInfo("%s: slower or faster in %.3f of 2,000 without a change", QTest::currentDataTag(),
+              double(claimed) / times);
+        // One run is no mean of several, so that heavy tails show.
+        const bool hasHeavyTails = QString(QTest::currentDataTag()).startsWith("heavy");
+        QVERIFY(double(claimed) / times <= (hasHeavyTails ? 0.085 : 0.065));
     }
 
     void findsChangesOfRunsThatVary_data() {
