@@ -19,6 +19,8 @@ constexpr size_t longestName = 200;  ///< Bytes of one range's name that tell it
 constexpr std::array<std::string_view, 9> dataWords{"data",   "dataloader", "dataset",
                                                     "loader", "loading",    "load",
                                                     "fetch",  "prefetch",   "prefetcher"};
+/// A batch that is asked for by one of these is data; "forward_batch" is not.
+constexpr std::array<std::string_view, 5> batchWords{"next", "get", "fetch", "read", "wait"};
 
 bool isLower(char letter) {
     return letter >= 'a' && letter <= 'z';
@@ -56,8 +58,11 @@ bool isDataLoadingName(std::string_view name) {
     for (size_t index = 0; index < words.size(); ++index) {
         const bool isWord =
             std::find(dataWords.begin(), dataWords.end(), words[index]) != dataWords.end();
+        const bool isBatch =
+            words[index] == "batch" && index > 0 &&
+            std::find(batchWords.begin(), batchWords.end(), words[index - 1]) != batchWords.end();
         const bool isParallel = index + 1 < words.size() && words[index + 1] == "parallel";
-        if (isWord && !isParallel) return true;
+        if (isBatch || (isWord && !isParallel)) return true;
     }
     return false;
 }

@@ -242,12 +242,13 @@ class TestFindSteps : public QObject {
     }
 
     void namesOfDataLoading() {
-        for (const char* name : {"data", "next_data", "DataLoader.__next__", "load batch",
-                                 "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
-                                 "Data", "dataset", "pt_data_worker", "prefetch"})
+        for (const char* name :
+             {"data", "next_data", "DataLoader.__next__", "load batch",
+              "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "Data", "dataset",
+              "pt_data_worker", "prefetch", "next batch", "get_batch", "fetchBatch"})
             QVERIFY2(isDataLoadingName(name), name);
         for (const char* name : {"", "forward", "DistributedDataParallel.forward", "overload",
-                                 "metadata", "download", "update"})
+                                 "metadata", "download", "update", "batch 12", "forward_batch"})
             QVERIFY2(!isDataLoadingName(name), name);
     }
 
