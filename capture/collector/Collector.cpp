@@ -38,6 +38,20 @@ std::string hostOf(std::string name) {
     return name;
 }
 
+/// "box.-.4242" of "box.-.4242.log" and of "box.-.4242.2.log", the log of what the same process ran
+/// after it by exec.
+std::string nameOfProcess(const std::filesystem::path& log) {
+    const auto isNumber = [](const std::string& text) {
+        return text.size() > 1 && text.find_first_not_of("0123456789", 1) == std::string::npos;
+    };
+    const std::filesystem::path name = log.stem(), before = name.stem();
+    const std::filesystem::path rank = before.stem().extension();
+    const bool hasNumber = isNumber(name.extension().string()) &&
+                           isNumber(before.extension().string()) &&
+                           (rank == ".-" || isNumber(rank.string()));
+    return (hasNumber ? before : name).string();
+}
+
 std::string textUnlessZero(int64_t number) {
     return number != 0 ? std::to_string(number) : std::string();
 }
@@ -150,10 +164,11 @@ void Collector::property(std::string_view name, std::string_view value) {
 }
 
 /// Whether the same process has begun another log since, as after an exec.
-bool Collector::hasLaterLog(const LogImporter& log) const {
-    return std::any_of(logs_.begin(), logs_.end(), [&log](const auto& other) {
-        return other.second->processId() == log.processId() &&
-               other.second->begunRealtimeNs() > log.begunRealtimeNs();
+bool Collector::hasLaterLog(const std::filesystem::path& path, const LogImporter& log) const {
+    const std::string name = nameOfProcess(path.filename());
+    return std::any_of(logs_.begin(), logs_.end(), [&](const auto& other) {
+        return other.second->begunRealtimeNs() > log.begunRealtimeNs() &&
+               nameOfProcess(other.first.filename()) == name;
     });
 }
 
@@ -209,7 +224,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
         if (mainProcess && mainProcess->pid == log->pid()) status = mainProcess->exitStatus;
         LogImporter::KnownEnd known{status,
                                     log.get() == lastOfMain ? mainProcess->endRealtimeNs : 0};
-        known.becameAnother = hasLaterLog(*log);
+        known.becameAnother = hasLaterLog(path, *log);
         known.stillRan = std::find(running_.begin(), running_.end(), log->pid()) != running_.end();
         if (known.stillRan) known.seenNs = cutRealtimeNs_;
         log->finish(known);

@@ -113,7 +113,7 @@ class Collector {
     std::filesystem::path partialPath() const;
     void findLogs();
     void addLog(const std::filesystem::path& path);
-    bool hasLaterLog(const LogImporter& log) const;
+    bool hasLaterLog(const std::filesystem::path& path, const LogImporter& log) const;
     void finishSamplers(CollectedRun& run);
     uint32_t hostNumber(const std::string& logName);
     void writeRun(int64_t durationNs);
