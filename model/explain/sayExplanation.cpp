@@ -104,7 +104,15 @@ class Words {
     std::string where(const Finding& finding) const {
         return finding.path.empty() ? "" : " in " + printable(finding.path);
     }
-    /// "12.1 times a step".
+    /// What idle time is called says for itself where it was spent.
+    std::string inText(const Finding& finding) const {
+        const auto& all = worker(finding.worker).contributors;
+        const bool isIdleTime = std::any_of(all.begin(), all.end(), [&](const Contributor& each) {
+            return each.kind == ContributorKind::Idle && each.name == finding.contributor;
+        });
+        return isIdleTime ? "" : "in ";
+    }
+    /// "12.1 a step".
     static std::string times(const Finding& finding) {
         return fmt::format("{} a step", countText(finding.countPerStep));
     }
@@ -119,10 +127,11 @@ class Words {
         const std::string what = shortContributorName(finding.contributor);
         switch (finding.rule) {
             case Rule::LateRank:
-                return fmt::format(
-                    "The other ranks wait at least {} for {}{}.", time,
-                    worker(finding.worker).label(),
-                    what.empty() ? "" : ", mostly busy longer with " + what + where(finding));
+                return fmt::format("The other ranks wait at least {} for {}{}.", time,
+                                   worker(finding.worker).label(),
+                                   what.empty() ? ""
+                                                : ", mostly because of more time " +
+                                                      inText(finding) + what + where(finding));
             case Rule::InputData:
                 return fmt::format("The GPU waits {} for data: mostly {}{}.", time, what,
                                    where(finding));

@@ -16,6 +16,7 @@
 #include "capture/collector/liveJournal.h"
 #include "model/compare/storedSummary.h"
 #include "model/format/AtomicFile.h"
+#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "model/index/openTrace.h"
@@ -241,6 +242,7 @@ class bench_Close : public QObject {
             QVERIFY(capture::endLiveJournal(*database).has_value());
         }
         QVERIFY(capture::settleJournal(partial).has_value());
+        QVERIFY(sealPages(partial).has_value());
         QVERIFY(closing.writeIndex(partial, trace).has_value());
         parts.begin("to disk");
         QVERIFY(publishFile(partial, trace, IfExists::Fail).has_value());
