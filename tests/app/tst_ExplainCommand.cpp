@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "model/explain/rules.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::explain;
+
+namespace {
+
+struct Outcome {
+    int exitCode = -1;
+    QByteArray output;
+    QString errors;
+};
+
+}  // namespace
+
+/// `lanescope explain` as a user runs it, on the two recordings that are shipped.
+class TestExplainCommand : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir folder_;
+    const QString used_ = QStringLiteral(LANESCOPE_SAMPLES "/resnet152-nvlink.sqlite.gz");
+    const QString unused_ = QStringLiteral(LANESCOPE_SAMPLES "/resnet152-no-p2p.sqlite.gz");
+
+    Outcome run(const QStringList& arguments) const {
+        QProcess process;
+        process.setWorkingDirectory(folder_.path());
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
+        if (!process.waitForFinished(60'000)) qFatal("lanescope does not end");
+        return {process.exitCode(), process.readAllStandardOutput(),
+                QString::fromUtf8(process.readAllStandardError())};
+    }
+    Outcome explained(const QStringList& arguments) const {
+        return run(QStringList{"explain"} + arguments);
+    }
+    QJsonObject document(const QStringList& arguments) const {
+        return QJsonDocument::fromJson(explained(arguments + QStringList{"-f", "json"}).output)
+            .object();
+    }
+    static QStringList rulesIn(const QJsonObject& document) {
+        QStringList rules;
+        for (const QJsonValue& each : document["findings"].toArray())
+            rules += each.toObject()["rule"].toString();
+        return rules;
+    }
+
+  private slots:
+    void nvlinkThatIsNotUsedComesFirst() {
+        const QJsonObject unused = document({unused_});
+        QCOMPARE(rulesIn(unused).value(0), QString("nvlink_unused"));
+        QVERIFY(!rulesIn(document({used_})).contains("nvlink_unused"));
+        for (const QJsonValue& worker : unused["workers"].toArray()) {
+            qint64 sum = 0;
+            for (const QJsonValue& part : worker.toObject()["partsNs"].toObject())
+                sum += part.toInteger();
+            QCOMPARE(sum, worker.toObject()["meanStepNs"].toInteger());
+        }
+        const Outcome text = explained({unused_});
+        QVERIFY(text.output.startsWith("GPUs compute "));
+        QVERIFY(text.output.contains("1. nvlink_unused, up to "));
+    }
+
+    void conditionsDecideTheStatus() {
+        const Outcome met = explained({unused_, "--fail-if", "nvlink_unused"});
+        QCOMPARE(met.exitCode, 1);
+        QVERIFY2(met.errors.contains("nvlink_unused holds: NVLink joins"), qPrintable(met.errors));
+        QCOMPARE(explained({used_, "--fail-if", "nvlink_unused"}).exitCode, 0);
+        QCOMPARE(explained({unused_, "--fail-if", "any > 50%"}).exitCode, 0);
+        QCOMPARE(explained({unused_, "--fail-if", "nonsense"}).exitCode, 2);
+        QCOMPARE(explained({unused_, "--mute", "nvlink_unused", "--fail-if", "nvlink_unused"})
+                     .exitCode,
+                 0);
+    }
+
+    void whatCannotBeExplainedIsOneSentence() {
+        const Outcome missing = explained({"missing.sqlite"});
+        QCOMPARE(missing.exitCode, 1);
+        QCOMPARE(missing.errors.count('\n'), 1);
+        QVERIFY(missing.errors.contains("missing.sqlite"));
+        const Outcome nothing = explained({});
+        QCOMPARE(nothing.exitCode, 2);
+        QCOMPARE(nothing.errors.count('\n'), 1);
+        QCOMPARE(explained({used_, "--steps", "900-901"}).exitCode, 1);
+    }
+
+    void stepsAndFilesAreThoseAskedFor() {
+        const QJsonObject three = document({used_, "--steps", "3-5"});
+        QCOMPARE(three["workers"].toArray()[0].toObject()["steps"].toInt(), 3);
+        const Outcome written = explained({used_, "-f", "html", "-o", "page.html"});
+        QVERIFY2(written.exitCode == 0 && written.output.isEmpty(), qPrintable(written.errors));
+        QFile page(folder_.filePath("page.html"));
+        QVERIFY(page.open(QIODevice::ReadOnly));
+        QVERIFY(page.readAll().contains("What to change first"));
+    }
+
+    void rulesAreListedAndTheirQueriesRun() {
+        const Outcome rules = explained({"--rules"});
+        QCOMPARE(rules.exitCode, 0);
+        for (size_t index = 0; index < ruleCount; ++index) {
+            const RuleFacts& rule = factsOf(static_cast<Rule>(index));
+            QVERIFY(rules.output.contains(std::string(rule.identifier).c_str()));
+            if (rule.sql.empty()) continue;
+            const Outcome asked =
+                run({"sql", used_,
+                     QString::fromUtf8(rule.sql.data(), static_cast<int>(rule.sql.size()))});
+            QVERIFY2(asked.exitCode == 0, qPrintable(asked.errors));
+        }
+    }
+};
+
+LANESCOPE_TEST(TestExplainCommand, NoApplication)
+#include "tst_ExplainCommand.moc"
