@@ -75,9 +75,9 @@ class TestExplainCommand : public QObject {
         QCOMPARE(explained({used_, "--fail-if", "nvlink_unused"}).exitCode, 0);
         QCOMPARE(explained({unused_, "--fail-if", "any > 50%"}).exitCode, 0);
         QCOMPARE(explained({unused_, "--fail-if", "nonsense"}).exitCode, 2);
-        QCOMPARE(explained({unused_, "--mute", "nvlink_unused", "--fail-if", "nvlink_unused"})
-                     .exitCode,
-                 0);
+        QCOMPARE(
+            explained({unused_, "--mute", "nvlink_unused", "--fail-if", "nvlink_unused"}).exitCode,
+            0);
     }
 
     void whatCannotBeExplainedIsOneSentence() {
