@@ -8,6 +8,7 @@
 
 #include "tests/capture/AgentRun.h"
 #include "tests/support/runTest.h"
+#include "tests/support/sanitizers.h"
 
 using namespace lanescope;
 using lanescope::test::AgentRun;
@@ -53,6 +54,7 @@ class tst_AgentHardship : public QObject {
 
   private slots:
     void livesWithoutMemory() {
+        if (test::hasAddressSanitizer) QSKIP("The sanitizer needs memory itself.");
         AgentRun run;
         runUntouched(run, {"memory"}, 4);
         verifyWhole(run.log());
@@ -137,6 +139,7 @@ class tst_AgentHardship : public QObject {
     }
 
     void recordsWithoutDescriptors() {
+        if (test::hasAddressSanitizer) QSKIP("The sanitizer needs descriptors itself.");
         AgentRun run;
         runUntouched(run, {"descriptors"});
         const QDir folder(run.folder);
