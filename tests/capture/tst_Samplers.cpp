@@ -154,7 +154,8 @@ class tst_Samplers : public QObject, private SamplerRun {
 
     /// What calls cost on a GPU, in microseconds, and how often they are then made.
     void keepsWithinItsShareOfACore() {
-        if (test::hasThreadSanitizer) QSKIP("What readings cost is the sanitizer's time.");
+        if (test::hasThreadSanitizer || test::hasAddressSanitizer)
+            QSKIP("What readings cost is the sanitizer's time.");
         const std::map<QString, double> costUs{
             {"utilization", 2400},     {"memory", 40},     {"power", 30},
             {"temperature", 20},       {"SM clock", 2500}, {"memory clock", 2500},
