@@ -7,6 +7,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/ComparisonAnswer.h"
 #include "app/cli/compareHelp.h"
+#include "app/cli/stepOptions.h"
 #include "app/help/takes.h"
 
 namespace lanescope::cli {
@@ -71,28 +72,8 @@ int runCompare(CompareOptions& options) {
     return options.answer.give(options.output);
 }
 
-/// What CLI11 shows of an error: a sentence without its full stop, to which the caller adds one.
-template <class T>
-std::string checkText(const Result<T>& result) {
-    return result ? std::string() : result.error().sentence;
-}
-
 void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions>& options) {
-    command
-        .add_option("--range", options->answer.request.selection.range,
-                    "NVTX ranges that are the steps; # stands for any number: \"step #\" "
-                    "(default: found)")
-        ->type_name("NAME");
-    command
-        .add_option_function<std::string>(
-            "--steps",
-            [options](const std::string& text) {
-                const Result<StepRange> numbers = parseStepNumbers(text);
-                if (numbers) options->answer.request.selection.numbers = *numbers;
-            },
-            "Only steps A to B of each run, counted from 0: 5-20, or 7 alone")
-        ->type_name("A-B")
-        ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
+    addStepOptions(command, options->answer.request.selection);
     command
         .add_option_function<std::string>(
             "--align",

@@ -8,6 +8,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
 #include "app/cli/loadForCommand.h"
+#include "app/cli/stepOptions.h"
 #include "app/help/takes.h"
 #include "model/export/comparison/ComparisonReport.h"
 #include "model/values/formatValue.h"
@@ -43,12 +44,6 @@ void sayConditions(const ComparisonReport& report) {
             if (condition.state != ConditionState::NotMet)
                 say(fmt::format("{}: {}", title, condition.sentence));
     }
-}
-
-/// What CLI11 shows of an error: a sentence without its full stop, to which the caller adds one.
-template <class T>
-std::string checkText(const Result<T>& result) {
-    return result ? std::string() : result.error().sentence;
 }
 
 std::string checkTop(const std::string& text) {

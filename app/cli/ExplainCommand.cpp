@@ -10,6 +10,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
 #include "app/cli/loadForCommand.h"
+#include "app/cli/stepOptions.h"
 #include "app/help/takes.h"
 #include "model/explain/RuleCondition.h"
 #include "model/export/explanation/ExplanationReport.h"
@@ -84,29 +85,6 @@ Result<int> runExplain(const ExplainOptions& options) {
     return isAnyMet(options, explained.explanation) ? 1 : static_cast<int>(exitOk);
 }
 
-template <class T>
-std::string checkText(const Result<T>& result) {
-    return result ? std::string() : result.error().sentence;
-}
-
-void addSelectionOptions(CLI::App& command, const std::shared_ptr<ExplainOptions>& options) {
-    command
-        .add_option("--range", options->selection.range,
-                    "NVTX ranges that are the steps; # stands for any number: \"step #\" "
-                    "(default: found)")
-        ->type_name("NAME");
-    command
-        .add_option_function<std::string>(
-            "--steps",
-            [options](const std::string& text) {
-                const Result<StepRange> numbers = parseStepNumbers(text);
-                if (numbers) options->selection.numbers = *numbers;
-            },
-            "Only steps A to B, counted from 0: 5-20, or 7 alone")
-        ->type_name("A-B")
-        ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
-}
-
 }  // namespace
 
 void addExplain(CLI::App& app, int& exitStatus) {
@@ -114,7 +92,7 @@ void addExplain(CLI::App& app, int& exitStatus) {
     CLI::App* command =
         app.add_subcommand("explain", "Say where the time of a run goes, and what to change first");
     CLI::Option* file = command->add_option("FILE", options->file, readableFormats());
-    addSelectionOptions(*command, options);
+    addStepOptions(*command, options->selection);
     command->add_option("--mute", options->muted, "Leave this rule out; may be given many times")
         ->type_name("RULE")
         ->allow_extra_args(false)

@@ -141,7 +141,8 @@ class TestLiveTrace : public QObject {
         QVERIFY(visible.range().endNs >= shown.page()->trace()->range.endNs);
 
         if (test::hasThreadSanitizer)
-            QSKIP("The sanitizer of g++ 12 holds a signal back from a thread in waitpid, as record.");
+            QSKIP(
+                "The sanitizer of g++ 12 holds a signal back from a thread in waitpid, as record.");
         // The finished trace takes its place by itself.
         recording.process.terminate();
         QTRY_VERIFY_WITH_TIMEOUT(!bar->isVisible(), patienceMs);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "model/format/Result.h"
+#include "model/requests/CompareSelection.h"
+
+namespace lanescope::cli {
+
+/// What CLI11 shows of an error: a sentence without its full stop, to which the caller adds one;
+/// nothing if there is none.
+template <class T>
+std::string checkText(const Result<T>& result) {
+    return result ? std::string() : result.error().sentence;
+}
+
+/// Adds `--range`, which ranges are the steps, and `--steps`, which of them are looked at.
+/// `selection` outlives the parse.
+void addStepOptions(CLI::App& command, CompareSelection& selection);
+
+}  // namespace lanescope::cli
