@@ -11,6 +11,7 @@
 #include "app/cli/ComparisonAnswer.h"
 #include "app/cli/RecordArguments.h"
 #include "app/cli/compareHelp.h"
+#include "app/cli/stepOptions.h"
 #include "app/help/takes.h"
 
 namespace lanescope::cli {
@@ -92,11 +93,7 @@ void addBench(CLI::App& app, int& exitStatus) {
                      "The folder that the traces are kept in, and what the programs print; new or "
                      "empty (default: lanescope-bench-<n>)")
         ->type_name("DIR");
-    command
-        ->add_option("--range", arguments->answer.request.selection.range,
-                     "NVTX ranges that are the steps; # stands for any number: \"step #\" "
-                     "(default: found)")
-        ->type_name("NAME");
+    addStepRange(*command, arguments->answer.request.selection);
     arguments->answer.addTo(*command);
     arguments->recording.addWhatIsRecorded(*command);
     command

@@ -3,12 +3,16 @@
 
 namespace lanescope::cli {
 
-void addStepOptions(CLI::App& command, CompareSelection& selection) {
+void addStepRange(CLI::App& command, CompareSelection& selection) {
     command
         .add_option("--range", selection.range,
                     "NVTX ranges that are the steps; # stands for any number: \"step #\" "
                     "(default: found)")
         ->type_name("NAME");
+}
+
+void addStepOptions(CLI::App& command, CompareSelection& selection) {
+    addStepRange(command, selection);
     command
         .add_option_function<std::string>(
             "--steps",

@@ -16,8 +16,9 @@ std::string checkText(const Result<T>& result) {
     return result ? std::string() : result.error().sentence;
 }
 
-/// Adds `--range`, which ranges are the steps, and `--steps`, which of them are looked at.
-/// `selection` outlives the parse.
+/// Adds `--range`, which ranges are the steps. `selection` outlives the parse.
+void addStepRange(CLI::App& command, CompareSelection& selection);
+/// The same, and `--steps`, which of them are looked at.
 void addStepOptions(CLI::App& command, CompareSelection& selection);
 
 }  // namespace lanescope::cli

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "model/summary/reports.h"
-#include "tests/support/SimulatedTrace.h"
+#include "tests/support/SimulatedRanks.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -13,31 +13,18 @@ namespace {
 constexpr uint64_t world = 0xabcdef;
 constexpr int64_t us = 1'000;
 
-/// Ranks of one job, each a process with a thread, a GPU and a stream.
-struct Job {
-    explicit Job(int rankCount) {
-        for (int rank = 0; rank < rankCount; ++rank) {
-            processes.push_back(
-                builder.addProcess(100 + static_cast<uint32_t>(rank), "python3", rank));
-            threads.push_back(builder.addThread(processes.back(), 100));
-            streams.push_back(builder.addStream(processes.back(), builder.addGpu(), 7));
-        }
-    }
+struct Job : SimulatedRanks {
+    using SimulatedRanks::SimulatedRanks;
 
-    /// A call that takes 10 us, and its kernel from `kernelNs` on if that is not negative.
+    /// With a kernel from `kernelNs` on if that is not negative.
     void call(size_t rank, std::string_view operation, int64_t bytes, int64_t callNs,
               int64_t kernelNs = -1, int64_t sequence = -1, uint64_t communicator = world) {
         NcclFacts facts;
         facts.sequence = sequence;
-        builder.addNccl(threads[rank], operation, bytes, callNs, callNs + 10 * us, communicator,
-                        facts);
-        if (kernelNs >= 0)
-            builder.launch(threads[rank], streams[rank], "ncclDevKernel", callNs + us, kernelNs,
-                           kernelNs + 50 * us);
+        const TimeRange kernel{kernelNs, kernelNs + 50 * us};
+        addCall(rank, operation, bytes, callNs,
+                kernelNs >= 0 ? std::optional(kernel) : std::nullopt, facts, communicator);
     }
-
-    SimulatedTrace builder;
-    std::vector<uint32_t> processes, threads, streams;
 };
 
 ReportTable report(const Trace& trace, std::string_view name,

@@ -7,7 +7,7 @@
 #include "model/compare/RunSummary.h"
 #include "model/select/SelectionStatistics.h"
 #include "model/summary/reports.h"
-#include "tests/support/SimulatedTrace.h"
+#include "tests/support/SimulatedRanks.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -18,28 +18,13 @@ namespace {
 constexpr uint64_t world = 0xabcdef;
 constexpr int64_t us = 1'000;
 
-/// Ranks of one job, each a process with a thread, a GPU and a stream for NCCL.
-struct Job {
-    explicit Job(int rankCount) {
-        for (int rank = 0; rank < rankCount; ++rank) {
-            processes.push_back(
-                builder.addProcess(100 + static_cast<uint32_t>(rank), "python3", rank));
-            threads.push_back(builder.addThread(processes.back(), 100));
-            gpus.push_back(builder.addGpu());
-            streams.push_back(builder.addStream(processes.back(), gpus.back(), 7));
-        }
-    }
+struct Job : SimulatedRanks {
+    using SimulatedRanks::SimulatedRanks;
 
-    /// A call that takes 10 us, and its kernel.
     void call(size_t rank, std::string_view operation, int64_t callNs, TimeRange kernel,
-              NcclFacts facts = {}) {
-        builder.addNccl(threads[rank], operation, 1 << 20, callNs, callNs + 10 * us, world, facts);
-        builder.launch(threads[rank], streams[rank], "ncclDevKernel_AllReduce_Sum", callNs + us,
-                       kernel.startNs, kernel.endNs);
+              const NcclFacts& facts = {}) {
+        addCall(rank, operation, 1 << 20, callNs, kernel, facts, world);
     }
-
-    SimulatedTrace builder;
-    std::vector<uint32_t> processes, threads, gpus, streams;
 };
 
 /// Two ranks reduce once: rank 0 waits 60 of 100 us for rank 1.
