@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "app/cli/Command.h"
+#include "model/system/process.h"
 
 namespace lanescope::cli {
 
@@ -24,9 +25,8 @@ Error becomeViewer(const std::vector<std::string>& files) {
     arguments.push_back(nullptr);
 
     // The viewer of the same build stands beside this program; that one first.
-    std::error_code error;
-    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-    if (!error) ::execv((self.parent_path() / viewerName).c_str(), arguments.data());
+    const std::filesystem::path self = system::ownProgram();
+    if (!self.empty()) ::execv((self.parent_path() / viewerName).c_str(), arguments.data());
     ::execvp(viewerName, arguments.data());
     if (errno == ENOENT)
         return {fmt::format(

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include <string_view>
 
 #include "app/cli/Command.h"
+#include "model/system/process.h"
 
 namespace lanescope::cli {
 
@@ -37,7 +37,7 @@ void writeAll(int to, std::string_view bytes) {
 
 [[noreturn]] void answerAsChild(int to, const Asking& asking) {
     // Whoever asked may be ended in a way that it cannot pass on.
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    system::endWithParent();
     try {
         const auto tell = [to](char what) { writeAll(to, {&what, 1}); };
         const Result<Answer> answer = asking([&] { tell(hasBegun); }, [&] { tell(hasEnded); });
@@ -118,7 +118,7 @@ class Listener {
 
 Result<Answer> askInChild(std::chrono::milliseconds time, const Asking& asking) {
     std::array<int, 2> pipe{};
-    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return asking([] {}, [] {});
+    if (!system::openPipe(pipe)) return asking([] {}, [] {});
     const pid_t child = ::fork();
     if (child == 0) {
         ::close(pipe[0]);

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "model/system/files.h"
+
 namespace lanescope {
 
 namespace {
@@ -50,8 +52,8 @@ void syncFolder(const std::filesystem::path& path) {
 /// 0, or why the file could not get its name. A link fails where a file exists, a rename does not.
 int giveName(const char* unfinished, const char* target, IfExists ifExists) {
     if (ifExists == IfExists::Replace) return std::rename(unfinished, target) == 0 ? 0 : errno;
-    if (::renameat2(AT_FDCWD, unfinished, AT_FDCWD, target, RENAME_NOREPLACE) == 0) return 0;
-    if (errno != EINVAL && errno != ENOSYS) return errno;
+    const int problem = system::renameIfFree(unfinished, target);
+    if (problem != EINVAL && problem != ENOSYS) return problem;
     if (::link(unfinished, target) == 0) {
         ::unlink(unfinished);
         return 0;
@@ -88,7 +90,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path, mode_t 
         return fail("Cannot write {}: there is no folder {}; create it.", path.string(),
                     folder.string());
     // Without a name it is gone with the process, however that ends.
-    const int nameless = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    const int nameless = system::openNameless(folder.c_str(), mode);
     if (nameless >= 0) return AtomicFile(nameless, "", path);
     // Some file systems have no such files. The name is made here and the file must be new, so
     // nobody's link is followed.
@@ -126,17 +128,18 @@ void AtomicFile::keepAccess() {
 
 /// Gives a nameless file a name of its own.
 int AtomicFile::nameIt() {
-    const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);
+    int problem = 0;
     for (int attempt = 0; attempt < 100; ++attempt) {
         std::string name = fmt::format("{}.{}-{}", path_.string(), ::getpid(),
                                        std::chrono::steady_clock::now().time_since_epoch().count());
-        if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+        problem = system::giveName(descriptor_, name.c_str());
+        if (problem == 0) {
             partial_ = std::move(name);
             return 0;
         }
-        if (errno != EEXIST) break;
+        if (problem != EEXIST) break;
     }
-    return errno;
+    return problem;
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {

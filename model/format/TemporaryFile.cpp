@@ -13,13 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "model/system/files.h"
+
 namespace lanescope {
 
 namespace {
 
 /// An open file without a name in `folder`, or -1 with `errno`.
 int openNameless(const std::filesystem::path& folder) {
-    const int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    const int file = system::openNameless(folder.c_str(), 0600);
     // Some file systems have no such files, some network ones among them.
     if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
     std::string name = (folder / "lanescope-XXXXXX").string();

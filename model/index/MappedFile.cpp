@@ -2,35 +2,18 @@
 #include "model/index/MappedFile.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
+
+#include "model/system/files.h"
 
 namespace lanescope {
 
 namespace {
-
-/// File systems whose files lie on this machine, by the numbers that the kernel gives them.
-constexpr std::array<uint32_t, 12> localTypes{
-    EXT4_SUPER_MAGIC,  // and its forerunners
-    XFS_SUPER_MAGIC,  BTRFS_SUPER_MAGIC,     TMPFS_MAGIC,    RAMFS_MAGIC,
-    F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, SQUASHFS_MAGIC, REISERFS_SUPER_MAGIC,
-    0x2fc12fc1,  // ZFS
-    0xca451a4e,  // bcachefs
-    0x3153464a,  // JFS
-};
-
-bool isMappingSafe(int descriptor) {
-    struct statfs status {};
-    return ::fstatfs(descriptor, &status) == 0 && keepsOpenFiles(status.f_type);
-}
 
 /// Null if the file is shorter than `bytes`, or cannot be read.
 void* copyOf(int descriptor, size_t bytes) {
@@ -65,7 +48,7 @@ std::optional<MappedFile> MappedFile::open(const std::filesystem::path& path, Ac
     size_t bytes = 0;
     if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         bytes = static_cast<size_t>(status.st_size);
-        const bool isFit = bytes > mostCopiedBytes || isMappingSafe(descriptor);
+        const bool isFit = bytes > mostCopiedBytes || system::keepsOpenFiles(descriptor);
         const bool maps = access == Access::Mapped || (access == Access::Fitting && isFit);
         memory = maps ? mapped(descriptor, bytes) : copyOf(descriptor, bytes);
     }
@@ -78,12 +61,6 @@ MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other
 
 MappedFile::~MappedFile() {
     if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-}
-
-bool keepsOpenFiles(int64_t fileSystemType) {
-    // The kernel's numbers have 32 bits, the field may be wider and signed.
-    const auto type = static_cast<uint32_t>(fileSystemType);
-    return std::find(localTypes.begin(), localTypes.end(), type) != localTypes.end();
 }
 
 }  // namespace lanescope

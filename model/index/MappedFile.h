@@ -39,8 +39,4 @@ class MappedFile {
     std::span<const std::byte> bytes_;
 };
 
-/// Whether a file system of this type (`f_type` of statfs) keeps a file that is open, whatever
-/// others do by its name. Of types that are not known it does not.
-bool keepsOpenFiles(int64_t fileSystemType);
-
 }  // namespace lanescope

@@ -13,6 +13,7 @@
 #include "model/format/Fnv1a.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/traceFingerprint.h"
+#include "model/system/files.h"
 
 namespace lanescope {
 
@@ -52,8 +53,7 @@ uint64_t changesBeside(const std::filesystem::path& trace) {
     const std::string log = trace.string() + "-wal";
     if (::stat(log.c_str(), &status) != 0 || status.st_size == 0) return 0;
     Fnv1a hash;
-    for (const int64_t part :
-         {int64_t{status.st_size}, int64_t{status.st_mtim.tv_sec}, int64_t{status.st_mtim.tv_nsec}})
+    for (const int64_t part : {int64_t{status.st_size}, system::modifiedNs(status)})
         hash.add(static_cast<uint64_t>(part));
     return hash.value();
 }
@@ -84,7 +84,7 @@ std::optional<SourceKey> sourceKeyOf(const std::filesystem::path& trace) {
     if (!ends) return std::nullopt;
     SourceKey key;
     key.bytes = static_cast<uint64_t>(status.st_size);
-    key.modifiedNs = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+    key.modifiedNs = system::modifiedNs(status);
     uint64_t fingerprint = *ends ^ changesBeside(trace);
     // Of a compressed file its own checksum must do.
     if (const auto database = Database::openReadOnly(trace)) {

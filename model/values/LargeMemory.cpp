@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/values/LargeMemory.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -13,6 +12,7 @@
 #include <unordered_map>
 
 #include "model/format/TemporaryFile.h"
+#include "model/system/files.h"
 
 namespace lanescope {
 
@@ -114,8 +114,8 @@ class LargeMemory::File {
         size_t& reserved = reserved_[slot];
         // Where holes cannot be made, the room comes back with the end of the file.
         if (freeBytes_ + reserved > mostFreeBytes &&
-            ::fallocate(file_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                        static_cast<off_t>(slot), static_cast<off_t>(reserved)) == 0)
+            system::giveRoomBack(file_.descriptor(), static_cast<int64_t>(slot),
+                                 static_cast<int64_t>(reserved)))
             reserved = 0;
         freeBytes_ += reserved;
         freeSlots_[kind].push_back(slot);
@@ -126,8 +126,8 @@ class LargeMemory::File {
         size_t& reserved = reserved_[slot];
         const size_t wanted = std::min(slotBytes(kind), (bytes + grain - 1) / grain * grain);
         if (wanted <= reserved) return true;
-        if (::posix_fallocate(file_.descriptor(), static_cast<off_t>(slot + reserved),
-                              static_cast<off_t>(wanted - reserved)) != 0)
+        if (!system::reserveRoom(file_.descriptor(), static_cast<int64_t>(slot + reserved),
+                                 static_cast<int64_t>(wanted - reserved)))
             return false;
         reserved = wanted;
         return true;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/values/MixedMap.h"
 
-#include <sys/random.h>
-
 #include <array>
 #include <chrono>
 #include <cstring>
+
+#include "model/system/process.h"
 
 namespace lanescope {
 
 namespace {
 
 uint64_t drawn() {
-    uint64_t number = 0;
-    if (::getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number) return number;
+    if (const auto number = system::drawNumber()) return *number;
     // Early in a boot there is nothing better.
     return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }

@@ -13,6 +13,7 @@
 #include "model/index/openTrace.h"
 #include "model/index/readIndex.h"
 #include "model/index/writeIndex.h"
+#include "model/system/files.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
@@ -423,13 +424,14 @@ class tst_Index : public QObject {
 
     void isMappedOnlyWhereOpenFilesStay() {
         // The kernel's numbers of file systems, some of which look negative in 32 bits.
-        for (const int64_t local : {0xEF53, 0x58465342, 0x01021994}) QVERIFY(keepsOpenFiles(local));
-        QVERIFY(keepsOpenFiles(0x9123683E));
-        QVERIFY(keepsOpenFiles(static_cast<int32_t>(0x9123683E)));
+        for (const int64_t local : {0xEF53, 0x58465342, 0x01021994})
+            QVERIFY(system::isLocalType(local));
+        QVERIFY(system::isLocalType(0x9123683E));
+        QVERIFY(system::isLocalType(static_cast<int32_t>(0x9123683E)));
         for (const int64_t remote :
              {0x6969, 0x517B, 0x65735546, 0x0BD00BD0, 0x47504653, 0x01021997, 0})
-            QVERIFY(!keepsOpenFiles(remote));
-        QVERIFY(!keepsOpenFiles(static_cast<int32_t>(0xFF534D42)));
+            QVERIFY(!system::isLocalType(remote));
+        QVERIFY(!system::isLocalType(static_cast<int32_t>(0xFF534D42)));
     }
 
     void isNotMadeForSmallTraces() {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <string>
+
+#include "model/system/files.h"
+
+namespace lanescope::system {
+
+namespace {
+
+/// File systems whose files lie on this machine, by the numbers that the kernel gives them.
+constexpr std::array<uint32_t, 12> localTypes{
+    EXT4_SUPER_MAGIC,  // and its forerunners
+    XFS_SUPER_MAGIC,  BTRFS_SUPER_MAGIC,     TMPFS_MAGIC,    RAMFS_MAGIC,
+    F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, SQUASHFS_MAGIC, REISERFS_SUPER_MAGIC,
+    0x2fc12fc1,  // ZFS
+    0xca451a4e,  // bcachefs
+    0x3153464a,  // JFS
+};
+
+}  // namespace
+
+int openNameless(const char* folder, mode_t mode) {
+    return ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+}
+
+int giveName(int nameless, const char* name) {
+    const std::string self = "/proc/self/fd/" + std::to_string(nameless);
+    return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
+int renameIfFree(const char* from, const char* to) {
+    return ::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 ? 0 : errno;
+}
+
+int64_t modifiedNs(const struct stat& status) {
+    return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
+bool reserveRoom(int file, int64_t offset, int64_t bytes) {
+    return ::posix_fallocate(file, offset, bytes) == 0;
+}
+
+bool giveRoomBack(int file, int64_t offset, int64_t bytes) {
+    return ::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes) == 0;
+}
+
+bool keepsOpenFiles(int file) {
+    struct statfs status {};
+    return ::fstatfs(file, &status) == 0 && isLocalType(status.f_type);
+}
+
+bool isLocalType(int64_t fileSystemType) {
+    // The kernel's numbers have 32 bits, the field may be wider and signed.
+    const auto type = static_cast<uint32_t>(fileSystemType);
+    return std::find(localTypes.begin(), localTypes.end(), type) != localTypes.end();
+}
+
+}  // namespace lanescope::system

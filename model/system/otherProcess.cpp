@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// For systems of POSIX that are not Linux.
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
+
+#include <string>
+
+#include "model/system/process.h"
+
+namespace lanescope::system {
+
+bool openPipe(std::array<int, 2>& ends) {
+    if (::pipe(ends.data()) != 0) return false;
+    for (const int end : ends) ::fcntl(end, F_SETFD, FD_CLOEXEC);
+    return true;
+}
+
+void endWithParent() {}
+
+std::filesystem::path ownProgram() {
+#ifdef __APPLE__
+    uint32_t length = 0;
+    ::_NSGetExecutablePath(nullptr, &length);
+    std::string path(length, '\0');
+    if (::_NSGetExecutablePath(path.data(), &length) == 0) return path.c_str();
+#endif
+    return {};
+}
+
+std::optional<uint64_t> drawNumber() {
+    uint64_t number = 0;
+    ::arc4random_buf(&number, sizeof number);
+    return number;
+}
+
+}  // namespace lanescope::system
