@@ -73,9 +73,12 @@ void afterForkInChild() {
 }
 
 /// When this library is loaded, since whoever did it with the first call of the program might be
-/// interrupted there by another thread's fork, and the child would wait for it for ever.
-__attribute__((constructor)) void watchForks() {
+/// interrupted there by another thread's fork, and the child would wait for it for ever. What is
+/// registered here a forked child has without asking for it: the lock that that takes may have been
+/// another thread's when the child was made, which nobody gives back there.
+__attribute__((constructor)) void watchForksAndExit() {
     ::pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
+    finishAtExit();
 }
 
 }  // namespace
@@ -142,7 +145,7 @@ void Agent::startCuda(MakeActivitySource& make) {
     }
     activity_->start();
     hasActivity_.store(true, std::memory_order_release);
-    finishAtExit();
+    finishAtExit();  // again, to come before what CUDA has registered
 }
 
 int Agent::recordNvtx(const NvtxCall& call) {
@@ -167,7 +170,6 @@ void Agent::startThreads() {
         return;
     }
     watchForEndSignals(&wake_);
-    finishAtExit();
 }
 
 void Agent::wakeWriter() {

@@ -60,6 +60,7 @@ void onEndSignal(int signal) {
 }  // namespace
 
 // Exit handlers run newest first, so the one registered when CUDA begins runs before CUDA's own.
+// None is registered with a call of NVTX, see `watchForksAndExit`.
 void finishAtExit() {
     std::atexit(&onExit);
 }

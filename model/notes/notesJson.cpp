@@ -84,13 +84,20 @@ Json markAsJson(const Mark& mark) {
     return object;
 }
 
-/// Nested so deep that reading it would take the stack.
+/// Nested so deep that reading it would take the stack. Brackets in texts count for nothing: else
+/// those that close would hide as many that open.
 bool isTooDeep(std::string_view json) {
+    constexpr int deepest = 200;
     int depth = 0;
-    for (const char letter : json) {
+    bool isInText = false;
+    for (size_t at = 0; at < json.size(); ++at) {
+        const char letter = json[at];
+        if (letter == '"') isInText = !isInText;
+        if (isInText && letter == '\\') ++at;  // whatever it is, it does not end the text
+        if (isInText) continue;
         if (letter == '[' || letter == '{') ++depth;
         if (letter == ']' || letter == '}') --depth;
-        if (depth > 200) return true;
+        if (depth > deepest) return true;
     }
     return false;
 }

@@ -183,8 +183,16 @@ class tst_AgentHardship : public QObject {
     }
 
     void forksWhileFirstCallsAreUnderWay() {
+        if (test::hasAddressSanitizer)
+            QSKIP("A child may find the sanitizer's list of threads locked, for ever.");
         AgentRun run;
         runUntouched(run, {"forks"});
+        QVERIFY2(run.tookMs < 60'000, qPrintable(QString::number(run.tookMs)));
+    }
+
+    void forksWhileExitHandlersAreRegistered() {
+        AgentRun run;
+        runUntouched(run, {"exit-handlers"});
         QVERIFY2(run.tookMs < 60'000, qPrintable(QString::number(run.tookMs)));
     }
 

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library to be preloaded (LD_PRELOAD) that lets one call of a program fail: FAULT_KIND says of
-// which kind, FAULT_AT the how many-th, FAULT_ON=1 that those that follow fail, too. FAULT_COUNT
-// names a file that the number of calls is written to at the end. What comes before `main`, and
-// calls of the C library's own, do not count: there nobody of ours could say a word.
+// A library to be preloaded (LD_PRELOAD) that lets calls of a program fail, as they do when memory
+// is used up, a disk breaks or a limit is reached.
+//
+//   FAULT_KIND      malloc, read, write, open, mmap, fsync or rename; none: nothing fails
+//   FAULT_AT        which call fails, from 1 on; 0: none, they are only counted
+//   FAULT_REST      1: those that follow fail, too
+//   FAULT_PROGRAM   only in programs whose file has this name; empty: in all
+//   FAULT_OBJECT    only calls that programs and libraries make whose path holds one of these, with
+//                   ':' between them; empty: calls of all
+//   FAULT_COUNT     a file to which a line is added at exit: how many calls there were
+//
+// What comes before `main` does not count: there nobody of ours could say a word. Nor does what is
+// written to stderr: what is said of a failure is not what fails.
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
@@ -27,188 +37,225 @@ void* __libc_calloc(size_t count, size_t bytes);
 void* __libc_realloc(void* block, size_t bytes);
 }
 
+#define SHOWN extern "C" __attribute__((visibility("default")))
+
 namespace {
 
-enum class Kind { None, Malloc, Read, Write, Open, Mmap, Sync, Rename };
+enum class Kind : uint8_t { None, Malloc, Read, Write, Open, Map, Sync, Rename };
+constexpr std::array<std::string_view, 8> kindNames{"none", "malloc", "read",  "write",
+                                                    "open", "mmap",   "fsync", "rename"};
 
-struct Range {
-    uintptr_t begin = 0, end = 0;
-};
-
-/// Where code lies whose calls count: the program, SQLite, and what allocates for them.
-std::array<Range, 16> ranges;
-size_t rangeCount = 0;
 Kind kind = Kind::None;
 long failing = 0;
 bool goesOn = false;
+char objects[256] = "";
 std::atomic<long> calls{0};
+/// While this library itself asks the loader, which may allocate.
+thread_local bool isAsking __attribute__((tls_model("initial-exec"))) = false;
 
-int addRange(dl_phdr_info* info, size_t, void*) {
-    const std::string_view name(info->dlpi_name);
-    bool counts = name.empty();  // the program itself
-    for (const char* library : {"libsqlite3", "libstdc++", "libfmt", "libz."})
-        counts = counts || name.find(library) != std::string_view::npos;
-    for (int i = 0; counts && i < info->dlpi_phnum && rangeCount < ranges.size(); ++i) {
+std::string_view environment(const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr ? value : "";
+}
+
+bool isObjectAsked(std::string_view path) {
+    for (std::string_view rest = objects; !rest.empty();) {
+        const size_t end = std::min(rest.find(':'), rest.size());
+        if (end > 0 && path.find(rest.substr(0, end)) != path.npos) return true;
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return false;
+}
+
+bool isProgramAsked() {
+    const std::string_view asked = environment("FAULT_PROGRAM");
+    char path[512] = {};
+    if (asked.empty()) return true;
+    if (::readlink("/proc/self/exe", path, sizeof path - 1) <= 0) return false;
+    const std::string_view whole(path);
+    return whole.substr(whole.rfind('/') + 1) == asked;
+}
+
+/// Code of one object, and whether calls from there count. Published by its end; none is removed.
+struct Code {
+    uintptr_t begin = 0;
+    std::atomic<uintptr_t> end{0};
+    bool counts = false;
+};
+std::array<Code, 128> known;
+std::atomic<size_t> knownCount{0};
+
+int learn(dl_phdr_info* info, size_t, void* caller) {
+    const auto at = reinterpret_cast<uintptr_t>(caller);
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
         const auto& part = info->dlpi_phdr[i];
-        if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
         const uintptr_t begin = info->dlpi_addr + part.p_vaddr;
-        ranges[rangeCount++] = {begin, begin + part.p_memsz};
+        if (part.p_type != PT_LOAD || at < begin || at >= begin + part.p_memsz) continue;
+        char path[512] = {};
+        std::string_view name(info->dlpi_name);
+        if (name.empty() && ::readlink("/proc/self/exe", path, sizeof path - 1) > 0) name = path;
+        const size_t slot = knownCount.fetch_add(1);
+        const bool counts = isObjectAsked(name);
+        if (slot < known.size()) {
+            known[slot].begin = begin;
+            known[slot].counts = counts;
+            known[slot].end.store(begin + part.p_memsz, std::memory_order_release);
+        }
+        return counts ? 1 : 2;
     }
     return 0;
 }
 
-Kind kindFrom(std::string_view name) {
-    if (name == "malloc") return Kind::Malloc;
-    if (name == "read") return Kind::Read;
-    if (name == "write") return Kind::Write;
-    if (name == "open") return Kind::Open;
-    if (name == "mmap") return Kind::Mmap;
-    if (name == "fsync") return Kind::Sync;
-    if (name == "rename") return Kind::Rename;
-    return Kind::None;
-}
-
-/// Whether this call is the one.
-bool fails(Kind called, const void* caller) {
-    if (called != kind) return false;
+bool isCallerAsked(void* caller) {
+    if (objects[0] == 0) return true;
     const auto at = reinterpret_cast<uintptr_t>(caller);
-    bool counts = false;
-    for (size_t i = 0; i < rangeCount; ++i)
-        counts = counts || (at >= ranges[i].begin && at < ranges[i].end);
-    if (!counts) return false;
-    const long number = ++calls;
-    return failing > 0 && (number == failing || (goesOn && number > failing));
+    for (const Code& code : known) {
+        const uintptr_t end = code.end.load(std::memory_order_acquire);
+        if (end == 0) break;
+        if (at >= code.begin && at < end) return code.counts;
+    }
+    isAsking = true;
+    const int found = ::dl_iterate_phdr(learn, caller);
+    isAsking = false;
+    return found == 1;
 }
 
-int failed(int error) {
+/// Whether this call is the one; errno is then `error`.
+bool fails(Kind called, void* caller, int error) {
+    if (called != kind || isAsking || !isCallerAsked(caller)) return false;
+    const long number = ++calls;
+    if (failing <= 0 || number < failing || (number > failing && !goesOn)) return false;
     errno = error;
-    return -1;
+    return true;
 }
 
 void begin() {
-    const char* kindName = std::getenv("FAULT_KIND");
-    if (kindName == nullptr) return;
-    ::dl_iterate_phdr(addRange, nullptr);
-    const char* at = std::getenv("FAULT_AT");
-    const char* on = std::getenv("FAULT_ON");
-    failing = at != nullptr ? std::atol(at) : 0;
-    goesOn = on != nullptr && *on == '1';
-    kind = kindFrom(kindName);
+    if (!isProgramAsked()) return;
+    failing = std::atol(environment("FAULT_AT").data());
+    goesOn = environment("FAULT_REST") == "1";
+    std::strncpy(objects, environment("FAULT_OBJECT").data(), sizeof objects - 1);
+    for (size_t each = 1; each < kindNames.size(); ++each)
+        if (kindNames[each] == environment("FAULT_KIND")) kind = static_cast<Kind>(each);
 }
 
-__attribute__((destructor)) void end() {
-    const long count = calls;
+/// Where a program leaves without its exit handlers nothing is lost but the count.
+__attribute__((destructor)) void tellCount() {
+    const std::string_view path = environment("FAULT_COUNT");
+    if (kind == Kind::None || path.empty()) return;
     kind = Kind::None;
-    const char* path = std::getenv("FAULT_COUNT");
-    if (path == nullptr) return;
-    const int file =
-        static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, O_CREAT | O_TRUNC | O_WRONLY, 0600));
-    char text[32];
-    const int length = std::snprintf(text, sizeof text, "%ld", count);
-    if (file >= 0 && ::syscall(SYS_write, file, text, length) < 0) std::perror("FAULT_COUNT");
+    const long file = ::syscall(SYS_openat, AT_FDCWD, path.data(),
+                                O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    char line[32];
+    const int length = std::snprintf(line, sizeof line, "%ld\n", calls.load());
+    if (file >= 0 && ::syscall(SYS_write, file, line, length) < 0) std::perror("FAULT_COUNT");
     ::syscall(SYS_close, file);
+}
+
+using Main = int (*)(int, char**, char**);
+Main realMain = nullptr;
+
+int mainWithFaults(int argc, char** argv, char** variables) {
+    begin();
+    return realMain(argc, argv, variables);
+}
+
+void* mapped(void* at, size_t bytes, int protection, int flags, int file, off_t offset) {
+    return reinterpret_cast<void*>(::syscall(SYS_mmap, at, bytes, protection, flags, file, offset));
+}
+
+int opened(const char* path, int flags, unsigned mode) {
+    return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 
 }  // namespace
 
 #define CALLER __builtin_return_address(0)
+/// What an open that makes a file is told beside its flags.
+#define MODE_BEHIND(flags, mode)                  \
+    unsigned mode = 0;                            \
+    if (((flags) & (O_CREAT | O_TMPFILE)) != 0) { \
+        va_list rest;                             \
+        va_start(rest, flags);                    \
+        mode = va_arg(rest, unsigned);            \
+        va_end(rest);                             \
+    }
 
-using Main = int (*)(int, char**, char**);
-
-namespace {
-
-Main realMain = nullptr;
-
-int mainWithFaults(int argc, char** argv, char** environment) {
-    begin();
-    return realMain(argc, argv, environment);
-}
-
-}  // namespace
-
-extern "C" {
-
-int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(),
-                      void (*unload)(), void* stackEnd) {
+SHOWN int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(),
+                            void (*unload)(), void* stackEnd) {
     using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
     realMain = main;
     const auto start = reinterpret_cast<Start>(::dlsym(RTLD_NEXT, "__libc_start_main"));
     return start(mainWithFaults, argc, argv, init, fini, unload, stackEnd);
 }
 
-void* malloc(size_t bytes) {
-    if (fails(Kind::Malloc, CALLER)) return errno = ENOMEM, nullptr;
-    return __libc_malloc(bytes);
+SHOWN void* malloc(size_t bytes) noexcept {
+    return fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_malloc(bytes);
 }
-void* calloc(size_t count, size_t bytes) {
-    if (fails(Kind::Malloc, CALLER)) return errno = ENOMEM, nullptr;
-    return __libc_calloc(count, bytes);
+SHOWN void* calloc(size_t count, size_t bytes) noexcept {
+    return fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_calloc(count, bytes);
 }
-void* realloc(void* block, size_t bytes) {
-    if (fails(Kind::Malloc, CALLER)) return errno = ENOMEM, nullptr;
-    return __libc_realloc(block, bytes);
+SHOWN void* realloc(void* block, size_t bytes) noexcept {
+    return fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_realloc(block, bytes);
 }
 
-ssize_t read(int file, void* to, size_t bytes) {
-    return fails(Kind::Read, CALLER) ? failed(EIO) : ::syscall(SYS_read, file, to, bytes);
+SHOWN ssize_t read(int file, void* to, size_t bytes) {
+    return fails(Kind::Read, CALLER, EIO) ? -1 : ::syscall(SYS_read, file, to, bytes);
 }
-ssize_t pread(int file, void* to, size_t bytes, off_t at) {
-    return fails(Kind::Read, CALLER) ? failed(EIO) : ::syscall(SYS_pread64, file, to, bytes, at);
+SHOWN ssize_t pread(int file, void* to, size_t bytes, off_t at) {
+    return fails(Kind::Read, CALLER, EIO) ? -1 : ::syscall(SYS_pread64, file, to, bytes, at);
 }
-ssize_t pread64(int file, void* to, size_t bytes, off64_t at) {
-    return fails(Kind::Read, CALLER) ? failed(EIO) : ::syscall(SYS_pread64, file, to, bytes, at);
+SHOWN ssize_t pread64(int file, void* to, size_t bytes, off64_t at) {
+    return fails(Kind::Read, CALLER, EIO) ? -1 : ::syscall(SYS_pread64, file, to, bytes, at);
 }
 
-ssize_t write(int file, const void* from, size_t bytes) {
-    // What is said of it is not what fails.
-    if (file != STDERR_FILENO && fails(Kind::Write, CALLER)) return failed(ENOSPC);
+SHOWN ssize_t write(int file, const void* from, size_t bytes) {
+    if (file != STDERR_FILENO && fails(Kind::Write, CALLER, ENOSPC)) return -1;
     return ::syscall(SYS_write, file, from, bytes);
 }
-ssize_t pwrite(int file, const void* from, size_t bytes, off_t at) {
-    if (fails(Kind::Write, CALLER)) return failed(ENOSPC);
-    return ::syscall(SYS_pwrite64, file, from, bytes, at);
+SHOWN ssize_t pwrite(int file, const void* from, size_t bytes, off_t at) {
+    return fails(Kind::Write, CALLER, ENOSPC) ? -1 : ::syscall(SYS_pwrite64, file, from, bytes, at);
 }
-ssize_t pwrite64(int file, const void* from, size_t bytes, off64_t at) {
-    if (fails(Kind::Write, CALLER)) return failed(ENOSPC);
-    return ::syscall(SYS_pwrite64, file, from, bytes, at);
+SHOWN ssize_t pwrite64(int file, const void* from, size_t bytes, off64_t at) {
+    return fails(Kind::Write, CALLER, ENOSPC) ? -1 : ::syscall(SYS_pwrite64, file, from, bytes, at);
 }
-
-int open(const char* path, int flags, ...) {
-    va_list more;
-    va_start(more, flags);
-    const auto mode = va_arg(more, mode_t);
-    va_end(more);
-    if (fails(Kind::Open, CALLER)) return failed(EMFILE);
-    return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
-}
-int open64(const char* path, int flags, ...) {
-    va_list more;
-    va_start(more, flags);
-    const auto mode = va_arg(more, mode_t);
-    va_end(more);
-    if (fails(Kind::Open, CALLER)) return failed(EMFILE);
-    return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags | O_LARGEFILE, mode));
+SHOWN ssize_t writev(int file, const iovec* parts, int count) {
+    if (file != STDERR_FILENO && fails(Kind::Write, CALLER, ENOSPC)) return -1;
+    return ::syscall(SYS_writev, file, parts, count);
 }
 
-void* mmap(void* at, size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
-    if (fails(Kind::Mmap, CALLER)) return errno = ENOMEM, MAP_FAILED;
-    return reinterpret_cast<void*>(::syscall(SYS_mmap, at, bytes, protection, flags, file, offset));
+SHOWN int open(const char* path, int flags, ...) {
+    MODE_BEHIND(flags, mode)
+    return fails(Kind::Open, CALLER, EMFILE) ? -1 : opened(path, flags, mode);
 }
-void* mmap64(void* at, size_t bytes, int protection, int flags, int file, off64_t offset) noexcept {
-    if (fails(Kind::Mmap, CALLER)) return errno = ENOMEM, MAP_FAILED;
-    return reinterpret_cast<void*>(::syscall(SYS_mmap, at, bytes, protection, flags, file, offset));
+SHOWN int open64(const char* path, int flags, ...) {
+    MODE_BEHIND(flags, mode)
+    return fails(Kind::Open, CALLER, EMFILE) ? -1 : opened(path, flags | O_LARGEFILE, mode);
 }
 
-int fsync(int file) {
-    return fails(Kind::Sync, CALLER) ? failed(EIO) : static_cast<int>(::syscall(SYS_fsync, file));
+SHOWN void* mmap(void* at, size_t bytes, int protection, int flags, int file,
+                 off_t offset) noexcept {
+    return fails(Kind::Map, CALLER, ENOMEM) ? MAP_FAILED
+                                            : mapped(at, bytes, protection, flags, file, offset);
 }
-int rename(const char* from, const char* to) noexcept {
-    if (fails(Kind::Rename, CALLER)) return failed(EIO);
-    return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+SHOWN void* mmap64(void* at, size_t bytes, int protection, int flags, int file,
+                   off64_t offset) noexcept {
+    return fails(Kind::Map, CALLER, ENOMEM) ? MAP_FAILED
+                                            : mapped(at, bytes, protection, flags, file, offset);
 }
-int renameat2(int fromFolder, const char* from, int toFolder, const char* to,
-              unsigned flags) noexcept {
-    if (fails(Kind::Rename, CALLER)) return failed(EIO);
+
+SHOWN int fsync(int file) {
+    return fails(Kind::Sync, CALLER, EIO) ? -1 : static_cast<int>(::syscall(SYS_fsync, file));
+}
+SHOWN int fdatasync(int file) {
+    return fails(Kind::Sync, CALLER, EIO) ? -1 : static_cast<int>(::syscall(SYS_fdatasync, file));
+}
+
+SHOWN int renameat2(int fromFolder, const char* from, int toFolder, const char* to,
+                    unsigned flags) noexcept {
+    if (fails(Kind::Rename, CALLER, EIO)) return -1;
     return static_cast<int>(::syscall(SYS_renameat2, fromFolder, from, toFolder, to, flags));
 }
+SHOWN int rename(const char* from, const char* to) noexcept {
+    if (fails(Kind::Rename, CALLER, EIO)) return -1;
+    return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
 }

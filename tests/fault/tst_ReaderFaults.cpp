@@ -111,8 +111,12 @@ class tst_ReaderFaults : public QObject {
         environment.insert("LD_PRELOAD", LANESCOPE_FAULT_LAYER);
         environment.insert("FAULT_KIND", kind);
         environment.insert("FAULT_AT", QString::number(at));
-        environment.insert("FAULT_ON", goesOn ? "1" : "0");
-        environment.insert("FAULT_COUNT", QString::fromStdString((folder_ / "count").string()));
+        environment.insert("FAULT_REST", goesOn ? "1" : "0");
+        // The program, and what allocates for it.
+        environment.insert("FAULT_OBJECT", "/bin/lanescope:libsqlite3:libstdc++:libfmt:libz.");
+        const QString count = QString::fromStdString((folder_ / "count").string());
+        QFile::remove(count);
+        environment.insert("FAULT_COUNT", count);
         process.setProcessEnvironment(environment);
         process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"), words);
         if (!process.waitForFinished(120'000)) return {};
@@ -123,7 +127,7 @@ class tst_ReaderFaults : public QObject {
     /// How many calls the last run made.
     long counted() const {
         QFile file(QString::fromStdString((folder_ / "count").string()));
-        return file.open(QIODevice::ReadOnly) ? file.readAll().toLong() : 0;
+        return file.open(QIODevice::ReadOnly) ? file.readLine().toLong() : 0;
     }
     QByteArray exported() const {
         QFile file(QString::fromStdString((folder_ / "out.json").string()));

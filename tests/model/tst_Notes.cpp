@@ -51,6 +51,7 @@ class tst_Notes : public QObject {
     void keepsWhatOtherProgramsPutThere();
     void refusesDamage_data();
     void refusesDamage();
+    void takesBracketsInTexts();
     void newIdsDiffer();
 
     void takesChangesOfBothSides();
@@ -115,6 +116,9 @@ void tst_Notes::refusesDamage_data() {
     QTest::newRow("one id twice") << head + R"([{"id":"a","startNs":3},{"id":"a","startNs":4}]})";
     QTest::newRow("marks of numbers") << head + "[1,2]}";
     QTest::newRow("deep") << head + QString(100'000, '[');
+    QTest::newRow("deep behind brackets in a text")
+        << head + R"([],"a":")" + QString(200'000, ']') + R"(\"","b":)" + QString(200'000, '[') +
+               QString(200'000, ']') + "}";
 }
 
 void tst_Notes::refusesDamage() {
@@ -122,6 +126,14 @@ void tst_Notes::refusesDamage() {
     const auto notes = parseNotes(json.toStdString());
     QVERIFY(!notes.has_value());
     QCOMPARE(notes.error(), NotesFault::Damaged);
+}
+
+void tst_Notes::takesBracketsInTexts() {
+    Notes notes{{mark("a", 1)}, {}};
+    notes.marks[0].text = std::string(1000, '[') + "\\\"{";
+    const auto again = parseNotes(formatNotes(notes));
+    QVERIFY(again.has_value());
+    QCOMPARE(again->marks[0].text, notes.marks[0].text);
 }
 
 void tst_Notes::newIdsDiffer() {

@@ -26,6 +26,10 @@
 #include <thread>
 #include <vector>
 
+// Of the C library, by which compilers register what is to be done at exit, and undo it.
+extern "C" int __cxa_atexit(void (*function)(void*), void* argument, void* owner);
+extern "C" void __cxa_finalize(void* owner);
+
 namespace {
 
 void range(const char* name) {
@@ -265,6 +269,32 @@ int forksAtOnce() {
     return 0;
 }
 
+/// Forks while another thread is mostly inside the C library's list of exit handlers, whose lock a
+/// child finds as it was.
+int forksAmongExitHandlers() {
+    range("before");
+    std::atomic<bool> isOver{false};
+    std::thread other([&] {
+        static int owner = 0;
+        while (!isOver.load()) {
+            for (int number = 0; number < 100; ++number)
+                ::__cxa_atexit([](void*) {}, nullptr, &owner);
+            ::__cxa_finalize(&owner);
+        }
+    });
+    for (int number = 0; number < 100; ++number) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            range("child");
+            ::_exit(0);
+        }
+        ::waitpid(child, nullptr, 0);
+    }
+    isOver.store(true);
+    other.join();
+    return 0;
+}
+
 int terminatesItself() {
     ranges(100);
     pause(300);
@@ -289,6 +319,7 @@ int main(int argc, char** argv) {
     if (kind == "children") return shortChildren(number(2));
     if (kind == "takes-descriptors") return takesDescriptors(text(2));
     if (kind == "forks") return forksAtOnce();
+    if (kind == "exit-handlers") return forksAmongExitHandlers();
     if (kind == "term") return terminatesItself();
     if (kind == "ranges") {
         ranges(number(2));
