@@ -167,9 +167,9 @@ void becomeDaemon(const Options& options) {
 }
 
 /// Threads that still work while the process exits.
-void startEndlessThreads(const Options& options) {
+void startEndlessThreads() {
     for (int thread = 0; thread < 4; ++thread)
-        std::thread([&options] {
+        std::thread([] {
             for (int item = 0;; ++item) {
                 nvtxRangePushA("background");
                 nvtxRangePop();
@@ -211,7 +211,7 @@ int endBy(const Options& options) {
     if (how == "throw") throw 1;
     if (how == "exec") becomeAnother(options);
     if (how == "fork") return forkWorkers(options);
-    if (how == "threads") startEndlessThreads(options);
+    if (how == "threads") startEndlessThreads();
     if (how == "rival") {
         askForCupti();
         const int next = options.number("--first") + options.number("--steps");
