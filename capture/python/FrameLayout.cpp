@@ -198,7 +198,8 @@ std::optional<FrameLayout> layoutTold(std::span<const std::byte> runtime, int ma
     lies(layout.code, layout.frameBytes);
     lies(layout.instruction, layout.frameBytes);
     isGood &= layout.owner < layout.frameBytes;
-    for (const uint16_t at : {layout.file, layout.name, layout.lineTable}) lies(at, layout.codeBytes);
+    for (const uint16_t at : {layout.file, layout.name, layout.lineTable})
+        lies(at, layout.codeBytes);
     lies(static_cast<uint16_t>(layout.version - 4), layout.codeBytes);
     return isGood ? std::optional(layout) : std::nullopt;
 }

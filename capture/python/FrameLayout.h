@@ -27,19 +27,22 @@ struct FrameLayout {
 
     // Of a thread's state.
     uint16_t threadFrame = 0;
-    uint16_t frameOfThreadFrame = none;  ///< Where `threadFrame` only leads to the frame (3.11, 3.12).
+    uint16_t frameOfThreadFrame =
+        none;  ///< Where `threadFrame` only leads to the frame (3.11, 3.12).
     // Of a frame.
     uint16_t frameBytes = 0;
     uint16_t previous = 0, code = 0, instruction = 0;
-    uint16_t owner = none;       ///< One byte; see `isForeign`.
-    uint16_t bytecodeIndex = none;  ///< Which copy of the code it runs (free-threaded, from 3.14 on).
+    uint16_t owner = none;  ///< One byte; see `isForeign`.
+    uint16_t bytecodeIndex =
+        none;  ///< Which copy of the code it runs (free-threaded, from 3.14 on).
     InstructionKind instructionKind = InstructionKind::Pointer;
     // Of a code object.
     uint16_t codeBytes = 0;
     uint16_t firstLine = 0, file = 0, name = 0, lineTable = 0;
     uint16_t bytecode = none;        ///< Where the instructions begin.
     uint16_t bytecodeCopies = none;  ///< The list of copies that `bytecodeIndex` counts.
-    uint16_t version = none;  ///< A number of four bytes that no other code object has (from 3.12 on).
+    uint16_t version =
+        none;  ///< A number of four bytes that no other code object has (from 3.12 on).
     LineTableKind lineTableKind = LineTableKind::Locations;
     // Of objects.
     uint16_t type = 8;
@@ -47,6 +50,12 @@ struct FrameLayout {
     uint16_t asciiText = 0, otherText = 0;  ///< Where the characters begin.
     uint16_t bytesLength = 16, bytesData = 32;
 
+    /// Whether it is as those of 3.12 and later are, but for free-threaded builds: what is the same
+    /// in all of these need not be asked frame by frame.
+    bool isModern() const {
+        return owner != none && instructionKind == InstructionKind::Pointer && version != none &&
+               bytecodeIndex == none;
+    }
     /// Whether a frame with that owner is none of the program's: the interpreter puts some between.
     static bool isForeign(uint8_t owner) { return owner >= 3; }
 };

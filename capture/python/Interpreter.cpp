@@ -23,7 +23,7 @@ std::string privateLibrary() {
     const auto look = [](dl_phdr_info* info, size_t, void* into) {
         const std::string_view path = info->dlpi_name ? info->dlpi_name : "";
         const std::string_view name = path.substr(path.rfind('/') + 1);
-        if (name.substr(0, 11) != "libpython3." ) return 0;
+        if (name.substr(0, 11) != "libpython3.") return 0;
         *static_cast<std::string*>(into) = path;
         return 1;
     };
@@ -75,11 +75,10 @@ void Interpreter::look() {
     if (!names.find(isFinalizing_, "Py_IsFinalizing"))
         names.find(isFinalizing_, "_Py_IsFinalizing");
     int major = 0, minor = 0;
-    const bool isKnown = readVersion(version, major, minor) && isFinalizing_ &&
-                         names.find(types_.code, "PyCode_Type") &&
-                         names.find(types_.text, "PyUnicode_Type") &&
-                         names.find(types_.bytes, "PyBytes_Type") &&
-                         takeLayout(runtime, major, minor);
+    const bool isKnown =
+        readVersion(version, major, minor) && isFinalizing_ &&
+        names.find(types_.code, "PyCode_Type") && names.find(types_.text, "PyUnicode_Type") &&
+        names.find(types_.bytes, "PyBytes_Type") && takeLayout(runtime, major, minor);
     if (!isKnown) {
         refuse(Refusal::UnknownVersion);
         return;

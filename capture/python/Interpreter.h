@@ -10,9 +10,9 @@
 
 namespace lanescope::agent::python {
 
-/// The Python interpreter of this process, if there is one: found by the names of its functions, and
-/// read by a layout that is checked against it. None of its functions is called that takes the GIL,
-/// a lock or memory.
+/// The Python interpreter of this process, if there is one: found by the names of its functions,
+/// and read by a layout that is checked against it. None of its functions is called that takes the
+/// GIL, a lock or memory.
 class Interpreter {
   public:
     enum class State : uint8_t {

@@ -13,14 +13,15 @@ namespace lanescope::agent::python {
 
 namespace {
 
-/// What stands for a frame `depth` frames from the outermost one. The sum of these over a stack is
-/// its key, and of two different stacks they differ but by a chance of one in 2^64.
+/// What stands for a frame `depth` frames from the end from which they are counted. The sum of
+/// these over a stack is its key; those of two different stacks are the same by a chance of one in
+/// 2^63.
 uint64_t share(const Frame& frame, uint64_t depth) {
-    uint64_t bits = (frame.code + depth * 0x9e3779b97f4a7c15) * 0xd6e8feb86659fd93;
-    bits ^= bits >> 32;
-    bits = (bits + frame.instruction + (frame.identity << 20 | frame.identity >> 44)) *
-           0xff51afd7ed558ccd;
-    return bits ^ bits >> 29;
+    __extension__ using Product = unsigned __int128;
+    const uint64_t where = frame.code ^ (depth + 1) * 0x9e3779b97f4a7c15;
+    const uint64_t which = frame.instruction ^ frame.identity * 0xd6e8feb86659fd93;
+    const Product product = Product{where} * which;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
 constexpr uint64_t seed = 0x2545f4914f6cdd1d, cutSeed = 0x9fb21c651e98df25;
@@ -66,33 +67,37 @@ uint32_t StackTable::number(Interpreter& interpreter, StackNumbers& numbers, Sta
     if (interpreter.state() != Interpreter::State::Found) return 0;
     const uint64_t state = interpreter.threadState();
     if (state == 0) return 0;
-    const FrameLayout& layout = interpreter.layout();
-    Walked walked;
-    if (isProven_) [[likely]] {
-        walked = walkFrames<PlainMemory>(layout, state, frames_);
-    } else {
-        walked = walkFrames<CarefulMemory>(layout, state, frames_);
-        if (!prove(interpreter, walked)) return 0;
+    if (!isProven_) [[unlikely]] {
+        if (!prove(interpreter, state)) return 0;
     }
+    // Frames are counted from the innermost one here, since how many there are shows at the end.
+    const FrameLayout& layout = interpreter.layout();
+    uint64_t key = 0, depth = 0;
+    const auto take = [&](const Frame& frame) { key += share(frame, depth++); };
+    const Walked walked = layout.isModern()
+                              ? visitFrames<PlainMemory, true>(layout, state, mostFrames, take)
+                              : visitFrames<PlainMemory, false>(layout, state, mostFrames, take);
     if (walked.count == 0 || !walked.isWhole) return 0;
-    uint64_t key = walked.isCut ? cutSeed : seed;
-    for (uint32_t depth = 0; depth < walked.count; ++depth)
-        key += share(frames_[walked.count - 1 - depth], depth);
-    if (const Entry* known = stacks_.find(key | 1)) [[likely]]
+    key |= 1;
+    if (const Entry* known = known_.find(key)) [[likely]]
         return known->number;
     if (numbers.isFull()) return 0;
-    return addFrames(interpreter, numbers, sink, walked);
+    const uint32_t number =
+        addFrames(interpreter, numbers, sink, walkFrames<PlainMemory>(layout, state, frames_));
+    if (number != 0) known_.insert(key, number);
+    return number;
 }
 
 /// The first stack of a thread is looked at as if it were a stranger's. From then on its frames are
 /// where they were, and nobody but this thread changes them.
-bool StackTable::prove(Interpreter& interpreter, const Walked& walked) {
+bool StackTable::prove(Interpreter& interpreter, uint64_t threadState) {
+    const Walked walked = walkFrames<CarefulMemory>(interpreter.layout(), threadState, frames_);
     bool isGood = walked.isWhole;
     CodeFacts facts;
     for (uint32_t i = 0; isGood && i < walked.count; ++i) {
-        isGood = readCode(interpreter.layout(), interpreter.types(), frames_[i].code, i == 0,
-                          facts) &&
-                 isWithinCode(interpreter.layout(), frames_[i]);
+        isGood =
+            readCode(interpreter.layout(), interpreter.types(), frames_[i].code, i == 0, facts) &&
+            isWithinCode(interpreter.layout(), frames_[i]);
     }
     if (!isGood) {
         interpreter.refuse(Interpreter::Refusal::OtherLayout);
@@ -101,7 +106,7 @@ bool StackTable::prove(Interpreter& interpreter, const Walked& walked) {
     if (walked.count > 0) interpreter.setProven();
     // A thread that runs no Python has nothing to show, nor anything to go wrong with.
     isProven_ = interpreter.isProven();
-    return true;
+    return walked.count > 0;
 }
 
 /// Adds what is new of the stack in `frames_`, from outside inwards.
@@ -137,8 +142,7 @@ bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, Stack
     CodeFacts facts;
     if (!readCode(interpreter.layout(), interpreter.types(), frame.code, false, facts)) {
         // Something of an extension that stands in for a frame. If that is common it is not so.
-        if (++unreadable_ > mostUnreadable)
-            interpreter.refuse(Interpreter::Refusal::OtherLayout);
+        if (++unreadable_ > mostUnreadable) interpreter.refuse(Interpreter::Refusal::OtherLayout);
         stacks_.insert(key, number);
         return true;
     }

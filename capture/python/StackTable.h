@@ -71,7 +71,7 @@ class StackTable {
         void insert(uint64_t key, uint32_t number);
     };
 
-    bool prove(Interpreter& interpreter, const Walked& walked);
+    bool prove(Interpreter& interpreter, uint64_t threadState);
     uint32_t addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink,
                        const Walked& walked);
     bool addFrame(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink,
@@ -81,7 +81,8 @@ class StackTable {
     bool addCut(StackNumbers& numbers, StackSink& sink, uint32_t& number);
 
     // All zeros is an empty one.
-    Map<size_t{1} << 15> stacks_;
+    Map<size_t{1} << 14> known_;   // whole stacks
+    Map<size_t{1} << 15> stacks_;  // and all that they begin with
     Map<size_t{1} << 12> codes_;
     Frame frames_[mostFrames];
     uint64_t keys_[mostFrames];

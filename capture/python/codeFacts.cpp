@@ -85,8 +85,8 @@ bool readText(const FrameLayout& layout, const KnownTypes& types, uint64_t addre
     const uint64_t most = state.isAscii ? room : room / widest;
     const uint64_t count = std::min(length, most);
     const uint64_t skipped = keepsEnd ? length - count : 0;
-    const uint64_t text = address + (state.isAscii ? layout.asciiText : layout.otherText) +
-                          skipped * state.width;
+    const uint64_t text =
+        address + (state.isAscii ? layout.asciiText : layout.otherText) + skipped * state.width;
     if (state.isAscii) {
         bytes = static_cast<size_t>(count);
         return count == 0 || CarefulMemory::read(text, into, bytes);

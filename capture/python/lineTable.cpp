@@ -96,7 +96,13 @@ int32_t byRanges(ByteReader& table, int64_t line, int64_t byteIndex) {
 }
 
 /// What an entry says beside its line, which is passed over.
-enum Form : uint8_t { FirstWithLine = 10, LastWithLine = 12, OnlyLine = 13, Long = 14, NoLine = 15 };
+enum Form : uint8_t {
+    FirstWithLine = 10,
+    LastWithLine = 12,
+    OnlyLine = 13,
+    Long = 14,
+    NoLine = 15
+};
 
 int32_t byLocations(ByteReader& table, int64_t line, int64_t byteIndex) {
     int64_t end = 0;
