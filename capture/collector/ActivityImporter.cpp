@@ -136,6 +136,7 @@ void ActivityImporter::add(const log::ApiRecord& r) {
 }
 
 void ActivityImporter::add(const log::StackRecord& r) {
+    if (r.stack == 0) return;  // which stands for none
     const std::string_view file = process_.strings.text(r.file);
     stacks_[r.stack] =
         process_.trace.intern({.parent = stackOf(r.parent).value_or(0),

@@ -12,7 +12,7 @@ namespace lanescope::capture {
 
 /// A Python stack as the trace has it: its innermost frame, and the stack without that.
 struct TraceStack {
-    int64_t parent = 0;  ///< 0 if there is none.
+    int64_t parent = 0;              ///< 0 if there is none.
     int64_t function = 0, file = 0;  ///< Strings of the trace; `file` 0: none.
     uint32_t line = 0;
     bool operator==(const TraceStack&) const = default;

@@ -33,8 +33,8 @@ class CallStacks {
     /// loaded late. May wait for the loader. One thread at a time, and not the writer's.
     void look();
 
-    /// The number of the calling thread's stack; 0 without one. What is new in it goes into the ring
-    /// first. The program's thread.
+    /// The number of the calling thread's stack; 0 without one. What is new in it goes into the
+    /// ring first. The program's thread.
     uint32_t number(OfThread& thread, EventRing& ring);
 
     /// Takes what a thread told: an entry that is no call. Writer thread, as what follows.

@@ -26,9 +26,11 @@ class bench_PythonWalk : public QObject {
         qInfo("Python %s", qPrintable(said["python"].toString()));
         for (const QJsonValue& walk : said["walks"].toArray()) {
             const double medianNs = walk["medianNs"].toDouble();
-            qInfo("%3d frames: median %.0f ns, 99th percentile %.0f ns, cold %.0f ns; %.0f ns in a row",
-                  walk["frames"].toInt(), medianNs, walk["p99Ns"].toDouble(),
-                  walk["coldMedianNs"].toDouble(), walk["rowNs"].toDouble());
+            qInfo(
+                "%3d frames: median %.0f ns, 99th percentile %.0f ns, cold %.0f ns; %.0f ns in a "
+                "row",
+                walk["frames"].toInt(), medianNs, walk["p99Ns"].toDouble(),
+                walk["coldMedianNs"].toDouble(), walk["rowNs"].toDouble());
             const bool isModern = version[1].toInt() >= 12;
             if (qEnvironmentVariableIsSet("LANESCOPE_BENCH_ASSERT") && isModern &&
                 walk["frames"].toInt() < 50)

@@ -22,8 +22,8 @@ const QString walker = QStringLiteral(LANESCOPE_BINARY_DIR "/lib/standin/libstac
 const QString launcher = QStringLiteral(LANESCOPE_BINARY_DIR "/lib/standin/libpython-launches.so");
 const QString script = QStringLiteral(LANESCOPE_SOURCE_DIR "/tests/capture/python/checkStacks.py");
 
-/// Interpreters to read: those that LANESCOPE_TEST_PYTHONS names, separated by colons, else those in
-/// PATH.
+/// Interpreters to read: those that LANESCOPE_TEST_PYTHONS names, separated by colons, else those
+/// in PATH.
 QStringList interpreters() {
     const QString named = qEnvironmentVariable("LANESCOPE_TEST_PYTHONS");
     if (!named.isEmpty()) return named.split(':');
@@ -74,8 +74,7 @@ Comparison compared(const ProcessLog& log, const QString& path) {
     for (const log::ApiRecord& call : log.calls) stackOf[call.correlationId] = call.stack;
     for (const QJsonValue& note : QJsonDocument::fromJson(file.readAll()).array()) {
         ++result.notes;
-        QStringList recorded =
-            framesOf(log, stackOf[static_cast<uint32_t>(note[0].toInteger())]);
+        QStringList recorded = framesOf(log, stackOf[static_cast<uint32_t>(note[0].toInteger())]);
         if (recorded.isEmpty()) ++result.withoutStack;
         // The innermost frame is that of whoever notes.
         if (!recorded.isEmpty()) recorded.removeFirst();
@@ -98,20 +97,16 @@ class tst_PythonStacks : public QObject {
     AgentRun launches(const QString& python, const QString& notes, int rounds = 3) {
         AgentRun run;
         run.program = python;
-        run.arguments = {script,
-                         launcher,
-                         QString::number(rounds),
-                         test::agentLibrary(),
-                         test::standinCupti(),
-                         notes};
+        run.arguments = {
+            script, launcher, QString::number(rounds), test::agentLibrary(), test::standinCupti(),
+            notes};
         return run;
     }
 
   private slots:
     void readsEveryStack_data() {
         QTest::addColumn<QString>("python");
-        for (const QString& python : interpreters())
-            QTest::newRow(qPrintable(python)) << python;
+        for (const QString& python : interpreters()) QTest::newRow(qPrintable(python)) << python;
     }
     void readsEveryStack() {
         QFETCH(QString, python);
