@@ -35,8 +35,8 @@ bool readPages(uint64_t address, void* into, size_t bytes) {
 }  // namespace
 
 bool CarefulMemory::read(uint64_t address, void* into, size_t bytes) {
-    constexpr uint64_t end = uint64_t{1} << 47;
-    if (address < pageBytes || address >= end || bytes > end - address) return false;
+    if (address < pageBytes || address >= endOfMemory || bytes > endOfMemory - address)
+        return false;
     const int errnoBefore = errno;
     iovec local{into, bytes}, remote{reinterpret_cast<void*>(address), bytes};
     const ssize_t got = ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0);

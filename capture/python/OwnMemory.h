@@ -8,10 +8,17 @@
 
 namespace lanescope::agent::python {
 
-/// Whether an object of the program could lie there: no null, not odd, in the half of the addresses
-/// that programs have.
+/// Behind the last address that a program has.
+#ifdef __x86_64__
+inline constexpr uint64_t endOfMemory = uint64_t{1} << 47;
+#else
+inline constexpr uint64_t endOfMemory = uint64_t{1} << 48;
+#endif
+
+/// Whether an object of the program could lie there: no null, not odd, among the addresses that
+/// programs have.
 inline bool isPlausible(uint64_t address) {
-    return address >= 4'096 && address < (uint64_t{1} << 47) && (address & 7) == 0;
+    return address >= 4'096 && address < endOfMemory && (address & 7) == 0;
 }
 
 /// Reads this process's own memory where it may be missing. A system call each time, about 0.3 us.
