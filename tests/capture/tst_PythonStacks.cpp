@@ -205,6 +205,28 @@ for pid in children:
         }
     }
 
+    void findsAPythonThatIsLoadedLate() {
+        QProcess process;
+        process.start("python3", {"-c",
+                                  "import sysconfig; v = sysconfig.get_config_var; "
+                                  "print(v('Py_ENABLE_SHARED') and "
+                                  "v('LIBDIR') + '/' + v('INSTSONAME') or '')"});
+        QVERIFY(process.waitForFinished());
+        const QString library = QString::fromUtf8(process.readAll()).trimmed();
+        if (!QFile::exists(library)) QSKIP("This Python has no library to embed.");
+        AgentRun run;
+        run.program = LANESCOPE_BINARY_DIR "/bin/standin-embedding";
+        run.arguments = {library, launcher, test::agentLibrary(), test::standinCupti()};
+        QVERIFY(run.run());
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const std::vector<log::ApiRecord>& calls = run.log().calls;
+        QCOMPARE(calls.size(), size_t{62});
+        QCOMPARE(calls.front().stack, 0u);  // before there was a Python
+        QCOMPARE(calls.back().stack, 0u);   // and when it was gone
+        const QStringList frames = framesOf(run.log(), calls[calls.size() - 2].stack);
+        QCOMPARE(frames, (QStringList{"<string>|work|2", "<string>|<module>|3"}));
+    }
+
     void recordsProgramsWithoutPython() {
         AgentRun run;
         QVERIFY(run.run());
