@@ -141,7 +141,8 @@ class tst_PythonStacks : public QObject {
         QCOMPARE(all.withoutStack, 0);
         QVERIFY2(all.different == 0, qPrintable(all.first));
         QCOMPARE(run.log().unknownStrings, 0);
-        QCOMPARE(run.log().calls.size(), size_t(all.notes));
+        // Finalizers launch more while the interpreter ends.
+        QVERIFY(run.log().calls.size() >= size_t(all.notes));
     }
 
     void leavesPythonAloneWhenAsked() {
