@@ -131,7 +131,23 @@ void ActivityImporter::add(const log::ApiRecord& r) {
                        t.eventClass = r.isDriver != 0 ? driverClass : runtimeClass,
                        t.globalTid = process_.threadId(r.threadId),
                        t.correlationId = r.correlationId,
-                       t.nameId = process_.strings.traceId(r.name), t.returnValue = r.returnValue);
+                       t.nameId = process_.strings.traceId(r.name), t.returnValue = r.returnValue,
+                       t.callchainId = stackOf(r.stack));
+}
+
+void ActivityImporter::add(const log::StackRecord& r) {
+    if (r.stack == 0) return;  // which stands for none
+    const std::string_view file = process_.strings.text(r.file);
+    stacks_[r.stack] =
+        process_.trace.intern({.parent = stackOf(r.parent).value_or(0),
+                               .function = process_.strings.traceId(r.function),
+                               .file = file.empty() ? 0 : process_.strings.traceId(r.file),
+                               .line = r.line});
+}
+
+std::optional<int64_t> ActivityImporter::stackOf(uint32_t stack) const {
+    const auto found = stacks_.find(stack);
+    return found == stacks_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void ActivityImporter::add(const log::SyncRecord& r) {

@@ -101,6 +101,7 @@ class LogImporter : private log::RecordVisitor {
     void visit(const log::MemoryPoolRecord& record) override { memory_.add(record); }
     void visit(const log::UnifiedMemoryRecord& record) override { memory_.add(record); }
     void visit(const log::ApiRecord& record) override { activity_.add(record); }
+    void visit(const log::StackRecord& record) override { activity_.add(record); }
     void visit(const log::SyncRecord& record) override { activity_.add(record); }
     void visit(const log::CudaEventRecord& record) override { activity_.add(record); }
     void visit(const log::OverheadRecord& record) override { activity_.add(record); }

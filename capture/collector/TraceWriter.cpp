@@ -64,7 +64,7 @@ void TraceWriter::property(std::string_view name, std::string_view value,
 }
 
 TraceWriter::TraceWriter(Database database)
-    : database_(std::move(database)), strings_(database_, error_) {}
+    : database_(std::move(database)), strings_(database_, error_), stacks_(database_, error_) {}
 
 RowInserter& TraceWriter::inserterOf(const tables::Table& table) {
     const auto known = inserters_.find(&table);

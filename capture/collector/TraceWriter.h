@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "capture/collector/StackTableWriter.h"
 #include "capture/collector/StringTableWriter.h"
 #include "model/format/Inserter.h"
 #include "model/format/Result.h"
@@ -44,6 +45,8 @@ class TraceWriter {
     void add(const Table& table, const Cells&... cells) { inserterOf(table).write(cells...); }
     /// The id of a text in `StringIds`, where it is written when it is new.
     int64_t intern(std::string_view text) { return strings_.intern(text); }
+    /// The id of a stack in `LANESCOPE_STACKS`, where it is written when it is new.
+    int64_t intern(const TraceStack& stack) { return stacks_.intern(stack); }
     /// Adds a row to `LANESCOPE_HEALTH`. `code` is for programs, `sentence` for people.
     void health(Severity severity, HealthCode code, std::string_view sentence,
                 std::optional<int64_t> globalPid = {}, std::optional<int64_t> timeNs = {},
@@ -74,6 +77,7 @@ class TraceWriter {
     std::unordered_map<const tables::Table*, RowInserter>
         inserters_;  ///< Of what was written so far.
     StringTableWriter strings_;
+    StackTableWriter stacks_;
     std::vector<std::string> errors_, warnings_;
 };
 

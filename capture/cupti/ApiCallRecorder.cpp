@@ -10,6 +10,8 @@ namespace lanescope::agent {
 
 /// How a call lies in a ring.
 struct ApiCallRecorder::Call {
+    CallStacks::Entry entry;
+    uint32_t stack;
     uint64_t startTicks, endTicks;
     uint32_t callbackId, correlationId, threadId;
     int32_t returnValue;
@@ -32,8 +34,9 @@ uint64_t number(const void* handle) {
 
 }  // namespace
 
-ApiCallRecorder::ApiCallRecorder(const CuptiLibrary& cupti, std::function<void()> wakeWriter)
-    : cupti_(cupti), rings_(std::move(wakeWriter)) {}
+ApiCallRecorder::ApiCallRecorder(const CuptiLibrary& cupti, bool withPython,
+                                 std::function<void()> wakeWriter)
+    : cupti_(cupti), rings_(std::move(wakeWriter)), stacks_(withPython) {}
 
 int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
     if (which == ApiCalls::None || !cupti_.getCallbackName) return 0;
@@ -73,11 +76,15 @@ void ApiCallRecorder::onCall(CUpti_CallbackId id, const CUpti_CallbackData& call
     if (!ring) return;
     const DriverCallKind kind = kinds_[id];
     const bool waits = kind > DriverCallKind::Other;
+    // The thread is where it was when the call began, which is now over and lasts no longer by
+    // this.
+    const uint32_t stack = stacks_.number(ring->state, ring->events);
     void* room = ring->events.reserve(sizeof(Call) + (waits ? sizeof(Wait) : 0));
     if (!room) return;
     const auto* result = static_cast<const CUresult*>(call.functionReturnValue);
-    auto* kept = new (room) Call{*call.correlationData, endTicks,       id,
-                                 call.correlationId,    ring->threadId, result ? *result : 0};
+    auto* kept = new (room)
+        Call{CallStacks::Entry::Call, stack,          *call.correlationData, endTicks, id,
+             call.correlationId,      ring->threadId, result ? *result : 0};
     if (waits) new (kept + 1) Wait(waitOf(kind, call));
     rings_.commit(*ring);
 }
@@ -133,18 +140,25 @@ uint64_t ApiCallRecorder::drain(log::RecordWriter& writer, const CycleClock& clo
     if (!rings_.isUsed()) return 0;
     uint64_t launched = 0;
     if (!names_) names_.emplace(cupti_, writer);
-    const uint64_t refused = rings_.drain([&](NoState&, const void* entry, size_t bytes) {
-        const auto* call = static_cast<const Call*>(entry);
-        launched += launches_[call->callbackId];
-        if (!windows.isEverything()) {
-            const int64_t startNs = clock.eventNs(call->startTicks);
-            launches.sawCall(call->correlationId, startNs);
-            if (!windows.isOpenAt(startNs)) return;
-        }
-        const bool waits = bytes >= sizeof(Call) + sizeof(Wait);
-        write(*call, waits ? reinterpret_cast<const Wait*>(call + 1) : nullptr, writer, clock);
-    });
+    const uint64_t refused =
+        rings_.drain([&](const CallStacks::OfThread&, const void* told, size_t bytes) {
+            const auto entry = *static_cast<const CallStacks::Entry*>(told);
+            if (entry != CallStacks::Entry::Call) {
+                stacks_.take(entry, told);
+                return;
+            }
+            const auto* call = static_cast<const Call*>(told);
+            launched += launches_[call->callbackId];
+            if (!windows.isEverything()) {
+                const int64_t startNs = clock.eventNs(call->startTicks);
+                launches.sawCall(call->correlationId, startNs);
+                if (!windows.isOpenAt(startNs)) return;
+            }
+            const bool waits = bytes >= sizeof(Call) + sizeof(Wait);
+            write(*call, waits ? reinterpret_cast<const Wait*>(call + 1) : nullptr, writer, clock);
+        });
     if (refused) writer.dropped(Loss::CudaActivity, refused);
+    stacks_.report(writer);
     return launched;
 }
 
@@ -158,6 +172,7 @@ void ApiCallRecorder::write(const Call& call, const Wait* wait, log::RecordWrite
     api.correlationId = call.correlationId;
     api.returnValue = call.returnValue;
     api.isDriver = 1;
+    api.stack = stacks_.write(call.stack, writer);
     writer.write(log::RecordKind::Api, api, api.startNs);
     if (!wait) return;
 

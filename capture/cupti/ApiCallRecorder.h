@@ -13,6 +13,7 @@
 #include "capture/agent/CycleClock.h"
 #include "capture/agent/ThreadRings.h"
 #include "capture/cupti/ApiNames.h"
+#include "capture/cupti/CallStacks.h"
 #include "capture/cupti/CuptiLibrary.h"
 #include "capture/cupti/LaunchWindows.h"
 #include "capture/cupti/driverCalls.h"
@@ -27,8 +28,12 @@ namespace lanescope::agent {
 /// a property (resources/manual/limits.md has the figures).
 class ApiCallRecorder {
   public:
-    /// `wakeWriter` as in `ThreadRings`.
-    ApiCallRecorder(const CuptiLibrary& cupti, std::function<void()> wakeWriter);
+    /// `wakeWriter` as in `ThreadRings`. `withPython`: each call has the Python stack of its
+    /// thread.
+    ApiCallRecorder(const CuptiLibrary& cupti, bool withPython, std::function<void()> wakeWriter);
+
+    /// As `CallStacks::look`.
+    void lookForPython() { stacks_.look(); }
 
     /// Notes how far the threads have come, before `Windows::refresh`. Writer thread.
     void mark() { rings_.mark(); }
@@ -49,9 +54,6 @@ class ApiCallRecorder {
                    LaunchWindows& launches);
 
   private:
-    struct NoState {
-        void beginThread() {}
-    };
     struct Call;
     struct Wait;
     static constexpr size_t mostFunctions = 2048;
@@ -62,7 +64,8 @@ class ApiCallRecorder {
     uint32_t eventId(uint64_t handle);
 
     const CuptiLibrary& cupti_;
-    ThreadRings<NoState> rings_;
+    ThreadRings<CallStacks::OfThread> rings_;
+    CallStacks stacks_;
     std::array<DriverCallKind, mostFunctions> kinds_{};
     std::bitset<mostFunctions> launches_;              // which of them launch kernels or graphs
     std::optional<ApiNames> names_;                    // writer thread only

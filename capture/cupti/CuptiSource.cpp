@@ -33,7 +33,7 @@ constexpr size_t devicePoolLimit =
 CuptiSource::CuptiSource(const AgentOptions& options, Agent& agent)
     : options_(options),
       agent_(agent),
-      calls_(cupti_,
+      calls_(cupti_, options.recordPython,
              [&agent] {
                  agent.startThreads();
                  agent.wakeWriter();
@@ -68,6 +68,7 @@ void CuptiSource::start() {
         return;
     }
     enableKinds();
+    calls_.lookForPython();
     isRecording_ = true;
 }
 
@@ -260,6 +261,7 @@ void CuptiSource::configureUnifiedMemory() {
 
 void CuptiSource::flush(bool isFinal) {
     if (!isRecording_) return;
+    calls_.lookForPython();
     if (unifiedMemoryPending_ && !isFinal && hasContext_.load(std::memory_order_acquire))
         configureUnifiedMemory();
     // A CUPTI that was never asked for a buffer may wait for ever.

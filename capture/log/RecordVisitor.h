@@ -23,6 +23,7 @@ class RecordVisitor {
     virtual void visit(const MemcpyRecord&) {}
     virtual void visit(const MemsetRecord&) {}
     virtual void visit(const ApiRecord&) {}
+    virtual void visit(const StackRecord&) {}
     virtual void visit(const SyncRecord&) {}
     virtual void visit(const CudaEventRecord&) {}
     virtual void visit(const OverheadRecord&) {}

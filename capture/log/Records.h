@@ -30,6 +30,7 @@ enum class RecordKind : uint16_t {
     DeviceMemory = 14,
     MemoryPool = 15,
     UnifiedMemory = 16,
+    Stack = 17,
     Nvtx = 20,
     NvtxDomain = 21,
     NvtxCategory = 22,
@@ -114,6 +115,17 @@ struct ApiRecord {
     uint32_t correlationId;
     int32_t returnValue;
     uint32_t isDriver;
+    uint32_t stack;  ///< Of a `StackRecord` of this log; 0 if there was none.
+};
+
+/// A Python stack: its innermost frame, and the stack that is left without that. Stands before all
+/// that names it.
+struct StackRecord {
+    RecordHeader header;
+    uint32_t stack;   ///< Its number in this process, from 1.
+    uint32_t parent;  ///< 0 if the frame is the only one.
+    uint32_t function, file;
+    uint32_t line;  ///< 0 if unknown.
     uint32_t reserved;
 };
 

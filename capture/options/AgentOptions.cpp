@@ -225,6 +225,7 @@ constexpr std::array table = {
            [](std::string_view value, AgentOptions& options) {
                options.graphs = graphDetailNamed(value).value_or(options.graphs);
            }},
+    flag<&AgentOptions::recordPython>("python"),
     flag<&AgentOptions::recordMemsets>("memset"),
     flag<&AgentOptions::recordMemory>("memory"),
     flag<&AgentOptions::recordUnifiedMemory>("um"),

@@ -46,6 +46,7 @@ struct AgentOptions {
     bool recordNvtx = true;
     ApiCalls apiCalls = ApiCalls::Filtered;
     GraphDetail graphs = GraphDetail::Nodes;
+    bool recordPython = true;          ///< The Python stack of each CUDA call.
     bool recordMemsets = true;         ///< CUPTI makes each take the GPU 2 us longer.
     bool recordMemory = false;         ///< Allocations of device memory, and memory pools.
     bool recordUnifiedMemory = false;  ///< What befalls managed memory.

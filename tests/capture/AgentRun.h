@@ -48,6 +48,13 @@ struct ProcessLog : log::RecordVisitor {
     std::vector<log::MemsetRecord> memsets;
     std::vector<log::SyncRecord> syncs;
     std::vector<log::ApiRecord> calls;
+    /// A Python stack by its innermost frame.
+    struct Stack {
+        uint32_t parent, line;
+        std::string function, file;
+    };
+    std::map<uint32_t, Stack> stacks;
+    int stacksSaidAgain = 0;
     std::vector<log::DeviceRecord> devices;
     std::vector<log::ContextRecord> contexts;
     std::vector<log::StreamRecord> streams;
@@ -81,6 +88,13 @@ struct ProcessLog : log::RecordVisitor {
     void visit(const log::MemcpyRecord& r) override { memcpys.push_back(r); }
     void visit(const log::MemsetRecord& r) override { memsets.push_back(r); }
     void visit(const log::ApiRecord& r) override { text(r.name), calls.push_back(r); }
+    void visit(const log::StackRecord& r) override {
+        const bool isNew =
+            stacks
+                .insert_or_assign(r.stack, Stack{r.parent, r.line, text(r.function), text(r.file)})
+                .second;
+        stacksSaidAgain += isNew ? 0 : 1;
+    }
     void visit(const log::SyncRecord& r) override { syncs.push_back(r); }
     void visit(const log::DeviceRecord& r) override { devices.push_back(r); }
     void visit(const log::ContextRecord& r) override { contexts.push_back(r); }

@@ -90,6 +90,7 @@ class tst_AgentOptions : public QObject {
         row("api=launch", [](auto& o) { o.apiCalls = ApiCalls::Launch; });
         row("api=none", [](auto& o) { o.apiCalls = ApiCalls::None; });
         row("graphs=whole", [](auto& o) { o.graphs = GraphDetail::Whole; });
+        row("python=0", [](auto& o) { o.recordPython = false; });
         row("memset=0", [](auto& o) { o.recordMemsets = false; });
         row("memory=1", [](auto& o) { o.recordMemory = true; });
         row("um=1", [](auto& o) { o.recordUnifiedMemory = true; });

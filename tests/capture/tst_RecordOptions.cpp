@@ -66,6 +66,7 @@ class tst_RecordOptions : public QObject {
     void tellsTheAgentWhatToRecord() {
         QCOMPARE(optionsOf({}), QByteArray("cuda=1,nvtx=1"));
         QCOMPARE(optionsOf({"--no-memsets"}), QByteArray("cuda=1,nvtx=1,memset=0"));
+        QCOMPARE(optionsOf({"--no-python"}), QByteArray("cuda=1,nvtx=1,python=0"));
         QCOMPARE(optionsOf({"--api", "none", "--graphs", "whole", "--memory", "--unified-memory",
                             "--yield", "--only", "python*", "--only", "a b", "--max-size", "2GB"}),
                  QByteArray("cuda=1,nvtx=1,api=none,graphs=whole,memory=1,um=1,yield=1,"

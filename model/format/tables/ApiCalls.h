@@ -18,7 +18,8 @@ struct ApiCalls : TableOf<ApiCalls> {
         this,
         "the function, in StringIds; may carry a version (cudaMemcpy_v3020), readers strip it"};
     Integer<"returnValue"> returnValue{this, "cudaError_t or CUresult; 0 is success"};
-    OptionalInteger<"callchainId"> callchainId{this, "not filled"};
+    OptionalInteger<"callchainId"> callchainId{
+        this, "the Python stack of the call, in LANESCOPE_STACKS; NULL if it has none"};
 };
 inline constexpr ApiCalls apiCalls;
 

@@ -22,6 +22,7 @@
 #include "model/format/tables/PageFaults.h"
 #include "model/format/tables/Recording.h"
 #include "model/format/tables/Session.h"
+#include "model/format/tables/Stacks.h"
 #include "model/format/tables/Stored.h"
 #include "model/format/tables/Syncs.h"
 
@@ -39,7 +40,7 @@ constexpr std::array inTrace = std::to_array<const Table*>(
      // Ours.
      &ncclOperations, &ncclCommunicators, &ncclPluginOperations, &health, &properties,
      &processStates, &windows, &gaps, &clocks, &topology, &affinities, &linkPeaks, &counters,
-     &counterSamples, &gpuProcesses, &samplingMoments,
+     &counterSamples, &gpuProcesses, &samplingMoments, &stacks,
      // What numbers mean.
      &memoryOperations, &cacheConfigs, &launchTypes, &poolOperations, &poolTypes,
      &sharedMemoryLimits, &faultAccesses, &migrationCauses, &overheadTypes, &streamTypes,

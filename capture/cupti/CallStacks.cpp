@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/cupti/CallStacks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "capture/log/Records.h"
+
+namespace lanescope::agent {
+
+/// Followed by the function's name and the file's.
+struct CallStacks::ToldCode {
+    Entry entry;
+    uint32_t code, functionBytes, fileBytes;
+};
+
+struct CallStacks::ToldStack {
+    Entry entry;
+    uint32_t stack, parent, code;
+    int32_t line;
+};
+
+class CallStacks::RingSink final : public python::StackSink {
+  public:
+    explicit RingSink(EventRing& ring) : ring_(ring) {}
+
+    bool tellCode(uint32_t code, std::string_view function, std::string_view file) override {
+        void* const room = ring_.reserve(sizeof(ToldCode) + function.size() + file.size());
+        if (!room) return false;
+        auto* told = new (room) ToldCode{Entry::Code, code, static_cast<uint32_t>(function.size()),
+                                         static_cast<uint32_t>(file.size())};
+        auto* const text = reinterpret_cast<char*>(told + 1);
+        std::memcpy(text, function.data(), function.size());
+        if (!file.empty()) std::memcpy(text + function.size(), file.data(), file.size());
+        ring_.commit();
+        return true;
+    }
+    bool tellStack(uint32_t stack, uint32_t parent, uint32_t code, int32_t line) override {
+        void* const room = ring_.reserve(sizeof(ToldStack));
+        if (!room) return false;
+        new (room) ToldStack{Entry::Stack, stack, parent, code, line};
+        ring_.commit();
+        return true;
+    }
+
+  private:
+    EventRing& ring_;
+};
+
+void CallStacks::look() {
+    // Each look asks the loader for names that most programs do not have.
+    constexpr uint32_t mostDoublings = 6;
+    if (!isWanted_ || interpreter_.state() != python::Interpreter::State::Absent) return;
+    if (looksToSkip_ > 0) {
+        --looksToSkip_;
+        return;
+    }
+    interpreter_.look();
+    looksToSkip_ = (uint32_t{1} << std::min(looks_++, mostDoublings)) - 1;
+}
+
+uint32_t CallStacks::number(OfThread& thread, EventRing& ring) {
+    if (interpreter_.state() != python::Interpreter::State::Found) return 0;
+    if (!thread.table) [[unlikely]] {
+        if (thread.isWithoutMemory) return 0;
+        thread.table = python::StackTable::make();
+        thread.isWithoutMemory = thread.table == nullptr;
+        if (!thread.table) return 0;
+    }
+    RingSink sink(ring);
+    return thread.table->number(interpreter_, numbers_, sink);
+}
+
+void CallStacks::take(Entry entry, const void* told) {
+    if (entry == Entry::Code) {
+        const auto& code = *static_cast<const ToldCode*>(told);
+        if (code.code > python::StackNumbers::mostCodes) return;
+        if (codes_.size() <= code.code) codes_.resize(code.code + size_t{1});
+        const auto* const text = reinterpret_cast<const char*>(&code + 1);
+        codes_[code.code] = {std::string(text, code.functionBytes),
+                             std::string(text + code.functionBytes, code.fileBytes)};
+    } else if (entry == Entry::Stack) {
+        const auto& stack = *static_cast<const ToldStack*>(told);
+        if (stack.stack > python::StackNumbers::mostStacks) return;
+        if (stacks_.size() <= stack.stack) stacks_.resize(stack.stack + size_t{1});
+        stacks_[stack.stack] = {stack.parent, stack.code, stack.line, 0};
+    }
+}
+
+uint32_t CallStacks::write(uint32_t stack, log::RecordWriter& writer) {
+    const uint32_t here = writer.generation() + 1;
+    const auto isKnown = [this](uint32_t number) {
+        return number < stacks_.size() && stacks_[number].code != 0 &&
+               stacks_[number].code < codes_.size();
+    };
+    if (stack == 0 || !isKnown(stack)) return 0;
+    chain_.clear();
+    for (uint32_t at = stack; isKnown(at) && stacks_[at].writtenIn != here;
+         at = stacks_[at].parent) {
+        chain_.push_back(at);
+        if (chain_.size() > python::StackTable::mostFrames + 1) return 0;
+    }
+    for (; !chain_.empty(); chain_.pop_back()) {
+        Stack& written = stacks_[chain_.back()];
+        log::StackRecord record{};
+        record.stack = chain_.back();
+        record.parent = written.parent;
+        record.function = writer.string(codes_[written.code].function);
+        record.file = writer.string(codes_[written.code].file);
+        record.line = static_cast<uint32_t>(written.line);
+        writer.write(log::RecordKind::Stack, record);
+        written.writtenIn = here;
+    }
+    return stack;
+}
+
+void CallStacks::report(log::RecordWriter& writer) {
+    using Refusal = python::Interpreter::Refusal;
+    const Refusal refusal = interpreter_.refusal();
+    if (refusal != Refusal::None && !std::exchange(hasReported_, true)) {
+        if (refusal == Refusal::UnknownVersion) {
+            writer.note(Severity::Warning, HealthCode::PythonUnknown,
+                        "How Python " + interpreter_.version() +
+                            " keeps its stacks is not known, so CUDA calls were recorded without "
+                            "their lines; those of 3.9 to 3.14 are.");
+        } else {
+            writer.note(Severity::Warning, HealthCode::PythonUnreadable,
+                        "Python " + interpreter_.version() +
+                            " does not keep its stacks as this version does elsewhere, so from "
+                            "there on CUDA calls were recorded without their lines.");
+        }
+    }
+    if (numbers_.isFull() && !std::exchange(hasReportedMany_, true))
+        writer.note(Severity::Warning, HealthCode::PythonStacksMany,
+                    "The program had too many different Python stacks, so CUDA calls of those that "
+                    "came last were recorded without their lines.");
+}
+
+}  // namespace lanescope::agent

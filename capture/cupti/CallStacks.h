@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "capture/agent/EventRing.h"
+#include "capture/log/RecordWriter.h"
+#include "capture/python/StackTable.h"
+
+namespace lanescope::agent {
+
+/// The Python stacks of CUDA calls: found where a call is made, told through the ring in which the
+/// call comes, and written down with the first call that the log keeps.
+class CallStacks {
+  public:
+    /// What a thread keeps between its calls.
+    struct OfThread {
+        void beginThread() {
+            if (table) table->beginThread();
+        }
+        python::StackTable* table = nullptr;
+        bool isWithoutMemory = false;
+    };
+    /// What an entry of a ring is; stands at its beginning.
+    enum class Entry : uint32_t { Call, Code, Stack };
+
+    explicit CallStacks(bool isWanted) : isWanted_(isWanted) {}
+
+    /// Looks for an interpreter unless one was found, seldom if there is none for long: it may be
+    /// loaded late. May wait for the loader. One thread at a time, and not the writer's.
+    void look();
+
+    /// The number of the calling thread's stack; 0 without one. What is new in it goes into the
+    /// ring first. The program's thread.
+    uint32_t number(OfThread& thread, EventRing& ring);
+
+    /// Takes what a thread told: an entry that is no call. Writer thread, as what follows.
+    void take(Entry entry, const void* told);
+    /// Writes a stack down unless this part of the log has it. Answers its number, 0 if nothing is
+    /// known of it.
+    uint32_t write(uint32_t stack, log::RecordWriter& writer);
+    /// Says, once, why stacks are missing.
+    void report(log::RecordWriter& writer);
+
+  private:
+    struct ToldCode;
+    struct ToldStack;
+    class RingSink;
+    struct Code {
+        std::string function, file;
+    };
+    struct Stack {
+        uint32_t parent = 0, code = 0;
+        int32_t line = 0;
+        uint32_t writtenIn = 0;  // the generation of the writer and one; 0: not yet
+    };
+
+    const bool isWanted_;
+    python::Interpreter interpreter_;
+    python::StackNumbers numbers_;
+    uint32_t looks_ = 0, looksToSkip_ = 0;
+    // Writer thread only; by number, from 1.
+    std::vector<Code> codes_;
+    std::vector<Stack> stacks_;
+    std::vector<uint32_t> chain_;
+    bool hasReported_ = false, hasReportedMany_ = false;
+};
+
+}  // namespace lanescope::agent

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/python/Interpreter.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+#include <string_view>
+
+#include "capture/python/OwnMemory.h"
+
+namespace lanescope::agent::python {
+
+namespace {
+
+/// The library of an interpreter that was opened for its opener alone, so that the program's names
+/// do not have it; empty if there is none.
+std::string privateLibrary() {
+    std::string found;
+    const auto look = [](dl_phdr_info* info, size_t, void* into) {
+        const std::string_view path = info->dlpi_name ? info->dlpi_name : "";
+        const std::string_view name = path.substr(path.rfind('/') + 1);
+        if (name.substr(0, 11) != "libpython3.") return 0;
+        *static_cast<std::string*>(into) = path;
+        return 1;
+    };
+    ::dl_iterate_phdr(look, &found);
+    return found;
+}
+
+/// "3.12.3 (main, ...)" as numbers; false if it is something else.
+bool readVersion(std::string_view text, int& major, int& minor) {
+    const char* const end = text.data() + text.size();
+    const auto first = std::from_chars(text.data(), end, major);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return false;
+    return std::from_chars(first.ptr + 1, end, minor).ec == std::errc();
+}
+
+}  // namespace
+
+/// Looks its functions and objects up.
+struct Interpreter::Names {
+    void* library = RTLD_DEFAULT;
+
+    template <class Function>
+    bool find(Function& function, const char* name) const {
+        function = reinterpret_cast<Function>(::dlsym(library, name));
+        return function != nullptr;
+    }
+    bool find(uint64_t& address, const char* name) const {
+        address = reinterpret_cast<uintptr_t>(::dlsym(library, name));
+        return address != 0;
+    }
+};
+
+void Interpreter::look() {
+    if (state() != State::Absent) return;
+    Names names;
+    void* (*threadStateOf)() = nullptr;
+    if (!names.find(threadStateOf, "PyGILState_GetThisThreadState")) {
+        const std::string path = privateLibrary();
+        names.library = path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+        // It stays open: what is read of it must not go.
+        if (!names.library || !names.find(threadStateOf, "PyGILState_GetThisThreadState")) return;
+    }
+    const char* (*versionOf)() = nullptr;
+    const void* runtime = nullptr;
+    if (!names.find(versionOf, "Py_GetVersion")) return;
+    const std::string_view version = versionOf();
+    version_ = version.substr(0, version.find(' '));
+    names.find(runtime, "_PyRuntime");
+    if (!names.find(isFinalizing_, "Py_IsFinalizing"))
+        names.find(isFinalizing_, "_Py_IsFinalizing");
+    int major = 0, minor = 0;
+    const bool isKnown =
+        readVersion(version, major, minor) && isFinalizing_ &&
+        names.find(types_.code, "PyCode_Type") && names.find(types_.text, "PyUnicode_Type") &&
+        names.find(types_.bytes, "PyBytes_Type") && takeLayout(runtime, major, minor);
+    if (!isKnown) {
+        refuse(Refusal::UnknownVersion);
+        return;
+    }
+    threadStateOf_ = threadStateOf;
+    state_.store(State::Found, std::memory_order_release);
+}
+
+bool Interpreter::takeLayout(const void* runtime, int major, int minor) {
+    std::optional<FrameLayout> layout = layoutOf(major, minor);
+    if (!layout && runtime) {
+        std::array<std::byte, toldBytes> told{};
+        if (CarefulMemory::read(reinterpret_cast<uintptr_t>(runtime), told.data(), told.size()))
+            layout = layoutTold(told, major, minor);
+    }
+    if (layout) layout_ = *layout;
+    return layout.has_value();
+}
+
+uint64_t Interpreter::threadState() const {
+    // While it ends it frees what its other threads still run with.
+    if (isFinalizing_() != 0) return 0;
+    return reinterpret_cast<uintptr_t>(threadStateOf_());
+}
+
+void Interpreter::refuse(Refusal why) {
+    Refusal none = Refusal::None;
+    refusal_.compare_exchange_strong(none, why);
+    state_.store(State::Refused, std::memory_order_release);
+}
+
+}  // namespace lanescope::agent::python

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/python/StackTable.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "capture/python/OwnMemory.h"
+#include "capture/python/codeFacts.h"
+
+namespace lanescope::agent::python {
+
+namespace {
+
+/// What stands for a frame `depth` frames from the end from which they are counted. The sum of
+/// these over a stack is its key; those of two different stacks are the same by a chance of one in
+/// 2^63.
+uint64_t share(const Frame& frame, uint64_t depth) {
+    __extension__ using Product = unsigned __int128;
+    const uint64_t where = frame.code ^ (depth + 1) * 0x9e3779b97f4a7c15;
+    const uint64_t which = frame.instruction ^ frame.identity * 0xd6e8feb86659fd93;
+    const Product product = Product{where} * which;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+constexpr uint64_t seed = 0x2545f4914f6cdd1d, cutSeed = 0x9fb21c651e98df25;
+
+/// A number that was taken and is not used yet, else a new one.
+uint32_t take(uint32_t& spare, std::atomic<uint32_t>& last) {
+    if (spare == 0) spare = last.fetch_add(1, std::memory_order_relaxed) + 1;
+    return spare;
+}
+
+}  // namespace
+
+template <size_t capacity>
+const StackTable::Entry* StackTable::Map<capacity>::find(uint64_t key) const {
+    for (size_t at = home(key);; at = (at + 1) & (capacity - 1)) {
+        if (entries[at].key == key) return &entries[at];
+        if (entries[at].key == 0) return nullptr;
+    }
+}
+
+template <size_t capacity>
+void StackTable::Map<capacity>::insert(uint64_t key, uint32_t number) {
+    if (used >= mostUsed) {
+        std::memset(entries, 0, sizeof entries);
+        used = 0;
+    }
+    size_t at = home(key);
+    while (entries[at].key != 0) at = (at + 1) & (capacity - 1);
+    entries[at] = {key, number, 0};
+    ++used;
+}
+
+StackTable* StackTable::make() {
+    const int errnoBefore = errno;
+    void* const memory = ::mmap(nullptr, sizeof(StackTable), PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    errno = errnoBefore;
+    // Zeros, of which most are never touched.
+    return memory == MAP_FAILED ? nullptr : static_cast<StackTable*>(memory);
+}
+
+uint32_t StackTable::number(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink) {
+    if (interpreter.state() != Interpreter::State::Found) return 0;
+    const uint64_t state = interpreter.threadState();
+    if (state == 0) return 0;
+    if (!isProven_) [[unlikely]] {
+        if (!prove(interpreter, state)) return 0;
+    }
+    // Frames are counted from the innermost one here, since how many there are shows at the end.
+    const FrameLayout& layout = interpreter.layout();
+    uint64_t key = 0, depth = 0;
+    const auto take = [&](const Frame& frame) { key += share(frame, depth++); };
+    const Walked walked = layout.isModern()
+                              ? visitFrames<PlainMemory, true>(layout, state, mostFrames, take)
+                              : visitFrames<PlainMemory, false>(layout, state, mostFrames, take);
+    if (walked.count == 0 || !walked.isWhole) return 0;
+    key |= 1;
+    if (const Entry* known = known_.find(key)) [[likely]]
+        return known->number;
+    if (numbers.isFull()) return 0;
+    const uint32_t number =
+        addFrames(interpreter, numbers, sink, walkFrames<PlainMemory>(layout, state, frames_));
+    if (number != 0) known_.insert(key, number);
+    return number;
+}
+
+/// The first stack of a thread is looked at as if it were a stranger's. From then on its frames are
+/// where they were, and nobody but this thread changes them.
+bool StackTable::prove(Interpreter& interpreter, uint64_t threadState) {
+    const Walked walked = walkFrames<CarefulMemory>(interpreter.layout(), threadState, frames_);
+    bool isGood = walked.isWhole;
+    CodeFacts facts;
+    for (uint32_t i = 0; isGood && i < walked.count; ++i) {
+        isGood =
+            readCode(interpreter.layout(), interpreter.types(), frames_[i].code, i == 0, facts) &&
+            isWithinCode(interpreter.layout(), frames_[i]);
+    }
+    if (!isGood) {
+        interpreter.refuse(Interpreter::Refusal::OtherLayout);
+        return false;
+    }
+    if (walked.count > 0) interpreter.setProven();
+    // A thread that runs no Python has nothing to show, nor anything to go wrong with.
+    isProven_ = interpreter.isProven();
+    return walked.count > 0;
+}
+
+/// Adds what is new of the stack in `frames_`, from outside inwards.
+uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink,
+                               const Walked& walked) {
+    uint64_t key = walked.isCut ? cutSeed : seed;
+    for (uint32_t depth = 0; depth < walked.count; ++depth) {
+        key += share(frames_[walked.count - 1 - depth], depth);
+        keys_[depth] = key | 1;
+    }
+    uint32_t number = 0;
+    uint32_t depth = walked.count;
+    while (depth > 0) {
+        if (const Entry* known = stacks_.find(keys_[depth - 1])) {
+            number = known->number;
+            break;
+        }
+        --depth;
+    }
+    if (depth == 0 && walked.isCut && !addCut(numbers, sink, number)) return 0;
+    for (; depth < walked.count; ++depth) {
+        if (!addFrame(interpreter, numbers, sink, frames_[walked.count - 1 - depth], keys_[depth],
+                      number))
+            return 0;
+    }
+    return number;
+}
+
+/// Makes of the number of a stack that of the same with one frame more.
+bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink,
+                          const Frame& frame, uint64_t key, uint32_t& number) {
+    constexpr uint32_t mostUnreadable = 64;
+    CodeFacts facts;
+    if (!readCode(interpreter.layout(), interpreter.types(), frame.code, false, facts)) {
+        // Something of an extension that stands in for a frame. If that is common it is not so.
+        if (++unreadable_ > mostUnreadable) interpreter.refuse(Interpreter::Refusal::OtherLayout);
+        stacks_.insert(key, number);
+        return true;
+    }
+    const uint32_t code = codeNumber(interpreter, numbers, sink, frame);
+    if (code == 0) return false;
+    const uint32_t stack = take(spareStack_, numbers.stacks);
+    if (!sink.tellStack(stack, number, code, lineOfFrame(interpreter.layout(), facts, frame)))
+        return false;
+    spareStack_ = 0;
+    stacks_.insert(key, stack);
+    number = stack;
+    return true;
+}
+
+uint32_t StackTable::codeNumber(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink,
+                                const Frame& frame) {
+    const uint64_t key = share({frame.code, 0, frame.identity, 0}, 0) | 1;
+    if (const Entry* known = codes_.find(key)) return known->number;
+    CodeFacts facts;
+    if (!readCode(interpreter.layout(), interpreter.types(), frame.code, true, facts)) return 0;
+    const uint32_t number = take(spareCode_, numbers.codes);
+    if (!sink.tellCode(number, {facts.function, facts.functionBytes},
+                       {facts.file, facts.fileBytes}))
+        return 0;
+    spareCode_ = 0;
+    codes_.insert(key, number);
+    return number;
+}
+
+/// What stands for the frames that are left out.
+bool StackTable::addCut(StackNumbers& numbers, StackSink& sink, uint32_t& number) {
+    if (const Entry* known = stacks_.find(cutSeed | 1)) {
+        number = known->number;
+        return true;
+    }
+    const uint32_t code = take(spareCode_, numbers.codes);
+    if (!sink.tellCode(code, cutName, {})) return false;
+    spareCode_ = 0;
+    const uint32_t stack = take(spareStack_, numbers.stacks);
+    if (!sink.tellStack(stack, 0, code, 0)) return false;
+    spareStack_ = 0;
+    stacks_.insert(cutSeed | 1, stack);
+    number = stack;
+    return true;
+}
+
+}  // namespace lanescope::agent::python

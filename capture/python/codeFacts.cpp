@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/python/codeFacts.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "capture/python/OwnMemory.h"
+#include "capture/python/lineTable.h"
+
+namespace lanescope::agent::python {
+
+namespace {
+
+constexpr size_t mostCodeBytes = 512;
+constexpr uint64_t unitBytes = 2;
+
+template <class Value>
+Value valueAt(const unsigned char* bytes, uint16_t offset) {
+    Value value{};
+    std::memcpy(&value, bytes + offset, sizeof value);
+    return value;
+}
+
+/// What stands behind how a text counts its references; see `unicodeobject.h` of each version.
+struct TextState {
+    uint32_t width = 0;  ///< Bytes of a character: 1, 2 or 4.
+    bool isAscii = false;
+};
+
+/// The state has the width behind what says whether the text is kept for all, which takes two bits
+/// or, in free-threaded builds, bytes of their own.
+bool readState(uint32_t state, TextState& into) {
+    for (const int shift : {2, 8, 16}) {
+        const uint32_t width = state >> shift & 7;
+        const bool isCompact = (state >> (shift + 3) & 1) != 0;
+        if ((width != 1 && width != 2 && width != 4) || !isCompact) continue;
+        into = {width, (state >> (shift + 4) & 1) != 0};
+        return !into.isAscii || width == 1;
+    }
+    return false;
+}
+
+size_t putUtf8(uint32_t character, char* into) {
+    const auto tail = [](uint32_t bits) { return static_cast<char>(0x80 | (bits & 0x3f)); };
+    if (character < 0x80) {
+        into[0] = static_cast<char>(character);
+        return 1;
+    }
+    if (character < 0x800) {
+        into[0] = static_cast<char>(0xc0 | character >> 6);
+        into[1] = tail(character);
+        return 2;
+    }
+    if (character < 0x10000) {
+        // Halves of pairs, which stand for bytes of a file's name that are no UTF-8.
+        if (character >= 0xd800 && character < 0xe000) character = 0xfffd;
+        into[0] = static_cast<char>(0xe0 | character >> 12);
+        into[1] = tail(character >> 6);
+        into[2] = tail(character);
+        return 3;
+    }
+    if (character > 0x10ffff) return putUtf8(0xfffd, into);
+    into[0] = static_cast<char>(0xf0 | character >> 18);
+    into[1] = tail(character >> 12);
+    into[2] = tail(character >> 6);
+    into[3] = tail(character);
+    return 4;
+}
+
+/// Reads a text; of one that is too long the beginning or the end. Answers how many bytes of UTF-8
+/// it has, and false if there is no text at `address`.
+bool readText(const FrameLayout& layout, const KnownTypes& types, uint64_t address, bool keepsEnd,
+              char* into, size_t room, size_t& bytes) {
+    bytes = 0;
+    uint64_t type = 0, length = 0;
+    uint32_t bits = 0;
+    TextState state;
+    if (!isPlausible(address) || !CarefulMemory::get(address + layout.type, type) ||
+        type != types.text || !CarefulMemory::get(address + layout.textLength, length) ||
+        !CarefulMemory::get(address + layout.textState, bits) || !readState(bits, state) ||
+        length > uint64_t{1} << 40)
+        return false;
+    // As many characters as fit whatever they are.
+    constexpr size_t widest = 4;
+    const uint64_t most = state.isAscii ? room : room / widest;
+    const uint64_t count = std::min(length, most);
+    const uint64_t skipped = keepsEnd ? length - count : 0;
+    const uint64_t text =
+        address + (state.isAscii ? layout.asciiText : layout.otherText) + skipped * state.width;
+    if (state.isAscii) {
+        bytes = static_cast<size_t>(count);
+        return count == 0 || CarefulMemory::read(text, into, bytes);
+    }
+    unsigned char piece[256];
+    const uint64_t perPiece = sizeof piece / state.width;
+    for (uint64_t done = 0; done < count; done += perPiece) {
+        const uint64_t now = std::min(perPiece, count - done);
+        if (!CarefulMemory::read(text + done * state.width, piece,
+                                 static_cast<size_t>(now * state.width)))
+            return false;
+        for (uint64_t i = 0; i < now; ++i) {
+            uint32_t character = 0;
+            std::memcpy(&character, piece + i * state.width, state.width);
+            bytes += putUtf8(character, into + bytes);
+        }
+    }
+    return true;
+}
+
+/// Where the instructions of a frame begin; 0 if that cannot be read.
+uint64_t firstInstruction(const FrameLayout& layout, const Frame& frame) {
+    if (layout.bytecodeCopies == FrameLayout::none || frame.copy == 0)
+        return frame.code + layout.bytecode;
+    uint64_t list = 0, count = 0, copy = 0;
+    if (!CarefulMemory::get(frame.code + layout.bytecodeCopies, list) || !isPlausible(list) ||
+        !CarefulMemory::get(list, count) || frame.copy >= count ||
+        !CarefulMemory::get(list + 8 + uint64_t{frame.copy} * 8, copy))
+        return 0;
+    return copy;
+}
+
+/// How many bytes behind the first instruction a frame is; below 0 before it.
+int64_t byteIndexOf(const FrameLayout& layout, const Frame& frame) {
+    switch (layout.instructionKind) {
+        case InstructionKind::ByteIndex:
+            return static_cast<int64_t>(frame.instruction);
+        case InstructionKind::UnitIndex: {
+            const auto index = static_cast<int32_t>(frame.instruction);
+            return index < 0 ? -1 : int64_t{index} * 2;
+        }
+        case InstructionKind::Pointer:
+            break;
+    }
+    const uint64_t first = firstInstruction(layout, frame);
+    return first == 0 ? -1 : static_cast<int64_t>(frame.instruction - first);
+}
+
+}  // namespace
+
+bool readCode(const FrameLayout& layout, const KnownTypes& types, uint64_t address, bool withTexts,
+              CodeFacts& facts) {
+    unsigned char code[mostCodeBytes];
+    if (!isPlausible(address) || layout.codeBytes > sizeof code ||
+        !CarefulMemory::read(address, code, layout.codeBytes) ||
+        valueAt<uint64_t>(code, layout.type) != types.code)
+        return false;
+    facts.firstLine = valueAt<int32_t>(code, layout.firstLine);
+    const auto table = valueAt<uint64_t>(code, layout.lineTable);
+    uint64_t type = 0;
+    if (facts.firstLine < 0 || !isPlausible(table) ||
+        !CarefulMemory::get(table + layout.type, type) || type != types.bytes ||
+        !CarefulMemory::get(table + layout.bytesLength, facts.lineTableBytes))
+        return false;
+    facts.lineTable = table + layout.bytesData;
+    if (!withTexts) return true;
+    return readText(layout, types, valueAt<uint64_t>(code, layout.name), false, facts.function,
+                    sizeof facts.function, facts.functionBytes) &&
+           readText(layout, types, valueAt<uint64_t>(code, layout.file), true, facts.file,
+                    sizeof facts.file, facts.fileBytes);
+}
+
+int32_t lineOfFrame(const FrameLayout& layout, const CodeFacts& facts, const Frame& frame) {
+    return lineOf(layout.lineTableKind, facts.lineTable, facts.lineTableBytes, facts.firstLine,
+                  byteIndexOf(layout, frame));
+}
+
+bool isWithinCode(const FrameLayout& layout, const Frame& frame) {
+    // No function has more; the table of lines says where a code really ends.
+    constexpr int64_t mostBytes = int64_t{64} << 20;
+    const int64_t index = byteIndexOf(layout, frame);
+    return index >= -static_cast<int64_t>(unitBytes) && index < mostBytes;
+}
+
+}  // namespace lanescope::agent::python

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// For Python programs, by ctypes: the stack of whoever calls, as the agent would record it.
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "capture/python/StackTable.h"
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+using namespace lanescope::agent::python;
+
+namespace {
+
+/// Keeps what threads tell, as the agent's writer does.
+class Kept final : public StackSink {
+  public:
+    bool tellCode(uint32_t code, std::string_view function, std::string_view file) override {
+        const std::lock_guard lock(mutex_);
+        codes_[code] = std::string(file) + "\t" + std::string(function);
+        return true;
+    }
+    bool tellStack(uint32_t stack, uint32_t parent, uint32_t code, int32_t line) override {
+        const std::lock_guard lock(mutex_);
+        stacks_[stack] = {parent, code, line};
+        return true;
+    }
+    /// A line for each frame, the innermost first: file, function, line.
+    std::string text(uint32_t stack) {
+        const std::lock_guard lock(mutex_);
+        std::string text;
+        for (; stack != 0; stack = stacks_[stack].parent) {
+            const Stack& one = stacks_[stack];
+            text += codes_[one.code] + "\t" + std::to_string(one.line) + "\n";
+        }
+        return text;
+    }
+
+  private:
+    struct Stack {
+        uint32_t parent, code;
+        int32_t line;
+    };
+    std::mutex mutex_;
+    std::map<uint32_t, std::string> codes_;
+    std::map<uint32_t, Stack> stacks_;
+};
+
+Interpreter interpreter;
+StackNumbers numbers;
+Kept kept;
+thread_local StackTable* table = nullptr;
+
+uint32_t number() {
+    interpreter.look();
+    if (!table) table = StackTable::make();
+    return table->number(interpreter, numbers, kept);
+}
+
+}  // namespace
+
+/// The stack of the caller as `Kept::text` writes it; answers how many bytes it has, of which as
+/// many are written as there is room for.
+EXPORT size_t stacksHere(char* into, size_t room) {
+    const std::string text = kept.text(number());
+    std::memcpy(into, text.data(), text.size() < room ? text.size() : room);
+    return text.size();
+}
+
+EXPORT uint32_t stackNumber() {
+    return number();
+}
+
+/// How many nanoseconds each of `count` looks at the caller's stack takes, in between of which
+/// `coldBytes` of other memory are written.
+EXPORT void stacksMeasure(int count, size_t coldBytes, double* ns) {
+    static char* const other = new char[size_t{64} << 20]();
+    number();
+    for (int i = 0; i < count; ++i) {
+        if (coldBytes > 0) std::memset(other, i, coldBytes);
+        const auto begin = std::chrono::steady_clock::now();
+        number();
+        ns[i] = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin)
+                    .count();
+    }
+}
+
+/// Nanoseconds of each look in a row of `count`, without a clock in between.
+EXPORT double stacksMeasureRow(int count) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < count; ++i) number();
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin)
+               .count() /
+           count;
+}
+
+/// What was found: state, why it was refused, version, and the layout's numbers, into `into`.
+EXPORT void stacksInterpreter(char* into, size_t room) {
+    interpreter.look();
+    const FrameLayout& l = interpreter.layout();
+    std::snprintf(
+        into, room,
+        "state %d refusal %d version %s proven %d threadFrame %d/%d frame %d previous %d code %d "
+        "instruction %d owner %d copy %d codeObject %d firstLine %d file %d name %d lines %d "
+        "bytecode %d copies %d version %d text %d/%d %d/%d bytes %d/%d",
+        static_cast<int>(interpreter.state()), static_cast<int>(interpreter.refusal()),
+        interpreter.version().c_str(), interpreter.isProven() ? 1 : 0, l.threadFrame,
+        l.frameOfThreadFrame, l.frameBytes, l.previous, l.code, l.instruction, l.owner,
+        l.bytecodeIndex, l.codeBytes, l.firstLine, l.file, l.name, l.lineTable, l.bytecode,
+        l.bytecodeCopies, l.version, l.textLength, l.textState, l.asciiText, l.otherText,
+        l.bytesLength, l.bytesData);
+}
