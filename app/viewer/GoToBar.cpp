@@ -17,7 +17,7 @@ using namespace views;
 
 namespace {
 
-/// The whole of step `number` of the process with most steps.
+/// What step `number` takes on the GPU, of the worker with most steps.
 Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
     StepSelection selection;
     selection.keepsWarmUp = true;
@@ -27,9 +27,9 @@ Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
     const auto found = findSteps(trace, selection);
     if (!found) return fail(found.error());
     const auto most = std::max_element(
-        found->processes.begin(), found->processes.end(),
+        found->workers.begin(), found->workers.end(),
         [](const auto& one, const auto& other) { return one.steps.size() < other.steps.size(); });
-    if (most == found->processes.end() || most->steps.empty())
+    if (most == found->workers.end() || most->steps.empty())
         return fail("No steps can be told apart in this trace.");
     for (const StepSpan& step : most->steps)
         if (step.number == *target.step) return step.range;

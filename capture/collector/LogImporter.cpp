@@ -377,6 +377,12 @@ void LogImporter::writeMemoryTrouble() {
         fmt::format("The driver held processors of process {} back {} times to keep pages of "
                     "managed memory from moving to and fro.",
                     shownName(), memory_.throttlings()));
+    say(Severity::Warning, HealthCode::UnifiedMemoryInPart, memory_.movesWithoutFaults(),
+        fmt::format(
+            "Managed memory of process {} was seen only in part: {} of its pieces moved to a "
+            "GPU that missed them, and CUPTI told of none of these page faults; how much "
+            "moved may be more than is here.",
+            shownName(), memory_.movesWithoutFaults()));
     say(Severity::Warning, HealthCode::MemoryOddRecords, memory_.oddRecords(),
         fmt::format("{} memory records of process {} made no sense and were left out.",
                     memory_.oddRecords(), shownName()));

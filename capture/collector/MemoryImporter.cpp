@@ -27,6 +27,8 @@ enum UnifiedCounter : uint32_t {
     movedBetweenDevices = 8,
 };
 constexpr uint32_t cpuId = 0xffffffff;
+/// Memory moved since it was touched where it was not.
+constexpr uint32_t forCoherence = 2;
 
 // Of `ENUM_CUDA_DEV_MEM_EVENT_OPER`.
 constexpr int allocation = 0, deallocation = 1;
@@ -93,6 +95,7 @@ void MemoryImporter::add(const log::MemoryPoolRecord& r) {
 void MemoryImporter::add(const log::UnifiedMemoryRecord& r) {
     switch (r.counterKind) {
         case movedToDevice:
+            if (r.flags == forCoherence) ++movesForFaults_;
             return addMigration(r, MemcpyKind::UvmHtoD);
         case movedToHost:
             return addMigration(r, MemcpyKind::UvmDtoH);
@@ -146,6 +149,7 @@ void MemoryImporter::addCpuFault(const log::UnifiedMemoryRecord& r) {
 
 void MemoryImporter::addGpuFault(const log::UnifiedMemoryRecord& r) {
     ++counts_.of(ImportedKind::PageFault);
+    ++gpuFaults_;
     const std::optional<int64_t> start = timeOf(r.startNs);
     const std::optional<int64_t> end = r.endNs != 0 ? timeOf(r.endNs) : start;
     constexpr const auto& t = tables::gpuPageFaults;

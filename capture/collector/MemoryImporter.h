@@ -27,6 +27,9 @@ class MemoryImporter {
     /// often one of them was made to wait for that reason. The file has no tables for these.
     uint64_t thrashings() const { return thrashings_; }
     uint64_t throttlings() const { return throttlings_; }
+    /// Moves to a GPU because it missed the memory, where no such miss was recorded at all: each
+    /// move has one, so records are missing, of whatever kind. 0 if there are misses.
+    uint64_t movesWithoutFaults() const { return gpuFaults_ == 0 ? movesForFaults_ : 0; }
     /// Records of an operation or counter that CUPTI does not have.
     uint64_t oddRecords() const { return oddRecords_; }
 
@@ -40,6 +43,8 @@ class MemoryImporter {
     ImportCounts counts_;
     uint64_t thrashings_ = 0;
     uint64_t throttlings_ = 0;
+    uint64_t movesForFaults_ = 0;
+    uint64_t gpuFaults_ = 0;
     uint64_t oddRecords_ = 0;
 };
 

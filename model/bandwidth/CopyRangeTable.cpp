@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "model/steps/StepSelection.h"
 #include "model/steps/rangePattern.h"
 #include "model/steps/stepRanges.h"
 #include "model/values/Statistics.h"
@@ -44,10 +46,21 @@ double medianOfAll(std::vector<double>& values, size_t instanceCount) {
 }  // namespace
 
 std::vector<RangeInstance> rangeInstances(const Trace& trace, std::string_view name) {
-    const std::string pattern = name.empty() ? findStepPattern(trace) : std::string(name);
+    StepSelection selection;
+    selection.rangeName = name.empty() ? findStepPattern(trace) : std::string(name);
+    selection.keepsWarmUp = true;
     std::vector<RangeInstance> instances;
-    if (pattern.empty()) return instances;
-    for (const StepRanges& ranges : stepRangesNamed(trace, pattern)) {
+    if (selection.rangeName.empty()) return instances;
+    const Result<RunSteps> steps = findSteps(trace, selection);
+    if (!steps) return instances;
+    std::set<uint32_t> processes;  // one that works on several GPUs has its ranges once
+    for (const WorkerSteps& worker : steps->workers) {
+        if (!processes.insert(worker.process).second) continue;
+        for (const StepSpan& step : worker.steps)
+            instances.push_back({step.name, step.number, worker.process, step.range});
+    }
+    for (const StepRanges& ranges : stepRangesNamed(trace, selection.rangeName)) {
+        if (processes.contains(ranges.process)) continue;
         int64_t number = 0;
         for (const uint32_t row : ranges.rows)
             instances.push_back({std::string(trace.strings.at(trace.nvtx.text[row])),

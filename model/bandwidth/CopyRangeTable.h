@@ -14,6 +14,8 @@ struct RangeInstance {
     std::string name;
     int64_t number = 0;  ///< Within its process, from 0.
     uint32_t process = 0;
+    /// What its work takes on the GPU, as of a step (`StepSpan::range`); in a process that no GPU
+    /// works for, the NVTX range.
     TimeRange range;
 };
 

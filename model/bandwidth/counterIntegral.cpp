@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <optional>
 
+#include "model/trace/counterReadings.h"
+
 namespace lanescope {
 
 namespace {
@@ -47,25 +49,6 @@ std::optional<int64_t> timeOfReading(const CounterSeries& series, int64_t moment
     const bool isStill = after > 0 && series.value(after - 1) == 0 &&
                          series.rangeOf(after - 1).endNs >= reading.endNs;
     return isStill ? std::optional(reading.startNs) : std::nullopt;
-}
-
-/// Whether a value is the mean of what happened since the one before it, and so tells nothing of
-/// less than that; others, such as a clock rate, are looked at for a moment.
-bool isMean(CounterUnit unit) {
-    switch (unit) {
-        case CounterUnit::BytesPerSecond:
-        case CounterUnit::Percent:
-        case CounterUnit::Watts:
-            return true;
-        case CounterUnit::Count:
-        case CounterUnit::Bytes:
-        case CounterUnit::Celsius:
-        case CounterUnit::Hertz:
-        case CounterUnit::Joules:
-        case CounterUnit::Flags:
-            break;
-    }
-    return false;
 }
 
 CounterIntegral sumOver(const CounterSeries& series, TimeRange range) {

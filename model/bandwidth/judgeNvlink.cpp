@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "model/bandwidth/NvlinkVerdict.h"
@@ -62,17 +63,30 @@ class SampledRanges {
                 ranges_.emplace(std::pair(each.globalPid, each.range.startNs), &each);
     }
 
-    /// The one that is `step`, as far as clocks agree; null if there is none.
-    const SampledRange* find(uint32_t process, TimeRange step) const {
-        const int64_t pid = trace_.processes[process].globalPid;
-        auto each = ranges_.lower_bound({pid, step.startNs - sameNs});
-        for (; each != ranges_.end() && each->first <= std::pair(pid, step.startNs + sameNs);
-             ++each)
-            if (std::abs(each->second->range.endNs - step.endNs) <= sameNs) return each->second;
-        return nullptr;
+    /// When the counters were read as a step began and as the next one did.
+    struct Readings {
+        TimeRange first, last;
+    };
+    /// Nothing if they were not read then, as far as clocks agree.
+    std::optional<Readings> find(uint32_t process, const StepSpan& step) const {
+        const SampledRange* const own = beginning(process, step.launches.startNs);
+        if (step.launches.isEmpty() || !own) return std::nullopt;
+        if (std::abs(own->range.endNs - step.launches.endNs) <= sameNs)
+            return Readings{own->startReading, own->endReading};
+        const SampledRange* const next = beginning(process, step.launches.endNs);
+        if (!next) return std::nullopt;
+        return Readings{own->startReading, next->startReading};
     }
 
   private:
+    const SampledRange* beginning(uint32_t process, int64_t timeNs) const {
+        const int64_t pid = trace_.processes[process].globalPid;
+        const auto each = ranges_.lower_bound({pid, timeNs - sameNs});
+        return each != ranges_.end() && each->first <= std::pair(pid, timeNs + sameNs)
+                   ? each->second
+                   : nullptr;
+    }
+
     /// The agent reads its clock for a moment and for the range one after the other.
     static constexpr int64_t sameNs = 100'000;
     const Trace& trace_;
@@ -208,16 +222,15 @@ class Judge {
         std::vector<double> amounts;
         const std::vector<const CounterSeries*> best = sentByGpu(), counting = sentByGpu(true);
         const SampledRanges readings(trace_);
-        forEachStep([&](uint32_t process, TimeRange step) {
+        forEachStep([&](uint32_t process, const StepSpan& step) {
             double amount = 0;
             bool isAny = false, isRead = true;
-            const SampledRange* const sampled = readings.find(process, step);
+            const auto sampled = readings.find(process, step);
             for (const CounterSeries* const series : sampled ? counting : best) {
                 if (!usesGpu(process, series->gpu)) continue;
                 const CounterIntegral integral =
-                    sampled
-                        ? integralBetween(*series, step, sampled->startReading, sampled->endReading)
-                        : integralOf(*series, step);
+                    sampled ? integralBetween(*series, step.launches, sampled->first, sampled->last)
+                            : integralOf(*series, step.range);
                 isAny = true;
                 isRead = isRead && integral.isComplete();
                 amount += integral.amount;
@@ -329,10 +342,13 @@ class Judge {
 
     template <class Visit>
     void visitSteps(const RunSteps& steps, Visit visit) const {
-        for (const ProcessSteps& process : steps.processes)
-            for (const StepSpan& step : process.steps)
+        std::set<uint32_t> processes;  // a process counts once, whatever GPUs it works on
+        for (const WorkerSteps& worker : steps.workers) {
+            if (!processes.insert(worker.process).second) continue;
+            for (const StepSpan& step : worker.steps)
                 if (range_.startNs <= step.range.startNs && step.range.endNs <= range_.endNs)
-                    visit(process.process, step.range);
+                    visit(worker.process, step);
+        }
     }
 
     void sayPerStep(const Found& found, LinkEvidence evidence) {
@@ -343,7 +359,8 @@ class Judge {
             std::stable_sort(transfers.begin(), transfers.end(),
                              [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
         std::vector<double> amounts;
-        forEachStep([&](uint32_t process, TimeRange step) {
+        forEachStep([&](uint32_t process, const StepSpan& span) {
+            const TimeRange step = span.range;
             const std::vector<Transfer>& transfers = byProcess[process];
             auto next = std::lower_bound(
                 transfers.begin(), transfers.end(), step.startNs,
@@ -389,8 +406,8 @@ NvlinkVerdict judgeNvlink(const Trace& trace, std::optional<TimeRange> range) {
 
 NvlinkVerdict judgeNvlink(const Trace& trace, const RunSteps& steps) {
     std::optional<TimeRange> range;
-    for (const ProcessSteps& process : steps.processes)
-        for (const StepSpan& step : process.steps)
+    for (const WorkerSteps& worker : steps.workers)
+        for (const StepSpan& step : worker.steps)
             range = range ? range->united(step.range) : step.range;
     const TimeRange whole = range.value_or(trace.range);
     return Judge(trace, whole, whole, &steps).judge();

@@ -10,6 +10,7 @@
 #include "model/build/LaneBuilder.h"
 #include "model/build/TrackBuilding.h"
 #include "model/trace/counterPairs.h"
+#include "model/trace/counterReadings.h"
 #include "model/trace/throttleReasons.h"
 #include "model/values/lowerCase.h"
 
@@ -60,18 +61,14 @@ Place placeOf(const CounterSeries& series) {
     return Place::Other;
 }
 
-/// The greatest value, if any is known.
-std::string peakOf(const CounterSeries& series) {
-    return series.hasValue() ? formatCounter(series.maximum(), series.unit) : "unknown";
-}
-
-/// "PID 4242, rank 0, peak 12.3 GiB"; whose it is only where that is not plain.
+/// "PID 4242, rank 0, peak 12.3 GiB", "mean 13.3 % over 4.1 s"; whose it is only where that is not
+/// plain.
 std::string subtitleOf(const Trace& trace, const CounterSeries& series) {
     std::string text;
     const bool namesProcess =
         series.gpu != noIndex && series.process != noIndex && trace.processes.size() > 1;
     if (namesProcess) text = processSubtitle(trace.processes[series.process]) + ", ";
-    return text + (series.hasValue() ? "peak " : "") + peakOf(series);
+    return text + greatestText(series);
 }
 
 /// What both directions of a link or device are called together.
@@ -88,8 +85,10 @@ std::string pairTitle(const CounterSeries& series) {
 /// little room; only of a disk the arrows would not say which is which.
 std::string pairSubtitle(const CounterSeries& upper, const CounterSeries& lower) {
     return startsWith(upper, "disk.")
-               ? fmt::format("read {}, written {}", peakOf(upper), peakOf(lower))
-               : fmt::format("\u2191 {}, \u2193 {}", peakOf(upper), peakOf(lower));
+               ? fmt::format("read {}, written {}", shortGreatestText(upper),
+                             shortGreatestText(lower))
+               : fmt::format("\u2191 {}, \u2193 {}", shortGreatestText(upper),
+                             shortGreatestText(lower));
 }
 
 std::string titleOf(const CounterSeries& series) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10,6 +11,7 @@
 #include "model/compare/LaunchingCalls.h"
 #include "model/compare/RangePaths.h"
 #include "model/compare/RunSummary.h"
+#include "model/steps/StepSelection.h"
 #include "model/trace/CollectiveWaits.h"
 
 namespace lanescope::compare {
@@ -79,6 +81,9 @@ struct WorkerId {
     uint32_t gpu = 0;
     uint32_t stepThread = noIndex;  ///< Its ranges stand for threads that have none.
 };
+inline WorkerId workerOf(const WorkerSteps& steps) {
+    return {steps.process, steps.gpu, steps.stepThread};
+}
 
 /// What is worked out once for all workers of a run.
 struct RunContext {
@@ -92,6 +97,11 @@ struct RunContext {
     RangePaths::Id pathAt(uint32_t thread, uint32_t stepThread, int64_t timeNs) const {
         const RangePaths::Id path = paths.at(thread, timeNs);
         return path != 0 ? path : paths.at(stepThread, timeNs);
+    }
+    /// When the call that launched it began; nothing if that is not recorded.
+    std::optional<int64_t> launchedNs(const GpuWork& work) const {
+        if (work.call == noIndex) return std::nullopt;
+        return trace.apiCalls.startNs[work.call];
     }
 };
 

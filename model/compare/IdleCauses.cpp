@@ -36,12 +36,11 @@ std::string threadText(const Trace& trace, uint32_t thread) {
 
 }  // namespace
 
-IdleCauses::IdleCauses(const RunContext& run, const WorkerId& worker,
-                       const std::vector<TimeRange>& steps, const LargeVector<GpuWork>& work,
-                       ContributorTable& contributors)
+IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps,
+                       const LargeVector<GpuWork>& work, ContributorTable& contributors)
     : run_(run),
       trace_(run.trace),
-      worker_(worker),
+      worker_(workerOf(steps)),
       contributors_(contributors),
       gaps_(trace_.memory.get()) {
     findGaps(work);
@@ -69,18 +68,16 @@ void IdleCauses::findThreads(const LargeVector<GpuWork>& work) {
     if (worker_.stepThread != noIndex) threads_.insert(worker_.stepThread);
 }
 
-void IdleCauses::findBatchCopies(const std::vector<TimeRange>& steps,
-                                 const LargeVector<GpuWork>& work) {
-    size_t next = 0;
-    for (const TimeRange& step : steps) {
-        while (next < work.size() && work[next].startNs < step.startNs) ++next;
-        std::vector<const GpuWork*> copies;
+void IdleCauses::findBatchCopies(const WorkerSteps& steps, const LargeVector<GpuWork>& work) {
+    std::vector<std::vector<const GpuWork*>> copiesOf(steps.steps.size());
+    for (const GpuWork& each : work) {
+        if (each.part != StepPart::ExposedHtoD) continue;
+        const uint32_t step = steps.stepOf(each.startNs, run_.launchedNs(each));
+        if (step != noIndex) copiesOf[step].push_back(&each);
+    }
+    for (const std::vector<const GpuWork*>& copies : copiesOf) {
         int64_t largest = 0;
-        for (; next < work.size() && work[next].startNs < step.endNs; ++next) {
-            if (work[next].part != StepPart::ExposedHtoD) continue;
-            copies.push_back(&work[next]);
-            largest = std::max(largest, work[next].bytes);
-        }
+        for (const GpuWork* copy : copies) largest = std::max(largest, copy->bytes);
         const auto batch = std::find_if(copies.begin(), copies.end(), [largest](const auto* copy) {
             return copy->bytes >= largest / 2;
         });

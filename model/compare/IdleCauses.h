@@ -17,8 +17,8 @@ namespace lanescope::compare {
 class IdleCauses {
   public:
     /// `work` by start. O(n log n) in the work and the calls of its threads.
-    IdleCauses(const RunContext& run, const WorkerId& worker, const std::vector<TimeRange>& steps,
-               const LargeVector<GpuWork>& work, ContributorTable& contributors);
+    IdleCauses(const RunContext& run, const WorkerSteps& steps, const LargeVector<GpuWork>& work,
+               ContributorTable& contributors);
 
     /// Of an idle part; labels are contributors. Parts with work on the GPU claim nothing here.
     Stretches claims(StepPart part);
@@ -33,7 +33,7 @@ class IdleCauses {
     };
     void findGaps(const LargeVector<GpuWork>& work);
     void findThreads(const LargeVector<GpuWork>& work);
-    void findBatchCopies(const std::vector<TimeRange>& steps, const LargeVector<GpuWork>& work);
+    void findBatchCopies(const WorkerSteps& steps, const LargeVector<GpuWork>& work);
     bool isLate(const Gap& gap) const;
     uint32_t awaitedThread(const Gap& gap) const;
     /// When in a gap the awaited thread is in ranges that its call is not in: at something else.

@@ -11,11 +11,9 @@ namespace lanescope::compare {
 
 /// Which API call launched each piece of GPU work, and when which thread was in a call. The lookups
 /// of `Trace`, made once for all rows; O(n log n) in calls and work.
-struct LaunchingCalls {
+struct LaunchingCalls : LaunchRows {
     explicit LaunchingCalls(const Trace& trace);
 
-    /// Rows of `ApiTable`, `noIndex` where the call is not recorded.
-    LargeVector<uint32_t> ofKernel, ofMemcpy, ofMemset, ofGraph;
     /// By thread: outermost calls. Labels are names.
     std::vector<Stretches> callsOf;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/steps/nameWords.h"
 #include "model/steps/rangePattern.h"
 
 namespace lanescope::compare {
@@ -21,29 +22,6 @@ constexpr std::array<std::string_view, 9> dataWords{"data",   "dataloader", "dat
                                                     "fetch",  "prefetch",   "prefetcher"};
 /// A batch that is asked for by one of these is data; "forward_batch" is not.
 constexpr std::array<std::string_view, 5> batchWords{"next", "get", "fetch", "read", "wait"};
-
-bool isLower(char letter) {
-    return letter >= 'a' && letter <= 'z';
-}
-bool isUpper(char letter) {
-    return letter >= 'A' && letter <= 'Z';
-}
-
-/// The words of a name in small letters.
-std::vector<std::string> wordsOf(std::string_view name) {
-    std::vector<std::string> words;
-    char before = ' ';
-    for (const char letter : name) {
-        const bool isLetter = isLower(letter) || isUpper(letter);
-        const bool wasLetter = isLower(before) || isUpper(before);
-        if (isLetter) {
-            if (!wasLetter || (isUpper(letter) && isLower(before))) words.emplace_back();
-            words.back() += isUpper(letter) ? static_cast<char>(letter - 'A' + 'a') : letter;
-        }
-        before = letter;
-    }
-    return words;
-}
 
 /// What is open while the ranges of a thread are gone through.
 struct OpenRange {

@@ -20,8 +20,10 @@ struct StepSummary {
     int64_t number = 0;   ///< Counted from 0 within the process, warm-up included.
     std::string name;     ///< "step 12"; empty if the steps have no names.
     int64_t startNs = 0;  ///< On the clock of the trace.
-    int64_t wallNs = 0;
+    int64_t wallNs = 0;   ///< What the step takes on the GPU (`StepSpan::range`).
     StepParts parts;
+    /// What its NVTX range takes on the CPU, which may run ahead; nothing without ranges.
+    std::optional<int64_t> onCpuNs = std::nullopt;
     bool operator==(const StepSummary&) const = default;
 };
 
@@ -56,7 +58,7 @@ struct Contributor {
     std::string path;
     int64_t count = 0;      ///< Kernels, copies ...; of idle time, stretches.
     int64_t exposedNs = 0;  ///< Of the steps' wall time.
-    int64_t totalNs = 0;    ///< Summed durations of what starts in the steps, hidden time too.
+    int64_t totalNs = 0;    ///< Summed durations of what the steps launched, hidden time too.
     int64_t bytes = 0;      ///< Of copies, memsets and collectives; 0 if unknown.
     /// Of collectives: `bytes` times what nccl-tests multiply with to get the bus bandwidth.
     int64_t busBytes = 0;
@@ -100,6 +102,10 @@ struct WorkerSummary {
     std::string label() const;
     StepParts totalParts() const;
     int64_t totalWallNs() const;
+    /// Median of what the NVTX ranges of the steps take on the CPU; nothing without ranges.
+    std::optional<int64_t> medianOnCpuNs() const;
+    /// "on the CPU, which runs ahead, 4.012 ms" where that is less than the GPU takes; else empty.
+    std::string aheadText() const;
     bool operator==(const WorkerSummary&) const = default;
 };
 inline constexpr size_t mostOutliers = 8;

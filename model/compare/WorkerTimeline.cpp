@@ -5,9 +5,8 @@
 
 namespace lanescope::compare {
 
-WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerId& worker,
-                               const std::vector<TimeRange>& steps)
-    : work_(workOf(run, worker, table_)) {
+WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerSteps& steps)
+    : work_(workOf(run, workerOf(steps), table_)) {
     std::array<Stretches, stepPartCount> ofPart;
     ofPart.fill(Stretches(run.trace.memory.get()));
     const auto claim = [&ofPart](StepPart part, const Stretch& stretch) {
@@ -19,7 +18,7 @@ WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerId& worker,
         if (work.movingFromNs < work.endNs || work.movingFromNs == work.startNs)
             claim(work.part, {work.movingFromNs, work.endNs, work.contributor});
     }
-    IdleCauses causes(run, worker, steps, work_, table_);
+    IdleCauses causes(run, steps, work_, table_);
     for (size_t index = 0; index < stepPartCount; ++index) {
         const auto part = static_cast<StepPart>(index);
         claims_[index] =

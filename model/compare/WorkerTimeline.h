@@ -34,9 +34,8 @@ namespace lanescope::compare {
 /// The first that fits counts.
 class WorkerTimeline {
   public:
-    /// `steps` are the windows in which a step's first copy is looked for.
-    WorkerTimeline(const RunContext& run, const WorkerId& worker,
-                   const std::vector<TimeRange>& steps);
+    /// Of the worker of `steps`; a step's first copy is looked for in what it launched.
+    WorkerTimeline(const RunContext& run, const WorkerSteps& steps);
 
     /// Takes a piece of the time of window number `window`.
     using Sink = std::function<void(uint32_t window, StepPart part, int64_t ns,

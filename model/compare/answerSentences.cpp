@@ -226,7 +226,8 @@ std::string stepsOfSide(const WorkerSummary& worker, std::string_view side) {
     if (worker.warmUpSteps > 1)
         text += fmt::format(", the first {} left out as warm-up", worker.warmUpSteps);
     if (worker.isLastLeftOut) text += ", the last since no next one ends it";
-    return text;
+    const std::string ahead = worker.aheadText();
+    return ahead.empty() ? text : text + ", " + ahead;
 }
 
 std::string asSentence(std::string text) {

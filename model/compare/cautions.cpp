@@ -43,7 +43,7 @@ std::string_view sourceText(const RunSummary& run) {
         case StepSource::NvtxRange:
             return "NVTX ranges";
         case StepSource::KernelPattern:
-            return "kernels that repeat";
+            return "the rhythm of the kernels";
         case StepSource::WholeRun:
             return "none: the whole run counts as one";
         case StepSource::Chosen:
@@ -116,8 +116,8 @@ void addHowStepsWereFound(const RunSummary& baseline, const RunSummary& candidat
     cautions.addIfOther("Steps begin with", baseline.pattern, candidate.pattern);
     if (baseline.source == StepSource::KernelPattern)
         cautions.add(
-            "Neither run marks its steps with NVTX ranges: they are the sequence of "
-            "kernels that repeats.");
+            "Neither run marks its steps with NVTX ranges: they were found by the rhythm of the "
+            "kernels.");
     if (baseline.source == StepSource::WholeRun)
         cautions.add(
             "No steps were found in either run: each is compared as a whole, start-up "

@@ -18,7 +18,9 @@ bool areStepsGood(const WorkerSummary& worker) {
     int64_t endNs = -longestNs;
     int64_t allNs = 0;
     for (const StepSummary& step : worker.steps) {
-        if (step.startNs < endNs || step.startNs > longestNs || !isTime(step.wallNs)) return false;
+        if (step.startNs < endNs || step.startNs > longestNs || !isTime(step.wallNs) ||
+            !isTime(step.onCpuNs.value_or(0)))
+            return false;
         for (const int64_t ns : step.parts.ns)
             if (ns < 0 || ns > step.wallNs) return false;
         if (step.parts.sum() != step.wallNs) return false;

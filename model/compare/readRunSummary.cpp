@@ -166,7 +166,8 @@ bool readSteps(const Database& database, RunSummary& summary) {
                                  rows.text(t.name),
                                  rows.number(t.startNs),
                                  rows.number(t.wallNs),
-                                 {}});
+                                 {},
+                                 rows.numberOrNull(t.onCpuNs)});
     }
     return rows.isGood();
 }

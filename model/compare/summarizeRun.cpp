@@ -9,33 +9,24 @@
 #include "model/compare/RunSummary.h"
 #include "model/compare/summarizeWorker.h"
 #include "model/compare/summaryFacts.h"
-#include "model/trace/gpusOfProcess.h"
+#include "model/values/Statistics.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope::compare {
 
 namespace {
 
-void describeWorker(const Trace& trace, uint32_t process, uint32_t gpu, WorkerSummary& worker) {
-    worker.pid = trace.processes[process].pid;
-    worker.rank = trace.processes[process].rank;
-    worker.processName = trace.processes[process].name;
-    worker.endedAbnormally = trace.processes[process].endedAbnormally;
-    worker.gpuId = trace.gpus[gpu].id;
-    worker.gpuName = trace.gpus[gpu].name;
-}
+/// Of the median step: a range that takes less on the CPU than this tells that it runs ahead.
+constexpr double aheadShare = 0.9;
 
-struct Task {
-    const ProcessSteps* steps;
-    uint32_t gpu;
-};
-
-std::vector<Task> tasksOf(const Trace& trace, const RunSteps& steps) {
-    std::vector<Task> tasks;
-    for (const ProcessSteps& process : steps.processes)
-        if (!process.steps.empty())
-            for (const uint32_t gpu : gpusOfProcess(trace, process.process))
-                tasks.push_back({&process, gpu});
-    return tasks;
+void describeWorker(const Trace& trace, const WorkerSteps& steps, WorkerSummary& worker) {
+    const Process& process = trace.processes[steps.process];
+    worker.pid = process.pid;
+    worker.rank = process.rank;
+    worker.processName = process.name;
+    worker.endedAbnormally = process.endedAbnormally;
+    worker.gpuId = trace.gpus[steps.gpu].id;
+    worker.gpuName = trace.gpus[steps.gpu].name;
 }
 
 NvlinkTraffic nvlinkOf(const Trace& trace, const RunSteps& steps) {
@@ -89,6 +80,22 @@ int64_t WorkerSummary::totalWallNs() const {
     return total;
 }
 
+std::optional<int64_t> WorkerSummary::medianOnCpuNs() const {
+    std::vector<int64_t> onCpuNs;
+    for (const StepSummary& step : steps)
+        if (step.onCpuNs) onCpuNs.push_back(*step.onCpuNs);
+    if (onCpuNs.empty()) return std::nullopt;
+    return static_cast<int64_t>(medianOf(onCpuNs));
+}
+
+std::string WorkerSummary::aheadText() const {
+    const std::optional<int64_t> onCpuNs = medianOnCpuNs();
+    std::vector<int64_t> wallNs;
+    for (const StepSummary& step : steps) wallNs.push_back(step.wallNs);
+    if (!onCpuNs || static_cast<double>(*onCpuNs) >= aheadShare * medianOf(wallNs)) return {};
+    return fmt::format("on the CPU, which runs ahead, {}", formatDuration(*onCpuNs));
+}
+
 bool RunSummary::isEmpty() const {
     return std::none_of(workers.begin(), workers.end(),
                         [](const WorkerSummary& worker) { return worker.totalWallNs() > 0; });
@@ -128,13 +135,13 @@ Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selecti
     const RangePaths paths(trace, isNvtx ? std::string_view(steps->pattern) : std::string_view());
     const CollectiveWaits waits(trace);
     const RunContext run{trace, calls, paths, waits, summary.facts.worldSize};
-    const std::vector<Task> tasks = tasksOf(trace, *steps);
-    for (size_t index = 0; index < tasks.size(); ++index) {
-        const double done = static_cast<double>(index) / static_cast<double>(tasks.size());
+    for (size_t index = 0; index < steps->workers.size(); ++index) {
+        const double done = static_cast<double>(index) / static_cast<double>(steps->workers.size());
         if (isCancelled(0.3 + 0.7 * done)) return fail("Summing up {} was cancelled.", trace.title);
-        const auto [process, gpu] = tasks[index];
-        WorkerSummary worker = summarizeWorker(run, gpu, *process);
-        describeWorker(trace, process->process, gpu, worker);
+        const WorkerSteps& found = steps->workers[index];
+        if (found.steps.empty()) continue;
+        WorkerSummary worker = summarizeWorker(run, found);
+        describeWorker(trace, found, worker);
         summary.workers.push_back(std::move(worker));
     }
     sortWorkers(summary.workers);

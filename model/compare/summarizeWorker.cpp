@@ -16,39 +16,30 @@ namespace {
 constexpr double fenceFactor = 3;  ///< Tukey's outer fence, in interquartile ranges.
 constexpr double smallestExcessShare = 0.03;
 
-std::vector<TimeRange> windowsOf(const ProcessSteps& steps) {
-    std::vector<TimeRange> windows;
-    for (const StepSpan& step : steps.steps) windows.push_back(step.range);
-    return windows;
-}
-
 void countWait(const GpuWork& work, int64_t order, Contributor& waiting) {
     if (waiting.count == 0) waiting.order = order;
     ++waiting.count;
     waiting.totalNs = saturatingSum(waiting.totalNs, work.movingFromNs - work.startNs);
 }
 
-/// Counts what starts in the windows; where it first stands in a window is its order.
-void countWork(const LargeVector<GpuWork>& work, const std::vector<TimeRange>& windows,
+/// Counts what the steps launched; where it first stands in a step is its order.
+void countWork(const RunContext& run, const LargeVector<GpuWork>& all, const WorkerSteps& steps,
                std::vector<Contributor>& contributors) {
     std::vector<bool> isPlaced(contributors.size());
-    size_t next = 0;
-    for (const TimeRange& window : windows) {
-        while (next < work.size() && work[next].startNs < window.startNs) ++next;
-        const size_t first = next;
-        for (; next < work.size() && work[next].startNs < window.endNs; ++next) {
-            Contributor& contributor = contributors[work[next].contributor];
-            ++contributor.count;
-            contributor.totalNs =
-                saturatingSum(contributor.totalNs, work[next].endNs - work[next].movingFromNs);
-            contributor.bytes = saturatingSum(contributor.bytes, work[next].bytes);
-            contributor.busBytes = saturatingSum(contributor.busBytes, work[next].busBytes);
-            if (!isPlaced[work[next].contributor])
-                contributor.order = static_cast<int64_t>(next - first);
-            isPlaced[work[next].contributor] = true;
-            if (work[next].movingFromNs > work[next].startNs)
-                countWait(work[next], contributor.order, contributors[work[next].waiting]);
-        }
+    std::vector<int64_t> seen(steps.steps.size());
+    for (const GpuWork& work : all) {
+        const uint32_t step = steps.stepOf(work.startNs, run.launchedNs(work));
+        if (step == noIndex) continue;
+        const int64_t place = seen[step]++;
+        Contributor& contributor = contributors[work.contributor];
+        ++contributor.count;
+        contributor.totalNs = saturatingSum(contributor.totalNs, work.endNs - work.movingFromNs);
+        contributor.bytes = saturatingSum(contributor.bytes, work.bytes);
+        contributor.busBytes = saturatingSum(contributor.busBytes, work.busBytes);
+        if (!isPlaced[work.contributor]) contributor.order = place;
+        isPlaced[work.contributor] = true;
+        if (work.movingFromNs > work.startNs)
+            countWait(work, contributor.order, contributors[work.waiting]);
     }
 }
 
@@ -177,24 +168,29 @@ void findOutliers(const WorkerTimeline& timeline, const std::vector<Contributor>
 
 }  // namespace
 
-WorkerSummary summarizeWorker(const RunContext& run, uint32_t gpu, const ProcessSteps& steps) {
+WorkerSummary summarizeWorker(const RunContext& run, const WorkerSteps& steps) {
     WorkerSummary worker;
     worker.foundSteps = steps.foundCount;
     worker.warmUpSteps = steps.warmUpCount;
     worker.isLastLeftOut = steps.isLastLeftOut;
-    for (const StepSpan& step : steps.steps)
-        worker.steps.push_back(
-            {step.number, step.name, step.range.startNs, step.range.durationNs(), {}});
-
-    const std::vector<TimeRange> windows = windowsOf(steps);
-    const WorkerTimeline timeline(run, {steps.process, gpu, steps.stepThread}, windows);
+    std::vector<TimeRange> windows;
+    for (const StepSpan& step : steps.steps) {
+        StepSummary& summary = worker.steps.emplace_back();
+        summary.number = step.number;
+        summary.name = step.name;
+        summary.startNs = step.range.startNs;
+        summary.wallNs = step.range.durationNs();
+        if (!step.onCpu.isEmpty()) summary.onCpuNs = step.onCpu.durationNs();
+        windows.push_back(step.range);
+    }
+    const WorkerTimeline timeline(run, steps);
     std::vector<Contributor> contributors = timeline.contributors();
     timeline.split(windows, [&](uint32_t step, StepPart part, int64_t ns, uint32_t contributor) {
         worker.steps[step].parts[part] += ns;
         contributors[contributor].exposedNs += ns;
         if (isIdle(part)) ++contributors[contributor].count;
     });
-    countWork(timeline.work(), windows, contributors);
+    countWork(run, timeline.work(), steps, contributors);
     for (Contributor& contributor : contributors)
         if (isIdle(contributor.part)) contributor.totalNs = contributor.exposedNs;
     findOutliers(timeline, contributors, worker);

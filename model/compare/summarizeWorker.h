@@ -9,6 +9,6 @@ namespace lanescope::compare {
 
 /// Explains the steps of one process on one of its GPUs: parts, contributors, outliers. Who the
 /// worker is (`pid`, `rank` ...) is left to the caller.
-WorkerSummary summarizeWorker(const RunContext& run, uint32_t gpu, const ProcessSteps& steps);
+WorkerSummary summarizeWorker(const RunContext& run, const WorkerSteps& steps);
 
 }  // namespace lanescope::compare

@@ -8,7 +8,7 @@
 namespace lanescope::compare {
 namespace {
 
-/// A piece of GPU work: which step it starts in, and when.
+/// A piece of GPU work: which step it belongs to, and when it ran.
 struct Piece {
     size_t step;
     int64_t startNs, endNs;
@@ -24,38 +24,40 @@ WorkerId workerOf(const InstanceSide& side) {
     return worker;
 }
 
-/// The pieces of one contributor, by start, within the compared steps. If there are none on that
-/// path, those of that name on any: a name may match across paths that differ.
+/// The pieces of one contributor, by start, of the compared steps. If there are none on that path,
+/// those of that name on any: a name may match across paths that differ.
 std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query,
                             const std::string& name, const std::string& path) {
     std::vector<Piece> pieces, onOtherPaths;
-    WorkerId worker = workerOf(side);
-    const Result<RunSteps> steps = findSteps(side.trace, side.selection);
-    if (name.empty() || !steps || worker.process == noIndex || worker.gpu == noIndex) return pieces;
-    for (const ProcessSteps& process : steps->processes)
-        if (process.process == worker.process) worker.stepThread = process.stepThread;
+    const WorkerId worker = workerOf(side);
+    const Result<RunSteps> run = findSteps(side.trace, side.selection);
+    if (name.empty() || !run) return pieces;
+    const auto steps =
+        std::find_if(run->workers.begin(), run->workers.end(), [&worker](const WorkerSteps& each) {
+            return each.process == worker.process && each.gpu == worker.gpu;
+        });
+    if (steps == run->workers.end()) return pieces;
     const LaunchingCalls calls(side.trace);
-    const bool isNvtx = steps->source == StepSource::NvtxRange;
+    const bool isNvtx = run->source == StepSource::NvtxRange;
     const RangePaths paths(side.trace,
-                           isNvtx ? std::string_view(steps->pattern) : std::string_view());
+                           isNvtx ? std::string_view(run->pattern) : std::string_view());
     const CollectiveWaits waits(side.trace);
+    const RunContext context{side.trace, calls, paths, waits, 0};
     ContributorTable table;
-    const LargeVector<GpuWork> work =
-        workOf(RunContext{side.trace, calls, paths, waits, 0}, worker, table);
-    size_t step = 0;
-    const std::vector<StepSummary>& windows = side.worker.steps;
+    const LargeVector<GpuWork> work = workOf(context, compare::workerOf(*steps), table);
     for (const GpuWork& each : work) {
         const Contributor& contributor = table.contributors()[each.contributor];
         if (contributor.kind != query.kind || contributor.name != name) continue;
-        while (step < windows.size() &&
-               each.startNs >= windows[step].startNs + windows[step].wallNs)
-            ++step;
-        if (step == windows.size()) break;
-        if (each.startNs < windows[step].startNs) continue;
+        const uint32_t step = steps->stepOf(each.startNs, context.launchedNs(each));
+        if (step == noIndex) continue;
         (contributor.path == path ? pieces : onOtherPaths)
             .push_back({step, each.startNs, each.endNs});
     }
-    return pieces.empty() ? onOtherPaths : pieces;
+    std::vector<Piece>& found = pieces.empty() ? onOtherPaths : pieces;
+    // A copy for the next step may run before the last of this one.
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Piece& a, const Piece& b) { return a.step < b.step; });
+    return std::move(found);
 }
 
 /// The row of `table` with exactly this time on the GPU of the worker.

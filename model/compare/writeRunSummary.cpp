@@ -95,7 +95,7 @@ void writeSteps(const Database& database, const RunSummary& summary, FirstError&
         int64_t place = 0;
         for (const StepSummary& step : worker.steps) {
             rows.insert(t.worker = index, t.number = step.number, t.name = step.name,
-                        t.startNs = step.startNs, t.wallNs = step.wallNs);
+                        t.startNs = step.startNs, t.wallNs = step.wallNs, t.onCpuNs = step.onCpuNs);
             for (size_t part = 0; part < stepPartCount; ++part)
                 if (const int64_t ns = step.parts.ns[part]; ns != 0)
                     parts.insert(p.worker = index, p.step = place,

@@ -212,7 +212,7 @@ class Words {
         };
         if (run_.isEmpty()) return;
         if (run_.source == StepSource::KernelPattern)
-            add("No NVTX ranges mark the steps: they are the sequence of kernels that repeats.");
+            add("No NVTX ranges mark the steps: they were found by the rhythm of the kernels.");
         if (run_.source == StepSource::WholeRun)
             add("No steps were found: the run is explained as a whole, start-up included.");
         const WorkerSummary& critical = worker(run_.criticalWorker());

@@ -33,9 +33,11 @@ std::optional<int64_t> occurrenceStart(const Trace& trace, std::string_view name
 /// Number of the first step of any process that begins at `timeNs` or later, or nothing.
 std::optional<int64_t> firstStepFrom(const RunSteps& run, int64_t timeNs) {
     std::optional<int64_t> first;
-    for (const ProcessSteps& process : run.processes) {
-        for (const StepSpan& step : process.steps) {
-            if (step.range.startNs < timeNs) continue;
+    for (const WorkerSteps& worker : run.workers) {
+        for (const StepSpan& step : worker.steps) {
+            // A range is a moment of the CPU.
+            const TimeRange& found = step.launches.isEmpty() ? step.range : step.launches;
+            if (found.startNs < timeNs) continue;
             first = std::min(first.value_or(step.number), step.number);
             break;
         }

@@ -37,47 +37,62 @@ Result<StepRange> parseStepNumbers(std::string_view text);
 /// Where the steps of a run come from.
 enum class StepSource : uint8_t {
     NvtxRange,      ///< NVTX ranges of one name pattern.
-    KernelPattern,  ///< No such ranges: the sequence of kernels that repeats.
+    KernelPattern,  ///< No such ranges: the rhythm of the kernels.
     WholeRun,       ///< Nothing repeats: the run is one step.
     Chosen,         ///< `StepSelection::stretch`.
 };
 /// For files and programs: "nvtx_range", "kernel_pattern", "whole_run", "chosen".
 std::string_view identifier(StepSource source);
 
-/// One step of one process on the timeline.
+/// One step of one worker.
 struct StepSpan {
     int64_t number = 0;  ///< Counted from 0 within the process.
-    TimeRange range;     ///< Found ones: to the start of the next; the last to its own end.
-    std::string name;    ///< "step 12"; empty without NVTX.
+    /// The step's time: what its work takes on the GPU. Where steps are NVTX ranges, from the
+    /// moment of the GPU that stands for the start of the range to that which stands for its end
+    /// (`WorkerLaunches::onGpu`); found ones end where the next begins.
+    TimeRange range;
+    /// When the CPU launches the work that belongs to the step; empty if steps are no NVTX ranges.
+    TimeRange launches;
+    /// The NVTX range itself: the step's time on the CPU. Empty if steps are no NVTX ranges.
+    TimeRange onCpu;
+    std::string name;  ///< "step 12"; empty without NVTX.
 };
 
-/// The steps of one process, by start, that do not overlap.
-struct ProcessSteps {
+/// The steps of one worker, which is one process on one GPU, by start, that do not overlap.
+struct WorkerSteps {
     uint32_t process = 0;           ///< Index into `Trace::processes`.
+    uint32_t gpu = 0;               ///< Index into `Trace::gpus`.
     uint32_t stepThread = noIndex;  ///< The thread with the ranges, if they are NVTX ranges.
     std::vector<StepSpan> steps;    ///< Those that are compared.
     int64_t foundCount = 0;         ///< Before warm-up and unselected steps were left out.
     int64_t warmUpCount = 0;        ///< Left out at the beginning.
     bool isLastLeftOut = false;     ///< No next step ends it, and there is time between steps.
+
+    /// Which of `steps` GPU work belongs to: the one that launched it, however late it ran. The one
+    /// that it starts in, if nobody knows when it was launched or steps are no ranges. `noIndex` if
+    /// it belongs to none. O(log n).
+    uint32_t stepOf(int64_t startNs, std::optional<int64_t> launchedNs) const;
 };
 
 /// The steps of a run.
 struct RunSteps {
     StepSource source = StepSource::WholeRun;
-    std::string pattern;                  ///< "step #", or the kernel that begins a step.
-    std::vector<ProcessSteps> processes;  ///< Those that have any and work on a GPU.
+    std::string pattern;               ///< "step #", or the kernel that begins a step.
+    std::vector<WorkerSteps> workers;  ///< Those that have any, by process and GPU.
 };
 
-/// Finds the steps of every process that works on a GPU.
+/// Finds the steps of every process on every GPU that it works on.
 ///
-/// By NVTX: of the ranges of one name pattern that do not overlap on their thread and repeat at
-/// least three times, those that cover most time, outermost first; NCCL's own do not count. A step
-/// lasts to the start of the next, so that waiting for data between two ranges belongs to it.
-/// Without ranges: by the kernel that begins the sequence that repeats (`kernelPattern`).
+/// By NVTX: the ranges of the name pattern that `findStepPattern` finds. Ranges that launch no work
+/// for the GPU are left out; their time belongs to the step before. A step lasts to the start of
+/// the next, so that waiting for data between two ranges belongs to it; one that is followed by
+/// work of another kind, such as an evaluation, ends with its range.
+/// Without such ranges: by the rhythm of the kernels (`findKernelPattern`).
 /// Steps that lie in no recorded window are left out, where a process recorded in windows.
 /// Warm-up are the steps at the beginning that take more than 1.5 times the median of the run.
+/// Ranges that were named and launch nothing at all are taken at their time on the CPU.
 /// Fails with a sentence if the selection names ranges or numbers that the run does not have.
-/// O(n log n) in ranges and kernels; any thread.
+/// O(n log n) in ranges, calls and GPU work; any thread.
 Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection = {});
 
 }  // namespace lanescope

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "model/steps/StepSelection.h"
+#include "model/steps/WorkerLaunches.h"
 #include "model/steps/kernelPattern.h"
 #include "model/steps/rangeNames.h"
 #include "model/steps/stepRanges.h"
@@ -13,149 +13,227 @@ namespace lanescope {
 
 namespace {
 
-/// A pause between ranges that is worth a word, as a share of the step.
+/// What the GPU does between ranges that is worth a word, as a share of the step.
 constexpr double noticeablePause = 0.005;
 constexpr double warmUpFactor = 1.5;
+/// Of the median pause: what is longer may be an interruption.
+constexpr double usualPauses = 4;
 
-std::set<uint32_t> processesWithGpuWork(const Trace& trace) {
-    std::vector<bool> isUsed(trace.streams.size());
-    const auto mark = [&](const auto& table) {
-        for (const uint32_t stream : table.stream) isUsed[stream] = true;
-    };
-    mark(trace.kernels);
-    mark(trace.memcpys);
-    mark(trace.memsets);
-    mark(trace.graphs);
-    std::set<uint32_t> processes;
-    for (uint32_t stream = 0; stream < trace.streams.size(); ++stream)
-        if (isUsed[stream]) processes.insert(trace.streams[stream].process);
-    return processes;
-}
-
-TimeRange rangeOfRow(const Trace& trace, uint32_t row) {
-    return {trace.nvtx.startNs[row], trace.nvtx.endNs[row]};
-}
-
-/// Makes each step last to the start of the next. The last has none: where there is time between
-/// steps it would be shorter than the others, and is left out.
-void closePauses(ProcessSteps& process) {
-    std::vector<StepSpan>& steps = process.steps;
-    std::vector<int64_t> pauses, periods;
-    for (size_t index = 1; index < steps.size(); ++index) {
-        pauses.push_back(steps[index].range.startNs - steps[index - 1].range.endNs);
-        periods.push_back(steps[index].range.startNs - steps[index - 1].range.startNs);
-        steps[index - 1].range.endNs = steps[index].range.startNs;
+/// The ranges of a process become the steps of one of its workers.
+class StepMaker {
+  public:
+    StepMaker(const Trace& trace, const WorkerLaunches& launches, const StepRanges& ranges)
+        : launches_(launches) {
+        worker_.process = launches.process();
+        worker_.gpu = launches.gpu();
+        worker_.stepThread = ranges.thread;
+        for (const uint32_t row : ranges.rows) {
+            const TimeRange range{trace.nvtx.startNs[row], trace.nvtx.endNs[row]};
+            worker_.steps.push_back({static_cast<int64_t>(worker_.steps.size()), range, range,
+                                     range, std::string(trace.strings.at(trace.nvtx.text[row]))});
+        }
+        worker_.foundCount = static_cast<int64_t>(worker_.steps.size());
     }
-    if (steps.size() < 3 || medianOf(pauses) <= noticeablePause * medianOf(periods)) return;
-    steps.pop_back();
-    process.isLastLeftOut = true;
-}
 
-ProcessSteps fromRanges(const Trace& trace, const StepRanges& ranges, bool areFound) {
-    ProcessSteps process;
-    process.process = ranges.process;
-    process.stepThread = ranges.thread;
-    for (const uint32_t row : ranges.rows)
-        process.steps.push_back({static_cast<int64_t>(process.steps.size()), rangeOfRow(trace, row),
-                                 std::string(trace.strings.at(trace.nvtx.text[row]))});
-    process.foundCount = static_cast<int64_t>(process.steps.size());
-    if (areFound) closePauses(process);
-    return process;
-}
-
-ProcessSteps fromPattern(const KernelPattern& pattern, uint32_t process) {
-    ProcessSteps result;
-    result.process = process;
-    for (size_t index = 0; index < pattern.startsNs.size(); ++index) {
-        const bool isLast = index + 1 == pattern.startsNs.size();
-        const TimeRange range{pattern.startsNs[index],
-                              isLast ? pattern.endNs : pattern.startsNs[index + 1]};
-        result.steps.push_back({static_cast<int64_t>(index), range, {}});
+    /// As they are, at the time that their work takes.
+    WorkerSteps named() {
+        const bool isAnyWork =
+            std::any_of(worker_.steps.begin(), worker_.steps.end(),
+                        [this](const StepSpan& step) { return launches_.count(step.onCpu) > 0; });
+        if (isAnyWork) placeOnGpu();
+        return std::move(worker_);
     }
-    result.foundCount = static_cast<int64_t>(result.steps.size());
-    // Where the last step ends is a guess.
-    result.steps.pop_back();
+
+    /// Each to the start of the next.
+    WorkerSteps found() {
+        leaveOutThoseWithoutWork();
+        closePauses();
+        placeOnGpu();
+        return std::move(worker_);
+    }
+
+  private:
+    void placeOnGpu() {
+        for (StepSpan& step : worker_.steps)
+            step.range = {launches_.onGpu(step.launches.startNs),
+                          launches_.onGpu(step.launches.endNs)};
+    }
+
+    /// The last has none to follow, and is looked at itself.
+    void leaveOutThoseWithoutWork() {
+        std::vector<StepSpan>& steps = worker_.steps;
+        std::vector<StepSpan> kept;
+        for (size_t index = 0; index < steps.size(); ++index) {
+            const TimeRange own = steps[index].onCpu;
+            const TimeRange toNext{
+                own.startNs, index + 1 < steps.size() ? steps[index + 1].onCpu.startNs : own.endNs};
+            if (launches_.count(toNext) > 0) kept.push_back(std::move(steps[index]));
+        }
+        steps = std::move(kept);
+    }
+
+    /// Makes each step last to the start of the next. What none follows would be shorter than the
+    /// others where the GPU has something to do between ranges, and is left out there.
+    void closePauses() {
+        std::vector<StepSpan>& steps = worker_.steps;
+        std::vector<bool> endsItself = interruptions();
+        for (size_t index = 1; index < steps.size(); ++index)
+            if (!endsItself[index - 1])
+                steps[index - 1].launches.endNs = steps[index].launches.startNs;
+        std::vector<int64_t> pausesNs, periodsNs;
+        for (size_t index = 1; index < steps.size(); ++index) {
+            const int64_t nextNs = launches_.onGpu(steps[index].onCpu.startNs);
+            pausesNs.push_back(nextNs - launches_.onGpu(steps[index - 1].onCpu.endNs));
+            periodsNs.push_back(nextNs - launches_.onGpu(steps[index - 1].onCpu.startNs));
+        }
+        if (steps.size() < 3 || medianOf(pausesNs) <= noticeablePause * medianOf(periodsNs)) return;
+        endsItself.back() = true;
+        worker_.isLastLeftOut = true;
+        size_t kept = 0;
+        for (size_t index = 0; index < steps.size(); ++index) {
+            if (endsItself[index]) continue;
+            if (kept != index) steps[kept] = std::move(steps[index]);
+            ++kept;
+        }
+        steps.resize(kept);
+    }
+
+    /// Which steps are followed by work of another kind, such as an evaluation. Waiting for data is
+    /// a part of the step, however long.
+    std::vector<bool> interruptions() const {
+        const std::vector<StepSpan>& steps = worker_.steps;
+        std::vector<TimeRange> pauses;
+        std::vector<int64_t> pausesNs, periodsNs, counts;
+        for (size_t index = 1; index < steps.size(); ++index) {
+            const TimeRange period{steps[index - 1].onCpu.startNs, steps[index].onCpu.startNs};
+            pauses.push_back({steps[index - 1].onCpu.endNs, period.endNs});
+            pausesNs.push_back(pauses.back().durationNs());
+            periodsNs.push_back(period.durationNs());
+            counts.push_back(static_cast<int64_t>(launches_.count(period)));
+        }
+        std::vector<bool> result(steps.size());
+        const double pauseNs = medianOf(pausesNs), periodNs = medianOf(periodsNs);
+        const double count = medianOf(counts);
+        for (size_t index = 0; index < pauses.size(); ++index) {
+            const auto lengthNs = static_cast<double>(pauses[index].durationNs());
+            result[index] =
+                lengthNs > periodNs && lengthNs > usualPauses * pauseNs &&
+                static_cast<double>(launches_.count(pauses[index])) > std::max(1.0, count / 2);
+        }
+        return result;
+    }
+
+    const WorkerLaunches& launches_;
+    WorkerSteps worker_;
+};
+
+WorkerSteps fromPattern(const KernelPattern& pattern, const WorkerLaunches& launches) {
+    WorkerSteps result;
+    result.process = launches.process();
+    result.gpu = launches.gpu();
+    // Where the last one ends is a guess.
+    for (size_t index = 0; index + 1 < pattern.startsNs.size(); ++index)
+        result.steps.push_back({static_cast<int64_t>(index),
+                                {pattern.startsNs[index], pattern.startsNs[index + 1]},
+                                {},
+                                {},
+                                {}});
+    result.foundCount = static_cast<int64_t>(pattern.startsNs.size());
     result.isLastLeftOut = true;
     return result;
 }
 
-ProcessSteps oneStep(uint32_t process, TimeRange range) {
-    ProcessSteps result;
-    result.process = process;
-    if (!range.isEmpty()) result.steps.push_back({0, range, {}});
+WorkerSteps oneStep(const WorkerLaunches& launches, TimeRange range) {
+    WorkerSteps result;
+    result.process = launches.process();
+    result.gpu = launches.gpu();
+    if (!range.isEmpty()) result.steps.push_back({0, range, {}, {}, {}});
     result.foundCount = static_cast<int64_t>(result.steps.size());
     return result;
 }
 
-RunSteps namedSteps(const Trace& trace, const std::string& pattern, bool areFound) {
-    RunSteps run;
-    run.source = StepSource::NvtxRange;
-    run.pattern = pattern;
-    for (const StepRanges& ranges : stepRangesNamed(trace, pattern))
-        run.processes.push_back(fromRanges(trace, ranges, areFound));
-    return run;
+/// Where a run's steps are looked for.
+struct Run {
+    const Trace& trace;
+    const std::vector<WorkerLaunches> launches;
+};
+
+RunSteps namedSteps(const Run& run, const std::string& pattern, bool areFound) {
+    RunSteps result;
+    result.source = StepSource::NvtxRange;
+    result.pattern = pattern;
+    for (const StepRanges& ranges : stepRangesNamed(run.trace, pattern))
+        for (const WorkerLaunches& launches : run.launches) {
+            if (launches.process() != ranges.process) continue;
+            StepMaker maker(run.trace, launches, ranges);
+            result.workers.push_back(areFound ? maker.found() : maker.named());
+        }
+    return result;
 }
 
-RunSteps repeatedKernels(const Trace& trace) {
-    RunSteps run;
-    run.source = StepSource::KernelPattern;
-    for (const uint32_t process : processesWithGpuWork(trace)) {
-        const KernelPattern pattern = findKernelPattern(trace, process);
+RunSteps repeatedKernels(const Run& run) {
+    RunSteps result;
+    result.source = StepSource::KernelPattern;
+    for (const WorkerLaunches& launches : run.launches) {
+        const KernelPattern pattern =
+            findKernelPattern(run.trace, launches.process(), launches.gpu());
         if (pattern.startsNs.empty()) continue;
-        if (run.pattern.empty()) run.pattern = pattern.kernel;
-        run.processes.push_back(fromPattern(pattern, process));
+        if (result.pattern.empty()) result.pattern = pattern.kernel;
+        result.workers.push_back(fromPattern(pattern, launches));
     }
-    return run;
+    return result;
 }
 
-RunSteps wholeRun(const Trace& trace) {
-    RunSteps run;
-    for (const uint32_t process : processesWithGpuWork(trace))
-        run.processes.push_back(oneStep(process, trace.processes[process].range));
-    return run;
+RunSteps wholeRun(const Run& run) {
+    RunSteps result;
+    for (const WorkerLaunches& launches : run.launches)
+        result.workers.push_back(oneStep(launches, run.trace.processes[launches.process()].range));
+    return result;
 }
 
-RunSteps chosenStretch(const Trace& trace, TimeRange stretch) {
-    RunSteps run;
-    run.source = StepSource::Chosen;
-    for (const uint32_t process : processesWithGpuWork(trace))
-        run.processes.push_back(oneStep(process, stretch));
-    return run;
+RunSteps chosenStretch(const Run& run, TimeRange stretch) {
+    RunSteps result;
+    result.source = StepSource::Chosen;
+    for (const WorkerLaunches& launches : run.launches)
+        result.workers.push_back(oneStep(launches, stretch));
+    return result;
 }
 
-RunSteps stepsFoundIn(const Trace& trace) {
-    const std::string pattern = findStepPattern(trace);
+RunSteps stepsFoundIn(const Run& run) {
+    const std::string pattern = findStepPattern(run.trace, run.launches);
     if (!pattern.empty()) {
-        RunSteps run = namedSteps(trace, pattern, true);
-        std::erase_if(run.processes,
-                      [](const ProcessSteps& process) { return process.foundCount < 3; });
-        return run;
+        RunSteps result = namedSteps(run, pattern, true);
+        std::erase_if(result.workers,
+                      [](const WorkerSteps& worker) { return worker.foundCount < 3; });
+        return result;
     }
-    RunSteps run = repeatedKernels(trace);
-    return run.processes.empty() ? wholeRun(trace) : run;
+    RunSteps result = repeatedKernels(run);
+    return result.workers.empty() ? wholeRun(run) : result;
 }
 
 /// A step during which the recording paused is longer than what is known of it.
 void leaveOutUnrecorded(const Trace& trace, RunSteps& run) {
-    for (ProcessSteps& process : run.processes) {
-        const Process& recorded = trace.processes[process.process];
+    for (WorkerSteps& worker : run.workers) {
+        const Process& recorded = trace.processes[worker.process];
         if (!recorded.hasWindows) continue;
-        std::erase_if(process.steps, [&recorded](const StepSpan& step) {
+        std::erase_if(worker.steps, [&recorded](const StepSpan& step) {
             return std::none_of(
                 recorded.windows.begin(), recorded.windows.end(), [&step](const TimeRange& window) {
-                    return window.startNs <= step.range.startNs && step.range.endNs <= window.endNs;
+                    const TimeRange whole =
+                        step.launches.isEmpty() ? step.range : step.range.united(step.launches);
+                    return window.startNs <= whole.startNs && whole.endNs <= window.endNs;
                 });
         });
     }
 }
 
-size_t slowBeginning(const ProcessSteps& process) {
+size_t slowBeginning(const WorkerSteps& worker) {
     std::vector<int64_t> durations;
-    for (const StepSpan& step : process.steps) durations.push_back(step.range.durationNs());
+    for (const StepSpan& step : worker.steps) durations.push_back(step.range.durationNs());
     const double limitNs = warmUpFactor * medianOf(durations);
     size_t count = 0;
-    while (count < process.steps.size() &&
-           static_cast<double>(process.steps[count].range.durationNs()) > limitNs)
+    while (count < worker.steps.size() &&
+           static_cast<double>(worker.steps[count].range.durationNs()) > limitNs)
         ++count;
     return count;
 }
@@ -163,25 +241,24 @@ size_t slowBeginning(const ProcessSteps& process) {
 /// The same number in every process, or steps of different ranks would not be the same ones.
 void leaveOutWarmUp(RunSteps& run) {
     size_t count = 0;
-    for (const ProcessSteps& process : run.processes)
-        count = std::max(count, slowBeginning(process));
-    for (ProcessSteps& process : run.processes) {
-        const size_t here = std::min(count, process.steps.empty() ? 0 : process.steps.size() - 1);
-        process.steps.erase(process.steps.begin(),
-                            process.steps.begin() + static_cast<ptrdiff_t>(here));
-        process.warmUpCount = static_cast<int64_t>(here);
+    for (const WorkerSteps& worker : run.workers) count = std::max(count, slowBeginning(worker));
+    for (WorkerSteps& worker : run.workers) {
+        const size_t here = std::min(count, worker.steps.empty() ? 0 : worker.steps.size() - 1);
+        worker.steps.erase(worker.steps.begin(),
+                           worker.steps.begin() + static_cast<ptrdiff_t>(here));
+        worker.warmUpCount = static_cast<int64_t>(here);
     }
 }
 
 Result<void> keepNumbers(const Trace& trace, RunSteps& run, StepRange numbers) {
     int64_t found = 0;
     bool isAnyLeft = false;
-    for (ProcessSteps& process : run.processes) {
-        found = std::max(found, process.foundCount);
-        std::erase_if(process.steps, [numbers](const StepSpan& step) {
+    for (WorkerSteps& worker : run.workers) {
+        found = std::max(found, worker.foundCount);
+        std::erase_if(worker.steps, [numbers](const StepSpan& step) {
             return step.number < numbers.first || step.number > numbers.last;
         });
-        isAnyLeft = isAnyLeft || !process.steps.empty();
+        isAnyLeft = isAnyLeft || !worker.steps.empty();
     }
     if (isAnyLeft) return {};
     return fail("{} has {} step{}, counted from 0, so steps {} to {} are not among them.",
@@ -196,14 +273,12 @@ Result<StepRange> parseStepNumbers(std::string_view text) {
 }
 
 Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
-    if (selection.stretch) return chosenStretch(trace, *selection.stretch);
-    RunSteps run;
-    if (selection.rangeName.empty()) {
-        run = stepsFoundIn(trace);
-    } else {
-        run = namedSteps(trace, selection.rangeName, false);
-        if (run.processes.empty()) return noSuchRange(trace, selection.rangeName);
-    }
+    const Run searched{trace, launchesOf(trace)};
+    if (selection.stretch) return chosenStretch(searched, *selection.stretch);
+    if (!selection.rangeName.empty() && stepRangesNamed(trace, selection.rangeName).empty())
+        return noSuchRange(trace, selection.rangeName);
+    RunSteps run = selection.rangeName.empty() ? stepsFoundIn(searched)
+                                               : namedSteps(searched, selection.rangeName, false);
     if (run.source != StepSource::WholeRun) leaveOutUnrecorded(trace, run);
     if (selection.numbers) {
         if (auto kept = keepNumbers(trace, run, *selection.numbers); !kept)
@@ -212,6 +287,19 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
         leaveOutWarmUp(run);
     }
     return run;
+}
+
+uint32_t WorkerSteps::stepOf(int64_t startNs, std::optional<int64_t> launchedNs) const {
+    const auto holds = [&](auto member, int64_t timeNs) {
+        const auto after = std::partition_point(
+            steps.begin(), steps.end(),
+            [&](const StepSpan& step) { return (step.*member).startNs <= timeNs; });
+        if (after == steps.begin() || !((*(after - 1)).*member).contains(timeNs)) return noIndex;
+        return static_cast<uint32_t>(after - 1 - steps.begin());
+    };
+    if (launchedNs && !steps.empty() && !steps.front().launches.isEmpty())
+        return holds(&StepSpan::launches, *launchedNs);
+    return holds(&StepSpan::range, startNs);
 }
 
 std::string_view identifier(StepSource source) {

@@ -5,7 +5,9 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <tuple>
 
+#include "model/steps/nameWords.h"
 #include "model/steps/rangePattern.h"
 #include "model/values/Statistics.h"
 
@@ -13,100 +15,195 @@ namespace lanescope {
 
 namespace {
 
-constexpr int64_t fewestSteps = 3;
-constexpr std::array<std::string_view, 4> stepWords{"step", "iter", "batch", "Step"};
+constexpr size_t fewestSteps = 3;
+/// Of the ranges of a pattern; now and then one finds nothing to do.
+constexpr double leastWithWork = 0.8;
+constexpr double leastEven = 0.5;
+constexpr double evenFactor = 2;
+/// Of the time on the GPU that the pattern with most of it launches.
+constexpr double leastShareOfMost = 0.5;
+/// Of the ranges of all threads, to be those of one sequence.
+constexpr double leastTakingTurns = 0.9;
 
-/// Of one pattern, over the whole run.
-struct Coverage {
-    std::map<uint32_t, int64_t> countOf;  ///< By thread.
-    std::map<uint32_t, int64_t> coveredUntilNs;
-    int64_t coveredNs = 0;
-    int64_t firstNs = 0;
-};
+constexpr std::array<std::string_view, 8> stepWords{"step",       "steps", "iter",  "iteration",
+                                                    "iterations", "it",    "batch", "minibatch"};
+constexpr std::array<std::string_view, 2> epochWords{"epoch", "epochs"};
+constexpr std::array<std::string_view, 8> preparingWords{"compile",     "compiler", "compiling",
+                                                         "compilation", "autotune", "autotuner",
+                                                         "autotuning",  "lowering"};
+
+template <size_t Size>
+bool holdsAny(const std::vector<std::string>& words,
+              const std::array<std::string_view, Size>& wanted) {
+    return std::any_of(words.begin(), words.end(), [&wanted](const std::string& word) {
+        return std::find(wanted.begin(), wanted.end(), word) != wanted.end();
+    });
+}
 
 bool isClosedRange(const Trace& trace, uint32_t row) {
     return trace.nvtx.style[row] != NvtxStyle::Mark && trace.nvtx.isOpen[row] == 0 &&
            trace.strings.at(trace.nvtx.domain[row]) != "NCCL";
 }
 
-std::map<std::string, Coverage> coverageByPattern(const Trace& trace) {
-    std::map<std::string, Coverage> byPattern;
-    std::vector<Coverage*> known(trace.strings.size());  // a pattern is made once a name
+/// Takes the ranges of one pattern in one process, by start.
+class RangesOfProcess {
+  public:
+    void add(const Trace& trace, uint32_t row) {
+        List& own = ofThread_[trace.nvtx.thread[row]];
+        if (!own.take(trace, row)) return;
+        ++count_;
+        together_.take(trace, row);
+    }
+
+    StepRanges finish(uint32_t process) {
+        auto most = ofThread_.begin();
+        for (auto each = ofThread_.begin(); each != ofThread_.end(); ++each)
+            if (each->second.rows.size() > most->second.rows.size()) most = each;
+        const bool takeTurns = static_cast<double>(together_.rows.size()) >=
+                               leastTakingTurns * static_cast<double>(count_);
+        return {process, most->first, std::move(takeTurns ? together_.rows : most->second.rows)};
+    }
+
+  private:
+    struct List {
+        std::vector<uint32_t> rows;
+
+        /// False for one that begins within another.
+        bool take(const Trace& trace, uint32_t row) {
+            if (!rows.empty() && trace.nvtx.startNs[row] < trace.nvtx.endNs[rows.back()])
+                return false;
+            rows.push_back(row);
+            return true;
+        }
+    };
+    std::map<uint32_t, List> ofThread_;
+    List together_;
+    size_t count_ = 0;
+};
+
+using RangesByProcess = std::map<uint32_t, RangesOfProcess>;
+
+/// By pattern.
+std::map<std::string, RangesByProcess> rangesByPattern(const Trace& trace) {
+    std::map<std::string, RangesByProcess> byPattern;
+    std::vector<RangesByProcess*> known(trace.strings.size());  // a pattern is made once a name
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
-        if (!isClosedRange(trace, row)) continue;
         const StringIndex text = trace.nvtx.text[row];
-        if (text >= known.size()) continue;
+        if (!isClosedRange(trace, row) || text >= known.size()) continue;
         if (!known[text]) known[text] = &byPattern[rangePattern(trace.strings.at(text))];
-        Coverage& coverage = *known[text];
-        const uint32_t thread = trace.nvtx.thread[row];
-        const auto [until, isFirst] =
-            coverage.coveredUntilNs.try_emplace(thread, trace.nvtx.startNs[row]);
-        if (coverage.countOf.empty()) coverage.firstNs = trace.nvtx.startNs[row];
-        if (!isFirst && trace.nvtx.startNs[row] < until->second) continue;  // within another
-        ++coverage.countOf[thread];
-        until->second = trace.nvtx.endNs[row];
-        coverage.coveredNs =
-            saturatingSum(coverage.coveredNs, trace.nvtx.endNs[row] - trace.nvtx.startNs[row]);
+        (*known[text])[trace.threads[trace.nvtx.thread[row]].process].add(trace, row);
     }
     return byPattern;
 }
 
-bool hasStepWord(std::string_view pattern) {
-    return std::any_of(stepWords.begin(), stepWords.end(), [pattern](std::string_view word) {
-        return pattern.find(word) != std::string_view::npos;
-    });
+/// How much like steps the ranges of a pattern are.
+struct Likeness {
+    bool isStep = false;  ///< In some process.
+    bool isLate = false;
+    int wordRank = 0;
+    int64_t gpuNs = 0;  ///< Of what they launch.
+    int64_t cpuNs = 0;  ///< Of the ranges themselves: what holds others takes longer.
+    int64_t firstNs = 0;
+
+    auto rank() const { return std::tuple(isLate, wordRank, gpuNs, cpuNs, -firstNs); }
+};
+
+int wordRankOf(const std::vector<std::string>& words) {
+    if (holdsAny(words, epochWords)) return 0;
+    return holdsAny(words, stepWords) ? 2 : 1;
 }
 
-bool isRepeated(const Coverage& coverage) {
-    return std::any_of(coverage.countOf.begin(), coverage.countOf.end(),
-                       [](const auto& count) { return count.second >= fewestSteps; });
+/// Whether what is later than the first half comes about as often as the median of it.
+bool isEven(std::vector<int64_t> periodsNs) {
+    periodsNs.erase(periodsNs.begin(),
+                    periodsNs.begin() + static_cast<ptrdiff_t>(periodsNs.size() / 2));
+    const double medianNs = medianOf(periodsNs);
+    const auto even = std::count_if(periodsNs.begin(), periodsNs.end(), [medianNs](int64_t ns) {
+        const auto period = static_cast<double>(ns);
+        return period * evenFactor >= medianNs && period <= evenFactor * medianNs;
+    });
+    return static_cast<double>(even) >= leastEven * static_cast<double>(periodsNs.size());
+}
+
+void addLikeness(const Trace& trace, const StepRanges& ranges,
+                 const std::vector<const WorkerLaunches*>& workers, Likeness& likeness) {
+    if (ranges.rows.size() < fewestSteps) return;
+    const NvtxTable& nvtx = trace.nvtx;
+    std::vector<int64_t> periodsNs;
+    size_t withWork = 0;
+    int64_t gpuNs = 0, cpuNs = 0;
+    for (size_t index = 0; index < ranges.rows.size(); ++index) {
+        const TimeRange own{nvtx.startNs[ranges.rows[index]], nvtx.endNs[ranges.rows[index]]};
+        cpuNs = saturatingSum(cpuNs, own.durationNs());
+        TimeRange toNext = own;
+        if (index + 1 < ranges.rows.size()) {
+            toNext.endNs = nvtx.startNs[ranges.rows[index + 1]];
+            periodsNs.push_back(toNext.durationNs());
+        }
+        withWork += std::any_of(workers.begin(), workers.end(),
+                                [toNext](const auto* worker) { return worker->count(toNext) > 0; });
+        for (const WorkerLaunches* worker : workers)
+            gpuNs = saturatingSum(gpuNs, worker->gpuNs(own));
+    }
+    if (static_cast<double>(withWork) < leastWithWork * static_cast<double>(ranges.rows.size()) ||
+        !isEven(std::move(periodsNs)))
+        return;
+    const int64_t firstNs = nvtx.startNs[ranges.rows.front()];
+    const int64_t lastNs = nvtx.startNs[ranges.rows.back()];
+    likeness.firstNs = likeness.isStep ? std::min(likeness.firstNs, firstNs) : firstNs;
+    likeness.isStep = true;
+    likeness.gpuNs = saturatingSum(likeness.gpuNs, gpuNs);
+    likeness.cpuNs = saturatingSum(likeness.cpuNs, cpuNs);
+    for (const WorkerLaunches* worker : workers)
+        likeness.isLate = likeness.isLate || lastNs >= worker->halfLaunchedNs();
 }
 
 }  // namespace
 
-std::string findStepPattern(const Trace& trace) {
-    const std::map<std::string, Coverage> byPattern = coverageByPattern(trace);
+std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches>& launches) {
+    std::map<uint32_t, std::vector<const WorkerLaunches*>> workersOf;
+    for (const WorkerLaunches& worker : launches) workersOf[worker.process()].push_back(&worker);
+    std::vector<std::pair<std::string, Likeness>> found;
     int64_t mostNs = 0;
-    for (const auto& [pattern, coverage] : byPattern)
-        if (isRepeated(coverage)) mostNs = std::max(mostNs, coverage.coveredNs);
-    std::string best;
-    const Coverage* bestCoverage = nullptr;
-    for (const auto& [pattern, coverage] : byPattern) {
-        if (!isRepeated(coverage) || coverage.coveredNs < mostNs / 2) continue;
-        const auto rank = [](std::string_view name, const Coverage& each) {
-            return std::tuple(hasStepWord(name), each.coveredNs, -each.firstNs);
-        };
-        if (bestCoverage && rank(pattern, coverage) <= rank(best, *bestCoverage)) continue;
-        best = pattern;
-        bestCoverage = &coverage;
+    for (auto& [pattern, byProcess] : rangesByPattern(trace)) {
+        const std::vector<std::string> words = wordsOf(pattern);
+        if (holdsAny(words, preparingWords)) continue;
+        Likeness likeness;
+        likeness.wordRank = wordRankOf(words);
+        for (auto& [process, ranges] : byProcess)
+            if (const auto workers = workersOf.find(process); workers != workersOf.end())
+                addLikeness(trace, ranges.finish(process), workers->second, likeness);
+        if (!likeness.isStep) continue;
+        mostNs = std::max(mostNs, likeness.gpuNs);
+        found.emplace_back(pattern, likeness);
     }
-    return best;
+    std::erase_if(found, [mostNs](const auto& each) {
+        return static_cast<double>(each.second.gpuNs) <
+               leastShareOfMost * static_cast<double>(mostNs);
+    });
+    const auto best = std::max_element(
+        found.begin(), found.end(),
+        [](const auto& a, const auto& b) { return a.second.rank() < b.second.rank(); });
+    return best == found.end() ? std::string() : best->first;
+}
+
+std::string findStepPattern(const Trace& trace) {
+    return findStepPattern(trace, launchesOf(trace));
 }
 
 std::vector<StepRanges> stepRangesNamed(const Trace& trace, std::string_view name) {
     const bool isPattern = name.find('#') != std::string_view::npos;
     std::vector<std::optional<bool>> matches(trace.strings.size());  // each text is looked at once
-    std::vector<std::vector<uint32_t>> rowsOf(trace.threads.size());
+    RangesByProcess byProcess;
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
         if (!isClosedRange(trace, row) || trace.nvtx.text[row] >= matches.size()) continue;
         std::optional<bool>& isNamed = matches[trace.nvtx.text[row]];
         const std::string_view text = trace.strings.at(trace.nvtx.text[row]);
         if (!isNamed) isNamed = text == name || (isPattern && rangePattern(text) == name);
-        std::vector<uint32_t>& rows = rowsOf[trace.nvtx.thread[row]];
-        const bool isWithin =
-            !rows.empty() && trace.nvtx.startNs[row] < trace.nvtx.endNs[rows.back()];
-        if (*isNamed && !isWithin) rows.push_back(row);
-    }
-    std::map<uint32_t, StepRanges> byProcess;
-    for (uint32_t thread = 0; thread < rowsOf.size(); ++thread) {
-        if (rowsOf[thread].empty()) continue;
-        const uint32_t process = trace.threads[thread].process;
-        StepRanges& ranges = byProcess[process];
-        if (rowsOf[thread].size() <= ranges.rows.size()) continue;
-        ranges = {process, thread, std::move(rowsOf[thread])};
+        if (*isNamed) byProcess[trace.threads[trace.nvtx.thread[row]].process].add(trace, row);
     }
     std::vector<StepRanges> result;
-    for (auto& [process, ranges] : byProcess) result.push_back(std::move(ranges));
+    for (auto& [process, ranges] : byProcess) result.push_back(ranges.finish(process));
     return result;
 }
 

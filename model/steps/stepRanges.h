@@ -6,26 +6,37 @@
 #include <string_view>
 #include <vector>
 
+#include "model/steps/WorkerLaunches.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
 
-/// The NVTX ranges of one name pattern, on the thread of a process that has most of them.
+/// The NVTX ranges of one name pattern in a process.
 struct StepRanges {
     uint32_t process = 0;
-    uint32_t thread = 0;
+    uint32_t thread = 0;         ///< That has most of them.
     std::vector<uint32_t> rows;  ///< Of `NvtxTable`, by start, not overlapping.
 };
 
-/// The name pattern that looks most like the steps of the run; empty if no range repeats at least
-/// three times in a process. Ranges that were never closed and NCCL's own do not count. A pattern
-/// with a word for steps (step, iteration, iter, batch) wins, if it covers at least half as much
-/// time as any other; else the one that covers most, of equals the first in the step.
+/// The name pattern that looks most like the steps of the run; empty if none does. Ranges that were
+/// never closed and NCCL's own do not count.
+///
+/// The ranges of a pattern can be steps if there are at least three in a process, most of them
+/// launch work for its GPUs before the next begins, most of the later half begin about as long
+/// after the one before, and no word of the name says that something is compiled or tuned. Those
+/// that go on until half of all work has been launched come before those that do not. Of the
+/// patterns that launch at least half as much work, by its time on the GPU, as any other, one with
+/// a word for steps (step, iteration, iter, it, batch) comes before one without, and that before
+/// epochs. Then the one counts that launches most, of equals the one that takes longest on the
+/// CPU, as it holds the others, then the first.
 /// O(n log n) in the ranges.
+std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches>& launches);
 std::string findStepPattern(const Trace& trace);
 
 /// The ranges called `name`, or like it if it holds a '#', of each process that has any. Ranges
-/// that begin within another of them are left out, open ones too. O(n).
+/// that begin within another of them are left out, open ones too. Those of several threads count
+/// together if hardly any of them overlap, as where a pool of threads takes turns; else those of
+/// the thread that has most. O(n).
 std::vector<StepRanges> stepRangesNamed(const Trace& trace, std::string_view name);
 
 }  // namespace lanescope

@@ -155,4 +155,17 @@ void forEachLaunch(const Trace& trace,
     }
 }
 
+LaunchRows::LaunchRows(const Trace& trace)
+    : ofKernel(trace.kernels.size(), noIndex, trace.memory.get()),
+      ofMemcpy(trace.memcpys.size(), noIndex, trace.memory.get()),
+      ofMemset(trace.memsets.size(), noIndex, trace.memory.get()),
+      ofGraph(trace.graphs.size(), noIndex, trace.memory.get()) {
+    forEachLaunch(trace, [this](uint32_t call, EventRef work) {
+        if (work.kind() == EventKind::Kernel) ofKernel[work.row()] = call;
+        if (work.kind() == EventKind::Memcpy) ofMemcpy[work.row()] = call;
+        if (work.kind() == EventKind::Memset) ofMemset[work.row()] = call;
+        if (work.kind() == EventKind::Graph) ofGraph[work.row()] = call;
+    });
+}
+
 }  // namespace lanescope

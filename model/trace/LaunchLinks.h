@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/trace/Column.h"
+#include "model/values/LargeMemory.h"
 
 namespace lanescope {
 
@@ -35,5 +36,13 @@ std::vector<EventRef> workOf(const Trace& trace, uint32_t process, uint32_t corr
 void forEachLaunch(const Trace& trace,
                    const std::function<void(uint32_t call, EventRef work)>& visit,
                    const std::stop_token& stop = {});
+
+/// Which API call launched each row of the tables of GPU work, `noIndex` where the call is not
+/// recorded: `forEachLaunch` for who asks for most rows.
+struct LaunchRows {
+    explicit LaunchRows(const Trace& trace);  ///< O(n).
+
+    LargeVector<uint32_t> ofKernel, ofMemcpy, ofMemset, ofGraph;  ///< Rows of `ApiTable`.
+};
 
 }  // namespace lanescope

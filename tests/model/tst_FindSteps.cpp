@@ -55,9 +55,9 @@ TracePtr kernelsOnly(int steps, int layers, bool logsEveryThird = false) {
     return builder.finish();
 }
 
-ProcessSteps stepsIn(const TracePtr& trace, const StepSelection& selection = {}) {
+WorkerSteps stepsIn(const TracePtr& trace, const StepSelection& selection = {}) {
     const Result<RunSteps> run = findSteps(*trace, selection);
-    return run && !run->processes.empty() ? run->processes.front() : ProcessSteps{};
+    return run && !run->workers.empty() ? run->workers.front() : WorkerSteps{};
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ class TestFindSteps : public QObject {
         QVERIFY(run.has_value());
         QCOMPARE(run->source, StepSource::NvtxRange);
         QCOMPARE(run->pattern, std::string("step #"));
-        const ProcessSteps& process = run->processes.at(0);
+        const WorkerSteps& process = run->workers.at(0);
         QCOMPARE(process.steps.size(), size_t{4});
         QCOMPARE(process.steps[2].name, std::string("step 2"));
         QCOMPARE(process.steps[2].range, (TimeRange{25 * ms, 36 * ms}));
@@ -81,7 +81,7 @@ class TestFindSteps : public QObject {
     }
 
     void aStepLastsToTheNextWhereThereIsTimeBetween() {
-        const ProcessSteps process = stepsIn(stepsOf({10, 10, 10, 10}, 5));
+        const WorkerSteps process = stepsIn(stepsOf({10, 10, 10, 10}, 5));
         QCOMPARE(process.steps.size(), size_t{3});
         for (const StepSpan& step : process.steps) QCOMPARE(step.range.durationNs(), 15 * ms);
         QVERIFY(process.isLastLeftOut);
@@ -123,7 +123,7 @@ class TestFindSteps : public QObject {
         const TracePtr trace = stepsOf({30, 30, 30});
         StepSelection selection;
         selection.rangeName = "forward";
-        const ProcessSteps process = stepsIn(trace, selection);
+        const WorkerSteps process = stepsIn(trace, selection);
         QCOMPARE(process.steps.size(), size_t{3});
         for (const StepSpan& step : process.steps) QCOMPARE(step.range.durationNs(), 10 * ms);
         selection.rangeName = "step";
@@ -135,7 +135,7 @@ class TestFindSteps : public QObject {
     void aStretchIsTheOnlyStep() {
         StepSelection selection;
         selection.stretch = TimeRange{7 * ms, 9 * ms};
-        const ProcessSteps process = stepsIn(stepsOf({30, 30, 30}), selection);
+        const WorkerSteps process = stepsIn(stepsOf({30, 30, 30}), selection);
         QCOMPARE(process.steps.size(), size_t{1});
         QCOMPARE(process.steps[0].range, (TimeRange{7 * ms, 9 * ms}));
     }
@@ -143,10 +143,11 @@ class TestFindSteps : public QObject {
     void rangesThatNeverEndedAreNoSteps() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
-        builder.addKernel(builder.defaultStream(), "gemm", 0, 50 * ms);
-        for (int step = 0; step < 4; ++step)
+        for (int step = 0; step < 4; ++step) {
+            builder.addKernel(builder.defaultStream(), "gemm", step * 10 * ms, step * 10 * ms + ms);
             builder.addNvtx(thread, "step " + std::to_string(step), step * 10 * ms,
                             (step + 1) * 10 * ms);
+        }
         builder.addOpenNvtx(thread, "step 4", 40 * ms);  // the process was killed within it
         QCOMPARE(stepsIn(builder.finish()).steps.size(), size_t{4});
     }
@@ -154,12 +155,13 @@ class TestFindSteps : public QObject {
     void stepsBeatEpochsAndPartsOfSteps() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
-        builder.addKernel(builder.defaultStream(), "gemm", 0, 100 * ms);
         for (int epoch = 0; epoch < 4; ++epoch)
             builder.addNvtx(thread, "epoch " + std::to_string(epoch), epoch * 100 * ms,
                             (epoch + 1) * 100 * ms);
-        for (int step = 0; step < 40; ++step)
+        for (int step = 0; step < 40; ++step) {
+            builder.addKernel(builder.defaultStream(), "gemm", step * 10 * ms, step * 10 * ms + ms);
             builder.addNvtx(thread, "train_step", step * 10 * ms, step * 10 * ms + 9 * ms);
+        }
         const Result<RunSteps> run = findSteps(*builder.finish());
         QCOMPARE(run->pattern, std::string("train_step"));
     }
@@ -169,12 +171,12 @@ class TestFindSteps : public QObject {
         const Result<RunSteps> run = findSteps(*trace);
         QCOMPARE(run->source, StepSource::KernelPattern);
         QCOMPARE(run->pattern, std::string("void embedding<float>(float*, int)"));
-        QCOMPARE(run->processes.at(0).foundCount, int64_t{12});
-        QCOMPARE(run->processes.at(0).steps.size(), size_t{11});  // the end of the last is a guess
+        QCOMPARE(run->workers.at(0).foundCount, int64_t{12});
+        QCOMPARE(run->workers.at(0).steps.size(), size_t{11});  // the end of the last is a guess
     }
 
     void whatComesNowAndThenDoesNotHideTheSteps() {
-        const KernelPattern pattern = findKernelPattern(*kernelsOnly(30, 12, true), 0);
+        const KernelPattern pattern = findKernelPattern(*kernelsOnly(30, 12, true), 0, 0);
         QCOMPARE(pattern.kernel, std::string("void embedding<float>(float*, int)"));
         QCOMPARE(pattern.startsNs.size(), size_t{30});
     }
@@ -186,27 +188,29 @@ class TestFindSteps : public QObject {
                               (index + 1) * ms);
         const Result<RunSteps> run = findSteps(*builder.finish());
         QCOMPARE(run->source, StepSource::WholeRun);
-        QCOMPARE(run->processes.at(0).steps.at(0).range, (TimeRange{0, 20 * ms}));
-        QVERIFY(findSteps(*SimulatedTrace().finish())->processes.empty());
+        QCOMPARE(run->workers.at(0).steps.at(0).range, (TimeRange{0, 20 * ms}));
+        QVERIFY(findSteps(*SimulatedTrace().finish())->workers.empty());
     }
 
     void warmUpIsTheSameForAllRanks() {
         SimulatedTrace builder;
         const uint32_t first = builder.defaultThread();
-        builder.addKernel(builder.defaultStream(), "gemm", 0, ms);
+        const uint32_t firstStream = builder.defaultStream();
         const uint32_t process = builder.addProcess(4243, "python3", 1);
         const uint32_t second = builder.addThread(process, 4243);
-        builder.addKernel(builder.addStream(process, builder.addGpu(), 7), "gemm", 0, ms);
+        const uint32_t secondStream = builder.addStream(process, builder.addGpu(), 7);
         int64_t at = 0;
         for (int step = 0; step < 6; ++step) {
             const int64_t length = step == 0 ? 50 : 10;
+            for (const uint32_t stream : {firstStream, secondStream})
+                builder.addKernel(stream, "gemm", at * ms, (at + 1) * ms);
             builder.addNvtx(first, "step", at * ms, (at + length) * ms);
             builder.addNvtx(second, "step", at * ms, (at + 10) * ms);
             at += length;
         }
         const Result<RunSteps> run = findSteps(*builder.finish());
-        QCOMPARE(run->processes.size(), size_t{2});
-        for (const ProcessSteps& each : run->processes) QCOMPARE(each.warmUpCount, int64_t{1});
+        QCOMPARE(run->workers.size(), size_t{2});
+        for (const WorkerSteps& each : run->workers) QCOMPARE(each.warmUpCount, int64_t{1});
     }
 
     void commonNamesComeMostFrequentFirst() {
@@ -228,14 +232,15 @@ class TestFindSteps : public QObject {
     void stepsBeyondARecordedWindowAreLeftOut() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
-        builder.addKernel(builder.defaultStream(), "gemm", 0, 50 * ms);
-        for (const int step : {0, 1, 2, 3, 40, 41, 42, 43})
+        for (const int step : {0, 1, 2, 3, 40, 41, 42, 43}) {
+            builder.addKernel(builder.defaultStream(), "gemm", step * 10 * ms, step * 10 * ms + ms);
             builder.addNvtx(thread, "step " + std::to_string(step), step * 10 * ms,
                             (step + 1) * 10 * ms);
+        }
         Process& process = builder.processes()[0];
         process.hasWindows = true;
         process.windows = {{0, 45 * ms}, {395 * ms, 450 * ms}};
-        const ProcessSteps steps = stepsIn(builder.finish());
+        const WorkerSteps steps = stepsIn(builder.finish());
         for (const StepSpan& step : steps.steps) QCOMPARE(step.range.durationNs(), 10 * ms);
         QCOMPARE(steps.steps.size(), size_t{7});  // step 3 would last to step 40
         QCOMPARE(steps.foundCount, int64_t{8});

@@ -143,7 +143,7 @@ class tst_LaunchLinks : public QObject {
             runTasks(threads, tasks);
             QCOMPARE(std::count(done.begin(), done.end(), 1), std::ptrdiff_t{50});
             tasks[20] = [] { throw std::runtime_error("no memory"); };
-            QVERIFY_EXCEPTION_THROWN(runTasks(threads, tasks), std::runtime_error);
+            QVERIFY_THROWS_EXCEPTION(std::runtime_error, runTasks(threads, tasks));
         }
         runTasks(2, {});
     }

@@ -175,7 +175,7 @@ class TestStepParts : public QObject {
             for (const StepSummary& step : worker.steps)
                 steps.push_back({step.startNs, step.startNs + step.wallNs});
             QVERIFY(steps.size() >= 3);
-            const PlainStepParts loop(*trace, steps);
+            const PlainStepParts loop(*trace, findSteps(*trace)->workers.at(0).steps);
             for (size_t index = 0; index < steps.size(); ++index) {
                 StepParts expected;
                 for (int64_t ns = steps[index].startNs; ns < steps[index].endNs; ns += us)
@@ -211,6 +211,47 @@ class TestStepParts : public QObject {
             QCOMPARE(sums, worker.totalParts());
             QCOMPARE(sums.sum(), worker.totalWallNs());
         }
+    }
+
+    void aStepOfACpuThatRunsAheadIsWhatItsWorkTakes() {
+        const auto summaryWith = [](int64_t copyUs) {
+            SimulatedTrace builder;
+            const uint32_t thread = builder.defaultThread();
+            const uint32_t stream = builder.defaultStream();
+            int64_t cpuNs = 0, gpuNs = 0;
+            for (uint32_t step = 1; step <= 30; ++step) {
+                const int64_t startNs = cpuNs;
+                if (copyUs > 0) {
+                    builder.addApi(thread, "cudaMemcpyAsync", cpuNs, cpuNs + 5 * us, step);
+                    builder.addMemcpy(stream, MemcpyKind::HtoD, 1 << 26,
+                                      std::max(gpuNs, cpuNs + 6 * us),
+                                      std::max(gpuNs, cpuNs + 6 * us) + copyUs * us, step);
+                    gpuNs = std::max(gpuNs, cpuNs + 6 * us) + copyUs * us;
+                }
+                for (int kernel = 0; kernel < 13; ++kernel) {
+                    cpuNs += 300 * us;
+                    const int64_t from = std::max(gpuNs, cpuNs + 6 * us);
+                    builder.launch(thread, stream, "gemm", cpuNs, from, from + 1'000 * us);
+                    gpuNs = from + 1'000 * us;
+                }
+                cpuNs += 100 * us;
+                builder.addNvtx(thread, "it " + std::to_string(step), startNs, cpuNs);
+            }
+            return summaryOf(builder.finish());
+        };
+        const WorkerSummary without = summaryWith(0).workers.at(0);
+        const WorkerSummary with = summaryWith(1'100).workers.at(0);
+        const StepSummary &before = without.steps.at(10), &after = with.steps.at(10);
+        QCOMPARE(before.onCpuNs, std::optional<int64_t>(4'000 * us));
+        QCOMPARE(after.onCpuNs, before.onCpuNs);
+        QCOMPARE(before.wallNs, 13'000 * us);
+        QCOMPARE(after.wallNs, 14'100 * us);
+        QCOMPARE(after.parts[StepPart::ExposedHtoD], 1'100 * us);
+        QCOMPARE(after.parts[StepPart::Compute], 13'000 * us);
+        QVERIFY(QString::fromStdString(with.aheadText()).contains("runs ahead, 4.0"));
+        for (const Contributor& each : with.contributors)
+            if (each.kind == ContributorKind::Kernel)
+                QCOMPARE(each.count, static_cast<int64_t>(13 * with.steps.size()));
     }
 
     void whatComputeHidesIsNotExposed() {

@@ -16,7 +16,7 @@ namespace lanescope::compare {
 /// The rules that `WorkerTimeline` states, asked again for every microsecond.
 class PlainStepParts {
   public:
-    PlainStepParts(const Trace& trace, const std::vector<TimeRange>& steps) : trace_(trace) {
+    PlainStepParts(const Trace& trace, const std::vector<StepSpan>& steps) : trace_(trace) {
         for (uint32_t row = 0; row < trace.kernels.size(); ++row) {
             const bool isNccl = trace.nameOf({EventKind::Kernel, row}).starts_with("ncclDevKernel");
             add({EventKind::Kernel, row},
@@ -27,7 +27,7 @@ class PlainStepParts {
                 trace.memcpys.bytes[row]);
         for (uint32_t row = 0; row < trace.memsets.size(); ++row)
             add({EventKind::Memset, row}, StepPart::Memset, 0);
-        for (const TimeRange& step : steps) findBatch(step);
+        for (const StepSpan& step : steps) findBatch(step);
         threads_.insert(0);  // the one with the steps
     }
 
@@ -89,11 +89,13 @@ class PlainStepParts {
             {trace_.rangeOf(event), part, bytes, call.isValid() ? call.row() : noIndex, false});
     }
 
-    void findBatch(TimeRange step) {
+    void findBatch(const StepSpan& step) {
         int64_t largest = 0;
         Work* batch = nullptr;
         const auto isCopy = [&](const Work& work) {
-            return work.part == StepPart::ExposedHtoD && step.contains(work.range.startNs);
+            if (work.part != StepPart::ExposedHtoD) return false;
+            if (work.call == noIndex) return step.range.contains(work.range.startNs);
+            return step.launches.contains(trace_.apiCalls.startNs[work.call]);
         };
         for (const Work& work : work_)
             if (isCopy(work)) largest = std::max(largest, work.bytes);

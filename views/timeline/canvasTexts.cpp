@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/trace/counterReadings.h"
 #include "model/values/formatTable.h"
 #include "views/timeline/timeTicks.h"
 
@@ -79,10 +80,15 @@ CardText counterText(const CounterSeries& counter, uint32_t sample, const Counte
     };
     const TimeRange held = counter.rangeOf(sample);
     CardText text;
-    text.title = QStringLiteral("%1: %2").arg(QString::fromStdString(counter.name),
-                                              shown(counter.value(sample)));
+    const bool isOverLong = meanOver(counter, sample).has_value();
+    text.title =
+        QStringLiteral("%1: %2%3%4")
+            .arg(QString::fromStdString(counter.name),
+                 isOverLong ? QStringLiteral("mean ") : QString(), shown(counter.value(sample)),
+                 isOverLong ? QStringLiteral(" over ") + duration(held.durationNs()) : QString());
     text.detail = QStringLiteral("for %1 from %2")
                       .arg(duration(held.durationNs()), formatTime(held.startNs - timeOriginNs));
+    if (isOverLong) text.detail += QStringLiteral("\nof no moment of this more is known");
     if (drawn.hasValue && drawn.minimum < drawn.maximum)
         text.detail += QStringLiteral("\nbetween %1 and %2 here; zoom in to tell them apart")
                            .arg(shown(drawn.minimum), shown(drawn.maximum));

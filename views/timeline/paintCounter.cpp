@@ -4,7 +4,10 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "model/trace/counterReadings.h"
+#include "model/values/formatValue.h"
 #include "views/timeline/paintUnrecorded.h"
 
 namespace lanescope::views {
@@ -13,6 +16,7 @@ namespace {
 constexpr double topInset = 3;
 constexpr double lineWidth = 1.5;
 constexpr double fillShare = 0.38;  // of the line's colour over the canvas
+constexpr double paleShare = 0.12;  // of a mean over long
 constexpr double labelInset = 4;
 
 /// What a lane of shares may reach to: the least of these that holds all its values, so that a GPU
@@ -62,6 +66,36 @@ void paintScale(QPainter& painter, const CounterSeries& counter, const QRectF& a
         if (isFitting(plate, 2)) paintValue(painter, least, plate, theme);
     }
     painter.restore();
+}
+
+/// Over how long the columns around `timeNs`, which look alike, are a mean that is no value of what
+/// is `shown`; nothing for values of a moment.
+std::optional<int64_t> meanAround(const CounterSeries& counter, const CounterColumn& column,
+                                  int64_t timeNs, TimeRange shown) {
+    if (column.minimum < column.maximum) return std::nullopt;
+    const std::optional<uint32_t> sample = counter.sampleAt(timeNs);
+    return sample ? meanOver(counter, *sample, shown.durationNs()) : std::nullopt;
+}
+
+/// A mean over long: a pale, hatched band without a line, which says over how long it is.
+void paintMean(QPainter& painter, const CounterSeries& counter, double value, int64_t overNs,
+               const QRectF& band, const QRectF& lane, const Theme& theme) {
+    const QColor line = theme.colorOf(SliceCategory::Counter);
+    paintHatched(painter, band, Theme::mix(theme.canvas, line, paleShare),
+                 Theme::mix(theme.canvas, line, fillShare));
+    const QString text = QStringLiteral("mean %1 over %2")
+                             .arg(QString::fromStdString(formatCounter(value, counter.unit)),
+                                  QString::fromStdString(formatDuration(overNs)));
+    const QFontMetricsF metrics(painter.font());
+    const double width = metrics.horizontalAdvance(text) + 2 * labelInset;
+    // Beside the scale, which stands at the left of the lane.
+    if (width > band.width() || 2 * width > lane.width() || metrics.height() > lane.height())
+        return;
+    painter.setPen(theme.mutedText);
+    paintValue(painter, text,
+               QRectF(band.center().x() - width / 2, lane.center().y() - metrics.height() / 2,
+                      width, metrics.height()),
+               theme);
 }
 
 /// Whether nothing is known at `timeNs`, so that an empty place is no zero. What is computed from
@@ -134,6 +168,12 @@ void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& co
             continue;
         }
         const double head = counterY(scale, column.maximum, area, growth);
+        const auto middleNs = shown.startNs + static_cast<int64_t>(middle * nsPerColumn);
+        if (const auto overNs = meanAround(counter, column, middleNs, shown)) {
+            const QRectF band = bar(left, width, foot, head, 1);
+            paintMean(painter, counter, column.maximum, *overNs, band, area, theme);
+            continue;
+        }
         const double low = counterY(scale, column.minimum, area, growth);
         opaque.fill(bar(left, width, foot, head, 0), fill);
         // A line of the same width however close the values lie together, and within the area.

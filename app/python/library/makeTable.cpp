@@ -64,10 +64,10 @@ Result<TablePtr> stepsTable(const OpenTrace& open, Options& options) {
     const Result<compare::RunSummary> run = summaryOf(open, *selection);
     if (!run) return fail(run.error());
     ReportTable table{.name = "steps", .title = "Steps", .columns = {}, .rows = {}};
-    table.columns = {{"Rank", Unit::Identifier}, {"PID", Unit::Identifier},
-                     {"GPU", Unit::Identifier},  {"Step", Unit::Identifier},
-                     {"Name", Unit::Text},       {"Start", Unit::Timestamp},
-                     {"Wall", Unit::Nanoseconds}};
+    table.columns = {{"Rank", Unit::Identifier},  {"PID", Unit::Identifier},
+                     {"GPU", Unit::Identifier},   {"Step", Unit::Identifier},
+                     {"Name", Unit::Text},        {"Start", Unit::Timestamp},
+                     {"Wall", Unit::Nanoseconds}, {"On CPU", Unit::Nanoseconds}};
     for (size_t part = 0; part < compare::stepPartCount; ++part)
         table.columns.push_back(
             {std::string(compare::identifier(compare::StepPart(part))), Unit::Nanoseconds});
@@ -79,7 +79,8 @@ Result<TablePtr> stepsTable(const OpenTrace& open, Options& options) {
                                   step.number,
                                   step.name,
                                   step.startNs,
-                                  step.wallNs};
+                                  step.wallNs,
+                                  step.onCpuNs ? Cell(*step.onCpuNs) : Cell()};
             row.insert(row.end(), step.parts.ns.begin(), step.parts.ns.end());
             table.rows.push_back(std::move(row));
         }

@@ -23,6 +23,7 @@ Json workerJson(const WorkerSummary& worker) {
                          {"name", step.name},
                          {"startNs", step.startNs},
                          {"wallNs", step.wallNs},
+                         {"onCpuNs", step.onCpuNs ? Json(*step.onCpuNs) : Json(nullptr)},
                          {"partsNs", partsJson(step.parts)}});
     return {{"label", worker.label()},
             {"pid", worker.pid},

@@ -56,7 +56,8 @@ std::string sourceSentence(const RunSummary& run, int64_t count) {
         case StepSource::NvtxRange:
             return fmt::format("{} \"{}\"", steps, printable(run.pattern));
         case StepSource::KernelPattern:
-            return fmt::format("{} found by {} kernels", steps, count == 1 ? "its" : "their");
+            return fmt::format("{} found by the rhythm of {} kernels", steps,
+                               count == 1 ? "its" : "their");
         case StepSource::WholeRun:
             return run.isEmpty() ? "nothing ran" : "the whole run as one step";
         case StepSource::Chosen:

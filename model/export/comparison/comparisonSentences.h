@@ -27,8 +27,8 @@ compare::ComparisonTable outliersOf(const ComparisonReport& report);
 /// "20 steps "step #", rank 0, GPU 0: median 78.18 ms".
 std::string stepsSentence(const compare::RunSummary& run, uint32_t worker,
                           const compare::StepDistribution& steps);
-/// "steps "step #"", "steps found by their kernels", "the whole run as one step"; in the singular
-/// of one.
+/// "steps "step #"", "steps found by the rhythm of their kernels", "the whole run as one step"; in
+/// the singular of one.
 std::string sourceSentence(const compare::RunSummary& run, int64_t count = 0);
 /// "rank 0, GPU 0", or "rank 0, GPU 0 against rank 1, GPU 1".
 std::string placeSentence(const compare::ComparisonView& view);

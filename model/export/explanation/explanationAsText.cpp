@@ -79,13 +79,15 @@ std::string explanationAsText(const ExplanationReport& report) {
     text += partsText(report) + findingsText(report);
     for (const WorkerSummary& worker : report.run.workers)
         if (!worker.steps.empty()) {
-            text += fmt::format("\n{} of {} steps{}{}.\n", worker.steps.size(), worker.foundSteps,
-                                report.run.pattern.empty()
-                                    ? ""
-                                    : fmt::format(" \"{}\"", printable(report.run.pattern)),
-                                worker.warmUpSteps == 0
-                                    ? ""
-                                    : fmt::format(", {} left out as warm-up", worker.warmUpSteps));
+            const std::string ahead = worker.aheadText();
+            text += fmt::format(
+                "\n{} of {} steps{}{}{}{}.\n", worker.steps.size(), worker.foundSteps,
+                report.run.pattern.empty() ? ""
+                                           : fmt::format(" \"{}\"", printable(report.run.pattern)),
+                worker.warmUpSteps == 0
+                    ? ""
+                    : fmt::format(", {} left out as warm-up", worker.warmUpSteps),
+                ahead.empty() ? "" : ", ", ahead);
             break;
         }
     return text;

@@ -54,7 +54,8 @@ struct StoredSteps : TableOf<StoredSteps> {
     Integer<"number"> number{this, "of the step, from 0, warm-up included"};
     OptionalText<"name"> name{this, "of the step"};
     Integer<"startNs"> startNs{this, "when it began, ns"};
-    Integer<"wallNs"> wallNs{this, "how long it took, ns"};
+    Integer<"wallNs"> wallNs{this, "how long it took on the GPU, ns"};
+    OptionalInteger<"onCpuNs"> onCpuNs{this, "how long its NVTX range took on the CPU, ns"};
 };
 inline constexpr StoredSteps storedSteps;
 

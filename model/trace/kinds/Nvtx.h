@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/trace/kinds/OfTable.h"
+#include "model/trace/kinds/launchesDuring.h"
 #include "model/trace/kinds/ncclDetails.h"
 
 namespace lanescope::kinds {
@@ -54,6 +55,10 @@ struct Nvtx : OfTable<EventKind::Nvtx, &Trace::nvtx> {
         details.add(isMark ? "NVTX mark" : "NVTX range", nameOf(trace, row));
         details.addTimes();
         if (trace.nvtx.isOpen[row] != 0) details.add("State", "never closed by the program");
+        const uint32_t thread = trace.nvtx.thread[row];
+        const std::string launched =
+            launchesText(trace, thread, launchesDuring(trace, thread, rangeOf(trace, row)));
+        if (!launched.empty()) details.add("Launched for the GPU", launched);
         details.addRange(row);
         details.addThread(trace.nvtx.thread[row]);
     }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include "model/trace/kinds/Nvtx.h"
+#include "model/trace/kinds/launchesDuring.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::kinds {
@@ -31,11 +34,19 @@ struct Projection : OfTable<EventKind::Projection, &Trace::projections> {
         const TimeRange onGpu = rangeOf(trace, row), onCpu = Nvtx::rangeOf(trace, nvtx);
         details.add("NVTX range", nameOf(trace, row));
         details.addTimes();
-        details.add("Operations on the GPU", formatCount(trace.projections.operationCount[row]));
+        const uint32_t stream = trace.projections.stream[row];
+        const uint32_t thread = trace.nvtx.thread[nvtx];
+        const std::string launched =
+            launchesText(trace, thread, launchesDuring(trace, thread, onCpu, stream));
+        details.add("Launched on this stream",
+                    launched.empty()
+                        ? fmt::format("{} by this thread",
+                                      formatCount(trace.projections.operationCount[row]))
+                        : launched);
         details.add("Duration on the CPU", formatDuration(onCpu.durationNs()));
         details.add("Behind the CPU", formatDuration(onGpu.startNs - onCpu.startNs));
         details.addRange(nvtx);
-        details.addStream(trace.projections.stream[row]);
+        details.addStream(stream);
     }
 };
 

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/steps/WorkerLaunches.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "model/trace/categories.h"
+#include "model/trace/gpusOfProcess.h"
+#include "model/values/Statistics.h"
+#include "model/values/sortLarge.h"
+
+namespace lanescope {
+
+namespace {
+
+/// A stream that does this much of what the busiest does, is one of those that the work is on.
+constexpr double mainShare = 0.5;
+
+/// What tells best which streams the work is on, the best first.
+enum class Tells : uint8_t { Kernels, Graphs, Memory };
+constexpr size_t tellsCount = 3;
+
+size_t firstFrom(const LargeVector<int64_t>& times, int64_t timeNs) {
+    return static_cast<size_t>(std::lower_bound(times.begin(), times.end(), timeNs) -
+                               times.begin());
+}
+
+/// Sorts the GPU work of a run by worker.
+class Gatherer {
+  public:
+    explicit Gatherer(const Trace& trace)
+        : trace_(trace), workerOf_(trace.streams.size(), noIndex), sumsNs_(trace.streams.size()) {
+        std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;
+        for (uint32_t process = 0; process < trace.processes.size(); ++process)
+            for (const uint32_t gpu : gpusOfProcess(trace, process)) {
+                numbers.emplace(std::pair(process, gpu), static_cast<uint32_t>(workers_.size()));
+                workers_.push_back({process, gpu, LargeVector<Launch>(trace.memory.get())});
+            }
+        for (uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
+            const auto worker =
+                numbers.find({trace.streams[stream].process, trace.streams[stream].gpu});
+            if (worker != numbers.end()) workerOf_[stream] = worker->second;
+        }
+    }
+
+    std::vector<WorkerLaunches> gather() {
+        const LaunchRows calls(trace_);
+        std::vector<bool> isNccl(trace_.launchConfigs.size());
+        for (size_t config = 0; config < isNccl.size(); ++config)
+            isNccl[config] =
+                kernelCategory(trace_.strings.at(trace_.launchConfigs[config].shortName)) ==
+                SliceCategory::NcclKernel;
+        const auto always = [](uint32_t) { return true; };
+        add(trace_.kernels, calls.ofKernel, Tells::Kernels,
+            [&](uint32_t row) { return !isNccl[trace_.kernels.config[row]]; });
+        add(trace_.memcpys, calls.ofMemcpy, Tells::Memory, always);
+        add(trace_.memsets, calls.ofMemset, Tells::Memory, always);
+        add(trace_.graphs, calls.ofGraph, Tells::Graphs, always);
+        std::vector<WorkerLaunches> result;
+        for (uint32_t worker = 0; worker < workers_.size(); ++worker)
+            result.emplace_back(workers_[worker].process, workers_[worker].gpu,
+                                std::move(workers_[worker].launches), mainStreamsOf(worker));
+        return result;
+    }
+
+  private:
+    using Launch = WorkerLaunches::Launch;
+    struct Worker {
+        uint32_t process, gpu;
+        LargeVector<Launch> launches;
+    };
+
+    template <class Table, class Counts>
+    void add(const Table& table, const LargeVector<uint32_t>& calls, Tells tells, Counts counts) {
+        for (uint32_t row = 0; row < table.size(); ++row) {
+            const uint32_t stream = table.stream[row];
+            if (workerOf_[stream] == noIndex) continue;
+            const bool isKnown = calls[row] != noIndex;
+            const int64_t launchNs =
+                isKnown ? trace_.apiCalls.startNs[calls[row]] : table.startNs[row];
+            workers_[workerOf_[stream]].launches.push_back(
+                {launchNs, table.startNs[row], table.endNs[row], stream, isKnown});
+            int64_t& sumNs = sumsNs_[stream][static_cast<size_t>(tells)];
+            if (counts(row)) sumNs = saturatingSum(sumNs, table.endNs[row] - table.startNs[row]);
+        }
+    }
+
+    std::vector<uint32_t> mainStreamsOf(uint32_t worker) const {
+        std::vector<uint32_t> streams;
+        for (size_t tells = 0; tells < tellsCount && streams.empty(); ++tells) {
+            int64_t mostNs = 0;
+            for (uint32_t stream = 0; stream < sumsNs_.size(); ++stream)
+                if (workerOf_[stream] == worker) mostNs = std::max(mostNs, sumsNs_[stream][tells]);
+            if (mostNs == 0) continue;
+            for (uint32_t stream = 0; stream < sumsNs_.size(); ++stream)
+                if (workerOf_[stream] == worker && static_cast<double>(sumsNs_[stream][tells]) >=
+                                                       mainShare * static_cast<double>(mostNs))
+                    streams.push_back(stream);
+        }
+        return streams;
+    }
+
+    const Trace& trace_;
+    std::vector<Worker> workers_;
+    std::vector<uint32_t> workerOf_;                       ///< By stream.
+    std::vector<std::array<int64_t, tellsCount>> sumsNs_;  ///< By stream.
+};
+
+}  // namespace
+
+WorkerLaunches::WorkerLaunches(uint32_t process, uint32_t gpu, LargeVector<Launch> launches,
+                               const std::vector<uint32_t>& mainStreams)
+    : process_(process),
+      gpu_(gpu),
+      launchNs_(launches.get_allocator().memory()),
+      sumsNs_(launches.get_allocator().memory()),
+      mainNs_(launches.get_allocator().memory()),
+      endNs_(launches.get_allocator().memory()),
+      startNs_(launches.get_allocator().memory()) {
+    sortLarge(launches, [](const Launch& a, const Launch& b) { return a.launchNs < b.launchNs; });
+    sumsNs_.push_back(0);
+    for (const Launch& each : launches) {
+        launchNs_.push_back(each.launchNs);
+        sumsNs_.push_back(saturatingSum(sumsNs_.back(), each.endNs - each.startNs));
+        const bool isMain = std::binary_search(mainStreams.begin(), mainStreams.end(), each.stream);
+        if (!isMain || !each.isCallKnown) continue;
+        mainNs_.push_back(each.launchNs);
+        endNs_.push_back(endNs_.empty() ? each.endNs : std::max(endNs_.back(), each.endNs));
+        startNs_.push_back(each.startNs);
+    }
+    for (size_t index = startNs_.size(); index-- > 1;)
+        startNs_[index - 1] = std::min(startNs_[index - 1], startNs_[index]);
+}
+
+size_t WorkerLaunches::count(TimeRange launched) const {
+    if (launched.isEmpty()) return 0;
+    return firstFrom(launchNs_, launched.endNs) - firstFrom(launchNs_, launched.startNs);
+}
+
+int64_t WorkerLaunches::gpuNs(TimeRange launched) const {
+    if (launched.isEmpty()) return 0;
+    return sumsNs_[firstFrom(launchNs_, launched.endNs)] -
+           sumsNs_[firstFrom(launchNs_, launched.startNs)];
+}
+
+int64_t WorkerLaunches::halfLaunchedNs() const {
+    return launchNs_.empty() ? 0 : launchNs_[launchNs_.size() / 2];
+}
+
+int64_t WorkerLaunches::onGpu(int64_t cpuNs) const {
+    const size_t next = firstFrom(mainNs_, cpuNs);
+    int64_t gpuNs = cpuNs;
+    if (next < startNs_.size()) gpuNs = std::min(gpuNs, startNs_[next]);
+    if (next > 0) gpuNs = std::max(gpuNs, endNs_[next - 1]);
+    return gpuNs;
+}
+
+std::vector<WorkerLaunches> launchesOf(const Trace& trace) {
+    return Gatherer(trace).gather();
+}
+
+}  // namespace lanescope

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/trace/counterReadings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "model/values/Statistics.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+bool isOfReadings(const CounterSeries& counter) {
+    return isMean(counter.unit) && !counter.source.empty() && !counter.key.starts_with("computed.");
+}
+
+/// The greatest value and over how long it is a mean; the shortest of equal ones.
+struct Greatest {
+    double value = 0;
+    std::optional<int64_t> overNs;
+};
+
+Greatest greatestOf(const CounterSeries& counter) {
+    Greatest greatest{counter.maximum(), std::nullopt};
+    bool isFirst = true;
+    if (!isOfReadings(counter)) return greatest;
+    for (uint32_t sample = 0; sample < counter.size(); ++sample) {
+        if (counter.value(sample) != greatest.value) continue;
+        const std::optional<int64_t> overNs = meanOver(counter, sample);
+        if (isFirst || overNs.value_or(0) < greatest.overNs.value_or(0)) greatest.overNs = overNs;
+        isFirst = false;
+        if (!greatest.overNs) break;
+    }
+    return greatest;
+}
+
+}  // namespace
+
+bool isMean(CounterUnit unit) {
+    switch (unit) {
+        case CounterUnit::BytesPerSecond:
+        case CounterUnit::Percent:
+        case CounterUnit::Watts:
+            return true;
+        case CounterUnit::Count:
+        case CounterUnit::Bytes:
+        case CounterUnit::Celsius:
+        case CounterUnit::Hertz:
+        case CounterUnit::Joules:
+        case CounterUnit::Flags:
+            break;
+    }
+    return false;
+}
+
+std::optional<int64_t> meanOver(const CounterSeries& counter, uint32_t sample, int64_t shownNs) {
+    const int64_t heldNs = counter.rangeOf(sample).durationNs();
+    const bool isLong = heldNs > longestOfMomentNs || heldNs > shownNs / 2;
+    // Nothing at all is nothing at every moment.
+    const double value = counter.value(sample);
+    if (!isOfReadings(counter) || !isLong || value == 0 || std::isnan(value)) return std::nullopt;
+    return heldNs;
+}
+
+std::optional<int64_t> meanOver(const CounterSeries& counter, uint32_t sample) {
+    return meanOver(counter, sample, std::numeric_limits<int64_t>::max());
+}
+
+int64_t medianReadingNs(const CounterSeries& counter) {
+    std::vector<int64_t> heldNs;
+    for (uint32_t sample = 0; sample + 1 < counter.size(); ++sample)
+        heldNs.push_back(counter.timeNs(sample + 1) - counter.timeNs(sample));
+    return static_cast<int64_t>(medianOf(heldNs));
+}
+
+std::string shortGreatestText(const CounterSeries& counter) {
+    if (!counter.hasValue()) return "unknown";
+    const Greatest greatest = greatestOf(counter);
+    const std::string value = formatCounter(greatest.value, counter.unit);
+    return greatest.overNs ? fmt::format("{} over {}", value, formatDuration(*greatest.overNs))
+                           : value;
+}
+
+std::string greatestText(const CounterSeries& counter) {
+    if (!counter.hasValue()) return "unknown";
+    return (greatestOf(counter).overNs ? "mean " : "peak ") + shortGreatestText(counter);
+}
+
+}  // namespace lanescope

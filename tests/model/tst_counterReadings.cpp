@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include "model/trace/counterReadings.h"
+#include "model/values/formatValue.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int64_t ms = 1'000'000;
+
+CounterSeries seriesOf(CounterUnit unit, const std::vector<int64_t>& timesMs,
+                       const std::vector<double>& values, int64_t endMs,
+                       std::string source = "gpm") {
+    CounterSeries series;
+    series.unit = unit;
+    series.source = std::move(source);
+    LargeVector<int64_t> timesNs;
+    for (const int64_t each : timesMs) timesNs.push_back(each * ms);
+    series.set(timesNs, LargeVector<double>(values.begin(), values.end()), endMs * ms);
+    return series;
+}
+
+}  // namespace
+
+class TestCounterReadings : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void aMeanOverLongIsNoPeak() {
+        const CounterSeries activity =
+            seriesOf(CounterUnit::Percent, {0, 400, 800, 4900}, {2, 3, 13.3, 1}, 5000);
+        QCOMPARE(greatestText(activity), "mean 13.3 % over " + formatDuration(4100 * ms));
+        QCOMPARE(shortGreatestText(activity), "13.3 % over " + formatDuration(4100 * ms));
+        QCOMPARE(meanOver(activity, 2), std::optional<int64_t>(4100 * ms));
+        QCOMPARE(medianReadingNs(activity), 400 * ms);
+    }
+
+    void aValueOfAMomentIsAPeak() {
+        const CounterSeries fine =
+            seriesOf(CounterUnit::BytesPerSecond, {0, 10, 20, 3000}, {1e9, 5e9, 2e9, 1e9}, 3010);
+        QCOMPARE(greatestText(fine).substr(0, 5), std::string("peak "));
+        QVERIFY(!meanOver(fine, 1));
+        QVERIFY(meanOver(fine, 2));  // this one took three seconds, and is not the greatest
+        const CounterSeries memory = seriesOf(CounterUnit::Bytes, {0, 5000}, {1e9, 2e9}, 9000);
+        QVERIFY(!meanOver(memory, 1));  // what is in use is so at each moment
+        const CounterSeries computed =
+            seriesOf(CounterUnit::BytesPerSecond, {0, 5000}, {1e9, 2e9}, 9000, "");
+        QVERIFY(!meanOver(computed, 1));
+        const CounterSeries still = seriesOf(CounterUnit::Percent, {0, 5000}, {0, 7}, 5100);
+        QVERIFY(!meanOver(still, 0));  // nothing at all is nothing at every moment
+    }
+
+    void aReadingThatFillsWhatIsShownHasNoShape() {
+        const CounterSeries activity =
+            seriesOf(CounterUnit::Percent, {0, 100, 200}, {2, 3, 4}, 300);
+        QVERIFY(!meanOver(activity, 1));
+        QVERIFY(!meanOver(activity, 1, 1000 * ms));
+        QCOMPARE(meanOver(activity, 1, 150 * ms), std::optional<int64_t>(100 * ms));
+    }
+
+    void withoutReadingsNothingIsKnown() {
+        QCOMPARE(greatestText(seriesOf(CounterUnit::Percent, {}, {}, 0)), std::string("unknown"));
+        QCOMPARE(medianReadingNs(seriesOf(CounterUnit::Percent, {0}, {1}, 1)), int64_t{0});
+    }
+};
+
+LANESCOPE_TEST(TestCounterReadings, NoApplication)
+#include "tst_counterReadings.moc"
