@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "model/steps/rangePattern.h"
+#include "model/trace/rangeDomains.h"
 #include "model/values/Statistics.h"
 
 namespace lanescope {
@@ -26,7 +27,7 @@ struct Coverage {
 
 bool isClosedRange(const Trace& trace, uint32_t row) {
     return trace.nvtx.style[row] != NvtxStyle::Mark && trace.nvtx.isOpen[row] == 0 &&
-           trace.strings.at(trace.nvtx.domain[row]) != "NCCL";
+           trace.strings.at(trace.nvtx.domain[row]) != ncclDomain;
 }
 
 std::map<std::string, Coverage> coverageByPattern(const Trace& trace) {
@@ -34,6 +35,7 @@ std::map<std::string, Coverage> coverageByPattern(const Trace& trace) {
     std::vector<Coverage*> known(trace.strings.size());  // a pattern is made once a name
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
         if (!isClosedRange(trace, row)) continue;
+        if (tellsOfCode(trace.strings.at(trace.nvtx.domain[row]))) continue;
         const StringIndex text = trace.nvtx.text[row];
         if (text >= known.size()) continue;
         if (!known[text]) known[text] = &byPattern[rangePattern(trace.strings.at(text))];

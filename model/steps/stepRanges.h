@@ -18,10 +18,10 @@ struct StepRanges {
 };
 
 /// The name pattern that looks most like the steps of the run; empty if no range repeats at least
-/// three times in a process. Ranges that were never closed and NCCL's own do not count. A pattern
-/// with a word for steps (step, iteration, iter, batch) wins, if it covers at least half as much
-/// time as any other; else the one that covers most, of equals the first in the step.
-/// O(n log n) in the ranges.
+/// three times in a process. Ranges that were never closed, NCCL's own, operators and Python
+/// functions do not count. A pattern with a word for steps (step, iteration, iter, batch) wins, if
+/// it covers at least half as much time as any other; else the one that covers most, of equals the
+/// first in the step. O(n log n) in the ranges.
 std::string findStepPattern(const Trace& trace);
 
 /// The ranges called `name`, or like it if it holds a '#', of each process that has any. Ranges
